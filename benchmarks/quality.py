@@ -140,7 +140,7 @@ ABLATIONS = {
     "without who typed it": (rank, {"TYPED": 0.0}),
     "without centring": (candidates, {"standard_scores": uncentred}),
     "without who is named": (rank, {"NAMED": 0.0}),
-    "without who tells when": (rank, {"TELLS_TIME": 0.0}),
+    "without who tells when": (rank, {"HAS_TIME": 0.0}),
     "without surprise": (rank, {"SURPRISE": 0.0}),
     "emphasis 1": (rank, {"EMPHASIS": 1.0}),
     "function words count 1": (query, {"FUNCTION_WORD": 1.0}),

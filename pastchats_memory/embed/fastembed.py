@@ -110,9 +110,9 @@ def _reach_hub() -> None:
 
 def _unknown(name: str, known: list[str]) -> ModelUnavailable:
     near = get_close_matches(name, [*known, *PROFILES, "packaged"], n=3, cutoff=0.4)
-    meant = f"Did you mean {' or '.join(dict.fromkeys(near))}? " if near else ""
+    suggestion = f"Did you mean {' or '.join(dict.fromkeys(near))}? " if near else ""
     return ModelUnavailable(
         f"there is no model {name}",
-        f"{meant}A folder with an ONNX model goes by its path (./name), and a server's model needs an endpoint: "
+        f"{suggestion}A folder with an ONNX model goes by its path (./name), and a server's model needs an endpoint: "
         f"set PASTCHATS_MEMORY_ENDPOINT.",
     )

@@ -28,44 +28,44 @@ Handler = Callable[[str, str], bytes]
 class ForkServer:
     """The fork, as this process asks it. Raises OSError if no process can be started."""
 
-    def __init__(self, answering: Handler, prepare: Callable[[], None]) -> None:
+    def __init__(self, handler: Handler, prepare: Callable[[], None]) -> None:
         """Fork now; the fork prepares at once.
 
         No thread may run, and nothing may be open that must not be shared.
         """
-        asked, request = os.pipe()
-        answer, answered = os.pipe()
+        request_end, requests = os.pipe()
+        answers, answer_end = os.pipe()
         if os.fork() == 0:
-            _serve(asked, answered, answering, prepare)
-        os.close(asked)
-        os.close(answered)
-        self._request = os.fdopen(request, "wb")  # for as long as this process lives
-        self._answer = os.fdopen(answer, "rb")
-        self._one_by_one = Lock()
+            _serve(request_end, answer_end, handler, prepare)
+        os.close(request_end)
+        os.close(answer_end)
+        self._requests = os.fdopen(requests, "wb")  # for as long as this process lives
+        self._answers = os.fdopen(answers, "rb")
+        self._lock = Lock()
 
     def ask(self, kind: str, text: str) -> bytes | None:
         """Return the answer, or None if the fork has ended."""
-        with self._one_by_one, suppress(OSError):
-            _send(self._request, kind.encode())
-            _send(self._request, text.encode("utf-8", "surrogatepass"))
-            return _receive(self._answer)
+        with self._lock, suppress(OSError):
+            _send(self._requests, kind.encode())
+            _send(self._requests, text.encode("utf-8", "surrogatepass"))
+            return _receive(self._answers)
         return None
 
 
-def _serve(asked: int, answered: int, answering: Handler, prepare: Callable[[], None]) -> None:
+def _serve(request_end: int, answer_end: int, handler: Handler, prepare: Callable[[], None]) -> None:
     """Serve requests in the fork, until the parent ends or a request fails.
 
     The parent then finds the fault itself.
     """
     try:
-        os.dup2(asked, REQUEST)
-        os.dup2(answered, ANSWER)
+        os.dup2(request_end, REQUEST)
+        os.dup2(answer_end, ANSWER)
         os.dup2(os.open(os.devnull, os.O_RDWR), 2)
         os.closerange(3, HIGHEST)
         requests, answers = os.fdopen(REQUEST, "rb"), os.fdopen(ANSWER, "wb")
         prepare()
         while (kind := _receive(requests)) is not None and (text := _receive(requests)) is not None:
-            _send(answers, answering(kind.decode(), text.decode("utf-8", "surrogatepass")))
+            _send(answers, handler(kind.decode(), text.decode("utf-8", "surrogatepass")))
     finally:
         os._exit(0)
 
@@ -87,13 +87,13 @@ def _receive(stream: BinaryIO) -> bytes | None:
 _servers: list[ForkServer] = []
 
 
-def start(answering: Handler, prepare: Callable[[], None]) -> None:
+def start(handler: Handler, prepare: Callable[[], None]) -> None:
     """Start the one fork of this process, which `ask` uses from then on.
 
     Raises OSError.
     """
     if not _servers:
-        _servers.append(ForkServer(answering, prepare))
+        _servers.append(ForkServer(handler, prepare))
 
 
 def ask(kind: str, text: str) -> bytes | None:

@@ -106,9 +106,9 @@ class LocalModel:
             yield
         except foreign_faults() as fault:
             folder = self._files[0]
-            said = str(fault).strip().splitlines()[0][:200]
+            message = str(fault).strip().splitlines()[0][:200]
             hint = f"Delete {folder} and run the same command again to fetch it anew{self.otherwise}."
-            raise ModelUnavailable(f"the model {self.name} cannot be used: {said}", hint) from fault
+            raise ModelUnavailable(f"the model {self.name} cannot be used: {message}", hint) from fault
 
 
 class LocalEmbedder(LocalModel):

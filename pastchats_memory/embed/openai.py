@@ -124,7 +124,7 @@ class EndpointEmbedder:
         body: dict[str, Any] = {"model": self.name, "input": texts, "encoding_format": "float"}
         if self._profile.dim:
             body["dimensions"] = self._profile.dim
-        rows = self._asked(client, body, patience, answer)
+        rows = self._request(client, body, patience, answer)
         try:
             by_index = {row["index"]: row["embedding"] for row in rows["data"]}
             vectors = np.array([by_index[place] for place in range(len(texts))], dtype=np.float64)
@@ -132,7 +132,7 @@ class EndpointEmbedder:
         except (KeyError, TypeError, ValueError) as fault:
             raise self._fault(f"its answer makes no sense: {type(fault).__name__}: {str(fault)[:120]}") from fault
 
-    def _asked(self, client: httpx.Client, body: dict[str, Any], patience: float, answer: float) -> Any:
+    def _request(self, client: httpx.Client, body: dict[str, Any], patience: float, answer: float) -> Any:
         """Return the answer's JSON.
 
         Retry with growing pauses while the server is busy or unreachable.
@@ -206,9 +206,9 @@ def _pause(state: RetryCallState) -> float:
 
     outcome = state.outcome
     if outcome is not None and not outcome.failed:
-        asked = outcome.result().headers.get("Retry-After", "")
-        if asked.replace(".", "", 1).isascii() and asked.replace(".", "", 1).isdecimal():
-            return min(float(asked), LONGEST_WAIT)
+        wait = outcome.result().headers.get("Retry-After", "")
+        if wait.replace(".", "", 1).isascii() and wait.replace(".", "", 1).isdecimal():
+            return min(float(wait), LONGEST_WAIT)
     return tenacity.wait_random_exponential(multiplier=0.25, max=LONGEST_WAIT)(state)
 
 

@@ -168,9 +168,3 @@ def _own_cache(settings: ModelSettings) -> Path:
     if not settings.caches:
         raise ModelUnavailable("there is no folder for models", "Name one with PASTCHATS_MEMORY_CACHE.")
     return settings.caches[0]
-
-
-# Models that lie in a cache as huggingface_hub and fastembed lay them out, and how one that does not gets there.
-
-
-# What a model's folder says about itself, in the files that sentence-transformers writes.

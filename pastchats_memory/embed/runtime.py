@@ -35,7 +35,7 @@ def open_graph(path: Path, threads: int, *, for_one: bool = False) -> InferenceS
     options.intra_op_num_threads = threads
     options.log_severity_level = 3  # errors alone: remarks on the graph are for whoever exported it
     if for_one:
-        # weights are then used as the file has them, not copied into the processor's order first
+        # The weights are used as the file has them, not first copied into the processor's order.
         options.add_session_config_entry("session.disable_prepacking", "1")
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 

@@ -115,6 +115,3 @@ def repair_surrogates(text: str) -> str:
     Tokenizers require that.
     """
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-# The tokenizer of a model's folder, cut as its own files say: the same ids that fastembed gives its graphs.

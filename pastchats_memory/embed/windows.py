@@ -94,8 +94,8 @@ def _window(folder: Path) -> int:
 
     The tokenizer's configuration has two, the sentence configuration one.
     """
-    said = _json(folder / "tokenizer_config.json")
-    limits = [said.get("model_max_length"), said.get("max_length")]
+    config = _json(folder / "tokenizer_config.json")
+    limits = [config.get("model_max_length"), config.get("max_length")]
     limits.append(_json(folder / "sentence_bert_config.json").get("max_seq_length"))
     real = [limit for limit in limits if type(limit) is int and 0 < limit <= LONGEST_LIMIT]
     return min(real, default=USUAL_WINDOW)

@@ -241,7 +241,7 @@ class Database:
         statement += f" WHERE {' AND '.join(conditions)}" if conditions else ""
         statement += f" ORDER BY {', '.join(ordered)}" if ordered else ""
         left = TIMES_ITS_SIZE * self._size
-        for row in self._told(statement, values):
+        for row in self._run(statement, values):
             left -= len(row) + sum(len(value) for value in row[::2] if isinstance(value, bytes))
             if left < 0:
                 raise _Endless
@@ -253,7 +253,7 @@ class Database:
         """A description of the values that were skipped so far; usually empty."""
         return f"{self._too_long:,} × a value of more than {LONGEST_VALUE >> 20} MiB" if self._too_long else ""
 
-    def _told(self, statement: str, values: Sequence[Value]) -> Iterator[Row]:
+    def _run(self, statement: str, values: Sequence[Value]) -> Iterator[Row]:
         """Yield the rows of a statement, with limited steps for each row."""
         self._rounds = 0
         try:

@@ -137,6 +137,3 @@ def find_text(content: bytes, text: str) -> int | None:
         return None
     places = [content.find(spelled) for spelled in _spellings(text)]
     return min((place for place in places if place >= 0), default=None)
-
-
-# From the name under which a file is stored to the file: names with a token in them are stored without it.

@@ -51,7 +51,7 @@ def _repository(folder: Path) -> str | None:
     if not marker.is_file():
         return None
     with marker.open("rb") as file:
-        said = file.read(LONGEST_POINTER).decode("utf-8", errors="replace")
-    pointer = Path(said.removeprefix("gitdir:").strip())
+        content = file.read(LONGEST_POINTER).decode("utf-8", errors="replace")
+    pointer = Path(content.removeprefix("gitdir:").strip())
     inside = "worktrees" in pointer.parts and ".git" in pointer.parts
     return Path(*pointer.parts[: pointer.parts.index(".git")]).name if inside else folder.name

@@ -128,21 +128,21 @@ def find_anchors(
         wanted[row.place.line].append(row)
     until = dict(pairwise([*sorted(wanted), math.inf]))
     met: list[_OpenAnchors] = []
-    while piece := stream.readline(LONGEST + 1):
+    while line := stream.readline(LONGEST + 1):
         for one in [one for one in met if one.until <= number]:
             met.remove(one)
             yield from one.passages(is_bounded=True)
         if number in wanted:
             met.append(_OpenAnchors(wanted.pop(number), offset, until[number]))
         for one in list(met):
-            one.lines += piece
+            one.lines += line
             if one.is_full():
                 met.remove(one)
                 yield from one.passages(is_bounded=False)
         if not wanted and not met:
             return
-        offset += len(piece)
-        number += piece.endswith(b"\n")
+        offset += len(line)
+        number += line.endswith(b"\n")
     for one in met:
         yield from one.passages(is_bounded=False)
     yield from ((row, NO_ANCHOR) for some in wanted.values() for row in some)

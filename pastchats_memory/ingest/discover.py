@@ -98,9 +98,9 @@ def _find_below(root: Path, wanted: FileFilter, unreadable: list[Unreadable]) ->
         raise InputMissing(f"{root}: no such file or folder", "Check the spelling; nothing was indexed.") from fault
     except OSError as fault:
         raise InputMissing(f"{root}: {fault.strerror}", "Check its permissions; nothing was indexed.") from fault
-    kept_out = _find_exclusion(root, wanted, is_folder=not together)
-    if kept_out is not None:
-        unreadable.append(kept_out)
+    exclusion = _find_exclusion(root, wanted, is_folder=not together)
+    if exclusion is not None:
+        unreadable.append(exclusion)
     elif any(map(_is_hollow, together)):
         unreadable.append(Unreadable(utf8(str(root)), 0, HOLLOW))
     elif together:
@@ -211,6 +211,3 @@ def _candidate(where: str, together: list[os.stat_result], *, named: bool) -> Ca
     file_id = f"{together[0].st_dev:x}:{together[0].st_ino:x}"
     size = sum(each.st_size for each in together)
     return Candidate(where, size, max(each.st_mtime_ns for each in together), named, file_id, len(together) == 1)
-
-
-# What a run was asked for beside the paths.

@@ -64,7 +64,7 @@ def _dry_run_file(plan: Plan, options: IndexOptions) -> DryRunFile:
         for turn in read_turns(source, reader, reading, options)
         if is_wanted(turn, of := plan.project or project_of(turn, source.path), options)
     )
-    taken = FileReport(
+    report = FileReport(
         plan.candidate.name,
         reader.name,
         unreadable=tuple(reading.unreadable),
@@ -72,4 +72,4 @@ def _dry_run_file(plan: Plan, options: IndexOptions) -> DryRunFile:
         map=suggest_map(source, reader),
     )
     project = next(iter(projects)) if len(projects) == 1 else None
-    return taken, projects.total() + len(reading.tasks), project
+    return report, projects.total() + len(reading.tasks), project

@@ -38,7 +38,7 @@ class Identities:
         self._copies = copies
         self._seen: Counter[tuple[str, ...]] = Counter()
         self.stands_before: Callable[[str, int], bool] = lambda _hash, _line: False
-        """Whether a turn of that identity stands before that line, in a part of the file that is not read again."""
+        """Tells whether an equal turn stands before a line, in a part of the file that is not read again."""
 
     def of(self, turn: Turn) -> tuple[str, str | None]:
         """Return the turn's own identity, and the one that it shares with copies.
@@ -47,13 +47,13 @@ class Identities:
         """
         if turn.native_id is not None:
             own = digest("native", turn.role, turn.native_id, "" if is_unique(turn.native_id) else turn.content)
-            return own, self._echo(turn)
+            return own, self._identify_copy(turn)
         own = self._counted(turn)
         while self.stands_before(own, turn.line):
             own = self._counted(turn)
-        return own, self._echo(turn)
+        return own, self._identify_copy(turn)
 
-    def _echo(self, turn: Turn) -> str | None:
+    def _identify_copy(self, turn: Turn) -> str | None:
         if not self._copies or turn.timestamp is None or not _has_exact_time(turn):
             return None
         key = ("echo", turn.role, " ".join(unicodedata.normalize("NFC", turn.content).split()), turn.timestamp)
@@ -63,8 +63,8 @@ class Identities:
     def _counted(self, turn: Turn) -> str:
         text = " ".join(unicodedata.normalize("NFC", turn.content).split())
         if turn.timestamp is not None and _has_exact_time(turn):
-            # Of a conversation's copy the time stays and the id may not, so the time alone should tell. But a whole
-            # second is shared by many short turns of a busy log, so there the conversation tells as well.
+            # A copy of a conversation keeps its times, but not always its id, so the time alone identifies. But many
+            # short turns of a busy log share a whole second, so there the conversation counts as well.
             busy = turn.timestamp.endswith(".000Z") and turn.conversation_id is not None
             conversation = (turn.conversation_id or "",) if busy else ()
             key: tuple[str, ...] = ("time", turn.role, text, turn.timestamp, *conversation)

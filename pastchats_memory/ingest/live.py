@@ -39,8 +39,8 @@ def make_live_turn(
 
     Raises UsageFault.
     """
-    said_at = iso_utc(timestamp or datetime.now(UTC).isoformat())
-    if said_at is None:
+    moment = iso_utc(timestamp or datetime.now(UTC).isoformat())
+    if moment is None:
         raise UsageFault(f"{timestamp!r} is no time", "Use ISO 8601, such as 2026-01-31T08:15:00Z.")
     turn = Turn(
         role=utf8(role),
@@ -48,7 +48,7 @@ def make_live_turn(
         line=0,
         conversation_id=utf8(conversation_id) if conversation_id else None,
         native_id=utf8(event_id) if event_id else None,
-        timestamp=said_at,
+        timestamp=moment,
         cwd=cwd,
         kind="answer" if role.strip().lower() == "assistant" else "prompt",
     )

@@ -118,6 +118,3 @@ def report_unchanged(plan: Plan) -> FileReport:
     reason = state.note if state.format is None else None
     problems = tuple(Unreadable(plan.candidate.name, line, why) for line, why in orjson.loads(state.problems or "[]"))
     return FileReport(plan.candidate.name, state.format, is_unchanged=True, reason=reason, unreadable=problems)
-
-
-# How long a run will take, estimated before it begins from a few of its files and a few of their texts.

@@ -110,7 +110,9 @@ def _clean(task: Task) -> Task:
         tags=tuple(_text(tag) for tag in task.tags),
         links=tuple(TaskLink(clean(link.kind), clean(link.target)) for link in task.links),
         states=tuple(TaskState(state.status, clean(state.raw), state.at) for state in task.states),
-        comments=tuple(Comment(_text(said.content), _text(said.author), said.created_at) for said in task.comments),
+        comments=tuple(
+            Comment(_text(comment.content), _text(comment.author), comment.created_at) for comment in task.comments
+        ),
         metadata={key: clean_value(value) for key, value in task.metadata.items()},
     )
 
@@ -125,8 +127,8 @@ def encode_tasks(database: Database, embedder: Embedder, files: Iterable[Sequenc
     Raises ModelUnavailable.
     """
     tombstones = Tombstones(database)
-    kept = (without_forgotten(database, tombstones, one) for waiting in files for one in waiting)
-    texts = texts_to_come(one.task for one in kept if one is not None)
+    remaining = (without_forgotten(database, tombstones, one) for waiting in files for one in waiting)
+    texts = texts_to_come(one.task for one in remaining if one is not None)
     return encoded(database, texts, embedder.name, _encoder(embedder))
 
 

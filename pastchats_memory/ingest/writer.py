@@ -24,9 +24,6 @@ from pastchats_memory.store import turns as corpus
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sources import SourceState
 
-# Tasks that readers find, on their way into the database in the transaction of their file's turns.
-
-
 BATCH_TURNS = 256
 BATCH_CHARACTERS = 1 << 20
 MOST_PROBLEMS = 100
@@ -126,7 +123,7 @@ class Writer:
                 return False
             redactions.claim_rules(self._database, rules_version())
             source_ids = [self._store(file, encoded) for file in self._files]
-            # After all of the batch, so that what moved from one note to another is still there to be known again.
+            # Only after the whole batch, so that text which moved to another note is found again.
             for file, source_id in zip(self._files, source_ids, strict=True):
                 self._finish(file, source_id, ready)
             vectors.catch_up(self._database)
@@ -188,7 +185,7 @@ class Writer:
             self._report.forgotten += stored.forgotten
             self._report.superseded += stored.superseded
             self._report.tasks += stored.added
-            # What a reader would go on with has text as it stands in the file, also of what is not to be kept.
+            # A checkpoint holds text as it stands in the file, even text that must not be stored.
             resume = None if file.forgotten or file.is_opted_out else file.resume
             sources.finish_source(self._database, _build_state(file, self._options), resume)
 

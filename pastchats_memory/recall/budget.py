@@ -92,6 +92,3 @@ def _shorten(entry: RecallEntry, weights: Mapping[str, float], width: int) -> Re
         after=entry.after if room else None,
         superseded_by=entry.superseded_by if room else None,
     )
-
-
-# Context for a question: the best few items, each an excerpt with its id and its source, within a strict token budget.

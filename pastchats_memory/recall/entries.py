@@ -161,7 +161,7 @@ def _is_hit_of(hit: Hit, turn: Item, ending: Ending) -> bool:
 
 
 def _is_question(text: str) -> bool:
-    # Patterns that are compiled where something short was said, and not in every hook.
+    # Importing compiles patterns, which most hooks do without.
     from pastchats_memory.episodes.outcome.requests import is_request
 
     return "?" in text or "？" in text or any(is_request(sentence) for sentence in _SENTENCE.split(text))
@@ -230,11 +230,11 @@ def _build_task_entry(hit: Hit, task: StoredTask, terms: Terms, request: RecallR
     Without such a comment, the last comment counts.
     """
     last = task.comments[-1].content if task.comments else task.description
-    said = hit.content if hit.id != f"t:{task.key}" else last
+    text = hit.content if hit.id != f"t:{task.key}" else last
     return RecallEntry(
         hit=add_snippet(hit, terms),
         asked=excerpt(f"{task.title} ({task.status})", terms.weights, ASKED_WIDTH),
-        answered=excerpt(said, terms.weights, ANSWERED_WIDTH) if said else None,
+        answered=excerpt(text, terms.weights, ANSWERED_WIDTH) if text else None,
         outcome=Outcome("worked" if task.status in RESOLVED else "unknown"),
         is_current=hit.source_project == request.current_project,
     )

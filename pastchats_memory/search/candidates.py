@@ -12,7 +12,7 @@ from pastchats_memory.embed import Vector, is_english
 from pastchats_memory.model import Filters
 from pastchats_memory.search.lexical import Matches, score_by_word
 from pastchats_memory.search.rank import IMPERSONAL, Signals, evidence, rarity, standard_scores, word_evidence
-from pastchats_memory.search.times import QueryTime, match_time, tells_time
+from pastchats_memory.search.times import QueryTime, has_time, match_time
 from pastchats_memory.store import fulltext, sources, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import spread_among, spread_ids
@@ -106,7 +106,7 @@ def _gather_signals(
         * (1.0 if terms.is_personal else IMPERSONAL),
         named=np.array([id_ in about and _is_named(about[id_].opening, terms.importances) for id_ in pool]),
         time_match=match_time(time.read, [about[id_].timestamp if id_ in about else None for id_ in pool]),
-        tells_time=tells_time(database, time, pool),
+        has_time=has_time(database, time, pool),
         searched=matches.searched,
         rarity=rarity(list(terms.weights.values()), terms.corpus),
     )

@@ -18,9 +18,6 @@ from pastchats_memory.store.ids import Ids, among, runs
 from pastchats_memory.text.identifiers import blank_spaceless, split_identifiers, subword_text
 from pastchats_memory.text.words import FIRST_PERSON, words
 
-# A question's subwords and the rows that have them: what is no word of the index, looked up by its trigrams.
-
-
 OVERSAMPLING = 15
 """Rows that are scored first, as a multiple of the wanted number."""
 ROUNDING = 1e-9
@@ -75,7 +72,7 @@ def weigh_terms(database: Database, question: QueryText) -> Terms:
         chosen,
         word_pairs(blank_spaceless(question.typed), [term for term in terms if term.word in chosen]),
         measure_coverage(terms),
-        {piece: rows for piece, rows in subwords.items() if piece in chosen},
+        {part: rows for part, rows in subwords.items() if part in chosen},
         trigrams.behind(database) if subwords else 0,
         not FIRST_PERSON.isdisjoint(own),
         corpus,

@@ -63,13 +63,13 @@ DAYS_AFTER, DAYS_BEFORE = 30.0, 3.0
     WORDS_ONLY_NEIGHBOURS,
     WORDS_ONLY_CONVERSATION,
     WORDS_ONLY_TYPED,
-    WORDS_ONLY_TELLS_TIME,
+    WORDS_ONLY_HAS_TIME,
     WORDS_ONLY_DATED,
 ) = 0.2, 0.3, 0.2, 0.03, 0.4, 1.0
 """The same six for a search by words alone. The first four then settle near ties; presence and roles only do harm."""
 LEAST_ROWS = 3
 """Size that a corpus has at least in the formulas, because nothing stands out of one row."""
-TELLS_TIME = 2.0
+HAS_TIME = 2.0
 """Worth of a row that mentions a time, if the question asks for one."""
 TYPED = 3.0
 """Worth of a row that a person wrote; an answer repeats the question's words among many others."""
@@ -357,7 +357,7 @@ class Signals(NamedTuple):
     """Shape (n,), whether the row begins with the name of a speaker whom the question names."""
     time_match: Floats
     """Shape (n,), from `time_decay`; 0 if the question names no time."""
-    tells_time: NDArray[np.bool_]
+    has_time: NDArray[np.bool_]
     """Shape (n,), whether the row mentions a time and the question asks for one."""
     searched: int
     """Number of searched rows; unused for a search by words alone."""
@@ -383,9 +383,7 @@ def evidence(signals: Signals, meaning: float) -> Floats:
     context = scale * neighbour_terms(strong, signals.around, shares) + neighbour_similarity(
         near, signals.around, shares
     )
-    further = (
-        TYPED * signals.typed + NAMED * signals.named + DATED * signals.time_match + TELLS_TIME * signals.tells_time
-    )
+    further = TYPED * signals.typed + NAMED * signals.named + DATED * signals.time_match + HAS_TIME * signals.has_time
     return np.asarray(
         own + NEIGHBOURS * context + CONVERSATION * conversation_evidence(own, signals.conversations) + further
     )
@@ -404,7 +402,7 @@ def word_evidence(signals: Signals) -> Floats:
     further = (
         WORDS_ONLY_TYPED * signals.typed
         + WORDS_ONLY_DATED * signals.time_match
-        + WORDS_ONLY_TELLS_TIME * signals.tells_time
+        + WORDS_ONLY_HAS_TIME * signals.has_time
     )
     return np.asarray(
         own + context + WORDS_ONLY_CONVERSATION * conversation_evidence(own, signals.conversations) + further

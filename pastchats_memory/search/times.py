@@ -102,7 +102,7 @@ def match_time(read: TimeRead | None, timestamps: list[str | None]) -> NDArray[n
     return time_decay(np.array([_days_off(read, timestamp) for timestamp in timestamps]))
 
 
-def tells_time(database: Database, time: QueryTime, ids: Sequence[int]) -> NDArray[np.bool_]:
+def has_time(database: Database, time: QueryTime, ids: Sequence[int]) -> NDArray[np.bool_]:
     """Return whether each row mentions a time and the question asks for one.
 
     Shape (ids,).

@@ -30,6 +30,6 @@ def count_tokens(text: str, wordpieces: WordPieces) -> int:
     Mistral and others. Those of 32,000 to 50,000 entries (GPT-2, Llama 2) need more for deep indentation, which they split.
     """
     known, unknown = wordpieces(text)
-    spelled = sum(len(piece.encode("utf-8", "surrogatepass")) for piece in unknown)
+    spelled = sum(len(part.encode("utf-8", "surrogatepass")) for part in unknown)
     blanks = sum(1 if blank.isascii() else len(blank.encode("utf-8")) for blank in BLANKS.findall(text))
     return math.ceil((known + spelled + blanks) * MARGIN)

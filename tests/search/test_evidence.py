@@ -183,7 +183,7 @@ def signals(rows: int, **given: np.ndarray) -> rank.Signals:
         "typed": np.zeros(rows),
         "named": np.zeros(rows, dtype=bool),
         "time_match": np.zeros(rows),
-        "tells_time": np.zeros(rows, dtype=bool),
+        "has_time": np.zeros(rows, dtype=bool),
     }
     known = {**nothing, **given}
     return rank.Signals(**{"same_role": known["around"] >= 0, **known}, searched=SEARCHED, rarity=RARITY)
@@ -200,7 +200,7 @@ def test_evidence_equals_a_sum_worked_by_hand() -> None:
         conversations=np.array([0, 0]),
         typed=np.array([1.0, 0.0]),
         named=np.array([False, True]),
-        tells_time=np.array([False, True]),
+        has_time=np.array([False, True]),
     )
     first = 2.0 + rank.PRESENCE + rank.PHRASE * 0.5
     scale = RARITY * rank.GOOD_MATCH / ((first + 1.0) / 2)
@@ -210,7 +210,7 @@ def test_evidence_equals_a_sum_worked_by_hand() -> None:
     of_both = rank.CONVERSATION * sum(own) / rank.BEST_ROWS
     by_hand = [
         own[0] + rank.NEIGHBOURS * (scale * 1.0 + near[1] - near[0]) + of_both + rank.TYPED,
-        own[1] + rank.NEIGHBOURS * scale * (2.0 + rank.PRESENCE) + of_both + rank.NAMED + rank.TELLS_TIME,
+        own[1] + rank.NEIGHBOURS * scale * (2.0 + rank.PRESENCE) + of_both + rank.NAMED + rank.HAS_TIME,
     ]
     assert evidence(given, 0.5).tolist() == pytest.approx(by_hand)
     by_hand[0] -= (1 - rank.OTHER_ROLE) * rank.NEIGHBOURS * (scale * 1.0 + near[1] - near[0])
@@ -255,7 +255,7 @@ def test_more_of_anything_is_never_worth_less(meaning: float) -> None:
         signals(2, matches=usual, typed=np.array([1.0, 0.0])),
         signals(2, matches=usual, named=np.array([True, False])),
         signals(2, matches=usual, time_match=np.array([0.5, 0.0])),
-        signals(2, matches=usual, tells_time=np.array([True, False])),
+        signals(2, matches=usual, has_time=np.array([True, False])),
         signals(2, matches=usual, phrases=np.array([1.0, 0.0])),
         signals(2, matches=np.array([[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]), weights=np.ones(3)),
     ):
@@ -271,13 +271,13 @@ def test_words_alone_are_ordered_by_a_sum_worked_by_hand() -> None:
         around=np.array([[1], [0]]),
         conversations=np.array([0, 0]),
         typed=np.array([1.0, 0.0]),
-        tells_time=np.array([False, True]),
+        has_time=np.array([False, True]),
     )
     best = 2.0 + rank.WORDS_ONLY_PHRASE * 0.5
     of_both = rank.WORDS_ONLY_CONVERSATION * (1.0 + 1.0 / best) / rank.BEST_ROWS
     by_hand = [
         1.0 + rank.WORDS_ONLY_NEIGHBOURS * 1.0 / best + of_both + rank.WORDS_ONLY_TYPED,
-        1.0 / best + rank.WORDS_ONLY_NEIGHBOURS * 2.0 / best + of_both + rank.WORDS_ONLY_TELLS_TIME,
+        1.0 / best + rank.WORDS_ONLY_NEIGHBOURS * 2.0 / best + of_both + rank.WORDS_ONLY_HAS_TIME,
     ]
     assert rank.word_evidence(given).tolist() == pytest.approx(by_hand)
     assert rank.word_evidence(given._replace(same_role=np.zeros((2, 1), dtype=bool))).tolist() == pytest.approx(by_hand)

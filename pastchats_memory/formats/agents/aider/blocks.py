@@ -19,7 +19,7 @@ _NOTICE = re.compile(
     r"Add |Remov|Dropp|Creat|Updat|Allow|Run|Warning|Error|Unable|Retry|Only \d|The LLM |The file|No |You |Use |Restored|Skipping|"
     r"Committing|Scraping|Summariz|litellm|https?://|.{0,200}\(Y\)es/\(N\)o)"
 )
-"""How notices begin that stand behind an answer, in a file without the blanks by which they are known: other lines are quotations."""
+"""Beginnings of notices after an answer, in a file without aider's line ends; other lines are quotations."""
 _END_OF_REPORT = "The SEARCH section must exactly match"
 _MADE_BY_AIDER = "  "
 
@@ -30,16 +30,16 @@ class Block:
 
     kind: Kind
     text: str
-    """Without the marks at the beginning and the blanks at the end of its lines; of a header the time."""
+    """Its lines without marks and trailing blanks; of a header the time."""
     start: int
-    """0-based first line."""
+    """The 0-based first line."""
     end: int
-    """0-based last line that is not blank."""
+    """The 0-based last line that is not blank."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Marks:
-    """Whether the two blanks stand at the end of prompts and of notices in this file, which editors and exporters cut, and of this line."""
+    """Whether prompts, notices and this line end in aider's two blanks, which editors and exporters remove."""
 
     typed: bool
     told: bool
@@ -47,7 +47,7 @@ class _Marks:
 
 
 def blocks_of(lines: Sequence[str]) -> Iterator[Block]:
-    """The blocks in file order; blank lines stand inside answers and between all others."""
+    """Yield the blocks in file order; blank lines belong to answers only."""
     block: list[str] = []
     start = end = 0
     kind: Kind | None = None
@@ -73,7 +73,7 @@ def _words(line: str, kind: Kind | None) -> str:
 
 
 def _kinds(lines: Sequence[str]) -> Iterator[Kind | None]:
-    """The kind of every line, None for blank ones."""
+    """Yield the kind of every line, None for blank ones."""
     typed = any(line.endswith(_MADE_BY_AIDER) and line.startswith("#### ") for line in lines)
     # A formatter of Markdown leaves the blanks where another line of the quotation follows.
     told = any(
@@ -105,7 +105,7 @@ def _kinds(lines: Sequence[str]) -> Iterator[Kind | None]:
 
 
 def _outside_code(line: str, before: str, spoken: Kind | None, marks: _Marks) -> Kind:
-    """The kind of a line with text, by the line before it (`""` if blank) and by whose the last line with text was."""
+    """Return the kind of a line by the line before it (`""` if blank) and the kind of the last line with text."""
     follows = spoken != "answer" or (marks.typed and not before)
     if line.startswith("####") and line[4:5] in (" ", "") and follows and (marks.ours or not marks.typed):
         return "user"
@@ -121,7 +121,7 @@ def _outside_code(line: str, before: str, spoken: Kind | None, marks: _Marks) ->
 
 
 def _ends_as_aiders(lines: Sequence[str]) -> list[bool]:
-    """For every line whether it or a line that goes on from it ends in two spaces: of a notice aider marks the last line only."""
+    """Return for every line whether its paragraph ends in two spaces: aider marks only the last line of a notice."""
     ended = [False] * len(lines)
     for place in range(len(lines) - 1, -1, -1):
         line, after = lines[place], lines[place + 1] if place + 1 < len(lines) else ""
@@ -131,7 +131,7 @@ def _ends_as_aiders(lines: Sequence[str]) -> list[bool]:
 
 
 def _opens_next(lines: Sequence[str]) -> list[bool]:
-    """For every line whether the next fence below it opens a block, or none comes in its session, so that no block is open at the line."""
+    """Return for every line whether no code block is open: the next fence opens one, or the session has none."""
     opens = [True] * len(lines)
     for place in range(len(lines) - 2, -1, -1):
         below = lines[place + 1]
@@ -141,7 +141,7 @@ def _opens_next(lines: Sequence[str]) -> list[bool]:
 
 
 def _fence_after(line: str, fence: str) -> str:
-    """The fence that is open after a line of an answer, `""` for none."""
+    """Return the fence that is open after a line of an answer, or `""`."""
     found = _FENCE.match(line)
     if found is None:
         return fence

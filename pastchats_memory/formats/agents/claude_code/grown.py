@@ -19,14 +19,14 @@ from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text
 from pastchats_memory.text.timestamps import iso_utc
 
 RECENT_WORDS = 64
-"""Prompts of which it is known that they were typed."""
+"""How many typed prompts are remembered."""
 
 
 class Tail:
-    """What the last records of a transcript were."""
+    """The last records of a transcript."""
 
     def __init__(self, state: Json | None = None) -> None:
-        """Begin with nothing, or with what `as_json` gave."""
+        """Start empty, or with the JSON of the shorter file."""
         kept = state or {}
         self.places: deque[list[object]] = deque(map(list_of, list_of(kept.get("places"))), RECENT)
         """Of each record its uuid, the one above it, and what it is: `human`, `message`, `aside` or `link`."""
@@ -38,7 +38,7 @@ class Tail:
         """When the last of them was typed."""
 
     def as_json(self, lost: set[int]) -> Json:
-        """The same to keep, with what of it was given up for another branch."""
+        """Return the records as JSON, with those that were abandoned."""
         return {
             "places": list(self.places),
             "messages": list(self.messages),
@@ -49,15 +49,15 @@ class Tail:
 
 
 def refuse_what_reaches_back(records: Iterable[Json], tail: Json, pending: set[str]) -> None:
-    """Look through what was added.
+    """Check that appended records refer to recent ones only.
 
     Args:
-        records: all of it.
-        tail: what `Tail.as_json` gave.
+        records: the appended records.
+        tail: the JSON of `Tail.as_json`.
         pending: ids of the answers that may still grow.
 
     Raises:
-        CannotResume: it changes what was told before.
+        CannotResume: a record changes earlier turns.
     """
     lost = set(list_of(tail.get("lost")))
     known = {list_of(place)[0] for place in list_of(tail.get("places"))}

@@ -1,6 +1,6 @@
-"""The first pass over a Claude Code transcript: what must be known of the whole file before its first turn is told.
+"""First pass over a Claude Code transcript: what the first turn needs to know of the whole file.
 
-Only hashes and numbers are kept for a record, so that half a gigabyte of them fits into memory.
+It stores only hashes and numbers for each record, so that half a gigabyte of records fits into memory.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pastchats_memory.text.timestamps import iso_utc
 from pastchats_memory.text.truncate import keep_head
 
 MESSAGE_SPREAD = 400
-"""Records between two lines of one API message; the same id farther on is a copy of the history (a resumed session)."""
+"""The most records between two lines of one API message; the same id further on is a copy (a resumed session)."""
 
 TITLES = {
     "summary": ("summary", 0),
@@ -33,7 +33,7 @@ TITLES = {
     "ai-title": ("aiTitle", 2),
     "custom-title": ("customTitle", 3),
 }
-"""Record types that name the session: the key of the name and its rank."""
+"""Record types with a title of the session: the key of the title, and its rank."""
 TITLE_LENGTH = 120
 
 _ROOT = 0
@@ -44,16 +44,16 @@ _NO_HUMAN = -1
 class _Human:
     key: int
     after: int
-    """The message that it answers, links between left out; _ROOT where there is none or for a copy."""
+    """The message that it answers, without links between them; _ROOT for none or for a copy."""
     before: int
-    """Index of the human prompt above it, or _NO_HUMAN."""
+    """The index of the prompt before it in the tree, or _NO_HUMAN."""
 
 
 class Overview:
-    """What the whole of a file says, once every record was added in file order."""
+    """Facts about the whole file, once every record is added in file order."""
 
     def __init__(self, agent: str | None) -> None:
-        """Begin with nothing. `agent` is the one after which the file is called, if it is a subagent's."""
+        """Start empty. `agent` is the subagent in the file's name, if there is one."""
         self.agent = agent
         self.session: str | None = None
         """The first session id in the file."""
@@ -75,7 +75,7 @@ class Overview:
         self.tail = Tail()
 
     def restore(self, state: Json) -> None:
-        """Take up what `state` gave when the file was shorter."""
+        """Restore the snapshot of the shorter file."""
         self.tail = Tail(mapping_of(state.get("tail")))
         self.session = text_of(state.get("session")) or None
         self.cwd.update({key: text_of(path) for key, path in mapping_of(state.get("cwd")).items()})
@@ -91,7 +91,7 @@ class Overview:
         self._old = len(self._humans)
 
     def state(self, lost: set[int]) -> Json:
-        """What must be known to go on when the file has grown, as JSON. `lost` are hashes of uuids that were given up."""
+        """Return what a longer file needs, as JSON. `abandoned` are hashes of uuids of abandoned prompts."""
         return {
             "tail": self.tail.as_json(lost),
             "session": self.session,
@@ -101,7 +101,7 @@ class Overview:
         }
 
     def refuse_forks_back(self, state: Json) -> None:
-        """Raises CannotResume where a prompt was rewritten that was told before, or more is known of the session than then."""
+        """Raise CannotResume if an earlier prompt was rewritten, or if the session has new facts."""
         forks = {human.after for human in self._humans[: self._old] if human.after != _ROOT}
         titles = {key: text_of(list_of(title)[-1]) for key, title in mapping_of(state.get("titles")).items()}
         if any(human.after in forks for human in self._humans[self._old :]):
@@ -114,7 +114,7 @@ class Overview:
             raise CannotResume("where the session runs was not known before")
 
     def add(self, record: Json, position: int) -> None:
-        """Take the next record of the file."""
+        """Add the next record of the file."""
         attached = record.get("type") != "user"
         told = typed_meanwhile(record) if attached else said(record)
         self._add_session(record)
@@ -137,37 +137,37 @@ class Overview:
         self._add_place(record, None if attached else told)
 
     def conversation(self, record: Json) -> str | None:
-        """The id of the conversation that a record belongs to."""
+        """Return the id of a record's conversation."""
         return conversation_of(record, self.session, self.agent)
 
     def title(self, conversation: str | None) -> str:
-        """The name of a conversation, or `""`."""
+        """Return the title of a conversation, or `""`."""
         return self._titles.get(conversation or "", (0, ""))[1]
 
     def until(self, record: Json) -> int | None:
-        """Position of the last line of the API message that a record is a line of; None for a message of one line."""
+        """Return the position of the last line of a record's API message; None for a message of one line."""
         key = self._message_key(record)
         return None if key is None else self._until.get(key)
 
     def grows_until(self, conversation: str | None, message_id: str | None) -> int:
-        """Position of the last of the added lines that belongs to an answer which was told in part; 0 without any."""
+        """Return the position of the last appended line of an answer that was read in part; 0 without any."""
         return self._until.get(hash((conversation, message_id)), 0)
 
     def typed_elsewhere(self, record: Json, text: str) -> bool:
-        """Whether a better record has the same words: one of the person's own, or for an entry of the queue an attachment."""
+        """Return whether a better record has the same text: the prompt's own, or an attachment for a queue entry."""
         attached = record.get("type") == "queue-operation" and hash(text) in self._attached
         return attached or hash(text) in self._typed
 
     def first_uuid(self, record: Json, text: str) -> str:
-        """The uuid under which a human turn was first seen in the file: a resumed session copies it, time and all, with a new one."""
+        """Return the first uuid of a prompt in the file: a resumed session copies prompts under new uuids."""
         uuid, time = text_of(record.get("uuid")), iso_utc(record.get("timestamp"))
         return self._originals.setdefault(hash((time, text)), uuid) if time and uuid else uuid
 
     def abandoned(self) -> set[int]:
-        """Hashes of the uuids of human prompts that were given up for a sibling: retried or rewritten after an interruption.
+        """Return hashes of the uuids of abandoned prompts: retried, or rewritten after an interruption.
 
-        Tool results and assistant lines under one parent are parallel calls, no fork. At a fork the sibling that leads
-        to the last message of the file stays, and if none does, the latest.
+        Tool results and assistant lines below one parent are parallel calls, no fork. At a fork the sibling that leads
+        to the last message of the file stays; if none does, the latest one stays.
         """
         kept: set[int] = set()
         index = self._owner.get(self._last, _NO_HUMAN)
@@ -217,7 +217,7 @@ class Overview:
         return hash((self.conversation(record), message_id)) if spoken else None
 
     def _add_place(self, record: Json, told: Said | None) -> None:
-        """Where the record hangs in the tree, with all that is no message folded into links between messages."""
+        """Add the record's place in the tree, where other records are only links between messages."""
         uuid, above = text_of(record.get("uuid")), parent_of(record)
         key, parent = hash(uuid), hash(above) if above else _ROOT
         original = told is None or not told.human or self.first_uuid(record, told.text) == uuid

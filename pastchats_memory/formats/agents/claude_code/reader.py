@@ -1,4 +1,4 @@
-"""Claude Code transcripts to turns: one row an API message, people's words apart from everything put into their place."""
+"""Claude Code transcripts: one turn for each API message; the person's text is separate from the client's."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ KINDS = {
     "summary": ("system", "summary"),
     "subagent": ("system", "prompt"),
 }
-"""Role and kind of the turn, by whose words a user record holds."""
+"""Role and kind of a turn by the origin of its user record."""
 
 SHELL = ToolCall("Bash")
 
 
 def detect(source: SourceFile) -> int:
-    """Return a confidence: an exported web session, Claude Code's envelope with or without its messages, or messages alone."""
+    """Return a confidence, by the envelope of Claude Code's records and by their messages."""
     if source.shape == "json":
         return CERTAIN if isinstance(mapping_of(source.outline).get("loglines"), list) else 0
     marked = [record for record in source.sample if _is_marked(record)]
@@ -83,10 +83,10 @@ def _has_message(record: Json) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable | Checkpoint]:
-    """The turns of every conversation in the file, main and sidechain, in file order; lines that are no records.
+    """Yield the turns of every conversation in file order, main and sidechain, and unreadable lines.
 
-    The file is read twice: a retry, a copy, a title and the last line of a message are known only from the whole. In one
-    that has only grown, what was added is read twice.
+    The file is read twice: only the whole file shows retries, copies, titles and the last line of a message. Of a file
+    that has grown, only the appended lines are read twice.
     """
     stem = source.path.stem
     view = Overview(stem.removeprefix("agent-") if stem.startswith("agent-") else None)
@@ -136,13 +136,13 @@ def _exported(values: list[object], places: Places) -> Iterator[Record]:
 
 
 def _folder_of_project(source: SourceFile) -> str | None:
-    """The encoded folder name below `projects`, for sessions that never say where they ran."""
+    """Return the encoded folder name below `projects`, for sessions without a working directory."""
     parts = source.path.parts[:-1]
     return parts[parts.index("projects") + 1] if "projects" in parts[:-1] else None
 
 
 class _SessionReader:
-    """The second pass: every record adds to the turns that are in the making."""
+    """Build turns from records in file order (second pass)."""
 
     def __init__(self, source: SourceFile, view: Overview) -> None:
         self.queue = TurnQueue(DIALECT)
@@ -155,14 +155,14 @@ class _SessionReader:
         self._shell = SHELL
 
     def snapshot(self) -> Json:
-        """All that a longer file needs of this one, as JSON."""
+        """Return what a longer file needs of this one, as JSON."""
         calls = {call_id: call_to_json(call) for call_id, call in list(self._calls.items())[-RECENT:]}
         shell = call_to_json(self._shell)
         view = self._view.state(self._lost)
         return {"view": view, "drafts": self.queue.snapshot(), "calls": calls, "shell": shell, "project": self._project}
 
     def restore(self, state: Json) -> None:
-        """Take up what `state` gave when the file was shorter."""
+        """Restore the snapshot of the shorter file."""
         self.queue.restore(mapping_of(state.get("drafts")))
         self._open = {(draft.conversation_id, draft.native_id or ""): draft for draft in self.queue.answers}
         for draft in self.queue.answers:
@@ -188,7 +188,7 @@ class _SessionReader:
         yield from self.queue.pop_complete(position)
 
     def _take(self, record: Json, line: int, position: int) -> str | None:
-        """Add what the record says; the reason why it says nothing that can be read, else None."""
+        """Add one record. Return why it is unreadable, or None."""
         match record.get("type"):
             case "user":
                 return self._user(record, line)
@@ -294,7 +294,7 @@ class _SessionReader:
             self.queue.add(draft)
 
     def _draft(self, record: Json, line: int, role: str, kind: str, text: str = "") -> PendingTurn:
-        """A turn with all that its record says about itself."""
+        """Return a turn with the id, time and branch of its record."""
         session = text_of(record.get("sessionId")) or self._view.session or ""
         conversation = self._view.conversation(record)
         uuid, cwd = text_of(record.get("uuid")), text_of(record.get("cwd"))

@@ -1,4 +1,4 @@
-"""One record of a Claude Code transcript: what it says of itself, and whose words are in it."""
+"""One record of a Claude Code transcript: its facts, and the origin of its text."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ NO_TEXT = "(no content)"
 COMPACTION = "Your task is to create a detailed summary of the conversation"
 ERRAND_LENGTH = 400
 UNTYPED = ("isMeta", "turnCompanion", "isVisibleInTranscriptOnly")
-"""Marks of a user record that the client wrote by itself: context, the text of a skill, what is only to be looked at."""
+"""Marks of a user record of the client: context, a skill's text, text that is only displayed."""
 TAKEN_IN = (None, "absorbed_mid_turn")
-"""Why a prompt left the queue when the agent took it in; the person may also have taken it back."""
+"""Reasons why a prompt left the queue for the agent; the person may also have removed it."""
 
 Voice = Literal["prompt", "command", "summary", "subagent", "tool", "output", "nobody", "unreadable"]
-"""Whose words a user record holds: a person's (two kinds), a summariser's, a parent agent's, a tool's, a shell's that the
-person called, a program's not worth keeping, or none that can be read."""
+"""The origin of a user record's text: a person (two kinds), a summary, a parent agent, a tool, a shell command of the person,
+the client (`nobody`), or unreadable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A user record, understood."""
+    """The text of a user record, and its origin."""
 
     voice: Voice
     text: str = ""
-    """The words to keep, or with `unreadable` the reason."""
+    """The text, or with `unreadable` the reason."""
     media: tuple[str, ...] = ()
-    """Media types of the images and documents beside the words."""
+    """Media types of the images and documents."""
     interrupted: bool = False
-    """The record notes that the person stopped the turn before it."""
+    """Whether the record says that the person stopped the turn before it."""
     failed: bool = False
-    """The shell's output is an error."""
+    """Whether the shell's output is an error."""
 
     @property
     def human(self) -> bool:
-        """A person typed it."""
+        """Return whether a person typed the text."""
         return self.voice in ("prompt", "command")
 
 
 def said(record: Json) -> Said:
-    """What a record of type `user` says."""
+    """Parse a record of type `user`."""
     message = record.get("message")
     if not isinstance(message, dict):
         return Said("unreadable", "user record without a message object")
@@ -58,7 +58,7 @@ def said(record: Json) -> Said:
 
 
 def _voice(record: Json, texts: list[str], content: object) -> Said:
-    """Whose words they are, by the first rule that fits."""
+    """Return text and origin by the first rule that matches."""
     parts, text = [parse_prompt(text) for text in texts], "\n\n".join(texts)
     interrupted = any(part.is_interruption for part in parts)
     if "tool_result" in block_types(content):
@@ -75,7 +75,7 @@ def _voice(record: Json, texts: list[str], content: object) -> Said:
 
 
 def from_human(origin: object) -> bool:
-    """Whether a record's origin, if it names one, is a person."""
+    """Return whether a record's `origin` is missing or a person."""
     kind = mapping_of(origin).get("kind")
     return kind is None or kind == "human"
 
@@ -93,9 +93,9 @@ def _typed(parts: list[UserText], media: tuple[str, ...]) -> Said:
 
 
 def typed_meanwhile(record: Json) -> Said:
-    """What a person typed while the agent worked, as a record of another type than `user` has it; nobody's words for all others.
+    """Parse a prompt that was typed while the agent worked; the origin of other records is `nobody`.
 
-    Until attachments of queued prompts came in, the queue's own record was all that was left of one that the agent took in.
+    Older versions have no attachments of queued prompts, only the record of the queue.
     """
     if record.get("type") == "queue-operation":
         taken = record.get("operation") == "remove" and record.get("reason") in TAKEN_IN
@@ -112,7 +112,7 @@ def _queued(attachment: Json) -> Said:
 
 
 def texts_of(content: object) -> list[str]:
-    """The visible text blocks of a message's content, a string being one."""
+    """Return the visible text blocks of a message's content; a string is one block."""
     if isinstance(content, str):
         return [content]
     blocks = (mapping_of(block) for block in list_of(content))
@@ -120,12 +120,12 @@ def texts_of(content: object) -> list[str]:
 
 
 def block_types(content: object) -> set[str]:
-    """Types of the blocks in a message's content."""
+    """Return the types of the blocks in a message's content."""
     return {text_of(mapping_of(block).get("type")) for block in list_of(content)}
 
 
 def media_of(content: object) -> tuple[str, ...]:
-    """Media types of its images and documents, `image` or `document` where they are not told."""
+    """Return media types of images and documents; `image` or `document` if the type is missing."""
     blocks = (mapping_of(block) for block in list_of(content))
     return tuple(
         text_of(mapping_of(block.get("source")).get("media_type")) or text_of(block.get("type"))
@@ -135,17 +135,17 @@ def media_of(content: object) -> tuple[str, ...]:
 
 
 def is_synthetic(record: Json) -> bool:
-    """Whether an assistant record is the client speaking in the model's place: an API error, or no response asked for."""
+    """Return whether the client wrote an assistant record itself, such as an API error."""
     return record.get("isApiErrorMessage") is True or mapping_of(record.get("message")).get("model") == SYNTHETIC
 
 
 def conversation_of(record: Json, session: str | None, agent: str | None) -> str | None:
-    """The conversation a record belongs to: its session, or `<session>/<agent>` for a subagent's.
+    """Return a record's conversation: its session, or `<session>/<agent>` for a subagent's.
 
     Args:
-        record: of any type.
-        session: the file's own, for records that name none.
-        agent: the one after which the file is called, for sidechain records that name none.
+        record: a record of any type.
+        session: the file's session, for records without one.
+        agent: the subagent in the file's name, for sidechain records without one.
 
     """
     own = text_of(record.get("sessionId")) or session
@@ -156,12 +156,12 @@ def conversation_of(record: Json, session: str | None, agent: str | None) -> str
 
 
 def is_streamed(record: Json) -> bool:
-    """Whether `claude --output-format stream-json` printed the record, which names its session and its subagents otherwise."""
+    """Return whether `claude --output-format stream-json` printed the record: other keys name session and subagent."""
     return "session_id" in record and ("parent_tool_use_id" in record or record.get("subtype") == "init")
 
 
 def as_kept(value: object) -> object:
-    """A record as a transcript has it, for one that was printed; anything else as it is."""
+    """Return a printed record in the form of a transcript; any other value unchanged."""
     record = mapping_of(value)
     if not is_streamed(record):
         return value
@@ -170,12 +170,12 @@ def as_kept(value: object) -> object:
 
 
 def is_errand(told: Said, conversation: str | None) -> bool:
-    """Whether a subagent's prompt is one that the client writes for itself: warming up, or summarising for compaction."""
+    """Return whether a subagent's prompt starts a conversation of the client with itself: warm-up, or compaction."""
     text = told.text.strip()
     own = text == "Warmup" or COMPACTION in text[:ERRAND_LENGTH] or "/acompact" in (conversation or "")
     return told.voice == "subagent" and own and "/" in (conversation or "")
 
 
 def parent_of(record: Json) -> str:
-    """The uuid of the record before it, across a compaction too; `""` at a root."""
+    """Return the uuid of the record before it, also across a compaction; `""` at a root."""
     return text_of(record.get("parentUuid")) or text_of(record.get("logicalParentUuid"))

@@ -17,24 +17,24 @@ from pastchats_memory.text.timestamps import iso_utc
 
 ANSWERS = ("text", "completion_result")
 QUESTIONS = {"followup": "question", "plan_mode_respond": "response", "act_mode_respond": "response"}
-"""Kinds whose text is JSON, and the key of the words in it."""
+"""Kinds whose text is JSON, and its key with the text."""
 FAULTS = ("error", "diff_error", "rooignore_error", "clineignore_error")
 API_FAULT = "api_req_failed"
 OUTPUTS = ("command_output", "mcp_server_response")
 QUIET = ("api_req_started", "api_req_finished", "checkpoint_created", "reasoning", "task_progress")
 APPROVAL = "REQ_APP"
-"""What Cline puts after a command that needs a person's consent."""
+"""The mark after a command that needs the person's consent."""
 PROGRESS = "task_progress"
-"""A checklist, shown whenever a box of it is ticked."""
+"""The kind of a checklist, which is shown at each change."""
 
 
 def is_ui_message(record: Json) -> bool:
-    """Whether the object is a message of the screen."""
+    """Return whether an object is a message of the screen."""
     return "ts" in record and bool(_voice(record))
 
 
 def _voice(record: Json) -> str:
-    """`say` or `ask`, as the type tells or, in exports without one, the key that is there; `""` for neither."""
+    """Return `say` or `ask` by the type, or by the key in exports without a type; else `""`."""
     named = record.get("type", "say" if "say" in record else "ask")
     return text_of(named) if named in ("say", "ask") and isinstance(record.get(text_of(named)), str) else ""
 
@@ -50,7 +50,7 @@ class Shown:
         self._output_at = Position(1)
 
     def take(self, value: object, line: int) -> str | None:
-        """Add what the message says; the reason why it says nothing that can be read, else None."""
+        """Add one message. Return why it is unreadable, or None."""
         if not isinstance(value, dict):
             return f"a {type(value).__name__} instead of a message"
         voice = _voice(value)
@@ -74,7 +74,7 @@ class Shown:
         return None
 
     def end(self) -> None:
-        """A command's output comes in pieces, and is whole when something else is shown."""
+        """Add the output of a command, which is complete when another message follows."""
         if self._output:
             self._telling.add_result(CALL, parse_result("\n".join(self._output)), self._output_at)
         self._output = []
@@ -84,7 +84,7 @@ class Shown:
         self._telling.add_prompt(text, at, pictures)
 
     def _answered(self, text: str, at: Position, model: str) -> None:
-        """An answer. One that was shown while it grew, or is shown again as the result, is one turn."""
+        """Add an answer; one that grew on the screen, or is repeated as the result, is one turn."""
         if not text.strip():
             return
         if self._answer is not None:
@@ -96,14 +96,14 @@ class Shown:
         self._answer = (text, self._telling.add_turn("assistant", "answer", text, at, model=model))
 
     def _asked(self, text: str, key: str, at: Position) -> None:
-        """A question, and the option that the person took, which no other message tells of."""
+        """Add a question, and the chosen option, which no other message has."""
         question = mapping_of(parse_json(text))
         self._answered(text_of(question.get(key)) if question else text, at, "")
         if chosen := text_of(question.get("selected")):
             self._prompt(chosen, at, 0)
 
     def _worked(self, kind: str, text: str, at: Position) -> None:
-        """Tools and what became of them."""
+        """Add a tool call or its result."""
         builder = self._telling
         if kind in ("tool", "use_mcp_server", "browser_action_launch"):
             call = mapping_of(parse_json(text))

@@ -1,6 +1,6 @@
-"""What `codex exec` prints to turns: for people, a section under each name, and with `--json` an event a line, of two generations.
+"""Output of `codex exec`: a log for people, or with `--json` an event on each line, in two generations.
 
-A session that is kept has a rollout too, which says more; a log is often all that is left of one that another program ran.
+A session with a rollout is more complete there. A log is often all that is left of a run by another program.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ EVENTS = frozenset({
 _FACT = re.compile(r"(workdir|model|session id): (\S[^\n]{0,1000})\Z")
 _HOW = r" (?:succeeded|exited (?P<code>-?\d{1,9})) in \d[^\n:]{0,20}:$"
 _ENDED = re.compile(rf"\n?{_HOW}", re.MULTILINE)
-"""Behind a command: how it ended, how long it took."""
+"""The line after a command: its exit code and duration."""
 _NEXT_ENDED = re.compile(rf"^{_HOW}", re.MULTILINE)
-"""The same of a command that ran at the same time."""
+"""The same line for a parallel command."""
 _WHERE = re.compile(r" in (?:/|[A-Za-z]:\\)[^\n]{0,1000}\s*\Z")
 _JOINED = re.compile(r" in (?:/|[A-Za-z]:\\)[^\n]{0,1000}?exec\n(?! (?:succeeded|exited) )")
-"""Between commands that began at a time: the heading of the next stands on the line of the one before."""
+"""Between parallel commands: the heading of the next is on the line of the one before."""
 _STATE = re.compile(r"patch: (\w+)\Z")
 _CHANGED = re.compile(r"[AMD] ((?:/|[A-Za-z]:\\)[^\n]{0,1000})\Z")
 
@@ -43,7 +43,7 @@ _LOG = re.compile(
 
 
 def recognise(source: SourceFile) -> bool:
-    """Whether the log begins as Codex begins one, or a line is an event of such a run."""
+    """Return whether a log has the head of Codex, or a line is an event of a run."""
     if source.shape in ("markdown", "other"):
         return _LOG.match(source.head[:OPENING].replace("\r\n", "\n")) is not None
     return any(map(_is_event, source.sample))
@@ -55,7 +55,7 @@ def _is_event(record: Json) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Row]:
-    """The turns in file order."""
+    """Yield the turns in file order."""
     builder = SessionBuilder(SessionInfo(source.path.stem), DIALECT)
     if source.shape == "jsonl":
         yield from read_session(source, builder, lambda item: _take(builder, item))
@@ -68,7 +68,7 @@ def read(source: SourceFile) -> Iterator[Row]:
 
 
 def _tell(builder: SessionBuilder, section: Section, waiting: list[str]) -> None:
-    """Add what the section says; commands that have not ended yet are waiting, the first first, until the model speaks again."""
+    """Add one section. `waiting` are the ids of running commands, oldest first, until the next answer."""
     at = Position(section.line, section.time)
     if section.name in ("", "codex"):
         waiting.clear()
@@ -94,14 +94,14 @@ def _tell(builder: SessionBuilder, section: Section, waiting: list[str]) -> None
 
 
 def _introduce(builder: SessionBuilder, text: str) -> None:
-    """What holds for the run."""
+    """Set the facts that hold for the run."""
     facts = {fact[1]: fact[2] for line in text.split("\n") if (fact := _FACT.match(line))}
     builder.info.conversation_id = facts.get("session id") or builder.info.conversation_id
     builder.info.cwd, builder.model = folder_of(facts.get("workdir")), facts.get("model", "")
 
 
 def _begin(builder: SessionBuilder, section: Section, waiting: list[str]) -> None:
-    """Call the commands that stand before what the first of them printed."""
+    """Add the calls of the commands before the first output."""
     done = _ENDED.search(section.text)
     for number, command in enumerate(_JOINED.split(section.text[: done.start()] if done else section.text)):
         call_id = f"{section.line}:{number}"
@@ -110,7 +110,7 @@ def _begin(builder: SessionBuilder, section: Section, waiting: list[str]) -> Non
 
 
 def _end(builder: SessionBuilder, section: Section, waiting: list[str]) -> None:
-    """Give the waiting commands what they printed, as far as they ended, in the order in which they began."""
+    """Add the results of the running commands, in the order of their calls."""
     text, first = section.text, _ENDED.search(section.text)
     ends = [first, *_NEXT_ENDED.finditer(text, first.end())][: len(waiting)] if first else []
     for number, done in enumerate(ends, 1):
@@ -120,7 +120,7 @@ def _end(builder: SessionBuilder, section: Section, waiting: list[str]) -> None:
 
 
 def _without_place(command: str) -> str:
-    """The command without where it ran; of one that did not end its first line."""
+    """Return the command without its folder; of a command without an end the first line."""
     found = _WHERE.search(command)
     return command[: found.start()] if found else command.partition("\n")[0]
 
@@ -131,7 +131,7 @@ def _output(done: re.Match[str], text: str) -> ToolResult:
 
 
 def _patched(builder: SessionBuilder, text: str, at: Position) -> None:
-    """An edit of some files, whose paths stand below its state in later versions, and behind a letter before each change in earlier ones."""
+    """Add an edit of files: later versions list paths below its state, earlier ones after a letter for each change."""
     listed = text.partition("\ndiff --git ")[0].split("\n")
     state = _STATE.match(listed[0])
     files = listed[1:] if state else [found[1] for line in listed if (found := _CHANGED.match(line))]
@@ -147,7 +147,7 @@ def _patches(builder: SessionBuilder, call_id: str, files: list[str]) -> None:
 
 
 def _words(command: str) -> list[str]:
-    """A command as it was given to a shell."""
+    """Return the words of a shell command."""
     try:
         return shlex.split(command)
     except ValueError:  # what the model wrote is not always whole
@@ -155,7 +155,7 @@ def _words(command: str) -> list[str]:
 
 
 def _take(builder: SessionBuilder, item: Record) -> str | None:
-    """Add what the event says; the reason why it says nothing that can be read, else None."""
+    """Add one event. Return why it is unreadable, or None."""
     record = item.value
     if not isinstance(record, dict):
         return f"a {type(record).__name__} instead of an event"
@@ -176,7 +176,7 @@ def _take(builder: SessionBuilder, item: Record) -> str | None:
 
 
 def _item(builder: SessionBuilder, item: Json, at: Position) -> None:
-    """What was said or done in a run of the second generation."""
+    """Add an item of the second generation."""
     own_id, error = text_of(item.get("id")), text_of(mapping_of(item.get("error")).get("message"))
     match item.get("type"):
         case "agent_message":
@@ -193,7 +193,7 @@ def _item(builder: SessionBuilder, item: Json, at: Position) -> None:
 
 
 def _message(builder: SessionBuilder, message: Json, at: Position) -> None:
-    """What was said or done in a run of the first generation."""
+    """Add a message of the first generation."""
     call_id = text_of(message.get("call_id"))
     match message.get("type"):
         case "agent_message":

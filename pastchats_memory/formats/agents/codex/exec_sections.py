@@ -10,31 +10,31 @@ NAMES = (
     "user", "codex", "thinking", "exec", "file update", "file update:", "apply patch", "Plan update", "plan update", "tokens used",
 )  # fmt: skip
 NOTES = ("mcp: ", "mcp startup: ", "warning: ", "hook: ", "web search: ", "Reconnecting... ", "deprecated: ")
-"""How lines begin that are nobody's words, wherever they stand."""
+"""Beginnings of lines of the program itself, in any section."""
 RULE = "--------"
 ERROR = "ERROR: "
 AFTER_ERROR = (ERROR, "Warning: ", "Reconnecting... ", "tokens used")
-"""How the lines begin that may follow the error with which a run ended."""
+"""Beginnings of lines that may follow the final error of a run."""
 
 _BEGINS = re.compile(r"(?:\[[\d:T-]{19}\] )?OpenAI Codex v\d")
 _TIMED = re.compile(r"\[(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\] ")
-"""Before each heading of the first generation, in universal time."""
+"""The time before each heading of the first generation, in UTC."""
 _LOGGED = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]{8,20}Z +(?:ERROR|WARN|INFO) codex_")
-"""What the program logs for its makers."""
+"""Lines of the program's own log."""
 
 
 class Section(NamedTuple):
-    """What stands under a heading."""
+    """The text under a heading."""
 
     name: str
-    """Of `NAMES`, `error` for the error with which a run ended, or `""` for what is said of the session."""
+    """One of `NAMES`, `error` for the final error, or `""` for facts about the session."""
     line: int
     text: str
     time: str = ""
 
 
 def sections(lines: list[str]) -> Iterator[Section]:
-    """Those of every run, in order; what is printed behind a count of tokens is the last answer once more."""
+    """Yield the sections of every run in order; text after a token count repeats the last answer."""
     first, is_timed = 0, False
     for place, line in enumerate(lines):
         if _BEGINS.match(line) and lines[place + 1 : place + 2] == [RULE]:
@@ -44,7 +44,7 @@ def sections(lines: list[str]) -> Iterator[Section]:
 
 
 def _run(lines: list[str], start: int, end: int, *, is_timed: bool) -> Iterator[Section]:
-    """The sections of one run; what stands above the first one is none."""
+    """Yield the sections of one run, without text above the first one."""
     if not _BEGINS.match(lines[start]):
         return
     name, time, first, body = "", "", start, list[str]()
@@ -65,7 +65,7 @@ def _run(lines: list[str], start: int, end: int, *, is_timed: bool) -> Iterator[
 
 
 def _error(lines: list[str], start: int, end: int) -> int:
-    """Where the error stands with which the run ended; its end without any."""
+    """Return the line of the final error, or the end of the run."""
     found = end
     for place in range(end - 1, start, -1):
         line = _TIMED.sub("", lines[place])
@@ -77,14 +77,14 @@ def _error(lines: list[str], start: int, end: int) -> int:
 
 
 def _named(lines: list[str], place: int, current: str) -> tuple[str, str, str] | None:
-    """The heading that the line is: a name alone; the person's words only come below the rule."""
+    """Return the heading on a line: a name alone. `user` counts only below the rule."""
     line = lines[place]
     is_heading = line in NAMES and current != "tokens used" and (line != "user" or lines[place - 1] == RULE)
     return (line, "", "") if is_heading else None
 
 
 def _timed(line: str) -> tuple[str, str, str] | None:
-    """The heading that the line is, its time, and what else stands on it; what is done has no name of its own but how it ended."""
+    """Return the heading on a line, its time, and the rest; results have the heading `ended`."""
     found = _TIMED.match(line)
     if found is None:
         return None

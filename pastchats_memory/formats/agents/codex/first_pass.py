@@ -38,16 +38,16 @@ class _Candidate:
     event: bool
     digests: tuple[str, ...]
     human: bool
-    """By its wrappers alone, or by the kinds of its parts."""
+    """Whether its wrappers alone, or the kinds of its parts, show that a person typed it."""
     certain: bool = False
-    """The kinds of its parts are noted, so that no event has to tell."""
+    """Whether the kinds of its parts are known, so that no event is needed."""
 
 
 class Overview:
-    """What the whole of a rollout says, once every entry was added in file order and `settle` was called."""
+    """Facts about the whole rollout, once every entry is added in file order and `settle` is called."""
 
     def __init__(self, named: str | None, before: Json | None = None) -> None:
-        """Begin with nothing, or with what `state` gave. `named` is the session after which the file is called."""
+        """Start empty, or with a snapshot. `named` is the session in the file's name."""
         self._before = before or {}
         self._named = named
         self.meta: Json = mapping_of(self._before.get("meta"))
@@ -78,11 +78,11 @@ class Overview:
 
     @property
     def session(self) -> str | None:
-        """The id of the conversation."""
+        """Return the id of the conversation."""
         return text_of(self.meta.get("id")) or text_of(self.meta.get("session_id")) or self._named
 
     def add(self, entry: Entry, position: int) -> None:
-        """Take the next entry of the file."""
+        """Add the next entry of the file."""
         if entry.kind == META:
             self._add_meta(entry.payload)
         if entry.kind in (META, CONTEXT):
@@ -106,12 +106,12 @@ class Overview:
             self._rollbacks[position] = turns
 
     def settle(self) -> None:
-        """Decide what only the whole can tell: pair items and events of the same words, then take back what was rolled back.
+        """Pair items and events of equal text, and mark the turns that were rolled back.
 
         An event without an item is a prompt of its own; without any event the wrappers decide.
 
         Raises:
-            CannotResume: what was added to the file changes what was told before.
+            CannotResume: appended lines change earlier turns.
         """
         if self._before:
             self._refuse_what_reaches_back()
@@ -135,7 +135,7 @@ class Overview:
         self._take_back()
 
     def snapshot(self) -> Json:
-        """What must be known to go on when the file has grown, as JSON."""
+        """Return what a longer file needs, as JSON."""
         kept = {"seen": self._seen, "loose": self._loose, "free": self._free}
         return {
             "meta": {key: value for key, value in self.meta.items() if key in META_KEYS}, "cwd": self.cwd,
@@ -143,7 +143,7 @@ class Overview:
         } | {name: list(digests) for name, digests in kept.items()}  # fmt: skip
 
     def _about(self) -> list[object]:
-        """What every turn of the session is told with."""
+        """Return the facts that hold for every turn of the session."""
         branch = text_of(mapping_of(self.meta.get("git")).get("branch"))
         told = (text_of(self.meta.get(key)) for key in ("timestamp", "originator"))
         return [self.session, self.cwd, self.parent, branch, subagent_of(self.meta)[0], *told]
@@ -161,7 +161,7 @@ class Overview:
             raise CannotResume("prompts were told by their wrappers")
 
     def words(self, entry: Entry) -> list[str]:
-        """The person's part of an entry whose position is in `human`: what was glued before it is left out."""
+        """Return the person's part of an entry whose position is in `human`, without text that was put before it."""
         if not sent_by_user(entry):
             return [typed_event(entry)]
         if not self._seen or kinds_of(entry.payload):
@@ -201,5 +201,5 @@ class Overview:
 
 
 def _wholes(parts: list[str]) -> list[str]:
-    """A message of several parts as one text, in the ways in which an event may spell it."""
+    """Return a message of several parts as one text, in each spelling that an event may have."""
     return ["\n".join(parts), "".join(parts)] if len(parts) > 1 else []

@@ -1,4 +1,4 @@
-"""Codex rollouts to turns: items for the words, events for who said them, replayed history under its first session's identity."""
+"""Codex rollouts: items have the text, events show who wrote it; replayed turns keep their first session's identity."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ from pastchats_memory.text.clean import IMAGE
 from pastchats_memory.text.timestamps import iso_utc
 
 BURST = timedelta(seconds=1)
-"""A replay is written in one go, milliseconds between its lines; what a person does next takes longer."""
+"""The longest pause within a replay, whose lines are milliseconds apart; a person takes longer."""
 
 NAME = re.compile(r"(?<=-)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
-"""The session at the end of `rollout-<time>-<session>.jsonl`, for a file that lost its first line."""
+"""The session in the name `rollout-<time>-<session>.jsonl`, for a file that lost its first line."""
 
 MOST_TURNS = 20_000
-"""Of a session that is gone on with: how often each was said is kept."""
+"""How many texts a checkpoint counts."""
 
 FLAGS = {"turn_aborted": "interrupted", "error": "api_error", "stream_error": "api_error"}
 SHOWN_PICTURES = ("image", "local_image")
 
 
 def recognise(source: SourceFile) -> bool:
-    """Whether any of the first records is a rollout line of one of the three generations."""
+    """Return whether one of the first records is a rollout line of one of the three generations."""
     if source.shape == "json":
         document = mapping_of(source.outline)
         return isinstance(document.get("session"), dict) and isinstance(document.get("items"), list)
@@ -65,10 +65,10 @@ def _is_ours(record: Json) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable | Checkpoint]:
-    """The turns of the session in file order; lines that are no records.
+    """Yield the turns of the session in file order, and unreadable lines.
 
-    The file is read twice: which items a person typed, and what was rolled back, is known only from the whole. In one
-    that has only grown, what was added is read twice.
+    The file is read twice: only the whole file shows which items a person typed, and what was rolled back. Of a file
+    that has grown, only the appended lines are read twice.
     """
     named = NAME.search(source.path.stem)
     before = source.resumed.state if source.resumed else {}
@@ -123,7 +123,7 @@ class _SessionReader:
         self._before: datetime | None = None
 
     def snapshot(self) -> Json:
-        """All that a longer file needs of this one, as JSON."""
+        """Return what a longer file needs of this one, as JSON."""
         calls = {call_id: call_to_json(call) for call_id, call in list(self._calls.items())[-RECENT:]}
         return {
             "view": self._view.snapshot(), "drafts": self.queue.snapshot(), "calls": calls, "ordinals": dict(self.ordinals),
@@ -132,7 +132,7 @@ class _SessionReader:
         }  # fmt: skip
 
     def restore(self, state: Json) -> None:
-        """Take up what `state` gave when the file was shorter."""
+        """Restore the snapshot of the shorter file."""
         self.queue.restore(mapping_of(state.get("drafts")))
         for call_id, call in mapping_of(state.get("calls")).items():
             self._calls[call_id] = call_from_json(call)
@@ -142,7 +142,7 @@ class _SessionReader:
         self._before = datetime.fromisoformat(time) if time else None
 
     def take(self, entry: Entry, line: int, position: int) -> None:
-        """Add what the entry says."""
+        """Add one entry."""
         self._follow_replay(entry)
         if entry.kind == CONTEXT:
             self._model = text_of(entry.payload.get("model"))
@@ -160,7 +160,7 @@ class _SessionReader:
             self._add("assistant", "answer", words, entry, line, position)
 
     def _follow_replay(self, entry: Entry) -> None:
-        """Whether the lines are a copy of another session's: from its meta to the end of the burst in which they were written."""
+        """Return whether an entry is part of a replay: from the other session's meta to the end of the burst."""
         named = text_of(entry.payload.get("id")) if entry.kind == META else ""
         stamp = iso_utc(entry.timestamp)
         now = datetime.fromisoformat(stamp) if stamp else self._before
@@ -202,7 +202,7 @@ class _SessionReader:
                     self._add(*found, entry, line, position)
 
     def _shell(self, entry: Entry, line: int, position: int) -> None:
-        """A command that the person ran, and what is worth finding of its output; nothing for what was injected."""
+        """Add a shell command of the person, and its output if it is worth a row; skip context."""
         command, printed = parse_shell("".join(parts_of(entry.payload)))
         if command:
             self._add("user", "command", f"! {command}", entry, line, position)
@@ -241,11 +241,11 @@ class _SessionReader:
         return draft
 
     def _identity(self, role: str, text: str) -> str | None:
-        """The turn's place among equals in the session that said it first.
+        """Return an id: the turn's number among equal turns of the session that it first belonged to.
 
-        Codex gives messages no id that copies keep, and a replay gets new times, so neither id nor time tells that a
-        replayed turn is one with its original. A replay is a prefix of the older session; counting equal turns in it
-        gives each the number that it has there, whether or not that file is still on the disk.
+        Codex gives messages no id that copies keep, and a replay has new times, so neither identifies a replayed turn
+        with its original. A replay is a prefix of the older session. Counting equal turns gives each its number there,
+        whether or not that file still exists.
         """
         session = self._replayed or self._view.session
         digest = blake2b(f"{role}\n{text}".encode("utf-8", "replace"), digest_size=8).hexdigest()
@@ -255,7 +255,7 @@ class _SessionReader:
 
 
 def _pictures(payload: Json) -> int:
-    """How many pictures came with a prompt, whether an item or an event tells of it."""
+    """Return how many pictures a prompt has, as an item or as an event."""
     parts = map(mapping_of, list_of(payload.get("content")))
     sent = sum(part.get("type") == "input_image" for part in parts)
     item = map(mapping_of, list_of(mapping_of(payload.get("item")).get("content")))

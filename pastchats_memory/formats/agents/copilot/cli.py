@@ -1,4 +1,4 @@
-"""GitHub Copilot CLI sessions to turns: an event a line, `{type, data, id, timestamp, parentId}`."""
+"""GitHub Copilot CLI sessions: an event `{type, data, id, timestamp, parentId}` on each line."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pastchats_memory.formats.base.tags import without_rim
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 
 KINDS = ("session", "user", "assistant", "tool", "system", "subagent", "hook", "skill")
-"""What stands before the dot in an event's type."""
+"""The part of an event's type before the dot."""
 SPOKEN = ("user.message", "assistant.message")
-"""Events that need no place in the chain to be known."""
+"""Events that are known without a place in the chain."""
 APPENDED = ("current_datetime", "reminder", "system_reminder", "system-reminder", "system_notification")
 FLAGS = {"session.error": "api_error", "abort": "interrupted"}
 
@@ -23,7 +23,7 @@ _EXITED = re.compile(r"\n?<(?:exited with exit code|shellId: \d+ completed with 
 
 
 def recognise(source: SourceFile) -> bool:
-    """Whether any of the first records is an event with a dotted type, data and a place in the chain."""
+    """Return whether one of the first records is an event with a dotted type, data and a parent."""
     return any(_is_event(record) for record in source.sample)
 
 
@@ -35,7 +35,7 @@ def _is_event(record: Json) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Row]:
-    """The turns in file order; lines that are no events."""
+    """Yield the turns in file order, and unreadable lines."""
     path = source.path  # of versions whose events do not tell the working directory, a file beside them does
     builder = SessionBuilder(
         SessionInfo(path.parent.name if path.stem == "events" else path.stem, recorded_cwd(path.parent)),
@@ -45,7 +45,7 @@ def read(source: SourceFile) -> Iterator[Row]:
 
 
 def _take(builder: SessionBuilder, item: Record) -> str | None:
-    """Add what the event says; the reason why it says nothing that can be read, else None."""
+    """Add one event. Return why it is unreadable, or None."""
     event = item.value
     if not isinstance(event, dict):
         return f"a {type(event).__name__} instead of an event"
@@ -75,7 +75,7 @@ def _take(builder: SessionBuilder, item: Record) -> str | None:
 
 
 def _session(builder: SessionBuilder, kind: str, data: Json, at: Position) -> None:
-    """What the session says of itself: where it runs, which model answers, what a compaction made of it."""
+    """Set folder and model of the session, or add the summary of a compaction."""
     about, context = builder.info, mapping_of(data.get("context"))
     if kind in ("session.start", "session.resume"):
         about.conversation_id = text_of(data.get("sessionId")) or about.conversation_id
@@ -103,7 +103,7 @@ def _call(builder: SessionBuilder, data: Json, name: str) -> None:
 
 
 def _output(data: Json) -> ToolResult:
-    """What a tool answered; a shell says at the end with which code its command exited."""
+    """Return a tool result; a shell prints the exit code at the end."""
     text = text_of_result(data.get("result")) or text_of(mapping_of(data.get("error")).get("message"))
     failed = data.get("success") is False
     exited = _EXITED.search(text[-200:])

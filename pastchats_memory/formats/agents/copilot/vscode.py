@@ -1,4 +1,4 @@
-"""GitHub Copilot Chat sessions of VS Code to turns: a request has the prompt and the pieces of its response."""
+"""GitHub Copilot Chat sessions of VS Code: a request has the prompt and the parts of the response."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _EXIT_CODE = re.compile(r"(?:Command exited with code|exit code:?) (-?\d{1,9})",
 
 
 def recognise(source: SourceFile) -> bool:
-    """Whether the document has requests and the marks of a chat of VS Code, or the first line begins a log of one."""
+    """Return whether a document has requests and marks of VS Code, or the first line begins a log."""
     if source.shape == "jsonl":
         return any(is_beginning(record) for record in source.sample[:1])
     session = mapping_of(source.outline) if source.shape == "json" else {}
@@ -41,7 +41,7 @@ def recognise(source: SourceFile) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Row]:
-    """The turns in the order of the file; requests that are none."""
+    """Yield the turns in file order, and unreadable requests."""
     builder: SessionBuilder | None = None
     for position, found in enumerate(_requests(source)):
         if isinstance(found, Unreadable):
@@ -60,7 +60,7 @@ def read(source: SourceFile) -> Iterator[Row]:
 
 
 def _requests(source: SourceFile) -> Iterator[Unreadable | tuple[Json, object, int]]:
-    """Each request, with the session that it is of and the line where it stands."""
+    """Yield each request with its session and its line."""
     if source.shape == "json":
         session = mapping_of(source.outline)
         for item in source.elements("requests"):
@@ -76,7 +76,7 @@ def _requests(source: SourceFile) -> Iterator[Unreadable | tuple[Json, object, i
 
 
 def _about(session: Json, first: Json, path: Path) -> SessionInfo:
-    """An export has neither the session's id nor its date: its first request stands for it."""
+    """Return the session's facts; an export without an id takes them from its first request."""
     fallback = conversation_hash([("request", text_of(first.get("requestId")) or text_of(_typed(first)))])
     return SessionInfo(
         text_of(session.get("sessionId")) or fallback,
@@ -87,13 +87,13 @@ def _about(session: Json, first: Json, path: Path) -> SessionInfo:
 
 
 def _workspace_of(path: Path) -> str | None:
-    """The folder that VS Code keeps the session for, by the `workspace.json` above it."""
+    """Return the working directory from the `workspace.json` above the session."""
     beside = path.parent.parent / "workspace.json"
     return folder_of(mapping_of(SourceFile(beside).document).get("folder")) if is_sibling(beside) else None
 
 
 def _told_to_the_model(request: Json) -> str | None:
-    """The first folder of the workspace, as the request told it to the model."""
+    """Return the first folder of the workspace from the request's context."""
     metadata = mapping_of(mapping_of(request.get("result")).get("metadata"))
     for part in map(mapping_of, list_of(metadata.get("renderedGlobalContext"))):
         if found := _WORKSPACE.search(text_of(part.get("text"))):
@@ -102,7 +102,7 @@ def _told_to_the_model(request: Json) -> str | None:
 
 
 def _typed(request: Json) -> object:
-    """What was typed: a text in the first versions, then the text of what was parsed."""
+    """Return the prompt: a text in the first versions, later the text of the parsed message."""
     message = request.get("message")
     return message if isinstance(message, str) else mapping_of(message).get("text")
 
@@ -129,7 +129,7 @@ def _take(builder: SessionBuilder, request: Json, line: int) -> None:
 
 
 def _replies(pieces: list[object]) -> Iterator[str]:
-    """What a person answered to the questions that the agent asked midway, each below its question."""
+    """Return the person's answers to the agent's questions, each below its question."""
     for piece in map(mapping_of, pieces):
         chosen = mapping_of(piece.get("data"))
         asked = map(mapping_of, list_of(piece.get("questions")) if piece.get("kind") == "questionCarousel" else [])
@@ -142,7 +142,7 @@ def _replies(pieces: list[object]) -> Iterator[str]:
 
 
 def _chosen(value: object) -> str:
-    """The words of an answer: what was typed, what was chosen, or both."""
+    """Return an answer: typed, chosen, or both."""
     fields = mapping_of(value)
     several = value if isinstance(value, list) else [value]
     for key in ("selectedValues", "selectedValue", "freeformValue"):
@@ -152,7 +152,7 @@ def _chosen(value: object) -> str:
 
 
 def answer_of(pieces: list[object]) -> str:
-    """The visible words of a response: a reference stands in its sentence, and what a tool comes between are paragraphs."""
+    """Return the visible text of a response: references are part of the sentence, tools separate paragraphs."""
     text, apart = "", False
     for piece in map(mapping_of, pieces):
         kind, value = piece.get("kind"), piece.get("value")
@@ -170,12 +170,12 @@ def answer_of(pieces: list[object]) -> str:
 
 
 def _words(value: object) -> str:
-    """Markdown, as text or as an object that holds it."""
+    """Return Markdown from a text or an object."""
     return text_of(value) or text_of(mapping_of(value).get("value"))
 
 
 def _name_of(reference: object, name: object) -> str:
-    """How a file or a symbol that is linked in a sentence is called."""
+    """Return the name of a linked file or symbol."""
     target = mapping_of(reference)
     place = mapping_of(target.get("uri")) or mapping_of(mapping_of(target.get("location")).get("uri")) or target
     path = text_of(place.get("external")) or text_of(place.get("path")) or text_of(place.get("fsPath"))
@@ -184,7 +184,7 @@ def _name_of(reference: object, name: object) -> str:
 
 
 def _tools(builder: SessionBuilder, request: Json, at: Position) -> None:
-    """The calls as the model made them, with their answers; else as the screen showed them."""
+    """Add calls and results, in the form of the model or else of the screen."""
     metadata = mapping_of(mapping_of(request.get("result")).get("metadata"))
     answers = mapping_of(metadata.get("toolCallResults"))
     rounds = [mapping_of(round_) for round_ in list_of(metadata.get("toolCallRounds"))]
@@ -213,14 +213,14 @@ def _shown(builder: SessionBuilder, piece: Json, at: Position) -> None:
 
 
 def _output(text: str, *, of_shell: bool) -> ToolResult:
-    """A terminal says with which code a command exited; nothing else says whether a tool failed but its first word."""
+    """Return a result: a terminal prints the exit code; otherwise only the first word shows a failure."""
     code = _EXIT_CODE.search(text[-400:]) if of_shell else None
     number = int(code[1]) if code else None
     return ToolResult(text, number, failed=bool(number) or text.startswith(("ERROR", "Error:")))
 
 
 def _text_in(value: object, depth: int) -> str:
-    """The text of a tool's answer, whose parts may be trees of nodes with `text` at their leaves."""
+    """Return the text of a tool result, whose parts may be trees with `text` at the leaves."""
     if isinstance(value, str):
         return value
     if depth > DEEPEST:

@@ -22,13 +22,13 @@ _INDEX = re.compile(r"[0-9]{1,9}\Z")
 
 
 def is_beginning(record: Json) -> bool:
-    """Whether the line has the whole session as it was when the log was begun."""
+    """Return whether a record has the whole session at the start of the log."""
     session = mapping_of(record.get("v"))
     return record.get("kind") == BEGIN and ("requests" in session or "sessionId" in session)
 
 
 def replay(source: SourceFile) -> Iterator[Unreadable | tuple[Json, dict[str, int]]]:
-    """The lines that are no changes, and last the session with the line on which each of its requests was begun."""
+    """Yield unreadable lines, then the session with the first line of each request."""
     session: Json = {}
     lines: dict[str, int] = {}
     for item in source.records():
@@ -43,7 +43,7 @@ def replay(source: SourceFile) -> Iterator[Unreadable | tuple[Json, dict[str, in
 
 
 def _change(session: Json, item: Record) -> bool:
-    """Apply one line; False for a line that is none, or whose path leads nowhere."""
+    """Apply one change. Return False for an unknown change or path."""
     record = mapping_of(item.value)
     if record.get("kind") == BEGIN and isinstance(record.get("v"), dict):
         session.clear()
@@ -64,7 +64,7 @@ def _change(session: Json, item: Record) -> bool:
 
 
 def _at(value: object, path: list[object]) -> object:
-    """What stands at the path; None where there is nothing."""
+    """Return the value at a path, or None."""
     for key in path:
         place = _place(value, key)
         if isinstance(value, dict):
@@ -77,7 +77,7 @@ def _at(value: object, path: list[object]) -> object:
 
 
 def _place(holder: object, key: object) -> int | None:
-    """The index that a key means in a list: a number, or one as text."""
+    """Return the index of a key in a list: a number, also as text."""
     number = int(key) if isinstance(key, str) and _INDEX.match(key) else number_of(key)
     return number if isinstance(holder, list) and number is not None and number >= 0 else None
 
@@ -94,7 +94,7 @@ def _put(holder: object, key: object, value: object) -> bool:
 
 
 def _push(holder: object, key: object, items: list[object], start: object) -> bool:
-    """Add items to the list at the key, after cutting it at `start` where that is given."""
+    """Extend the list at the key, after truncating it to `start` items if that is given."""
     if isinstance(holder, dict) and isinstance(key, str):
         holder.setdefault(key, [])
     found = _at(holder, [key])

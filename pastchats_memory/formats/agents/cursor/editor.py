@@ -40,21 +40,21 @@ DEEPEST = 20
 
 
 def recognise_ide(source: SourceFile) -> bool:
-    """Whether it is the editor's state: VS Code's has the same file, but no table of Cursor's and no chat of it."""
+    """Return whether a database is the editor's state with Cursor's table or chats; VS Code's file has neither."""
     if source.shape != "sqlite" or not set(KEYS) <= source.tables.get(WINDOW, source.tables.get(CHATS, frozenset())):
         return False
     return CHATS in source.tables or any(isinstance(tab, dict) for tab in source.from_database(_window_chats))
 
 
 def read_ide(source: SourceFile) -> Iterator[Row]:
-    """The turns of every chat, oldest first; bubbles that the chat no longer names are abandoned."""
+    """Yield the turns of every chat, oldest first; bubbles that the chat no longer lists are abandoned."""
     folder = _ide_folder(source.path)
     yield from source.from_database(lambda database: _chats(database, str(source.path), folder))
     yield from source.from_database(lambda database: _of_window(database, folder))
 
 
 def _ide_folder(path: Path) -> str | None:
-    """The folder that a window's state belongs to, which stands in the file beside it."""
+    """Return the folder of a window from the file next to its state."""
     return folder_of(mapping_of(parse_json(read_sibling(path.with_name("workspace.json")))).get("folder"))
 
 
@@ -70,7 +70,7 @@ def _chats(database: Database, path: str, folder: str | None) -> Iterator[Row]:
 
 
 def _bubbles(database: Database, chat_id: str, chat: Json) -> Iterator[tuple[Json, bool]]:
-    """The bubbles in their order, and whether the chat still names them."""
+    """Yield the bubbles in order, and whether the chat still lists them."""
     prefix = f"{BUBBLE}{chat_id}:"
     rows = database.rows(CHATS, KEYS, within=("key", prefix, f"{prefix[:-1]};"), order=("key",))
     apart: dict[str, Json] = {}
@@ -110,7 +110,7 @@ def _time(bubble: Json) -> object:
 
 
 def _words(bubble: Json) -> str:
-    """What was typed; where the plain text is missing, the words of the editor's own tree of it."""
+    """Return the prompt, from the editor's tree if the plain text is missing."""
     text = text_of(bubble.get("text")) or text_of(bubble.get("rawText"))
     rich = bubble.get("richText") or bubble.get("initText")
     tree = parse_json(rich) if isinstance(rich, str) else rich
@@ -118,7 +118,7 @@ def _words(bubble: Json) -> str:
 
 
 def _lines(node: object, depth: int) -> list[str]:
-    """The paragraphs of a Lexical document."""
+    """Return the paragraphs of a Lexical document."""
     fields = mapping_of(node)
     children = list_of(fields.get("children"))
     if fields.get("type") == "paragraph" or depth <= 0:

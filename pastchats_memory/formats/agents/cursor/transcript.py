@@ -1,6 +1,6 @@
-"""Cursor's agent transcripts to turns: a message a line, text with `user:` and `assistant:` on lines of their own, or `store.db`.
+"""Cursor's agent transcripts: JSONL, text with `user:` and `assistant:` on lines of their own, or `store.db`.
 
-Neither has ids; newer versions write the minute before what was typed; results of tools are only in the text.
+Messages have no ids. Newer versions write the minute before the prompt. Only text transcripts have tool results.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ WRAPPERS = (
     "open_and_recently_viewed_files", "manually_attached_skills", "agent_skills", "agent_transcripts", "git_status",
     "project_layout", "current_file", "cursor_commands", "always_applied_workspace_rules", "mcp_instructions",
 )  # fmt: skip
-"""Context that Cursor puts around what a person typed."""
+"""Tags of context around a prompt."""
 HIDDEN = "[REDACTED]"
 FOLDER = "agent-transcripts"
 ROLES = ("user", "assistant")
@@ -51,7 +51,7 @@ BY_ITSELF = (
     "The above subagent result is already visible to the user.",
     "Briefly inform the user about the task result",
 )
-"""How queries begin that Cursor sends when a subagent or a task in the background is done."""
+"""Beginnings of prompts that Cursor sends when a subagent or a background task ends."""
 PICTURE = "[Image]"
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
@@ -66,7 +66,7 @@ _MARKER = re.compile(r"\[(Thinking|Tool call|Tool result)\][ \t]*(.*)")
 
 
 def recognise(source: SourceFile) -> bool:
-    """Whether the lines are messages of a role without a type, the text opens with a role of Cursor's, or it is a store."""
+    """Return whether a file is JSONL with roles but no types, a text transcript, or a store."""
     if source.shape == "jsonl":
         return any(_is_message(record) for record in source.sample)
     if source.shape == "sqlite":
@@ -81,14 +81,14 @@ def _is_message(record: Json) -> bool:
 
 
 def _is_transcript(source: SourceFile) -> bool:
-    """Whether a text opens with a role, and Cursor's own marks or its folder tell it from any other such text."""
+    """Return whether a text begins with a role and has Cursor's marks or folder."""
     opening = source.head.lstrip().partition("\n")[0].strip()
     own = FOLDER in source.path.parts or "<user_query>" in source.head or "\n[Tool call] " in source.head
     return source.path.suffix == ".txt" and opening in ("user:", "assistant:") and own
 
 
 def read(source: SourceFile) -> Iterator[Row]:
-    """The turns in file order; lines that are no messages. A log is read twice: where the session runs, a call may tell late."""
+    """Yield the turns in file order, and unreadable lines. JSONL is read twice: a late call may show the folder."""
     if source.shape == "sqlite":
         yield from source.from_database(lambda database: _from_store(database, source.path))
         return
@@ -146,9 +146,9 @@ def _take_stored(builder: SessionBuilder, message: Json) -> None:
 
 
 def _about(path: Path) -> SessionInfo:
-    """The conversation, which is named by its file alone; a subagent's belongs to the one whose folder it is in.
+    """Return the conversation by the file's name; a subagent's file is in the folder of its parent.
 
-    Of where it ran there may be no more than the folder of the project's sessions, named after a path that it does not spell.
+    The folder of the project's sessions only hints at the working directory: its name is an encoded path.
     """
     parent = path.parent.parent.name if path.parent.name == "subagents" else ""
     own = f"{parent}/{path.stem}" if parent else path.stem
@@ -161,7 +161,7 @@ def _named_after(path: Path) -> str | None:
 
 
 def _folder(source: SourceFile) -> str | None:
-    """The folder of which Cursor names the session's own, if a path that a tool was given lies in it."""
+    """Return the working directory if a path in a tool call is inside it: the session's folder encodes its path."""
     if (name := _named_after(source.path)) is None:
         return None
     wanted = _spelled(name)
@@ -177,12 +177,12 @@ def _folder(source: SourceFile) -> str | None:
 
 
 def _spelled(path: str) -> str:
-    """A path as Cursor names the folder of its sessions after it."""
+    """Return a path as Cursor encodes it in the name of a folder."""
     return _UNSPELLED.sub("-", path).strip("-").lower()
 
 
 def _moment(text: str) -> str | None:
-    """When a prompt was sent, to the minute, as Cursor writes it before what was typed; a time without a zone is in UTC."""
+    """Return the time of a prompt, to the minute, from the tag before it; without a zone it is UTC."""
     found = _TIME.search(text)
     if found is None or found[1].lower() not in MONTHS:
         return None
@@ -194,7 +194,7 @@ def _moment(text: str) -> str | None:
 
 
 def _take(builder: SessionBuilder, item: Record, branch: str) -> str | None:
-    """Add what the line says; the reason why it says nothing that can be read, else None."""
+    """Add one record. Return why it is unreadable, or None."""
     record, at = mapping_of(item.value), Position(item.line, branch=branch)
     if record.get("role") not in ROLES:
         return None if isinstance(item.value, dict) else f"a {type(item.value).__name__} instead of a message"
@@ -214,14 +214,14 @@ def _take(builder: SessionBuilder, item: Record, branch: str) -> str | None:
 
 
 def typed(text: str) -> str:
-    """What the person typed of a text in the user's role."""
+    """Return what the person typed of a text in the user's role."""
     queries = [found[1] for found in _QUERY.finditer(text) if found[1] is not None]
     words = "\n\n".join(query.strip() for query in queries) if queries else without_rim(text, WRAPPERS)
     return "" if words.startswith(BY_ITSELF) else words
 
 
 def _blocks(text: str) -> Iterator[tuple[str, int, list[str]]]:
-    """Role, line of its marker and lines of every message. Inside what a person typed, a line `user:` is theirs."""
+    """Yield role, line and text lines of every message. Within a prompt, a line `user:` is text."""
     role, first, lines, inside = "", 1, list[str](), False
     for number, line in enumerate(text.split("\n"), start=1):
         marker = line.strip().removesuffix(":")
@@ -237,7 +237,7 @@ def _blocks(text: str) -> Iterator[tuple[str, int, list[str]]]:
 
 
 def _spoken(builder: SessionBuilder, lines: list[str], at: Position) -> None:
-    """The visible words of an answer, then its tools. What a marker hides ends at a blank line or, where a tool's is indented, with that."""
+    """Add the visible text of an answer, then its tools. A marker hides text up to a blank line, or the indented text of a tool."""
     shown, marked, hidden, indented = list[str](), list[tuple[str, str, list[str]]](), False, False
     for line in lines:
         is_indented = not line.strip() or line[:1] in (" ", "\t")
@@ -259,6 +259,6 @@ def _spoken(builder: SessionBuilder, lines: list[str], at: Position) -> None:
 
 
 def _pair(line: str) -> tuple[str, str] | None:
-    """A tool's input as the text has it, `key: value` on a line."""
+    """Return a pair of a tool's input from a line `key: value`."""
     key, colon, value = line.partition(":")
     return (key.strip(), value.strip()) if colon and key.strip().isidentifier() else None

@@ -28,29 +28,29 @@ from pastchats_memory.formats.base.source import (
 from pastchats_memory.model import Unreadable
 
 HEADER = ("sessionId", "projectHash", "startTime", "summary", "directories", "kind")
-"""What a header says of its messages."""
+"""Keys of a header that hold for its messages."""
 SPEAKERS = ("user", "gemini", "qwen", "info", "error", "warning")
 
 
 def is_header(record: Json) -> bool:
-    """Whether the object tells of a session."""
+    """Return whether an object is the header of a session."""
     return isinstance(record.get("sessionId"), str) and isinstance(record.get("projectHash"), str)
 
 
 def is_change(record: Json) -> bool:
-    """Whether the line changes what stands above it."""
+    """Return whether a record changes earlier ones."""
     return "$set" in record or "$rewindTo" in record
 
 
 def is_message(record: Json) -> bool:
-    """Whether the object is a message of a session."""
+    """Return whether an object is a message of a session."""
     return record.get("type") in SPEAKERS and "content" in record and isinstance(record.get("id"), str)
 
 
 def records_of(source: SourceFile, records: Records) -> Iterator[Record | Unreadable]:
-    """Header, messages and changes in file order; a checkpoint's new messages come one by one before the checkpoint itself.
+    """Yield header, messages and changes in file order, and a checkpoint's new messages before the checkpoint.
 
-    What it repeats is left: it may be cut there to what the model still gets.
+    Messages that a checkpoint repeats are skipped: it may shorten them to what the model still gets.
     """
     if source.shape == "json":
         yield Record(1, {key: value for key, value in mapping_of(source.outline).items() if key != "messages"})
@@ -69,36 +69,36 @@ def records_of(source: SourceFile, records: Records) -> Iterator[Record | Unread
 
 @dataclass(slots=True)
 class Overview:
-    """The first pass: where each message is said last, and whether a rewinding or a checkpoint took it away."""
+    """First pass: the last record of each message, and whether a rewind or a checkpoint removed it."""
 
     header: Json = field(default_factory=dict)
     last: dict[str, int] = field(default_factory=dict)
-    """By message id, the position of the record that has its final words."""
+    """The position of the final record of each message id."""
     living: dict[str, None] = field(default_factory=dict)
-    """Ids of the messages on the current branch, in order."""
+    """The ids of the messages on the current branch, in order."""
     cwd: str | None = None
     before: dict[str, None] = field(default_factory=dict)
-    """Ids of the messages that were told when the file was shorter."""
+    """The ids of the messages of the shorter file."""
     growing: frozenset[str] = frozenset()
-    """Those of them that may have more to say."""
+    """Those of them that may still grow."""
 
     def snapshot(self) -> Json:
-        """What must be known to go on when the file has grown, as JSON."""
+        """Return what a longer file needs, as JSON."""
         known = list(deque((*self.before, *self.last), RECENT))
         header = {key: value for key, value in self.header.items() if key in HEADER}
         return {"header": header, "cwd": self.cwd, "known": known}
 
     def restore(self, state: Json, growing: frozenset[str]) -> None:
-        """Take up what `state` gave when the file was shorter."""
+        """Restore the snapshot of the shorter file."""
         self.header = mapping_of(state.get("header"))
         self.cwd = text_of(state.get("cwd")) or None
         self.before, self.growing = dict.fromkeys(map(text_of, list_of(state.get("known")))), growing
 
     def add(self, record: Json, position: int) -> None:
-        """One record more, in file order.
+        """Add the next record.
 
         Raises:
-            CannotResume: what was added to the file changes messages that were told before.
+            CannotResume: appended lines change earlier messages.
         """
         if is_header(record):
             self.header = record | self.header
@@ -133,7 +133,7 @@ class Overview:
             raise CannotResume(reason)
 
     def _told_by_tools(self, record: Json) -> str | None:
-        """The project's folder, if a path that a tool was given lies in it: its hash is that of the session."""
+        """Return the project's folder if a path in a tool call is inside it: its hash is the session's."""
         wanted = text_of(self.header.get("projectHash"))
         for call in map(mapping_of, list_of(record.get("toolCalls"))):
             for value in mapping_of(call.get("args")).values():
@@ -147,7 +147,7 @@ def _hash(path: str) -> str:
 
 
 def project_folder(path: Path, header: Json) -> str | None:
-    """The working directory as Gemini CLI keeps it beside its sessions, else one of the session's folders with its hash.
+    """Return the working directory from the files next to the sessions, or the session's folder with its hash.
 
     `tmp/<project>/.project_root` has the path; `projects.json` maps paths to the names of the folders in `tmp`.
     """

@@ -1,4 +1,4 @@
-"""What stands in the user's place in sessions of Gemini CLI and its forks: a person's words, and what the program sends itself."""
+"""Messages in the user's role of Gemini CLI and its forks: the person's text, and text of the client."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from pastchats_memory.formats.base.tools import ToolResult, parse_result, text_o
 
 CONTEXT = ("session_context", "hook_context")
 SUMMARIES = ("state_snapshot", "intent_summary")
-"""Tags around what a compression puts in the place of the messages before."""
+"""Tags around the summary of a compression."""
 SENT = (
     "This is the Gemini CLI. We are setting up the context for our chat.", "This is the Qwen Code. We are setting up the context for our chat.",
     "Here is the user's editor context as a JSON object", "Here is a summary of changes in the user's editor context",
     "System: Please continue.", "System: Potential loop detected",
 )  # fmt: skip
-"""Beginnings of what the program sends by itself."""
+"""Beginnings of text that the client itself sends."""
 GO_ON = "Please continue."
-"""All of what it sends when the model stopped before the end."""
+"""The whole text that the client sends when the model stopped early."""
 TRUNCATED = (
     "System Note: Prior conversation history was truncated",
     "[System Note: Prior conversation history was truncated",
 )
-"""What stands in a summary's place where none was made."""
+"""Beginnings of text in place of a missing summary."""
 TAKEN_NOTES = ("Got it. Thanks for the context!", "Got it. Thanks for the additional context!")
-"""What is put in the model's mouth behind what it was told of the folder, and behind a summary."""
+"""Answers that the client writes after the context of the folder and after a summary."""
 RAN = "I ran the following shell command:\n```sh\n"
 OPENED, CLOSED = "--- Content from referenced files ---", "--- End of content ---"
 
@@ -38,7 +38,7 @@ _COMMAND = re.compile(r"/([a-zA-Z][\w:-]*)(?=\s|\Z)")
 
 
 def strip_context(text: str) -> str:
-    """What the person typed of a text in the user's role: without context of the session, hooks and referenced files."""
+    """Return a person's text without the context of session, hooks and referenced files."""
     text = without_rim(text, (*CONTEXT, *SUMMARIES))
     if text.startswith((*SENT, *TRUNCATED)):
         return ""
@@ -48,24 +48,24 @@ def strip_context(text: str) -> str:
 
 
 def find_summary(text: str) -> str:
-    """What a compression made of the messages before; `""` where the text is none."""
+    """Return the summary of a compression, or `""`."""
     opening = text.lstrip()
     return next((span(text, tag).strip() for tag in SUMMARIES if opening.startswith(f"<{tag}>")), "")
 
 
 def is_compression(text: str) -> bool:
-    """Whether messages were compressed and this stands in their place."""
+    """Return whether a text replaces compressed messages."""
     return bool(find_summary(text)) or text.startswith(TRUNCATED)
 
 
 def find_command(text: str) -> str:
-    """The name of the command that was typed; `""` where none was."""
+    """Return the name of a typed command, or `""`."""
     found = _COMMAND.match(text)
     return found[1] if found else ""
 
 
 def find_shell_command(text: str) -> tuple[str, str]:
-    """A command that the person ran in the client's shell, and what it printed; empty for any other text."""
+    """Return a command in the client's shell and its output; empty for any other text."""
     if not text.startswith(RAN):
         return "", ""
     command, _, rest = text.removeprefix(RAN).partition("\n```\n")
@@ -73,7 +73,7 @@ def find_shell_command(text: str) -> tuple[str, str]:
 
 
 def visible_text(content: object) -> str:
-    """The words of a message: a string, a part, or parts of which those with thoughts, data and calls are left out."""
+    """Return the text of a message, a string or parts, without thoughts, data and calls."""
     if isinstance(content, str):
         return content
     parts = [content] if isinstance(content, dict) else list_of(content)
@@ -89,7 +89,7 @@ def _shown(part: Json) -> str:
 
 
 def add_prompt(builder: SessionBuilder, sent: str, at: Position, pictures: int) -> None:
-    """Tell what the person typed of a text in the user's role: words, a command, one for the shell; the summary of a compression."""
+    """Add a message in the user's role: a prompt, a command, a shell command, or the summary of a compression."""
     builder.add_turn("system", "summary", find_summary(sent), replace(at, native_id=""))
     command, printed = find_shell_command(sent)
     text = f"! {command}" if command else strip_context(sent)
@@ -102,7 +102,7 @@ def add_prompt(builder: SessionBuilder, sent: str, at: Position, pictures: int) 
 
 
 def join_responses(responses: Iterable[Json], *, failed: bool = False) -> ToolResult:
-    """What the `response` of each part that answers a call says together."""
+    """Return the result in the `response` of all parts."""
     told = list(responses)
     fault = "\n".join(text for response in told if (text := text_of(response.get("error"))))
     text = fault or "\n".join(text_of_result(response.get("output")) for response in told)

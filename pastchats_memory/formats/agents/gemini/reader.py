@@ -1,7 +1,7 @@
-"""Gemini CLI sessions to turns: one JSON document, a log of messages that are written again when they grow, or a chat that was saved.
+"""Gemini CLI sessions: a JSON document, a log that repeats a message when it grows, or a saved chat.
 
-The last record of an id has its words, the first one its place; what was rewound, or is missing from a checkpoint, is
-`abandoned`.
+The last record of an id has the text, the first one the position. Messages that were rewound, or are missing from a
+checkpoint, are `abandoned`.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ from pastchats_memory.model import Unreadable
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 INVESTIGATION = "Your task is to do a deep investigation"
-"""How Gemini CLI begins the task of a subagent, which older versions keep beside the session, under the same id."""
+"""The beginning of a subagent's task; older versions keep it next to the session, under the same id."""
 NAMED = "session-"
-"""How the name of a file begins that stands among the sessions: a subagent's there has the id of the session that called it."""
+"""The beginning of a session file's name; a subagent's file has the id of the calling session."""
 CANCELLED = "Request cancelled"
 
 
 def recognise(source: SourceFile) -> bool:
-    """Whether the document or a line tells of a session with a project's hash, a line changes what stands above it, or a chat was saved."""
+    """Return whether a file has a header with the hash of a project, a change, or a saved chat."""
     if is_history(source):
         return True
     if source.shape == "json":
@@ -58,7 +58,7 @@ def recognise(source: SourceFile) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Row]:
-    """The turns in file order. The file is read twice: a message's last words and its fate are known only from the whole."""
+    """Yield the turns in file order. The file is read twice: only the whole shows the final text of a message."""
     if is_history(source):
         yield from history_of(source)
         return
@@ -85,7 +85,7 @@ def read(source: SourceFile) -> Iterator[Row]:
 
 
 class _Session:
-    """The second pass: each message is begun where it is said first and filled in where it is said last."""
+    """Second pass: add each message at its first record, with the text of its last."""
 
     def __init__(self, source: SourceFile, view: Overview) -> None:
         header = view.header
@@ -109,13 +109,13 @@ class _Session:
         self._named = asdict(about)
 
     def snapshot(self) -> Json:
-        """All that a longer file needs of this one, as JSON."""
+        """Return what a longer file needs of this one, as JSON."""
         growing = [draft.native_id for draft in self.telling.queue.answers if draft.native_id not in self._called]
         kept = {"view": self._view.snapshot(), "growing": growing, "named": self._named, "branch": self._branch}
         return self.telling.snapshot() | kept
 
     def restore(self, state: Json) -> None:
-        """Take up what `state` gave when the file was shorter. Raises CannotResume where the session has a new name since."""
+        """Restore the snapshot of the shorter file. Raises CannotResume if the session has a new title."""
         if self._named != state.get("named"):
             raise CannotResume("the session has a new name")
         self._branch = text_of(state.get("branch"))
@@ -129,7 +129,7 @@ class _Session:
                 self._begun[own_id] = draft
 
     def take(self, item: Record, position: int) -> str | None:
-        """Add what the record says; the reason why it says nothing that can be read, else None."""
+        """Add one record. Return why it is unreadable, or None."""
         record = item.value
         if not isinstance(record, dict):
             return f"a {type(record).__name__} instead of a record"

@@ -1,7 +1,7 @@
-"""OpenCode conversations: exports, the database of 1.2 and later, the folders of files before it, captured events.
+"""OpenCode conversations: exports, the database of 1.2 and later, files before it, captured events.
 
-Each keeps the same records (a session, its messages, their parts); `opencode_session` makes turns of them. Version 2
-keeps other ones, of which `opencode_second` makes those of version 1.
+All have the same records: a session, its messages, their parts. `session` builds turns from them; `v2` converts the
+records of version 2 to those of version 1.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from pastchats_memory.model import Task, Turn, Unreadable
 SESSIONS = {"session": {"id", "project_id"}}
 TABLES = {"message": {"id", "session_id", "data"}, "part": {"id", "message_id", "data"}}
 SECOND = {"session_message": {"id", "session_id", "type", "data"}}
-"""The tables of OpenCode 2, which may stand beside those of OpenCode 1."""
+"""The tables of OpenCode 2, which may be next to those of OpenCode 1."""
 
 
 def recognise(source: SourceFile) -> bool:
-    """Whether it is an export, a session's file, OpenCode's database, or a capture of its events."""
+    """Return whether a file is an export, a session's file, OpenCode's database, or captured events."""
     if source.shape == "sqlite":
         return _has(source, SESSIONS) and (_has(source, TABLES) or _has(source, SECOND))
     if source.shape == "jsonl":
@@ -62,7 +62,7 @@ def recognise(source: SourceFile) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
-    """The turns of every session, oldest first; of a subagent's they are a sidechain, undone ones are abandoned."""
+    """Yield the turns of every session, oldest first; a subagent's are a sidechain, undone ones are abandoned."""
     if source.shape == "sqlite":
         yield from source.from_database(_from_database)
     elif source.shape == "jsonl":
@@ -88,7 +88,7 @@ def _is_export(document: object) -> bool:
 
 
 def _from_export(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
-    """Read twice, so that no more of it is held than a message: first who says what to whom, then what is said."""
+    """Yield the turns of an export. It is read twice, so that memory holds only one message."""
     infos: list[Json] = []
     for item in source.elements("messages"):
         if isinstance(item, Unreadable):
@@ -122,7 +122,7 @@ def _lines_in(item: Element) -> Lines:
 
 
 def _from_tree(tree: Tree) -> Iterator[Turn | Task | Unreadable]:
-    """Parts may be missing or half-written: what is there is told."""
+    """Yield the turns of a tree of files, without missing and half-written parts."""
     faults: list[Unreadable] = []
 
     def record(path: object, text: bytes) -> Json:
@@ -171,7 +171,7 @@ def _todos(database: Database, session_id: object) -> list[Json]:
 
 
 def _messages(database: Database, session_id: object) -> list[Message]:
-    """Those of OpenCode 2, which took over what was said before; of version 1 what is older, of a session that it did not."""
+    """Return the messages of OpenCode 2, and the older ones of version 1 that it did not take over."""
     second = list(_second_messages(database, session_id))
     begun = min((_created(message.info) for message in second if message.parts), default=None)
     first = list(_first_messages(database, session_id, begun))
@@ -179,12 +179,12 @@ def _messages(database: Database, session_id: object) -> list[Message]:
 
 
 def _created(info: Json) -> int:
-    """In ms since 1970, 0 where that is not known."""
+    """Return the time in milliseconds since 1970, or 0."""
     return number_of(mapping_of(info.get("time")).get("created")) or 0
 
 
 def _first_messages(database: Database, session_id: object, before: int | None) -> Iterator[Message]:
-    """Those of version 1 from before that moment, in ms; of later ones no parts are read."""
+    """Yield the messages of version 1 before a time in milliseconds."""
     where = {"session_id": text_of(session_id)}
     for own_id, created, data in database.rows("message", ("id", "time_created", "data"), where=where, order=("id",)):
         info: Json = {"id": own_id, "time": {"created": created}} | _record(data)

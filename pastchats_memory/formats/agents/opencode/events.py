@@ -22,44 +22,44 @@ _BEGUN_STEPS = "evt_"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An event that says something of a session."""
+    """An event of a session."""
 
     event: Json
     line: int
 
     @property
     def told(self) -> Json:
-        """What it says."""
+        """Return its data."""
         return mapping_of(self.event.get("data"))
 
     @property
     def session(self) -> str:
-        """The session of which it says that."""
+        """Return the session's id."""
         return text_of(self.told.get("sessionID"))
 
     @property
     def waiting(self) -> str:
-        """The id of the prompt of which it says that it was written, or taken up."""
+        """Return the id of the queued prompt."""
         return text_of(self.told.get("inboxID") or self.told.get("inputID"))
 
     def message(self, kind: str, own_id: str = "") -> Json:
-        """A message that begins with it."""
+        """Return a message that starts with this event."""
         of_event = MESSAGE_PREFIX + text_of(self.event.get("id")).removeprefix(_BEGUN_STEPS)
         return {"id": own_id or of_event, "type": kind, "time": {"created": self.event.get("created")}}
 
 
 @dataclass
 class Steps:
-    """What has happened so far, with the line on which each part was told last."""
+    """The messages built so far, with the last line of each part."""
 
     sessions: dict[str, Json] = field(default_factory=dict)
     told: dict[str, list[Json]] = field(default_factory=dict)
-    """Of each session the messages in their order."""
+    """The messages of each session in order."""
     waiting: dict[str, Json] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
 
     def take(self, event: Json, line: int) -> None:
-        """Take an event; most of them, such as that words came in, are said again by one at the end."""
+        """Add an event; a final event repeats the content of streamed ones, which are skipped."""
         step = Step(event, line)
         taken = TAKEN.get(text_of(event.get("type")).removeprefix(_KIND))
         if taken:
@@ -67,7 +67,7 @@ class Steps:
             taken(self, step)
 
     def messages(self, session: str) -> Iterator[Message]:
-        """The messages of a session."""
+        """Yield the messages of a session."""
         for message in self.told.get(session, []):
             if found := second_in(message, self._line_of(message)):
                 yield found
@@ -77,7 +77,7 @@ class Steps:
         return lambda part: self.lines.get(text_of(part.get("id")), begun)
 
     def created(self, step: Step) -> None:
-        """A session was begun, or named."""
+        """Create or rename a session."""
         known = {
             "title": step.told.get("title"),
             "parentID": step.told.get("parentID"),
@@ -86,44 +86,44 @@ class Steps:
         self.sessions[step.session] |= {key: value for key, value in known.items() if value}
 
     def enqueued(self, step: Step) -> None:
-        """Something was written, and waits."""
+        """Queue a prompt."""
         self.waiting[step.waiting] = mapping_of(step.told.get("item") or step.told.get("input"))
         self.lines[step.waiting] = step.line
 
     def delivered(self, step: Step) -> None:
-        """The agent was told what waited."""
+        """Add a queued prompt to the session."""
         item = self.waiting.pop(step.waiting, {})
         message = step.message(text_of(item.get("type")), step.waiting)
         said = mapping_of(item.get("payload") or item.get("data"))
         self._say(step, said | message, self.lines.get(step.waiting, step.line))
 
     def synthetic(self, step: Step) -> None:
-        """The client told the agent something."""
+        """Add a message of the client."""
         self._say(step, step.told | step.message("synthetic"), step.line)
 
     def skill(self, step: Step) -> None:
-        """The person chose a skill."""
+        """Add the choice of a skill."""
         self._say(step, step.message("skill") | {"name": step.told.get("name")}, step.line)
 
     def compacted(self, step: Step) -> None:
-        """What was said before was summed up."""
+        """Add the summary of a compaction."""
         self._say(step, step.message("compaction") | {"summary": step.told.get("text")}, step.line)
 
     def ran(self, step: Step) -> None:
-        """The person began to run a command."""
+        """Add a shell command of the person."""
         shell = mapping_of(step.told.get("shell"))
         run: Json = {"shellID": shell.get("id"), "command": shell.get("command")}
         self._say(step, step.message("shell") | run, step.line)
 
     def ended(self, step: Step) -> None:
-        """A command of the person's ended."""
+        """Add the result of a shell command of the person."""
         shell = mapping_of(step.told.get("shell") or {"id": step.told.get("shellID"), "exit": step.told.get("exit")})
         for message in self.told.get(step.session, []):
             if message.get("shellID") == shell.get("id"):
                 message |= {"exit": shell.get("exit"), "output": step.told.get("output")}
 
     def answer(self, step: Step) -> Json:
-        """The agent's message to which the step belongs, which may begin with it."""
+        """Return the answer of a step, which may start with it."""
         own_id = text_of(step.told.get("assistantMessageID"))
         for message in reversed(self.told.get(step.session, [])):  # mostly the last
             if message["id"] == own_id:
@@ -132,18 +132,18 @@ class Steps:
         return self._say(step, step.message("assistant", own_id) | by, step.line)
 
     def failed(self, step: Step) -> None:
-        """The answer broke off."""
+        """Mark the answer as failed."""
         self.answer(step)["error"] = step.told.get("error")
 
     def text(self, step: Step) -> None:
-        """The answer has these words."""
+        """Add text to the answer."""
         message = self.answer(step)
         own_id = f"{message['id']} {step.told.get('ordinal')}"
         list_of(message["content"]).append({"type": "text", "id": own_id, "text": step.told.get("text")})
         self.lines[own_id] = step.line
 
     def call(self, step: Step) -> Json:
-        """The call of a tool to which the step belongs, which may begin with it."""
+        """Return the tool call of a step, which may start with it."""
         own_id = text_of(step.told.get("id") or step.told.get("callID"))
         content = list_of(self.answer(step)["content"])
         for part in map(mapping_of, reversed(content)):
@@ -156,18 +156,18 @@ class Steps:
         return begun
 
     def called(self, step: Step) -> None:
-        """A tool was called."""
+        """Set the input of a tool call."""
         self.call(step)["state"] = {"input": step.told.get("input")}
 
     def answered(self, step: Step) -> None:
-        """A tool answered, or failed."""
+        """Set the result of a tool call."""
         call, fault = self.call(step), step.told.get("error")
         told = {key: step.told.get(key) for key in ("content", "metadata", "structured")}
         mapping_of(call["state"]).update(told, error=fault, status="error" if fault else "completed")
         mapping_of(call["time"])["completed"] = step.event.get("created")
 
     def reverted(self, step: Step) -> None:
-        """A message and all behind it were taken back."""
+        """Remove a message and all after it."""
         messages = self.told.get(step.session, [])
         ids = [message["id"] for message in messages]
         if step.told.get("to") in ids:
@@ -209,7 +209,7 @@ _EVENTS = ("message.", "session.")
 
 
 def event_in(record: Json) -> Json:
-    """The event of a line, bare or in an envelope; an empty one where there is none, as where others have `sessionId`."""
+    """Return the event of a record, with or without envelope; empty if there is none."""
     event = mapping_of(record.get("event", record))
     if not text_of(event.get("type")).startswith(_EVENTS):
         return {}
@@ -219,7 +219,7 @@ def event_in(record: Json) -> Json:
 
 @dataclass
 class Captured:
-    """What the events have said so far: of each record of version 1 the last word, at its first place."""
+    """The records built so far: each record of version 1 at its first place, with its last content."""
 
     sessions: dict[str, Json] = field(default_factory=dict)
     messages: dict[str, Json] = field(default_factory=dict)
@@ -228,7 +228,7 @@ class Captured:
     steps: Steps = field(default_factory=Steps)
 
     def take(self, record: Json, line: int) -> None:
-        """Take a line of the file, 1-based."""
+        """Add a record; `line` is 1-based."""
         event = event_in(record)
         if "data" in event:
             self.steps.take(event, line)
@@ -251,7 +251,7 @@ class Captured:
                 self.parts.pop(text_of(told.get("partID")), None)
 
     def told(self) -> Iterator[tuple[Json, list[Message]]]:
-        """Each session and its messages."""
+        """Yield each session and its messages."""
         parts: dict[str, list[Json]] = {}
         for part in self.parts.values():
             parts.setdefault(text_of(part.get("messageID")), []).append(part)

@@ -1,4 +1,4 @@
-"""One OpenCode conversation, wherever its records were kept, to turns."""
+"""Build the turns of one OpenCode conversation from its records."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ ABORTED = "MessageAbortedError"
 
 
 Lines = Callable[[Json], int]
-"""The line on which a part stands."""
+"""Return the line of a part."""
 
 
 def first_line(_part: Json) -> int:
-    """Of every part, where files have a record each or are a database."""
+    """Return 1 for every part: files with one record each, or a database."""
     return 1
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message's own record and its parts in order."""
+    """A message's record and its parts in order."""
 
     info: Json
     parts: Sequence[Json]
@@ -39,18 +39,18 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A conversation's own record and what of its messages holds for all of them."""
+    """A conversation's record, and the facts of its messages that hold for all."""
 
     info: Json
     cwd: str | None = None
     todos: Sequence[Json] = ()
-    """The list of what is to be done as it stood at last, where it is kept beside the messages."""
+    """The final todo list, if a table has it."""
 
     def turns(self, messages: Iterable[Message]) -> Iterator[Turn | Task]:
-        """What was said and what was planned.
+        """Yield the turns and tasks.
 
         Args:
-            messages: each as it comes, oldest first; none is kept longer than the next one needs it.
+            messages: oldest first; memory holds only a few at a time.
 
         """
         drafts = TurnQueue(DIALECT)
@@ -63,7 +63,7 @@ class Session:
         yield from drafts.tasks()
 
     def _take(self, drafts: TurnQueue, message: Message) -> None:
-        """What a message says stands where its first words are, among its calls of tools."""
+        """Add a message; its text is at its first words, among its tool calls."""
         tools = [part for part in message.parts if part.get("type") == "tool"]
         first = next((place for place, part in enumerate(message.parts) if part.get("type") == "text"), 0)
         before = sum(part.get("type") == "tool" for part in message.parts[:first])
@@ -132,21 +132,21 @@ class Session:
 
 
 def folder_of(info: Json) -> str:
-    """The folder that a session says it is of."""
+    """Return a session's folder."""
     return text_of(info.get("directory")) or text_of(mapping_of(info.get("location")).get("directory"))
 
 
 def folder_told_in(infos: Iterable[Json]) -> str | None:
-    """The first folder that an answer says it was given in."""
+    """Return the first folder in an answer."""
     told = (text_of(mapping_of(info.get("path")).get("cwd")) for info in infos)
     return next(filter(None, told), None)
 
 
 def order_of(infos: Sequence[Json]) -> list[int]:
-    """The places of the messages, oldest first.
+    """Return the places of the messages, oldest first.
 
-    By id, which rises with time, where they have ids of OpenCode's making; answers behind the prompt that they answer.
-    Where OpenCode 2's are among them, which have types, as they stand.
+    The order is by OpenCode's ids, which rise with time; answers follow their prompt. Messages of OpenCode 2, which
+    have types, keep their order.
     """
     ids = [text_of(info.get("id")) for info in infos]
     places = list(range(len(ids)))
@@ -157,7 +157,7 @@ def order_of(infos: Sequence[Json]) -> list[int]:
 
 
 def _is_visible(part: Json) -> bool:
-    """Files that were read and reminders that were sent are in the prompt as text of the program's own."""
+    """Return whether a part is visible: files and reminders in a prompt are the program's text."""
     return part.get("synthetic") is not True and part.get("ignored") is not True
 
 
@@ -171,13 +171,13 @@ def _model(info: Json) -> str:
 
 
 def is_session(value: object) -> bool:
-    """Whether the object is a session as OpenCode writes it down."""
+    """Return whether an object is a session's record."""
     fields = mapping_of(value)
     return text_of(fields.get("id")).startswith("ses_") and any(key in fields for key in ("directory", "projectID"))
 
 
 def message_in(value: object, line_of: Lines = first_line) -> Message | None:
-    """The message of an object with `info` and `parts`, None of anything else."""
+    """Return the message of an object with `info` and `parts`, or None."""
     fields = mapping_of(value)
     if not isinstance(fields.get("info"), dict) or not isinstance(fields.get("parts"), list):
         return None

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 
-from pastchats_memory.formats.agents.aider.blocks import Block, blocks_of
+from pastchats_memory.formats.agents.aider.blocks import Block, parse_blocks
 from pastchats_memory.formats.base.source import NotText, SourceFile, list_of
 from pastchats_memory.formats.base.tools import cut_middle
 from pastchats_memory.formats.base.turns import PendingTurn
@@ -67,7 +67,7 @@ _THOUGHTS = (
 )
 
 
-def recognise(source: SourceFile) -> bool:
+def matches(source: SourceFile) -> bool:
     """Return whether a file begins like a chat history or an input history."""
     if source.shape == "markdown" and _is_chat(source.head):
         return True
@@ -78,7 +78,7 @@ def read(source: SourceFile) -> Iterator[Turn | Unreadable]:
     """Yield prompts, answers and errors; of an input history the prompts that the chat history lacks."""
     lines = source.text.split("\n")
     if _is_chat(source.head):
-        yield from _chats(lines, _times_beside(source.path))
+        yield from _chats(lines, _times_of_sibling(source.path))
     else:
         yield from _inputs(lines, source.path)
 
@@ -88,16 +88,16 @@ def _is_chat(head: str) -> bool:
     return bool(_STARTED.search(head[:OPENING]) or (_TYPED.search(head) and _OF_OURS.search(head)))
 
 
-def _chats(lines: Sequence[str], times: _Times) -> Iterator[Turn]:
+def _chats(lines: Sequence[str], times: _PromptTimes) -> Iterator[Turn]:
     equal: Counter[str] = Counter()
-    blocks = blocks_of(lines)
+    blocks = parse_blocks(lines)
     for number, (_, group) in enumerate(groupby(_numbered(blocks), key=lambda pair: pair[0])):
         session = [block for _, block in group]
         started = session[0].text if session[0].kind == "header" else ""
         equal[started] += 1
-        builder = _SessionReader(times, to_the_minute(iso_utc(started, LOCAL)), asked=not started)
+        builder = _SessionReader(times, to_the_minute(iso_utc(started, LOCAL)), has_prompt=not started)
         for block in session:
-            builder.take(block)
+            builder.add_block(block)
         first = next((draft for draft in builder.queue if draft.role == "user"), None)
         own = [("aider", started), ("again", str(equal[started])), ("user", first.texts[0] if first else str(number))]
         for draft in builder.queue:
@@ -118,30 +118,30 @@ def _numbered(blocks: Iterable[Block]) -> Iterator[tuple[int, Block]]:
 class _SessionReader:
     """Build the turns of one session."""
 
-    times: _Times
+    times: _PromptTimes
     started: str | None
     queue: list[PendingTurn] = field(default_factory=list)
     model: str = ""
     answer: PendingTurn | None = None
     prompt: PendingTurn | None = None
-    asked: bool = False
+    has_prompt: bool = False
     """Whether a prompt precedes, so that an answer can follow: of a `--message` only the first line is marked."""
     watched: Block | None = None
     """A notice of a comment in a file, until it is answered."""
     repeated: list[str] = field(default_factory=list)
     """Texts that aider may repeat as if they were typed: the question of a command, and the answers since."""
 
-    def take(self, block: Block) -> None:
+    def add_block(self, block: Block) -> None:
         """Add one block."""
         match block.kind:
             case "user":
-                self.asked = True
+                self.has_prompt = True
                 self.watched = None
                 self._typed(block)
-            case "answer" if self.asked:
+            case "answer" if self.has_prompt:
                 text = block.text
                 if self.watched is not None:
-                    self._commented(self.watched, text)
+                    self._add_comment(self.watched, text)
                 for thought in _THOUGHTS:
                     text = thought.sub("", text)
                 if text.strip():
@@ -159,11 +159,11 @@ class _SessionReader:
         if self._repeats(_on_one_line(typed)):
             self.repeated = []
             return
-        kind, text = _asked(typed)
+        kind, text = _parse_prompt(typed)
         self.repeated = [_on_one_line(text)] if text != typed else []
-        self._retried(text)
+        self._abandon_repeated(text)
         self.prompt = self._add("user", kind, text, block)
-        self.prompt.timestamp = self.times.take(typed) or self.started
+        self.prompt.timestamp = self.times.add_block(typed) or self.started
         self.answer = None
 
     def _repeats(self, typed: str) -> bool:
@@ -176,7 +176,7 @@ class _SessionReader:
         is_same = typed.startswith(tuple(self.repeated)) and typed.endswith(self.repeated[-1])
         return is_same or typed.startswith(f"# Question: {self.repeated[0]} # Relevant docs:")
 
-    def _commented(self, notice: Block, answer: str) -> None:
+    def _add_comment(self, notice: Block, answer: str) -> None:
         """Add the comment in a file as a prompt: the one that the answer removes, else the notice."""
         comments = list(dict.fromkeys(_comments_for_aider(answer)))
         place = notice.text.split("\n").index(_NOTED_COMMENT)
@@ -185,7 +185,7 @@ class _SessionReader:
         _flag(self.prompt, "watched")
         self.watched = None
 
-    def _retried(self, text: str) -> None:
+    def _abandon_repeated(self, text: str) -> None:
         """Abandon an equal prompt before without an answer: it was stopped, or the provider failed."""
         if self.prompt is not None and self.answer is None and self.prompt.texts == [text]:
             self.prompt.branch = "abandoned"
@@ -197,9 +197,9 @@ class _SessionReader:
             if found := _MODEL.match(line):
                 self.model = found[1]
             if line == _NOTED_COMMENT:
-                self.asked, self.watched = True, block
-            if line.startswith("^C") and (spoken := self.answer or self.prompt):
-                _flag(spoken, "interrupted")
+                self.has_prompt, self.watched = True, block
+            if line.startswith("^C") and (last := self.answer or self.prompt):
+                _flag(last, "interrupted")
             for key, pattern, mark in _NOTED:
                 if self.answer is not None and (found := pattern.match(line)):
                     named, name = list_of(self.answer.metadata.setdefault(key, [])), mark + found[1].strip()
@@ -208,8 +208,10 @@ class _SessionReader:
         typed_test = self.answer is None and self.prompt is not None and _TEST.match(self.prompt.texts[0])
         place, kind, heading = _fault_in(lines, typed_test[1] or "aider --test" if typed_test else "")
         if place < len(lines) and self.prompt is not None:
-            said = "\n".join(lines[place:]).strip()
-            self._add("tool", kind, cut_middle(f"$ {heading}\n{said}" if heading else said), block, block.start + place)
+            output = "\n".join(lines[place:]).strip()
+            self._add(
+                "tool", kind, cut_middle(f"$ {heading}\n{output}" if heading else output), block, block.start + place
+            )
 
     def _add(self, role: str, kind: str, text: str, block: Block, start: int | None = None) -> PendingTurn:
         draft = PendingTurn(
@@ -259,7 +261,7 @@ def _flag(draft: PendingTurn, name: str) -> None:
     draft.metadata["flags"] = [name]
 
 
-class _Times:
+class _PromptTimes:
     """The times of prompts, taken in order."""
 
     def __init__(self, entries: Iterable[tuple[int, str, str]]) -> None:
@@ -267,16 +269,16 @@ class _Times:
         for _, moment, text in entries:
             self._times[text].append(moment)
 
-    def take(self, text: str) -> str | None:
+    def add_block(self, text: str) -> str | None:
         times = self._times.get(text)
         return iso_utc(times.popleft(), LOCAL) if times else None
 
 
-def _times_beside(path: Path) -> _Times:
-    return _Times(_typed(_lines_beside(path, INPUT)))
+def _times_of_sibling(path: Path) -> _PromptTimes:
+    return _PromptTimes(_typed(_lines_of_sibling(path, INPUT)))
 
 
-def _lines_beside(path: Path, name: str) -> list[str]:
+def _lines_of_sibling(path: Path, name: str) -> list[str]:
     """Return the lines of the other history in the same folder, or none."""
     other = SourceFile(path.with_name(name))
     try:
@@ -303,12 +305,12 @@ def _typed(lines: Iterable[str]) -> Iterator[tuple[int, str, str]]:
 def _inputs(lines: Sequence[str], path: Path) -> Iterator[Turn]:
     entries = list(_typed(lines))
     name = conversation_hash(("aider", f"{moment} {text}") for _, moment, text in entries)
-    told = Counter(block.text for block in blocks_of(_lines_beside(path, CHAT)) if block.kind == "user")
+    notices = Counter(block.text for block in parse_blocks(_lines_of_sibling(path, CHAT)) if block.kind == "user")
     for place, moment, text in entries:
-        if told[text]:
-            told[text] -= 1
+        if notices[text]:
+            notices[text] -= 1
         elif text:
-            kind, words = _asked(text)
+            kind, words = _parse_prompt(text)
             yield Turn(
                 role="user",
                 kind=kind,
@@ -319,7 +321,7 @@ def _inputs(lines: Sequence[str], path: Path) -> Iterator[Turn]:
             )
 
 
-def _asked(typed: str) -> tuple[str, str]:
+def _parse_prompt(typed: str) -> tuple[str, str]:
     """Return kind and text of a typed line: `/ask why?` is a prompt, other commands steer aider."""
     found = _COMMAND.match(typed)
     if found and found[1] in ASKING and (words := (found[2] or "").strip()):

@@ -15,7 +15,7 @@ STATES = frozenset({"pending", "in_progress", "completed", "cancelled"})
 LIST_KEYS = ("blocks", "blockedBy", "activeForm")
 
 
-def recognise(source: SourceFile) -> bool:
+def matches(source: SourceFile) -> bool:
     """Return whether the document is a list of todos, or one task in the folder of lists."""
     if source.shape != "json":
         return False
@@ -55,7 +55,7 @@ def read(source: SourceFile) -> Iterator[Task | Unreadable]:
 CLAUDE_TASKS = Format(
     name="claude-tasks",
     version=2,
-    detect=confident(recognise, 90),
+    detect=confident(matches, 90),
     read=read,
     kinds=frozenset({"tasks"}),
     verified="2.1.220, 2026-11",

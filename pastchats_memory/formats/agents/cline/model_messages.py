@@ -60,14 +60,14 @@ def is_tagged(message: Json) -> bool:
     )
 
 
-class Sent:
+class ModelMessages:
     """Add messages to a builder, one after the other."""
 
     def __init__(self, builder: SessionBuilder) -> None:
-        self._telling = builder
+        self._builder = builder
         self._tagged = False
 
-    def take(self, value: object, line: int) -> str | None:
+    def add_message(self, value: object, line: int) -> str | None:
         """Add one message. Return why it is unreadable, or None."""
         message = mapping_of(value)
         if message.get("type") == "reasoning" or message.get("isTruncationMarker") is True:
@@ -76,11 +76,11 @@ class Sent:
             return "no message with a role and content"
         content, at = message.get("content"), Position(line, message.get("ts"))
         if message.get("isSummary") is True:
-            self._telling.add_turn("system", "summary", texts_of(content), at)
+            self._builder.add_turn("system", "summary", texts_of(content), at)
         elif message["role"] == "assistant":
             self._answer(content, at, _model(mapping_of(message.get("modelInfo"))))
         else:
-            self._sent(content, at)
+            self._add_user_message(content, at)
         return None
 
     def end(self) -> None:
@@ -89,20 +89,20 @@ class Sent:
     def _answer(self, content: object, at: Position, model: str) -> None:
         blocks = [mapping_of(block) for block in list_of(content)]
         calls = [block for block in blocks if block.get("type") == "tool_use"]
-        said = [
+        answers = [
             text_of(mapping_of(call.get("input")).get(CLINE_ANSWER_TOOLS.get(text_of(call.get("name")), "")))
             for call in calls
         ]
-        text = "\n\n".join([_visible(texts_of(content)), *filter(None, said)])
-        self._telling.add_answer(text, at, model)
+        text = "\n\n".join([_strip_calls(texts_of(content)), *filter(None, answers)])
+        self._builder.add_answer(text, at, model)
         for tag in LISTED:
             if listed := span(texts_of(content), tag):
-                self._telling.queue.add_plan(tag, {"task_progress": listed}, at=iso_utc(at.time), line=at.line)
+                self._builder.queue.add_plan(tag, {"task_progress": listed}, at=iso_utc(at.time), line=at.line)
         for call in calls:
             if text_of(call.get("name")) not in CLINE_ANSWER_TOOLS:
-                self._called(text_of(call.get("id")), text_of(call.get("name")), mapping_of(call.get("input")))
+                self._add_call(text_of(call.get("id")), text_of(call.get("name")), mapping_of(call.get("input")))
 
-    def _called(self, call_id: str, name: str, given: Json) -> None:
+    def _add_call(self, call_id: str, name: str, given: Json) -> None:
         """Add a call, or one for each of several commands."""
         commands = [
             text_of(command) or text_of(mapping_of(command).get("command"))
@@ -110,46 +110,46 @@ class Sent:
         ]
         if name == RUN and commands:
             for place, command in enumerate(commands):
-                self._telling.add_call(f"{call_id}.{place}", name, {"command": command})
+                self._builder.add_call(f"{call_id}.{place}", name, {"command": command})
         else:
-            self._telling.add_call(call_id, "edit" if name == EDITOR else name, given)
+            self._builder.add_call(call_id, "edit" if name == EDITOR else name, given)
 
-    def _resulted(self, call_id: str, outputs: list[ToolResult], at: Position) -> None:
+    def _add_results(self, call_id: str, outputs: list[ToolResult], at: Position) -> None:
         """Add the results of a call: one for each of several commands, else one."""
-        if self._telling.awaits_result(f"{call_id}.0"):
+        if self._builder.awaits_result(f"{call_id}.0"):
             for place, output in enumerate(outputs):
-                self._telling.add_result(f"{call_id}.{place}", output, at)
+                self._builder.add_result(f"{call_id}.{place}", output, at)
         elif outputs:
             text = "\n".join(output.text for output in outputs)
-            self._telling.add_result(call_id, ToolResult(text, failed=any(output.failed for output in outputs)), at)
+            self._builder.add_result(call_id, ToolResult(text, failed=any(output.failed for output in outputs)), at)
 
-    def _sent(self, content: object, at: Position) -> None:
+    def _add_user_message(self, content: object, at: Position) -> None:
         """Add a message in the user's role: tool results and a prompt."""
         typed, awaited = list[str](), False
         for block in map(mapping_of, list_of(content)):
             if block.get("type") == "tool_result":
-                self._resulted(text_of(block.get("tool_use_id")), _outputs(block.get("content")), at)
+                self._add_results(text_of(block.get("tool_use_id")), _outputs(block.get("content")), at)
         for text, call_id in _api_texts(content):
             rest = without_spans(text, CONTEXT).strip()
             named = _RESULT.match(rest)
             if call_id or named or awaited:
                 body = rest[named.end() :] if named else rest
-                typed += _answered(body)
+                typed += _parse_reply(body)
                 if named:
                     key = "command" if named[1] == "execute_command" else "path"
-                    self._telling.add_call(CALL, named[1], {key: named[2] or ""})
+                    self._builder.add_call(CALL, named[1], {key: named[2] or ""})
                 awaited = bool(named) and not body
                 if body:
-                    self._telling.add_result(call_id or CALL, parse_result(body), at)
+                    self._builder.add_result(call_id or CALL, parse_result(body), at)
                 continue
             words = [inside for tag in PERSON if (inside := span(rest, tag).strip())]
             self._tagged = self._tagged or bool(words)
             if not self._tagged and not rest.startswith(PLUMBING):
                 words = [rest]
             typed += words
-        said = "\n\n".join(word for word in typed if word)
+        answers = "\n\n".join(word for word in typed if word)
         pictures = sum(mapping_of(block).get("type") == "image" for block in list_of(content))
-        self._telling.add_prompt(said, at, pictures if said else 0)
+        self._builder.add_prompt(answers, at, pictures if answers else 0)
 
 
 def _model(info: Json) -> str:
@@ -176,8 +176,8 @@ def _outputs(content: object) -> list[ToolResult]:
 def _output(part: Json) -> ToolResult:
     text = text_of(part.get("result"))
     found = _EXITED.match(text)
-    told = text[found.end() :] if found else text or text_of(part.get("error"))
-    return ToolResult(told, int(found[1]) if found else None, failed=part["success"] is False)
+    text = text[found.end() :] if found else text or text_of(part.get("error"))
+    return ToolResult(text, int(found[1]) if found else None, failed=part["success"] is False)
 
 
 def _in_one_tag(text: str) -> str:
@@ -188,7 +188,7 @@ def _in_one_tag(text: str) -> str:
     return f"<user_message>{inside}</user_message>{rest}"
 
 
-def _answered(body: str) -> list[str]:
+def _parse_reply(body: str) -> list[str]:
     """Return what the person answered to a tool: an answer or a refusal. Other tags in its output are quotations."""
     for tag in ANSWERED:
         if body.startswith(f"<{tag}>"):
@@ -197,7 +197,7 @@ def _answered(body: str) -> list[str]:
     return [span(body[refused.end() - len("<feedback>") :], "feedback").strip()] if refused else []
 
 
-def _visible(text: str) -> str:
+def _strip_calls(text: str) -> str:
     """Return the text of an answer without tool calls in tags, but with their text for the person."""
     for tool, key in CLINE_ANSWER_TOOLS.items():
         whole = span(text, tool)

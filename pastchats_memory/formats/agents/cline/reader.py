@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from pastchats_memory.formats.agents.cline.model_messages import Sent, is_api_message, is_tagged
-from pastchats_memory.formats.agents.cline.screen import Shown, is_ui_message
+from pastchats_memory.formats.agents.cline.model_messages import ModelMessages, is_api_message, is_tagged
+from pastchats_memory.formats.agents.cline.screen import ScreenMessages, is_ui_message
 from pastchats_memory.formats.base.session import Row, SessionBuilder, SessionInfo, read_items
 from pastchats_memory.formats.base.sibling_files import is_sibling
 from pastchats_memory.formats.base.source import (
@@ -36,7 +36,7 @@ CWD_KEYS = ("cwd", "workspace", "workspace_root", "cwdOnTaskInitialization", "wo
 _CWD = re.compile(r"# Current (?:Working|Workspace) Directory \((.{1,1000}?)\)(?: Files)?(?:\n|\\n)")
 
 
-def recognise(source: SourceFile) -> bool:
+def matches(source: SourceFile) -> bool:
     """Return whether the messages are those of Cline's screen, or those for the model with Cline's tags."""
     return _is_ui(source) or _is_api(source)
 
@@ -61,15 +61,19 @@ def _opening(source: SourceFile) -> list[object]:
 
 def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns in file order; nothing if the file next to it is read instead."""
-    shown = _is_ui(source)
-    if not shown and _has_screen(source.path):
+    is_screen = _is_ui(source)
+    if not is_screen and _has_screen(source.path):
         return
     path = source.path
     task = path.parent.name if path.name in NAMES else path.name.removesuffix(SESSION).removesuffix(path.suffix)
-    builder = SessionBuilder(SessionInfo(task, _recorded(path, task) or _told(source) or _told_beside(path)))
-    taking = Shown(builder) if shown else Sent(builder)
-    yield from read_items(source, builder, _items(source), lambda item: taking.take(item.value, item.line))
-    taking.end()
+    builder = SessionBuilder(
+        SessionInfo(
+            task, _folder_from_records(path, task) or _folder_from_context(source) or _folder_from_sibling(path)
+        )
+    )
+    messages = ScreenMessages(builder) if is_screen else ModelMessages(builder)
+    yield from read_items(source, builder, _items(source), lambda item: messages.add_message(item.value, item.line))
+    messages.end()
     yield from builder.flush()
 
 
@@ -86,10 +90,10 @@ def _has_screen(path: Path) -> bool:
     """Return whether the messages of the screen are next to the file and readable."""
     if path.name != API_NAME:
         return False
-    return any(_is_ui(SourceFile(beside)) for name in UI_NAMES if is_sibling(beside := path.with_name(name)))
+    return any(_is_ui(SourceFile(sibling)) for name in UI_NAMES if is_sibling(sibling := path.with_name(name)))
 
 
-def _recorded(path: Path, task: str) -> str | None:
+def _folder_from_records(path: Path, task: str) -> str | None:
     """Return the working directory from the task's record, or from the list of all tasks two folders up."""
     if path.name.endswith(SESSION):
         return _folder_in([_json_in(path.with_name(f"{task}.json"))])
@@ -104,8 +108,8 @@ def _recorded(path: Path, task: str) -> str | None:
 
 
 def _folder_in(records: Iterable[object]) -> str | None:
-    told = (text_of(record.get(key)) for record in map(mapping_of, records) for key in CWD_KEYS)
-    return next(filter(None, told), None)
+    text = (text_of(record.get(key)) for record in map(mapping_of, records) for key in CWD_KEYS)
+    return next(filter(None, text), None)
 
 
 def _json_in(path: Path) -> object:
@@ -115,7 +119,7 @@ def _json_in(path: Path) -> object:
         return None
 
 
-def _told(source: SourceFile) -> str | None:
+def _folder_from_context(source: SourceFile) -> str | None:
     """Return the working directory from the context in the first messages."""
     for text in _texts(list_of(_opening(source)), 0):
         if "# Current W" in text and (found := _CWD.search(text)):
@@ -123,9 +127,9 @@ def _told(source: SourceFile) -> str | None:
     return None
 
 
-def _told_beside(path: Path) -> str | None:
-    beside = path.with_name(API_NAME)
-    return _told(SourceFile(beside)) if path.name in UI_NAMES and is_sibling(beside) else None
+def _folder_from_sibling(path: Path) -> str | None:
+    sibling = path.with_name(API_NAME)
+    return _folder_from_context(SourceFile(sibling)) if path.name in UI_NAMES and is_sibling(sibling) else None
 
 
 def _texts(values: list[object], depth: int) -> Iterator[str]:

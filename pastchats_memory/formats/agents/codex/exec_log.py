@@ -42,7 +42,7 @@ _LOG = re.compile(
 """The head of a log: another program's output may stand above it, but no heading, fence or speaker."""
 
 
-def recognise(source: SourceFile) -> bool:
+def matches(source: SourceFile) -> bool:
     """Return whether a log has the head of Codex, or a line is an event of a run."""
     if source.shape in ("markdown", "other"):
         return _LOG.match(source.head[:OPENING].replace("\r\n", "\n")) is not None
@@ -58,58 +58,58 @@ def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns in file order."""
     builder = SessionBuilder(SessionInfo(source.path.stem), DIALECT)
     if source.shape == "jsonl":
-        yield from read_session(source, builder, lambda item: _take(builder, item))
+        yield from read_session(source, builder, lambda item: _add_event(builder, item))
         return
     waiting: list[str] = []
     for section in sections(source.text.split("\n")):
-        _tell(builder, section, waiting)
+        _add_section(builder, section, waiting)
         yield from builder.queue.pop_complete(0)
     yield from builder.flush()
 
 
-def _tell(builder: SessionBuilder, section: Section, waiting: list[str]) -> None:
+def _add_section(builder: SessionBuilder, section: Section, waiting: list[str]) -> None:
     """Add one section. `waiting` are the ids of running commands, oldest first, until the next answer."""
     at = Position(section.line, section.time)
     if section.name in ("", "codex"):
         waiting.clear()
     match section.name:
         case "":
-            _introduce(builder, section.text)
+            _set_facts(builder, section.text)
         case "user":
             builder.add_prompt(section.text, at)
         case "codex":
             builder.add_answer(section.text, at)
         case "exec":
-            _begin(builder, section, waiting)
-            _end(builder, section, waiting)
+            _add_calls(builder, section, waiting)
+            _add_results(builder, section, waiting)
         case "called":
-            command = _without_place(section.text)
-            builder.add_call(command, "shell", {"command": _words(command)})
+            command = _strip_folder(section.text)
+            builder.add_call(command, "shell", {"command": _split_command(command)})
         case "ended" if done := _ENDED.search(section.text):
             builder.add_result(section.text[: done.start()], _output(done, section.text), at)
         case "file update" | "apply patch":
-            _patched(builder, section.text, at)
+            _add_edit(builder, section.text, at)
         case "error":
             builder.queue.flag("api_error")
 
 
-def _introduce(builder: SessionBuilder, text: str) -> None:
+def _set_facts(builder: SessionBuilder, text: str) -> None:
     """Set the facts that hold for the run."""
     facts = {fact[1]: fact[2] for line in text.split("\n") if (fact := _FACT.match(line))}
     builder.info.conversation_id = facts.get("session id") or builder.info.conversation_id
     builder.info.cwd, builder.model = folder_of(facts.get("workdir")), facts.get("model", "")
 
 
-def _begin(builder: SessionBuilder, section: Section, waiting: list[str]) -> None:
+def _add_calls(builder: SessionBuilder, section: Section, waiting: list[str]) -> None:
     """Add the calls of the commands before the first output."""
     done = _ENDED.search(section.text)
     for number, command in enumerate(_JOINED.split(section.text[: done.start()] if done else section.text)):
         call_id = f"{section.line}:{number}"
-        builder.add_call(call_id, "shell", {"command": _words(_without_place(command))})
+        builder.add_call(call_id, "shell", {"command": _split_command(_strip_folder(command))})
         waiting.append(call_id)
 
 
-def _end(builder: SessionBuilder, section: Section, waiting: list[str]) -> None:
+def _add_results(builder: SessionBuilder, section: Section, waiting: list[str]) -> None:
     """Add the results of the running commands, in the order of their calls."""
     text, first = section.text, _ENDED.search(section.text)
     ends = [first, *_NEXT_ENDED.finditer(text, first.end())][: len(waiting)] if first else []
@@ -119,7 +119,7 @@ def _end(builder: SessionBuilder, section: Section, waiting: list[str]) -> None:
         builder.add_result(waiting.pop(0), _output(done, text[:end]), at)
 
 
-def _without_place(command: str) -> str:
+def _strip_folder(command: str) -> str:
     """Return the command without its folder; of a command without an end the first line."""
     found = _WHERE.search(command)
     return command[: found.start()] if found else command.partition("\n")[0]
@@ -130,23 +130,23 @@ def _output(done: re.Match[str], text: str) -> ToolResult:
     return ToolResult(text[done.end() :].strip(), code, failed=code != 0)
 
 
-def _patched(builder: SessionBuilder, text: str, at: Position) -> None:
+def _add_edit(builder: SessionBuilder, text: str, at: Position) -> None:
     """Add an edit of files: later versions list paths below its state, earlier ones after a letter for each change."""
     listed = text.partition("\ndiff --git ")[0].split("\n")
     state = _STATE.match(listed[0])
     files = listed[1:] if state else [found[1] for line in listed if (found := _CHANGED.match(line))]
-    _patches(builder, "", files)
+    _add_patch_call(builder, "", files)
     if state:
         builder.add_result("", ToolResult(listed[0], failed=state[1] != "completed"), at)
     elif done := _ENDED.search(text):
         builder.add_result("", _output(done, text), at)
 
 
-def _patches(builder: SessionBuilder, call_id: str, files: list[str]) -> None:
+def _add_patch_call(builder: SessionBuilder, call_id: str, files: list[str]) -> None:
     builder.add_call(call_id, "apply_patch", "\n".join(f"*** Update File: {path}" for path in files))
 
 
-def _words(command: str) -> list[str]:
+def _split_command(command: str) -> list[str]:
     """Return the words of a shell command."""
     try:
         return shlex.split(command)
@@ -154,7 +154,7 @@ def _words(command: str) -> list[str]:
         return [command]
 
 
-def _take(builder: SessionBuilder, item: Record) -> str | None:
+def _add_event(builder: SessionBuilder, item: Record) -> str | None:
     """Add one event. Return why it is unreadable, or None."""
     record = item.value
     if not isinstance(record, dict):
@@ -182,8 +182,8 @@ def _item(builder: SessionBuilder, item: Json, at: Position) -> None:
         case "agent_message":
             builder.add_answer(text_of(item.get("text")), at)
         case "command_execution":
-            builder.add_call(own_id, "shell", {"command": _words(text_of(item.get("command")))})
-            builder.add_result(own_id, _ended(item), at)
+            builder.add_call(own_id, "shell", {"command": _split_command(text_of(item.get("command")))})
+            builder.add_result(own_id, _parse_output(item), at)
         case "file_change":
             for change in map(mapping_of, list_of(item.get("changes"))):
                 builder.add_call(own_id, text_of(change.get("kind")), change)
@@ -202,9 +202,9 @@ def _message(builder: SessionBuilder, message: Json, at: Position) -> None:
             builder.info.cwd = builder.info.cwd or folder_of(message.get("cwd"))
             builder.add_call(call_id, "shell", {"command": message.get("command")})
         case "exec_command_end":
-            builder.add_result(call_id, _ended(message), at)
+            builder.add_result(call_id, _parse_output(message), at)
         case "patch_apply_begin":
-            _patches(builder, call_id, list(mapping_of(message.get("changes"))))
+            _add_patch_call(builder, call_id, list(mapping_of(message.get("changes"))))
         case "patch_apply_end":
             builder.add_result(
                 call_id, ToolResult(text_of(message.get("stderr")), failed=message.get("success") is False), at
@@ -213,7 +213,7 @@ def _message(builder: SessionBuilder, message: Json, at: Position) -> None:
             builder.queue.flag("api_error")
 
 
-def _ended(fields: Json) -> ToolResult:
+def _parse_output(fields: Json) -> ToolResult:
     code = number_of(fields.get("exit_code"))
     return ToolResult(text_of(fields.get("aggregated_output")), code, failed=bool(code))
 
@@ -221,7 +221,7 @@ def _ended(fields: Json) -> ToolResult:
 CODEX_EXEC = Format(
     name="codex-exec",
     version=3,
-    detect=confident(recognise, 90),
+    detect=confident(matches, 90),
     read=read,
     verified="0.106.0, 2026-11",
 )

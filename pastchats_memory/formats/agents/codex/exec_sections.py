@@ -38,20 +38,20 @@ def sections(lines: list[str]) -> Iterator[Section]:
     first, is_timed = 0, False
     for place, line in enumerate(lines):
         if _BEGINS.match(line) and lines[place + 1 : place + 2] == [RULE]:
-            yield from _run(lines, first, place, is_timed=is_timed)
+            yield from _sections_of_run(lines, first, place, is_timed=is_timed)
             first, is_timed = place, line.startswith("[")
-    yield from _run(lines, first, len(lines), is_timed=is_timed)
+    yield from _sections_of_run(lines, first, len(lines), is_timed=is_timed)
 
 
-def _run(lines: list[str], start: int, end: int, *, is_timed: bool) -> Iterator[Section]:
+def _sections_of_run(lines: list[str], start: int, end: int, *, is_timed: bool) -> Iterator[Section]:
     """Yield the sections of one run, without text above the first one."""
     if not _BEGINS.match(lines[start]):
         return
     name, time, first, body = "", "", start, list[str]()
-    stop = _error(lines, start, end)
+    stop = _find_error(lines, start, end)
     for place in range(start + 1, stop):
         line = lines[place]
-        heading = _timed(line) if is_timed else _named(lines, place, name)
+        heading = _parse_timed_heading(line) if is_timed else _parse_heading(lines, place, name)
         if heading:
             yield Section(name, first + 1, "\n".join(body).rstrip(), time)
             name, time, first = heading[0], heading[1], place
@@ -64,7 +64,7 @@ def _run(lines: list[str], start: int, end: int, *, is_timed: bool) -> Iterator[
         yield Section("error", stop + 1, _TIMED.sub("", lines[stop]).removeprefix(ERROR))
 
 
-def _error(lines: list[str], start: int, end: int) -> int:
+def _find_error(lines: list[str], start: int, end: int) -> int:
     """Return the line of the final error, or the end of the run."""
     found = end
     for place in range(end - 1, start, -1):
@@ -76,14 +76,14 @@ def _error(lines: list[str], start: int, end: int) -> int:
     return found
 
 
-def _named(lines: list[str], place: int, current: str) -> tuple[str, str, str] | None:
+def _parse_heading(lines: list[str], place: int, current: str) -> tuple[str, str, str] | None:
     """Return the heading on a line: a name alone. `user` counts only below the rule."""
     line = lines[place]
     is_heading = line in NAMES and current != "tokens used" and (line != "user" or lines[place - 1] == RULE)
     return (line, "", "") if is_heading else None
 
 
-def _timed(line: str) -> tuple[str, str, str] | None:
+def _parse_timed_heading(line: str) -> tuple[str, str, str] | None:
     """Return the heading on a line, its time, and the rest; results have the heading `ended`."""
     found = _TIMED.match(line)
     if found is None:

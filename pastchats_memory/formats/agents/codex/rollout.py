@@ -35,11 +35,11 @@ class Entry:
     @property
     def type(self) -> str:
         """Return the payload's type; a payload with `role` and `content` alone is a message."""
-        bare = "message" if "role" in self.payload and "content" in self.payload else ""
-        return text_of(self.payload.get("type")) or bare
+        strip_pictures = "message" if "role" in self.payload and "content" in self.payload else ""
+        return text_of(self.payload.get("type")) or strip_pictures
 
 
-def entry_of(value: object) -> Entry | str | None:
+def parse_entry(value: object) -> Entry | str | None:
     """Return the entry of a line, the reason why it is unreadable, or None for an empty one."""
     if not isinstance(value, dict):
         return f"a {type(value).__name__} instead of a record"
@@ -73,12 +73,12 @@ def parts_of(payload: Json) -> list[str]:
     return [text for part in map(mapping_of, list_of(content)) if (text := text_of(part.get("text")))]
 
 
-def typed_event(entry: Entry) -> str:
+def prompt_of_event(entry: Entry) -> str:
     """Return the text of an event with a prompt, `[image]` for pictures alone, `""` for other entries.
 
     Before version 0.145 the event is `user_message`, later a completed item of the kind `UserMessage`.
     """
-    payload, item = entry.payload, completed(entry)
+    payload, item = entry.payload, completed_item(entry)
     if item.get("type") == "UserMessage":
         parts = list(map(mapping_of, list_of(item.get("content"))))
         text = "".join(text_of(part.get("text")) for part in parts)
@@ -88,25 +88,25 @@ def typed_event(entry: Entry) -> str:
         pictures = bool(list_of(payload.get("images")) or list_of(payload.get("local_images")))
     else:
         return ""
-    return text.strip() if bare(text) or not pictures else IMAGE
+    return text.strip() if strip_pictures(text) or not pictures else IMAGE
 
 
-def completed(entry: Entry) -> Json:
+def completed_item(entry: Entry) -> Json:
     """Return the item that an event completes; empty for other entries."""
     shown = entry.kind == EVENT and entry.type == "item_completed"
     return mapping_of(entry.payload.get("item")) if shown else {}
 
 
-def shown_answer(entry: Entry) -> str:
+def answer_of_event(entry: Entry) -> str:
     """Return the text of an event with an answer, which mostly repeats an item; `""` for other entries."""
-    item = completed(entry)
+    item = completed_item(entry)
     if item.get("type") == "AgentMessage":
         return "".join(parts_of(item))
     shown = entry.kind == EVENT and entry.type == "agent_message"
     return text_of(entry.payload.get("message")) if shown else ""
 
 
-def bare(text: str) -> str:
+def strip_pictures(text: str) -> str:
     """Return a text without marks of pictures, which are in different places in items and events."""
     return _PICTURE.sub("", text).strip()
 

@@ -12,9 +12,9 @@ from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_
 from pastchats_memory.formats.base.tags import without_rim
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 
-KINDS = ("session", "user", "assistant", "tool", "system", "subagent", "hook", "skill")
+EVENT_GROUPS = ("session", "user", "assistant", "tool", "system", "subagent", "hook", "skill")
 """The part of an event's type before the dot."""
-SPOKEN = ("user.message", "assistant.message")
+MESSAGES = ("user.message", "assistant.message")
 """Events that are known without a place in the chain."""
 APPENDED = ("current_datetime", "reminder", "system_reminder", "system-reminder", "system_notification")
 FLAGS = {"session.error": "api_error", "abort": "interrupted"}
@@ -22,7 +22,7 @@ FLAGS = {"session.error": "api_error", "abort": "interrupted"}
 _EXITED = re.compile(r"\n?<(?:exited with exit code|shellId: \d+ completed with exit code) (-?\d{1,9})>\s*\Z")
 
 
-def recognise(source: SourceFile) -> bool:
+def matches(source: SourceFile) -> bool:
     """Return whether one of the first records is an event with a dotted type, data and a parent."""
     return any(_is_event(record) for record in source.sample)
 
@@ -30,8 +30,8 @@ def recognise(source: SourceFile) -> bool:
 def _is_event(record: Json) -> bool:
     name = text_of(record.get("type"))
     kind, dot, _ = name.partition(".")
-    chained = bool(dot) and kind in KINDS and "parentId" in record
-    return (chained or name in SPOKEN) and isinstance(record.get("data"), dict)
+    chained = bool(dot) and kind in EVENT_GROUPS and "parentId" in record
+    return (chained or name in MESSAGES) and isinstance(record.get("data"), dict)
 
 
 def read(source: SourceFile) -> Iterator[Row]:
@@ -41,10 +41,10 @@ def read(source: SourceFile) -> Iterator[Row]:
         SessionInfo(path.parent.name if path.stem == "events" else path.stem, recorded_cwd(path.parent)),
         DIALECT,
     )
-    yield from read_session(source, builder, lambda item: _take(builder, item))
+    yield from read_session(source, builder, lambda item: _add_record(builder, item))
 
 
-def _take(builder: SessionBuilder, item: Record) -> str | None:
+def _add_record(builder: SessionBuilder, item: Record) -> str | None:
     """Add one event. Return why it is unreadable, or None."""
     event = item.value
     if not isinstance(event, dict):

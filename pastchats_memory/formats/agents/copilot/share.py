@@ -36,7 +36,7 @@ _DAY = 10
 """The length of the date in a time."""
 
 
-def recognise_share(source: SourceFile) -> bool:
+def matches_share(source: SourceFile) -> bool:
     """Return whether a file begins like a shared session, with its id."""
     return source.shape == "markdown" and _TITLE.match(source.head) is not None and "**Session ID:**" in source.head
 
@@ -45,8 +45,8 @@ def read_share(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
     """Yield the turns in file order, and the tool results that are worth a row."""
     lines = source.text.split("\n")
     facts = {fact[1]: fact[2] for line in lines[:20] if (fact := _FACT.match(line))}
-    told = facts.get("Started", "")
-    began = parse_handwritten(told) or iso_utc(told[:_DAY], LOCAL)
+    given = facts.get("Started", "")
+    began = parse_handwritten(given) or iso_utc(given[:_DAY], LOCAL)
     builder = SessionBuilder(SessionInfo(facts.get("Session ID"), started=to_the_minute(began)), DIALECT)
     for section in _sections(lines):
         at = Position(section.line, _moment(began, section.since))

@@ -32,7 +32,7 @@ _EMPTY_FENCE = re.compile(r"(?:(?<!\n\n)\n+)?^```\w*[ \t]*\n\s*^```[ \t]*$\n?", 
 _EXIT_CODE = re.compile(r"(?:Command exited with code|exit code:?) (-?\d{1,9})", re.IGNORECASE)
 
 
-def recognise(source: SourceFile) -> bool:
+def matches(source: SourceFile) -> bool:
     """Return whether a document has requests and marks of VS Code, or the first line begins a log."""
     if source.shape == "jsonl":
         return any(is_beginning(record) for record in source.sample[:1])
@@ -50,8 +50,8 @@ def read(source: SourceFile) -> Iterator[Row]:
         session, value, line = found
         request = mapping_of(value)
         builder = builder or SessionBuilder(_about(session, request, source.path), DIALECT)
-        if isinstance(_typed(request), str):
-            _take(builder, request, line)
+        if isinstance(_prompt_of(request), str):
+            _add_record(builder, request, line)
         else:
             yield Unreadable(str(source.path), line, "a request without the text of a message")
         yield from builder.queue.pop_complete(position)
@@ -77,10 +77,10 @@ def _requests(source: SourceFile) -> Iterator[Unreadable | tuple[Json, object, i
 
 def _about(session: Json, first: Json, path: Path) -> SessionInfo:
     """Return the session's facts; an export without an id takes them from its first request."""
-    fallback = conversation_hash([("request", text_of(first.get("requestId")) or text_of(_typed(first)))])
+    fallback = conversation_hash([("request", text_of(first.get("requestId")) or text_of(_prompt_of(first)))])
     return SessionInfo(
         text_of(session.get("sessionId")) or fallback,
-        _workspace_of(path) or _told_to_the_model(first),
+        _workspace_of(path) or _folder_from_context(first),
         started=to_the_minute(iso_utc(session.get("creationDate"))),
         metadata={"title": text_of(session.get("customTitle"))},
     )
@@ -88,11 +88,13 @@ def _about(session: Json, first: Json, path: Path) -> SessionInfo:
 
 def _workspace_of(path: Path) -> str | None:
     """Return the working directory from the `workspace.json` above the session."""
-    beside = path.parent.parent / "workspace.json"
-    return folder_of(mapping_of(SourceFile(beside).document).get("folder")) if is_sibling(beside) else None
+    workspace_file = path.parent.parent / "workspace.json"
+    return (
+        folder_of(mapping_of(SourceFile(workspace_file).document).get("folder")) if is_sibling(workspace_file) else None
+    )
 
 
-def _told_to_the_model(request: Json) -> str | None:
+def _folder_from_context(request: Json) -> str | None:
     """Return the first folder of the workspace from the request's context."""
     metadata = mapping_of(mapping_of(request.get("result")).get("metadata"))
     for part in map(mapping_of, list_of(metadata.get("renderedGlobalContext"))):
@@ -101,18 +103,18 @@ def _told_to_the_model(request: Json) -> str | None:
     return None
 
 
-def _typed(request: Json) -> object:
+def _prompt_of(request: Json) -> object:
     """Return the prompt: a text in the first versions, later the text of the parsed message."""
     message = request.get("message")
     return message if isinstance(message, str) else mapping_of(message).get("text")
 
 
-def _take(builder: SessionBuilder, request: Json, line: int) -> None:
+def _add_record(builder: SessionBuilder, request: Json, line: int) -> None:
     undone = request.get("isHidden") is True or request.get("shouldBeRemovedOnSend") is True
     branch, sent = "abandoned" if undone else "main", request.get("timestamp")
     result = mapping_of(request.get("result"))
     at = Position(line, sent, text_of(request.get("requestId")), branch)
-    typed = text_of(_typed(request))
+    typed = text_of(_prompt_of(request))
     builder.add_prompt(DIALECT.parse_prompt(typed).text, at)
     for reply in _replies(list_of(request.get("response"))):
         builder.add_prompt(reply, Position(line, sent, branch=branch))
@@ -133,11 +135,11 @@ def _replies(pieces: list[object]) -> Iterator[str]:
     for piece in map(mapping_of, pieces):
         chosen = mapping_of(piece.get("data"))
         asked = map(mapping_of, list_of(piece.get("questions")) if piece.get("kind") == "questionCarousel" else [])
-        told = (
+        given = (
             (_words(each.get("message")) or _words(each.get("title")), chosen.get(text_of(each.get("id"))))
             for each in asked
         )
-        if replies := [f"{question}\n{reply}".strip() for question, value in told if (reply := _chosen(value))]:
+        if replies := [f"{question}\n{reply}".strip() for question, value in given if (reply := _chosen(value))]:
             yield "\n\n".join(replies)
 
 
@@ -198,15 +200,15 @@ def _tools(builder: SessionBuilder, request: Json, at: Position) -> None:
         return
     for piece in map(mapping_of, list_of(request.get("response"))):
         if piece.get("kind") == "toolInvocationSerialized":
-            _shown(builder, piece, at)
+            _add_shown_call(builder, piece, at)
 
 
-def _shown(builder: SessionBuilder, piece: Json, at: Position) -> None:
+def _add_shown_call(builder: SessionBuilder, piece: Json, at: Position) -> None:
     call_id, details = text_of(piece.get("toolCallId")), mapping_of(piece.get("resultDetails"))
     data = mapping_of(piece.get("toolSpecificData"))
     command = text_of(data.get("command")) or text_of(mapping_of(data.get("commandLine")).get("original"))
-    said = _words(piece.get("pastTenseMessage")) or _words(piece.get("invocationMessage"))
-    arguments = {"command": command, "description": said}
+    description = _words(piece.get("pastTenseMessage")) or _words(piece.get("invocationMessage"))
+    arguments = {"command": command, "description": description}
     builder.add_call(call_id, text_of(piece.get("toolId")), arguments)
     text = _text_in(details.get("output"), 0)
     builder.add_result(call_id, ToolResult(text, failed=details.get("isError") is True), at)

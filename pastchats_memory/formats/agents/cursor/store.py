@@ -35,7 +35,7 @@ class Stored:
     messages: list[Json | BadJson] = field(default_factory=list)
 
 
-def about_in(database: Database) -> Iterator[Json]:
+def find_roots(database: Database) -> Iterator[Json]:
     """Yield the object that names the root, stored as hexadecimal JSON; nothing in another program's file."""
     for _, value in database.rows("meta", ("key", "value"), where={"key": ABOUT}):
         try:
@@ -46,9 +46,9 @@ def about_in(database: Database) -> Iterator[Json]:
             yield about
 
 
-def stored_in(database: Database) -> Iterator[Stored]:
+def read_conversations(database: Database) -> Iterator[Stored]:
     """Yield the conversation with each message once, in the root's order, without missing messages."""
-    for about in about_in(database):
+    for about in find_roots(database):
         fields = list(_fields(_blob(database, text_of(about[ROOT]))))
         ids = dict.fromkeys(value.hex() for number, value in fields if number == MESSAGE and len(value) == HASH)
         blobs = (_blob(database, name) for name in ids)

@@ -57,18 +57,18 @@ def records_of(source: SourceFile, records: Records) -> Iterator[Record | Unread
         for element in source.elements("messages"):
             yield Record(element.line, element.value) if isinstance(element, Element) else element
         return
-    told = set[str]()
+    responses = set[str]()
     for item in records:
         replaced = mapping_of(mapping_of(item.value).get("$set")).get("messages") if isinstance(item, Record) else None
         for message in list_of(replaced):
-            if text_of(mapping_of(message).get("id")) not in told:
+            if text_of(mapping_of(message).get("id")) not in responses:
                 yield Record(item.line, message)
-        told.add(text_of(mapping_of(item.value).get("id")) if isinstance(item, Record) else "")
+        responses.add(text_of(mapping_of(item.value).get("id")) if isinstance(item, Record) else "")
         yield item
 
 
 @dataclass(slots=True)
-class Overview:
+class FirstPass:
     """First pass: the last record of each message, and whether a rewind or a checkpoint removed it."""
 
     header: Json = field(default_factory=dict)
@@ -108,31 +108,31 @@ class Overview:
                 raise CannotResume(f"{own_id} was told before")
             self.last[own_id] = position
             self.living[own_id] = None
-            self.cwd = self.cwd or self._told_by_tools(record)
+            self.cwd = self.cwd or self._folder_from_calls(record)
         else:
             self._change(record)
 
     def _change(self, record: Json) -> None:
         changes = mapping_of(record.get("$set"))
         if isinstance(changes.get("messages"), list):
-            self._refuse_what_reaches_back("the messages begin anew")
-            kept = [mapping_of(message) for message in list_of(changes["messages"])]
-            compressed = any(is_compression(visible_text(message.get("content"))) for message in kept)
+            self._check_appended_record("the messages begin anew")
+            snapshot = [mapping_of(message) for message in list_of(changes["messages"])]
+            compressed = any(is_compression(visible_text(message.get("content"))) for message in snapshot)
             living = self.living if compressed else {}
-            self.living = living | dict.fromkeys(text_of(message.get("id")) for message in kept)
+            self.living = living | dict.fromkeys(text_of(message.get("id")) for message in snapshot)
         self.header |= {key: value for key, value in changes.items() if key != "messages"}
         if "$rewindTo" in record:
             ids = list(self.living)
             target = text_of(record["$rewindTo"])
             if target not in self.living or target in self.growing:
-                self._refuse_what_reaches_back(f"rewound to {target}")
+                self._check_appended_record(f"rewound to {target}")
             self.living = dict.fromkeys(ids[: ids.index(target)] if target in self.living else [])
 
-    def _refuse_what_reaches_back(self, reason: str) -> None:
+    def _check_appended_record(self, reason: str) -> None:
         if self.before:
             raise CannotResume(reason)
 
-    def _told_by_tools(self, record: Json) -> str | None:
+    def _folder_from_calls(self, record: Json) -> str | None:
         """Return the project's folder if a path in a tool call is inside it: its hash is the session's."""
         wanted = text_of(self.header.get("projectHash"))
         for call in map(mapping_of, list_of(record.get("toolCalls"))):

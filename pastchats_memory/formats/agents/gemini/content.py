@@ -16,23 +16,23 @@ from pastchats_memory.formats.base.tools import ToolResult, parse_result, text_o
 CONTEXT = ("session_context", "hook_context")
 SUMMARIES = ("state_snapshot", "intent_summary")
 """Tags around the summary of a compression."""
-SENT = (
+CLIENT_TEXTS = (
     "This is the Gemini CLI. We are setting up the context for our chat.", "This is the Qwen Code. We are setting up the context for our chat.",
     "Here is the user's editor context as a JSON object", "Here is a summary of changes in the user's editor context",
     "System: Please continue.", "System: Potential loop detected",
 )  # fmt: skip
 """Beginnings of text that the client itself sends."""
-GO_ON = "Please continue."
+CONTINUE = "Please continue."
 """The whole text that the client sends when the model stopped early."""
 TRUNCATED = (
     "System Note: Prior conversation history was truncated",
     "[System Note: Prior conversation history was truncated",
 )
 """Beginnings of text in place of a missing summary."""
-TAKEN_NOTES = ("Got it. Thanks for the context!", "Got it. Thanks for the additional context!")
+ACKNOWLEDGEMENTS = ("Got it. Thanks for the context!", "Got it. Thanks for the additional context!")
 """Answers that the client writes after the context of the folder and after a summary."""
-RAN = "I ran the following shell command:\n```sh\n"
-OPENED, CLOSED = "--- Content from referenced files ---", "--- End of content ---"
+SHELL_PROMPT = "I ran the following shell command:\n```sh\n"
+FILES_START, FILES_END = "--- Content from referenced files ---", "--- End of content ---"
 
 _COMMAND = re.compile(r"/([a-zA-Z][\w:-]*)(?=\s|\Z)")
 
@@ -40,11 +40,11 @@ _COMMAND = re.compile(r"/([a-zA-Z][\w:-]*)(?=\s|\Z)")
 def strip_context(text: str) -> str:
     """Return a person's text without the context of session, hooks and referenced files."""
     text = without_rim(text, (*CONTEXT, *SUMMARIES))
-    if text.startswith((*SENT, *TRUNCATED)):
+    if text.startswith((*CLIENT_TEXTS, *TRUNCATED)):
         return ""
-    before, opened, rest = text.partition(OPENED)
-    text = f"{before}{rest.partition(CLOSED)[2]}" if opened else text
-    return "" if text.strip() in ("?", "/", GO_ON) else text.strip()
+    before, opened, rest = text.partition(FILES_START)
+    text = f"{before}{rest.partition(FILES_END)[2]}" if opened else text
+    return "" if text.strip() in ("?", "/", CONTINUE) else text.strip()
 
 
 def find_summary(text: str) -> str:
@@ -66,9 +66,9 @@ def find_command(text: str) -> str:
 
 def find_shell_command(text: str) -> tuple[str, str]:
     """Return a command in the client's shell and its output; empty for any other text."""
-    if not text.startswith(RAN):
+    if not text.startswith(SHELL_PROMPT):
         return "", ""
-    command, _, rest = text.removeprefix(RAN).partition("\n```\n")
+    command, _, rest = text.removeprefix(SHELL_PROMPT).partition("\n```\n")
     return command.strip(), rest.partition("```\n")[2].strip().removesuffix("```")
 
 
@@ -103,7 +103,7 @@ def add_prompt(builder: SessionBuilder, sent: str, at: Position, pictures: int) 
 
 def join_responses(responses: Iterable[Json], *, failed: bool = False) -> ToolResult:
     """Return the result in the `response` of all parts."""
-    told = list(responses)
-    fault = "\n".join(text for response in told if (text := text_of(response.get("error"))))
-    text = fault or "\n".join(text_of_result(response.get("output")) for response in told)
+    responses = list(responses)
+    fault = "\n".join(text for response in responses if (text := text_of(response.get("error"))))
+    text = fault or "\n".join(text_of_result(response.get("output")) for response in responses)
     return parse_gemini_output(text, failed=failed or bool(fault))

@@ -14,7 +14,7 @@ from itertools import islice
 from urllib.parse import unquote
 
 from pastchats_memory.formats.agents.gemini.content import (
-    TAKEN_NOTES,
+    ACKNOWLEDGEMENTS,
     add_prompt,
     join_responses,
     strip_context,
@@ -64,7 +64,7 @@ class _Message:
     """The 1-based line of its text."""
 
 
-def is_history(source: SourceFile) -> bool:
+def is_saved_chat(source: SourceFile) -> bool:
     """Return whether a file has messages in parts only, or begins like a chat shared as Markdown."""
     if source.shape == "markdown":
         return _MARK.match(source.head) is not None
@@ -85,14 +85,14 @@ def _is_message(value: object) -> bool:
     )
 
 
-def history_of(source: SourceFile) -> Iterator[Row]:
+def read_saved_chat(source: SourceFile) -> Iterator[Row]:
     """Yield the turns in file order, and the tool results that are worth a row."""
     builder = SessionBuilder(_about(source), DIALECT)
     for message in _messages(source):
         if isinstance(message, Unreadable):
             yield message
         else:
-            _tell(builder, message)
+            _add_message(builder, message)
             yield from builder.queue.pop_complete(0)
     yield from builder.flush()
 
@@ -100,10 +100,10 @@ def history_of(source: SourceFile) -> Iterator[Row]:
 def _about(source: SourceFile) -> SessionInfo:
     """Return the conversation by its first messages, with the facts in the context before them."""
     opening = [item for item in islice(_messages(source), SAMPLE_RECORDS) if isinstance(item, _Message)]
-    told = [(message.role, visible_text(message.parts)) for message in opening]
-    setup = next((words for _, words in told if SETTING_UP in words), "")
-    said = ((role, strip_context(words) if role == "user" else words) for role, words in told)
-    said = ((role, words) for role, words in said if words and words not in TAKEN_NOTES)
+    responses = [(message.role, visible_text(message.parts)) for message in opening]
+    setup = next((words for _, words in responses if SETTING_UP in words), "")
+    said = ((role, strip_context(words) if role == "user" else words) for role, words in responses)
+    said = ((role, words) for role, words in said if words and words not in ACKNOWLEDGEMENTS)
     folder = _FOLDER.search(setup)
     title = unquote(source.path.stem.removeprefix(SAVED)) if source.path.stem.startswith(SAVED) else ""
     return SessionInfo(
@@ -122,33 +122,33 @@ def _day(setup: str) -> str | None:
     return iso_utc(f"{numbers[True]:04}-{months[0]:02}-{numbers[False]:02}", LOCAL)
 
 
-def _tell(builder: SessionBuilder, message: _Message) -> None:
+def _add_message(builder: SessionBuilder, message: _Message) -> None:
     at = Position(message.line)
     words = visible_text(message.parts)
     if message.role == "user":
         add_prompt(builder, words, at, sum("inlineData" in part for part in message.parts))
-    elif words not in TAKEN_NOTES:
+    elif words not in ACKNOWLEDGEMENTS:
         builder.add_answer(words, at)
-    for key, call in _numbered(message.parts, "functionCall"):
+    for key, call in _number_calls(message.parts, "functionCall"):
         builder.add_call(key, text_of(call.get("name")), call.get("args"))
-    for key, answer in _numbered(message.parts, "functionResponse"):
+    for key, answer in _number_calls(message.parts, "functionResponse"):
         moment = _CALLED.search(text_of(answer.get("id")))
         own = Position(message.line, moment[1] if moment else None)
         builder.add_result(key, join_responses([mapping_of(answer.get("response"))]), own)
 
 
-def _numbered(parts: list[Json], kind: str) -> Iterator[tuple[str, Json]]:
+def _number_calls(parts: list[Json], kind: str) -> Iterator[tuple[str, Json]]:
     """Return calls or results with their name and number among equal names: only results have ids."""
     counted: Counter[str] = Counter()
-    for told in (mapping_of(part[kind]) for part in parts if kind in part):
-        name = text_of(told.get("name"))
-        yield f"{name} {counted[name]}", told
+    for responses in (mapping_of(part[kind]) for part in parts if kind in part):
+        name = text_of(responses.get("name"))
+        yield f"{name} {counted[name]}", responses
         counted[name] += 1
 
 
 def _messages(source: SourceFile) -> Iterator[_Message | Unreadable]:
     if source.shape == "markdown":
-        yield from _written(source.text)
+        yield from _parse_markdown(source.text)
         return
     below = (HISTORY,) if isinstance(source.outline, dict) else ()
     for item in source.elements(*below):
@@ -161,7 +161,7 @@ def _messages(source: SourceFile) -> Iterator[_Message | Unreadable]:
             yield item if isinstance(item, Unreadable) else Unreadable(str(source.path), item.line, "no message")
 
 
-def _written(text: str) -> Iterator[_Message]:
+def _parse_markdown(text: str) -> Iterator[_Message]:
     """Yield the messages of a Markdown file, each below its mark and before a rule."""
     marks = list(_MARK.finditer(text))
     line, counted = 1, 0

@@ -25,7 +25,7 @@ SPEAKERS = {
 _BEGUN, _DONE = "<shell ", "</shell>"
 
 
-def second_in(value: object, line_of: Lines = first_line) -> Message | None:
+def parse_v2_message(value: object, line_of: Lines = first_line) -> Message | None:
     """Return the message of an object with id and type, without parts if it has no text; else None.
 
     Its record keeps `type`: such messages are in order already, and a queued prompt has an early id.
@@ -60,11 +60,11 @@ def _parts(kind: str, data: Json) -> list[Json]:
         case "assistant":
             parts = [_content(part) for part in map(mapping_of, list_of(data.get("content"))) if not _is_torn(part)]
         case "shell":
-            parts = _by_hand(data)
+            parts = _shell_parts(data)
         case "skill":
             parts = [_text(f"/{text_of(data.get('name'))}") | {"command": data.get("name")}]
         case "synthetic":
-            parts = _ended(data)
+            parts = _background_result(data)
         case "compaction":
             parts = [_text(data.get("summary"))]
     return parts
@@ -89,33 +89,33 @@ def _content(part: Json) -> Json:
         return part
     state, time = mapping_of(part.get("state")), mapping_of(part.get("time"))
     metadata = mapping_of(state.get("metadata") or state.get("structured"))
-    fault = text_of(mapping_of(state.get("error")).get("message"))
+    error = text_of(mapping_of(state.get("error")).get("message"))
     command = text_of(mapping_of(state.get("input")).get("command"))
-    told: Json = {
+    data: Json = {
         "status": "error" if metadata.get("timeout") is True else state.get("status"),
         "input": state.get("input"),
-        "error": "" if fault == f"Unable to execute command: {command}" else fault,
+        "error": "" if error == f"Unable to execute command: {command}" else error,
         "output": "\n\n".join(text_of(mapping_of(block).get("text")) for block in list_of(state.get("content"))),
         "metadata": metadata,
         "time": {"start": time.get("created"), "end": time.get("completed")},
     }
-    return {"type": "tool", "id": part.get("id"), "tool": part.get("name"), "state": told}
+    return {"type": "tool", "id": part.get("id"), "tool": part.get("name"), "state": data}
 
 
-def _by_hand(data: Json) -> list[Json]:
+def _shell_parts(data: Json) -> list[Json]:
     """Return the parts of a shell command of the person."""
     command = text_of(data.get("command"))
     output = text_of(mapping_of(data.get("output")).get("output"))
-    return [_text(f"! {command}") | {"command": command}, _ran(command, output, data)]
+    return [_text(f"! {command}") | {"command": command}, _shell_call(command, output, data)]
 
 
-def _ended(data: Json) -> list[Json]:
+def _background_result(data: Json) -> list[Json]:
     """Return the result of the agent's background command; a person's command has its own message."""
     text, command = text_of(data.get("text")), text_of(data.get("description"))
     output = text.partition(f'"{command}">\n')[2].rstrip().removesuffix(_DONE).rstrip()
-    return [_ran(command, output, mapping_of(data.get("metadata")))] if text.startswith(_BEGUN) else []
+    return [_shell_call(command, output, mapping_of(data.get("metadata")))] if text.startswith(_BEGUN) else []
 
 
-def _ran(command: str, output: str, ended: Json) -> Json:
+def _shell_call(command: str, output: str, ended: Json) -> Json:
     state: Json = {"status": "completed", "input": {"command": command}, "output": output, "metadata": ended}
     return {"type": "tool", "tool": "shell", "state": state}

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from pastchats_memory.formats.agents.claude_code.grown import Tail
 from pastchats_memory.formats.agents.claude_code.records import (
-    SPOKEN,
-    Said,
+    ROLES,
+    Utterance,
     conversation_of,
-    is_errand,
-    parent_of,
-    said,
-    typed_meanwhile,
+    is_internal_conversation,
+    parent_uuid,
+    parse_queued_prompt,
+    parse_user_record,
 )
 from pastchats_memory.formats.base.checkpoint import CannotResume, digest
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
@@ -49,7 +49,7 @@ class _Human:
     """The index of the prompt before it in the tree, or _NO_HUMAN."""
 
 
-class Overview:
+class FirstPass:
     """Facts about the whole file, once every record is added in file order."""
 
     def __init__(self, agent: str | None) -> None:
@@ -59,12 +59,12 @@ class Overview:
         """The first session id in the file."""
         self.cwd: dict[str, str] = {}
         """The first working directory of every session."""
-        self.errands: set[str] = set()
+        self.internal: set[str] = set()
         """Conversations that the client held with itself."""
         self._titles: dict[str, tuple[int, str]] = {}
         self._until: dict[int, int] = {}  # last line of every API message of several lines
         self._recent: OrderedDict[int, int] = OrderedDict()  # first line of the messages begun lately
-        self._typed: set[int] = set()
+        self._merge_prompts: set[int] = set()
         self._attached: set[int] = set()
         self._originals: dict[int, str] = {}
         self._owner: dict[int, int] = {}  # human prompt at or above every record
@@ -79,7 +79,7 @@ class Overview:
         self.tail = Tail(mapping_of(state.get("tail")))
         self.session = text_of(state.get("session")) or None
         self.cwd.update({key: text_of(path) for key, path in mapping_of(state.get("cwd")).items()})
-        self.errands.update(map(text_of, list_of(state.get("errands"))))
+        self.internal.update(map(text_of, list_of(state.get("errands"))))
         for key, title in mapping_of(state.get("titles")).items():
             rank, name = list_of(title)
             self._titles[key] = (int(str(rank)), text_of(name))
@@ -90,33 +90,33 @@ class Overview:
             self._hang(hash(uuid), self._anchor.get(parent, parent), self._owner.get(parent, _NO_HUMAN), text_of(kind))
         self._old = len(self._humans)
 
-    def state(self, lost: set[int]) -> Json:
+    def state(self, abandoned: set[int]) -> Json:
         """Return what a longer file needs, as JSON. `abandoned` are hashes of uuids of abandoned prompts."""
         return {
-            "tail": self.tail.as_json(lost),
+            "tail": self.tail.snapshot_json(abandoned),
             "session": self.session,
             "cwd": self.cwd,
-            "errands": sorted(self.errands),
+            "errands": sorted(self.internal),
             "titles": {key: list(title) for key, title in self._titles.items()},
         }
 
-    def refuse_forks_back(self, state: Json) -> None:
+    def check_forks(self, state: Json) -> None:
         """Raise CannotResume if an earlier prompt was rewritten, or if the session has new facts."""
-        forks = {human.after for human in self._humans[: self._old] if human.after != _ROOT}
+        forks = {is_human.after for is_human in self._humans[: self._old] if is_human.after != _ROOT}
         titles = {key: text_of(list_of(title)[-1]) for key, title in mapping_of(state.get("titles")).items()}
-        if any(human.after in forks for human in self._humans[self._old :]):
+        if any(is_human.after in forks for is_human in self._humans[self._old :]):
             raise CannotResume("a prompt was rewritten")
         if any(self.title(name) != titles.get(name or "", "") for name in {*titles, self.session}):
             raise CannotResume("the session has a new name")
-        told = bool(list_of(mapping_of(state.get("tail")).get("places")))
+        utterance = bool(list_of(mapping_of(state.get("tail")).get("places")))
         home = mapping_of(state.get("cwd")).get(self.session or "")
-        if told and (self.session != state.get("session") or self.cwd.get(self.session or "") != home):
+        if utterance and (self.session != state.get("session") or self.cwd.get(self.session or "") != home):
             raise CannotResume("where the session runs was not known before")
 
     def add(self, record: Json, position: int) -> None:
         """Add the next record of the file."""
         attached = record.get("type") != "user"
-        told = typed_meanwhile(record) if attached else said(record)
+        utterance = parse_queued_prompt(record) if attached else parse_user_record(record)
         self._add_session(record)
         self._add_title(record)
         self._add_message(self._message_key(record), position)
@@ -125,16 +125,16 @@ class Overview:
             self.tail.messages.append([self.conversation(record), message_id])
         if not attached:
             conversation = self.conversation(record)
-            if conversation is not None and is_errand(told, conversation):
-                self.errands.add(conversation)
-            if told.human:
-                self._typed.add(hash(told.text))
-        if told.human and record.get("type") == "attachment":
-            self._attached.add(hash(told.text))
-        if told.human:
-            self.tail.words.append(digest(told.text))
+            if conversation is not None and is_internal_conversation(utterance, conversation):
+                self.internal.add(conversation)
+            if utterance.is_human:
+                self._merge_prompts.add(hash(utterance.text))
+        if utterance.is_human and record.get("type") == "attachment":
+            self._attached.add(hash(utterance.text))
+        if utterance.is_human:
+            self.tail.words.append(digest(utterance.text))
             self.tail.last_human = max(self.tail.last_human, iso_utc(record.get("timestamp")) or "")
-        self._add_place(record, None if attached else told)
+        self._add_place(record, None if attached else utterance)
 
     def conversation(self, record: Json) -> str | None:
         """Return the id of a record's conversation."""
@@ -153,10 +153,10 @@ class Overview:
         """Return the position of the last appended line of an answer that was read in part; 0 without any."""
         return self._until.get(hash((conversation, message_id)), 0)
 
-    def typed_elsewhere(self, record: Json, text: str) -> bool:
+    def has_better_record(self, record: Json, text: str) -> bool:
         """Return whether a better record has the same text: the prompt's own, or an attachment for a queue entry."""
         attached = record.get("type") == "queue-operation" and hash(text) in self._attached
-        return attached or hash(text) in self._typed
+        return attached or hash(text) in self._merge_prompts
 
     def first_uuid(self, record: Json, text: str) -> str:
         """Return the first uuid of a prompt in the file: a resumed session copies prompts under new uuids."""
@@ -169,20 +169,20 @@ class Overview:
         Tool results and assistant lines below one parent are parallel calls, no fork. At a fork the sibling that leads
         to the last message of the file stays; if none does, the latest one stays.
         """
-        kept: set[int] = set()
+        snapshot: set[int] = set()
         index = self._owner.get(self._last, _NO_HUMAN)
-        while index != _NO_HUMAN and index not in kept:
-            kept.add(index)
+        while index != _NO_HUMAN and index not in snapshot:
+            snapshot.add(index)
             index = self._humans[index].before
         siblings: dict[int, list[int]] = {}
-        for index, human in enumerate(self._humans):
-            if human.after != _ROOT:
-                siblings.setdefault(human.after, []).append(index)
-        lost: set[int] = set()
+        for index, is_human in enumerate(self._humans):
+            if is_human.after != _ROOT:
+                siblings.setdefault(is_human.after, []).append(index)
+        abandoned: set[int] = set()
         for group in siblings.values():
-            chosen = next((index for index in group if index in kept), group[-1])
-            lost.update(self._humans[index].key for index in group if index != chosen)
-        return lost
+            chosen = next((index for index in group if index in snapshot), group[-1])
+            abandoned.update(self._humans[index].key for index in group if index != chosen)
+        return abandoned
 
     def _add_session(self, record: Json) -> None:
         session = text_of(record.get("sessionId"))
@@ -216,22 +216,24 @@ class Overview:
         spoken = record.get("type") == "assistant" and message_id
         return hash((self.conversation(record), message_id)) if spoken else None
 
-    def _add_place(self, record: Json, told: Said | None) -> None:
+    def _add_place(self, record: Json, utterance: Utterance | None) -> None:
         """Add the record's place in the tree, where other records are only links between messages."""
-        uuid, above = text_of(record.get("uuid")), parent_of(record)
+        uuid, above = text_of(record.get("uuid")), parent_uuid(record)
         key, parent = hash(uuid), hash(above) if above else _ROOT
-        original = told is None or not told.human or self.first_uuid(record, told.text) == uuid
+        original = utterance is None or not utterance.is_human or self.first_uuid(record, utterance.text) == uuid
         if not uuid or key in self._owner:
             return
         anchor = self._anchor.get(parent, parent)
-        human = told is not None and told.human
-        if record.get("type") not in SPOKEN or (told is not None and told.voice in ("nobody", "output", "unreadable")):
+        is_human = utterance is not None and utterance.is_human
+        if record.get("type") not in ROLES or (
+            utterance is not None and utterance.origin in ("nobody", "output", "unreadable")
+        ):
             kind = "link"
         else:
-            kind = "human" if human else "aside" if record.get("isSidechain") is True else "message"
+            kind = "human" if is_human else "aside" if record.get("isSidechain") is True else "message"
         self.tail.places.append([uuid, above, kind])
         self._hang(key, anchor if original else _ROOT, self._owner.get(parent, _NO_HUMAN), kind)
-        if record.get("type") in SPOKEN and record.get("isSidechain") is not True:
+        if record.get("type") in ROLES and record.get("isSidechain") is not True:
             self._last = key
 
     def _hang(self, key: int, anchor: int, owner: int, kind: str) -> None:

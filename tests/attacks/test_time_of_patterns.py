@@ -29,7 +29,7 @@ HELD_UP = {
     "outcome.checks:_GREEN": ("search", "", "\n"),
     "outcome.checks:_NOISE": ("search", "", "\n"),
     "text.identifiers:_COMPOUND": ("finditer", "", "x"),
-    "formats.agents.amazon_q:_CALLED": ("search", "", "\n"),
+    "formats.agents.amazon_q.conversation:_CALLED": ("search", "", "\n"),
     "formats.agents.aider:_THOUGHTS": ("finditer", "", "\n"),
     "formats.tasks.checklist:_MARKED": ("finditer", "", " "),
     "formats.base.sibling_files:_CWD": ("finditer", "cwd:a", " "),

@@ -1,7 +1,7 @@
-"""Transcripts of Google's Antigravity to turns: a step a line, with what the person asked in tags and calls before their results.
+"""Read transcripts of Google's Antigravity: a step a line, prompts in tags, tool calls before their results.
 
-Source: `brain/<id>/.system_generated/logs/transcript.jsonl` below its folder in `~/.gemini`, which the command line and the
-editor write alike; `transcript_full.jsonl` beside it is the same at length.
+Source: `brain/<id>/.system_generated/logs/transcript.jsonl` below its folder in `~/.gemini`. The command line and the editor
+write it alike. `transcript_full.jsonl` beside it holds the same steps with longer texts.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from pastchats_memory.formats.base.companions import named_after
-from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, read_session
 from pastchats_memory.formats.base.source import (
@@ -26,35 +26,32 @@ from pastchats_memory.formats.base.source import (
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.base.wrappers import spans, without_spans
 
-FORMAT = "antigravity"
-VERSION = 2
-
 PERSON, MODEL = "USER_EXPLICIT", "MODEL"
 SHORT, FULL = "transcript.jsonl", "transcript_full"
-REQUEST, BESIDE = "USER_REQUEST", ("ADDITIONAL_METADATA", "USER_SETTINGS_CHANGE")
-"""Tags around what was typed, and around what the client tells."""
+REQUEST, CLIENT_WRAPPERS = "USER_REQUEST", ("ADDITIONAL_METADATA", "USER_SETTINGS_CHANGE")
+"""Tags around the person's words, and around text that the client adds."""
 GENERATED = ".system_generated"
 UNFINISHED = ("RUNNING", "IN_PROGRESS", "PENDING")
-SPOKEN = ("PLANNER_RESPONSE", "NOTIFY_USER")
-UNCALLED = (*SPOKEN, "CHECKPOINT", "ERROR_MESSAGE")
-"""Steps that answer no call, but for an error while one waits."""
+ANSWERS = ("PLANNER_RESPONSE", "NOTIFY_USER")
+NO_RESULTS = (*ANSWERS, "CHECKPOINT", "ERROR_MESSAGE")
+"""Steps that are no tool results. An error is one while a call waits."""
 INPUTS = {
     "CommandLine": "command", "TargetFile": "file_path", "AbsolutePath": "path", "DirectoryPath": "path", "SearchPath": "path",
     "Query": "query", "Url": "url",
 }  # fmt: skip
-"""What of a call's arguments tells what it was about, and how other agents name that."""
+"""Arguments that name the subject of a call, and the names that other agents give them."""
 
 _MODEL = re.compile(r"`Model Selection` from .{1,80}? to (.{1,80}?)\.(?:\s|\Z)")
 _HEAD = re.compile(
     r"\A(?:Created At: [^\n]*\n)?(?:Completed At: [^\n]*\n)?"
     r"(?:\s*The command (?:completed successfully|(?:failed|exited) with (?:exit )?code:? ?(?P<code>\d{1,9}))\.?\s*?\n(?:\s*Output:[ \t]*(?:\n|\Z))?)?"
 )
-"""What stands above a result."""
+"""The lines above a tool result."""
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether any of the first records is a step of the person or of the model."""
-    return any(_is_step(record) for record in source.sample)
+def detect(source: SourceFile) -> int:
+    """Return 90 if one of the first records is a step of the person or of the model, else 0."""
+    return CERTAIN if any(map(_is_step, source.sample)) else 0
 
 
 def _is_step(record: Json) -> bool:
@@ -62,21 +59,21 @@ def _is_step(record: Json) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Row]:
-    """The turns in file order; lines that are no steps."""
+    """Yield the turns in file order, and the lines that are no steps."""
     generated = source.path.parent.parent
     is_in_place = generated.name == GENERATED
     builder = SessionBuilder(SessionInfo(generated.parent.name if is_in_place else source.path.stem))
     waiting = list_of(source.resumed.state.get("waiting")) if source.resumed else []
-    yield from read_session(source, builder, lambda item: _take(builder, item, waiting), {"waiting": waiting})
+    yield from read_session(source, builder, lambda item: _add_step(builder, item, waiting), {"waiting": waiting})
 
 
-def _take(builder: SessionBuilder, item: Record, waiting: list[object]) -> str | None:
-    """Add what the step says; the reason why it says nothing that can be read, else None.
+def _add_step(builder: SessionBuilder, item: Record, waiting: list[object]) -> str | None:
+    """Add the turns of a step; return why it cannot be read, else None.
 
     Args:
-        telling: the turns.
+        builder: the session.
         item: the record.
-        waiting: names of the calls that nothing answered yet, the first one first: a result does not say whose it is.
+        waiting: ids of the calls without a result, oldest first. A result does not name its call.
     """
     step = item.value
     if not isinstance(step, dict):
@@ -90,40 +87,40 @@ def _take(builder: SessionBuilder, item: Record, waiting: list[object]) -> str |
         case "USER_INPUT":
             waiting.clear()
             builder.model = found[1] if (found := _MODEL.search(text)) else builder.model
-            builder.add_prompt(_asked(text), at)
+            builder.add_prompt(_unwrap(text), at)
         case "CHECKPOINT":
             builder.add_turn("system", "summary", text, at)
         case "ERROR_MESSAGE" if not waiting:
             builder.queue.flag("api_error")
-        case name if name in SPOKEN:
+        case name if name in ANSWERS:
             builder.add_answer(text, at)
     for place, call in enumerate(map(mapping_of, list_of(step.get("tool_calls")))):
-        _call(builder, call, f"{own_id}.{place}")
+        _add_call(builder, call, f"{own_id}.{place}")
         waiting.append(f"{own_id}.{place}")
-    if (step.get("source") == MODEL and kind not in UNCALLED) or (kind == "ERROR_MESSAGE" and waiting):
-        builder.add_result(str(waiting.pop(0)) if waiting else "", _output(step, text), at)
+    if (step.get("source") == MODEL and kind not in NO_RESULTS) or (kind == "ERROR_MESSAGE" and waiting):
+        builder.add_result(str(waiting.pop(0)) if waiting else "", _parse_result(step, text), at)
     return None
 
 
-def _asked(text: str) -> str:
-    """What was typed, without what the client tells of the machine and its settings."""
-    return "\n\n".join(spans(text, REQUEST)) or without_spans(text, BESIDE).strip()
+def _unwrap(text: str) -> str:
+    """Return what the person typed, without the client's notes about the machine and its settings."""
+    return "\n\n".join(spans(text, REQUEST)) or without_spans(text, CLIENT_WRAPPERS).strip()
 
 
-def _call(builder: SessionBuilder, call: Json, call_id: str) -> None:
-    """Note a call; each of its arguments is JSON of its own."""
-    given = {key: value_of(value) for key, value in mapping_of(call.get("args")).items()}
-    builder.info.cwd = builder.info.cwd or folder_of(given.get("Cwd"))
-    known = {name: given[key] for key, name in INPUTS.items() if key in given}
-    builder.add_call(call_id, text_of(call.get("name")), given | known)
+def _add_call(builder: SessionBuilder, call: Json, call_id: str) -> None:
+    """Add a tool call; each of its arguments is encoded as JSON of its own."""
+    arguments = {key: value_of(value) for key, value in mapping_of(call.get("args")).items()}
+    builder.info.cwd = builder.info.cwd or folder_of(arguments.get("Cwd"))
+    known = {name: arguments[key] for key, name in INPUTS.items() if key in arguments}
+    builder.add_call(call_id, text_of(call.get("name")), arguments | known)
 
 
-def _output(step: Json, text: str) -> ToolResult:
-    """What a tool answered, without when it did; of a command with the exit code, which some versions tell only in words."""
+def _parse_result(step: Json, text: str) -> ToolResult:
+    """Return a tool result without its times; some versions write the exit code in words only."""
     head = _HEAD.match(text)
-    told_code = head["code"] if head else None
+    code_in_words = head["code"] if head else None
     code = number_of(step.get("exit_code"))
-    code = int(told_code) if code is None and told_code else code
+    code = int(code_in_words) if code is None and code_in_words else code
     failed = step.get("status") == "ERROR" or step.get("type") == "ERROR_MESSAGE" or bool(code)
     return ToolResult(text[head.end() :] if head else text, code, failed=failed)
 
@@ -131,7 +128,7 @@ def _output(step: Json, text: str) -> ToolResult:
 ANTIGRAVITY = Format(
     name="antigravity",
     version=2,
-    detect=confident(recognise, 90),
+    detect=detect,
     read=read,
     program="Antigravity",
     locations=below_home(*(f".gemini/{name}/brain" for name in ("antigravity-cli", "antigravity", "antigravity-ide"))),

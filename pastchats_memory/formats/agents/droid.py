@@ -1,4 +1,4 @@
-"""Sessions of Factory's Droid to turns: a line about the session, then messages of Anthropic's blocks that name the one before them."""
+"""Read sessions of Factory's Droid: a header, then messages in Anthropic's blocks, each with the id of the one before."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pastchats_memory.formats.base.companions import ending_in
-from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.format import CERTAIN, Format, Session
 from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.session import (
     Position,
@@ -39,22 +39,18 @@ def executed(text: str, *, failed: bool) -> ToolResult:
     return ToolResult(text[: found.start()] + text[found.end() :], code, failed=failed or code != 0)
 
 
-FORMAT = "droid"
-VERSION = 2
-
 SESSIONS, SETTINGS = ".factory/sessions", ".settings.json"
 BLOCKS = ("tool_use", "tool_result")
 DELEGATED = "# Task Tool Invocation"
-"""What the title of a subagent's session begins with, where nothing else names the session that called it."""
+"""Beginning of the title of a subagent's session that does not name its parent."""
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether there are messages below a session's beginning, or one with the calls and answers of tools in it."""
+def detect(source: SourceFile) -> int:
+    """Return 90 for messages below a session's header, 70 for a message with tool calls or results in it, else 0."""
     messages = [record for record in source.sample if _is_message(record)]
-    begins = any(map(_is_header, source.sample))
-    return bool(messages) and (
-        begins or any(block.get("type") in BLOCKS for each in messages for block in _blocks(each))
-    )
+    if messages and any(map(_is_header, source.sample)):
+        return CERTAIN
+    return 70 if any(block.get("type") in BLOCKS for each in messages for block in _blocks_of(each)) else 0
 
 
 def _is_header(record: Json) -> bool:
@@ -65,31 +61,31 @@ def _is_message(record: Json) -> bool:
     return record.get("type") == "message" and mapping_of(record.get("message")).get("role") in ("user", "assistant")
 
 
-def _blocks(record: Json) -> list[Json]:
-    """The blocks of a message; a text among them may stand bare."""
+def _blocks_of(record: Json) -> list[Json]:
+    """Return the blocks of a message; a text among them may be a bare string."""
     content = mapping_of(record.get("message")).get("content")
     parts = [content] if isinstance(content, str) else list_of(content)
     return [{"type": "text", "text": part} if isinstance(part, str) else mapping_of(part) for part in parts]
 
 
 def read(source: SourceFile) -> Iterator[Row]:
-    """The turns in file order. The file is read twice: which branch was left behind is known only at its end."""
+    """Yield the turns in file order. The file is read twice, since only its end shows which branch was abandoned."""
     branches = BranchTree(source.resumed.state if source.resumed else None)
     for item in source.records():
         record = mapping_of(item.value) if isinstance(item, Record) else {}
         if _is_message(record):
             branches.add(text_of(record.get("id")), text_of(record.get("parentId")) or None)
     builder = SessionBuilder(SessionInfo(source.path.stem))
-    yield from read_session(source, builder, lambda item: _take(builder, item, branches), branches.state())
+    yield from read_session(source, builder, lambda item: _add_record(builder, item, branches), branches.state())
 
 
-def _take(builder: SessionBuilder, item: Record, branches: BranchTree) -> str | None:
-    """Add what the line says; the reason why it says nothing that can be read, else None."""
+def _add_record(builder: SessionBuilder, item: Record, branches: BranchTree) -> str | None:
+    """Add the turns of a record; return why it cannot be read, else None."""
     record = item.value
     if not isinstance(record, dict):
         return f"a {type(record).__name__} instead of an entry"
     if _is_header(record):
-        _learn(builder.info, record)
+        _apply_header(builder.info, record)
         return None
     own_id = text_of(record.get("id"))
     is_delegated = "parent_conversation_id" in builder.info.metadata
@@ -102,21 +98,21 @@ def _take(builder: SessionBuilder, item: Record, branches: BranchTree) -> str | 
     content = mapping_of(record.get("message")).get("content")
     if not isinstance(content, str | list | None):
         return f"content of a message is a {type(content).__name__}"
-    _message(builder, mapping_of(record.get("message")), _blocks(record), at)
+    _add_message(builder, mapping_of(record.get("message")), _blocks_of(record), at)
     return None
 
 
-def _learn(about: SessionInfo, record: Json) -> None:
-    """What the first line says of all turns."""
-    about.conversation_id = text_of(record.get("id"))
-    about.cwd = folder_of(record.get("cwd"))
+def _apply_header(info: SessionInfo, record: Json) -> None:
+    """Set what the header says about every turn."""
+    info.conversation_id = text_of(record.get("id"))
+    info.cwd = folder_of(record.get("cwd"))
     title = text_of(record.get("sessionTitle")) or text_of(record.get("title"))
-    about.metadata["title"] = title
+    info.metadata["title"] = title
     if title.startswith(DELEGATED) or record.get("callingSessionId"):
-        about.metadata["parent_conversation_id"] = text_of(record.get("callingSessionId"))
+        info.metadata["parent_conversation_id"] = text_of(record.get("callingSessionId"))
 
 
-def _message(builder: SessionBuilder, message: Json, blocks: list[Json], at: Position) -> None:
+def _add_message(builder: SessionBuilder, message: Json, blocks: list[Json], at: Position) -> None:
     if message.get("role") == "assistant":
         builder.add_answer(texts_of(blocks), at, text_of(message.get("model")))
     else:
@@ -133,12 +129,18 @@ def _message(builder: SessionBuilder, message: Json, blocks: list[Json], at: Pos
             )
 
 
+def resume(session: Session) -> list[str]:
+    """Return the command of Droid's manual (docs.factory.ai/reference/cli-reference)."""
+    return ["droid", "--resume", session.conversation_id]
+
+
 DROID = Format(
     name="droid",
     version=2,
-    detect=confident(recognise, 90),
+    detect=detect,
     read=read,
     program="Factory Droid",
-    locations=below_home(".factory/sessions"),
+    locations=below_home(SESSIONS),
     companions=ending_in(SESSIONS, SETTINGS),
+    resume=resume,
 )

@@ -1,7 +1,7 @@
-"""Sessions of gptme to turns: `<session>/conversation.jsonl`, a message a line, with `config.toml` beside it.
+"""Read sessions of gptme: `<session>/conversation.jsonl`, a message a line, with `config.toml` beside it.
 
-Calls of tools stand in the answers, as blocks of code named after the tool or as a line with an object; what they gave is said
-by the system, as all is that the client tells the model.
+Tool calls stand in the answers, as code blocks named after the tool or as a line with an object. Their results are messages
+in the system's role, as is everything else that the client adds.
 """
 
 from __future__ import annotations
@@ -12,21 +12,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pastchats_memory.formats.base.companions import named_after
-from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, read_session
 from pastchats_memory.formats.base.sibling_files import read_sibling
 from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tools import ToolResult, without_thoughts
 from pastchats_memory.text.dates import LOCAL, iso_utc
 
-FORMAT = "gptme"
-VERSION = 2
-
 LOG = "conversation.jsonl"
-ABOUT_IT = ("events.jsonl", "lesson-emissions.jsonl", "model_selection_trace.json")
-"""Files beside it that say the same again, or only how it was made."""
+DERIVED = ("events.jsonl", "lesson-emissions.jsonl", "model_selection_trace.json")
+"""Files beside the log that repeat it or describe how it was made."""
 CONTEXT = ("pinned", "hide")
-"""Set where the client only says where it works."""
+"""Keys that are true in messages with the client's context."""
 INTERRUPTED, DECLINED = "Interrupted by user", "Execution declined by user"
 
 _CALL = re.compile(
@@ -46,33 +43,35 @@ _FAILED = re.compile(r"Error during execution|Command (?:timed out|killed|interr
 _RAISED = re.compile(r"^Exception during execution", re.MULTILINE)
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether the file has the name and a line is a message that the client pinned or hides."""
-    return source.path.name == LOG and any(
-        isinstance(record.get("content"), str) and any(record.get(key) is True for key in CONTEXT)
-        for record in source.sample
-    )
+def detect(source: SourceFile) -> int:
+    """Return 90 for a file of the log's name with a message that the client pinned or hides, else 0."""
+    if source.path.name != LOG:
+        return 0
+    return CERTAIN if any(isinstance(each.get("content"), str) and _is_context(each) for each in source.sample) else 0
+
+
+def _is_context(message: Json) -> bool:
+    return any(message.get(key) is True for key in CONTEXT)
 
 
 def read(source: SourceFile) -> Iterator[Row]:
-    """The turns in file order; lines that are no messages."""
+    """Yield the turns in file order, and the lines that are no messages."""
     session = _Session(source.path)
     if source.resumed is not None:
         session.waiting.extend(text_of(call) for call in list_of(source.resumed.state.get("waiting")))
-    kept: Json = {"waiting": session.waiting}
-    yield from read_session(source, session.telling, session.take, kept)
+    yield from read_session(source, session.builder, session.add_message, {"waiting": session.waiting})
 
 
 class _Session:
-    """The turns of one file in the making."""
+    """A session, with the tool calls that have no result yet."""
 
     def __init__(self, path: Path) -> None:
-        self.telling = SessionBuilder(SessionInfo(path.parent.name or None, _workspace(path.with_name("config.toml"))))
+        self.builder = SessionBuilder(SessionInfo(path.parent.name or None, _workspace(path.with_name("config.toml"))))
         self.waiting: list[str] = []
-        """Ids of calls that nothing has answered yet, the first first."""
+        """Ids of the calls without a result, oldest first."""
 
-    def take(self, item: Record) -> str | None:
-        """Add what the message says; the reason why it says nothing that can be read, else None."""
+    def add_message(self, item: Record) -> str | None:
+        """Add the turns of a message; return why it cannot be read, else None."""
         message = item.value
         if not isinstance(message, dict) or not isinstance(message.get("content"), str):
             return "no message"
@@ -80,34 +79,34 @@ class _Session:
         at = Position(item.line, iso_utc(text_of(message.get("timestamp")), LOCAL))
         match message.get("role"):
             case "user" if not text.startswith("<system"):
-                self.telling.add_prompt(text, at)
+                self.builder.add_prompt(text, at)
             case "assistant":
-                self._answered(text, at, text_of(mapping_of(message.get("metadata")).get("model")))
-            case "system" if not any(message.get(key) is True for key in CONTEXT):
-                self._gave(text, at, text_of(message.get("call_id")))
+                self._add_answer(text, at, text_of(mapping_of(message.get("metadata")).get("model")))
+            case "system" if not _is_context(message):
+                self._add_system_text(text, at, text_of(message.get("call_id")))
         return None
 
-    def _answered(self, text: str, at: Position, model: str) -> None:
-        self.telling.add_answer(_CALL.sub("", without_thoughts(text)), at, model)
+    def _add_answer(self, text: str, at: Position, model: str) -> None:
+        self.builder.add_answer(_CALL.sub("", without_thoughts(text)), at, model)
         for found in _CALL.finditer(text):
             call_id = found["id"] or f"{at.line}:{found.start()}"
-            self.telling.add_call(call_id, found["tool"] or found["name"], _input(found))
+            self.builder.add_call(call_id, found["tool"] or found["name"], _input(found))
             self.waiting.append(call_id)
 
-    def _gave(self, text: str, at: Position, call_id: str) -> None:
-        """What a tool gave, the first that is waited for where it does not say which; else the client's own words."""
+    def _add_system_text(self, text: str, at: Position, call_id: str) -> None:
+        """Add a tool result or the client's own words; a result without a call id belongs to the oldest call."""
         if text in (INTERRUPTED, DECLINED):
-            self.telling.queue.flag("interrupted")
+            self.builder.queue.flag("interrupted")
         elif self.waiting:
             own_id = call_id if call_id in self.waiting else self.waiting[0]
             self.waiting.remove(own_id)
-            self.telling.add_result(own_id, _output(text), at)
+            self.builder.add_result(own_id, _parse_result(text), at)
         else:
-            self.telling.add_turn("system", "prompt", text, at)
+            self.builder.add_turn("system", "prompt", text, at)
 
 
 def _input(found: re.Match[str]) -> object:
-    """What the tool was given: an object as JSON, the lines of the block for a shell, else what stands behind its name."""
+    """Return the input of a tool call: JSON text, the command of a shell, or the words behind the tool's name."""
     if found["input"]:
         return found["input"]
     if found["tool"] in _SHELLS:
@@ -116,8 +115,8 @@ def _input(found: re.Match[str]) -> object:
     return {"path": subject} if subject else {"description": found["body"].strip().partition("\n")[0]}
 
 
-def _output(text: str) -> ToolResult:
-    """What a tool gave, without what the client puts around it."""
+def _parse_result(text: str) -> ToolResult:
+    """Return a tool result, without the client's words around it."""
     code = _CODE.search(text)
     failed = _FAILED.match(text) or _RAISED.search(text)
     words = _WRAPPED.sub(lambda found: found[1] or "", _RAN.sub("", _CODE.sub("", text), count=1))
@@ -125,7 +124,7 @@ def _output(text: str) -> ToolResult:
 
 
 def _workspace(config: Path) -> str | None:
-    """The folder that the session works in, as its configuration says."""
+    """Return the session's working directory from its configuration; None if it has none or is no TOML."""
     try:
         chat = mapping_of(tomllib.loads(read_sibling(config)).get("chat"))
     except tomllib.TOMLDecodeError:
@@ -136,9 +135,9 @@ def _workspace(config: Path) -> str | None:
 GPTME = Format(
     name="gptme",
     version=2,
-    detect=confident(recognise, 90),
+    detect=detect,
     read=read,
     program="gptme",
     locations=lambda environment: iter([environment.folder("GPTME_LOGS_HOME", environment.data / "gptme" / "logs")]),
-    companions=named_after({LOG: ABOUT_IT}),
+    companions=named_after({LOG: DERIVED}),
 )

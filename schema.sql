@@ -1,4 +1,4 @@
--- The database contract of pastchats-memory, schema version 14.
+-- The database contract of pastchats-memory, schema version 15.
 --
 -- Durable: prompts, prompt_embeddings and task_embeddings (the vectors' one source of truth), sources, sightings, runs, tasks,
 -- judgements, forgettings with their tombstones.
@@ -85,7 +85,8 @@ CREATE TABLE sources (
   fingerprint TEXT,                        -- of its bytes: a file that was moved elsewhere has the same
   project TEXT,                            -- what --project said of it; NULL: as recorded in it
   resume TEXT,                             -- JSON: where its reader goes on when it has grown
-  problems TEXT                            -- JSON: lines that were not understood
+  problems TEXT,                           -- JSON: lines that were not understood
+  read_as TEXT                             -- JSON: what --format and --map said of it; NULL: it was detected
 );
 
 -- Every place where a turn was seen; the citation uses one that still exists.

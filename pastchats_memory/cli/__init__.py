@@ -9,7 +9,7 @@ import re
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from io import StringIO, TextIOWrapper
 from types import TracebackType
@@ -22,7 +22,7 @@ from pastchats_memory.config import DATABASE_VARIABLE, Config, load
 from pastchats_memory.errors import MemoryFault, UsageFault
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import utf8
-from pastchats_memory.render import escaped, sanitised
+from pastchats_memory.text.display import escape_controls, sanitise
 
 DONE, NOTHING, EXPLAINED, BUG, INTERRUPTED = 0, 1, 2, 70, 130
 """Exit codes: found or done; nothing found; an error that is explained; a bug; interrupted."""
@@ -187,27 +187,27 @@ def _leave(code: int) -> None:
 
 def _end_line() -> int:
     """On a terminal, what stands behind `^C` or a question without an answer; the exit code of an interruption."""
-
     if is_terminal(sys.stderr):
         click.echo(err=True)
     return INTERRUPTED
 
 
 def _explain(fault: MemoryFault, *, as_json: bool) -> int:
-    from pastchats_memory.render import (  # a name of a file, or what was typed, stands in what is said
-        escaped,
-        sanitised,
+    from pastchats_memory.text.display import (  # a name of a file, or what was typed, stands in what is said
+        escape_controls,
+        sanitise,
     )
 
     if as_json:
         import orjson
 
-        about = {"kind": fault.kind, "message": utf8(fault.message), "hint": fault.hint}
-        body = {"schema": "error/1", "error": about}
-        click.echo(escaped(orjson.dumps(body).decode()), err=True)
+        from pastchats_memory.views.build import build_error
+
+        body = build_error(fault.kind, utf8(fault.message), fault.hint)
+        click.echo(escape_controls(orjson.dumps(body).decode()), err=True)
     else:
         said = f"Error: {fault.message}" + (f"\n{fault.hint}" if fault.hint else "")
-        click.echo(hanging(sanitised(said), err=True), err=True)
+        click.echo(hanging(sanitise(said), err=True), err=True)
     return EXPLAINED
 
 
@@ -217,11 +217,11 @@ def _explain_usage(fault: click.ClickException, *, as_json: bool) -> int:
         if isinstance(fault, click.UsageError) and fault.ctx is not None:
             hint = f"See `{fault.ctx.command_path} --help`."
         return _explain(UsageFault(fault.format_message(), hint), as_json=True)
-    from pastchats_memory.render import sanitised
+    from pastchats_memory.text.display import sanitise
 
     said = StringIO()
     fault.show(said)
-    click.echo(sanitised(said.getvalue()), nl=False, err=True)
+    click.echo(sanitise(said.getvalue()), nl=False, err=True)
     return EXPLAINED
 
 
@@ -242,15 +242,15 @@ NARROWEST = 16
 _PIECES = re.compile(r"\s+|[^\s/\\_-]+[/\\_-]*|[/\\_-]+")
 
 
-def emit_json(body: dict[str, Any]) -> None:
-    """One JSON object on stdout, a line of its own."""
-    click.echo(escaped(orjson.dumps(body, option=orjson.OPT_NON_STR_KEYS).decode()))
+def emit_json(body: Mapping[str, object]) -> None:
+    """Write one JSON object to stdout, on a line of its own."""
+    click.echo(escape_controls(orjson.dumps(body, option=orjson.OPT_NON_STR_KEYS).decode()))
 
 
 def warn(warnings: Iterable[str]) -> None:
     """Each on stderr."""
     for warning in warnings:
-        click.echo(hanging(f"Warning: {sanitised(warning)}", err=True), err=True)
+        click.echo(hanging(f"Warning: {sanitise(warning)}", err=True), err=True)
 
 
 def is_terminal(stream: TextIO | None) -> bool:

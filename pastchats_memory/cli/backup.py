@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -14,7 +13,8 @@ from pastchats_memory.cli import DONE, NOTHING, counted, emit_json, is_terminal
 from pastchats_memory.config import load
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import utf8
-from pastchats_memory.render import one_line
+from pastchats_memory.text.display import one_line
+from pastchats_memory.views.build_upkeep import build_backup, build_restore, build_restored
 
 
 @click.command(
@@ -38,7 +38,7 @@ def backup(file: Path, force: bool, db: str | None, as_json: bool) -> int:
     with cli.open_memory(db) as memory:
         copied = memory.backup(file, force=force)
     if as_json:
-        emit_json({"schema": "backup/1", "results": [{"file": utf8(str(file)), **asdict(copied)}]})
+        emit_json(build_backup(utf8(str(file)), copied))
     else:
         holds = f"{counted(copied.turns, 'turn')} and {counted(copied.tasks, 'task')}"
         click.echo(f"{one_line(str(file))}: {holds}, {copied.bytes / 1e6:,.1f} MB")
@@ -76,12 +76,12 @@ def restore(file: Path, yes: bool, no: bool, db: str | None, as_json: bool) -> i
         if not (ask and click.confirm(f"Replace the memory in {path}?", err=True)):
             click.echo(f"{path} is as it was; --yes replaces it.", err=True)
             if as_json:
-                emit_json({"schema": "restore/1", "results": []})
+                emit_json(build_restore([]))
             return NOTHING
     restored, aside = Memory.restore(file, path)
     if as_json:
-        about = {"file": utf8(str(file)), "database": utf8(str(path)), **asdict(restored)}
-        emit_json({"schema": "restore/1", "results": [about | {"put_aside": aside and utf8(str(aside))}]})
+        put_aside = None if aside is None else utf8(str(aside))
+        emit_json(build_restore([build_restored(utf8(str(file)), utf8(str(path)), restored, put_aside)]))
     else:
         click.echo(f"{one_line(str(path))}: {counted(restored.turns, 'turn')} and {counted(restored.tasks, 'task')}")
     if aside:

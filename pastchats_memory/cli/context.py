@@ -6,7 +6,7 @@ import click
 
 from pastchats_memory import cli
 from pastchats_memory.cli import DONE, NOTHING, emit_json, hanging, warn
-from pastchats_memory.render_json import context_json
+from pastchats_memory.views.build import build_context
 
 
 @click.command(
@@ -48,7 +48,7 @@ def command(
     with cli.open_memory(db) as memory:
         context = memory.context(question, type=type_, **limits)  # type: ignore[arg-type] # click has parsed them
     if as_json:
-        emit_json(context_json(context, limits["budget"]))  # type: ignore[arg-type] # likewise
+        emit_json(build_context(context, limits["budget"]))  # type: ignore[arg-type] # likewise
     else:
         click.echo(hanging(context.text), nl=False)
     warn(context.warnings)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 
 import click
 
@@ -14,6 +13,7 @@ from pastchats_memory.errors import DatabaseCorrupt
 from pastchats_memory.maintenance.health import REPAIR, HealthCheck
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import utf8
+from pastchats_memory.views.build_upkeep import build_doctor
 
 
 @click.command(
@@ -53,7 +53,7 @@ def command(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
                 _tell(further)
             findings = further
     if as_json:
-        emit_json({"schema": "doctor/1", "results": [asdict(finding) for finding in findings]})
+        emit_json(build_doctor(findings))
     return DONE if all(finding.is_well for finding in findings) else NOTHING
 
 

@@ -11,7 +11,7 @@ import click
 from pastchats_memory import cli
 from pastchats_memory.cli import DONE, NOTHING, counted, warn
 from pastchats_memory.model import utf8
-from pastchats_memory.render import escaped, one_line
+from pastchats_memory.text.display import escape_controls, one_line
 
 
 class Exporting(Protocol):
@@ -32,7 +32,7 @@ def put_out(what: Exporting, noun: str, file: Path | None, *, force: bool) -> in
         return number
     number = 0
     for number, line in enumerate(what.export(), start=1):  # noqa: B007 - the count is needed after
-        click.echo(escaped(line))
+        click.echo(escape_controls(line))
     return number
 
 

@@ -6,8 +6,8 @@ import click
 
 from pastchats_memory import cli
 from pastchats_memory.cli import DONE, NOTHING, emit_json, hanging, warn
-from pastchats_memory.render import how_text
-from pastchats_memory.render_json import how_json
+from pastchats_memory.views.build import build_how
+from pastchats_memory.views.text import render_commands
 
 
 @click.command(
@@ -43,9 +43,9 @@ def command(
     with cli.open_memory(db) as memory:
         found, warnings = memory.how(task, None if everywhere else project or ".", limit)
     if as_json:
-        emit_json(how_json(found, warnings))
+        emit_json(build_how(found, warnings))
     elif found:
-        click.echo(hanging(how_text(found)), nl=False)
+        click.echo(hanging(render_commands(found)), nl=False)
     else:
         further = "." if everywhere else " here; --all looks in every project."
         click.echo(hanging(f"No command is known to have worked for it{further}", err=True), err=True)

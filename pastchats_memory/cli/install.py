@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,10 @@ from pastchats_memory import cli
 from pastchats_memory.cli import DONE, NOTHING, emit_json, hanging, is_terminal
 from pastchats_memory.config import state_folder
 from pastchats_memory.hooks.install import TARGETS, Change, advice, installing, uninstalling, write
+from pastchats_memory.views.build_upkeep import build_install, build_uninstall
+
+if TYPE_CHECKING:
+    from pastchats_memory.views.schema import FileChangeView
 
 
 @click.command(
@@ -59,11 +64,11 @@ def settle(verb: str, target: str, changes: list[Change], *, answer: bool | None
         answer = not asks or click.confirm("Make this change?", err=True)
     kept = write(target, changes, state_folder(), is_install=verb == "install") if answer and changes else {}
     if as_json:
-        results = [
+        results: list[FileChangeView] = [
             {"path": str(change.path), "diff": change.diff, "is_changed": answer, "copy": kept.get(change.path)}
             for change in changes
         ]
-        emit_json({"schema": f"{verb}/1", "results": results})
+        emit_json(build_install(results) if verb == "install" else build_uninstall(results))
     elif changes:
         for copy in kept.values():
             click.echo(f"The file as it was: {copy}", err=True)

@@ -8,8 +8,9 @@ from pastchats_memory import cli
 from pastchats_memory.cli import DONE, NOTHING, emit_json, hanging, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory.requests import OUTCOMES
-from pastchats_memory.render import judged_text, one_line, sheets_text
-from pastchats_memory.render_json import judge_json
+from pastchats_memory.text.display import one_line
+from pastchats_memory.views.build import build_judge
+from pastchats_memory.views.text import render_judgement, render_sheets
 
 
 @click.command(
@@ -82,11 +83,11 @@ def command(
         else:
             sheet = memory.laid_out(id_)
     if as_json:
-        emit_json(judge_json([] if sheet is None else [sheet], None, warnings))
+        emit_json(build_judge([] if sheet is None else [sheet], None, warnings))
     elif sheet is None:
         click.echo(f"There is no item {one_line(id_)}. Ids stand in the output of search and recall.", err=True)
     else:
-        click.echo(hanging(judged_text(sheet) if outcome or undo else sheets_text([sheet])), nl=False)
+        click.echo(hanging(render_judgement(sheet) if outcome or undo else render_sheets([sheet])), nl=False)
     warn(warnings)
     return NOTHING if sheet is None else DONE
 
@@ -95,9 +96,9 @@ def _list(project: str | None, outcome: str | None, limit: int, db: str | None, 
     with cli.open_memory(db) as memory:
         (sheets, left), warnings = memory.unjudged(project, outcome, limit, judged=judged)
     if as_json:
-        emit_json(judge_json(sheets, left, warnings))
+        emit_json(build_judge(sheets, left, warnings))
     elif sheets:
-        click.echo(hanging(sheets_text(sheets)), nl=False)
+        click.echo(hanging(render_sheets(sheets)), nl=False)
         if left:
             click.echo(hanging(f"{left:,} more; --limit shows more of them.", err=True), err=True)
     else:

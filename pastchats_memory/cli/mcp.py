@@ -27,7 +27,7 @@ def command(port: int | None, allow_write: bool, db: str | None) -> int:
     For Claude Code: claude mcp add pastchats-memory -- pastchats-memory mcp
     """
     try:
-        from pastchats_memory.mcp_server import serve
+        from pastchats_memory.mcp import serve
     except ModuleNotFoundError as fault:
         if (fault.name or "").partition(".")[0] not in ("mcp", "mcp_types", "anyio", "pydantic"):
             raise

@@ -6,8 +6,8 @@ import click
 
 from pastchats_memory import cli
 from pastchats_memory.cli import DONE, NOTHING, emit_json, hanging, warn
-from pastchats_memory.render_json import with_warnings
-from pastchats_memory.task_render import prior_work_json, prior_work_text, resolved_json, resolved_text
+from pastchats_memory.views.build_tasks import build_consultation, build_prior_work
+from pastchats_memory.views.task_text import render_prior_work, render_resolved
 
 
 @click.command(
@@ -30,9 +30,9 @@ def check(query_words: tuple[str, ...], query_option: str | None, db: str | None
     with cli.open_memory(db) as memory:
         work = memory.check_prior_work(query)
     if as_json:
-        emit_json(prior_work_json(work))
+        emit_json(build_prior_work(work))
     else:
-        click.echo(hanging(prior_work_text(work)))
+        click.echo(hanging(render_prior_work(work)))
     return NOTHING if work.verdict == "new" else DONE
 
 
@@ -54,10 +54,9 @@ def consult(query_words: tuple[str, ...], query_option: str | None, limit: int, 
     with cli.open_memory(db) as memory:
         found, warnings = memory.consult_episodic_memory(problem, limit)
     if as_json:
-        body = {"schema": "consult-episodic-memory/1", "results": [resolved_json(one) for one in found]}
-        emit_json(with_warnings(body, warnings))
+        emit_json(build_consultation(found, warnings))
     elif found:
-        click.echo(hanging("\n\n".join(resolved_text(one) for one in found)))
+        click.echo(hanging("\n\n".join(render_resolved(one) for one in found)))
     else:
         said = "No solved task has to do with it; `pastchats-memory recall` looks in conversations, too."
         click.echo(hanging(said, err=True), err=True)

@@ -9,7 +9,7 @@ import click
 from pastchats_memory import cli
 from pastchats_memory.cli import DONE, NOTHING, emit_json, hanging, is_terminal, warn
 from pastchats_memory.memory.requests import project_here
-from pastchats_memory.render_json import recall_json
+from pastchats_memory.views.build import build_recall
 
 
 @click.command(
@@ -54,7 +54,7 @@ def command(
             query, budget, limit=limit, project=project, since=since, outcome=outcome, current_project=project_here()
         )
     if as_json:
-        emit_json(recall_json(block, budget))
+        emit_json(build_recall(block, budget))
     else:
         click.echo(hanging(block.text), nl=False)
         if not block.text:

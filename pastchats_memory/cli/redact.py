@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 
 import click
 
@@ -13,6 +12,7 @@ from pastchats_memory.cli.forget import STILL_READ
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.maintenance.redact_stored import RedactReport, StoredSecrets, build_report
 from pastchats_memory.memory import Memory
+from pastchats_memory.views.build_upkeep import build_redact
 
 
 @click.command(
@@ -49,8 +49,7 @@ def command(rescan: bool, yes: bool, no: bool, threads: int | None, db: str | No
     if agreed and not done.erased:
         warn([STILL_READ])
     if as_json:
-        outcome = "redacted" if agreed else "found"
-        emit_json({"schema": "redact/1", "outcome": outcome, "results": [asdict(done)]})
+        emit_json(build_redact("redacted" if agreed else "found", done))
     else:
         click.echo(_told(done) if agreed else "Nothing was changed; --yes takes them out.", err=not agreed)
     return DONE if agreed else NOTHING

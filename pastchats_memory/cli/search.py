@@ -10,9 +10,10 @@ from pastchats_memory import cli
 from pastchats_memory.cli import DONE, NOTHING, emit_json, ending, table, warn
 from pastchats_memory.memory.requests import TYPES
 from pastchats_memory.model import Hit, Hits
-from pastchats_memory.render import local_time, one_line, time_text
-from pastchats_memory.render_json import search_json
 from pastchats_memory.search import MODES, MOST_HITS
+from pastchats_memory.text.display import format_time, one_line
+from pastchats_memory.views.build import build_search
+from pastchats_memory.views.text import render_time_read
 
 SOURCE_WIDTH = 36
 """Columns of a source in the table, which fit a terminal of 80; `show ID` and `--json` have all of it."""
@@ -76,11 +77,11 @@ def command(
         hits = memory.search(query, type=type_, rerank=rerank, **balance, **how)  # type: ignore[arg-type] # click names and types the rest
         ended = memory.outcomes_of(hits) if how["outcome"] and not as_json else {}
     if as_json:
-        emit_json(search_json(hits, explain=explain))
+        emit_json(build_search(hits, explain=explain))
     elif hits:
         click.echo(_table(hits, ended, explain=explain))
         if explain and hits.time_read is not None:
-            click.echo(time_text(hits.time_read))
+            click.echo(render_time_read(hits.time_read))
     else:
         further = "" if hits.warnings else " The first page, another --mode or a lower threshold may have something."
         click.echo(f"Nothing found.{further}", err=True)
@@ -103,7 +104,7 @@ def _row(hit: Hit, ended: str | None, *, explain: bool) -> list[str]:
         about = "" if hit.id == f"t:{hit.task.key}" else f" of t:{one_line(hit.task.key)}"
         title = "" if one_line(hit.snippet).startswith(one_line(hit.task.title)) else f" {one_line(hit.task.title)}"
         said_by = f"{hit.type} ({hit.task.status}){about}{title}"
-    where = " · ".join(part for part in (local_time(hit.timestamp)[:10], one_line(hit.source_project)[:24]) if part)
+    where = " · ".join(part for part in (format_time(hit.timestamp)[:10], one_line(hit.source_project)[:24]) if part)
     what = f"{where}\n{said_by}: {one_line(hit.snippet)}\n{ending(source, SOURCE_WIDTH)}"
     if explain:
         parts = " + ".join(f"{name} {value:.5f}" for name, value in hit.contributions.items())

@@ -38,7 +38,7 @@ def command(host: str, port: int, token: str | None, chat_endpoint: str | None, 
     at /openapi.json. Needs the extra `http`.
     """
     try:
-        from pastchats_memory.http_server.server import Address, serve
+        from pastchats_memory.http import Address, serve
     except ImportError as fault:
         raise MemoryFault(f"the server cannot be started: {fault}", EXTRA) from fault
     if token == "":  # empty, so no secret # nosec B105

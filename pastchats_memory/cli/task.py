@@ -15,11 +15,12 @@ from pastchats_memory.cli.export import put_out
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory.requests import project_here, project_named, task_filters
 from pastchats_memory.model import TYPES, StoredTask
-from pastchats_memory.render import one_line, sanitised
-from pastchats_memory.render_json import search_json
-from pastchats_memory.task_render import listed, recalled, task_json, whole
 from pastchats_memory.tasks.edit import Change
 from pastchats_memory.text.dates import moment
+from pastchats_memory.text.display import one_line, sanitise
+from pastchats_memory.views.build import build_search
+from pastchats_memory.views.build_tasks import build_deletion, build_import, build_tasks
+from pastchats_memory.views.task_text import make_hit_rows, make_task_rows, render_task
 
 
 @click.group(
@@ -61,9 +62,9 @@ def _change(fields: dict[str, Any], **more: Any) -> Change:
 
 def _show(task: StoredTask, said: str, *, as_json: bool) -> int:
     if as_json:
-        emit_json({"schema": "task/1", "results": [task_json(task)]})
+        emit_json(build_tasks([task]))
     else:
-        click.echo(hanging(sanitised(said)))
+        click.echo(hanging(sanitise(said)))
     return DONE
 
 
@@ -155,9 +156,9 @@ def list_(limit: int, db: str | None, as_json: bool, **how: Any) -> int:
         found = memory.tasks.list_tasks(task_filters(**how), limit + 1)
     tasks = found[:limit]
     if as_json:
-        emit_json({"schema": "task/1", "results": [task_json(task) for task in tasks]})
+        emit_json(build_tasks(tasks))
     elif tasks:
-        click.echo(table(listed(tasks), ["id", "status", "prio", "project", "title"], stretch=4))
+        click.echo(table(make_task_rows(tasks), ["id", "status", "prio", "project", "title"], stretch=4))
         if len(found) > limit:
             click.echo(f"… and more: these are the first {limit:,}, --limit shows others.", err=True)
     else:
@@ -173,7 +174,7 @@ def show(key: str, db: str | None, as_json: bool) -> int:
     """A task with its history, links, comments and attachments."""
     with cli.open_memory(db) as memory:
         task = memory.tasks.get_task(key)
-    return _show(task, whole(task), as_json=as_json)
+    return _show(task, render_task(task), as_json=as_json)
 
 
 @command.command(
@@ -193,7 +194,7 @@ def delete(key: str, yes: bool | None, db: str | None, as_json: bool) -> int:
             return NOTHING
         title = memory.tasks.delete(key)
     if as_json:
-        emit_json({"schema": "task/1", "deleted": key, "results": []})
+        emit_json(build_deletion(key))
     else:
         click.echo(f"Deleted {key} ({one_line(title)})")
     return DONE
@@ -217,9 +218,9 @@ def recall(
     with cli.open_memory(db) as memory:
         hits = memory.tasks.recall(query, task_filters(**how, parts=True), limit)
     if as_json:
-        emit_json(search_json(hits))
+        emit_json(build_search(hits))
     elif hits:
-        click.echo(table(recalled(hits), ["ID", "Score", "Status", "Title"], stretch=3))
+        click.echo(table(make_hit_rows(hits), ["ID", "Score", "Status", "Title"], stretch=3))
     else:
         click.echo("No task has to do with it.", err=True)
     warn(hits.warnings)
@@ -258,7 +259,7 @@ def import_(file: Path, db: str | None, as_json: bool) -> int:
     with cli.open_memory(db, create=True) as memory:
         done = memory.tasks.import_lines(text.split("\n"))
     if as_json:
-        emit_json({"schema": "task/1", **done, "results": []})
+        emit_json(build_import(**done))
     else:
         circles = done.pop("circles")
         click.echo(", ".join(f"{number} {what}" for what, number in done.items()))

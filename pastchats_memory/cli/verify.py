@@ -8,10 +8,11 @@ import click
 
 from pastchats_memory import cli
 from pastchats_memory.cli import DONE, NOTHING, bar, counted, emit_json, ending, table, width
-from pastchats_memory.render import one_line
+from pastchats_memory.text.display import one_line
+from pastchats_memory.views.build_upkeep import build_verify
 
 if TYPE_CHECKING:
-    from pastchats_memory.citations import Failed, Verified
+    from pastchats_memory.episodes.cite import BrokenCitation, Verified
 
 MOST_SHOWN = 20
 MEANINGS = {
@@ -45,8 +46,7 @@ def command(project: str | None, source: str | None, db: str | None, as_json: bo
     with cli.open_memory(db) as memory, bar("files", "Checking") as progress:
         found = memory.verify(project=project, source=source, progress=progress)
     if as_json:
-        results = [failed._asdict() for failed in found.failed]
-        emit_json({"schema": "verify/1", "checked": found.total, "states": found.states, "results": results})
+        emit_json(build_verify(found))
     elif found.total:
         click.echo(_text(found))
     else:
@@ -65,7 +65,7 @@ def _text(found: Verified) -> str:
     )
 
 
-def _line(failed: Failed) -> str:
+def _line(failed: BrokenCitation) -> str:
     line = f":{failed.source_line}" if failed.source_line else ""
     moved = f" → line {failed.line}" if failed.state == "moved" else ""
     before, after = f"  {failed.state:9}  ", f"{line}{moved} · id {failed.id}"

@@ -39,9 +39,11 @@ class SourceState(NamedTuple):
     """What --project said of it."""
     problems: str | None = None
     """JSON: line and reason of what was not understood."""
+    read_as: str | None = None
+    """JSON of the format and the map that the user named (`ingest.options.ReadAs`); None: as detected."""
 
 
-COLUMNS = "path, size, mtime_ns, recipe, format, note, file_id, fingerprint, project, problems"
+COLUMNS = "path, size, mtime_ns, recipe, format, note, file_id, fingerprint, project, problems, read_as"
 
 
 def known_sources(database: Database) -> dict[str, SourceState]:

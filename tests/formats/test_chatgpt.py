@@ -7,7 +7,7 @@ from golden import FIXTURES, inputs, refused, rows, shared, turns
 from pastchats_memory.formats.base import source
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.exports.chatgpt import CHATGPT, without_citations
-from pastchats_memory.formats.generic.messages import MESSAGES
+from pastchats_memory.formats.generic import MESSAGES
 from pastchats_memory.formats.markdown.dialogue import DIALOGUE
 from pastchats_memory.formats.markdown.notes import NOTES
 

@@ -33,7 +33,9 @@ from pastchats_memory.formats.base.source import (
     text_of,
     value_of,
 )
-from pastchats_memory.formats.base.tools import ToolResult, parse_printed, text_of_result, without_thoughts
+from pastchats_memory.formats.base.thoughts import without_thoughts
+from pastchats_memory.formats.base.tools import ToolResult, parse_printed, text_of_result
+from pastchats_memory.formats.registry import any_dialect
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "computer"})
 NAMELESS = frozenset({"messages", "history", "chat", "conversation", "session", "log"})
@@ -74,7 +76,7 @@ def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns in file order, and the lines that are no messages."""
     path = source.path
     cwd = folder_of(read_sibling_field(path.with_name("meta.json"), "working_directory", "cwd"))
-    builder = SessionBuilder(SessionInfo(_session_name(path), cwd))
+    builder = SessionBuilder(SessionInfo(_session_name(path), cwd), any_dialect())
     place = _place_of_list(source) if source.shape == "json" else None
     if place is None:
         yield from read_session(source, builder, lambda item: _add_message(builder, item))

@@ -33,8 +33,8 @@ from pastchats_memory.formats.base.source import (
     parse_json,
     text_of,
 )
+from pastchats_memory.formats.base.tags import span, without_spans
 from pastchats_memory.formats.base.tools import ToolResult, parse_result, text_of_result
-from pastchats_memory.formats.base.wrappers import span, without_spans
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.dates import iso_utc
 

@@ -20,9 +20,9 @@ from pastchats_memory.formats.base.session import (
     texts_of,
 )
 from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.tags import REMINDERS, without_spans
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.formats.base.tree import BranchTree
-from pastchats_memory.formats.base.wrappers import REMINDERS, without_spans
 
 # What the shell tool of Factory's Droid answers: what was printed, below or above a line with the exit code.
 

@@ -13,6 +13,7 @@ from pastchats_memory.formats.base.locations import Locations, no_locations
 
 if TYPE_CHECKING:
     from pastchats_memory.formats.base.checkpoint import Checkpoint
+    from pastchats_memory.formats.base.dialect import Dialect
     from pastchats_memory.formats.base.hooks import HookDialect
     from pastchats_memory.formats.base.source import SourceFile
     from pastchats_memory.model import Task, Turn, Unreadable
@@ -76,6 +77,10 @@ class Format(NamedTuple):
     """How close a file is to the conversation: of two copies of a turn, the one of higher fidelity is kept."""
     keeps_mtime: bool = True
     """Whether the program changes a file's time with its content; otherwise the file is hashed to see a change."""
+    verified: str = ""
+    """The program's version and the month when the reader was last compared with real files, such as `2.1.34, 2026-11`."""
+    dialect: Callable[[], Dialect] | None = None
+    """Return the program's spellings of tools and wrappers; a call, since a hook must not import them."""
     is_specific: bool = True
     """Whether the format has marks of its own. A later release may know a file of another format better."""
     hooks: HookDialect | None = None
@@ -83,6 +88,8 @@ class Format(NamedTuple):
     """Return the program's own command that resumes a session, as a list of arguments."""
     explain: Callable[[SourceFile], Mapping[str, str]] | None = None
     """Return the keys that were taken for role, text, time and conversation, for a format without fixed keys. Raises OSError."""
+    suggest_map: Callable[[SourceFile], str | None] | None = None
+    """Return the value of `--map` by which a file without fixed keys is read, or that fits it. Raises NotText, OSError."""
 
     def __repr__(self) -> str:
         """Return the name: test ids and messages show it."""

@@ -10,7 +10,8 @@ from pastchats_memory.formats.base.jsonl_agent import conversations, holds
 from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import Json, Places, SourceFile, list_of, mapping_of, text_of, value_of
-from pastchats_memory.formats.base.tools import parse_result, without_thoughts
+from pastchats_memory.formats.base.thoughts import without_thoughts
+from pastchats_memory.formats.base.tools import parse_result
 from pastchats_memory.model import Turn
 from pastchats_memory.text.dates import iso_utc, to_the_minute
 

@@ -12,7 +12,9 @@ from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.jsonl_agent import conversations, holds
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import Json, Places, SourceFile, list_of, mapping_of, parse_json, text_of
-from pastchats_memory.formats.base.tools import ToolResult, without_thoughts
+from pastchats_memory.formats.base.thoughts import without_thoughts
+from pastchats_memory.formats.base.tools import ToolResult
+from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.model import Turn
 from pastchats_memory.text.clean import conversation_hash
 
@@ -82,7 +84,7 @@ def _turns(line: Json, places: Places) -> Iterator[Turn]:
     said = [(text_of(message.get("role")), "\n\n".join(_texts(message))) for message in messages]
     own_id = conversation.get("id")
     named = str(own_id) if isinstance(own_id, int | str) and own_id != "" else conversation_hash(said)
-    builder = SessionBuilder(SessionInfo(named, metadata={"custom_id": text_of(about.get("custom_id"))}))
+    builder = SessionBuilder(SessionInfo(named, metadata={"custom_id": text_of(about.get("custom_id"))}), any_dialect())
     builder.model = text_of(about.get("model"))
     for message in messages:
         _take(builder, message, places, "main", about.get("created"))

@@ -17,7 +17,9 @@ from pastchats_memory.formats.base.source import (
     parse_json,
     text_of,
 )
-from pastchats_memory.formats.base.tools import ToolResult, without_thoughts
+from pastchats_memory.formats.base.thoughts import without_thoughts
+from pastchats_memory.formats.base.tools import ToolResult
+from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.model import Turn
 from pastchats_memory.text.clean import conversation_hash
 
@@ -66,7 +68,7 @@ def _turns(conversation: Json, places: Places) -> Iterator[Turn]:
     said = ((who, text_of(turn.get("value"))) for turn in turns if (who := _who(turn)) in ("user", "assistant"))
     own_id = conversation.get("id")
     named = str(own_id) if isinstance(own_id, int | str) and own_id != "" else conversation_hash(said)
-    builder = SessionBuilder(SessionInfo(named))
+    builder = SessionBuilder(SessionInfo(named), any_dialect())
     if system := text_of(conversation.get("system")):
         builder.add_turn("system", "prompt", system, Position(places.line(system)))
     for turn in turns:

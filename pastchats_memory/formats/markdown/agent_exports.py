@@ -17,9 +17,9 @@ from urllib.parse import unquote
 from pastchats_memory.formats.agents.cline import SPOKEN
 from pastchats_memory.formats.base.markdown import in_code
 from pastchats_memory.formats.base.source import Json, mapping_of, parse_json, text_of
-from pastchats_memory.formats.base.wrappers import BUILT_INS, CONTINUED, is_pressed, typed_in_claude
 from pastchats_memory.formats.exports.chatgpt import NEVER_SHOWN
-from pastchats_memory.formats.generic.visible import shown_of
+from pastchats_memory.formats.generic.message import strip_wrappers
+from pastchats_memory.formats.registry import any_dialect
 
 # Calls of tools as exporters of agents' sessions write them into Markdown with what the tools answered beside them, unfenced.
 #
@@ -410,18 +410,18 @@ def told_in(lines: Sequence[str], *, person: bool, lists_calls: bool) -> Told:
         text = _BLANKS.sub("\n\n", text)
     if not person:
         return Told("" if text in NO_WORDS else text, "answer", reading.used)
-    if text.startswith(CONTINUED):
+    typed = any_dialect().parse_prompt(text)
+    if typed.is_summary:
         return Told(text, "summary", reading.used)
     if command := _COMMAND.match(text):
         return Told(
-            "" if command[1].lower() in BUILT_INS else command[0].strip("*[]").removeprefix("Command: "),
+            "" if command[1].lower() in any_dialect().commands else command[0].strip("*[]").removeprefix("Command: "),
             "command",
             reading.used,
         )
-    typed = typed_in_claude("" if is_pressed(text) else text)
-    kind = "command" if typed.command else "prompt"
+    kind = "command" if typed.is_command else "prompt"
     notes = "\n".join(line for line, left in zip(lines, noted, strict=True) if line.startswith("*") and not left)
-    return Told(shown_of(typed.text, "user").strip(), kind, reading.used, typed.interrupted, notes)
+    return Told(strip_wrappers(typed.text, "user").strip(), kind, reading.used, typed.is_interruption, notes)
 
 
 class _Part:

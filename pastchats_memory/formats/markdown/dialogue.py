@@ -27,6 +27,7 @@ from pastchats_memory.formats.markdown.agent_exports import (
     signers,
     told_in,
 )
+from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.clean import conversation_hash
 from pastchats_memory.text.dates import LOCAL, MOMENT, date_in_path, handwritten, iso_utc, to_the_minute
@@ -380,7 +381,7 @@ def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
         metadata={key: value for key, value in facts.items() if key not in (*ID_KEYS, *CWD_KEYS, "project")},
     )
     draft.timestamp = to_the_minute(dialogue.started)
-    drafts, call = TurnQueue(), UNKNOWN_CALL
+    drafts, call = TurnQueue(any_dialect()), UNKNOWN_CALL
     following = [*(part.marker.role for part, _ in told[1:]), "user"]
     for (part, what), next_role in zip(told, following, strict=False):
         draft.timestamp = part.marker.timestamp or part.stamp or to_the_minute(draft.timestamp)
@@ -410,10 +411,10 @@ def _add(part: _Part, what: Told, call: ToolCall, like: PendingTurn, drafts: Tur
     for used in what.used:
         line = part.start + used.line + 1
         if used.name:
-            call = parse_call(used.name, used.arguments)
+            call = parse_call(used.name, used.arguments, any_dialect())
             drafts.add_tool(call.label)
             drafts.add_plan(used.name, used.arguments, line=line)
-        output = parse_result(used.answered)
+        output = parse_result(used.answered, any_dialect())
         if used.answered and (
             worth := drafts.notable_result(call, replace(output, failed=output.failed or used.failed))
         ):

@@ -21,18 +21,18 @@ from pastchats_memory.formats.agents.droid import executed
 from pastchats_memory.formats.agents.gemini.content import shell_output
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.markdown import blocks, in_code
+from pastchats_memory.formats.base.questions import is_question_tool
 from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
 from pastchats_memory.formats.base.source import Json, SourceFile, mapping_of, number_of, text_of
+from pastchats_memory.formats.base.tags import span
 from pastchats_memory.formats.base.tools import (
-    BOOKKEEPING,
     UNKNOWN_CALL,
     ToolCall,
     ToolResult,
-    is_question_tool,
     parse_call,
     parse_result,
 )
-from pastchats_memory.formats.base.wrappers import CONTINUED, is_pressed, span, typed_in_claude
+from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.clean import conversation_hash
 from pastchats_memory.text.dates import LOCAL, MOMENT, handwritten, iso_utc, to_the_minute
@@ -196,7 +196,7 @@ REFUSED = ("**Apply failed**", "Status: **error**", "Status: **cancelled**", "Us
 
 NO_CODE = ("run_terminal", "run_in_terminal")
 """Beginnings of the tools of Cursor and VS Code of whose commands no exit code is shown."""
-UNTOLD = ("<tool_use_error>", "Failed to edit", *BOOKKEEPING)
+UNTOLD = ("<tool_use_error>", "Failed to edit")
 """Beginnings of what Claude Code and Gemini CLI answer as an error, which SpecStory does not tell from another answer."""
 
 _NAME = re.compile(r'data-tool-name="([^"\n]{1,80})"')
@@ -291,10 +291,10 @@ def told_by(block: Sequence[str], name: str = "") -> Told:
         )
     if is_editor(name) and not _tells_subject(inputs) and (written := _WRITTEN.search(output.text)):
         inputs["path"] = written[1] or written[2]
-    call = parse_call(name, inputs)
+    call = parse_call(name, inputs, any_dialect())
     if name.startswith(NO_CODE) and not is_look(call.command) and says_failure(_PROMPT.sub("", output.text)):
         output = replace(output, failed=True)
-    return Told(call, output, _replies(fold.outside) if is_question_tool(name) else "")
+    return Told(call, output, _replies(fold.outside) if is_question_tool(name, any_dialect().question_tools) else "")
 
 
 def _inputs(fold: _Fold, summary: Summary, given: Iterable[Json]) -> Json:
@@ -421,8 +421,8 @@ def _ended(name: str, text: str, *, failed: bool) -> ToolResult:
     """The answer with its exit code, in the spelling of the agent."""
     if name == "run_shell_command":
         return shell_output(text, failed=failed)
-    output = executed(text, failed=failed) if name == "Execute" else parse_result(text)
-    return replace(output, failed=output.failed or failed or text.startswith(UNTOLD))
+    output = executed(text, failed=failed) if name == "Execute" else parse_result(text, any_dialect())
+    return replace(output, failed=output.failed or failed or text.startswith((*UNTOLD, *any_dialect().noise)))
 
 
 def _replies(outside: Sequence[str]) -> str:
@@ -580,7 +580,7 @@ def _moment(text: str) -> str | None:
 
 
 def _turns(session: _Session, lines: Sequence[str], folds: Sequence[Fold], cwd: str | None) -> Iterator[Turn | Task]:
-    spoken, aside = TurnQueue(), TurnQueue()
+    spoken, aside = TurnQueue(any_dialect()), TurnQueue(any_dialect())
     starts = [fold.start for fold in folds]
     for part in session.parts:
         drafts = aside if part.sidechain else spoken
@@ -641,13 +641,13 @@ def _say(part: _Part, session: _Session, shown: Sequence[tuple[int, str]], draft
     asked = part.person or (part.sidechain and not part.model)
     role, kind = ("user", "prompt") if asked else ("assistant", "answer")
     if asked:
-        typed = typed_in_claude("" if is_pressed(text) else _queried(text))
-        if typed.interrupted:
+        typed = any_dialect().parse_prompt(_queried(text))
+        if typed.is_interruption:
             drafts.flag("interrupted")
-        text, kind = typed.text, "command" if typed.command else kind
+        text, kind = typed.text, "command" if typed.is_command else kind
         if local := _LOCAL.match(text):
             text, kind = local[1], "command"
-        if text.startswith(CONTINUED):
+        if typed.is_summary:
             role, kind = "system", "summary"
         elif part.sidechain:
             role = "system"

@@ -17,7 +17,7 @@ from pastchats_memory.formats.base.markdown import has_marks_of_its_own
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult
-from pastchats_memory.formats.base.wrappers import BUILT_INS, typed_in_claude
+from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.clean import conversation_hash
 from pastchats_memory.text.shell import is_editor, is_shell
@@ -215,12 +215,13 @@ def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
     lines = _lines_of(source)
     said = list(_blocks(lines))
     told = ((mark, text) for mark, _, text in said if mark not in (RESULT, STOPPED))
-    builder = SessionBuilder(SessionInfo(conversation_hash(told)))
+    dialect = any_dialect()
+    builder = SessionBuilder(SessionInfo(conversation_hash(told)), dialect)
     for mark, line, text in said:
         if mark == "user":
-            text = typed_in_claude(text).text  # noqa: PLW2901 - without what the client says in the person's place
+            text = dialect.parse_prompt(text).text  # noqa: PLW2901 - without what the client says in the person's place
             command = _COMMAND.match(text)
-            if text and not _BY_ITSELF.match(text) and (command is None or command[1].lower() not in BUILT_INS):
+            if text and not _BY_ITSELF.match(text) and (command is None or command[1].lower() not in dialect.commands):
                 by_hand = _BANG.match(text)
                 builder.add_prompt(
                     text.removesuffix(RUNNING), Position(line), kind="command" if command or by_hand else "prompt"

@@ -21,6 +21,7 @@ MIGRATIONS: tuple[str, ...] = (
     "0012_passages.sql",
     "0013_block_versions.sql",
     "0014_judgements.sql",
+    "0015_read_as.sql",
 )
 """Files of this folder, oldest first; the number of those that a database has run is its `user_version`."""
 

@@ -14,6 +14,7 @@ from pastchats_memory.formats.base.hooks import HookDialect, command_group, spec
 from pastchats_memory.formats.base.locations import Environment
 
 if TYPE_CHECKING:
+    from pastchats_memory.formats.base.dialect import Dialect
     from pastchats_memory.formats.base.format import Row
     from pastchats_memory.formats.base.source import SourceFile
 
@@ -43,6 +44,13 @@ def read(source: SourceFile) -> Iterator[Row]:
     yield from read_session(source)
 
 
+def dialect() -> Dialect:
+    """Return the spellings of tools and wrappers."""
+    from pastchats_memory.formats.agents.claude_code.dialect import DIALECT
+
+    return DIALECT
+
+
 HOOKS = HookDialect(
     name="claude-code",
     events={"SessionStart": "greet", "UserPromptSubmit": "recall", "PreCompact": "index", "SessionEnd": "index"},
@@ -61,4 +69,5 @@ CLAUDE_CODE = Format(
     program="Claude Code",
     locations=locations,
     hooks=HOOKS,
+    dialect=dialect,
 )

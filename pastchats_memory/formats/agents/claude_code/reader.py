@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from pastchats_memory.formats.agents.claude_code.dialect import DIALECT
 from pastchats_memory.formats.agents.claude_code.index_pass import Overview, refuse_what_reaches_back
 from pastchats_memory.formats.agents.claude_code.records import (
     NO_TEXT,
@@ -146,7 +147,7 @@ class _SessionReader:
     """The second pass: every record adds to the turns that are in the making."""
 
     def __init__(self, source: SourceFile, view: Overview) -> None:
-        self.queue = TurnQueue()
+        self.queue = TurnQueue(DIALECT)
         self._path = str(source.path)
         self._view = view
         self._lost = view.abandoned()
@@ -269,7 +270,7 @@ class _SessionReader:
     def _tools(self, record: Json, content: object, line: int) -> None:
         for block in map(mapping_of, list_of(content)):
             if block.get("type") == "tool_use":
-                call = parse_call(text_of(block.get("name")), block.get("input"))
+                call = parse_call(text_of(block.get("name")), block.get("input"), DIALECT)
                 call_id = text_of(block.get("id"))
                 self._calls[call_id] = call
                 self.queue.add_tool(call.label)

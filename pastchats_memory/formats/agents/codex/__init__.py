@@ -14,6 +14,7 @@ from pastchats_memory.formats.base.hooks import HookDialect, command_group, spec
 from pastchats_memory.formats.base.locations import Environment
 
 if TYPE_CHECKING:
+    from pastchats_memory.formats.base.dialect import Dialect
     from pastchats_memory.formats.base.format import Row
     from pastchats_memory.formats.base.source import SourceFile
 
@@ -38,6 +39,13 @@ def read(source: SourceFile) -> Iterator[Row]:
     yield from read_session(source)
 
 
+def dialect() -> Dialect:
+    """Return the spellings of tools and wrappers."""
+    from pastchats_memory.formats.agents.codex.dialect import DIALECT
+
+    return DIALECT
+
+
 HOOKS = HookDialect(
     name="codex",
     events={"SessionStart": "greet", "UserPromptSubmit": "recall", "Stop": "index"},
@@ -58,4 +66,5 @@ CODEX = Format(
     program="Codex",
     locations=locations,
     hooks=HOOKS,
+    dialect=dialect,
 )

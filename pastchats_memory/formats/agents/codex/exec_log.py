@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from pastchats_memory.formats.agents.codex.dialect import DIALECT
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.markdown import is_codex_log
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, read_session
@@ -145,7 +146,7 @@ def _is_event(record: Json) -> bool:
 
 def read(source: SourceFile) -> Iterator[Row]:
     """The turns in file order."""
-    builder = SessionBuilder(SessionInfo(source.path.stem))
+    builder = SessionBuilder(SessionInfo(source.path.stem), DIALECT)
     if source.shape == "jsonl":
         yield from read_session(source, builder, lambda item: _take(builder, item))
         return

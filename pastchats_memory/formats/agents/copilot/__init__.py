@@ -15,6 +15,7 @@ from pastchats_memory.formats.base.hooks import TIMEOUT_S, HookDialect
 from pastchats_memory.formats.base.locations import Environment
 
 if TYPE_CHECKING:
+    from pastchats_memory.formats.base.dialect import Dialect
     from pastchats_memory.formats.base.format import Row
     from pastchats_memory.formats.base.source import SourceFile
 
@@ -82,6 +83,13 @@ def find_transcript(session: str, environment: Environment) -> Path | None:
     return next((place for place in places if place.is_file()), None)
 
 
+def dialect() -> Dialect:
+    """Return the spellings of tools and wrappers."""
+    from pastchats_memory.formats.agents.copilot.dialect import DIALECT
+
+    return DIALECT
+
+
 HOOKS = HookDialect(
     name="copilot",
     events={"sessionStart": "greet", "userPromptSubmitted": "recall", "sessionEnd": "index"},
@@ -103,6 +111,7 @@ COPILOT_CLI = Format(
     program="Copilot CLI",
     locations=cli_locations,
     hooks=HOOKS,
+    dialect=dialect,
 )
 
 
@@ -122,4 +131,5 @@ VSCODE_COPILOT = Format(
     read=read_vscode,
     program="Copilot Chat",
     locations=vscode_locations,
+    dialect=dialect,
 )

@@ -36,8 +36,8 @@ from pastchats_memory.formats.base.source import (
     text_of,
     value_of,
 )
+from pastchats_memory.formats.base.tags import without_rim
 from pastchats_memory.formats.base.tools import ToolResult, parse_result, text_of_result
-from pastchats_memory.formats.base.wrappers import without_rim
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.dates import iso_utc, to_the_minute
 

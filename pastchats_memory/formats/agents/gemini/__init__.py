@@ -14,6 +14,7 @@ from pastchats_memory.formats.base.hooks import HookDialect, named_group, specif
 from pastchats_memory.formats.base.locations import Environment, below_home
 
 if TYPE_CHECKING:
+    from pastchats_memory.formats.base.dialect import Dialect
     from pastchats_memory.formats.base.format import Row
     from pastchats_memory.formats.base.source import SourceFile
 
@@ -56,6 +57,13 @@ def read_qwen(source: SourceFile) -> Iterator[Row]:
     yield from read_session(source)
 
 
+def dialect() -> Dialect:
+    """Return the spellings of tools and wrappers."""
+    from pastchats_memory.formats.agents.gemini.dialect import DIALECT
+
+    return DIALECT
+
+
 HOOKS = HookDialect(
     name="gemini",
     events={"SessionStart": "greet", "BeforeAgent": "recall", "PreCompress": "index", "SessionEnd": "index"},
@@ -83,6 +91,7 @@ GEMINI_CLI = Format(
     program="Gemini CLI",
     locations=locations,
     hooks=HOOKS,
+    dialect=dialect,
 )
 
 
@@ -94,4 +103,5 @@ QWEN_CODE = Format(
     program="Qwen Code",
     locations=below_home(".qwen/projects", ".qwen/tmp"),
     hooks=QWEN_HOOKS,
+    dialect=dialect,
 )

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
+from pastchats_memory.formats.base.dialect import COMMON
 from pastchats_memory.formats.base.session import Position, SessionBuilder
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.tags import span, without_rim
 from pastchats_memory.formats.base.tools import ToolResult, parse_result, text_of_result
-from pastchats_memory.formats.base.wrappers import BUILT_INS, span, without_rim
 
 CONTEXT = ("session_context", "hook_context")
 SUMMARIES = ("state_snapshot", "intent_summary")
@@ -116,7 +117,7 @@ def say_prompt(builder: SessionBuilder, sent: str, at: Position, pictures: int) 
     command, printed = shell_in(sent)
     text = f"! {command}" if command else typed(sent)
     name = command_in(text)
-    if name.lower() not in BUILT_INS:
+    if name.lower() not in COMMON.commands:
         builder.add_prompt(text, at, pictures, kind="command" if command or name else "prompt")
     if command:
         builder.add_call(at.native_id, "shell", {"command": command})

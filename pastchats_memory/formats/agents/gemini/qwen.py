@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pastchats_memory.formats.agents.gemini.content import shell_output, typed
+from pastchats_memory.formats.agents.gemini.dialect import DIALECT
+from pastchats_memory.formats.base.dialect import COMMON
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, read_session
 from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.tags import REMINDERS, without_spans
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.base.tree import BranchTree
-from pastchats_memory.formats.base.wrappers import BUILT_INS, REMINDERS, without_spans
 
 FORMAT = "qwen-code"
 VERSION = 5
@@ -36,7 +38,7 @@ def read(source: SourceFile) -> Iterator[Row]:
     for item in source.records():
         record = mapping_of(item.value) if isinstance(item, Record) else {}
         branches.add(text_of(record.get("uuid")), text_of(record.get("parentUuid")))
-    builder = SessionBuilder(SessionInfo(source.path.stem))
+    builder = SessionBuilder(SessionInfo(source.path.stem), DIALECT)
     yield from read_session(source, builder, lambda item: _take(builder, item, branches), branches.state())
 
 
@@ -98,7 +100,7 @@ def _system(builder: SessionBuilder, record: Json, at: Position) -> None:
 def _command(builder: SessionBuilder, text: str, at: Position) -> None:
     """A command that a person typed, if it asks the model anything."""
     command = text.strip()
-    if command.removeprefix("/").partition(" ")[0].lower() not in BUILT_INS:
+    if command.removeprefix("/").partition(" ")[0].lower() not in COMMON.commands:
         builder.add_prompt(command, at, kind="command")
 
 

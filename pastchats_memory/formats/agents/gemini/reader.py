@@ -20,6 +20,7 @@ from pastchats_memory.formats.agents.gemini.content import (
     typed,
     words_of,
 )
+from pastchats_memory.formats.agents.gemini.dialect import DIALECT
 from pastchats_memory.formats.agents.gemini.saved_chat import history_of, is_history
 from pastchats_memory.formats.base.checkpoint import RECENT, CannotResume
 from pastchats_memory.formats.base.session import (
@@ -256,7 +257,7 @@ class _Session:
             started=to_the_minute(iso_utc(header.get("startTime"))),
             metadata={"title": text_of(header.get("summary")), "parent_conversation_id": parent},
         )
-        self.telling = SessionBuilder(about)
+        self.telling = SessionBuilder(about, DIALECT)
         self._named = asdict(about)
 
     def state(self) -> Json:

@@ -14,6 +14,7 @@ from itertools import islice
 from urllib.parse import unquote
 
 from pastchats_memory.formats.agents.gemini.content import TAKEN_NOTES, answered, say_prompt, typed, words_of
+from pastchats_memory.formats.agents.gemini.dialect import DIALECT
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import (
     SAMPLE_RECORDS,
@@ -80,7 +81,7 @@ def _is_message(value: object) -> bool:
 
 def history_of(source: SourceFile) -> Iterator[Row]:
     """The turns in the order of the file, and what the tools answered that is worth a row."""
-    builder = SessionBuilder(_about(source))
+    builder = SessionBuilder(_about(source), DIALECT)
     for message in _messages(source):
         if isinstance(message, Unreadable):
             yield message

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from pastchats_memory.files.foreign_sqlite import Database
 from pastchats_memory.formats.agents.opencode import files
+from pastchats_memory.formats.agents.opencode.dialect import DIALECT
 from pastchats_memory.formats.agents.opencode.files import Tree, tree_of
 from pastchats_memory.formats.agents.opencode.session import (
     Lines,
@@ -224,5 +225,6 @@ OPENCODE = Format(
     read=read,
     program="OpenCode, Kilo CLI",
     locations=lambda environment: iter([environment.data / "opencode", environment.data / "kilo"]),
+    dialect=lambda: DIALECT,
     companions=Companions((files.SESSION, files.MESSAGE), files.other_files, files.hidden_in),
 )

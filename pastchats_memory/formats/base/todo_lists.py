@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.source import BadJson, Json, list_of, mapping_of, parse_json, text_of
-from pastchats_memory.formats.base.tasks import names_of, short_hash, one_line, word_of
+from pastchats_memory.formats.base.tasks import names_of, one_line, short_hash, word_of
 from pastchats_memory.model import RESOLVED, Task, TaskLink, TaskState, folded, priority_of, status_of
 
 LIST_KEYS = ("todos", "plan", "items", "todoList", "todo_list", "tasks", "steps", "content", "checklist")

@@ -76,7 +76,7 @@ def read(source: SourceFile) -> Iterator[Row]:
         if _is_message(record):
             branches.add(text_of(record.get("id")), text_of(record.get("parentId")) or None)
     builder = SessionBuilder(SessionInfo(source.path.stem))
-    yield from read_session(source, builder, lambda item: _add_record(builder, item, branches), branches.state())
+    yield from read_session(source, builder, lambda item: _add_record(builder, item, branches), branches.snapshot())
 
 
 def _add_record(builder: SessionBuilder, item: Record, branches: BranchTree) -> str | None:

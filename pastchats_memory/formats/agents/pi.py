@@ -79,7 +79,7 @@ def read(source: SourceFile) -> Iterator[Row]:
     if before and asdict(info) != stored:
         raise CannotResume("the session has a new name")
     builder = SessionBuilder(info)
-    yield from read_session(source, builder, lambda item: _add_entry(builder, item, branches), branches.state())
+    yield from read_session(source, builder, lambda item: _add_entry(builder, item, branches), branches.snapshot())
 
 
 def _apply_header(info: SessionInfo, record: Json) -> None:

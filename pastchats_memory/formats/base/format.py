@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     Row = Turn | Task | Unreadable | Checkpoint
     """What a reader yields."""
 
-CERTAIN = 90
-"""The confidence of a unique marker: no other format needs to be asked."""
+CERTAIN, TABLE_LAYOUT, SHAPE, DIALOGUE, NOTES = 90, 70, 50, 20, 10
+"""Confidences: of a unique marker, which ends the search; of tables; of a shape; of a likely dialogue; of notes."""
 
 TRANSCRIPT, EXPORT, COPY, PROMPTS = 3, 2, 1, 0
 """Fidelity of a format: a program's own record, a text made from one, a copy by hand, a list of prompts."""

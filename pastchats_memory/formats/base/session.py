@@ -209,7 +209,7 @@ class TurnQueue:
         """The assistant's turns that may still grow."""
         return [draft for draft in self._queue if draft.role == "assistant"]
 
-    def state(self) -> Json:
+    def snapshot(self) -> Json:
         """All that waits, as JSON."""
         speaking = next((place for place, draft in enumerate(self._queue) if draft is self._speaking), None)
         latest = None if self._latest is None else asdict(self._latest) | {"texts": [], "metadata": {}}
@@ -367,12 +367,12 @@ class SessionBuilder:
         yield from self.queue.flush()
         yield from self.queue.tasks()
 
-    def state(self) -> Json:
+    def snapshot(self) -> Json:
         """All that a longer file needs of this one, as JSON."""
         calls = {call_id: call_to_json(call) for call_id, call in list(self._calls.items())[-RECENT:]}
         return {
             "about": asdict(self.info),
-            "drafts": self.queue.state(),
+            "drafts": self.queue.snapshot(),
             "model": self.model,
             "calls": calls,
             "is_open": self._is_open,
@@ -404,7 +404,7 @@ def read_session(
         builder.restore(source.resumed.state)
     records = source.records()
     yield from read_items(source, builder, records, take)
-    yield from records.checkpoint(builder.state() | (kept or {}))
+    yield from records.checkpoint(builder.snapshot() | (kept or {}))
     yield from builder.flush()
 
 

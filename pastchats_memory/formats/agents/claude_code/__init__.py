@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.hooks import HookDialect, command_group, specific_output
 from pastchats_memory.formats.base.locations import Environment
 
@@ -32,9 +32,9 @@ def locations(environment: Environment) -> Iterator[Path]:
 
 def detect(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
-    from pastchats_memory.formats.agents.claude_code.reader import recognise
+    from pastchats_memory.formats.agents.claude_code import reader
 
-    return CERTAIN if recognise(source) else 0
+    return reader.detect(source)
 
 
 def read(source: SourceFile) -> Iterator[Row]:

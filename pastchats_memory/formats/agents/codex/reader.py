@@ -91,7 +91,7 @@ def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable | Checkpoint]:
             builder.take(entry, line, position)
         yield from builder.queue.pop_complete(position)
     if source.shape == "jsonl" and len(builder.ordinals) <= MOST_TURNS:
-        yield from records.checkpoint(builder.state())
+        yield from records.checkpoint(builder.snapshot())
     yield from builder.queue.flush()
     yield from builder.queue.tasks()
 
@@ -125,11 +125,11 @@ class _SessionReader:
         self._replayed = ""
         self._before: datetime | None = None
 
-    def state(self) -> Json:
+    def snapshot(self) -> Json:
         """All that a longer file needs of this one, as JSON."""
         calls = {call_id: call_to_json(call) for call_id, call in list(self._calls.items())[-RECENT:]}
         return {
-            "view": self._view.state(), "drafts": self.queue.state(), "calls": calls, "ordinals": dict(self.ordinals),
+            "view": self._view.snapshot(), "drafts": self.queue.snapshot(), "calls": calls, "ordinals": dict(self.ordinals),
             "model": self._model, "cwd": self._cwd, "replayed": self._replayed,
             "time": self._before.isoformat() if self._before else "",
         }  # fmt: skip

@@ -259,7 +259,7 @@ class Overview:
                 self._free.append(candidate.digests[0])
         self._take_back()
 
-    def state(self) -> Json:
+    def snapshot(self) -> Json:
         """What must be known to go on when the file has grown, as JSON."""
         kept = {"seen": self._seen, "loose": self._loose, "free": self._free}
         return {

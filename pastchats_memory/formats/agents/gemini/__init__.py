@@ -45,16 +45,16 @@ def read(source: SourceFile) -> Iterator[Row]:
 
 def detect_qwen(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
-    from pastchats_memory.formats.agents.gemini.qwen import recognise
+    from pastchats_memory.formats.agents.gemini import qwen
 
-    return CERTAIN if recognise(source) else 0
+    return qwen.detect(source)
 
 
 def read_qwen(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of a file."""
-    from pastchats_memory.formats.agents.gemini.qwen import read as read_session
+    from pastchats_memory.formats.agents.gemini.qwen import QwenSession
 
-    yield from read_session(source)
+    yield from QwenSession.read(source)
 
 
 def dialect() -> Dialect:

@@ -36,7 +36,7 @@ OPENED, CLOSED = "--- Content from referenced files ---", "--- End of content --
 _COMMAND = re.compile(r"/([a-zA-Z][\w:-]*)(?=\s|\Z)")
 
 
-def typed(text: str) -> str:
+def strip_context(text: str) -> str:
     """What the person typed of a text in the user's role: without context of the session, hooks and referenced files."""
     text = without_rim(text, (*CONTEXT, *SUMMARIES))
     if text.startswith((*SENT, *TRUNCATED)):
@@ -46,24 +46,24 @@ def typed(text: str) -> str:
     return "" if text.strip() in ("?", "/", GO_ON) else text.strip()
 
 
-def summary_in(text: str) -> str:
+def find_summary(text: str) -> str:
     """What a compression made of the messages before; `""` where the text is none."""
     opening = text.lstrip()
     return next((span(text, tag).strip() for tag in SUMMARIES if opening.startswith(f"<{tag}>")), "")
 
 
-def begins_anew(text: str) -> bool:
+def is_compression(text: str) -> bool:
     """Whether messages were compressed and this stands in their place."""
-    return bool(summary_in(text)) or text.startswith(TRUNCATED)
+    return bool(find_summary(text)) or text.startswith(TRUNCATED)
 
 
-def command_in(text: str) -> str:
+def find_command(text: str) -> str:
     """The name of the command that was typed; `""` where none was."""
     found = _COMMAND.match(text)
     return found[1] if found else ""
 
 
-def shell_in(text: str) -> tuple[str, str]:
+def find_shell_command(text: str) -> tuple[str, str]:
     """A command that the person ran in the client's shell, and what it printed; empty for any other text."""
     if not text.startswith(RAN):
         return "", ""
@@ -71,7 +71,7 @@ def shell_in(text: str) -> tuple[str, str]:
     return command.strip(), rest.partition("```\n")[2].strip().removesuffix("```")
 
 
-def words_of(content: object) -> str:
+def visible_text(content: object) -> str:
     """The words of a message: a string, a part, or parts of which those with thoughts, data and calls are left out."""
     if isinstance(content, str):
         return content
@@ -111,12 +111,12 @@ def shell_output(text: str, *, failed: bool) -> ToolResult:
 # What a message of Gemini's, in parts, comes to in a session of Gemini CLI and its forks: prompts, commands, answers of tools.
 
 
-def say_prompt(builder: SessionBuilder, sent: str, at: Position, pictures: int) -> None:
+def add_prompt(builder: SessionBuilder, sent: str, at: Position, pictures: int) -> None:
     """Tell what the person typed of a text in the user's role: words, a command, one for the shell; the summary of a compression."""
-    builder.add_turn("system", "summary", summary_in(sent), replace(at, native_id=""))
-    command, printed = shell_in(sent)
-    text = f"! {command}" if command else typed(sent)
-    name = command_in(text)
+    builder.add_turn("system", "summary", find_summary(sent), replace(at, native_id=""))
+    command, printed = find_shell_command(sent)
+    text = f"! {command}" if command else strip_context(sent)
+    name = find_command(text)
     if name.lower() not in COMMON.commands:
         builder.add_prompt(text, at, pictures, kind="command" if command or name else "prompt")
     if command:
@@ -124,7 +124,7 @@ def say_prompt(builder: SessionBuilder, sent: str, at: Position, pictures: int) 
         builder.add_result(at.native_id, parse_result(printed), at)
 
 
-def answered(responses: Iterable[Json], *, failed: bool = False) -> ToolResult:
+def join_responses(responses: Iterable[Json], *, failed: bool = False) -> ToolResult:
     """What the `response` of each part that answers a call says together."""
     told = list(responses)
     fault = "\n".join(text for response in told if (text := text_of(response.get("error"))))

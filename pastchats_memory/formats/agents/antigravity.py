@@ -7,15 +7,14 @@ write it alike. `transcript_full.jsonl` beside it holds the same steps with long
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
+from pastchats_memory.formats.base.agent import JsonlAgent
 from pastchats_memory.formats.base.companions import named_after
 from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.locations import below_home
-from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, read_session
+from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of
 from pastchats_memory.formats.base.source import (
     Json,
-    Record,
     SourceFile,
     list_of,
     mapping_of,
@@ -58,61 +57,67 @@ def _is_step(record: Json) -> bool:
     return record.get("source") in (PERSON, MODEL) and "step_index" in record and isinstance(record.get("type"), str)
 
 
-def read(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns in file order, and the lines that are no steps."""
-    generated = source.path.parent.parent
-    is_in_place = generated.name == GENERATED
-    builder = SessionBuilder(SessionInfo(generated.parent.name if is_in_place else source.path.stem))
-    waiting = list_of(source.resumed.state.get("waiting")) if source.resumed else []
-    yield from read_session(source, builder, lambda item: _add_step(builder, item, waiting), {"waiting": waiting})
+class AntigravitySession(JsonlAgent):
+    """A session of Antigravity. A tool result does not name its call, so results follow the order of the calls."""
 
+    record_noun = "a step"
 
-def _add_step(builder: SessionBuilder, item: Record, waiting: list[object]) -> str | None:
-    """Add the turns of a step; return why it cannot be read, else None.
+    def __init__(self, source: SourceFile) -> None:
+        self.waiting: list[object] = []
+        """Ids of the calls without a result, oldest first."""
+        super().__init__(source)
 
-    Args:
-        builder: the session.
-        item: the record.
-        waiting: ids of the calls without a result, oldest first. A result does not name its call.
-    """
-    step = item.value
-    if not isinstance(step, dict):
-        return f"a {type(step).__name__} instead of a step"
-    if step.get("status") in UNFINISHED:
+    def session_info(self) -> SessionInfo:
+        """Return the session's id: the folder's name, or for a copied file its own."""
+        generated = self.source.path.parent.parent
+        return SessionInfo(generated.parent.name if generated.name == GENERATED else self.source.path.stem)
+
+    def snapshot(self) -> Json:
+        """Return the ids of the calls without a result."""
+        return {"waiting": self.waiting}
+
+    def restore(self, snapshot: Json) -> None:
+        """Restore the ids of the calls without a result."""
+        self.waiting = list_of(snapshot.get("waiting"))
+
+    def add_record(self, record: Json, line: int) -> str | None:
+        """Add the turns of a step, unless it has not ended."""
+        if record.get("status") in UNFINISHED:
+            return None
+        own_id = str(number_of(record.get("step_index")))
+        at = Position(line, record.get("created_at"), own_id)
+        text, kind = text_of(record.get("content")), text_of(record.get("type"))
+        match kind:
+            case "USER_INPUT":
+                self.waiting.clear()
+                self.builder.model = found[1] if (found := _MODEL.search(text)) else self.builder.model
+                self.builder.add_prompt(_unwrap(text), at)
+            case "CHECKPOINT":
+                self.builder.add_turn("system", "summary", text, at)
+            case "ERROR_MESSAGE" if not self.waiting:
+                self.builder.queue.flag("api_error")
+            case name if name in ANSWERS:
+                self.builder.add_answer(text, at)
+        for place, call in enumerate(map(mapping_of, list_of(record.get("tool_calls")))):
+            self._add_call(call, f"{own_id}.{place}")
+        is_result = record.get("source") == MODEL and kind not in NO_RESULTS
+        if is_result or (kind == "ERROR_MESSAGE" and self.waiting):
+            call_id = str(self.waiting.pop(0)) if self.waiting else ""
+            self.builder.add_result(call_id, _parse_result(record, text), at)
         return None
-    own_id = str(number_of(step.get("step_index")))
-    at = Position(item.line, step.get("created_at"), own_id)
-    text, kind = text_of(step.get("content")), text_of(step.get("type"))
-    match kind:
-        case "USER_INPUT":
-            waiting.clear()
-            builder.model = found[1] if (found := _MODEL.search(text)) else builder.model
-            builder.add_prompt(_unwrap(text), at)
-        case "CHECKPOINT":
-            builder.add_turn("system", "summary", text, at)
-        case "ERROR_MESSAGE" if not waiting:
-            builder.queue.flag("api_error")
-        case name if name in ANSWERS:
-            builder.add_answer(text, at)
-    for place, call in enumerate(map(mapping_of, list_of(step.get("tool_calls")))):
-        _add_call(builder, call, f"{own_id}.{place}")
-        waiting.append(f"{own_id}.{place}")
-    if (step.get("source") == MODEL and kind not in NO_RESULTS) or (kind == "ERROR_MESSAGE" and waiting):
-        builder.add_result(str(waiting.pop(0)) if waiting else "", _parse_result(step, text), at)
-    return None
+
+    def _add_call(self, call: Json, call_id: str) -> None:
+        """Add a tool call; each of its arguments is encoded as JSON of its own."""
+        arguments = {key: value_of(value) for key, value in mapping_of(call.get("args")).items()}
+        self.builder.info.cwd = self.builder.info.cwd or folder_of(arguments.get("Cwd"))
+        known = {name: arguments[key] for key, name in INPUTS.items() if key in arguments}
+        self.builder.add_call(call_id, text_of(call.get("name")), arguments | known)
+        self.waiting.append(call_id)
 
 
 def _unwrap(text: str) -> str:
     """Return what the person typed, without the client's notes about the machine and its settings."""
     return "\n\n".join(spans(text, REQUEST)) or without_spans(text, CLIENT_WRAPPERS).strip()
-
-
-def _add_call(builder: SessionBuilder, call: Json, call_id: str) -> None:
-    """Add a tool call; each of its arguments is encoded as JSON of its own."""
-    arguments = {key: value_of(value) for key, value in mapping_of(call.get("args")).items()}
-    builder.info.cwd = builder.info.cwd or folder_of(arguments.get("Cwd"))
-    known = {name: arguments[key] for key, name in INPUTS.items() if key in arguments}
-    builder.add_call(call_id, text_of(call.get("name")), arguments | known)
 
 
 def _parse_result(step: Json, text: str) -> ToolResult:
@@ -129,7 +134,7 @@ ANTIGRAVITY = Format(
     name="antigravity",
     version=2,
     detect=detect,
-    read=read,
+    read=AntigravitySession.read,
     program="Antigravity",
     locations=below_home(*(f".gemini/{name}/brain" for name in ("antigravity-cli", "antigravity", "antigravity-ide"))),
     companions=named_after({SHORT: (FULL,)}),

@@ -9,12 +9,13 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar
 
-from pastchats_memory.files.foreign_sqlite import Database
 from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.locations import Environment
-from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, number_of, parse_json, text_of
+from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
+from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, parse_json, text_of
+from pastchats_memory.formats.base.sqlite_sessions import SqliteSessions, Tables
 from pastchats_memory.formats.base.tags import without_rim
 from pastchats_memory.formats.base.tools import ToolResult
 
@@ -28,41 +29,36 @@ FLAGS = {"canceled": "interrupted", "error": "api_error"}
 _EXIT = re.compile(r"(?:\A|\n)Exit code (\d{1,9})\Z")
 
 
-def detect(source: SourceFile) -> int:
-    """Return 70 for a database of sessions with messages in parts, else 0."""
-    sessions, messages = (source.tables.get(name, frozenset()) for name in ("sessions", "messages"))
-    has_layout = sessions >= {"id", "parent_session_id", "title"} and messages >= {"session_id", "role", "parts"}
-    return 70 if has_layout else 0
+class CrushSessions(SqliteSessions):
+    """The sessions of one project."""
 
+    tables: ClassVar[Tables] = {
+        "sessions": frozenset({"id", "parent_session_id", "title"}),
+        "messages": frozenset({"session_id", "role", "parts"}),
+    }
 
-def read(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns of one session after the other."""
-    folder = source.path.absolute().parent
-    cwd = str(folder.parent) if folder.name in FOLDERS else None
-    yield from source.from_database(lambda database: _read_sessions(database, cwd))
+    def sessions(self) -> Iterator[SessionBuilder]:
+        """Yield the sessions, without those in which a model only made a title."""
+        folder = self.path.absolute().parent
+        cwd = str(folder.parent) if folder.name in FOLDERS else None
+        columns = ("id", "parent_session_id", "title")
+        for own_id, parent, title in self.database.rows("sessions", columns, order=("created_at", "id")):
+            if not text_of(own_id).startswith(TITLES):
+                metadata: Json = {"title": text_of(title), "parent_conversation_id": text_of(parent)}
+                builder = self.start(SessionInfo(text_of(own_id), cwd, metadata=metadata))
+                self._add_messages(builder, "sidechain" if parent else "main")
+                yield builder
 
-
-def _read_sessions(database: Database, cwd: str | None) -> Iterator[Row]:
-    columns = ("id", "parent_session_id", "title")
-    for own_id, parent, title in database.rows("sessions", columns, order=("created_at", "id")):
-        if not text_of(own_id).startswith(TITLES):
-            metadata: Json = {"title": text_of(title), "parent_conversation_id": text_of(parent)}
-            builder = SessionBuilder(SessionInfo(text_of(own_id), cwd, metadata=metadata))
-            _add_messages(database, builder, "sidechain" if parent else "main")
-            yield from builder.flush()
-
-
-def _add_messages(database: Database, builder: SessionBuilder, branch: str) -> None:
-    columns = ("id", "role", "parts", "model", "created_at", "is_summary_message")
-    where = {"session_id": builder.info.conversation_id}
-    for own_id, role, parts, model, created, is_summary in database.rows(
-        "messages", columns, where=where, order=("created_at",)
-    ):
-        encoded = parts if isinstance(parts, bytes) else text_of(parts)
-        blocks = [_flatten(mapping_of(part)) for part in list_of(parse_json(encoded))]
-        builder.model = text_of(model)
-        at = Position(1, created, text_of(own_id), branch)
-        _add_message(builder, "summary" if is_summary else text_of(role), blocks, at)
+    def _add_messages(self, builder: SessionBuilder, branch: str) -> None:
+        columns = ("id", "role", "parts", "model", "created_at", "is_summary_message")
+        where = {"session_id": builder.info.conversation_id}
+        rows = self.database.rows("messages", columns, where=where, order=("created_at",))
+        for own_id, role, parts, model, created, is_summary in rows:
+            encoded = parts if isinstance(parts, bytes) else text_of(parts)
+            blocks = [_flatten(mapping_of(part)) for part in list_of(parse_json(encoded))]
+            builder.model = text_of(model)
+            at = Position(1, created, text_of(own_id), branch)
+            _add_message(builder, "summary" if is_summary else text_of(role), blocks, at)
 
 
 def _flatten(part: Json) -> Json:
@@ -133,8 +129,8 @@ def locations(environment: Environment) -> Iterator[Path]:
 CRUSH = Format(
     name="crush",
     version=2,
-    detect=detect,
-    read=read,
+    detect=CrushSessions.detect,
+    read=CrushSessions.read,
     program="Crush",
     locations=locations,
 )

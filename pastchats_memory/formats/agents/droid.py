@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from dataclasses import replace
 
+from pastchats_memory.formats.base.agent import JsonlAgent
+from pastchats_memory.formats.base.agent_spellings import parse_droid_output
 from pastchats_memory.formats.base.companions import ending_in
 from pastchats_memory.formats.base.format import CERTAIN, Format, Session
 from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.session import (
     Position,
-    Row,
-    SessionBuilder,
-    SessionInfo,
     count_images,
     folder_of,
-    read_session,
     texts_of,
 )
-from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tags import REMINDERS, without_spans
-from pastchats_memory.formats.base.tools import ToolResult, text_of_result
-from pastchats_memory.formats.base.tree import BranchTree
-
-# What the shell tool of Factory's Droid answers: what was printed, below or above a line with the exit code.
-
-_FAILED = re.compile(r"\AError: Command failed \(exit code: (\d{1,9})\)\n?")
-_EXITED = re.compile(r"\n?\[Process exited with code (\d{1,9})\]\s*\Z")
-
-
-def executed(text: str, *, failed: bool) -> ToolResult:
-    """The output, with its exit code where there is one."""
-    found = _FAILED.match(text) or _EXITED.search(text)
-    if found is None:
-        return ToolResult(text, failed=failed)
-    code = int(found[1])
-    return ToolResult(text[: found.start()] + text[found.end() :], code, failed=failed or code != 0)
-
+from pastchats_memory.formats.base.tools import text_of_result
 
 SESSIONS, SETTINGS = ".factory/sessions", ".settings.json"
 BLOCKS = ("tool_use", "tool_result")
@@ -68,65 +48,59 @@ def _blocks_of(record: Json) -> list[Json]:
     return [{"type": "text", "text": part} if isinstance(part, str) else mapping_of(part) for part in parts]
 
 
-def read(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns in file order. The file is read twice, since only its end shows which branch was abandoned."""
-    branches = BranchTree(source.resumed.state if source.resumed else None)
-    for item in source.records():
-        record = mapping_of(item.value) if isinstance(item, Record) else {}
+class DroidSession(JsonlAgent):
+    """A session of Droid, whose messages form a tree."""
+
+    record_noun = "an entry"
+    has_branches = True
+
+    def scan_record(self, record: Json) -> None:
+        """Add a message's place in the tree; in older sessions it follows the one before."""
         if _is_message(record):
-            branches.add(text_of(record.get("id")), text_of(record.get("parentId")) or None)
-    builder = SessionBuilder(SessionInfo(source.path.stem))
-    yield from read_session(source, builder, lambda item: _add_record(builder, item, branches), branches.snapshot())
+            self.branches.add(text_of(record.get("id")), text_of(record.get("parentId")) or None)
 
-
-def _add_record(builder: SessionBuilder, item: Record, branches: BranchTree) -> str | None:
-    """Add the turns of a record; return why it cannot be read, else None."""
-    record = item.value
-    if not isinstance(record, dict):
-        return f"a {type(record).__name__} instead of an entry"
-    if _is_header(record):
-        _apply_header(builder.info, record)
+    def add_record(self, record: Json, line: int) -> str | None:
+        """Apply a header, or add the turns of a record. Return why it is unreadable, or None."""
+        if _is_header(record):
+            self._apply_header(record)
+            return None
+        own_id = text_of(record.get("id"))
+        is_delegated = "parent_conversation_id" in self.builder.info.metadata
+        branch = "sidechain" if is_delegated else self.branches.of(own_id)
+        at = Position(line, record.get("timestamp"), own_id, branch)
+        if record.get("type") == "compaction_state":
+            summary = text_of(record.get("summaryText"))
+            self.builder.add_turn("system", "summary", summary, replace(at, branch="main"))
+        if record.get("type") != "message":
+            return None
+        content = mapping_of(record.get("message")).get("content")
+        if not isinstance(content, str | list | None):
+            return f"content of a message is a {type(content).__name__}"
+        self._add_message(mapping_of(record.get("message")), _blocks_of(record), at)
         return None
-    own_id = text_of(record.get("id"))
-    is_delegated = "parent_conversation_id" in builder.info.metadata
-    branch = "sidechain" if is_delegated else branches.of(own_id)
-    at = Position(item.line, record.get("timestamp"), own_id, branch)
-    if record.get("type") == "compaction_state":
-        builder.add_turn("system", "summary", text_of(record.get("summaryText")), replace(at, branch="main"))
-    if record.get("type") != "message":
-        return None
-    content = mapping_of(record.get("message")).get("content")
-    if not isinstance(content, str | list | None):
-        return f"content of a message is a {type(content).__name__}"
-    _add_message(builder, mapping_of(record.get("message")), _blocks_of(record), at)
-    return None
 
+    def _apply_header(self, record: Json) -> None:
+        info = self.builder.info
+        info.conversation_id = text_of(record.get("id"))
+        info.cwd = folder_of(record.get("cwd"))
+        title = text_of(record.get("sessionTitle")) or text_of(record.get("title"))
+        info.metadata["title"] = title
+        if title.startswith(DELEGATED) or record.get("callingSessionId"):
+            info.metadata["parent_conversation_id"] = text_of(record.get("callingSessionId"))
 
-def _apply_header(info: SessionInfo, record: Json) -> None:
-    """Set what the header says about every turn."""
-    info.conversation_id = text_of(record.get("id"))
-    info.cwd = folder_of(record.get("cwd"))
-    title = text_of(record.get("sessionTitle")) or text_of(record.get("title"))
-    info.metadata["title"] = title
-    if title.startswith(DELEGATED) or record.get("callingSessionId"):
-        info.metadata["parent_conversation_id"] = text_of(record.get("callingSessionId"))
-
-
-def _add_message(builder: SessionBuilder, message: Json, blocks: list[Json], at: Position) -> None:
-    if message.get("role") == "assistant":
-        builder.add_answer(texts_of(blocks), at, text_of(message.get("model")))
-    else:
-        typed = (without_spans(text_of(block.get("text")), REMINDERS).strip() for block in blocks)
-        builder.add_prompt("\n\n".join(filter(None, typed)), at, count_images(blocks))
-    for block in blocks:
-        if block.get("type") == "tool_use":
-            builder.add_call(text_of(block.get("id")), text_of(block.get("name")), block.get("input"))
-        elif block.get("type") == "tool_result":
-            builder.add_result(
-                text_of(block.get("tool_use_id")),
-                executed(text_of_result(block.get("content")), failed=block.get("is_error") is True),
-                at,
-            )
+    def _add_message(self, message: Json, blocks: list[Json], at: Position) -> None:
+        if message.get("role") == "assistant":
+            self.builder.add_answer(texts_of(blocks), at, text_of(message.get("model")))
+        else:
+            texts = (without_spans(text_of(block.get("text")), REMINDERS).strip() for block in blocks)
+            self.builder.add_prompt("\n\n".join(filter(None, texts)), at, count_images(blocks))
+        for block in blocks:
+            if block.get("type") == "tool_use":
+                self.builder.add_call(text_of(block.get("id")), text_of(block.get("name")), block.get("input"))
+            elif block.get("type") == "tool_result":
+                failed = block.get("is_error") is True
+                output = parse_droid_output(text_of_result(block.get("content")), failed=failed)
+                self.builder.add_result(text_of(block.get("tool_use_id")), output, at)
 
 
 def resume(session: Session) -> list[str]:
@@ -138,7 +112,7 @@ DROID = Format(
     name="droid",
     version=2,
     detect=detect,
-    read=read,
+    read=DroidSession.read,
     program="Factory Droid",
     locations=below_home(SESSIONS),
     companions=ending_in(SESSIONS, SETTINGS),

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
+from pastchats_memory.formats.base.agent import JsonlAgent
 from pastchats_memory.formats.base.companions import named_after
 from pastchats_memory.formats.base.format import CERTAIN, Format
-from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, read_session
+from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import read_sibling
-from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.thoughts import without_thoughts
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.text.dates import LOCAL, iso_utc
@@ -55,47 +55,56 @@ def _is_context(message: Json) -> bool:
     return any(message.get(key) is True for key in CONTEXT)
 
 
-def read(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns in file order, and the lines that are no messages."""
-    session = _Session(source.path)
-    if source.resumed is not None:
-        session.waiting.extend(text_of(call) for call in list_of(source.resumed.state.get("waiting")))
-    yield from read_session(source, session.builder, session.add_message, {"waiting": session.waiting})
+class GptmeSession(JsonlAgent):
+    """A session of gptme."""
 
+    record_noun = "a message"
 
-class _Session:
-    """A session, with the tool calls that have no result yet."""
-
-    def __init__(self, path: Path) -> None:
-        self.builder = SessionBuilder(SessionInfo(path.parent.name or None, _workspace(path.with_name("config.toml"))))
+    def __init__(self, source: SourceFile) -> None:
         self.waiting: list[str] = []
         """Ids of the calls without a result, oldest first."""
+        super().__init__(source)
 
-    def add_message(self, item: Record) -> str | None:
-        """Add the turns of a message; return why it cannot be read, else None."""
-        message = item.value
-        if not isinstance(message, dict) or not isinstance(message.get("content"), str):
+    def session_info(self) -> SessionInfo:
+        """Return the session's id from its folder's name, and its working directory."""
+        path = self.source.path
+        return SessionInfo(path.parent.name or None, _working_directory(path.with_name("config.toml")))
+
+    def snapshot(self) -> Json:
+        """Return the ids of the calls without a result."""
+        return {"waiting": self.waiting}
+
+    def restore(self, snapshot: Json) -> None:
+        """Restore the ids of the calls without a result."""
+        self.waiting = [text_of(call_id) for call_id in list_of(snapshot.get("waiting"))]
+
+    def add_record(self, record: Json, line: int) -> str | None:
+        """Add the turns of a message. Return why it is unreadable, or None."""
+        if not isinstance(record.get("content"), str):
             return "no message"
-        text = text_of(message["content"])
-        at = Position(item.line, iso_utc(text_of(message.get("timestamp")), LOCAL))
-        match message.get("role"):
+        text = text_of(record["content"])
+        at = Position(line, iso_utc(text_of(record.get("timestamp")), LOCAL))
+        match record.get("role"):
             case "user" if not text.startswith("<system"):
                 self.builder.add_prompt(text, at)
             case "assistant":
-                self._add_answer(text, at, text_of(mapping_of(message.get("metadata")).get("model")))
-            case "system" if not _is_context(message):
-                self._add_system_text(text, at, text_of(message.get("call_id")))
+                self._add_answer(text, at, text_of(mapping_of(record.get("metadata")).get("model")))
+            case "system" if not _is_context(record):
+                self._add_system_text(text, at, text_of(record.get("call_id")))
         return None
 
     def _add_answer(self, text: str, at: Position, model: str) -> None:
         self.builder.add_answer(_CALL.sub("", without_thoughts(text)), at, model)
         for found in _CALL.finditer(text):
             call_id = found["id"] or f"{at.line}:{found.start()}"
-            self.builder.add_call(call_id, found["tool"] or found["name"], _input(found))
+            self.builder.add_call(call_id, found["tool"] or found["name"], _input_of(found))
             self.waiting.append(call_id)
 
     def _add_system_text(self, text: str, at: Position, call_id: str) -> None:
-        """Add a tool result or the client's own words; a result without a call id belongs to the oldest call."""
+        """Add a tool result or the client's own words.
+
+        A result without the id of its call belongs to the oldest call.
+        """
         if text in (INTERRUPTED, DECLINED):
             self.builder.queue.flag("interrupted")
         elif self.waiting:
@@ -106,7 +115,7 @@ class _Session:
             self.builder.add_turn("system", "prompt", text, at)
 
 
-def _input(found: re.Match[str]) -> object:
+def _input_of(found: re.Match[str]) -> object:
     """Return the input of a tool call: JSON text, the command of a shell, or the words behind the tool's name."""
     if found["input"]:
         return found["input"]
@@ -124,7 +133,7 @@ def _parse_result(text: str) -> ToolResult:
     return ToolResult(words.strip(), int(code[1]) if code else None, failed=bool(failed or (code and code[1] != "0")))
 
 
-def _workspace(config: Path) -> str | None:
+def _working_directory(config: Path) -> str | None:
     """Return the session's working directory from its configuration; None if it has none or is no TOML."""
     try:
         chat = mapping_of(tomllib.loads(read_sibling(config)).get("chat"))
@@ -137,7 +146,7 @@ GPTME = Format(
     name="gptme",
     version=2,
     detect=detect,
-    read=read,
+    read=GptmeSession.read,
     program="gptme",
     locations=lambda environment: iter([environment.folder("GPTME_LOGS_HOME", environment.data / "gptme" / "logs")]),
     companions=named_after({LOG: DERIVED}),

@@ -8,16 +8,16 @@ holds the messages that the model received.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
+from pastchats_memory.formats.base.agent import JsonlAgent
 from pastchats_memory.formats.base.companions import named_after
 from pastchats_memory.formats.base.format import CERTAIN, Format, Session
-from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, read_session
+from pastchats_memory.formats.base.session import Position, SessionInfo
 from pastchats_memory.formats.base.sibling_files import read_sibling
-from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed
 
 UPDATES, SENT, SUMMARY = "updates.jsonl", "chat_history", "summary.json"
@@ -41,13 +41,65 @@ def _update_of(record: Json) -> Json:
     return update if is_update else {}
 
 
-def read(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns in file order, and the lines that are no notifications."""
-    builder = SessionBuilder(
-        SessionInfo(source.path.parent.name or None, _working_directory(source.path.parent.parent))
-    )
-    calls: Json = mapping_of(source.resumed.state.get("open")) if source.resumed else {}
-    yield from read_session(source, builder, lambda item: _add_update(builder, item, calls), {"open": calls})
+class GrokSession(JsonlAgent):
+    """A session of Grok Build."""
+
+    record_noun = "a notification"
+
+    def __init__(self, source: SourceFile) -> None:
+        self.calls: Json = {}
+        """The known fields of each call that has not ended, by its id."""
+        super().__init__(source)
+
+    def session_info(self) -> SessionInfo:
+        """Return the session's id and working directory by the names of its folders."""
+        folder = self.source.path.parent
+        return SessionInfo(folder.name or None, _working_directory(folder.parent))
+
+    def snapshot(self) -> Json:
+        """Return the calls that have not ended."""
+        return {"open": self.calls}
+
+    def restore(self, snapshot: Json) -> None:
+        """Restore the calls that had not ended."""
+        self.calls = mapping_of(snapshot.get("open"))
+
+    def add_record(self, record: Json, line: int) -> str | None:
+        """Add the turns of a notification."""
+        update, params = _update_of(record), mapping_of(record.get("params"))
+        metas = mapping_of(params.get("_meta")), mapping_of(update.get("_meta"))
+        time = next((meta["agentTimestampMs"] for meta in metas if "agentTimestampMs" in meta), record.get("timestamp"))
+        at = Position(line, time)
+        info = self.builder.info
+        info.conversation_id = text_of(params.get("sessionId")) or info.conversation_id
+        self.builder.model = text_of(metas[1].get("modelId")) or self.builder.model
+        match update.get("sessionUpdate"):
+            case str(kind) if kind in CHUNKS:
+                self.builder.add_chunk(CHUNKS[kind], text_of(mapping_of(update.get("content")).get("text")), at)
+            case "tool_call" | "tool_call_update":
+                self._add_call(update, at)
+            case "plan":
+                self.builder.queue.add_plan("update_plan", {"plan": update.get("entries")})
+            case _:
+                self.builder.end_chunk()
+        return None
+
+    def _add_call(self, update: Json, at: Position) -> None:
+        """Merge an update into its call; add the call once its input is known or it has ended."""
+        call_id = text_of(update.get("toolCallId"))
+        known = mapping_of(self.calls.get(call_id))
+        call = known | {key: value for key, value in update.items() if value not in (None, "", [], {})}
+        has_ended = call.get("status") in ENDED
+        if not known.get("is_added") and (call.get("rawInput") or has_ended):
+            name = text_of(call.get("kind")) or text_of(call.get("title")) or "tool"
+            self.builder.add_call(call_id, name, _input_of(call))
+            call["is_added"] = True
+        self.calls[call_id] = {
+            key: call[key] for key in ("kind", "title", "rawInput", "locations", "is_added") if key in call
+        }
+        if has_ended:
+            self.builder.add_result(call_id, _parse_result(call), at)
+            del self.calls[call_id]
 
 
 def _working_directory(group: Path) -> str | None:
@@ -56,51 +108,7 @@ def _working_directory(group: Path) -> str | None:
     return path if _FOLDER.match(path) else None
 
 
-def _add_update(builder: SessionBuilder, item: Record, calls: Json) -> str | None:
-    """Add the turns of a notification; return why it cannot be read, else None.
-
-    Args:
-        builder: the session.
-        item: the record.
-        calls: the known fields of each call that has not ended, by its id.
-    """
-    record = item.value
-    if not isinstance(record, dict):
-        return f"a {type(record).__name__} instead of a notification"
-    update, params = _update_of(record), mapping_of(record.get("params"))
-    metas = mapping_of(params.get("_meta")), mapping_of(update.get("_meta"))
-    time = next((meta["agentTimestampMs"] for meta in metas if "agentTimestampMs" in meta), record.get("timestamp"))
-    at = Position(item.line, time)
-    builder.info.conversation_id = text_of(params.get("sessionId")) or builder.info.conversation_id
-    builder.model = text_of(metas[1].get("modelId")) or builder.model
-    match update.get("sessionUpdate"):
-        case str(kind) if kind in CHUNKS:
-            builder.add_chunk(CHUNKS[kind], text_of(mapping_of(update.get("content")).get("text")), at)
-        case "tool_call" | "tool_call_update":
-            _add_call(builder, update, calls, at)
-        case "plan":
-            builder.queue.add_plan("update_plan", {"plan": update.get("entries")})
-        case _:
-            builder.end_chunk()
-    return None
-
-
-def _add_call(builder: SessionBuilder, update: Json, calls: Json, at: Position) -> None:
-    """Merge an update into its call; add the call once its input is known or it has ended."""
-    call_id = text_of(update.get("toolCallId"))
-    known = mapping_of(calls.get(call_id))
-    call = known | {key: value for key, value in update.items() if value not in (None, "", [], {})}
-    has_ended = call.get("status") in ENDED
-    if not known.get("is_added") and (call.get("rawInput") or has_ended):
-        builder.add_call(call_id, text_of(call.get("kind")) or text_of(call.get("title")) or "tool", _input(call))
-        call["is_added"] = True
-    calls[call_id] = {key: call[key] for key in ("kind", "title", "rawInput", "locations", "is_added") if key in call}
-    if has_ended:
-        builder.add_result(call_id, _parse_result(call), at)
-        del calls[call_id]
-
-
-def _input(call: Json) -> Json:
+def _input_of(call: Json) -> Json:
     """Return the input of a call; without one, its title or its first place."""
     given = mapping_of(call.get("rawInput"))
     places = [text_of(mapping_of(place).get("path")) for place in list_of(call.get("locations"))]
@@ -126,7 +134,7 @@ GROK = Format(
     name="grok",
     version=2,
     detect=detect,
-    read=read,
+    read=GrokSession.read,
     program="Grok Build",
     locations=lambda environment: iter([environment.folder("GROK_HOME", environment.home / ".grok") / "sessions"]),
     companions=named_after({UPDATES: (SENT, SUMMARY)}),

@@ -7,19 +7,19 @@ names the first as its parent, or in the same one. There the compacted messages 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
-from pastchats_memory.files.foreign_sqlite import Database
 from pastchats_memory.formats.base.format import Format, Session
 from pastchats_memory.formats.base.session import (
     Position,
-    Row,
     SessionBuilder,
     SessionInfo,
     count_images,
     folder_of,
     texts_of,
 )
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, parse_json, text_of, value_of
+from pastchats_memory.formats.base.source import Json, list_of, mapping_of, parse_json, text_of, value_of
+from pastchats_memory.formats.base.sqlite_sessions import SqliteSessions, Tables
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed
 
 SUMMARIES = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]")
@@ -30,40 +30,40 @@ ENCODED = "\0json:"
 """Mark before content that is JSON instead of plain text."""
 
 
-def detect(source: SourceFile) -> int:
-    """Return 70 for a database of sessions with messages and their tool calls, else 0."""
-    sessions, messages = (source.tables.get(name, frozenset()) for name in ("sessions", "messages"))
-    has_sessions = sessions >= {"id", "source", "parent_session_id"}
-    return 70 if has_sessions and messages >= {"session_id", "role", "tool_calls"} else 0
+class HermesSessions(SqliteSessions):
+    """The sessions in the database of Hermes."""
 
+    tables: ClassVar[Tables] = {
+        "sessions": frozenset({"id", "source", "parent_session_id"}),
+        "messages": frozenset({"session_id", "role", "tool_calls"}),
+    }
 
-def read(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns of one session after the other."""
-    yield from source.from_database(_read_sessions)
+    def sessions(self) -> Iterator[SessionBuilder]:
+        """Yield the sessions in the order of their start."""
+        columns = ("id", "source", "parent_session_id", "title", "model", "cwd")
+        rows = self.database.rows("sessions", columns, order=("started_at", "id"))
+        for own_id, origin, parent, title, model, cwd in rows:
+            metadata: Json = {"title": text_of(title), "parent_conversation_id": text_of(parent)}
+            builder = self.start(SessionInfo(text_of(own_id), folder_of(cwd), metadata=metadata))
+            builder.model = text_of(model)
+            self._add_messages(builder, "sidechain" if origin == DELEGATED else "main")
+            yield builder
 
-
-def _read_sessions(database: Database) -> Iterator[Row]:
-    columns = ("id", "source", "parent_session_id", "title", "model", "cwd")
-    for own_id, origin, parent, title, model, cwd in database.rows("sessions", columns, order=("started_at", "id")):
-        metadata: Json = {"title": text_of(title), "parent_conversation_id": text_of(parent)}
-        builder = SessionBuilder(SessionInfo(text_of(own_id), folder_of(cwd), metadata=metadata))
-        builder.model = text_of(model)
-        _add_messages(database, builder, "sidechain" if origin == DELEGATED else "main")
-        yield from builder.flush()
-
-
-def _add_messages(database: Database, builder: SessionBuilder, branch: str) -> None:
-    columns = ("id", "timestamp", "active", "compacted", "role", "content", "tool_calls", "tool_call_id")
-    where = {"session_id": builder.info.conversation_id}
-    summarized: set[tuple[object, ...]] = set()
-    for own_id, time, active, compacted, *message in database.rows("messages", columns, where=where, order=("id",)):
-        if compacted:
-            summarized.add(tuple(message))
-        elif active != 0 and tuple(message) in summarized:
-            continue
-        is_rewound = active == 0 and not compacted
-        at = Position(1, time, "" if own_id is None else str(own_id), "abandoned" if is_rewound else branch)
-        _add_message(builder, at, *message)
+    def _add_messages(self, builder: SessionBuilder, branch: str) -> None:
+        """Add the messages once: a retained message is repeated after a compaction."""
+        columns = ("id", "timestamp", "active", "compacted", "role", "content", "tool_calls", "tool_call_id")
+        where = {"session_id": builder.info.conversation_id}
+        compacted_messages: set[tuple[object, ...]] = set()
+        for own_id, time, active, compacted, *message in self.database.rows(
+            "messages", columns, where=where, order=("id",)
+        ):
+            if compacted:
+                compacted_messages.add(tuple(message))
+            elif active != 0 and tuple(message) in compacted_messages:
+                continue
+            is_rewound = active == 0 and not compacted
+            at = Position(1, time, "" if own_id is None else str(own_id), "abandoned" if is_rewound else branch)
+            _add_message(builder, at, *message)
 
 
 def _add_message(
@@ -101,8 +101,8 @@ def resume(session: Session) -> list[str]:
 HERMES = Format(
     name="hermes",
     version=2,
-    detect=detect,
-    read=read,
+    detect=HermesSessions.detect,
+    read=HermesSessions.read,
     program="Hermes",
     locations=lambda environment: iter([environment.folder("HERMES_HOME", environment.home / ".hermes") / "state.db"]),
     resume=resume,

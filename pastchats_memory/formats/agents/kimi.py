@@ -11,21 +11,19 @@ from collections.abc import Iterator
 from hashlib import md5
 from pathlib import Path
 
+from pastchats_memory.formats.base.agent import JsonlAgent
 from pastchats_memory.formats.base.companions import named_after
 from pastchats_memory.formats.base.format import CERTAIN, Format, Session
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import (
     Position,
-    Row,
-    SessionBuilder,
     SessionInfo,
     count_images,
     folder_of,
-    read_session,
     texts_of,
 )
 from pastchats_memory.formats.base.sibling_files import read_sibling, read_sibling_field
-from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, parse_json, text_of
+from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, parse_json, text_of
 from pastchats_memory.formats.base.tools import ToolResult
 
 WIRE, SENT, AGENTS, STATE = "wire.jsonl", "context", "agents", "state.json"
@@ -58,23 +56,137 @@ def _older_event(record: Json) -> tuple[str, Json]:
     return (text_of(message.get("type")), payload) if isinstance(payload, dict) else ("", {})
 
 
-def read(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns in file order, and the lines that are no events."""
-    builder = SessionBuilder(_session_info(source.path))
-    last: Json = {"prompt": text_of(source.resumed.state.get("prompt")) if source.resumed else ""}
-    yield from read_session(source, builder, lambda item: _add_event(builder, item, last), last)
+class KimiSession(JsonlAgent):
+    """A session of either command line, or the messages that its model received."""
 
+    record_noun = "an event"
 
-def _session_info(path: Path) -> SessionInfo:
-    """Return the session by the folders of a file; a subagent's file names the session as its parent."""
-    if path.name != WIRE and not path.stem.startswith(SENT):
-        return SessionInfo(path.stem)
-    agent, agents = path.parent, path.parent.parent
-    session = agents.parent if agents.name == AGENTS else agent
-    cwd = folder_of(read_sibling_field(session / STATE, "workDir", "cwd")) or _folder_by_digest(session.parent)
-    if agents.name == AGENTS and agent.name != "main":
-        return SessionInfo(f"{session.name}/{agent.name}", cwd, metadata={"parent_conversation_id": session.name})
-    return SessionInfo(session.name or None, cwd)
+    def __init__(self, source: SourceFile) -> None:
+        self.last_prompt = ""
+        """The last prompt, until a message to the model repeats it."""
+        super().__init__(source)
+
+    def session_info(self) -> SessionInfo:
+        """Return the session by the folders of a file; a subagent's file names the session as its parent."""
+        path = self.source.path
+        if path.name != WIRE and not path.stem.startswith(SENT):
+            return SessionInfo(path.stem)
+        agent, agents = path.parent, path.parent.parent
+        session = agents.parent if agents.name == AGENTS else agent
+        cwd = folder_of(read_sibling_field(session / STATE, "workDir", "cwd")) or _folder_by_digest(session.parent)
+        if agents.name == AGENTS and agent.name != "main":
+            return SessionInfo(f"{session.name}/{agent.name}", cwd, metadata={"parent_conversation_id": session.name})
+        return SessionInfo(session.name or None, cwd)
+
+    def snapshot(self) -> Json:
+        """Return the last prompt."""
+        return {"prompt": self.last_prompt}
+
+    def restore(self, snapshot: Json) -> None:
+        """Restore the last prompt."""
+        self.last_prompt = text_of(snapshot.get("prompt"))
+
+    def add_record(self, record: Json, line: int) -> str | None:
+        """Add the turns of an event."""
+        branch = "sidechain" if "parent_conversation_id" in self.builder.info.metadata else "main"
+        at = Position(line, record.get("time") or record.get("timestamp"), branch=branch)
+        match record.get("type"):
+            case "turn.prompt" | "turn.steer":
+                self.last_prompt = self._add_prompt(record, record.get("input") or record.get("content"), at)
+            case "context.append_message":
+                self._add_message(mapping_of(record.get("message")), at)
+            case "context.append_loop_event":
+                self._add_loop_event(mapping_of(record.get("event")), at)
+            case "context.apply_compaction":
+                self.builder.add_turn("system", "summary", text_of(record.get("summary")), at)
+            case None if "role" in record:
+                self._add_message(record, at)
+            case None:
+                self._add_older_event(*_older_event(record), at)
+            case kind:
+                self._apply_state(text_of(kind), record)
+        return None
+
+    def _apply_state(self, kind: str, record: Json) -> None:
+        """Apply an event about the session: its model, its folder, the end of a turn."""
+        match kind:
+            case "config.update":
+                self.builder.model = text_of(record.get("modelAlias")) or self.builder.model
+                self.builder.info.cwd = self.builder.info.cwd or folder_of(record.get("cwd"))
+            case "turn.cancel":
+                self.builder.queue.flag("interrupted")
+            case "turn.ended" if flag := FLAGS.get(text_of(record.get("reason"))):
+                self.builder.queue.flag(flag)
+
+    def _add_prompt(self, fields: Json, content: object, at: Position) -> str:
+        """Add a prompt and return its text; return `""` if no person typed it."""
+        text = texts_of(content).strip()
+        if text_of(mapping_of(fields.get("origin")).get("kind")) not in PERSON:
+            return ""
+        images = count_images(content, ("image", "image_url"))
+        self.builder.add_prompt(text, at, images, kind="command" if _COMMAND.match(text) else "prompt")
+        return text
+
+    def _add_message(self, message: Json, at: Position) -> None:
+        """Add a message to the model, unless it repeats the last prompt or answer."""
+        content = message.get("content")
+        text = texts_of(content)
+        match message.get("role"):
+            case "user" if self.last_prompt and text.strip() == self.last_prompt:
+                self.last_prompt = ""
+            case "user":
+                self._add_prompt(message, content, at)
+            case "assistant" if not self._is_last_answer(text):
+                self.builder.add_answer(text, at)
+                for call in map(mapping_of, list_of(message.get("toolCalls")) or list_of(message.get("tool_calls"))):
+                    self.builder.add_openai_call(call)
+            case "tool":
+                call_id = text_of(message.get("toolCallId")) or text_of(message.get("tool_call_id"))
+                if self.builder.awaits_result(call_id):
+                    self.builder.add_result(call_id, _parse_noted_result(text), at)
+
+    def _is_last_answer(self, text: str) -> bool:
+        turn = self.builder.queue.last_spoken
+        return turn is not None and turn.role == "assistant" and "".join(turn.texts).strip() == text.strip()
+
+    def _add_loop_event(self, event: Json, at: Position) -> None:
+        """Add a part of an answer, a tool call or its result."""
+        call_id = text_of(event.get("toolCallId"))
+        match event.get("type"):
+            case "content.part":
+                self._add_part(mapping_of(event.get("part")), at)
+            case "tool.call":
+                self.builder.add_call(call_id, text_of(event.get("name")), event.get("args"))
+            case "tool.result":
+                result = mapping_of(event.get("result"))
+                output = _parse_result(texts_of(result.get("output")), failed=result.get("isError") is True)
+                self.builder.add_result(call_id, output, at)
+            case _:
+                self.builder.end_chunk()
+
+    def _add_part(self, part: Json, at: Position) -> None:
+        if part.get("type") == "text" and (text := text_of(part.get("text"))):
+            self.builder.add_chunk("assistant", text, at)
+        else:
+            self.builder.end_chunk()
+
+    def _add_older_event(self, kind: str, payload: Json, at: Position) -> None:
+        match kind:
+            case "TurnBegin" | "SteerInput":
+                self._add_prompt({}, payload.get("original_input") or payload.get("user_input"), at)
+            case "ContentPart":
+                self._add_part(payload, at)
+            case "ToolCall":
+                self.builder.add_openai_call(payload)
+            case "ToolResult":
+                result = mapping_of(payload.get("return_value"))
+                text, note = texts_of(result.get("output")), text_of(result.get("message"))
+                output = _parse_result(text, note, failed=result.get("is_error") is True)
+                self.builder.add_result(text_of(payload.get("tool_call_id")), output, at)
+            case "StepInterrupted":
+                self.builder.queue.flag("interrupted")
+            case _:
+                self.builder.end_chunk()
 
 
 def _folder_by_digest(group: Path) -> str | None:
@@ -88,128 +200,10 @@ def _digest(path: str) -> str:
     return md5(path.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
 
 
-def _add_event(builder: SessionBuilder, item: Record, last: Json) -> str | None:
-    """Add the turns of an event; return why it cannot be read, else None.
-
-    Args:
-        builder: the session.
-        item: the record.
-        last: under `prompt` the last prompt, which is repeated as a message to the model.
-    """
-    record = item.value
-    if not isinstance(record, dict):
-        return f"a {type(record).__name__} instead of an event"
-    branch = "sidechain" if "parent_conversation_id" in builder.info.metadata else "main"
-    at = Position(item.line, record.get("time") or record.get("timestamp"), branch=branch)
-    match record.get("type"):
-        case "turn.prompt" | "turn.steer":
-            last["prompt"] = _add_prompt(builder, record, record.get("input") or record.get("content"), at)
-        case "context.append_message":
-            _add_message(builder, mapping_of(record.get("message")), at, last)
-        case "context.append_loop_event":
-            _add_loop_event(builder, mapping_of(record.get("event")), at)
-        case "context.apply_compaction":
-            builder.add_turn("system", "summary", text_of(record.get("summary")), at)
-        case None if "role" in record:
-            _add_message(builder, record, at, last)
-        case None:
-            _add_older_event(builder, *_older_event(record), at)
-        case kind:
-            _apply_state(builder, text_of(kind), record)
-    return None
-
-
-def _apply_state(builder: SessionBuilder, kind: str, record: Json) -> None:
-    """Apply an event about the session itself: its model, its folder, the end of a turn."""
-    match kind:
-        case "config.update":
-            builder.model = text_of(record.get("modelAlias")) or builder.model
-            builder.info.cwd = builder.info.cwd or folder_of(record.get("cwd"))
-        case "turn.cancel":
-            builder.queue.flag("interrupted")
-        case "turn.ended" if flag := FLAGS.get(text_of(record.get("reason"))):
-            builder.queue.flag(flag)
-
-
-def _add_prompt(builder: SessionBuilder, fields: Json, content: object, at: Position) -> str:
-    """Add a prompt and return its text; return `""` if no person typed it."""
-    text = texts_of(content).strip()
-    if text_of(mapping_of(fields.get("origin")).get("kind")) not in PERSON:
-        return ""
-    pictures = count_images(content, ("image", "image_url"))
-    builder.add_prompt(text, at, pictures, kind="command" if _COMMAND.match(text) else "prompt")
-    return text
-
-
-def _add_message(builder: SessionBuilder, message: Json, at: Position, last: Json) -> None:
-    """Add a message to the model, unless it repeats the last prompt or an answer that came as events."""
-    content = message.get("content")
-    match message.get("role"):
-        case "user" if last["prompt"] and texts_of(content).strip() == last["prompt"]:
-            last["prompt"] = ""
-        case "user":
-            _add_prompt(builder, message, content, at)
-        case "assistant" if not _is_last_answer(builder, texts_of(content)):
-            builder.add_answer(texts_of(content), at)
-            for call in map(mapping_of, list_of(message.get("toolCalls")) or list_of(message.get("tool_calls"))):
-                builder.add_openai_call(call)
-        case "tool":
-            call_id = text_of(message.get("toolCallId")) or text_of(message.get("tool_call_id"))
-            if builder.awaits_result(call_id):
-                builder.add_result(call_id, _parse_noted_result(texts_of(content)), at)
-
-
 def _parse_noted_result(text: str) -> ToolResult:
     """Return a tool result from a message to the model, in which the client's note stands above it."""
     note, closed, rest = text.removeprefix(NOTE).partition(NOTE_ENDS) if text.startswith(NOTE) else ("", "", "")
     return _parse_result(rest.strip(), note, failed=note.startswith("ERROR")) if closed else ToolResult(text)
-
-
-def _is_last_answer(builder: SessionBuilder, text: str) -> bool:
-    turn = builder.queue.last_spoken
-    return turn is not None and turn.role == "assistant" and "".join(turn.texts).strip() == text.strip()
-
-
-def _add_loop_event(builder: SessionBuilder, event: Json, at: Position) -> None:
-    """Add the turns of an event from the model's loop: a part of an answer, a tool call or its result."""
-    call_id = text_of(event.get("toolCallId"))
-    match event.get("type"):
-        case "content.part":
-            _add_part(builder, mapping_of(event.get("part")), at)
-        case "tool.call":
-            builder.add_call(call_id, text_of(event.get("name")), event.get("args"))
-        case "tool.result":
-            result = mapping_of(event.get("result"))
-            output = _parse_result(texts_of(result.get("output")), failed=result.get("isError") is True)
-            builder.add_result(call_id, output, at)
-        case _:
-            builder.end_chunk()
-
-
-def _add_part(builder: SessionBuilder, part: Json, at: Position) -> None:
-    if part.get("type") == "text" and (text := text_of(part.get("text"))):
-        builder.add_chunk("assistant", text, at)
-    else:
-        builder.end_chunk()
-
-
-def _add_older_event(builder: SessionBuilder, kind: str, payload: Json, at: Position) -> None:
-    match kind:
-        case "TurnBegin" | "SteerInput":
-            _add_prompt(builder, {}, payload.get("original_input") or payload.get("user_input"), at)
-        case "ContentPart":
-            _add_part(builder, payload, at)
-        case "ToolCall":
-            builder.add_openai_call(payload)
-        case "ToolResult":
-            result = mapping_of(payload.get("return_value"))
-            text, note = texts_of(result.get("output")), text_of(result.get("message"))
-            output = _parse_result(text, note, failed=result.get("is_error") is True)
-            builder.add_result(text_of(payload.get("tool_call_id")), output, at)
-        case "StepInterrupted":
-            builder.queue.flag("interrupted")
-        case _:
-            builder.end_chunk()
 
 
 def _parse_result(text: str, note: str = "", *, failed: bool) -> ToolResult:
@@ -233,7 +227,7 @@ KIMI = Format(
     name="kimi",
     version=2,
     detect=detect,
-    read=read,
+    read=KimiSession.read,
     program="Kimi",
     locations=locations,
     companions=named_after({WIRE: (SENT,), AGENTS: (STATE,)}),

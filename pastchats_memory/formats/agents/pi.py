@@ -10,22 +10,18 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
+from pastchats_memory.formats.base.agent import JsonlAgent
 from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.format import CERTAIN, Format, Session
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import (
     Position,
-    Row,
-    SessionBuilder,
-    SessionInfo,
     count_images,
     folder_of,
-    read_session,
     texts_of,
 )
-from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, number_of, text_of
+from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, number_of, text_of
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
-from pastchats_memory.formats.base.tree import BranchTree
 from pastchats_memory.text.dates import iso_utc, to_the_minute
 
 OWN_ROLES = ("toolResult", "bashExecution")
@@ -66,66 +62,83 @@ def _role_of(record: Json) -> str:
     return text_of(mapping_of(record.get("message")).get("role")) if record.get("type") == "message" else ""
 
 
-def read(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns in file order. The file is read twice, since only its end shows which branch was abandoned."""
-    before = source.resumed.state if source.resumed else {}
-    branches = BranchTree(before)
-    info = SessionInfo(**mapping_of(before["about"])) if before else SessionInfo(source.path.stem)  # type: ignore[arg-type] # what this reader itself has stored
-    stored = asdict(info)
-    for item in source.records():
-        record = mapping_of(item.value) if isinstance(item, Record) else {}
-        branches.add(text_of(record.get("id")), text_of(record.get("parentId")))
-        _apply_header(info, record)
-    if before and asdict(info) != stored:
-        raise CannotResume("the session has a new name")
-    builder = SessionBuilder(info)
-    yield from read_session(source, builder, lambda item: _add_entry(builder, item, branches), branches.snapshot())
+class PiSession(JsonlAgent):
+    """A session of pi, whose entries form a tree."""
 
+    record_noun = "an entry"
+    has_branches = True
 
-def _apply_header(info: SessionInfo, record: Json) -> None:
-    """Set what a header, or a later name of the session, says about every turn."""
-    if _is_header(record):
-        info.conversation_id = text_of(record.get("id")) or info.conversation_id
-        info.cwd = folder_of(record.get("cwd"))
-        info.started = to_the_minute(iso_utc(record.get("timestamp")))
-        parent = text_of(record.get("parentSession")) or text_of(record.get("branchedFrom"))
-        info.metadata["parent_conversation_id"] = _session_in(parent)
-    elif record.get("type") == "session_info":
-        info.metadata["title"] = text_of(record.get("name"))
+    def scan_record(self, record: Json) -> None:
+        """Add an entry's place in the tree, and what it says about every turn.
+
+        Raises:
+            CannotResume: an appended entry renames the session.
+        """
+        self.branches.add(text_of(record.get("id")), text_of(record.get("parentId")))
+        before = asdict(self.builder.info)
+        self._apply_header(record)
+        if self.source.resumed is not None and asdict(self.builder.info) != before:
+            raise CannotResume("the session has a new name")
+
+    def _apply_header(self, record: Json) -> None:
+        """Set what a header, or a later name of the session, says about every turn."""
+        info = self.builder.info
+        if _is_header(record):
+            info.conversation_id = text_of(record.get("id")) or info.conversation_id
+            info.cwd = folder_of(record.get("cwd"))
+            info.started = to_the_minute(iso_utc(record.get("timestamp")))
+            parent = text_of(record.get("parentSession")) or text_of(record.get("branchedFrom"))
+            info.metadata["parent_conversation_id"] = _session_in(parent)
+        elif record.get("type") == "session_info":
+            info.metadata["title"] = text_of(record.get("name"))
+
+    def add_record(self, record: Json, line: int) -> str | None:
+        """Add the turns of an entry. Return why it is unreadable, or None."""
+        own_id, message = text_of(record.get("id")), mapping_of(record.get("message"))
+        time = iso_utc(record.get("timestamp")) or message.get("timestamp")
+        at = Position(line, time, own_id, self.branches.of(own_id))
+        if record.get("type") in SUMMARIES:
+            self.builder.add_turn("system", "summary", text_of(record.get("summary")), at)
+        if record.get("type") != "message":
+            return None
+        content = message.get("content")
+        if not isinstance(content, str | list | None):
+            return f"content of a message is a {type(content).__name__}"
+        match message.get("role"):
+            case "user":
+                text = _MESSAGE_FACTS.sub("", texts_of(content))
+                if not text.startswith(OPENCLAW_PROMPTS):
+                    self.builder.add_prompt(text, at, count_images(content))
+            case "assistant":
+                self._add_answer(message, at)
+            case "toolResult":
+                self.builder.add_result(text_of(message.get("toolCallId")), _parse_result(message), at)
+            case "bashExecution":
+                self._add_typed_command(message, at)
+        return None
+
+    def _add_answer(self, message: Json, at: Position) -> None:
+        text = _REPLIES_TO.sub("", texts_of(message.get("content")))
+        self.builder.add_answer("" if text.strip() in SILENT else text, at, text_of(message.get("model")))
+        for block in map(mapping_of, list_of(message.get("content"))):
+            if block.get("type") == "toolCall":
+                self.builder.add_call(text_of(block.get("id")), text_of(block.get("name")), block.get("arguments"))
+        if flag := FLAGS.get(text_of(message.get("stopReason"))):
+            self.builder.queue.flag(flag)
+
+    def _add_typed_command(self, message: Json, at: Position) -> None:
+        """Add a shell command that the person ran, with its output."""
+        command, code = text_of(message.get("command")), number_of(message.get("exitCode"))
+        if command:
+            self.builder.add_prompt(f"! {command}", at, kind="command")
+            self.builder.add_call(at.native_id, "bash", {"command": command})
+            output = ToolResult(text_of(message.get("output")), code, failed=bool(code))
+            self.builder.add_result(at.native_id, output, at)
 
 
 def _session_in(parent: str) -> str:
-    """Return the session's id from the name of its file, `<time>_<id>.jsonl`; return an id unchanged."""
+    """Return the session's id from its file's name `<time>_<id>.jsonl`, or the id itself."""
     return parent.replace("\\", "/").rpartition("/")[2].removesuffix(".jsonl").rpartition("_")[2]
-
-
-def _add_entry(builder: SessionBuilder, item: Record, branches: BranchTree) -> str | None:
-    """Add the turns of an entry; return why it cannot be read, else None."""
-    entry = item.value
-    if not isinstance(entry, dict):
-        return f"a {type(entry).__name__} instead of an entry"
-    own_id, message = text_of(entry.get("id")), mapping_of(entry.get("message"))
-    time = iso_utc(entry.get("timestamp")) or message.get("timestamp")
-    at = Position(item.line, time, own_id, branches.of(own_id))
-    if entry.get("type") in SUMMARIES:
-        builder.add_turn("system", "summary", text_of(entry.get("summary")), at)
-    if entry.get("type") != "message":
-        return None
-    content = message.get("content")
-    if not isinstance(content, str | list | None):
-        return f"content of a message is a {type(content).__name__}"
-    match message.get("role"):
-        case "user":
-            text = _MESSAGE_FACTS.sub("", texts_of(content))
-            if not text.startswith(OPENCLAW_PROMPTS):
-                builder.add_prompt(text, at, count_images(content))
-        case "assistant":
-            _add_answer(builder, message, at)
-        case "toolResult":
-            builder.add_result(text_of(message.get("toolCallId")), _parse_result(message), at)
-        case "bashExecution":
-            _add_typed_command(builder, message, at)
-    return None
 
 
 def _parse_result(message: Json) -> ToolResult:
@@ -133,25 +146,6 @@ def _parse_result(message: Json) -> ToolResult:
     text, failed = text_of_result(message.get("content")), message.get("isError") is True
     found = _EXITED.search(text[-LAST_LINE:]) if failed else None
     return ToolResult(text[: -len(found[0])], int(found[1]), failed=True) if found else ToolResult(text, failed=failed)
-
-
-def _add_answer(builder: SessionBuilder, message: Json, at: Position) -> None:
-    text = _REPLIES_TO.sub("", texts_of(message.get("content")))
-    builder.add_answer("" if text.strip() in SILENT else text, at, text_of(message.get("model")))
-    for block in map(mapping_of, list_of(message.get("content"))):
-        if block.get("type") == "toolCall":
-            builder.add_call(text_of(block.get("id")), text_of(block.get("name")), block.get("arguments"))
-    if flag := FLAGS.get(text_of(message.get("stopReason"))):
-        builder.queue.flag(flag)
-
-
-def _add_typed_command(builder: SessionBuilder, message: Json, at: Position) -> None:
-    """Add a shell command that the person ran, with its output."""
-    command, code = text_of(message.get("command")), number_of(message.get("exitCode"))
-    if command:
-        builder.add_prompt(f"! {command}", at, kind="command")
-        builder.add_call(at.native_id, "bash", {"command": command})
-        builder.add_result(at.native_id, ToolResult(text_of(message.get("output")), code, failed=bool(code)), at)
 
 
 def locations(environment: Environment) -> Iterator[Path]:
@@ -170,7 +164,7 @@ PI = Format(
     name="pi",
     version=8,
     detect=detect,
-    read=read,
+    read=PiSession.read,
     program="pi, OpenClaw",
     locations=locations,
     resume=resume,

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import orjson
 
-from pastchats_memory.formats.agents.droid import executed
 from pastchats_memory.formats.agents.gemini.content import shell_output
+from pastchats_memory.formats.base.agent_spellings import parse_droid_output
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.markdown import blocks, in_code
 from pastchats_memory.formats.base.questions import is_question_tool
@@ -421,7 +421,7 @@ def _ended(name: str, text: str, *, failed: bool) -> ToolResult:
     """The answer with its exit code, in the spelling of the agent."""
     if name == "run_shell_command":
         return shell_output(text, failed=failed)
-    output = executed(text, failed=failed) if name == "Execute" else parse_result(text, any_dialect())
+    output = parse_droid_output(text, failed=failed) if name == "Execute" else parse_result(text, any_dialect())
     return replace(output, failed=output.failed or failed or text.startswith((*UNTOLD, *any_dialect().noise)))
 
 

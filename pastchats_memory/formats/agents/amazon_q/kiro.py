@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
+from pastchats_memory.formats.base.agent import JsonlAgent
 from pastchats_memory.formats.base.companions import ending_in
 from pastchats_memory.formats.base.format import CERTAIN, Format, Session
 from pastchats_memory.formats.base.locations import below_home
-from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, read_session
+from pastchats_memory.formats.base.session import Position, SessionInfo
 from pastchats_memory.formats.base.sibling_files import read_sibling_field
-from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tools import ToolResult
 
 SESSIONS = ".kiro/sessions/cli"
@@ -31,35 +31,33 @@ def _blocks_of(record: Json) -> list[Json]:
     return [block for block in blocks if isinstance(block.get("kind"), str)]
 
 
-def read(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns in file order, and the lines that are no records."""
-    path = source.path
-    builder = SessionBuilder(SessionInfo(path.stem, read_sibling_field(path.with_suffix(".json"), "cwd") or None))
-    yield from read_session(source, builder, lambda item: _add_record(builder, item))
+class KiroSession(JsonlAgent):
+    """A session of Kiro CLI."""
 
+    def session_info(self) -> SessionInfo:
+        """Return the session's id from the file's name, and its folder from the file beside it."""
+        path = self.source.path
+        return SessionInfo(path.stem, read_sibling_field(path.with_suffix(".json"), "cwd") or None)
 
-def _add_record(builder: SessionBuilder, item: Record) -> str | None:
-    """Add the turns of a record; return why it cannot be read, else None."""
-    record = item.value
-    if not isinstance(record, dict):
-        return f"a {type(record).__name__} instead of a record"
-    data, blocks = mapping_of(record.get("data")), _blocks_of(record)
-    at = Position(item.line, mapping_of(data.get("meta")).get("timestamp"), text_of(data.get("message_id")))
-    text = "\n\n".join(text for block in blocks if block["kind"] == "text" and (text := text_of(block.get("data"))))
-    match record.get("kind"):
-        case "Prompt":
-            pictures = sum(block["kind"] == "image" for block in blocks)
-            builder.add_prompt(text, at, pictures, kind="command" if _COMMAND.match(text) else "prompt")
-        case "AssistantMessage":
-            builder.add_answer(text, at)
-    for block in blocks:
-        inner = mapping_of(block.get("data"))
-        match block["kind"]:
-            case "toolUse":
-                builder.add_call(text_of(inner.get("toolUseId")), text_of(inner.get("name")), inner.get("input"))
-            case "toolResult":
-                builder.add_result(text_of(inner.get("toolUseId")), _parse_result(inner), at)
-    return None
+    def add_record(self, record: Json, line: int) -> str | None:
+        """Add the turns of a record."""
+        data, blocks = mapping_of(record.get("data")), _blocks_of(record)
+        at = Position(line, mapping_of(data.get("meta")).get("timestamp"), text_of(data.get("message_id")))
+        text = "\n\n".join(text for block in blocks if block["kind"] == "text" and (text := text_of(block.get("data"))))
+        match record.get("kind"):
+            case "Prompt":
+                images = sum(block["kind"] == "image" for block in blocks)
+                self.builder.add_prompt(text, at, images, kind="command" if _COMMAND.match(text) else "prompt")
+            case "AssistantMessage":
+                self.builder.add_answer(text, at)
+        for block in blocks:
+            inner = mapping_of(block.get("data"))
+            call_id = text_of(inner.get("toolUseId"))
+            if block["kind"] == "toolUse":
+                self.builder.add_call(call_id, text_of(inner.get("name")), inner.get("input"))
+            elif block["kind"] == "toolResult":
+                self.builder.add_result(call_id, _parse_result(inner), at)
+        return None
 
 
 def _parse_result(result: Json) -> ToolResult:
@@ -83,7 +81,7 @@ KIRO_CLI = Format(
     name="kiro-cli",
     version=3,
     detect=detect,
-    read=read,
+    read=KiroSession.read,
     program="Amazon Q, Kiro CLI",
     locations=below_home(SESSIONS),
     companions=ending_in(SESSIONS, ".json"),

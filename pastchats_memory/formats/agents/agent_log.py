@@ -1,7 +1,8 @@
-"""Read logs of the messages that an agent's model received, with tool calls and results: one a line, or in a list.
+"""Read logs of the messages that a model received, with tool calls and results.
 
-The messages are those of OpenAI's and Anthropic's APIs, of the AI SDK, or of Open Interpreter. Mistral's Vibe before version 3
-(`messages.jsonl`, with `meta.json` beside it) and mini-swe-agent write such logs.
+A file has a message on each line, or a list of messages. The messages are those of OpenAI's and Anthropic's APIs, of the AI SDK,
+or of Open Interpreter. Mistral's Vibe before version 3 (`messages.jsonl`, with `meta.json` beside it) and mini-swe-agent write
+such logs.
 """
 
 from __future__ import annotations
@@ -53,7 +54,10 @@ _EXIT = re.compile(r"^(?:returncode|exit[ _]code): (\d{1,9})$", re.MULTILINE | r
 
 
 def detect(source: SourceFile) -> int:
-    """Return 55 for messages with a tool call and its result, after at most one other record; else 0."""
+    """Return 55 for messages with a tool call and its result, else 0.
+
+    One other record may be among them.
+    """
     is_log = _place_of_list(source) is not None if source.shape == "json" else _is_log(source.sample)
     return 55 if is_log else 0
 
@@ -66,7 +70,7 @@ def _is_log(records: Sequence[Json]) -> bool:
 
 
 def _place_of_list(source: SourceFile) -> tuple[str, ...] | None:
-    """Return the keys that lead to a document's list of messages; None without such a list."""
+    """Return the keys down to a document's list of messages, or None."""
     document = source.outline
     lists = [((), document), *(((key,), value) for key, value in mapping_of(document).items() if key in NAMELESS)]
     return next((place for place, found in lists if _is_log([mapping_of(item) for item in list_of(found)])), None)
@@ -86,7 +90,10 @@ def read(source: SourceFile) -> Iterator[Row]:
 
 
 def _session_name(path: Path) -> str:
-    """Return a name for the session: its file's or folder's. Documents of one name may lie in many folders."""
+    """Return a name for the session: its file's or folder's.
+
+    Documents of one name may lie in many folders.
+    """
     if path.stem in NAMELESS and path.parent.name:
         return path.parent.name
     return path.stem if path.suffix == ".jsonl" else f"{path.parent.name}/{path.stem}"
@@ -150,7 +157,10 @@ def _first(block: Json, keys: Sequence[str]) -> object:
 
 
 def _parse_result(content: object, *, failed: bool) -> ToolResult:
-    """Return a tool result: an object, as such or as JSON text, or lines, one of which may hold the exit code."""
+    """Return a tool result.
+
+    The content is an object, as such or as JSON text, or lines. One line may hold the exit code.
+    """
     text = text_of_result(content)
     if fields := mapping_of(content) or mapping_of(value_of(text)):
         printed = parse_printed(fields, failed=failed)

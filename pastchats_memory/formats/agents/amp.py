@@ -1,4 +1,4 @@
-"""Read threads of Amp: a document for each, messages in blocks, tool results in the user's role."""
+"""Read threads of Amp: a document for each, with tool results in the user's role."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ FLAGS = {"cancelled": "interrupted", "error": "api_error"}
 
 
 def detect(source: SourceFile) -> int:
-    """Return 90 for messages with a thread's id, or with a version and a thread's environment or file name; else 0."""
+    """Return 90 for a thread, else 0.
+
+    A thread has messages and its id, or a version and a thread's environment or file name.
+    """
     thread = mapping_of(source.outline) if source.shape == "json" else {}
     has_id = text_of(thread.get("id")).startswith(THREAD)
     has_version = "v" in thread and ("env" in thread or source.path.stem.startswith(THREAD))
@@ -92,7 +95,7 @@ def _add_message(builder: SessionBuilder, message: Json, line: int) -> str | Non
 
 
 def _add_info(builder: SessionBuilder, blocks: list[Json], at: Position) -> None:
-    """Add Amp's notes between the messages: shell commands of the person, and summaries."""
+    """Add the shell commands of the person and the summaries between the messages."""
     for block in blocks:
         command = text_of(mapping_of(block.get("args")).get("cmd"))
         if block.get("type") == SHELL and command and block.get("hidden") is not True:
@@ -104,7 +107,10 @@ def _add_info(builder: SessionBuilder, blocks: list[Json], at: Position) -> None
 
 
 def _parse_result(block: Json) -> ToolResult:
-    """Return a tool result, from its `run` or, in older threads, from a block of Anthropic's API."""
+    """Return a tool result.
+
+    It stands in `run` or, in older threads, in a block of Anthropic's API.
+    """
     run = mapping_of(block.get("run"))
     result = run.get("result", block.get("content"))
     number = number_of(mapping_of(result).get("exitCode"))
@@ -114,13 +120,16 @@ def _parse_result(block: Json) -> ToolResult:
 
 
 def locations(environment: Environment) -> Iterator[Path]:
-    """Yield the folder of the command line's threads, and those of the editors' extension."""
+    """Yield the folders of the command line's threads and of the extension's."""
     yield environment.folder("AMP_DATA_DIR", environment.data / "amp") / "threads"
     yield from (editor / "globalStorage" / "sourcegraph.amp" for editor in environment.editors)
 
 
 def resume(session: Session) -> list[str]:
-    """Return Amp's command that continues a thread (github.com/coder/registry/issues/748)."""
+    """Return the command that continues a thread.
+
+    Source: github.com/coder/registry/issues/748.
+    """
     return ["amp", "threads", "continue", session.conversation_id]
 
 

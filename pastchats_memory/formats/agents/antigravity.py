@@ -1,4 +1,6 @@
-"""Read transcripts of Google's Antigravity: a step a line, prompts in tags, tool calls before their results.
+"""Read transcripts of Google's Antigravity: a step a line.
+
+Prompts stand in tags, and tool calls before their results.
 
 Source: `brain/<id>/.system_generated/logs/transcript.jsonl` below its folder in `~/.gemini`. The command line and the editor
 write it alike. `transcript_full.jsonl` beside it holds the same steps with longer texts.
@@ -49,7 +51,7 @@ _HEAD = re.compile(
 
 
 def detect(source: SourceFile) -> int:
-    """Return 90 if one of the first records is a step of the person or of the model, else 0."""
+    """Return 90 if a first record is a step of the person or the model, else 0."""
     return CERTAIN if any(map(_is_step, source.sample)) else 0
 
 
@@ -58,7 +60,10 @@ def _is_step(record: Json) -> bool:
 
 
 class AntigravitySession(JsonlAgent):
-    """A session of Antigravity. A tool result does not name its call, so results follow the order of the calls."""
+    """A session of Antigravity.
+
+    A tool result does not name its call. Results follow the order of the calls.
+    """
 
     record_noun = "a step"
 
@@ -116,12 +121,15 @@ class AntigravitySession(JsonlAgent):
 
 
 def _unwrap(text: str) -> str:
-    """Return what the person typed, without the client's notes about the machine and its settings."""
+    """Return what the person typed, without the client's notes."""
     return "\n\n".join(spans(text, REQUEST)) or without_spans(text, CLIENT_WRAPPERS).strip()
 
 
 def _parse_result(step: Json, text: str) -> ToolResult:
-    """Return a tool result without its times; some versions write the exit code in words only."""
+    """Return a tool result without its times.
+
+    Some versions write the exit code in words only.
+    """
     head = _HEAD.match(text)
     code_in_words = head["code"] if head else None
     code = number_of(step.get("exit_code"))

@@ -1,4 +1,4 @@
-"""Read sessions of Continue: a document for each, with the prompts as the editor held them.
+"""Read sessions of Continue: a document for each, with the editor's prompts.
 
 A session has no times. The list of sessions beside it says when each began.
 """
@@ -64,7 +64,10 @@ def read(source: SourceFile) -> Iterator[Row]:
 
 
 def _start_of(session_id: str, folder: Path) -> str | None:
-    """Return the start of a session from the list of sessions in a folder; None if the list is missing or broken."""
+    """Return the start of a session from the folder's list of sessions.
+
+    Return None if the list is missing or broken.
+    """
     path = folder / "sessions.json"
     entries = map(mapping_of, list_of(SourceFile(path).document) if is_sibling(path) else [])
     dates = (entry.get("dateCreated") for entry in entries if entry.get("sessionId") == session_id)
@@ -96,7 +99,10 @@ def _add_item(builder: SessionBuilder, item: Json, line: int) -> str | None:
 
 
 def _add_tools(builder: SessionBuilder, item: Json, at: Position) -> None:
-    """Add the tool calls of an answer, and their results if the item has them. Else the results are messages of their own."""
+    """Add the tool calls of an answer, and their results if the item has them.
+
+    Else the results are messages of their own.
+    """
     for call in map(mapping_of, list_of(mapping_of(item.get("message")).get("toolCalls"))):
         function = mapping_of(call.get("function"))
         builder.add_call(text_of(call.get("id")), text_of(function.get("name")), function.get("arguments"))
@@ -109,7 +115,10 @@ def _add_tools(builder: SessionBuilder, item: Json, at: Position) -> None:
 
 
 def text_of_editor(state: object) -> str:
-    """Return what a person typed, from the editor's state: text, or a tree of nodes as an object or as JSON text."""
+    """Return what a person typed, from the editor's state.
+
+    The state is text, or a tree of nodes as an object or as JSON text.
+    """
     value = parse_json(state) if isinstance(state, str) and state.startswith("{") else state
     if isinstance(value, str | BadJson):
         return text_of(state)

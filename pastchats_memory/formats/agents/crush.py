@@ -1,4 +1,4 @@
-"""Read the database of Crush: sessions, and messages in parts. It lies in the project's own folder.
+"""Read the database of Crush, which lies in the project's own folder.
 
 Source: `internal/message` and `internal/db/migrations` of github.com/charmbracelet/crush. The first OpenCode shared that code.
 """
@@ -113,7 +113,7 @@ def _add_typed_command(builder: SessionBuilder, block: Json, at: Position) -> No
 
 
 def locations(environment: Environment) -> Iterator[Path]:
-    """Yield the databases of the projects that Crush lists; it keeps one in each project."""
+    """Yield the databases of the projects that Crush lists."""
     list_file = environment.folder("CRUSH_GLOBAL_DATA", environment.data / "crush") / "projects.json"
     try:
         listed = json.loads(list_file.read_bytes())

@@ -1,4 +1,7 @@
-"""Read sessions of Factory's Droid: a header, then messages in Anthropic's blocks, each with the id of the one before."""
+"""Read sessions of Factory's Droid: a header, then messages in Anthropic's blocks.
+
+Each message names the one before it.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,10 @@ DELEGATED = "# Task Tool Invocation"
 
 
 def detect(source: SourceFile) -> int:
-    """Return 90 for messages below a session's header, 70 for a message with tool calls or results in it, else 0."""
+    """Return 90 for messages with a session's header, else 70 or 0.
+
+    70 is for messages with tool calls or results in them.
+    """
     messages = [record for record in source.sample if _is_message(record)]
     if messages and any(map(_is_header, source.sample)):
         return CERTAIN
@@ -60,7 +66,10 @@ class DroidSession(JsonlAgent):
             self.branches.add(text_of(record.get("id")), text_of(record.get("parentId")) or None)
 
     def add_record(self, record: Json, line: int) -> str | None:
-        """Apply a header, or add the turns of a record. Return why it is unreadable, or None."""
+        """Apply a header, or add the turns of a record.
+
+        Return why the record is unreadable, or None.
+        """
         if _is_header(record):
             self._apply_header(record)
             return None

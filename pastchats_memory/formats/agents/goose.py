@@ -1,4 +1,4 @@
-"""Read sessions of Goose: a header, then a message a line in blocks; from version 1.10 on a database."""
+"""Read sessions of Goose: a header, then a message a line; since 1.10 a database."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ EXPORTED = "conversation"
 
 
 def detect(source: SourceFile) -> int:
-    """Return 90 for a session's header or for a tool block of Goose, 70 for its database, else 0."""
+    """Return 90 for a session's header or a tool block, 70 for the database, else 0."""
     if source.shape == "sqlite":
         sessions, messages = (source.tables.get(name, frozenset()) for name in ("sessions", "messages"))
         has_layout = sessions >= {"id", "working_dir"} and messages >= {"session_id", "role", "content_json"}
@@ -100,7 +100,10 @@ def _stored_messages(database: Database, session_id: Value) -> Iterator[Json]:
 
 
 def _add_record(builder: SessionBuilder, item: Record) -> str | None:
-    """Apply a header, or add the turns of a message; return why it cannot be read, else None."""
+    """Apply a header, or add the turns of a message.
+
+    Return why the record cannot be read, or None.
+    """
     record, info = mapping_of(item.value), builder.info
     if _is_header(record):
         info.conversation_id = text_of(record.get("id")) or info.conversation_id
@@ -150,7 +153,10 @@ def _form_text(action: Json) -> str:
 
 
 def _result_text(value: object) -> str:
-    """Return the text of a tool result: of a copy for the model and one for the person, the person's."""
+    """Return the text of a tool result.
+
+    Of a copy for the model and one for the person it is the person's.
+    """
     parts = [mapping_of(part) for part in list_of(mapping_of(value).get("content") or value)]
     return text_of_result([part for part in parts if _is_shown(part)]) or text_of_result(value)
 
@@ -187,7 +193,10 @@ def locations(environment: Environment) -> Iterator[Path]:
 
 
 def resume(session: Session) -> list[str]:
-    """Return the command of Goose's manual (block.github.io/goose/docs/guides/goose-cli-commands)."""
+    """Return the command that resumes a session.
+
+    Source: block.github.io/goose/docs/guides/goose-cli-commands.
+    """
     return ["goose", "session", "--resume", "--session-id", session.conversation_id]
 
 

@@ -1,6 +1,6 @@
-"""Read sessions of gptme: `<session>/conversation.jsonl`, a message a line, with `config.toml` beside it.
+"""Read sessions of gptme: `<session>/conversation.jsonl`, a message a line.
 
-Tool calls stand in the answers, as code blocks named after the tool or as a line with an object. Their results are messages
+`config.toml` beside it names the working directory. Tool calls stand in the answers, as code blocks named after the tool or as a line with an object. Their results are messages
 in the system's role, as is everything else that the client adds.
 """
 
@@ -45,7 +45,7 @@ _RAISED = re.compile(r"^Exception during execution", re.MULTILINE)
 
 
 def detect(source: SourceFile) -> int:
-    """Return 90 for a file of the log's name with a message that the client pinned or hides, else 0."""
+    """Return 90 for a log's file name and a pinned or hidden message, else 0."""
     if source.path.name != LOG:
         return 0
     return CERTAIN if any(isinstance(each.get("content"), str) and _is_context(each) for each in source.sample) else 0
@@ -116,7 +116,10 @@ class GptmeSession(JsonlAgent):
 
 
 def _input_of(found: re.Match[str]) -> object:
-    """Return the input of a tool call: JSON text, the command of a shell, or the words behind the tool's name."""
+    """Return the input of a tool call.
+
+    It is JSON text, the command of a shell, or the words behind the tool's name.
+    """
     if found["input"]:
         return found["input"]
     if found["tool"] in _SHELLS:
@@ -134,7 +137,10 @@ def _parse_result(text: str) -> ToolResult:
 
 
 def _working_directory(config: Path) -> str | None:
-    """Return the session's working directory from its configuration; None if it has none or is no TOML."""
+    """Return the working directory from a session's configuration.
+
+    Return None if it names none or is no TOML.
+    """
     try:
         chat = mapping_of(tomllib.loads(read_sibling(config)).get("chat"))
     except tomllib.TOMLDecodeError:

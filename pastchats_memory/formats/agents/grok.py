@@ -1,4 +1,6 @@
-"""Read sessions of xAI's Grok Build: the updates of the Agent Client Protocol between agent and editor, one a line.
+"""Read sessions of xAI's Grok Build: a protocol update a line.
+
+The updates are those of the Agent Client Protocol between agent and editor.
 
 Sources: https://agentclientprotocol.com/protocol/session-setup for the updates; `docs/user-guide/17-sessions.md` of the program
 for the folder. `sessions/<percent-encoded cwd>/<session>/updates.jsonl` is the conversation. `chat_history.jsonl` beside it
@@ -85,7 +87,10 @@ class GrokSession(JsonlAgent):
         return None
 
     def _add_call(self, update: Json, at: Position) -> None:
-        """Merge an update into its call; add the call once its input is known or it has ended."""
+        """Merge an update into its call, and add the call.
+
+        A call is added once its input is known or it has ended.
+        """
         call_id = text_of(update.get("toolCallId"))
         known = mapping_of(self.calls.get(call_id))
         call = known | {key: value for key, value in update.items() if value not in (None, "", [], {})}
@@ -103,7 +108,10 @@ class GrokSession(JsonlAgent):
 
 
 def _working_directory(group: Path) -> str | None:
-    """Return the working directory of a folder of sessions: its name, or for a long path the text of `.cwd` in it."""
+    """Return the working directory of a folder of sessions.
+
+    It is the folder's name or, for a long path, the text of `.cwd` in it.
+    """
     path = read_sibling(group / ".cwd").strip() or unquote(group.name)
     return path if _FOLDER.match(path) else None
 
@@ -126,7 +134,10 @@ def _parse_result(call: Json) -> ToolResult:
 
 
 def resume(session: Session) -> list[str]:
-    """Return the command of Grok Build's manual (docs.x.ai/build/features/sessions)."""
+    """Return the command that resumes a session.
+
+    Source: docs.x.ai/build/features/sessions.
+    """
     return ["grok", "--resume", session.conversation_id]
 
 

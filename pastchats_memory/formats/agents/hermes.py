@@ -1,4 +1,6 @@
-"""Read the database of Nous Research's Hermes Agent: sessions, and messages as OpenAI's API has them.
+"""Read the database of Nous Research's Hermes Agent.
+
+Messages have the form of OpenAI's API.
 
 Source: `hermes_state.py` of github.com/NousResearch/hermes-agent. A compaction continues a long session in a new one, which
 names the first as its parent, or in the same one. There the compacted messages stay, and the retained ones are repeated below.
@@ -88,13 +90,19 @@ def _add_message(
 
 
 def _parse_result(text: str) -> ToolResult:
-    """Return a tool result: text, or an object with the output, the exit code and the error."""
+    """Return a tool result.
+
+    It is text, or an object with the output, the exit code and the error.
+    """
     fields = mapping_of(value_of(text))
     return parse_printed(fields, failed=bool(fields.get("error"))) if fields else ToolResult(text)
 
 
 def resume(session: Session) -> list[str]:
-    """Return the command of the Hermes manual (hermes-agent.nousresearch.com/docs/user-guide/cli)."""
+    """Return the command that resumes a session.
+
+    Source: hermes-agent.nousresearch.com/docs/user-guide/cli.
+    """
     return ["hermes", "--resume", session.conversation_id]
 
 

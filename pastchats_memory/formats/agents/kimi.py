@@ -1,4 +1,4 @@
-"""Read sessions of Kimi's two command lines: the events between agent and screen, one a line.
+"""Read sessions of Kimi's two command lines: an event a line.
 
 The newer one writes `<session>/agents/<agent>/wire.jsonl` with `state.json` beside the agents. The older one writes
 `<session>/wire.jsonl`, and beside it `context.jsonl`, the messages that the model received. That file is read if it is alone.
@@ -41,7 +41,7 @@ _EXIT = re.compile(r"(?:failed with |\A)exit code:? (\d{1,9})\b", re.IGNORECASE)
 
 
 def detect(source: SourceFile) -> int:
-    """Return 90 if one of the first records is an event, or a checkpoint between messages; else 0."""
+    """Return 90 if a first record is an event or a checkpoint, else 0."""
     return CERTAIN if any(_is_event(record) or record.get("role") == CHECKPOINT for record in source.sample) else 0
 
 
@@ -50,7 +50,10 @@ def _is_event(record: Json) -> bool:
 
 
 def _older_event(record: Json) -> tuple[str, Json]:
-    """Return kind and content of an event of the older command line; empty for any other line."""
+    """Return kind and content of an event of the older command line.
+
+    Both are empty for any other line.
+    """
     message = mapping_of(record.get("message"))
     payload = message.get("payload")
     return (text_of(message.get("type")), payload) if isinstance(payload, dict) else ("", {})
@@ -67,7 +70,10 @@ class KimiSession(JsonlAgent):
         super().__init__(source)
 
     def session_info(self) -> SessionInfo:
-        """Return the session by the folders of a file; a subagent's file names the session as its parent."""
+        """Return the session by the folders of a file.
+
+        A subagent's session has the main one as its parent.
+        """
         path = self.source.path
         if path.name != WIRE and not path.stem.startswith(SENT):
             return SessionInfo(path.stem)
@@ -190,7 +196,10 @@ class KimiSession(JsonlAgent):
 
 
 def _folder_by_digest(group: Path) -> str | None:
-    """Return the folder whose digest is the name of a group of sessions, from the list above them."""
+    """Return the folder whose digest names a group of sessions, or None.
+
+    The list of folders lies above the groups.
+    """
     listed = mapping_of(parse_json(read_sibling(group.parent.parent / "kimi.json"))).get("work_dirs")
     paths = (text_of(mapping_of(folder).get("path")) for folder in list_of(listed))
     return next((path for path in paths if group.name == _digest(path)), None)
@@ -201,13 +210,19 @@ def _digest(path: str) -> str:
 
 
 def _parse_noted_result(text: str) -> ToolResult:
-    """Return a tool result from a message to the model, in which the client's note stands above it."""
+    """Return a tool result from a message to the model.
+
+    The client's note stands above it.
+    """
     note, closed, rest = text.removeprefix(NOTE).partition(NOTE_ENDS) if text.startswith(NOTE) else ("", "", "")
     return _parse_result(rest.strip(), note, failed=note.startswith("ERROR")) if closed else ToolResult(text)
 
 
 def _parse_result(text: str, note: str = "", *, failed: bool) -> ToolResult:
-    """Return a tool result; the exit code of a failed command stands in the client's note, else in the text."""
+    """Return a tool result.
+
+    The exit code of a failed command stands in the client's note, else in the text.
+    """
     found = _EXIT.search(note or text) if failed else None
     return ToolResult(text or note, int(found[1]) if found else None, failed=failed)
 
@@ -219,7 +234,10 @@ def locations(environment: Environment) -> Iterator[Path]:
 
 
 def resume(session: Session) -> list[str]:
-    """Return the command of Kimi's manual (moonshotai.github.io/kimi-code/en/guides/sessions); subagents share a session."""
+    """Return the command that resumes a session, also for a subagent of it.
+
+    Source: moonshotai.github.io/kimi-code/en/guides/sessions.
+    """
     return ["kimi", "--session", session.conversation_id.partition("/")[0]]
 
 

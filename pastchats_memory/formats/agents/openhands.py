@@ -1,4 +1,6 @@
-"""Read conversations of OpenHands: an event a file in a conversation's folder, or an event a line as its servers print them.
+"""Read conversations of OpenHands: an event a file, or an event a line.
+
+A conversation's folder holds a file for each event. Servers print an event a line.
 
 Source: `openhands-sdk/openhands/sdk/event` of github.com/OpenHands/software-agent-sdk. A folder holds `base_state.json` and
 `events/event-<number>-<id>.json`. The first event file stands for the conversation.
@@ -49,7 +51,10 @@ _NAME = re.compile(r"event-\d{5,9}-[\w-]{1,64}\.json")
 
 
 def event_files(path: Path) -> list[Path]:
-    """Return the event files of a conversation by one of them, in order; empty for any other file. Raises OSError."""
+    """Return the event files of a conversation by one of them, in order.
+
+    Return an empty list for any other file. Raises OSError.
+    """
     if path.parent.name != FOLDER or not _NAME.fullmatch(path.name):
         return []
     return [file for file in sorted(path.parent.iterdir()) if _NAME.fullmatch(file.name) and is_sibling(file)]
@@ -61,7 +66,7 @@ def read_with(path: Path) -> Iterator[Path]:
 
 
 def hidden_in(folder: str, names: Collection[str]) -> Collection[str]:
-    """Return the names of a conversation's state, and of all its event files but the first."""
+    """Return the names of a conversation's state and of its later event files."""
     if FOLDER in names:
         return [name for name in names if name.startswith(STATE) and name.endswith((".json", ".jsonl"))]
     if Path(folder).name != FOLDER:
@@ -80,7 +85,7 @@ def _is_event(record: Json) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns in the order of the events, and the files and lines that are no events."""
+    """Yield the turns in order, and the files and lines that are no events."""
     path = source.path
     if source.shape == "jsonl":
         builder = SessionBuilder(SessionInfo(path.parent.name if path.stem == FOLDER else path.stem))
@@ -128,7 +133,10 @@ def _add_event(builder: SessionBuilder, item: Record) -> str | None:
 
 
 def _add_call(builder: SessionBuilder, event: Json, call_id: str, at: Position) -> None:
-    """Add an action: a tool call, the last answer or a plan. A refused action has only the arguments of the model."""
+    """Add an action: a tool call, the last answer or a plan.
+
+    A refused action has only the arguments of the model.
+    """
     arguments = mapping_of(event.get("tool_call")).get("arguments")
     name, action = text_of(event.get("tool_name")), mapping_of(event.get("action")) or mapping_of(value_of(arguments))
     if name == FINISH:
@@ -148,7 +156,10 @@ def _parse_result(observation: Json) -> ToolResult:
 
 
 def resume(session: Session) -> list[str]:
-    """Return the command of OpenHands' manual (docs.openhands.dev/openhands/usage/cli/resume)."""
+    """Return the command that resumes a conversation.
+
+    Source: docs.openhands.dev/openhands/usage/cli/resume.
+    """
     return ["openhands", "--resume", session.conversation_id]
 
 

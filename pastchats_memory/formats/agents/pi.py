@@ -1,4 +1,4 @@
-"""Read sessions of the pi agent and its forks: a header, then entries that form a tree by `id` and `parentId`.
+"""Read sessions of the pi agent and its forks: a header, then a tree of entries.
 
 One fork is OpenClaw, which talks in messengers. It puts facts about a message above the person's words.
 """
@@ -44,7 +44,7 @@ _REPLIES_TO = re.compile(r"\A\[\[reply_to(?:_current|:[^\]\n]{1,80})\]\]\s*")
 
 
 def detect(source: SourceFile) -> int:
-    """Return 90 for a session's header or a role of pi's own, 60 for a message in another role, else 0."""
+    """Return 90 for a header or a role of pi's own, 60 for another message, else 0."""
     roles = {_role_of(record) for record in source.sample}
     if any(map(_is_header, source.sample)) or not roles.isdisjoint(OWN_ROLES):
         return CERTAIN
@@ -137,7 +137,7 @@ class PiSession(JsonlAgent):
 
 
 def _session_in(parent: str) -> str:
-    """Return the session's id from its file's name `<time>_<id>.jsonl`, or the id itself."""
+    """Return the session's id by its file's name `<time>_<id>.jsonl`, or an id."""
     return parent.replace("\\", "/").rpartition("/")[2].removesuffix(".jsonl").rpartition("_")[2]
 
 
@@ -149,14 +149,17 @@ def _parse_result(message: Json) -> ToolResult:
 
 
 def locations(environment: Environment) -> Iterator[Path]:
-    """Yield the folder of pi's sessions, then those of OpenClaw, which writes the same format."""
+    """Yield the folder of pi's sessions, then those of OpenClaw."""
     yield environment.home / ".pi" / "agent" / "sessions"
     folder = environment.folder("OPENCLAW_STATE_DIR", environment.home / ".openclaw")
     yield from sorted(folder.glob("agents/*/sessions"))
 
 
 def resume(session: Session) -> list[str]:
-    """Return pi's command that opens a session by its file (`--session <path|id>`, github.com/tiann/hapi/pull/1206)."""
+    """Return the command that opens a session by its file.
+
+    Source: github.com/tiann/hapi/pull/1206 (`--session <path|id>`).
+    """
     return ["pi", "--session", str(session.path)]
 
 

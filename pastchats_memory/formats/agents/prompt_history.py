@@ -1,4 +1,4 @@
-"""Read the lists of prompts that Claude Code and Codex keep beside their transcripts, and after deleting those."""
+"""Read the lists of prompts of Claude Code and Codex, which outlive transcripts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PASTED = re.compile(r"\[(?:Pasted text|\.\.\.Truncated text) #(\d{1,9})[^\]\n]{
 
 
 def detect(source: SourceFile) -> int:
-    """Return 90 if one of the first three records is an entry of a list of prompts, else 0."""
+    """Return 90 if one of the first three records is an entry, else 0."""
     return CERTAIN if any(_is_entry(record) for record in source.sample[:3]) else 0
 
 

@@ -1,7 +1,7 @@
-"""Read sessions of Mistral's Vibe since its third version: a folder of immutable chunks, and a journal of later changes.
+"""Read sessions of Mistral's Vibe since its third version.
 
-As version 3.0.3 writes them: `CURRENT` names a generation, and its manifest names the chunks with the entries of the history.
-The records of `journal` add entries or replace them. `meta.json` names the working directory and stands for the folder.
+A folder holds immutable chunks, and a journal of later changes. As of version 3.0.3, `CURRENT` names a generation, and its
+manifest names the chunks with the entries of the history. The records of `journal` add entries or replace them. `meta.json` names the working directory and stands for the folder.
 """
 
 from __future__ import annotations
@@ -81,7 +81,10 @@ def read(source: SourceFile) -> Iterator[Row]:
 
 
 def _entries_of(session: Path) -> tuple[dict[str, Json], list[Unreadable]]:
-    """Return the latest state of each entry by its id, chunks before journal, and the unreadable lines of the journal."""
+    """Return the latest state of each entry by id, and the unreadable lines.
+
+    The journal replaces entries of the chunks.
+    """
     generation = text_of(mapping_of(parse_json(read_sibling(session / CURRENT))).get("generation"))
     manifest = mapping_of(_document(session / GENERATIONS, generation, "/manifest.json"))
     entries: dict[str, Json] = {}

@@ -1,4 +1,6 @@
-"""Read agent threads of Zed, from a database with a document for each as JSON or zstd, and its older text threads.
+"""Read agent threads of Zed, and its older text threads.
+
+A database holds a document for each thread, as JSON or compressed with zstd.
 
 The documents name roles in two ways: `User` and `Agent` as keys, or in older ones `role` with `segments`. Messages have no
 times, so each turn gets the time of its thread.
@@ -89,7 +91,10 @@ def read(source: SourceFile) -> Iterator[Row]:
 
 
 def _read_text_thread(document: Json, name: str) -> Iterator[Row]:
-    """Yield the turns of a text thread, whose messages are parts of one text from byte to byte."""
+    """Yield the turns of a text thread.
+
+    Its messages are parts of one text, from byte to byte.
+    """
     builder = SessionBuilder(
         SessionInfo(text_of(document.get("id")) or name, metadata={"title": text_of(document.get("summary"))})
     )
@@ -130,7 +135,11 @@ def _document(data: object, data_type: str) -> Json | str:
 
 
 def _decompress(raw: bytes) -> bytes:
-    """Return zstd data decompressed. Raises ValueError for broken data, or more than the longest record."""
+    """Return zstd data decompressed.
+
+    Raises:
+        ValueError: the data is broken, or longer than the longest record.
+    """
     zstd = import_module(ZSTD)
     packed = zstd.ZstdDecompressor()
     try:
@@ -162,7 +171,10 @@ def _read_thread(document: Json, thread: Json) -> Iterator[Row]:
 
 
 def _folder(thread: Json) -> str | None:
-    """Return the first folder of the window, from a JSON list, or from lines in alphabetical order with their places."""
+    """Return the first folder of the window.
+
+    The folders are a JSON list, or lines in alphabetical order with their places.
+    """
     paths = text_of(thread.get("folder_paths"))
     listed = parse_json(paths)
     if isinstance(listed, list):
@@ -184,7 +196,10 @@ def _add_message(builder: SessionBuilder, message: Json, branch: str) -> None:
 
 
 def _prompt_text(parts: Sequence[Json]) -> str:
-    """Return the text of a prompt; a mention stands inside the sentence that it divides."""
+    """Return the text of a prompt.
+
+    A mention stands inside the sentence that it divides.
+    """
     words, follows_text = "", False
     for part in parts:
         text, mention = text_of(part.get("Text")), _name_of_mention(part)
@@ -197,7 +212,10 @@ def _prompt_text(parts: Sequence[Json]) -> str:
 
 
 def _name_of_mention(part: Json) -> str:
-    """Return the name of a mentioned file after `@`, without the contents that the editor adds."""
+    """Return the name of a mentioned file after `@`.
+
+    The editor's copy of its contents is left out.
+    """
     uri = mapping_of(part.get("Mention")).get("uri")
     inner = mapping_of(next(iter(mapping_of(uri).values()), None))
     path = text_of(mapping_of(uri).get("File")) or text_of(uri) or text_of(inner.get("abs_path"))
@@ -211,7 +229,7 @@ def _add_tool(builder: SessionBuilder, use: Json, result: Json, at: Position) ->
 
 
 def _result_text(result: Json) -> str:
-    """Return the text of a tool result, from one part or, since 2026, from a list of parts."""
+    """Return the text of a tool result: one part or, since 2026, a list of parts."""
     content = result.get("content")
     parts = [mapping_of(part) for part in (content if isinstance(content, list) else [content])]
     return "\n".join(text for part in parts if (text := text_of(part.get("Text")))) or text_of_result(content)

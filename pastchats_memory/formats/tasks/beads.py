@@ -1,4 +1,4 @@
-"""Read issues of Beads: one a line, in a file that is rewritten whole, with dependencies, comments and tombstones."""
+"""Read issues of Beads: one a line, in a file that is rewritten whole."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ def _is_issue(record: Json) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Task | Unreadable]:
-    """Yield each issue once, and the older issues of an id as unreadable; leave out deleted issues and memories."""
+    """Yield each issue once, and the older issues of an id as unreadable.
+
+    Deleted issues and memories are left out.
+    """
     found: dict[str, tuple[int, Json]] = {}
     for item in source.records():
         if not isinstance(item, Record):

@@ -1,4 +1,7 @@
-"""Read Markdown checklists and todo.txt: each box is a task, an indented box a subtask of the one above."""
+"""Read Markdown checklists and todo.txt: each box is a task.
+
+An indented box is a subtask of the one above.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,10 @@ _TAG = re.compile(r"(?<!\S)[#+@]([A-Za-z][\w/-]*)")
 
 
 def detect(source: SourceFile) -> int:
-    """Return 60 for a todo.txt, for boxes under a name such as `plan.md`, and for boxes in half of the lines; else 0."""
+    """Return 60 for a checklist or a todo.txt, else 0.
+
+    A checklist has a name such as `plan.md` and a box, or boxes in half of its lines.
+    """
     if source.shape != "markdown" or is_template(source.path):
         return 0
     lines = source.head.splitlines()
@@ -72,7 +78,7 @@ def _is_checklist(lines: list[str], name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _List:
-    """The owner of a list: a project, or a session in whose folder Copilot CLI keeps it."""
+    """The owner of a list: a project, or a session of Copilot CLI."""
 
     scope: str
     prefix: str
@@ -172,7 +178,10 @@ def _day(found: re.Match[str] | None) -> str | None:
 
 
 def _read_todo_txt(source: SourceFile) -> Iterator[Task]:
-    """Yield the tasks of a todo.txt: `x`, priority, dates of completion and creation, text with +projects and @contexts."""
+    """Yield the tasks of a todo.txt.
+
+    A line has `x`, a priority, dates of completion and creation, and text with +projects and @contexts.
+    """
     for number, line in enumerate(source.text.split("\n"), start=1):
         found = _TODO_LINE.match(line.strip())
         if found is None:

@@ -1,6 +1,6 @@
-"""Read issues and pull requests as `gh issue` and `gh pr` (`list` or `view`, with `--json`) and `gh api …/issues` print them.
+"""Read issues and pull requests as GitHub's command line prints them.
 
-The output is an array, an object, or one object a line.
+The commands are `gh issue` and `gh pr` (`list` or `view`, with `--json`), and `gh api …/issues`. The output is an array, an object, or one object a line.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _REPOSITORY = re.compile(r"https?://[^/]+/([^/]+/([^/]+))/(?:issues|pull)/\d+")
 
 
 def detect(source: SourceFile) -> int:
-    """Return 90 if each object has a number, a title and the state of an issue, else 0."""
+    """Return 90 if each object has number, title and state of an issue, else 0."""
     issues = source.sample if source.shape == "jsonl" else _issues_in(source, source.outline)
     return CERTAIN if issues and all(map(_is_issue, issues)) else 0
 
@@ -58,12 +58,15 @@ def read(source: SourceFile) -> Iterator[Task | Unreadable]:
 
 
 def _field(issue: Json, key: str, key_of_api: str) -> str:
-    """Return a value by the key of GitHub's API (https://docs.github.com/rest/issues/issues), else by that of `gh issue`."""
+    """Return a value by the key of GitHub's API, else by that of `gh issue`.
+
+    Source: https://docs.github.com/rest/issues/issues.
+    """
     return text_of(issue.get(key_of_api)) or text_of(issue.get(key))
 
 
 def _status(issue: Json) -> str:
-    """Return the status: the state or its reason; a closed pull request is merged or rejected."""
+    """Return the state or its reason; a closed pull request is merged or rejected."""
     state, reason = text_of(issue.get("state")).lower(), _field(issue, "stateReason", "state_reason").lower()
     sources = [issue, mapping_of(issue.get("pull_request"))]
     merged = [fields[key] for fields in sources for key in ("mergedAt", "merged_at") if key in fields]

@@ -1,4 +1,7 @@
-"""Read a task from a Markdown file with front matter, as Backlog.md and other trackers beside the code write it."""
+"""Read a task from a Markdown file with front matter.
+
+Backlog.md and other trackers beside the code write such files.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ _OLD_DAY = re.compile(r"\A(\d\d)-(\d\d)-(\d\d)\Z")
 
 
 def detect(source: SourceFile) -> int:
-    """Return 65 for front matter with the status of an issue, and a title in it or in the text; else 0."""
+    """Return 65 for front matter with an issue's status, and a title; else 0."""
     if source.shape != "markdown" or is_template(source.path):
         return 0
     lines = source.head.split("\n")
@@ -98,7 +101,10 @@ def read(source: SourceFile) -> Iterator[Task | Unreadable]:
 
 
 def _normalize_keys(fields: Json) -> Json:
-    """Return the fields with keys such as `created_at`, from spellings such as `createdAt`, `depends-on` and `Due Date`."""
+    """Return the fields with keys such as `created_at`.
+
+    Example: `createdAt`, `depends-on` and `Due Date` become `created_at`, `depends_on` and `due_date`.
+    """
     return {_CAMEL.sub("_", key).lower().replace("-", "_").replace(" ", "_"): value for key, value in fields.items()}
 
 
@@ -109,7 +115,7 @@ def _title(fields: Json, body: list[str]) -> str:
 
 
 def _status(path: PurePath, word: str) -> str:
-    """Return the status of the folder, which overrides the file's; else the file's word."""
+    """Return the status of the folder, else the file's word."""
     folders = [parent.name.lower() for parent in list(path.parents)[:2]]
     moved = next((FOLDER_STATUS[name] for name in folders if name in FOLDER_STATUS), None)
     if moved is None and folders[0] == "completed" and status_of(word) not in RESOLVED:
@@ -123,7 +129,10 @@ def _id_in_name(path: PurePath) -> str:
 
 
 def _match_spelling(id_: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return references in the spelling of this task's id: `task-100` as `BACK-100` after a change of the prefix."""
+    """Return references in the spelling of this task's id.
+
+    Example: `task-100` becomes `BACK-100` after a change of the prefix.
+    """
     own = _ID.match(id_)
     found = ((name, _ID.match(name)) for name in names)
     return tuple(

@@ -1,4 +1,7 @@
-"""Read Taskmaster's `tasks.json`: a list of tasks with subtasks for each tag, or the older single list."""
+"""Read Taskmaster's `tasks.json`: a list of tasks for each tag.
+
+The older form has a single list.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ PARTS = {"description": "", "details": "", "testStrategy": "Test strategy", "acc
 
 
 def detect(source: SourceFile) -> int:
-    """Return 90 for a list of tasks under `tasks`, or under the `tasks` of a tag; else 0."""
+    """Return 90 for tasks under `tasks`, or under the `tasks` of a tag; else 0."""
     return CERTAIN if source.shape == "json" and any(_lists_of(source.outline)) else 0
 
 
@@ -41,7 +44,10 @@ def _is_task(fields: Json) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Task | Unreadable]:
-    """Yield each task, then its subtasks; a repeated id gets a number, so that every id is unique."""
+    """Yield each task, then its subtasks.
+
+    A repeated id gets a number, so that every id is unique.
+    """
     places = Places(source.text)
     cwd = folder_of_project(source.path)
     seen: Counter[str] = Counter()
@@ -65,7 +71,10 @@ def _unique_id(id_: str, seen: Counter[str]) -> str:
 
 
 def _full_id(tag: str, id_: str, name: str) -> str:
-    """Return the full id of a task that a subtask depends on: a sibling by its number, or any subtask by `1.2`."""
+    """Return the full id of a task that a subtask depends on.
+
+    The name is the number of a sibling, or `1.2` for any subtask.
+    """
     return f"{tag}/{name}" if "." in name else f"{tag}/{id_}.{name}"
 
 

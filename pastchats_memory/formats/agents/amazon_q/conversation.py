@@ -1,4 +1,6 @@
-"""Read conversations of Amazon Q CLI and of the first Kiro CLI: files that `/save` writes, and their database.
+"""Read conversations of Amazon Q CLI and of the first Kiro CLI.
+
+The sources are files that `/save` writes, and the programs' database.
 
 A history consists of exchanges: a prompt or tool results, then an answer with or without tool calls. A compaction removes
 exchanges from the history. The transcript keeps them, as the lines that stood on the screen.
@@ -90,7 +92,10 @@ def _read_conversation(saved: Json, places: Places, name: str, folder: str | Non
 
 
 def _split_exchange(entry: object) -> tuple[Json, Json]:
-    """Return the user's and the assistant's side of an exchange; older versions write it as a pair."""
+    """Return the user's and the assistant's side of an exchange.
+
+    Older versions write it as a pair.
+    """
     pair = list_of(entry)
     fields = mapping_of(entry)
     user, assistant = pair if len(pair) == len(("user", "assistant")) else (fields.get("user"), fields.get("assistant"))
@@ -98,13 +103,19 @@ def _split_exchange(entry: object) -> tuple[Json, Json]:
 
 
 def _prompt_of(user: Json) -> str:
-    """Return what a person typed, also when it refused tool calls; `""` for tool results alone."""
+    """Return what a person typed; `""` for tool results alone.
+
+    A prompt may stand beside results, if it refuses the tool calls.
+    """
     contents = mapping_of(user.get("content")).values()
     return next((text for each in contents if (text := text_of(mapping_of(each).get("prompt")))), "")
 
 
 def _add_screen_line(builder: SessionBuilder, line: str, at: Position) -> None:
-    """Add a prompt or an answer as it stood on the screen: without a time, and without tool results."""
+    """Add a prompt or an answer as it stood on the screen.
+
+    The screen shows no times and no tool results.
+    """
     if line.startswith(PROMPT):
         prompt = line.removeprefix(PROMPT)
         builder.add_prompt("" if _COMMAND.match(prompt) else prompt, at)

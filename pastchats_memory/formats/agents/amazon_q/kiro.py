@@ -1,4 +1,7 @@
-"""Read sessions of Kiro CLI's second version: a record `{version, kind, data}` a line, with `<id>.json` beside the file."""
+"""Read sessions of Kiro CLI's second version.
+
+A line is a record `{version, kind, data}`. `<id>.json` beside the file names the working directory.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ class KiroSession(JsonlAgent):
     """A session of Kiro CLI."""
 
     def session_info(self) -> SessionInfo:
-        """Return the session's id from the file's name, and its folder from the file beside it."""
+        """Return the id by the file's name, and the folder by the file beside it."""
         path = self.source.path
         return SessionInfo(path.stem, read_sibling_field(path.with_suffix(".json"), "cwd") or None)
 
@@ -73,7 +76,10 @@ def _parse_result(result: Json) -> ToolResult:
 
 
 def resume(session: Session) -> list[str]:
-    """Return the command of Kiro CLI's manual (kiro.dev/docs/cli/chat/session-management)."""
+    """Return the command that resumes a session.
+
+    Source: kiro.dev/docs/cli/chat/session-management.
+    """
     return ["kiro-cli", "chat", "--resume-id", session.conversation_id]
 
 

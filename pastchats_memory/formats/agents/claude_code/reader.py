@@ -35,9 +35,6 @@ from pastchats_memory.formats.base.tools import (
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.dates import iso_utc
 
-FORMAT = "claude-code"
-VERSION = 6
-
 TYPES = frozenset({
     "user", "assistant", "system", "summary", "progress", "attachment", "queue-operation", "file-history-snapshot",
     "file-history-delta", "mode", "permission-mode", "last-prompt", "custom-title", "ai-title", "agent-name",

@@ -111,9 +111,6 @@ def _timed(line: str) -> tuple[str, str, str] | None:
     return (rest, time, "") if rest in NAMES else ("ended", time, rest)
 
 
-FORMAT = "codex-exec"
-VERSION = 3
-
 EVENTS = frozenset({
     "task_started", "agent_message", "agent_reasoning", "exec_command_begin", "exec_command_end", "token_count", "task_complete",
 })  # fmt: skip
@@ -313,4 +310,5 @@ CODEX_EXEC = Format(
     version=3,
     detect=confident(recognise, 90),
     read=read,
+    verified="0.106.0, 2026-11",
 )

@@ -38,9 +38,6 @@ from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.clean import IMAGE
 from pastchats_memory.text.dates import iso_utc
 
-FORMAT = "codex"
-VERSION = 4
-
 BURST = timedelta(seconds=1)
 """A replay is written in one go, milliseconds between its lines; what a person does next takes longer."""
 

@@ -18,9 +18,6 @@ from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.dates import LOCAL, handwritten, iso_utc, to_the_minute
 
-FORMAT = "copilot-cli"
-VERSION = 6
-
 KINDS = ("session", "user", "assistant", "tool", "system", "subagent", "hook", "skill")
 """What stands before the dot in an event's type."""
 SPOKEN = ("user.message", "assistant.message")
@@ -127,8 +124,6 @@ def _output(data: Json) -> ToolResult:
 # A section begins with the time since the session began, in small print, and a heading: a role, or the name of a tool as code. A line quoted
 # from another such file stands in a fence.
 
-SHARE_FORMAT = "copilot-share"
-SHARE_VERSION = 2
 
 _TITLE = re.compile(r"\s*#\s+(?:[^\w\s]{1,8}\s*)?Copilot CLI Session\s*$", re.MULTILINE)
 _FACT = re.compile(r"> - \*\*(Session ID|Started):\*\* `?([^`\n]{1,100}?)`?\s*\Z")

@@ -127,9 +127,6 @@ def _delete(holder: object, key: object) -> bool:
     return True
 
 
-FORMAT = "vscode-copilot-chat"
-VERSION = 9
-
 MARKS = ("responderUsername", "initialLocation", "requesterUsername")
 SHELLS = ("run_in_terminal", "copilot_runInTerminal")
 DEEPEST = 50

@@ -124,9 +124,6 @@ def _varint(message: bytes, at: int) -> tuple[int, int]:
     return number, len(message)
 
 
-FORMAT = "cursor"
-VERSION = 7
-
 WRAPPERS = (
     "attached_files", "additional_data", "system_reminder", "system-reminder", "user_info", "rules", "timestamp",
     "open_and_recently_viewed_files", "manually_attached_skills", "agent_skills", "agent_transcripts", "git_status",
@@ -357,8 +354,6 @@ def _pair(line: str) -> tuple[str, str] | None:
 #
 # Earlier versions had the bubbles inside the chat, and before that all chats of a window in one value of `ItemTable`.
 
-IDE_FORMAT = "cursor-ide"
-IDE_VERSION = 4
 
 KEYS = ("key", "value")
 CHATS, CHAT, BUBBLE = "cursordiskkv", "composerData:", "bubbleId:"

@@ -189,9 +189,6 @@ def _json_in(path: Path) -> object:
     return SourceFile(path).document if is_sibling(path) else None
 
 
-FORMAT = "gemini-cli"
-VERSION = 7
-
 INVESTIGATION = "Your task is to do a deep investigation"
 """How Gemini CLI begins the task of a subagent, which older versions keep beside the session, under the same id."""
 NAMED = "session-"

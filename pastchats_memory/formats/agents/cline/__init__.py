@@ -339,9 +339,6 @@ class Shown:
             builder.queue.flag("interrupted")
 
 
-FORMAT = "cline"
-VERSION = 8
-
 UI_NAMES, API_NAME = ("ui_messages.json", "claude_messages.json"), "api_conversation_history.json"
 NAMES = (*UI_NAMES, API_NAME)
 FOCUS_CHAIN = "focus_chain_taskid_"
@@ -476,4 +473,5 @@ CLINE = Format(
     program="Cline, Roo Code, Kilo Code",
     locations=locations,
     companions=Companions(hidden_in=hidden_in),
+    verified="2026-11",
 )

@@ -167,9 +167,6 @@ def _fence_after(line: str, fence: str) -> str:
     return "" if closes else fence
 
 
-FORMAT = "aider"
-VERSION = 10
-
 CHAT, INPUT = ".aider.chat.history.md", ".aider.input.history"
 OPENING = 4096
 ASKING = frozenset({"ask", "code", "architect", "context", "help"})
@@ -481,4 +478,5 @@ AIDER = Format(
     version=10,
     detect=confident(recognise, 90),
     read=read,
+    verified="0.86.2, 2026-11",
 )

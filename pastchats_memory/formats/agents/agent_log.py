@@ -176,4 +176,5 @@ AGENT_LOG = Format(
     detect=detect,
     read=read,
     is_specific=False,
+    verified="2026-11",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pastchats_memory.formats.base.format import CERTAIN, Format, Session
+from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import (
     Position,
@@ -125,14 +125,6 @@ def locations(environment: Environment) -> Iterator[Path]:
     yield from (editor / "globalStorage" / "sourcegraph.amp" for editor in environment.editors)
 
 
-def resume(session: Session) -> list[str]:
-    """Return the command that continues a thread.
-
-    Source: github.com/coder/registry/issues/748.
-    """
-    return ["amp", "threads", "continue", session.conversation_id]
-
-
 AMP = Format(
     name="amp",
     version=5,
@@ -141,5 +133,6 @@ AMP = Format(
     program="Amp",
     locations=locations,
     keeps_mtime=False,
-    resume=resume,
+    resume=resume_with("amp", "threads", "continue"),  # github.com/coder/registry/issues/748
+    verified="2026-11",
 )

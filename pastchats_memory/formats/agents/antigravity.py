@@ -146,4 +146,5 @@ ANTIGRAVITY = Format(
     program="Antigravity",
     locations=below_home(*(f".gemini/{name}/brain" for name in ("antigravity-cli", "antigravity", "antigravity-ide"))),
     companions=named_after({SHORT: (FULL,)}),
+    verified="2026-11",
 )

@@ -148,4 +148,5 @@ CONTINUE_DEV = Format(
     locations=lambda environment: iter(
         [environment.folder("CONTINUE_GLOBAL_DIR", environment.home / ".continue") / "sessions"]
     ),
+    verified="2026-11",
 )

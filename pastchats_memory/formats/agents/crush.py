@@ -133,4 +133,5 @@ CRUSH = Format(
     read=CrushSessions.read,
     program="Crush",
     locations=locations,
+    verified="2026-11",
 )

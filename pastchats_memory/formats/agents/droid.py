@@ -10,7 +10,7 @@ from dataclasses import replace
 from pastchats_memory.formats.base.agent import JsonlAgent
 from pastchats_memory.formats.base.agent_spellings import parse_droid_output
 from pastchats_memory.formats.base.companions import ending_in
-from pastchats_memory.formats.base.format import CERTAIN, Format, Session
+from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.session import (
     Position,
@@ -112,11 +112,6 @@ class DroidSession(JsonlAgent):
                 self.builder.add_result(text_of(block.get("tool_use_id")), output, at)
 
 
-def resume(session: Session) -> list[str]:
-    """Return the command of Droid's manual (docs.factory.ai/reference/cli-reference)."""
-    return ["droid", "--resume", session.conversation_id]
-
-
 DROID = Format(
     name="droid",
     version=2,
@@ -125,5 +120,6 @@ DROID = Format(
     program="Factory Droid",
     locations=below_home(SESSIONS),
     companions=ending_in(SESSIONS, SETTINGS),
-    resume=resume,
+    resume=resume_with("droid", "--resume"),  # https://docs.factory.ai/reference/cli-reference
+    verified="2026-11",
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pastchats_memory.files.foreign_sqlite import Database, Value
-from pastchats_memory.formats.base.format import CERTAIN, Format, Session
+from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import (
     Position,
@@ -192,14 +192,6 @@ def locations(environment: Environment) -> Iterator[Path]:
     yield environment.home / ".goose" / "sessions"
 
 
-def resume(session: Session) -> list[str]:
-    """Return the command that resumes a session.
-
-    Source: block.github.io/goose/docs/guides/goose-cli-commands.
-    """
-    return ["goose", "session", "--resume", "--session-id", session.conversation_id]
-
-
 GOOSE = Format(
     name="goose",
     version=9,
@@ -207,5 +199,8 @@ GOOSE = Format(
     read=read,
     program="Goose",
     locations=locations,
-    resume=resume,
+    resume=resume_with(
+        "goose", "session", "--resume", "--session-id"
+    ),  # https://block.github.io/goose/docs/guides/goose-cli-commands
+    verified="2026-11",
 )

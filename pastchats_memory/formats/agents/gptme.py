@@ -156,4 +156,5 @@ GPTME = Format(
     program="gptme",
     locations=lambda environment: iter([environment.folder("GPTME_LOGS_HOME", environment.data / "gptme" / "logs")]),
     companions=named_after({LOG: DERIVED}),
+    verified="2026-11",
 )

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 from pastchats_memory.formats.base.agent import JsonlAgent
 from pastchats_memory.formats.base.companions import named_after
-from pastchats_memory.formats.base.format import CERTAIN, Format, Session
+from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.session import Position, SessionInfo
 from pastchats_memory.formats.base.sibling_files import read_sibling
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
@@ -133,14 +133,6 @@ def _parse_result(call: Json) -> ToolResult:
     return replace(printed, text=text or text_of(raw) or printed.text)
 
 
-def resume(session: Session) -> list[str]:
-    """Return the command that resumes a session.
-
-    Source: docs.x.ai/build/features/sessions.
-    """
-    return ["grok", "--resume", session.conversation_id]
-
-
 GROK = Format(
     name="grok",
     version=2,
@@ -149,5 +141,6 @@ GROK = Format(
     program="Grok Build",
     locations=lambda environment: iter([environment.folder("GROK_HOME", environment.home / ".grok") / "sessions"]),
     companions=named_after({UPDATES: (SENT, SUMMARY)}),
-    resume=resume,
+    resume=resume_with("grok", "--resume"),  # https://docs.x.ai/build/features/sessions
+    verified="2026-11",
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from pastchats_memory.formats.base.format import Format, Session
+from pastchats_memory.formats.base.format import Format, resume_with
 from pastchats_memory.formats.base.session import (
     Position,
     SessionBuilder,
@@ -98,14 +98,6 @@ def _parse_result(text: str) -> ToolResult:
     return parse_printed(fields, failed=bool(fields.get("error"))) if fields else ToolResult(text)
 
 
-def resume(session: Session) -> list[str]:
-    """Return the command that resumes a session.
-
-    Source: hermes-agent.nousresearch.com/docs/user-guide/cli.
-    """
-    return ["hermes", "--resume", session.conversation_id]
-
-
 HERMES = Format(
     name="hermes",
     version=2,
@@ -113,5 +105,6 @@ HERMES = Format(
     read=HermesSessions.read,
     program="Hermes",
     locations=lambda environment: iter([environment.folder("HERMES_HOME", environment.home / ".hermes") / "state.db"]),
-    resume=resume,
+    resume=resume_with("hermes", "--resume"),  # https://hermes-agent.nousresearch.com/docs/user-guide/cli
+    verified="2026-11",
 )

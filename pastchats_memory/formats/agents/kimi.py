@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pastchats_memory.formats.base.agent import JsonlAgent
 from pastchats_memory.formats.base.companions import named_after
-from pastchats_memory.formats.base.format import CERTAIN, Format, Session
+from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import (
     Position,
@@ -233,14 +233,6 @@ def locations(environment: Environment) -> Iterator[Path]:
     yield environment.home / ".kimi" / "sessions"
 
 
-def resume(session: Session) -> list[str]:
-    """Return the command that resumes a session, also for a subagent of it.
-
-    Source: moonshotai.github.io/kimi-code/en/guides/sessions.
-    """
-    return ["kimi", "--session", session.conversation_id.partition("/")[0]]
-
-
 KIMI = Format(
     name="kimi",
     version=2,
@@ -249,5 +241,6 @@ KIMI = Format(
     program="Kimi",
     locations=locations,
     companions=named_after({WIRE: (SENT,), AGENTS: (STATE,)}),
-    resume=resume,
+    resume=resume_with("kimi", "--session"),  # https://moonshotai.github.io/kimi-code/en/guides/sessions
+    verified="2026-11",
 )

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from pastchats_memory.formats.base.format import CERTAIN, Companions, Format, Session
+from pastchats_memory.formats.base.format import CERTAIN, Companions, Format, resume_with
 from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.session import (
     Position,
@@ -155,14 +155,6 @@ def _parse_result(observation: Json) -> ToolResult:
     return replace(printed, text=texts_of(observation.get("content")) or printed.text)
 
 
-def resume(session: Session) -> list[str]:
-    """Return the command that resumes a conversation.
-
-    Source: docs.openhands.dev/openhands/usage/cli/resume.
-    """
-    return ["openhands", "--resume", session.conversation_id]
-
-
 OPENHANDS = Format(
     name="openhands",
     version=3,
@@ -171,5 +163,6 @@ OPENHANDS = Format(
     program="OpenHands",
     locations=below_home(".openhands/conversations"),
     companions=Companions((EVENT,), read_with, hidden_in),
-    resume=resume,
+    resume=resume_with("openhands", "--resume"),  # https://docs.openhands.dev/openhands/usage/cli/resume
+    verified="2026-11",
 )

@@ -171,4 +171,5 @@ PI = Format(
     program="pi, OpenClaw",
     locations=locations,
     resume=resume,
+    verified="2026-11",
 )

@@ -91,4 +91,5 @@ PROMPT_HISTORY = Format(
     detect=detect,
     read=read,
     fidelity=PROMPTS,
+    verified="2026-11",
 )

@@ -154,4 +154,5 @@ VIBE = Format(
     program="Mistral Vibe",
     locations=locations,
     companions=Companions((META,), read_with, hidden_in),
+    verified="3.0.3, 2026-11",
 )

@@ -270,4 +270,5 @@ ZED = Format(
     read=read,
     program="Zed",
     locations=locations,
+    verified="2026-11",
 )

@@ -128,4 +128,5 @@ BEADS = Format(
     detect=detect,
     read=read,
     kinds=frozenset({"tasks"}),
+    verified="2026-11",
 )

@@ -211,4 +211,5 @@ CHECKLIST = Format(
     read=read,
     is_specific=False,
     kinds=frozenset({"tasks"}),
+    verified="2026-11",
 )

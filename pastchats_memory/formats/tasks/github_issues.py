@@ -114,4 +114,5 @@ GITHUB_ISSUES = Format(
     detect=detect,
     read=read,
     kinds=frozenset({"tasks"}),
+    verified="2026-11",
 )

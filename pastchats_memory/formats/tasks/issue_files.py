@@ -179,4 +179,5 @@ ISSUE_FILES = Format(
     read=read,
     is_specific=False,
     kinds=frozenset({"tasks"}),
+    verified="2026-11",
 )

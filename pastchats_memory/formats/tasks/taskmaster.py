@@ -105,4 +105,5 @@ TASKMASTER = Format(
     detect=detect,
     read=read,
     kinds=frozenset({"tasks"}),
+    verified="2026-11",
 )

@@ -177,4 +177,5 @@ AMAZON_Q = Format(
     read=read,
     program="Amazon Q, Kiro CLI",
     locations=locations,
+    verified="2026-11",
 )

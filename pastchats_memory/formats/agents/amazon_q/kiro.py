@@ -9,7 +9,7 @@ import re
 
 from pastchats_memory.formats.base.agent import JsonlAgent
 from pastchats_memory.formats.base.companions import ending_in
-from pastchats_memory.formats.base.format import CERTAIN, Format, Session
+from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.session import Position, SessionInfo
 from pastchats_memory.formats.base.sibling_files import read_sibling_field
@@ -75,14 +75,6 @@ def _parse_result(result: Json) -> ToolResult:
     return ToolResult("\n".join(filter(None, texts)), code, failed=result.get("status") == "error" or bool(code))
 
 
-def resume(session: Session) -> list[str]:
-    """Return the command that resumes a session.
-
-    Source: kiro.dev/docs/cli/chat/session-management.
-    """
-    return ["kiro-cli", "chat", "--resume-id", session.conversation_id]
-
-
 KIRO_CLI = Format(
     name="kiro-cli",
     version=3,
@@ -91,5 +83,6 @@ KIRO_CLI = Format(
     program="Amazon Q, Kiro CLI",
     locations=below_home(SESSIONS),
     companions=ending_in(SESSIONS, ".json"),
-    resume=resume,
+    resume=resume_with("kiro-cli", "chat", "--resume-id"),  # kiro.dev/docs/cli/chat/session-management
+    verified="2026-11",
 )

@@ -39,7 +39,7 @@ from pastchats_memory.formats.base.source import (
 )
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed
 from pastchats_memory.model import Unreadable
-from pastchats_memory.text.dates import LOCAL, iso_utc
+from pastchats_memory.text.timestamps import LOCAL, iso_utc
 
 EVENT, FOLDER, STATE = "event-", "events", "base_state.json"
 KINDS = ("MessageEvent", "ActionEvent", "ObservationEvent", "SystemPromptEvent")

@@ -29,7 +29,7 @@ from pastchats_memory.formats.base.source import (
 )
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.model import Unreadable
-from pastchats_memory.text.dates import iso_utc, to_the_minute
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 """The same module, in the standard library from 3.14 on."""

@@ -14,11 +14,11 @@ from pathlib import PurePath
 
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.locations import NOTE_FOLDER_DEPTH
-from pastchats_memory.formats.base.markdown import FrontMatter, front_matter, has_marks_of_its_own
+from pastchats_memory.formats.base.markdown import FrontMatter, front_matter
 from pastchats_memory.formats.base.source import MARKDOWN_SUFFIXES, Json, SourceFile
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.text.clean import beginning
-from pastchats_memory.text.dates import LOCAL, date_in_path, iso_utc
+from pastchats_memory.text.timestamps import LOCAL, date_in_path, iso_utc
+from pastchats_memory.text.truncate import keep_head
 
 FORMAT = "notes"
 VERSION = 4
@@ -41,7 +41,7 @@ _FACT = re.compile(r"[\s>*_-]{0,8}(date|project)[*_]{0,2}:[*_]{0,2}[ \t]{0,8}(\S
 
 def recognise(source: SourceFile) -> bool:
     """Whether it is Markdown that somebody wants as notes: named, asked for, in a folder of notes, or dated in its front matter."""
-    if source.shape != "markdown" or has_marks_of_its_own(source.head) or not source.head.strip():
+    if source.shape != "markdown" or not source.head.strip():
         return False
     if source.named:
         return True
@@ -86,7 +86,7 @@ def _framed(text: str, about: Json) -> str:
     title = _on_one_line(about.get("title", ""))
     is_said = title.lower() in (line.strip("# ").lower() for line in text.split("\n"))
     foot = "\n".join(f"{key}: {_on_one_line(value)}" for key, value in about.items() if key != "title")
-    return "\n\n".join(piece for piece in ("" if is_said else title, text, beginning(foot, LONGEST_FOOT)) if piece)
+    return "\n\n".join(piece for piece in ("" if is_said else title, text, keep_head(foot, LONGEST_FOOT)) if piece)
 
 
 def _on_one_line(value: object) -> str:

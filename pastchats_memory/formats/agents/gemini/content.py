@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
+from pastchats_memory.formats.base.agent_spellings import parse_gemini_output
 from pastchats_memory.formats.base.dialect import COMMON
 from pastchats_memory.formats.base.session import Position, SessionBuilder
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
@@ -84,30 +85,6 @@ def _shown(part: Json) -> str:
     return "" if part.get("thought") is True else text_of(part.get("text"))
 
 
-# What the shell tool of Gemini CLI and its forks answers: a header and a footer of named lines around the output.
-
-_UNTRUSTED = re.compile(r"\s*<untrusted_context>\n(.*)\n</untrusted_context>\s*\Z", re.DOTALL)
-"""What newer versions put around what came from outside."""
-_EXIT_CODE = re.compile(r"^Exit Code: (-?\d{1,9})$", re.MULTILINE)
-_PLUMBING = re.compile(
-    r"^(?:Command: .*|Directory: .*|Exit Code: .*|(?:Error|Signal|Background PIDs|Process Group PGID|Output): \(.*\)|"
-    r"Signal: .*|Background PIDs: .*|Process Group PGID: .*)\n?",
-    re.MULTILINE,
-)
-
-
-def shell_output(text: str, *, failed: bool) -> ToolResult:
-    """The output with its exit code where there is one; the tool itself counts a failed command as a success."""
-    wrapped = _UNTRUSTED.match(text)
-    text = wrapped[1] if wrapped else text
-    found = _EXIT_CODE.search(text)
-    if found is None and not text.startswith("Output: "):
-        return ToolResult(text, failed=failed)
-    code = int(found[1]) if found else None
-    words = _PLUMBING.sub("", text).strip()
-    return ToolResult(words.removeprefix("Output: "), code, failed=failed or bool(code))
-
-
 # What a message of Gemini's, in parts, comes to in a session of Gemini CLI and its forks: prompts, commands, answers of tools.
 
 
@@ -129,4 +106,4 @@ def join_responses(responses: Iterable[Json], *, failed: bool = False) -> ToolRe
     told = list(responses)
     fault = "\n".join(text for response in told if (text := text_of(response.get("error"))))
     text = fault or "\n".join(text_of_result(response.get("output")) for response in told)
-    return shell_output(text, failed=failed or bool(fault))
+    return parse_gemini_output(text, failed=failed or bool(fault))

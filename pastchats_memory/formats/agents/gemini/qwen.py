@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from pastchats_memory.formats.agents.gemini.content import shell_output, strip_context
+from pastchats_memory.formats.agents.gemini.content import strip_context
 from pastchats_memory.formats.agents.gemini.dialect import DIALECT
 from pastchats_memory.formats.base.agent import JsonlAgent
+from pastchats_memory.formats.base.agent_spellings import parse_gemini_output
 from pastchats_memory.formats.base.format import CERTAIN
 from pastchats_memory.formats.base.session import Position, folder_of
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
@@ -96,4 +97,4 @@ class QwenSession(JsonlAgent):
 def _parse_output(record: Json, response: Json) -> ToolResult:
     error = text_of(response.get("error"))
     failed = bool(error) or mapping_of(record.get("toolCallResult")).get("status") == "error"
-    return shell_output(error or text_of(response.get("output")), failed=failed)
+    return parse_gemini_output(error or text_of(response.get("output")), failed=failed)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, reduce
 from importlib import import_module
+from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
 from pastchats_memory.errors import UsageFault
@@ -13,6 +14,7 @@ from pastchats_memory.formats.base.format import CERTAIN, Format
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pastchats_memory.formats.base.dialect import Dialect
     from pastchats_memory.formats.base.locations import Environment
     from pastchats_memory.formats.base.source import SourceFile
 
@@ -161,6 +163,14 @@ def detect_format(source: SourceFile) -> Format | None:
 
         raise NotText("an SQLite database in which no known program keeps conversations")
     return best
+
+
+@cache
+def any_dialect() -> Dialect:
+    """Return the spellings of all agents, for a file that may hold a session of any of them. Raises BrokenFormat."""
+    from pastchats_memory.formats.base.dialect import COMMON  # a hook has no use for it
+
+    return reduce(or_, (format_.dialect() for format_ in all_formats() if format_.dialect is not None), COMMON)
 
 
 class History(NamedTuple):

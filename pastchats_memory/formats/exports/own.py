@@ -18,12 +18,12 @@ LARGEST = (1 << 63) - 1
 
 
 def recognise(source: SourceFile) -> bool:
-    """Whether the first record is a line of an export."""
+    """Return 90 if the first record is a line of an export, else 0."""
     return bool(source.sample) and source.sample[0].get("schema") == EXPORT
 
 
 def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
-    """Each turn and each task, in the order in which they were stored."""
+    """Yield each turn and each task in the order in which they were stored."""
     for item in source.records():
         if isinstance(item, Unreadable):
             yield item
@@ -59,7 +59,7 @@ def _is_hash(value: object) -> bool:
 
 
 def _is_metadata(value: object) -> bool:
-    """Whether it is an object; branch and kind, where it has them, are words that rows have."""
+    """Return whether a value is an object whose branch and kind, if present, are known words."""
     told = mapping_of(value)
     proper = told.get("branch", "main") in BRANCHES and told.get("kind", "prompt") in KINDS
     return isinstance(value, dict) and proper
@@ -91,11 +91,11 @@ CHECKS: Mapping[str, Callable[[object], bool]] = {
     "folder": _is_text_or_nothing,
     "is_private": lambda value: isinstance(value, bool),
 }
-"""By the key of a turn what it must be."""
+"""The check of each key of a turn."""
 
 
 def _wrong(fields: Json) -> str | None:
-    """The first key that is not as it must be; of a task the store says so."""
+    """Return the first key with a wrong value, or None; the store checks the other keys of a task."""
     if fields.get("schema") != EXPORT:
         return "schema"
     match fields.get("kind"):

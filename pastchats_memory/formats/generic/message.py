@@ -12,13 +12,11 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from html import unescape
 from typing import TypeGuard
 from urllib.parse import unquote, urlparse
 
-from pastchats_memory.formats.base.visible_words import visible_words
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, parse_json, text_of
-from pastchats_memory.formats.base.tags import span, without_rim
+from pastchats_memory.formats.base.visible_words import visible_words
 from pastchats_memory.formats.generic.roles import (
     ACTION_KEY,
     Speaker,

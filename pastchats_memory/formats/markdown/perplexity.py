@@ -22,13 +22,13 @@ VERSION = 2
 _LOGO = re.compile(r"<img src=\"https://[\w.]{1,40}perplexity\.ai/[^\"\n]{0,200}\"[^<>\n]{0,200}/>\s*\Z")
 _SOURCES = re.compile(r"<div [^<>\n]{1,80}>⁂</div>\s*\Z")
 _NUMBERED = re.compile(r"\[\^\d{1,4}_\d{1,4}\]")
-"""A source's number, which begins with that of the answer."""
+"""The number of a source, which begins with the number of the answer."""
 _UNSEEN = re.compile(r"<span style=\"display:none\">[^<>\n]*</span>")
 _QUESTION = "# "
 
 
 def recognise(source: SourceFile) -> bool:
-    """Whether the logo stands above, or a question is answered with numbered sources below the sign of three asterisks."""
+    """Return 70 if the logo stands above, or an answer has numbered sources below the sign of three asterisks; else 0."""
     if source.shape != "markdown":
         return False
     lines = source.text.split("\n")
@@ -44,7 +44,7 @@ def recognise(source: SourceFile) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
-    """A turn a question and a turn an answer, without the numbers of sources."""
+    """Yield one turn for each question and each answer, without the numbers of sources."""
     lines = source.text.split("\n")
     said = [(role, place, text) for role, place, text in _parts(lines) if text]
     builder = SessionBuilder(SessionInfo(conversation_hash((role, text) for role, _, text in said)))
@@ -57,13 +57,13 @@ def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
 
 
 def _first(lines: Sequence[str]) -> int:
-    """The place of the first line with text below the front matter."""
+    """Return the place of the first line with text below the front matter."""
     above = front_matter(lines).lines
     return next((place for place in range(above, len(lines)) if lines[place].strip()), len(lines))
 
 
 def _parts(lines: Sequence[str]) -> Iterator[tuple[str, int, str]]:
-    """Who, the 0-based line and the text of every question and every answer."""
+    """Yield role, 0-based line and text of each question and answer."""
     code = in_code(lines)
     start, above = _first(lines), "---"
     start += any(map(_LOGO.match, lines[start : start + 1]))
@@ -81,7 +81,7 @@ def _parts(lines: Sequence[str]) -> Iterator[tuple[str, int, str]]:
 
 
 def _answer(lines: Sequence[str]) -> str:
-    """What was answered, up to its sources."""
+    """Return the text of an answer up to its sources."""
     end = next((place for place, line in enumerate(lines) if _SOURCES.match(line)), len(lines))
     text = _UNSEEN.sub("", "\n".join(lines[:end]))
     return _NUMBERED.sub("", text).strip().removesuffix("---").rstrip()

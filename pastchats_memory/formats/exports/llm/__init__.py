@@ -33,11 +33,11 @@ VERSION = 4
 
 ROW = frozenset({"prompt", "response", "model"})
 LineOf = Callable[[str], int]
-"""The line of what stands in a row under a key."""
+"""Return the line of the value under a key of a row."""
 
 
 def recognise(source: SourceFile) -> bool:
-    """Whether it is the tool's database or one of its two ways to print it."""
+    """Return 90 for the tool's database, or one of its two printed forms; else 0."""
     if source.shape == "sqlite":
         return source.tables.get("responses", frozenset()) >= ROW | {"conversation_id"} or _is_early(source)
     if source.shape == "jsonl":
@@ -57,7 +57,7 @@ def _is_row(value: object) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Turn | Unreadable]:
-    """A prompt and its answer for each response, in the order in which they were logged, in the database by conversation."""
+    """Yield a prompt and its answer for each response, in logged order; from a database grouped by conversation."""
     if source.shape == "sqlite":
         yield from source.from_database(_read_database)
         return
@@ -90,19 +90,22 @@ def _line_of(item: Record | Element) -> LineOf:
 
 
 class _Conversations:
-    """The turns of the conversation that was told last."""
+    """Builds the turns of one conversation after the other."""
 
     def __init__(self) -> None:
         self._builder = SessionBuilder(SessionInfo())
         self._systems: set[tuple[str | None, str]] = set()
-        """System prompts of conversations: each response repeats them."""
+        """System prompts that were added: each response repeats them."""
 
     def flush(self) -> Iterator[Turn]:
-        """What a further response could have added to."""
+        """Yield the turns to which another response could have added."""
         yield from self._builder.queue.flush()
 
     def turns(self, row: Json, line_of: LineOf) -> Iterator[Turn]:
-        """The results of tools that were sent with the prompt, the prompt, the answer and its calls; a system prompt once."""
+        """Yield the turns of a response: tool results that came with the prompt, the prompt, the answer with its calls.
+
+        A system prompt is added once.
+        """
         conversation = text_of(row.get("conversation_id")) or text_of(row.get("id")) or None
         if conversation != self._builder.info.conversation_id:
             yield from self.flush()

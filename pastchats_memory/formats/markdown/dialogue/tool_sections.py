@@ -16,14 +16,14 @@ from pastchats_memory.formats.base.markdown import in_code
 from pastchats_memory.formats.base.source import Json, mapping_of, parse_json
 
 _SESSION = re.compile(r"\*\*Session ID:\*\* ses_|# Session Export: |# Kimi Session Export\s*\Z")
-"""What the exports of OpenCode, Goose and Kimi begin with, each in its own way."""
+"""The beginnings of exports of OpenCode, Goose and Kimi."""
 MOST_ABOVE = 12
-"""Lines within which it stands."""
+"""Lines within which such a beginning stands."""
 _SPEAKER = re.compile(r"#{2,3} (?:User|Assistant)\b")
 _TURN = re.compile(r"## Turn \d{1,6}\s*\Z")
 _RULE = "---"
 OPENCODE = re.compile(r"\*\*Tool: [\w.-]{1,80}\*\*\s*\Z")
-"""Above a call, whose output stands between fences of three whatever is in it."""
+"""The line above a call, whose output stands between two fences whatever it holds."""
 
 _KIMI = re.compile(r"(?:#### Tool Call: (?P<name>[\w.:/-]{1,120})|<details><summary>Tool Result: )")
 _KIMI_ID = re.compile(r"<!-- call_id: (\S{1,200}) -->\s*\Z")
@@ -31,7 +31,7 @@ _KIMI_FAULT = re.compile(r"\A<system>ERROR: [^\n]{0,400}?</system>\s*")
 _EXIT = re.compile(r"^Command failed with exit code: (\d{1,9})\.$", re.MULTILINE)
 _FOLD_ENDS = "</details>"
 MOST_OF_HEAD = 6
-"""Lines of a call's first words, which may be of a command with several."""
+"""The most lines of a call's title, which may be a command of several lines."""
 
 _GOOSE = re.compile(r"#### Tool (?:Call: `(?P<name>[^`]{1,120})` \(namespace: `[^`]{0,120}`\)|Response:)\s*\Z")
 _GOOSE_KEY = re.compile(r"\*   \*\*(\w{1,80})\*\*: ?(?:`(.*)`)?\s*\Z")
@@ -44,14 +44,14 @@ _ZED_STATUS = re.compile(
 )
 _ZED_TERMINAL = "Terminal:"
 MOST_OF_LABEL = 200
-"""Lines of a command that a label consists of."""
+"""The most lines of a command in a label."""
 
 _NAMED = re.compile(r"_\[tool: ([\w.:-]{1,80})\]_\s*\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """A call of a tool, what it answered, or both."""
+    """A tool call, its result, or both."""
 
     name: str
     arguments: Json
@@ -67,11 +67,11 @@ class _ParsedSection:
     end: int
     """0-based place of the line behind it."""
     call_id: str = ""
-    """By which an answer knows its call; without one the first answer is that of the first call."""
+    """The id of the call; without ids the first result belongs to the first call."""
 
 
 def extract_calls(lines: Sequence[str]) -> tuple[list[str], list[ToolUse]]:
-    """The lines of a part, blank in the place of calls, answers and the heading of the next turn, and the calls with their answers."""
+    """Return the lines with calls, results and the next turn's heading made blank, and the calls with their results."""
     words = list(lines)
     used: dict[str, ToolUse] = {}
     counted: Counter[bool] = Counter()
@@ -95,18 +95,18 @@ def extract_calls(lines: Sequence[str]) -> tuple[list[str], list[ToolUse]]:
 
 
 def in_exported_code(lines: Sequence[str]) -> list[bool]:
-    """For every line whether it is code, where an exporter fenced nothing of what tools answered: no block reaches beyond what it wrote itself."""
+    """Return for each line whether it is code. No block reaches beyond a line of the exporter, which fences no results."""
     above = any(map(_SESSION.match, lines[:MOST_ABOVE]))
     return in_code(lines, [place for place in range(1, len(lines)) if _is_exporter_line(lines, place, above=above)])
 
 
 def is_result_heading(line: str) -> bool:
-    """Whether the line is Goose's heading above what a tool answered, and nobody's who speaks."""
+    """Return whether the line is Goose's heading above a result, and not a speaker's."""
     return _GOOSE.match(line) is not None
 
 
 def _is_exporter_line(lines: Sequence[str], place: int, *, above: bool) -> bool:
-    """Whether the exporter itself wrote the line: a speaker's below a rule, or a tool's."""
+    """Return whether the exporter wrote the line: a speaker below a rule, or a tool."""
     line = lines[place]
     if above and _SPEAKER.match(line):
         return _RULE in lines[max(0, place - 2) : place]
@@ -114,7 +114,7 @@ def _is_exporter_line(lines: Sequence[str], place: int, *, above: bool) -> bool:
 
 
 def _parse_section(lines: Sequence[str], place: int) -> _ParsedSection | None:
-    """The call or the answer that begins at the line."""
+    """Parse the call or result that begins at a line; None for other text."""
     line = lines[place]
     if kimi := _KIMI.match(line):
         return _parse_kimi(lines, place, kimi["name"] or "")
@@ -159,7 +159,7 @@ def _parse_goose(lines: Sequence[str], place: int, name: str) -> _ParsedSection:
 
 
 def _parse_goose_arguments(body: Sequence[str]) -> Json:
-    """Arguments, a key a line with its value behind it, or fenced below it."""
+    """Parse arguments, one key a line with its value behind it, or fenced below it."""
     told: dict[str, str] = {}
     key, fenced = "", False
     for line in body:
@@ -173,7 +173,7 @@ def _parse_goose_arguments(body: Sequence[str]) -> Json:
 
 
 def _parse_zed_head(lines: Sequence[str], place: int) -> tuple[str, bool, int] | None:
-    """What a tool was called for, whether it failed, and the place behind both."""
+    """Return the label of a call, whether it failed, and the place behind both; None for other text."""
     if not lines[place].startswith(_ZED):
         return None
     for at in range(place + 1, min(place + MOST_OF_LABEL, len(lines))):

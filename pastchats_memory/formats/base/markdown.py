@@ -80,11 +80,13 @@ def _scalar(text: str) -> str:
 
 
 def in_code(lines: Sequence[str], cuts: Sequence[int] = ()) -> list[bool]:
-    """For every line whether it belongs to a fenced block. A fence that is never closed is none: cut-off answers end so.
+    """Return for each line whether it is in a fenced block.
+
+    An unclosed fence opens no block: truncated answers end so.
 
     Args:
-        lines: of a text.
-        cuts: places, in order, beyond which no block that began above reaches.
+        lines: the lines of a text.
+        cuts: sorted places; a block from above ends before each.
 
     """
     if cuts:

@@ -5,21 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.model import EXPORT, Origin, Place, Task, Turn, Unreadable
 from pastchats_memory.text.dates import iso_utc
-
-FORMAT = "export"
-VERSION = 1
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 LARGEST = (1 << 63) - 1
 
 
-def recognise(source: SourceFile) -> bool:
+def detect(source: SourceFile) -> int:
     """Return 90 if the first record is a line of an export, else 0."""
-    return bool(source.sample) and source.sample[0].get("schema") == EXPORT
+    return CERTAIN if source.sample and source.sample[0].get("schema") == EXPORT else 0
 
 
 def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
@@ -149,6 +146,6 @@ def _task(fields: Json, item: Record) -> Task:
 OWN_EXPORT = Format(
     name="export",
     version=1,
-    detect=confident(recognise, 90),
+    detect=detect,
     read=read,
 )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import PurePath
 
-from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.locations import NOTE_FOLDER_DEPTH
 from pastchats_memory.formats.base.markdown import FrontMatter, front_matter
 from pastchats_memory.formats.base.source import MARKDOWN_SUFFIXES, Json, SourceFile
@@ -20,9 +20,7 @@ from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.clean import beginning
 from pastchats_memory.text.dates import LOCAL, date_in_path, iso_utc
 
-FORMAT = "notes"
-VERSION = 4
-
+CONFIDENCE = 10
 FOLDERS = frozenset(
     {"notes", "journal", "journals", "log", "logs", "plans", "sessions", "memory", "worklog", "worklogs"}
 )
@@ -39,19 +37,19 @@ _DAY = re.compile(r"(?<![\d-])(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3
 _FACT = re.compile(r"[\s>*_-]{0,8}(date|project)[*_]{0,2}:[*_]{0,2}[ \t]{0,8}(\S.{0,100})\Z", re.IGNORECASE)
 
 
-def recognise(source: SourceFile) -> bool:
+def detect(source: SourceFile) -> int:
     """Return 10 for Markdown that is wanted as notes: named, requested, in a notes folder, or dated in its front matter."""
     if source.shape != "markdown" or not source.head.strip():
-        return False
-    if source.named:
-        return True
-    if source.path.suffix.lower() not in MARKDOWN_SUFFIXES:
-        return False
-    return (
-        source.notes
-        or _in_folder_of_notes(source.path)
-        or _dated(front_matter(source.head.splitlines()), DATE_KEYS) is not None
+        return 0
+    is_wanted = source.named or (
+        source.path.suffix.lower() in MARKDOWN_SUFFIXES
+        and (
+            source.notes
+            or _in_folder_of_notes(source.path)
+            or _dated(front_matter(source.head.splitlines()), DATE_KEYS) is not None
+        )
     )
+    return CONFIDENCE if is_wanted else 0
 
 
 def read(source: SourceFile) -> Iterator[Turn | Unreadable]:
@@ -186,7 +184,7 @@ def _text(value: object) -> str | None:
 NOTES = Format(
     name="notes",
     version=4,
-    detect=confident(recognise, 10),
+    detect=detect,
     read=read,
     is_specific=False,
     kinds=frozenset({"notes"}),

@@ -9,15 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.markdown import front_matter, in_code
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.clean import conversation_hash
 
-FORMAT = "perplexity"
-VERSION = 2
+CONFIDENCE = 70
 
 _LOGO = re.compile(r"<img src=\"https://[\w.]{1,40}perplexity\.ai/[^\"\n]{0,200}\"[^<>\n]{0,200}/>\s*\Z")
 _SOURCES = re.compile(r"<div [^<>\n]{1,80}>⁂</div>\s*\Z")
@@ -27,20 +26,22 @@ _UNSEEN = re.compile(r"<span style=\"display:none\">[^<>\n]*</span>")
 _QUESTION = "# "
 
 
-def recognise(source: SourceFile) -> bool:
+def detect(source: SourceFile) -> int:
     """Return 70 if the logo stands above, or an answer has numbered sources below the sign of three asterisks; else 0."""
     if source.shape != "markdown":
-        return False
+        return 0
     lines = source.text.split("\n")
     first = _first(lines)
     if first == len(lines):
-        return False
-    return bool(_LOGO.match(lines[first])) or (
+        return 0
+    has_logo = _LOGO.match(lines[first]) is not None
+    is_answered = (
         lines[first].startswith(_QUESTION)
         and "⁂" in source.text
         and any(map(_SOURCES.match, lines))
         and _NUMBERED.search(source.text) is not None
     )
+    return CONFIDENCE if has_logo or is_answered else 0
 
 
 def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
@@ -90,7 +91,7 @@ def _answer(lines: Sequence[str]) -> str:
 PERPLEXITY = Format(
     name="perplexity",
     version=2,
-    detect=confident(recognise, 70),
+    detect=detect,
     read=read,
     is_specific=False,
 )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pastchats_memory.files.foreign_sqlite import Database
-from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import (
@@ -28,16 +28,17 @@ from pastchats_memory.formats.exports.llm.printed import is_printed_log, parse_e
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.clean import shortened
 
-FORMAT = "llm-logs"
-VERSION = 4
-
 ROW = frozenset({"prompt", "response", "model"})
 LineOf = Callable[[str], int]
 """Return the line of the value under a key of a row."""
 
 
-def recognise(source: SourceFile) -> bool:
+def detect(source: SourceFile) -> int:
     """Return 90 for the tool's database, or one of its two printed forms; else 0."""
+    return CERTAIN if _is_log(source) else 0
+
+
+def _is_log(source: SourceFile) -> bool:
     if source.shape == "sqlite":
         return source.tables.get("responses", frozenset()) >= ROW | {"conversation_id"} or _is_early(source)
     if source.shape == "jsonl":
@@ -151,7 +152,7 @@ def locations(environment: Environment) -> Iterator[Path]:
 LLM_LOGS = Format(
     name="llm-logs",
     version=4,
-    detect=confident(recognise, 90),
+    detect=detect,
     read=read,
     program="llm",
     locations=locations,

@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import PurePath
 
-from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.markdown import front_matter, headings, in_code, in_details
 from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
 from pastchats_memory.formats.base.source import SourceFile
@@ -27,9 +27,8 @@ from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.clean import conversation_hash
 from pastchats_memory.text.dates import LOCAL, MOMENT, date_in_path, handwritten, iso_utc, to_the_minute
 
-FORMAT = "markdown"
-VERSION = 20
-
+CONFIDENCE = 75
+"""Above task files and logs, whose headings may name roles; below any mark of a program."""
 FEWEST = 2
 FEWEST_DOUBTFUL = 4
 """The least number of speaker changes for plain `User:` lines, log lines, list items, and usual documentation files."""
@@ -85,11 +84,11 @@ _QUOTED = re.compile(r">(?: |\Z)")
 _DAY = re.compile(rf"\b(?=20){MOMENT}(?!\d)")
 
 
-def recognise(source: SourceFile) -> bool:
+def detect(source: SourceFile) -> int:
     """Return 75 if at least two roles alternate under markers of one style that fill the file, else 0."""
     if source.shape != "markdown":
-        return False
-    return bool(_Dialogue(source.text.split("\n"), source.path).markers)
+        return 0
+    return CONFIDENCE if _Dialogue(source.text.split("\n"), source.path).markers else 0
 
 
 def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
@@ -371,6 +370,6 @@ def _is_rim(line: str) -> bool:
 DIALOGUE = Format(
     name="markdown",
     version=20,
-    detect=confident(recognise, 75),
+    detect=detect,
     read=read,
 )

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
 
-from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.markdown import in_code
 from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
 from pastchats_memory.formats.base.source import SourceFile
@@ -32,9 +32,6 @@ from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.clean import conversation_hash
 from pastchats_memory.text.dates import LOCAL, MOMENT, handwritten, iso_utc, to_the_minute
-
-FORMAT = "specstory"
-VERSION = 12
 
 FOLDER = ".specstory"
 NO_TEXT = "[object Object]"
@@ -62,9 +59,9 @@ _LOCAL = re.compile(r"(/[\w:-]{1,80}[^\n]{0,400})\n ⎿ ")
 """A command of Claude Code itself, above its output."""
 
 
-def recognise(source: SourceFile) -> bool:
+def detect(source: SourceFile) -> int:
     """Return 90 if SpecStory's mark or its first role line stands at the top, else 0."""
-    return source.shape == "markdown" and _MADE.match(source.head) is not None
+    return CERTAIN if source.shape == "markdown" and _MADE.match(source.head) else 0
 
 
 def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
@@ -292,7 +289,7 @@ def _make_turn(part: _Part, session: _Session, role: str, kind: str, text: str, 
 SPECSTORY = Format(
     name="specstory",
     version=12,
-    detect=confident(recognise, 90),
+    detect=detect,
     read=read,
     fidelity=2,
 )

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby, pairwise, takewhile
 
-from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult
@@ -20,9 +20,7 @@ from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.clean import conversation_hash
 from pastchats_memory.text.shell import is_shell
 
-FORMAT = "scrollback"
-VERSION = 15
-
+CONFIDENCE = 20
 FEWEST = 3
 """The least number of prompts and answers. In documents with headings, such bullets stand one below the other."""
 
@@ -101,17 +99,17 @@ _FENCE = "```"
 """The fence around a screen that was pasted into a document."""
 
 
-def recognise(source: SourceFile) -> bool:
+def detect(source: SourceFile) -> int:
     """Return 20 if prompts and answers of such a screen stand at the beginnings of lines, else 0."""
     if source.shape != "markdown":
-        return False
+        return 0
     lines = _screen_lines(source)
     answers = [place for place, line in enumerate(lines) if _ANSWER.match(line) or _FAULT.match(line)]
     listed = sum(after - place == 1 for place, after in pairwise(answers))
     titled = sum(line.startswith("#") for line in lines)
     prompts = sum(_PROMPT.match(line) is not None for line in lines[: answers[-1]]) if answers else 0
     is_screen = len(answers) >= max(1, 2 * listed, titled) and prompts > 0 and prompts + len(answers) >= FEWEST
-    return is_screen and any(map(_SURE.match, lines))
+    return CONFIDENCE if is_screen and any(map(_SURE.match, lines)) else 0
 
 
 def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
@@ -314,7 +312,7 @@ def _continues(lines: list[str]) -> bool:
 SCROLLBACK = Format(
     name="scrollback",
     version=15,
-    detect=confident(recognise, 20),
+    detect=detect,
     read=read,
     is_specific=False,
 )

@@ -57,9 +57,9 @@ def _is_hash(value: object) -> bool:
 
 def _is_metadata(value: object) -> bool:
     """Return whether a value is an object whose branch and kind, if present, are known words."""
-    told = mapping_of(value)
-    proper = told.get("branch", "main") in BRANCHES and told.get("kind", "prompt") in KINDS
-    return isinstance(value, dict) and proper
+    metadata = mapping_of(value)
+    is_known = metadata.get("branch", "main") in BRANCHES and metadata.get("kind", "prompt") in KINDS
+    return isinstance(value, dict) and is_known
 
 
 def _are_places(value: object) -> bool:

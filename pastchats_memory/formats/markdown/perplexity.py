@@ -47,9 +47,9 @@ def detect(source: SourceFile) -> int:
 def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
     """Yield one turn for each question and each answer, without the numbers of sources."""
     lines = source.text.split("\n")
-    said = [(role, place, text) for role, place, text in _parts(lines) if text]
-    builder = SessionBuilder(SessionInfo(conversation_hash((role, text) for role, _, text in said)))
-    for role, place, text in said:
+    parts = [(role, place, text) for role, place, text in _parts(lines) if text]
+    builder = SessionBuilder(SessionInfo(conversation_hash((role, text) for role, _, text in parts)))
+    for role, place, text in parts:
         if role == "user":
             builder.add_prompt(text, Position(place + 1))
         else:

@@ -90,22 +90,22 @@ class _Turns:
         names: dict[object, object] = {row[0]: row[1] for row in self._database.rows("threads", ("id", "name"))}
         for row in _read_table(self._database, "turns", TURN, ("thread_id", "datetime_utc", "id")):
             parent = text_of(row["parent_message_hash"])
-            asked: defaultdict[str, list[Json]] = defaultdict(list)
+            prompt_parts: defaultdict[str, list[Json]] = defaultdict(list)
             for role, parts in self._back(parent, ""):
                 if role == "assistant":
                     break
-                asked[role][:0] = parts
+                prompt_parts[role][:0] = parts
             left: list[Json] = []
             for _, parts in self._back(text_of(row["tip_message_hash"]), parent):
                 left[:0] = parts
             yield row | {
                 "conversation_id": row["thread_id"],
                 "conversation_name": names.get(row["thread_id"]),
-                "system": _text_of_parts(asked["system"]),
-                "prompt": _text_of_parts(asked["user"]),
-                "prompt_fragments": [piece for part in asked["user"] for piece in self._borrowed(part)],
-                "attachments": [kept for part in asked["user"] for kept in self._attached(part)],
-                "tool_results": [part for part in asked["tool"] if part["type"] == "tool_result"],
+                "system": _text_of_parts(prompt_parts["system"]),
+                "prompt": _text_of_parts(prompt_parts["user"]),
+                "prompt_fragments": [piece for part in prompt_parts["user"] for piece in self._borrowed(part)],
+                "attachments": [attachment for part in prompt_parts["user"] for attachment in self._attached(part)],
+                "tool_results": [part for part in prompt_parts["tool"] if part["type"] == "tool_result"],
                 "response": _text_of_parts(left),
                 "tool_calls": [part for part in left if part["type"] == "tool_call"],
             }
@@ -117,11 +117,11 @@ class _Turns:
             seen.add(message)
             found = self._database.rows("messages", ("parent_hash", "role"), where={"hash": message})
             parent, role = next(found, (None, None))
-            kept = self._database.rows(
+            rows = self._database.rows(
                 "parts", ("type", "text", "payload"), where={"message_hash": message}, order=("position",)
             )
             parts = [
-                mapping_of(parse_json(text_of(payload))) | {"type": kind, "text": text} for kind, text, payload in kept
+                mapping_of(parse_json(text_of(payload))) | {"type": kind, "text": text} for kind, text, payload in rows
             ]
             yield text_of(role), parts
             message = text_of(parent)

@@ -100,31 +100,31 @@ def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
         parts = _mark_tool_parts(parts)
     parts = _unwrap_fences([part for part in parts if part.content not in EMPTY_PARTS])
     listed = has_tool_lines(lines)
-    told = [(part, _parse_marked_part(part, has_tool_lines=listed)) for part in parts]
+    parsed_parts = [(part, _parse_marked_part(part, has_tool_lines=listed)) for part in parts]
     facts = dialogue.facts
     named = next((value for key in ID_KEYS if isinstance(value := facts.get(key), str)), None)
-    said = ((part.marker.role, what.text) for part, what in told if what.text)
+    words = ((part.marker.role, parsed.text) for part, parsed in parsed_parts if parsed.text)
     cwd = next((value for key in CWD_KEYS if isinstance(value := facts.get(key), str) and "/" in value), None)
     project = facts.get("project")
-    draft = PendingTurn(
+    template = PendingTurn(
         role="",
         kind="",
         line=0,
         texts=[],
-        conversation_id=named or conversation_hash(said),
+        conversation_id=named or conversation_hash(words),
         cwd=cwd,
         project=project if isinstance(project, str) and project != cwd else None,
         metadata={key: value for key, value in facts.items() if key not in (*ID_KEYS, *CWD_KEYS, "project")},
     )
-    draft.timestamp = to_the_minute(dialogue.started)
+    template.timestamp = to_the_minute(dialogue.started)
     queue, call = TurnQueue(any_dialect()), UNKNOWN_CALL
-    following = [*(part.marker.role for part, _ in told[1:]), "user"]
-    for (part, what), next_role in zip(told, following, strict=False):
-        draft.timestamp = part.marker.timestamp or part.stamp or to_the_minute(draft.timestamp)
-        call = _add_part(part, what, call, draft, queue)
-        if what.notes and next_role == "user":
+    following = [*(part.marker.role for part, _ in parsed_parts[1:]), "user"]
+    for (part, parsed), next_role in zip(parsed_parts, following, strict=False):
+        template.timestamp = part.marker.timestamp or part.stamp or to_the_minute(template.timestamp)
+        call = _add_part(part, parsed, call, template, queue)
+        if parsed.notes and next_role == "user":
             # nothing else tells that the prompt was answered, and that the next one begins something new
-            queue.add(_copy_turn(draft, "assistant", "answer", what.notes, part.start + 1, part.end + 1))
+            queue.add(_copy_turn(template, "assistant", "answer", parsed.notes, part.start + 1, part.end + 1))
     yield from queue.flush()
     yield from queue.tasks()
 
@@ -136,28 +136,30 @@ def _parse_marked_part(part: _Part, *, has_tool_lines: bool) -> ParsedPart:
     return ParsedPart(part.content, KINDS.get(part.marker.role, "prompt"))
 
 
-def _add_part(part: _Part, what: ParsedPart, call: ToolCall, like: PendingTurn, queue: TurnQueue) -> ToolCall:
+def _add_part(part: _Part, parsed: ParsedPart, call: ToolCall, template: PendingTurn, queue: TurnQueue) -> ToolCall:
     """Add the words of a part and its notable tool results; return the last call, whose result the next part may hold."""
-    if what.interrupted:
+    if parsed.interrupted:
         queue.flag("interrupted")
     end = part.end + 1
-    role = "system" if what.kind == "summary" else part.marker.role
-    if what.text:
-        queue.add(_copy_turn(like, role, what.kind, what.text, part.marker.place + 1, end))
-    for use in what.uses:
+    role = "system" if parsed.kind == "summary" else part.marker.role
+    if parsed.text:
+        queue.add(_copy_turn(template, role, parsed.kind, parsed.text, part.marker.place + 1, end))
+    for use in parsed.uses:
         line = part.start + use.line + 1
         if use.name:
             call = parse_call(use.name, use.arguments, any_dialect())
             queue.add_tool(call.label)
             queue.add_plan(use.name, use.arguments, line=line)
         output = parse_result(use.answered, any_dialect())
-        if use.answered and (worth := queue.notable_result(call, replace(output, failed=output.failed or use.failed))):
-            queue.add(_copy_turn(like, *worth, line, end))
+        if use.answered and (row := queue.notable_result(call, replace(output, failed=output.failed or use.failed))):
+            queue.add(_copy_turn(template, *row, line, end))
     return call
 
 
-def _copy_turn(draft: PendingTurn, role: str, kind: str, text: str, line: int, end: int) -> PendingTurn:
-    return replace(draft, role=role, kind=kind, texts=[text], line=line, end_line=end, metadata=dict(draft.metadata))
+def _copy_turn(template: PendingTurn, role: str, kind: str, text: str, line: int, end: int) -> PendingTurn:
+    return replace(
+        template, role=role, kind=kind, texts=[text], line=line, end_line=end, metadata=dict(template.metadata)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,11 +278,13 @@ class _Dialogue:
     def started(self) -> str | None:
         """The time in the facts, else the first day named above the first marker, else the day in the path."""
         dates = (value for key in DATE_KEYS if isinstance(value := self.facts.get(key), str))
-        told = next((moment for date in dates if (moment := handwritten(date))), None)
+        stated = next((moment for date in dates if (moment := handwritten(date))), None)
         above = self._lines[self._front.lines : self.markers[0].place if self.markers else 0]
         days = (day[0] for line in above if "xported" not in line and (day := _DAY.search(line)))
         return (
-            told or next((moment for day in days if (moment := iso_utc(day, LOCAL))), None) or date_in_path(self._path)
+            stated
+            or next((moment for day in days if (moment := iso_utc(day, LOCAL))), None)
+            or date_in_path(self._path)
         )
 
     def part(self, number: int) -> _Part:
@@ -319,12 +323,16 @@ class _Dialogue:
         """Whether all text stands in quotations, as in sessions that Continue shared."""
         marked = {marker.place for marker in self.markers}
         first = self.markers[0].place
-        said = [
+        text_lines = [
             line
             for place, line in enumerate(self._lines)
             if place > first and place not in marked and not _is_rim(line)
         ]
-        return bool(said) and not any(marker.words for marker in self.markers) and all(map(_QUOTED.match, said))
+        return (
+            bool(text_lines)
+            and not any(marker.words for marker in self.markers)
+            and all(map(_QUOTED.match, text_lines))
+        )
 
     def _last(self, first: int, end: int) -> int:
         """Return the last line with text at or before `end`, not before `first`."""

@@ -76,16 +76,16 @@ def has_tool_lines(lines: Sequence[str]) -> bool:
 def parse_part(lines: Sequence[str], *, person: bool, has_tool_lines: bool) -> ParsedPart:
     """Parse the words of a part, and the tool calls in it."""
     noted, actions = extract_actions(lines)
-    kept, uses = extract_calls(noted)
+    remaining, uses = extract_calls(noted)
     if not person:
-        kept = _drop_tagged_thoughts(kept)
-    reader = _PartReader(kept, person=person, has_tool_lines=has_tool_lines)
+        remaining = _drop_tagged_thoughts(remaining)
+    reader = _PartReader(remaining, person=person, has_tool_lines=has_tool_lines)
     reader.read()
     uses += [ToolUse(action.tool, action.arguments, "", failed=False, line=action.place) for action in actions]
     reader.uses = sorted([*reader.uses, *uses], key=lambda one: one.line)
     unseen = UNSEEN if person else UNSEEN | CALLS
     text = _drop_hidden_content("\n".join(reader.words).strip(), unseen)
-    if kept != list(lines):
+    if remaining != list(lines):
         text = _BLANKS.sub("\n\n", text)
     if not person:
         return ParsedPart("" if text in NO_WORDS else text, "answer", reader.uses)
@@ -225,8 +225,8 @@ class _PartReader:
                 arguments[key] = found[2]
             elif key:
                 arguments[key] += f"\n{line}"
-        if said := arguments.get(CLINE_ANSWER_TOOLS.get(name, "")):
-            self.words += ["", *said.split("\n")]
+        if words := arguments.get(CLINE_ANSWER_TOOLS.get(name, "")):
+            self.words += ["", *words.split("\n")]
         else:
             self.uses.append(ToolUse(name, dict(arguments), "", failed=False, line=place))
         return end
@@ -289,14 +289,14 @@ def _end_of_leading_thoughts(lines: Sequence[str]) -> int:
 
 def _drop_tagged_thoughts(lines: Sequence[str]) -> list[str]:
     """Return the lines with thoughts made blank, if their tags stand on lines of their own."""
-    kept, code, opened = list(lines), in_code(lines), -1
+    remaining, code, opened = list(lines), in_code(lines), -1
     for place, line in enumerate(lines):
         if line == "<thinking>" and not code[place] and opened < 0:
             opened = place
         elif line == "</thinking>" and opened >= 0:
-            kept[opened : place + 1] = [""] * (place + 1 - opened)
+            remaining[opened : place + 1] = [""] * (place + 1 - opened)
             opened = -1
-    return kept
+    return remaining
 
 
 def _drop_hidden_content(text: str, unseen: frozenset[str]) -> str:

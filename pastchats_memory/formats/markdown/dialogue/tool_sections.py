@@ -73,7 +73,7 @@ class _ParsedSection:
 def extract_calls(lines: Sequence[str]) -> tuple[list[str], list[ToolUse]]:
     """Return the lines with calls, results and the next turn's heading made blank, and the calls with their results."""
     words = list(lines)
-    used: dict[str, ToolUse] = {}
+    uses: dict[str, ToolUse] = {}
     counted: Counter[bool] = Counter()
     place = 0
     while place < len(lines):
@@ -83,15 +83,15 @@ def extract_calls(lines: Sequence[str]) -> tuple[list[str], list[ToolUse]]:
             continue
         words[place : section.end] = [""] * (section.end - place)
         place = section.end
-        told = section.use
-        call_id = section.call_id or str(counted[bool(told.name)])
-        counted[bool(told.name)] += 1
-        known = used.get(call_id)
-        used[call_id] = told if known is None else replace(known, answered=told.answered, failed=told.failed)
+        found = section.use
+        call_id = section.call_id or str(counted[bool(found.name)])
+        counted[bool(found.name)] += 1
+        known = uses.get(call_id)
+        uses[call_id] = found if known is None else replace(known, answered=found.answered, failed=found.failed)
     last = next((at for at in range(len(words) - 1, -1, -1) if words[at].strip() not in ("", _RULE)), 0)
     if words and _TURN.match(words[last]):
         words[last] = ""
-    return words, list(used.values())
+    return words, list(uses.values())
 
 
 def in_exported_code(lines: Sequence[str]) -> list[bool]:
@@ -140,10 +140,10 @@ def _parse_kimi(lines: Sequence[str], place: int, name: str) -> _ParsedSection |
             end + 1,
             call_id,
         )
-    said = _KIMI_FAULT.sub("", body, count=1)
-    code = _EXIT.search(said)
-    answered = f"Exit code: {code[1]}\n{_EXIT.sub('', said).strip()}" if code else said
-    return _ParsedSection(ToolUse("", {}, answered, failed=said != body, line=place), end + 1, call_id)
+    output = _KIMI_FAULT.sub("", body, count=1)
+    code = _EXIT.search(output)
+    answered = f"Exit code: {code[1]}\n{_EXIT.sub('', output).strip()}" if code else output
+    return _ParsedSection(ToolUse("", {}, answered, failed=output != body, line=place), end + 1, call_id)
 
 
 def _parse_goose(lines: Sequence[str], place: int, name: str) -> _ParsedSection:
@@ -160,16 +160,16 @@ def _parse_goose(lines: Sequence[str], place: int, name: str) -> _ParsedSection:
 
 def _parse_goose_arguments(body: Sequence[str]) -> Json:
     """Parse arguments, one key a line with its value behind it, or fenced below it."""
-    told: dict[str, str] = {}
+    arguments: dict[str, str] = {}
     key, fenced = "", False
     for line in body:
         if key and _FENCE.match(line):
             key, fenced = ("", False) if fenced else (key, True)
         elif fenced:
-            told[key] = f"{told[key]}\n{line.removeprefix('    ')}".lstrip("\n")
+            arguments[key] = f"{arguments[key]}\n{line.removeprefix('    ')}".lstrip("\n")
         elif found := _GOOSE_KEY.match(line):
-            key, told[found[1]] = found[1], found[2] or ""
-    return dict(told)
+            key, arguments[found[1]] = found[1], found[2] or ""
+    return dict(arguments)
 
 
 def _parse_zed_head(lines: Sequence[str], place: int) -> tuple[str, bool, int] | None:

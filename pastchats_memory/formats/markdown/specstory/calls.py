@@ -126,7 +126,11 @@ def parse_fold(block: Sequence[str], name: str = "") -> ParsedFold:
     kind = typed[1] if typed else ""
     lines = list(_fence_long_items([line.rstrip() for line in block[summary.below :]]))
     fold = _Fold(name, kind, kind == "shell" or is_shell(name) or bool(summary.command), lines, *_split_fences(lines))
-    given = {fence.first: told for fence in fold.fences if (told := _parse_given(fence, fold)) is not None}
+    given = {
+        fence.first: inputs_of_fence
+        for fence in fold.fences
+        if (inputs_of_fence := _parse_given(fence, fold)) is not None
+    }
     inputs = _collect_inputs(fold, summary, given.values())
     output = _parse_output(fold, [fence for fence in fold.fences if fence.first not in given])
     if isinstance(state := inputs.get(TERMINAL), dict):
@@ -147,8 +151,8 @@ def parse_fold(block: Sequence[str], name: str = "") -> ParsedFold:
 def _collect_inputs(fold: _Fold, summary: Summary, given: Iterable[Json]) -> Json:
     """Return the input of a tool: from fences and lines, else from the summary or a line of its own."""
     inputs = _parse_listed_inputs(fold.outside)
-    for told in given:
-        inputs = told | inputs
+    for more in given:
+        inputs = more | inputs
     if not _has_subject(inputs):
         alone = filter(None, (_text_in_backticks(line, fold) for line in fold.outside))
         inputs["command" if fold.of_shell else "path"] = summary.command or summary.subject or next(alone, "")
@@ -274,14 +278,14 @@ def _parse_ended(name: str, text: str, *, failed: bool) -> ToolResult:
 
 def _parse_replies(outside: Sequence[str]) -> str:
     """Return the questions with the answers below them: Codex answers each, others all of them behind the last."""
-    told: list[tuple[str, list[str]]] = []
-    asked: list[str] = []
+    replies: list[tuple[str, list[str]]] = []
+    questions: list[str] = []
     for line in outside:
         if reply := _REPLY.match(line):
-            told.append(("\n".join(asked), [reply[1]] if reply[1] else []))
-            asked = []
+            replies.append(("\n".join(questions), [reply[1]] if reply[1] else []))
+            questions = []
         elif question := _QUESTION.match(line):
-            asked.append(question[1] or question[2])
-        elif told and not asked and line.startswith("- "):
-            told[-1][1].append(line[2:].removeprefix(NOTED))
-    return "\n\n".join("\n".join((question, *words)) for question, words in told if words not in ([], [NO_REPLY]))
+            questions.append(question[1] or question[2])
+        elif replies and not questions and line.startswith("- "):
+            replies[-1][1].append(line[2:].removeprefix(NOTED))
+    return "\n\n".join("\n".join((question, *words)) for question, words in replies if words not in ([], [NO_REPLY]))

@@ -34,7 +34,7 @@ _COUNTED = re.compile(r" {0,80}<summary>(Listed|Searched|Grep search|Codebase se
 ROLE = "_**"
 """The beginning of a role line."""
 _TODO = re.compile(r"- \[([ xX⚡-])\] (?:[🔥🌡❄]\ufe0f? )?(\S.*)")
-_TOLD = re.compile(r"• (?P<deed>[A-Z][a-z]+ [a-z]+(?::| for)) (?P<subject>\S.*)\Z")
+_ACTION = re.compile(r"• (?P<verb>[A-Z][a-z]+ [a-z]+(?::| for)) (?P<subject>\S.*)\Z")
 """Cursor's words behind a tool's name: `• Run command: npm test`, `• Edit file: README.md`, `• Apply patch for README.md`."""
 RUN = "Run command:"
 STATES = {" ": "pending", "x": "completed", "⚡": "in_progress", "-": "in_progress"}
@@ -136,11 +136,11 @@ def _parse_summary_line(line: str, below: int) -> Summary | None:
     rest = line[found.end() :].partition("</summary>")[0].strip()
     if len(rest) > 2 and rest[0] == rest[-1] == "`":  # noqa: PLR2004 - both marks and something
         return Summary(found[1], below, subject=rest[1:-1])
-    told = _TOLD.match(rest)
-    if told is None:
+    action = _ACTION.match(rest)
+    if action is None:
         return Summary(found[1], below)
-    is_command = told["deed"] == RUN
-    subject = unescape(told["subject"])
+    is_command = action["verb"] == RUN
+    subject = unescape(action["subject"])
     return Summary(found[1], below, command=subject if is_command else "", subject="" if is_command else subject)
 
 

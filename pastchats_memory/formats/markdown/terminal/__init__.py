@@ -115,11 +115,11 @@ def detect(source: SourceFile) -> int:
 def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
     """Yield one turn for each prompt and answer, in the order of the screen."""
     lines = _screen_lines(source)
-    said = list(_split_blocks(lines))
-    told = ((mark, text) for mark, _, text in said if mark not in (RESULT, STOPPED))
+    blocks = list(_split_blocks(lines))
+    words = ((mark, text) for mark, _, text in blocks if mark not in (RESULT, STOPPED))
     dialect = any_dialect()
-    builder = SessionBuilder(SessionInfo(conversation_hash(told)), dialect)
-    for mark, line, text in said:
+    builder = SessionBuilder(SessionInfo(conversation_hash(words)), dialect)
+    for mark, line, text in blocks:
         if mark == "user":
             text = dialect.parse_prompt(text).text  # noqa: PLW2901 - without what the client says in the person's place
             command = _COMMAND.match(text)
@@ -152,8 +152,8 @@ def _parse_action(text: str, below: Iterable[str]) -> tuple[str, dict[str, str]]
     name, subject = found.groups() if found else (text, "")
     if not _CHANGED.search(subject):
         return name, {"command": " ".join(subject.split())}
-    told = takewhile(lambda line: not (_ANSWER.match(line) or _PROMPT.match(line)), below)
-    files = [one[1] for line in told if (one := _FILE.match(line))] if _SEVERAL.match(subject) else []
+    lines_below = takewhile(lambda line: not (_ANSWER.match(line) or _PROMPT.match(line)), below)
+    files = [one[1] for line in lines_below if (one := _FILE.match(line))] if _SEVERAL.match(subject) else []
     return name, {"path": ", ".join(files) or _CHANGED.sub("", subject)}
 
 
@@ -164,23 +164,23 @@ def _screen_lines(source: SourceFile) -> list[str]:
         lines = list(replace_boxes(lines, _NOTHING))
     if not any(line.startswith(f"{_BAR} ") for line in lines) or any(line.startswith(_LATER) for line in lines):
         return lines
-    told: list[str] = []
+    converted: list[str] = []
     for barred, group in groupby(lines, key=lambda line: line.startswith(_BAR)):
-        said = list(group)
+        group_lines = list(group)
         if not barred:
-            told += (f"• {line[2:]}" if line.startswith("> ") else line for line in said)
+            converted += (f"• {line[2:]}" if line.startswith("> ") else line for line in group_lines)
             continue
-        end = len(told) + len(said)
+        end = len(converted) + len(group_lines)
         below = lines[end : end + 2]
         is_sent = len(below) == 2 and not below[0].strip() and _KEYS not in below[1]  # noqa: PLR2004 - of two lines
-        first, *rest = (line.removeprefix(_BAR).removeprefix(" ") for line in said)
-        told += [f"› {first}", *(_INDENT + line for line in rest)] if is_sent else [_NOTHING] * len(said)
-    return told
+        first, *rest = (line.removeprefix(_BAR).removeprefix(" ") for line in group_lines)
+        converted += [f"› {first}", *(_INDENT + line for line in rest)] if is_sent else [_NOTHING] * len(group_lines)
+    return converted
 
 
 def _drop_unsent(lines: list[str]) -> list[str]:
     """Return the lines without the input line of today's Codex: a hint, or unsent text."""
-    told = list(lines)
+    remaining = list(lines)
     for place, line in enumerate(lines):
         if place < 2 or not _FOOTER.match(line) or lines[place - 1].strip():  # noqa: PLR2004 - a prompt and an empty line above
             continue
@@ -188,8 +188,8 @@ def _drop_unsent(lines: list[str]) -> list[str]:
         while first > 0 and lines[first].startswith(_INDENT) and lines[first].strip():
             first -= 1
         if _PROMPT.match(lines[first]):
-            told[first : place + 1] = [_NOTHING] * (place + 1 - first)
-    return told
+            remaining[first : place + 1] = [_NOTHING] * (place + 1 - first)
+    return remaining
 
 
 def _join_signed(lines: list[str]) -> Iterator[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, counted, emit_json, hanging, table, warn
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import counted, emit_json, hanging, table, warn
 from pastchats_memory.views.build_tasks import build_answer
 from pastchats_memory.views.task_text import make_task_rows
 
@@ -20,11 +20,11 @@ Examples:
 """,
 )
 @click.argument("question", nargs=-1, required=True)
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def command(question: tuple[str, ...], db: str | None, as_json: bool) -> int:
     """Answer a question about tasks. How it was read is shown first; no language model is asked."""
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         answer = memory.ask(" ".join(question))
     if as_json:
         emit_json(build_answer(answer))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, counted, emit_json, is_terminal
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import counted, emit_json, is_terminal
 from pastchats_memory.config import load
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import utf8
@@ -27,15 +27,15 @@ Examples:
 )
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="Replace FILE where it is there already.")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def backup(file: Path, force: bool, db: str | None, as_json: bool) -> int:
     """Copy the memory into FILE, which only you can read; while other processes index, too.
 
     What is copied is the memory as it is now. FILE has its name only once it is whole.
     """
-    cli.interrupt_in_order()
-    with cli.open_memory(db) as memory:
+    options.interrupt_in_order()
+    with options.open_memory(db) as memory:
         copied = memory.backup(file, force=force)
     if as_json:
         emit_json(build_backup(utf8(str(file)), copied))
@@ -58,17 +58,17 @@ Examples:
 """,
 )
 @click.argument("file", type=click.Path(path_type=Path))
-@cli.yes
-@cli.no
-@cli.database
-@cli.as_json
+@options.yes
+@options.no
+@options.database
+@options.as_json
 def restore(file: Path, yes: bool, no: bool, db: str | None, as_json: bool) -> int:
     """Put the memory in FILE in the place of the one that there is.
 
     FILE is checked first, and only read. The old memory stands until the new one is whole; a process that reads
     meanwhile sees the one or the other. Where there is one already you are asked; without a terminal --yes says so.
     """
-    cli.interrupt_in_order()
+    options.interrupt_in_order()
     path = load(db).database
     is_there = os.path.lexists(path)
     if is_there and not yes:

@@ -6,8 +6,8 @@ import sys
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, emit_json, hanging, is_terminal
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import emit_json, hanging, is_terminal
 from pastchats_memory.memory.requests import project_here, project_named
 from pastchats_memory.tasks.capture import CaptureDecision
 from pastchats_memory.tasks.similarity import SimilarTask
@@ -29,8 +29,8 @@ Examples:
     "--yes/--no", default=None, help="Add it as a comment to a similar task, or create the task all the same."
 )
 @click.option("--project", metavar="NAME", help="Of a new task [default: the one you are in].")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def command(text: tuple[str, ...], yes: bool | None, project: str | None, db: str | None, as_json: bool) -> int:
     """Write down what is to be done. Where a similar task exists you are asked whether it becomes a comment there.
 
@@ -49,7 +49,7 @@ def command(text: tuple[str, ...], yes: bool | None, project: str | None, db: st
         return "comment" if click.confirm("Add as comment to existing task?", default=False) else "create"
 
     where = project_here() if project is None else project_named(project)
-    with cli.open_memory(db, create=True) as memory:
+    with options.open_memory(db, create=True) as memory:
         captured = memory.tasks.capture(" ".join(text), where or "", decide)
     if as_json:
         emit_json(build_capture(captured))

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pastchats_memory import cli, config
-from pastchats_memory.cli import DONE, emit_json, table, warn
+from pastchats_memory import config
+from pastchats_memory.cli import DONE, options
+from pastchats_memory.cli.output import emit_json, table, warn
 from pastchats_memory.model import utf8
 from pastchats_memory.text.display import one_line
 from pastchats_memory.views.build_upkeep import build_config
@@ -30,8 +31,8 @@ Examples:
   pastchats-memory config --json | jq '.results[] | select(.origin != "default")'
 """,
 )
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def command(db: str | None, as_json: bool) -> int:
     """Every key of the configuration with its value, and who said so: a flag, a variable, a line of a file, nobody.
 

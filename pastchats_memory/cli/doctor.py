@@ -6,8 +6,8 @@ import sys
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, emit_json, hanging, is_terminal
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import emit_json, hanging, is_terminal
 from pastchats_memory.config import load
 from pastchats_memory.errors import DatabaseCorrupt
 from pastchats_memory.maintenance.health import REPAIR, HealthCheck
@@ -25,10 +25,10 @@ Examples:
   pastchats-memory doctor --json | jq '.results[] | select(.is_well | not)'
 """,
 )
-@cli.yes
-@cli.no
-@cli.database
-@cli.as_json
+@options.yes
+@options.no
+@options.database
+@options.as_json
 def command(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
     """Check the database, the model, the engine and the sources; exit 1 if something needs repair.
 
@@ -59,7 +59,7 @@ def command(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
 
 def _findings(db: str | None) -> list[HealthCheck]:
     try:
-        with cli.open_memory(db) as memory:
+        with options.open_memory(db) as memory:
             return memory.doctor()
     except DatabaseCorrupt as fault:
         if fault.__cause__ is None:  # another program's, or no file at all: nothing that could be mended

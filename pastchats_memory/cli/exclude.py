@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, counted, emit_json
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import counted, emit_json
 from pastchats_memory.config import load, toml
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
@@ -34,8 +34,8 @@ Examples:
 )
 @click.option("--list", "listed", is_flag=True, help="What is excluded.")
 @click.option("--remove", is_flag=True, help="Let what is named be indexed again.")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def command(
     paths: tuple[str, ...], projects: tuple[str, ...], listed: bool, remove: bool, db: str | None, as_json: bool
 ) -> int:

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, counted, emit_json, hanging, is_terminal, table, warn
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, table, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.maintenance.forget import ForgetResult
 from pastchats_memory.memory import Memory
@@ -49,9 +49,9 @@ Examples:
 @click.option("--id", "ids", metavar="ID", multiple=True, help="12, t:KEY, c:5 or a:7; repeatable.")
 @click.option("--conversation", metavar="ID", help="A conversation, by its own id.")
 @click.option("--source", metavar="PATH", help="A file or folder, whether it is still there or not.")
-@cli.project
-@cli.since
-@cli.until
+@options.project
+@options.since
+@options.until
 @click.option("--query", metavar="TEXT", help="What has all of these words, or just this text.")
 @click.option("--list", "listed", is_flag=True, help="When what was forgotten, never the text.")
 @click.option(
@@ -61,10 +61,10 @@ Examples:
     flag_value=LAST,
     help="Let it be indexed again: a number of --list, or the last.",
 )
-@cli.yes
-@cli.no
-@cli.database
-@cli.as_json
+@options.yes
+@options.no
+@options.database
+@options.as_json
 def command(
     listed: bool,
     undo: str | None,
@@ -81,7 +81,7 @@ def command(
     """
     if (listed or undo is not None) and any(by.values()):
         raise UsageFault("--list and --undo go alone", "Leave the other options out.")
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         if listed:
             return _list(memory.forgotten(), as_json=as_json)
         if undo is not None:
@@ -103,16 +103,16 @@ Examples:
 """,
 )
 @click.option("--before", metavar="WHEN", required=True, help="An ISO date or time; what was said then stays.")
-@cli.yes
-@cli.no
-@cli.database
-@cli.as_json
+@options.yes
+@options.no
+@options.database
+@options.as_json
 def prune(before: str, yes: bool, no: bool, db: str | None, as_json: bool) -> int:
     """Delete all turns that are older, and leave out what is older from now on, wherever it comes from.
 
     Turns and notes without a time stay, and so do tasks. `forget --list` names it and `forget --undo` lifts it.
     """
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         found = memory.prune(before, dry_run=True)
         if not (found and (yes or _agreed(found, no=no, as_json=as_json))):
             return _left(found, "prune", as_json=as_json)
@@ -127,17 +127,17 @@ Examples:
   pastchats-memory purge --yes --json
 """,
 )
-@cli.yes
-@cli.no
-@cli.database
-@cli.as_json
+@options.yes
+@options.no
+@options.database
+@options.as_json
 def purge(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
     """Delete the whole memory: all turns, tasks, vectors and what is known of files. Transcripts stay as they are.
 
     What was forgotten stays forgotten, by hashes alone; all else comes back when it is indexed again. Without a terminal and
     without --yes nothing is deleted, exit code 1.
     """
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         state = memory.status()
         tasks = memory.tasks.count()
         agreed = yes

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, counted, emit_json, hanging, is_terminal, table
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, table
 from pastchats_memory.config import Config, from_home, load, own_places
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.formats.registry import History
@@ -64,12 +64,12 @@ Examples:
 @click.option("--format", "format_", metavar="NAME", help="Read only files of this format.")
 @click.option("--map", "key_map", metavar="ROLE=KEY,...", help="Keys of JSON of unknown shape: role=speaker,text=body.")
 @click.option("--dry-run", is_flag=True, help="Only show the format of each file, and the --map line that fits it.")
-@cli.yes
-@cli.no
-@cli.model
-@cli.threads
-@cli.database
-@cli.as_json
+@options.yes
+@options.no
+@options.model
+@options.threads
+@options.database
+@options.as_json
 def command(
     paths: tuple[str, ...],
     inputs: tuple[str, ...],
@@ -111,9 +111,9 @@ def command(
         return _dry_run(named, config, wanted_options, as_json=as_json)
     if not os.path.lexists(config.database) and not _agreed(named, histories, yes=yes, no=no):
         return NOTHING
-    cli.be_nice()
-    with cli.open_memory(db, create=True, model=model, threads=threads) as memory:
-        cli.interrupt_in_order()
+    options.be_nice()
+    with options.open_memory(db, create=True, model=model, threads=threads) as memory:
+        options.interrupt_in_order()
         report = _indexed(memory, named, project, how)
         emit_json(build_index(report)) if as_json else click.echo(hanging(_text(report)))
         if watch:

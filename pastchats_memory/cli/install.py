@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, emit_json, hanging, is_terminal
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import emit_json, hanging, is_terminal
 from pastchats_memory.config import state_folder
 from pastchats_memory.hooks.install import TARGETS, Change, advice, installing, uninstalling, write
 from pastchats_memory.views.build_upkeep import build_install, build_uninstall
@@ -28,10 +28,10 @@ Examples:
 )
 @click.argument("target", type=click.Choice(TARGETS))
 @click.option("--print", "only_print", is_flag=True, help="Show what would be changed and change nothing.")
-@cli.yes
-@cli.no
-@cli.database
-@cli.as_json
+@options.yes
+@options.no
+@options.database
+@options.as_json
 def install(target: str, only_print: bool, yes: bool, no: bool, db: str | None, as_json: bool) -> int:
     """Let an agent recall before each prompt and index after each session.
 
@@ -89,9 +89,9 @@ Examples:
 """,
 )
 @click.argument("target", type=click.Choice(TARGETS))
-@cli.yes
-@cli.no
-@cli.as_json
+@options.yes
+@options.no
+@options.as_json
 def uninstall(target: str, yes: bool, no: bool, as_json: bool) -> int:
     """Take out of an agent's settings what `install` put in, and nothing else.
 

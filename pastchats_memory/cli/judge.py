@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, emit_json, hanging, warn
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import emit_json, hanging, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory.requests import OUTCOMES
 from pastchats_memory.text.display import one_line
@@ -40,11 +40,11 @@ Examples:
 @click.option("--undo", is_flag=True, help="Let the rules say again how it ended.")
 @click.option("--outcome", "listed", metavar="A,B", help="List what ended so [default: unknown].")
 @click.option("--judged", is_flag=True, help="List what somebody has judged.")
-@cli.project
+@options.project
 @click.option("--all", "everywhere", is_flag=True, help="Of every project.")
 @click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="Episodes at most.")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def command(
     id_: str | None,
     outcome: str | None,
@@ -75,7 +75,7 @@ def command(
             "say how it ended, or --undo", "Such as: pastchats-memory judge 16 worked --because 'words that show it'."
         )
     warnings: tuple[str, ...] = ()
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         if outcome is not None:
             sheet, warnings = memory.judge(id_, outcome, because)
         elif undo:
@@ -93,7 +93,7 @@ def command(
 
 
 def _list(project: str | None, outcome: str | None, limit: int, db: str | None, *, judged: bool, as_json: bool) -> int:
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         (sheets, left), warnings = memory.unjudged(project, outcome, limit, judged=judged)
     if as_json:
         emit_json(build_judge(sheets, left, warnings))

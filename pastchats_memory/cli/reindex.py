@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, bar, counted, emit_json, warn
+from pastchats_memory.cli import DONE, options
+from pastchats_memory.cli.output import bar, counted, emit_json, warn
 from pastchats_memory.episodes.derive import Derived
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
@@ -30,12 +30,12 @@ Examples:
 @click.option(
     "--model",
     metavar="MODEL",
-    callback=cli.named,
+    callback=options.named,
     help="Model to change to: a name, a folder, or `packaged`.",
 )
-@cli.threads
-@cli.database
-@cli.as_json
+@options.threads
+@options.database
+@options.as_json
 def command(
     embeddings: bool, outcomes: bool, model: str | None, threads: int | None, db: str | None, as_json: bool
 ) -> int:
@@ -49,9 +49,9 @@ def command(
         raise UsageFault("one thing at a time" if embeddings else "there is nothing to do", hint)
     if outcomes and model is not None:
         raise UsageFault("outcomes need no model", "Leave --model out, or use --embeddings.")
-    cli.be_nice()
-    with cli.open_memory(db, threads=threads) as memory:
-        cli.interrupt_in_order()
+    options.be_nice()
+    with options.open_memory(db, threads=threads) as memory:
+        options.interrupt_in_order()
         report, told = _outcomes(memory) if outcomes else _embeddings(memory, model)
     if as_json:
         emit_json(build_reindex(report))

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, emit_json, ending, table, warn
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import emit_json, ending, table, warn
 from pastchats_memory.memory.requests import TYPES
 from pastchats_memory.model import Hit, Hits
 from pastchats_memory.search import MODES, MOST_HITS
@@ -34,28 +34,28 @@ Examples:
   pastchats-memory search --query 'webhook retries' --json | jq '.results[0]'
 """,
 )
-@cli.query
+@options.query
 @click.option("--mode", type=click.Choice(MODES), default="hybrid", show_default=True, help="Words, meaning, or both.")
 @click.option(
     "--limit", "--top-k", type=click.IntRange(1, MOST_HITS), default=10, show_default=True, help="Results a page."
 )
 @click.option("--page", type=click.IntRange(1, MOST_HITS), default=1, show_default=True, help="Which page.")
-@cli.project
+@options.project
 @click.option("--role", metavar="ROLE", help="Only user, assistant, system, tool or note.")
-@cli.since
-@cli.until
+@options.since
+@options.until
 @click.option("--type", "type_", type=click.Choice(TYPES), help="Only these; task means the three.")
 @click.option("--status", metavar="A,B", help="Only tasks of these: pending, in_progress, todo, done, … or raw words.")
 @click.option("--priority", metavar="0,1", help="Only tasks of these: 0 critical … 4 lowest.")
-@cli.outcome
+@options.outcome
 @click.option("--threshold", type=click.FloatRange(0, 1), metavar="X", help="Only relevance of at least X, 0 to 1.")
 @click.option("--min-similarity", type=click.FloatRange(-1, 1), metavar="X", help="Only cosine of at least X.")
 @click.option("--meaning", type=click.FloatRange(0, 1), metavar="A", help="Balance: 0 words … 1 meaning.")
 @click.option("--rerank", is_flag=True, help="Put the first 30 in the order of a cross-encoder (slow).")
-@cli.model
+@options.model
 @click.option("--explain", is_flag=True, help="Show what each list added to the score, and what was taken for a time.")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def command(
     query_words: tuple[str, ...],
     query_option: str | None,
@@ -69,9 +69,9 @@ def command(
     **how: object,
 ) -> int:
     """Find turns, notes and tasks by words and by meaning, best first; comments and attachments lead to their task."""
-    query = cli.query_text(query_words, query_option)
+    query = options.query_text(query_words, query_option)
     balance = {} if meaning is None else {"meaning": meaning}
-    with cli.open_memory(db, model=model) as memory:
+    with options.open_memory(db, model=model) as memory:
         if rerank:
             memory.load_reranker()
         hits = memory.search(query, type=type_, rerank=rerank, **balance, **how)  # type: ignore[arg-type] # click names and types the rest

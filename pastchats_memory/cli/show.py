@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, emit_json, hanging
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import emit_json, hanging
 from pastchats_memory.model import Item, Outcome, leads_to_task
 from pastchats_memory.text.display import format_time, one_line, sanitise
 from pastchats_memory.views.build import build_show
@@ -25,13 +25,13 @@ Examples:
 @click.option(
     "--neighbours", type=click.IntRange(0, 100), default=2, show_default=True, help="Turns to show on each side."
 )
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def command(id_: str, neighbours: int, db: str | None, as_json: bool) -> int:
     """The whole text of an item, with its neighbours in the conversation; of t:KEY, c:5 or a:7 the task (JSON: task/1)."""
     if leads_to_task(id_):
         return _show_task(id_, db, as_json=as_json)
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         shown = [(item, memory.outcome(item)) for item in memory.show(id_, neighbours)]
     id_ = str(int(id_))
     if as_json:
@@ -47,7 +47,7 @@ def _show_task(id_: str, db: str | None, *, as_json: bool) -> int:
     from pastchats_memory.views.build_tasks import build_tasks
     from pastchats_memory.views.task_text import render_task
 
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         found = memory.tasks.find_item(id_)
     if found is None:
         click.echo(f"There is no item {one_line(id_)}. Ids stand in the output of search and recall.", err=True)

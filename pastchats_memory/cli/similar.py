@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, counted, emit_json, hanging
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import counted, emit_json, hanging
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory.requests import project_named
 from pastchats_memory.tasks.similarity import MIN_PAIR_SCORE, SimilarTask
@@ -45,11 +45,11 @@ Examples:
 @click.argument("key")
 @click.option("--threshold", type=click.FloatRange(0, 1), metavar="X", help="Only scores of at least X.")
 @click.option("--limit", type=click.IntRange(1, 40), default=5, show_default=True, help="Tasks at most.")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def similar(key: str, threshold: float | None, limit: int, db: str | None, as_json: bool) -> int:
     """The tasks most like the task KEY, with score and label, and what the scores mean."""
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         found = memory.tasks.find_similar(key, limit)
     return show(found, threshold, build_similar, as_json=as_json)
 
@@ -68,11 +68,11 @@ Examples:
 @click.argument("text", nargs=-1, required=True)
 @click.option("--threshold", type=click.FloatRange(0, 1), metavar="X", help="Only scores of at least X.")
 @click.option("--limit", type=click.IntRange(1, 40), default=5, show_default=True, help="Tasks at most.")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def find_duplicates(text: tuple[str, ...], threshold: float | None, limit: int, db: str | None, as_json: bool) -> int:
     """The tasks most like TEXT, with score and label, and what the scores mean."""
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         found = memory.tasks.find_duplicates(" ".join(text), limit)
     return show(found, threshold, build_find_duplicates, as_json=as_json)
 
@@ -97,16 +97,16 @@ Examples:
     metavar="X",
     help="Least score of a pair.",
 )
-@cli.project
-@cli.database
-@cli.as_json
+@options.project
+@options.database
+@options.as_json
 def duplicates(scan: bool, threshold: float, project: str | None, db: str | None, as_json: bool) -> int:
     """Clusters of tasks that are alike, each pair with its score. Tasks that programs wrote for each other are left out."""
     if not scan:
         raise UsageFault(
             "say what to compare", "`duplicates --scan` compares all tasks; `find-duplicates TEXT` one text."
         )
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         clusters = memory.tasks.scan_duplicates(threshold, project_named(project))
     if as_json:
         emit_json(build_duplicates(clusters))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, counted, emit_json, hanging, table
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import counted, emit_json, hanging, table
 from pastchats_memory.config import from_home, load
 from pastchats_memory.ingest.overview import SourceReport, overview_at
 from pastchats_memory.memory.requests import found_histories, wanted_files
@@ -24,8 +24,8 @@ Examples:
   pastchats-memory sources --json | jq '.results[] | select(.indexed == 0).path'
 """,
 )
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def command(db: str | None, as_json: bool) -> int:
     """The histories that programs keep in their default places, with how much of each is indexed and what is gone."""
     config = load(db)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, counted, emit_json, hanging
+from pastchats_memory.cli import DONE, options
+from pastchats_memory.cli.output import counted, emit_json, hanging
 from pastchats_memory.maintenance.health import Status
 from pastchats_memory.text.display import format_time
 from pastchats_memory.views.build_upkeep import build_status
@@ -22,11 +22,11 @@ Examples:
   pastchats-memory status --json | jq '.results[0].turns'
 """,
 )
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def command(db: str | None, as_json: bool) -> int:
     """What the memory holds, which model and which engine answer, and how the last run went."""
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         status = memory.status()
         text = _text(status)  # while the memory is open, which explains what damage makes of it
     if as_json:

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, counted, emit_json, hanging, is_terminal, table, warn
+from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.export import put_out
+from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, table, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory.requests import project_here, project_named, task_filters
 from pastchats_memory.model import TYPES, StoredTask
@@ -75,14 +75,14 @@ def _show(task: StoredTask, said: str, *, as_json: bool) -> int:
 @click.option("--key", metavar="KEY", help="What t:KEY names it by [default: T-1, T-2, …].")
 @click.option("--depends", multiple=True, metavar="KEY", help="A task that it waits for; repeat for several.")
 @_fields
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def add(title: str, key: str | None, depends: tuple[str, ...], db: str | None, as_json: bool, **fields: Any) -> int:
     """A new task; makes the database when there is none."""
     if fields["project"] is None:
         fields["project"] = project_here() or ""
     change = _change(fields, title=title)
-    with cli.open_memory(db, create=True) as memory:
+    with options.open_memory(db, create=True) as memory:
         task = memory.tasks.add(change, depends, key)
     return _show(task, f"✅ Task created: {task.key}", as_json=as_json)
 
@@ -91,12 +91,12 @@ def add(title: str, key: str | None, depends: tuple[str, ...], db: str | None, a
 @click.argument("key")
 @click.option("--title", metavar="TEXT", help="What is to be done.")
 @_fields
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def update(key: str, title: str | None, db: str | None, as_json: bool, **fields: Any) -> int:
     """Change fields of a task; those that are not named stay. An empty --parent takes it out of its parent."""
     change = _change(fields, title=title)
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         task = memory.tasks.update(key, change)
     return _show(task, f"Updated {task.key} ({task.status})", as_json=as_json)
 
@@ -105,11 +105,11 @@ def update(key: str, title: str | None, db: str | None, as_json: bool, **fields:
 @click.argument("key")
 @click.argument("text")
 @click.option("--author", default="", metavar="NAME", help="Who says so.")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def comment(key: str, text: str, author: str, db: str | None, as_json: bool) -> int:
     """Say something about a task. The comment is found by its own words."""
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         task = memory.tasks.comment(key, text, author)
     return _show(task, f"Commented on {task.key}", as_json=as_json)
 
@@ -117,11 +117,11 @@ def comment(key: str, text: str, author: str, db: str | None, as_json: bool) -> 
 @command.command("attach", epilog="\b\nExample:\n  pastchats-memory task attach T-1 build.log")
 @click.argument("key")
 @click.argument("file", type=click.Path(path_type=Path))
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def attach(key: str, file: Path, db: str | None, as_json: bool) -> int:
     """Attach a file, whose text is then found. Of a binary file name, size and hash are kept."""
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         task = memory.tasks.attach(key, file)
     binary = " (binary: known by its name alone)" if task.attachments[-1].content is None else ""
     return _show(task, f"Attached {file.name} to {task.key}{binary}", as_json=as_json)
@@ -131,28 +131,28 @@ def attach(key: str, file: Path, db: str | None, as_json: bool) -> int:
 @click.argument("key")
 @click.argument("on", nargs=-1, required=True)
 @click.option("--remove", is_flag=True, help="It no longer waits for them.")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def depend(key: str, on: tuple[str, ...], remove: bool, db: str | None, as_json: bool) -> int:
     """Let a task wait for others."""
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         task = memory.tasks.depend(key, on, remove=remove)
     return _show(task, f"{task.key} {'no longer ' if remove else ''}depends on {', '.join(on)}", as_json=as_json)
 
 
 @command.command("list", epilog="\b\nExample:\n  pastchats-memory task list --status todo,in_progress --project .")
-@cli.project
+@options.project
 @click.option("--status", metavar="A,B", help="Statuses, synonyms or raw words.")
 @click.option("--priority", metavar="0,1", help="0 critical … 4 lowest.")
 @click.option("--type", "type_", type=click.Choice(TYPES), help="task means the three.")
-@cli.since
-@cli.until
+@options.since
+@options.until
 @click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="Tasks at most.")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def list_(limit: int, db: str | None, as_json: bool, **how: Any) -> int:
     """Tasks, the most urgent first."""
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         found = memory.tasks.list_tasks(task_filters(**how), limit + 1)
     tasks = found[:limit]
     if as_json:
@@ -168,11 +168,11 @@ def list_(limit: int, db: str | None, as_json: bool, **how: Any) -> int:
 
 @command.command("show", epilog="\b\nExample:\n  pastchats-memory task show T-1")
 @click.argument("key")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def show(key: str, db: str | None, as_json: bool) -> int:
     """A task with its history, links, comments and attachments."""
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         task = memory.tasks.get_task(key)
     return _show(task, render_task(task), as_json=as_json)
 
@@ -182,11 +182,11 @@ def show(key: str, db: str | None, as_json: bool) -> int:
 )
 @click.argument("key")
 @click.option("--yes/--no", default=None, help="Do it, or not, without asking.")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def delete(key: str, yes: bool | None, db: str | None, as_json: bool) -> int:
     """Delete a task, a comment or an attachment. Of a task (T-1) goes all that belongs to it, else only c:5 or a:7."""
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         if yes is None:
             yes = is_terminal(sys.stdin) and click.confirm(f"Delete {one_line(key)} for good?", err=True)
         if not yes:
@@ -201,21 +201,21 @@ def delete(key: str, yes: bool | None, db: str | None, as_json: bool) -> int:
 
 
 @command.command("recall", epilog="\b\nExample:\n  pastchats-memory task recall 'retry of webhooks' --status done")
-@cli.query
+@options.query
 @click.option("--status", metavar="A,B", help="Statuses, synonyms or raw words.")
 @click.option("--priority", metavar="0,1", help="0 critical … 4 lowest.")
-@cli.project
-@cli.since
-@cli.until
+@options.project
+@options.since
+@options.until
 @click.option("--limit", type=click.IntRange(1, 250), default=10, show_default=True, help="Tasks at most.")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def recall(
     query_words: tuple[str, ...], query_option: str | None, limit: int, db: str | None, as_json: bool, **how: Any
 ) -> int:
     """Tasks that have to do with QUERY. They are found by themselves or by their comments and attachments."""
-    query = cli.query_text(query_words, query_option)
-    with cli.open_memory(db) as memory:
+    query = options.query_text(query_words, query_option)
+    with options.open_memory(db) as memory:
         hits = memory.tasks.recall(query, task_filters(**how, parts=True), limit)
     if as_json:
         emit_json(build_search(hits))
@@ -230,11 +230,11 @@ def recall(
 @command.command("export", epilog="\b\nExample:\n  pastchats-memory task export tasks.jsonl")
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 @click.option("--force", is_flag=True, help="Replace FILE where it is there already.")
-@cli.database
+@options.database
 def export(file: Path | None, force: bool, db: str | None) -> int:
     """Every task as JSON Lines, to FILE or to stdout. All that belongs to one stands in its line."""
-    cli.interrupt_in_order()
-    with cli.open_memory(db) as memory:
+    options.interrupt_in_order()
+    with options.open_memory(db) as memory:
         number = put_out(memory.tasks, "task", file, force=force)
         if unseen := memory.tasks.count_hidden():
             warn([f"{counted(unseen, 'task')} of private projects left out: export from inside them"])
@@ -243,8 +243,8 @@ def export(file: Path | None, force: bool, db: str | None) -> int:
 
 @command.command("import", epilog="\b\nExample:\n  pastchats-memory task import tasks.jsonl")
 @click.argument("file", type=click.Path(path_type=Path))
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def import_(file: Path, db: str | None, as_json: bool) -> int:
     """Bring in what `task export` wrote; all of it or nothing. What is there already is updated, never doubled.
 
@@ -256,7 +256,7 @@ def import_(file: Path, db: str | None, as_json: bool) -> int:
         raise UsageFault(f"{file}: {fault.strerror}", "Name what `task export` wrote.") from fault
     except UnicodeDecodeError as fault:
         raise UsageFault(f"{file} is no UTF-8 text", "Name what `task export` wrote.") from fault
-    with cli.open_memory(db, create=True) as memory:
+    with options.open_memory(db, create=True) as memory:
         done = memory.tasks.import_lines(text.split("\n"))
     if as_json:
         emit_json(build_import(**done))

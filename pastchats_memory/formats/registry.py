@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from functools import cache, reduce
 from importlib import import_module
 from operator import or_
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.formats.base.format import CERTAIN, Format
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pastchats_memory.formats.base.dialect import Dialect
     from pastchats_memory.formats.base.locations import Environment
     from pastchats_memory.formats.base.source import SourceFile

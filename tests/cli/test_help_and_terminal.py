@@ -16,7 +16,8 @@ import pytest
 from program import Program, Run, write_messages
 from wcwidth import wcswidth
 
-from pastchats_memory.cli import COMMANDS, folded, table
+from pastchats_memory.cli import COMMANDS
+from pastchats_memory.cli.output import folded, table
 
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 

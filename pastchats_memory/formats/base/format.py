@@ -6,12 +6,13 @@ A hook loads the format of its agent at every prompt. So this module imports lit
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pastchats_memory.formats.base.locations import Locations, no_locations
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pastchats_memory.formats.base.checkpoint import Checkpoint
     from pastchats_memory.formats.base.dialect import Dialect
     from pastchats_memory.formats.base.hooks import HookDialect
@@ -98,6 +99,11 @@ class Format(NamedTuple):
     def __hash__(self) -> int:
         """Return a hash of the name, which is unique."""
         return hash(self.name)
+
+
+def resume_with(*command: str) -> Callable[[Session], list[str]]:
+    """Return a `resume` whose command ends in the session's id; a subagent resumes the session that called it."""
+    return lambda session: [*command, session.conversation_id.partition("/")[0]]
 
 
 def confident(matches: Callable[[SourceFile], bool], confidence: int) -> Callable[[SourceFile], int]:

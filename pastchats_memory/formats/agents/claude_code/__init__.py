@@ -6,14 +6,15 @@ The reader is imported with the first file: a hook needs only what is here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pastchats_memory.formats.base.format import Format
+from pastchats_memory.formats.base.format import Format, resume_with
 from pastchats_memory.formats.base.hooks import HookDialect, command_group, specific_output
 from pastchats_memory.formats.base.locations import Environment
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pastchats_memory.formats.base.dialect import Dialect
     from pastchats_memory.formats.base.format import Row
     from pastchats_memory.formats.base.source import SourceFile
@@ -25,7 +26,7 @@ def _claude(environment: Mapping[str, str]) -> str:
 
 def locations(environment: Environment) -> Iterator[Path]:
     named = environment.variables.get("CLAUDE_CONFIG_DIR", "")
-    folders = [Path(name.strip()).expanduser() for name in named.split(",") if name.strip()]
+    folders = [type(environment.home)(name.strip()).expanduser() for name in named.split(",") if name.strip()]
     for folder in folders or [environment.home / ".claude", environment.configuration / "claude"]:
         yield from (folder / name for name in ("projects", "todos", "tasks", "history.jsonl"))
 
@@ -70,4 +71,6 @@ CLAUDE_CODE = Format(
     locations=locations,
     hooks=HOOKS,
     dialect=dialect,
+    verified="2.1.220, 2026-11",
+    resume=resume_with("claude", "--resume"),  # https://code.claude.com/docs/en/cli-reference
 )

@@ -10,9 +10,6 @@ from pastchats_memory.formats.base.tasks import word_of
 from pastchats_memory.formats.base.todo_lists import entry_of, task_of_list, task_of_todo
 from pastchats_memory.model import Task, Unreadable
 
-FORMAT = "claude-tasks"
-VERSION = 2
-
 STATES = frozenset({"pending", "in_progress", "completed", "cancelled"})
 """Of a todo, in the lists of OpenCode too: a comment or a mail with another word is none."""
 LIST_KEYS = ("blocks", "blockedBy", "activeForm")
@@ -61,4 +58,5 @@ CLAUDE_TASKS = Format(
     detect=confident(recognise, 90),
     read=read,
     kinds=frozenset({"tasks"}),
+    verified="2.1.220, 2026-11",
 )

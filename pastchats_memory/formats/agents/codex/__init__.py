@@ -6,14 +6,15 @@ The reader is imported with the first file: a hook needs only what is here.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.hooks import HookDialect, command_group, specific_output
 from pastchats_memory.formats.base.locations import Environment
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pastchats_memory.formats.base.dialect import Dialect
     from pastchats_memory.formats.base.format import Row
     from pastchats_memory.formats.base.source import SourceFile
@@ -67,4 +68,6 @@ CODEX = Format(
     locations=locations,
     hooks=HOOKS,
     dialect=dialect,
+    verified="0.106.0, 2026-11",
+    resume=resume_with("codex", "resume"),  # `codex resume --help`, from 0.39 on
 )

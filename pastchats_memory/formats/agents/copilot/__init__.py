@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pastchats_memory.formats.base.format import CERTAIN, Format
@@ -15,6 +14,8 @@ from pastchats_memory.formats.base.hooks import TIMEOUT_S, HookDialect
 from pastchats_memory.formats.base.locations import Environment
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pastchats_memory.formats.base.dialect import Dialect
     from pastchats_memory.formats.base.format import Row
     from pastchats_memory.formats.base.source import SourceFile
@@ -48,14 +49,14 @@ def read_cli(source: SourceFile) -> Iterator[Row]:
 
 def detect_share(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
-    from pastchats_memory.formats.agents.copilot.cli import recognise_share
+    from pastchats_memory.formats.agents.copilot.share import recognise_share
 
     return CERTAIN if recognise_share(source) else 0
 
 
 def read_share(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of a file."""
-    from pastchats_memory.formats.agents.copilot.cli import read_share as read_session
+    from pastchats_memory.formats.agents.copilot.share import read_share as read_session
 
     yield from read_session(source)
 
@@ -112,6 +113,11 @@ COPILOT_CLI = Format(
     locations=cli_locations,
     hooks=HOOKS,
     dialect=dialect,
+    verified="1.0.10, 2026-11",
+    resume=lambda session: [
+        "copilot",
+        f"--resume={session.conversation_id}",
+    ],  # https://github.com/github/copilot-cli/issues/3458
 )
 
 
@@ -121,6 +127,7 @@ COPILOT_SHARE = Format(
     detect=detect_share,
     read=read_share,
     fidelity=1,
+    verified="2026-11",
 )
 
 
@@ -132,4 +139,5 @@ VSCODE_COPILOT = Format(
     program="Copilot Chat",
     locations=vscode_locations,
     dialect=dialect,
+    verified="session files of version 3, 2026-11",
 )

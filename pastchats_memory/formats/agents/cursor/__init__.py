@@ -6,14 +6,15 @@ The reader is imported with the first file: a hook needs only what is here.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.hooks import TIMEOUT_S, HookDialect
 from pastchats_memory.formats.base.locations import Environment
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pastchats_memory.formats.base.format import Row
     from pastchats_memory.formats.base.source import SourceFile
 
@@ -28,28 +29,28 @@ def locations(environment: Environment) -> Iterator[Path]:
 
 def detect(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
-    from pastchats_memory.formats.agents.cursor.reader import recognise
+    from pastchats_memory.formats.agents.cursor.transcript import recognise
 
     return CERTAIN if recognise(source) else 0
 
 
 def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of a file."""
-    from pastchats_memory.formats.agents.cursor.reader import read as read_session
+    from pastchats_memory.formats.agents.cursor.transcript import read as read_session
 
     yield from read_session(source)
 
 
 def detect_ide(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
-    from pastchats_memory.formats.agents.cursor.reader import recognise_ide
+    from pastchats_memory.formats.agents.cursor.editor import recognise_ide
 
     return CERTAIN if recognise_ide(source) else 0
 
 
 def read_ide(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of a file."""
-    from pastchats_memory.formats.agents.cursor.reader import read_ide as read_state
+    from pastchats_memory.formats.agents.cursor.editor import read_ide as read_state
 
     yield from read_state(source)
 
@@ -77,6 +78,8 @@ CURSOR = Format(
     program="Cursor",
     locations=locations,
     hooks=HOOKS,
+    verified="bundle of 2026-07, 2026-11",
+    resume=resume_with("cursor-agent", "--resume"),  # https://github.com/coder/registry/issues/747
 )
 
 
@@ -85,4 +88,5 @@ CURSOR_IDE = Format(
     version=4,
     detect=detect_ide,
     read=read_ide,
+    verified="2026-11",
 )

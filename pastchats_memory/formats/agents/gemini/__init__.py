@@ -6,14 +6,15 @@ The reader is imported with the first file: a hook needs only what is here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.hooks import HookDialect, named_group, specific_output
 from pastchats_memory.formats.base.locations import Environment, below_home
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pastchats_memory.formats.base.dialect import Dialect
     from pastchats_memory.formats.base.format import Row
     from pastchats_memory.formats.base.source import SourceFile
@@ -92,6 +93,8 @@ GEMINI_CLI = Format(
     locations=locations,
     hooks=HOOKS,
     dialect=dialect,
+    verified="2026-11",
+    resume=resume_with("gemini", "--resume"),  # https://geminicli.com/docs/cli/session-management
 )
 
 
@@ -104,4 +107,6 @@ QWEN_CODE = Format(
     locations=below_home(".qwen/projects", ".qwen/tmp"),
     hooks=QWEN_HOOKS,
     dialect=dialect,
+    verified="0.21.0, 2026-11",
+    resume=resume_with("qwen", "--resume"),  # https://www.mintlify.com/QwenLM/qwen-code/cli/options/resume
 )

@@ -314,5 +314,6 @@ SCROLLBACK = Format(
     version=15,
     detect=detect,
     read=read,
+    verified="2026-11",
     is_specific=False,
 )

@@ -34,7 +34,7 @@ from pastchats_memory.formats.base.tools import (
 from pastchats_memory.formats.base.turns import PendingTurn, TurnQueue
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.clean import IMAGE
-from pastchats_memory.text.dates import iso_utc, to_the_minute
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 Row = Turn | Task | Unreadable | Checkpoint
 """What reading a session gives."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.model import EXPORT, Origin, Place, Task, Turn, Unreadable
-from pastchats_memory.text.dates import iso_utc
+from pastchats_memory.text.timestamps import iso_utc
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 LARGEST = (1 << 63) - 1

@@ -16,7 +16,7 @@ from pastchats_memory.formats.agents.claude_code.records import (
 )
 from pastchats_memory.formats.base.checkpoint import RECENT, CannotResume, digest
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
-from pastchats_memory.text.dates import iso_utc
+from pastchats_memory.text.timestamps import iso_utc
 
 RECENT_WORDS = 64
 """Prompts of which it is known that they were typed."""

@@ -18,7 +18,7 @@ from pastchats_memory.formats.base.source import (
 )
 from pastchats_memory.formats.base.tags import span, without_spans
 from pastchats_memory.formats.base.tools import ToolResult, parse_result, text_of_result
-from pastchats_memory.text.dates import iso_utc
+from pastchats_memory.text.timestamps import iso_utc
 
 PERSON = ("task", "feedback", "answer", "user_message")
 """Tags around what a person typed."""

@@ -13,7 +13,7 @@ from pastchats_memory.formats.base.source import (
 )
 from pastchats_memory.formats.base.tools import ToolResult, parse_result
 from pastchats_memory.formats.base.turns import PendingTurn
-from pastchats_memory.text.dates import iso_utc
+from pastchats_memory.text.timestamps import iso_utc
 
 ANSWERS = ("text", "completion_result")
 QUESTIONS = {"followup": "question", "plan_mode_respond": "response", "act_mode_respond": "response"}

@@ -18,7 +18,7 @@ from pastchats_memory.formats.base.session import Position, SessionBuilder, Sess
 from pastchats_memory.formats.base.source import SourceFile, value_of
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.model import Task, Turn, Unreadable
-from pastchats_memory.text.dates import LOCAL, handwritten, iso_utc, to_the_minute
+from pastchats_memory.text.timestamps import LOCAL, iso_utc, parse_handwritten, to_the_minute
 
 _TITLE = re.compile(r"\s*#\s+(?:[^\w\s]{1,8}\s*)?Copilot CLI Session\s*$", re.MULTILINE)
 _FACT = re.compile(r"> - \*\*(Session ID|Started):\*\* `?([^`\n]{1,100}?)`?\s*\Z")
@@ -46,7 +46,7 @@ def read_share(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
     lines = source.text.split("\n")
     facts = {fact[1]: fact[2] for line in lines[:20] if (fact := _FACT.match(line))}
     told = facts.get("Started", "")
-    began = handwritten(told) or iso_utc(told[:_DAY], LOCAL)
+    began = parse_handwritten(told) or iso_utc(told[:_DAY], LOCAL)
     builder = SessionBuilder(SessionInfo(facts.get("Session ID"), started=to_the_minute(began)), DIALECT)
     for section in _sections(lines):
         at = Position(section.line, _moment(began, section.since))

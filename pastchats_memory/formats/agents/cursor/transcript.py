@@ -36,7 +36,7 @@ from pastchats_memory.formats.base.source import (
 from pastchats_memory.formats.base.tags import without_rim
 from pastchats_memory.formats.base.tools import parse_result
 from pastchats_memory.model import Unreadable
-from pastchats_memory.text.dates import iso_utc, to_the_minute
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 WRAPPERS = (
     "attached_files", "additional_data", "system_reminder", "system-reminder", "user_info", "rules", "timestamp",

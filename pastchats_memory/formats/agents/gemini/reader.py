@@ -38,7 +38,7 @@ from pastchats_memory.formats.base.source import (
 )
 from pastchats_memory.formats.base.turns import PendingTurn
 from pastchats_memory.model import Unreadable
-from pastchats_memory.text.dates import iso_utc, to_the_minute
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 INVESTIGATION = "Your task is to do a deep investigation"
 """How Gemini CLI begins the task of a subagent, which older versions keep beside the session, under the same id."""

@@ -24,8 +24,8 @@ from pastchats_memory.formats.markdown.dialogue.parts import ParsedPart, has_too
 from pastchats_memory.formats.markdown.dialogue.tool_sections import in_exported_code, is_result_heading
 from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.model import Task, Turn, Unreadable
-from pastchats_memory.text.clean import conversation_hash
-from pastchats_memory.text.dates import LOCAL, MOMENT, date_in_path, handwritten, iso_utc, to_the_minute
+from pastchats_memory.text.hashes import conversation_hash
+from pastchats_memory.text.timestamps import LOCAL, MOMENT, date_in_path, iso_utc, parse_handwritten, to_the_minute
 
 CONFIDENCE = 75
 """Above task files and logs, whose headings may name roles; below any mark of a program."""
@@ -278,7 +278,7 @@ class _Dialogue:
     def started(self) -> str | None:
         """The time in the facts, else the first day named above the first marker, else the day in the path."""
         dates = (value for key in DATE_KEYS if isinstance(value := self.facts.get(key), str))
-        stated = next((moment for date in dates if (moment := handwritten(date))), None)
+        stated = next((moment for date in dates if (moment := parse_handwritten(date))), None)
         above = self._lines[self._front.lines : self.markers[0].place if self.markers else 0]
         days = (day[0] for line in above if "xported" not in line and (day := _DAY.search(line)))
         return (
@@ -364,7 +364,7 @@ def _keep_locked_levels(markers: list[RoleMarker]) -> list[RoleMarker]:
 def _parse_stamp(line: str) -> str | None:
     """Return the time if the line consists of one."""
     found = _STAMP.match(line.strip())
-    return handwritten(found[1]) if found else None
+    return parse_handwritten(found[1]) if found else None
 
 
 def _parse_sent_line(found: re.Match[str] | None) -> str | None:

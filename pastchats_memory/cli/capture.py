@@ -8,7 +8,7 @@ import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging, is_terminal
-from pastchats_memory.memory.requests import project_here, project_named
+from pastchats_memory.memory.requests import find_current_project, resolve_project
 from pastchats_memory.tasks.capture import CaptureDecision
 from pastchats_memory.tasks.similarity import SimilarTask
 from pastchats_memory.text.display import one_line
@@ -48,7 +48,7 @@ def command(text: tuple[str, ...], yes: bool | None, project: str | None, db: st
             return "nothing"
         return "comment" if click.confirm("Add as comment to existing task?", default=False) else "create"
 
-    where = project_here() if project is None else project_named(project)
+    where = find_current_project() if project is None else resolve_project(project)
     with options.open_memory(db, create=True) as memory:
         captured = memory.tasks.capture(" ".join(text), where or "", decide)
     if as_json:

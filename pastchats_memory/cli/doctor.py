@@ -44,7 +44,7 @@ def command(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
             ask
             and click.confirm("Recover what is readable into a new database, and keep this one beside it?", err=True)
         ):
-            mended = Memory.mend(load(db).database)
+            mended = Memory.repair(load(db).database)
             further = [
                 HealthCheck("salvage", is_well=True, detail=utf8(mended.detail), remedy=mended.remedy),
                 *_findings(db),

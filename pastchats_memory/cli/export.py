@@ -55,7 +55,7 @@ def command(file: Path | None, force: bool, db: str | None) -> int:
     options.interrupt_in_order()
     with options.open_memory(db) as memory:
         number = put_out(memory, "line", file, force=force)
-        turns, tasks = memory.unseen()
+        turns, tasks = memory.count_hidden()
     if turns or tasks:
         left = f"{counted(turns, 'turn')} and {counted(tasks, 'task')} of private projects left out"
         warn([f"{left}: export from inside them"])

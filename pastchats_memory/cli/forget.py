@@ -83,7 +83,7 @@ def command(
         raise UsageFault("--list and --undo go alone", "Leave the other options out.")
     with options.open_memory(db) as memory:
         if listed:
-            return _list(memory.forgotten(), as_json=as_json)
+            return _list(memory.list_forgettings(), as_json=as_json)
         if undo is not None:
             return _undo(memory, undo, as_json=as_json)
         ids = by.pop("ids")

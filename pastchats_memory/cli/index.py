@@ -20,7 +20,7 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.formats.registry import History
 from pastchats_memory.ingest import FileReport, Forecast, IndexReport, Progress, rehearse
 from pastchats_memory.memory import Memory
-from pastchats_memory.memory.requests import found_histories, index_options, wanted_files
+from pastchats_memory.memory.requests import build_file_filter, find_histories, index_options
 from pastchats_memory.text.display import one_line
 from pastchats_memory.views.build_upkeep import build_index, build_index_preview
 
@@ -96,8 +96,8 @@ def command(
     Files are read, never changed. Stopped half-way, it keeps what it has; the same command goes on from there. Of a folder
     with a file .pastchats-ignore nothing is read, nor any conversation that was held in it.
     """
-    wanted = wanted_files(config := load(db), include)
-    histories = [history for history in found_histories() if wanted.looks_into(history.path)] if everything else []
+    wanted = build_file_filter(config := load(db), include)
+    histories = [history for history in find_histories() if wanted.looks_into(history.path)] if everything else []
     named = [*paths, *inputs, *(str(history.path) for history in histories)]
     if not named:
         hint = "Name a file or folder: pastchats-memory index ~/.claude/projects"

@@ -81,7 +81,7 @@ def command(
         elif undo:
             sheet, warnings = memory.unjudge(id_)
         else:
-            sheet = memory.laid_out(id_)
+            sheet = memory.load_episode(id_)
     if as_json:
         emit_json(build_judge([] if sheet is None else [sheet], None, warnings))
     elif sheet is None:
@@ -94,7 +94,7 @@ def command(
 
 def _list(project: str | None, outcome: str | None, limit: int, db: str | None, *, judged: bool, as_json: bool) -> int:
     with options.open_memory(db) as memory:
-        (sheets, left), warnings = memory.unjudged(project, outcome, limit, judged=judged)
+        (sheets, left), warnings = memory.list_unjudged(project, outcome, limit, judged=judged)
     if as_json:
         emit_json(build_judge(sheets, left, warnings))
     elif sheets:

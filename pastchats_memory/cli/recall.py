@@ -8,7 +8,7 @@ import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging, is_terminal, warn
-from pastchats_memory.memory.requests import project_here
+from pastchats_memory.memory.requests import find_current_project
 from pastchats_memory.views.build import build_recall
 
 
@@ -51,7 +51,13 @@ def command(
     with options.open_memory(db, model=model) as memory:
         budget = memory.budget if budget is None else budget
         block = memory.recall(
-            query, budget, limit=limit, project=project, since=since, outcome=outcome, current_project=project_here()
+            query,
+            budget,
+            limit=limit,
+            project=project,
+            since=since,
+            outcome=outcome,
+            current_project=find_current_project(),
         )
     if as_json:
         emit_json(build_recall(block, budget))

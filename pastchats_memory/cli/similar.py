@@ -9,7 +9,7 @@ import click
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, emit_json, hanging
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.memory.requests import project_named
+from pastchats_memory.memory.requests import resolve_project
 from pastchats_memory.tasks.similarity import MIN_PAIR_SCORE, SimilarTask
 from pastchats_memory.text.display import one_line
 from pastchats_memory.views.build_tasks import build_duplicates, build_find_duplicates, build_similar
@@ -107,7 +107,7 @@ def duplicates(scan: bool, threshold: float, project: str | None, db: str | None
             "say what to compare", "`duplicates --scan` compares all tasks; `find-duplicates TEXT` one text."
         )
     with options.open_memory(db) as memory:
-        clusters = memory.tasks.scan_duplicates(threshold, project_named(project))
+        clusters = memory.tasks.scan_duplicates(threshold, resolve_project(project))
     if as_json:
         emit_json(build_duplicates(clusters))
     elif clusters:

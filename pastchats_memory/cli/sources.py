@@ -8,7 +8,7 @@ from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, emit_json, hanging, table
 from pastchats_memory.config import from_home, load
 from pastchats_memory.ingest.overview import SourceReport, overview_at
-from pastchats_memory.memory.requests import found_histories, wanted_files
+from pastchats_memory.memory.requests import build_file_filter, find_histories
 from pastchats_memory.text.display import one_line
 from pastchats_memory.views.build_upkeep import build_sources
 
@@ -29,7 +29,7 @@ Examples:
 def command(db: str | None, as_json: bool) -> int:
     """The histories that programs keep in their default places, with how much of each is indexed and what is gone."""
     config = load(db)
-    found = overview_at(config.database, found_histories(), wanted_files(config))
+    found = overview_at(config.database, find_histories(), build_file_filter(config))
     if as_json:
         emit_json(build_sources(found))
     elif found:

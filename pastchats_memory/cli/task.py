@@ -13,7 +13,7 @@ from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.export import put_out
 from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, table, warn
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.memory.requests import project_here, project_named, task_filters
+from pastchats_memory.memory.requests import find_current_project, resolve_project, task_filters
 from pastchats_memory.model import TYPES, StoredTask
 from pastchats_memory.tasks.edit import Change
 from pastchats_memory.text.dates import moment
@@ -55,7 +55,7 @@ def _change(fields: dict[str, Any], **more: Any) -> Change:
     due = fields["due"]
     return Change(
         description=fields["description"], type=fields["type_"], status=fields["status"], priority=fields["priority"],
-        tags=fields["tags"] or None, project=project_named(fields["project"]), parent=fields["parent"],
+        tags=fields["tags"] or None, project=resolve_project(fields["project"]), parent=fields["parent"],
         due=due and moment(due, is_end=True), **more,
     )  # fmt: skip
 
@@ -80,7 +80,7 @@ def _show(task: StoredTask, said: str, *, as_json: bool) -> int:
 def add(title: str, key: str | None, depends: tuple[str, ...], db: str | None, as_json: bool, **fields: Any) -> int:
     """A new task; makes the database when there is none."""
     if fields["project"] is None:
-        fields["project"] = project_here() or ""
+        fields["project"] = find_current_project() or ""
     change = _change(fields, title=title)
     with options.open_memory(db, create=True) as memory:
         task = memory.tasks.add(change, depends, key)

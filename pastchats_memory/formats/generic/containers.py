@@ -361,6 +361,8 @@ def _select_dialogue(parsed: list[tuple[Message, ...]]) -> tuple[Message, ...]:
 
 # Is a list of messages a conversation, and in which order?
 
+CERTAIN_SHARE = 0.9
+"""If more of the roles than this are known words, a few broken lines do not make a list of something else."""
 STRONG_SHARE = 0.2
 """Share of a list's objects with a certain role that makes it a conversation among other records."""
 WEAK_SHARE = 0.5
@@ -464,8 +466,9 @@ def is_other_list(messages: Sequence[Message]) -> bool:
         return True
     if _is_guess(messages) or _are_interface_parts(messages) or _is_list_of_roles(messages) or _is_template(messages):
         return True
-    by_role = {message.speaker.role: message.speaker.certainty for message in messages if message.speaker.key == "role"}
-    if by_role.keys() >= SIDES or (by_role and all(by_role.values())):
+    by_role = [message.speaker for message in messages if message.speaker.key == "role"]
+    certain = sum(speaker.certainty > 0 for speaker in by_role)
+    if {speaker.role for speaker in by_role} >= SIDES or certain > len(by_role) * CERTAIN_SHARE:
         return False
     words = {word for key in common for word in split_words(key)}
     lists = vocabulary()

@@ -21,6 +21,7 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.text.dates import moment
 
 if TYPE_CHECKING:
+    from pastchats_memory.formats.base.locations import Environment
     from pastchats_memory.formats.registry import History
     from pastchats_memory.ingest.discover import IndexOptions, Wanted
     from pastchats_memory.tasks.edit import Viewpoint
@@ -265,6 +266,16 @@ def build_file_filter(
     return Wanted((*config.include, *include), (*config.exclude, *exclude), follow, own_places(config.database))
 
 
+def find_environment(variables: Mapping[str, str] = os.environ) -> Environment:
+    """Return what the usual places of programs' files depend on. Raises UsageFault if there is no home folder."""
+    from pastchats_memory.formats.base.locations import Environment
+
+    try:
+        return Environment(variables, Path.home(), sys.platform)
+    except RuntimeError as fault:
+        raise UsageFault("the home folder is not known", "Name the folders: pastchats-memory index PATH.") from fault
+
+
 def find_histories(environment: Mapping[str, str] = os.environ) -> list[History]:
     """Return the histories of other programs on this machine, and the configured roots.
 
@@ -273,12 +284,8 @@ def find_histories(environment: Mapping[str, str] = os.environ) -> list[History]
         BrokenFormat: a format of another package cannot be loaded.
     """
     from pastchats_memory.config import load
-    from pastchats_memory.formats.base.locations import Environment
     from pastchats_memory.formats.registry import History, discover
 
-    try:
-        home = Path.home()
-    except RuntimeError as fault:
-        raise UsageFault("the home folder is not known", "Name the folders: pastchats-memory index PATH.") from fault
+    place = find_environment(environment)
     roots = [History("configured", Path(root)) for root in load(environment=environment).roots if Path(root).exists()]
-    return discover(Environment(environment, home, sys.platform)) + roots
+    return discover(place) + roots

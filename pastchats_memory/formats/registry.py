@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, reduce
 from importlib import import_module
+from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
 from pastchats_memory.errors import UsageFault
@@ -14,6 +15,7 @@ from pastchats_memory.formats.base.format import CERTAIN, Format
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pastchats_memory.formats.base.dialect import Dialect
     from pastchats_memory.formats.base.locations import Environment
     from pastchats_memory.formats.base.source import SourceFile
 
@@ -176,7 +178,7 @@ class FormatReport(NamedTuple):
 
     format: Format
     origin: str
-    """"built in", or the package that adds the format with its version."""
+    """The package that adds the format with its version, or "built in"."""
     files: tuple[Place, ...]
 
 
@@ -190,6 +192,14 @@ def report_formats(environment: Environment) -> list[FormatReport]:
         )
         for format_ in sorted(all_formats(), key=lambda format_: format_.name)
     ]
+
+
+@cache
+def any_dialect() -> Dialect:
+    """Return the spellings of all agents, for a file that may hold a session of any of them. Raises BrokenFormat."""
+    from pastchats_memory.formats.base.dialect import COMMON  # a hook has no use for it
+
+    return reduce(or_, (format_.dialect() for format_ in all_formats() if format_.dialect is not None), COMMON)
 
 
 class History(NamedTuple):

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pastchats_memory.formats.base.checkpoint import Checkpoint
+    from pastchats_memory.formats.base.dialect import Dialect
     from pastchats_memory.formats.base.hooks import HookDialect
     from pastchats_memory.formats.base.source import SourceFile
     from pastchats_memory.model import Task, Turn, Unreadable
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     Row = Turn | Task | Unreadable | Checkpoint
     """What a reader yields."""
 
-CERTAIN = 90
-"""The confidence of a unique marker: no other format needs to be asked."""
+CERTAIN, TABLE_LAYOUT, SHAPE, DIALOGUE, NOTES = 90, 70, 50, 20, 10
+"""Confidences: of a unique marker, which ends the search; of tables; of a shape; of a likely dialogue; of notes."""
 
 TRANSCRIPT, EXPORT, COPY, PROMPTS = 3, 2, 1, 0
 """Fidelity of a format: a program's own record, a text made from one, a copy by hand, a list of prompts."""
@@ -77,6 +78,10 @@ class Format(NamedTuple):
     """How close a file is to the conversation: of two copies of a turn, the one of higher fidelity is kept."""
     keeps_mtime: bool = True
     """Whether the program changes a file's time with its content; otherwise the file is hashed to see a change."""
+    verified: str = ""
+    """The program's version and the month when the reader was last compared with real files, such as `2.1.34, 2026-11`."""
+    dialect: Callable[[], Dialect] | None = None
+    """Return the program's spellings of tools and wrappers; a call, since a hook must not import them."""
     is_specific: bool = True
     """Whether the format has marks of its own. A later release may know a file of another format better."""
     hooks: HookDialect | None = None
@@ -94,6 +99,11 @@ class Format(NamedTuple):
     def __hash__(self) -> int:
         """Return a hash of the name, which is unique."""
         return hash(self.name)
+
+
+def resume_with(*command: str) -> Callable[[Session], list[str]]:
+    """Return a `resume` whose command ends in the session's id; a subagent resumes the session that called it."""
+    return lambda session: [*command, session.conversation_id.partition("/")[0]]
 
 
 def confident(matches: Callable[[SourceFile], bool], confidence: int) -> Callable[[SourceFile], int]:

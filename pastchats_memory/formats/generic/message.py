@@ -16,8 +16,9 @@ from html import unescape
 from typing import TypeGuard
 from urllib.parse import unquote, urlparse
 
+from pastchats_memory.formats.base.visible_words import visible_words
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, parse_json, text_of
-from pastchats_memory.formats.base.wrappers import injected_in_codex, span, typed_in_claude, without_rim
+from pastchats_memory.formats.base.tags import span, without_rim
 from pastchats_memory.formats.generic.roles import (
     ACTION_KEY,
     Speaker,
@@ -27,6 +28,7 @@ from pastchats_memory.formats.generic.roles import (
     split_words,
     vocabulary,
 )
+from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.text.clean import IMAGE, clean
 from pastchats_memory.text.dates import iso_utc
 
@@ -44,15 +46,10 @@ DEEPEST_PART = 6
 LONGEST_ID = 128
 FEWEST_WORDS = 3
 """Words of a text that somebody may have said."""
-REDACTED = "[REDACTED]"
 
 _KIND = re.compile(r"[\w-]{1,32}")
-_TOOL_RESULT = re.compile(r"\[(\w+ for '|TASK RESUMPTION\])")
 _HIDDEN_PART = re.compile(r"tool|function|think|thought|reason|redacted|signature|budget", re.IGNORECASE)
 _PICTURE = re.compile(r"image|picture", re.IGNORECASE)
-_PARAGRAPH = re.compile(r"\s*<p(?:\s[^<>]{0,200})?>")
-_BLOCK_END = re.compile(r"<(?:/p|/div|/li|/h[1-6]|br ?/?)>")
-_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,500}>")
 _WITHOUT_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 _MARKUP_OR_CALL = re.compile(r"\s*(?:[{<\[].*[}>\]]|\$?[\w.]+\(.*\))\s*\Z", re.DOTALL)
 
@@ -113,7 +110,7 @@ def build_message(
         time: the key of the time and the time, if they are known already.
     """
     lists = vocabulary()
-    shown = [text for piece in pieces if (text := strip_wrappers(clean(piece), speaker.role)).strip()]
+    shown = [text for piece in pieces if (text := visible_words(clean(piece), speaker.role, any_dialect())).strip()]
     shown = [text for text in shown if text != IMAGE] or shown
     text = "\n\n".join(shown)
     time_key, timestamp = time or find_time(fields)
@@ -320,21 +317,6 @@ def _is_text_key(key: str) -> bool:
     )
 
 
-def strip_wrappers(text: str, role: str) -> str:
-    """Return the text of one piece without what a program put around a person's words, or in their place."""
-    text = _strip_html(text)
-    if role != "user":
-        return "" if text.strip() == REDACTED else text
-    start = text.lstrip()
-    if not start.startswith(("<", "[", "#", "Caveat:", "Stop hook")) and "<system-reminder>" not in text:
-        return text
-    if tag := next((tag for tag in vocabulary().user_tags if f"<{tag}>" in text), None):
-        return span(text, tag).strip() or text
-    if injected_in_codex(text) or _TOOL_RESULT.match(start):
-        return ""
-    return without_rim(typed_in_claude(text).text, vocabulary().editor_tags)
-
-
 def _list_attached_texts(fields: Json) -> list[str]:
     """List the long texts that a person pasted and a chat kept as attachments."""
     attached = (mapping_of(item).get("extracted_content") for item in list_of(fields.get("attachments")))
@@ -399,14 +381,6 @@ def _is_hidden(part: Json) -> bool:
         return True
     audience = mapping_of(part.get("annotations")).get("audience")
     return isinstance(audience, list) and "user" not in audience
-
-
-def _strip_html(text: str) -> str:
-    """Return the words of a text that is HTML as a whole, one line for each block; any other text unchanged."""
-    if not (_PARAGRAPH.match(text) and text.rstrip().endswith(">")):
-        return text
-    lines = (" ".join(line.split()) for line in _BLOCK_END.sub("\n", text).split("\n"))
-    return unescape(_TAG.sub("", "\n".join(line for line in lines if line)))
 
 
 # Exchanges: a question and its answer in one object

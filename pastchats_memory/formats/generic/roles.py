@@ -56,8 +56,6 @@ class Vocabulary:
     text_kind_words: frozenset[str]
     markup_kind_words: frozenset[str]
     hidden_flags: frozenset[str]
-    user_tags: tuple[str, ...]
-    editor_tags: tuple[str, ...]
     time_keys: tuple[str, ...]
     time_key_words: frozenset[str]
     time_holder_keys: tuple[str, ...]

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.format import Format, resume_with
 from pastchats_memory.formats.base.hooks import HookDialect, command_group, specific_output
 from pastchats_memory.formats.base.locations import Environment
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pastchats_memory.formats.base.dialect import Dialect
     from pastchats_memory.formats.base.format import Row
     from pastchats_memory.formats.base.source import SourceFile
 
@@ -32,9 +33,9 @@ def locations(environment: Environment) -> Iterator[Path]:
 
 def detect(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
-    from pastchats_memory.formats.agents.claude_code.reader import recognise
+    from pastchats_memory.formats.agents.claude_code import reader
 
-    return CERTAIN if recognise(source) else 0
+    return reader.detect(source)
 
 
 def read(source: SourceFile) -> Iterator[Row]:
@@ -42,6 +43,13 @@ def read(source: SourceFile) -> Iterator[Row]:
     from pastchats_memory.formats.agents.claude_code.reader import read as read_session
 
     yield from read_session(source)
+
+
+def dialect() -> Dialect:
+    """Return the spellings of tools and wrappers."""
+    from pastchats_memory.formats.agents.claude_code.dialect import DIALECT
+
+    return DIALECT
 
 
 HOOKS = HookDialect(
@@ -62,4 +70,7 @@ CLAUDE_CODE = Format(
     program="Claude Code",
     locations=locations,
     hooks=HOOKS,
+    dialect=dialect,
+    verified="2.1.220, 2026-11",
+    resume=resume_with("claude", "--resume"),  # https://code.claude.com/docs/en/cli-reference
 )

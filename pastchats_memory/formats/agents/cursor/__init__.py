@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.hooks import TIMEOUT_S, HookDialect
 from pastchats_memory.formats.base.locations import Environment
 
@@ -78,6 +78,8 @@ CURSOR = Format(
     program="Cursor",
     locations=locations,
     hooks=HOOKS,
+    verified="bundle of 2026-07, 2026-11",
+    resume=resume_with("cursor-agent", "--resume"),  # https://github.com/coder/registry/issues/747
 )
 
 
@@ -86,4 +88,5 @@ CURSOR_IDE = Format(
     version=4,
     detect=detect_ide,
     read=read_ide,
+    verified="2026-11",
 )

@@ -1,120 +1,24 @@
-"""What a terminal showed of an agent's session, copied into a file: `> prompt`, then answers behind `⏺`, `●`, `✦` or `•`.
+"""Terminal screens of agents' sessions, copied into a file: `> prompt`, then answers behind `⏺`, `●`, `✦` or `•`.
 
-Lines are wrapped by the terminal, and what tools did stands in boxes and behind `⎿` or `└`: of it the names of the tools are kept, what failed
-or checked something, and that an answer was cut short or did not come at all.
+The terminal wrapped the lines. Tool calls stand in boxes and behind `⎿` or `└`: their names, failures and checks become rows.
+An answer that was interrupted or replaced by an error is flagged.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
 from itertools import groupby, pairwise, takewhile
 
+from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.formats.base.format import Format, confident
-from pastchats_memory.formats.base.markdown import has_marks_of_its_own
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult
-from pastchats_memory.formats.base.wrappers import BUILT_INS, typed_in_claude
+from pastchats_memory.formats.markdown.terminal.boxes import has_boxes, replace_boxes
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.clean import conversation_hash
-from pastchats_memory.text.shell import is_editor, is_shell
-
-# The boxes on the screens of Gemini CLI and Qwen Code: calls with what they answered, in earlier versions prompts, too.
-#
-#     ╭──────────────────────────────────────────╮
-#     │ ✔  Shell make kiln (Build what is new.)  │
-#     │    2 targets built                       │
-#     ╰──────────────────────────────────────────╯
-#
-# Each line becomes one, told as Claude Code tells of it, so that one reader has both.
-
-SIGN = "✦"
-"""Before what the assistant says there, and on no other screen."""
-OTHERS = ("⏺", "●", "›", "❯")
-_EDGE = re.compile(r" ?[╭╰]─{2,}[╮╯]\s*\Z")
-_WALL = "│"
-_BOX_CALL = re.compile(r"(?P<mark>[✔✓✗✕x?o⊷⊶-]) {1,2}(?P<tool>[A-Za-z]\w{1,60})(?: (?P<subject>.*))?\Z")
-_FURTHER = re.compile(r"[✔✓✗✕]  [A-Z]")
-"""How another one begins in the same box; what tests print has one blank behind such marks."""
-_BOX_FAILED, _CANCELLED = "✗✕x", "-"
-_EXIT = re.compile(r"Command exited with code:? (\d{1,3})\b\.?")
-_WHERE = re.compile(r" \[(?:in|current working directory) .*\Z| \([A-Z][^()]*[.…]?\)?\Z")
-"""What stands behind a command: in which folder, and what for."""
-_AS_JSON = re.compile(r'\{"command":"((?:[^"\\]|\\.)*)')
-_WRITING = "Writing to "
-_BOX_TYPED, _HINT = re.compile(r" ?> +(.*)"), "Type your message"
-
-
-def has_boxes(lines: Sequence[str]) -> bool:
-    """Whether it is such a screen."""
-    return any(line.startswith(SIGN) for line in lines) and not any(line.startswith(OTHERS) for line in lines)
-
-
-def unboxed(lines: Sequence[str], nothing: str) -> Iterator[str]:
-    """The lines without boxes; `nothing` stands for one that ends what was said above."""
-    within, mark, is_first = "", "", False
-    for above, line in pairwise(["", *lines]):
-        row = _inside(line)
-        text = row or ""
-        opens = bool(_EDGE.match(above))
-        begins = opens or _FURTHER.match(text)
-        if row is None:
-            within = ""
-            yield nothing if _EDGE.match(line) else line
-        elif begins and (call := _BOX_CALL.match(text)):
-            within, mark, is_first = "call", call["mark"], True
-            yield nothing if mark == _CANCELLED else f"⏺ {_told(call['tool'], call['subject'] or '')}"
-        elif opens and (typed := _BOX_TYPED.match(text)):
-            within = "" if typed[1].startswith(_HINT) else "prompt"
-            yield f"> {typed[1]}" if within else nothing
-        elif within == "prompt":
-            yield f"  {text.strip()}"
-        elif within == "call":
-            yield _answered(text.strip(), mark, is_first=is_first)
-            is_first = is_first and not text.strip()
-        else:
-            yield line
-
-
-def _inside(line: str) -> str | None:
-    """What stands between the walls of a box; None beside one."""
-    begun = line.removeprefix(" ")
-    if not begun.startswith(_WALL):
-        return None
-    return begun[1:].removeprefix(" ").rstrip().removesuffix(_WALL).rstrip()
-
-
-def _told(tool: str, subject: str) -> str:
-    """`Shell(make kiln)`."""
-    if is_shell(tool):
-        spelled = _AS_JSON.match(subject)
-        subject = " ".join((_unescaped(spelled[1]) if spelled else _WHERE.sub("", subject)).split())
-    elif is_editor(tool):
-        subject = subject.removeprefix(_WRITING).partition(": ")[0]
-    return f"{tool}({subject})"
-
-
-def _unescaped(text: str) -> str:
-    """What stands in a string of JSON; as it is where that is none, as of a path of Windows."""
-    with suppress(json.JSONDecodeError):
-        return str(json.loads(f'"{text}"', strict=False))
-    return text
-
-
-def _answered(text: str, mark: str, *, is_first: bool) -> str:
-    """A line of what a call answered; of one that failed the first says so."""
-    if not text or not is_first:
-        return f"     {text}"
-    code = _EXIT.match(text)
-    if code and code[1] != "0":
-        text = f"Error: Exit code {code[1]} {text[code.end() :].strip()}"
-    elif mark in _BOX_FAILED and not text.startswith("Error"):
-        text = f"Error: {text}"
-    return f"  ⎿  {text}"
-
+from pastchats_memory.text.shell import is_shell
 
 FORMAT = "scrollback"
 VERSION = 15
@@ -143,7 +47,7 @@ _TODOS = "Update Todos"
 _EMPTY = "(no content)\n"
 _BARE_CALL = re.compile(rf"  ([A-Z]\w{{1,40}}\(.*|{_TODOS})\Z")
 """A call below what came of the one before, copied while its bullet did not show: that blinks."""
-_DEED = re.compile(r"(Ran|Edited|Added|Deleted|Explored|Searched|Called|Waited|Viewed|Updated) ?(.*)\Z", re.DOTALL)
+_ACTION = re.compile(r"(Ran|Edited|Added|Deleted|Explored|Searched|Called|Waited|Viewed|Updated) ?(.*)\Z", re.DOTALL)
 """How Codex tells of a call, with what came of it behind `└`."""
 _CHANGED = re.compile(r" \(\+\d{1,9} -\d{1,9}\)\Z")
 _SEVERAL = re.compile(r"\d{1,9} files ")
@@ -199,9 +103,9 @@ _FENCE = "```"
 
 def recognise(source: SourceFile) -> bool:
     """Whether prompts and answers of such a screen stand at the beginnings of lines."""
-    if source.shape != "markdown" or has_marks_of_its_own(source.head):
+    if source.shape != "markdown":
         return False
-    lines = _lines_of(source)
+    lines = _screen_lines(source)
     answers = [place for place, line in enumerate(lines) if _ANSWER.match(line) or _FAULT.match(line)]
     listed = sum(after - place == 1 for place, after in pairwise(answers))
     titled = sum(line.startswith("#") for line in lines)
@@ -212,15 +116,16 @@ def recognise(source: SourceFile) -> bool:
 
 def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
     """A turn a prompt and a turn an answer, in the order of the screen."""
-    lines = _lines_of(source)
-    said = list(_blocks(lines))
+    lines = _screen_lines(source)
+    said = list(_split_blocks(lines))
     told = ((mark, text) for mark, _, text in said if mark not in (RESULT, STOPPED))
-    builder = SessionBuilder(SessionInfo(conversation_hash(told)))
+    dialect = any_dialect()
+    builder = SessionBuilder(SessionInfo(conversation_hash(told)), dialect)
     for mark, line, text in said:
         if mark == "user":
-            text = typed_in_claude(text).text  # noqa: PLW2901 - without what the client says in the person's place
+            text = dialect.parse_prompt(text).text  # noqa: PLW2901 - without what the client says in the person's place
             command = _COMMAND.match(text)
-            if text and not _BY_ITSELF.match(text) and (command is None or command[1].lower() not in BUILT_INS):
+            if text and not _BY_ITSELF.match(text) and (command is None or command[1].lower() not in dialect.commands):
                 by_hand = _BANG.match(text)
                 builder.add_prompt(
                     text.removesuffix(RUNNING), Position(line), kind="command" if command or by_hand else "prompt"
@@ -230,22 +135,22 @@ def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
         elif mark == STOPPED:
             builder.queue.flag("interrupted")
         elif mark == RESULT:
-            builder.add_result("", _output(text), Position(line))
+            builder.add_result("", _parse_output(text), Position(line))
         elif call := _CALL.match(text):
             subject = " ".join(call[2].split()).removesuffix(")")
             builder.add_call("", call[1], {"command" if is_shell(call[1]) else "file_path": subject})
         elif mark == CALL:
-            builder.add_call("", *_deed(text.partition("\n")[0], (lines[at] for at in range(line, len(lines)))))
+            builder.add_call("", *_parse_action(text.partition("\n")[0], (lines[at] for at in range(line, len(lines)))))
         elif not _NOTICE.match(text):
             builder.add_answer(text.removeprefix(_EMPTY), Position(line))
     yield from builder.queue.flush()
 
 
-def _deed(text: str, below: Iterable[str]) -> tuple[str, dict[str, str]]:
+def _parse_action(text: str, below: Iterable[str]) -> tuple[str, dict[str, str]]:
     """The tool that Codex used, or that writes Claude Code's list, with its command or the files that it changed."""
     if text == _TODOS:
         return "TodoWrite", {}
-    found = _DEED.match(text)
+    found = _ACTION.match(text)
     name, subject = found.groups() if found else (text, "")
     if not _CHANGED.search(subject):
         return name, {"command": " ".join(subject.split())}
@@ -254,11 +159,11 @@ def _deed(text: str, below: Iterable[str]) -> tuple[str, dict[str, str]]:
     return name, {"path": ", ".join(files) or _CHANGED.sub("", subject)}
 
 
-def _lines_of(source: SourceFile) -> list[str]:
+def _screen_lines(source: SourceFile) -> list[str]:
     """The lines, with the signs of today's Codex where its earlier ones stand, and without what was being typed there."""
-    lines = _sent(list(_unsigned(source.text.split("\n"))))
+    lines = _drop_unsent(list(_join_signed(source.text.split("\n"))))
     if has_boxes(lines):
-        lines = list(unboxed(lines, _NOTHING))
+        lines = list(replace_boxes(lines, _NOTHING))
     if not any(line.startswith(f"{_BAR} ") for line in lines) or any(line.startswith(_LATER) for line in lines):
         return lines
     told: list[str] = []
@@ -275,7 +180,7 @@ def _lines_of(source: SourceFile) -> list[str]:
     return told
 
 
-def _sent(lines: list[str]) -> list[str]:
+def _drop_unsent(lines: list[str]) -> list[str]:
     """The lines, but for what stands in the input line of today's Codex: a hint, or what was being typed."""
     told = list(lines)
     for place, line in enumerate(lines):
@@ -289,30 +194,30 @@ def _sent(lines: list[str]) -> list[str]:
     return told
 
 
-def _unsigned(lines: list[str]) -> Iterator[str]:
+def _join_signed(lines: list[str]) -> Iterator[str]:
     """The lines, without the sign before those of a prompt that a copy put before each of them."""
     for above, line in pairwise(["", *lines]):
         is_below = len(above) >= WRAPPED and above.startswith(_TYPED) and line.startswith(_TYPED)
         yield _INDENT + line.removeprefix(_TYPED) if is_below else line
 
 
-def _blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
+def _split_blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
     """Who, the 1-based line and the text of everything that was said, called or answered to a call; `STOPPED` where the person broke it off."""
     mark, first, block = "", 0, list[str]()
-    tables = _tables(lines)
+    tables = _table_lines(lines)
     opening = next((place for place, line in enumerate(lines) if _PROMPT.match(line)), 0)
     fenced = any(line.startswith(_FENCE) for line in lines[:opening])
     for number, line in enumerate(lines, start=1):
         folded = _FOLDED.match(line) is not None
         behind = mark == RESULT and not block[-1]
         prompt, answer = (
-            _PROMPT.match(line) or _run_by_hand(lines, number),
+            _PROMPT.match(line) or _match_user_command(lines, number),
             None if folded else _ANSWER.match(line) or (_BARE_CALL.match(line) if behind else None),
         )
         is_called = mark in CALLING and bool(CALLING[mark].match(block[0]))
         fault = None if is_called else _FAULT.match(line)
-        is_told = mark == "assistant" and _DEED.match(block[0])
-        answered = _RESULT.match(line) or (_UNINDENTED.match(line) if is_told else None)
+        may_be_action = mark == "assistant" and _ACTION.match(block[0])
+        answered = _RESULT.match(line) or (_UNINDENTED.match(line) if may_be_action else None)
         if (
             (found := prompt or answer or fault)
             or folded
@@ -320,8 +225,8 @@ def _blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
             or (number not in tables and _ends(lines, number, mark))
             or (fenced and line.startswith(_FENCE))
         ):
-            text = _above_rule(block)
-            words, call = _parted(text, line) if mark == "assistant" and not is_called else (text, "")
+            text = _text_above_rule(block)
+            words, call = _split_call(text, line) if mark == "assistant" and not is_called else (text, "")
             if words and not (mark == "user" and _RULE.match(line)):
                 yield mark, first, words
             if call:
@@ -336,10 +241,10 @@ def _blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
         elif mark:
             block.append(line.removeprefix(_INDENT).rstrip())
     if mark:
-        yield mark, first, _above_rule(block)
+        yield mark, first, _text_above_rule(block)
 
 
-def _tables(lines: list[str]) -> frozenset[int]:
+def _table_lines(lines: list[str]) -> frozenset[int]:
     """The numbers of the lines of tables."""
     found: set[int] = set()
     for number, line in enumerate(lines, start=1):
@@ -348,19 +253,19 @@ def _tables(lines: list[str]) -> frozenset[int]:
     return frozenset(found)
 
 
-def _above_rule(block: list[str]) -> str:
+def _text_above_rule(block: list[str]) -> str:
     """The text without the upper edge of the input line, where it stands below."""
     text = "\n".join(block).strip()
     above, _, last = text.rpartition("\n")
     return above.rstrip() if _RULE.match(last) else text
 
 
-def _run_by_hand(lines: list[str], number: int) -> re.Match[str] | None:
+def _match_user_command(lines: list[str], number: int) -> re.Match[str] | None:
     """The command of the line of that number, where what it printed stands below."""
     return _BANG.match(lines[number - 1].rstrip()) if _RESULT.match("".join(lines[number : number + 1])) else None
 
 
-def _output(text: str) -> ToolResult:
+def _parse_output(text: str) -> ToolResult:
     """What a tool answered, as the screen shows it: an error says so, and with which code a command exited."""
     found = _FAILED.match(text)
     if found is None:
@@ -369,7 +274,7 @@ def _output(text: str) -> ToolResult:
     return ToolResult(text[found.end() :], int(code) if code else None, failed=True)
 
 
-def _parted(text: str, line: str) -> tuple[str, str]:
+def _split_call(text: str, line: str) -> tuple[str, str]:
     """The words of an answer, and the call that it tells of or that stands below them: what came of it is on the line behind, or in Codex how many lines it changed."""
     above, _, last = text.rpartition("\n\n")
     if line.lstrip().startswith("⎿"):
@@ -377,8 +282,10 @@ def _parted(text: str, line: str) -> tuple[str, str]:
             _CALL.match(last) or last == _TODOS if above else not (_STOPPED.match(line) or _is_prose(text))
         )
         return (above, last) if is_called else (text, "")
-    is_deed = _DEED.match(text) and ("└" in line or _UNINDENTED.match(line) or _CHANGED.search(text.partition("\n")[0]))
-    return ("", text) if is_deed else (text, "")
+    is_action = _ACTION.match(text) and (
+        "└" in line or _UNINDENTED.match(line) or _CHANGED.search(text.partition("\n")[0])
+    )
+    return ("", text) if is_action else (text, "")
 
 
 def _is_prose(text: str) -> bool:
@@ -390,12 +297,12 @@ def _ends(lines: list[str], number: int, mark: str) -> bool:
     """Whether what was said ends at the line of that number: at a menu, a tool's box or result, a prompt at a rule or where no other paragraph of it follows."""
     line = lines[number - 1]
     is_over = mark == "user" and (
-        _RULE.match(line) or not (line.strip() or _goes_on(lines[number : number + MOST_BLANK]))
+        _RULE.match(line) or not (line.strip() or _continues(lines[number : number + MOST_BLANK]))
     )
     return line.startswith(("❯", "■")) or bool(_BOX.match(line) or _STATUS.match(line) or is_over)
 
 
-def _goes_on(lines: list[str]) -> bool:
+def _continues(lines: list[str]) -> bool:
     """Whether the next line that is not blank is indented as the lines of a prompt are."""
     line = next(filter(str.strip, lines), "")
     return line.startswith(_INDENT) and not _BARE_CALL.match(line)

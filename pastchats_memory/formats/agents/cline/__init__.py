@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
+from pastchats_memory.formats.base.agent_spellings import CLINE_ANSWER_TOOLS
 from pastchats_memory.formats.base.format import Companions, Format, confident
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import (
@@ -33,8 +34,8 @@ from pastchats_memory.formats.base.source import (
     parse_json,
     text_of,
 )
+from pastchats_memory.formats.base.tags import span, without_spans
 from pastchats_memory.formats.base.tools import ToolResult, parse_result, text_of_result
-from pastchats_memory.formats.base.wrappers import span, without_spans
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.dates import iso_utc
 
@@ -56,8 +57,6 @@ TOOLS = (
     "update_todo_list", "fetch_instructions", "thinking",
 )  # fmt: skip
 """Tags that older versions write into the assistant's text."""
-SPOKEN = {"attempt_completion": "result", "ask_followup_question": "question", "plan_mode_respond": "response"}
-"""Tools whose input is said to the person, and the key of the words."""
 LISTED = ("task_progress", "todos")
 """Tags of a checklist in a call that was written as text."""
 CALL = "call"
@@ -113,14 +112,17 @@ class Sent:
     def _answer(self, content: object, at: Position, model: str) -> None:
         blocks = [mapping_of(block) for block in list_of(content)]
         calls = [block for block in blocks if block.get("type") == "tool_use"]
-        said = [text_of(mapping_of(call.get("input")).get(SPOKEN.get(text_of(call.get("name")), ""))) for call in calls]
+        said = [
+            text_of(mapping_of(call.get("input")).get(CLINE_ANSWER_TOOLS.get(text_of(call.get("name")), "")))
+            for call in calls
+        ]
         text = "\n\n".join([_visible(texts_of(content)), *filter(None, said)])
         self._telling.add_answer(text, at, model)
         for tag in LISTED:
             if listed := span(texts_of(content), tag):
                 self._telling.queue.add_plan(tag, {"task_progress": listed}, at=iso_utc(at.time), line=at.line)
         for call in calls:
-            if text_of(call.get("name")) not in SPOKEN:
+            if text_of(call.get("name")) not in CLINE_ANSWER_TOOLS:
                 self._called(text_of(call.get("id")), text_of(call.get("name")), mapping_of(call.get("input")))
 
     def _called(self, call_id: str, name: str, given: Json) -> None:
@@ -220,7 +222,7 @@ def _answered(body: str) -> list[str]:
 
 def _visible(text: str) -> str:
     """The words of an answer, without the tools that older versions call in tags; what those tell the person stays."""
-    for tool, key in SPOKEN.items():
+    for tool, key in CLINE_ANSWER_TOOLS.items():
         whole = span(text, tool)
         text = text.replace(f"<{tool}>{whole}</{tool}>", f"\n\n{span(whole, key).strip()}") if whole else text
     return without_spans(text, TOOLS).strip()
@@ -338,9 +340,6 @@ class Shown:
         elif kind == "api_req_started" and mapping_of(parse_json(text)).get("cancelReason") == "user_cancelled":
             builder.queue.flag("interrupted")
 
-
-FORMAT = "cline"
-VERSION = 8
 
 UI_NAMES, API_NAME = ("ui_messages.json", "claude_messages.json"), "api_conversation_history.json"
 NAMES = (*UI_NAMES, API_NAME)
@@ -476,4 +475,5 @@ CLINE = Format(
     program="Cline, Roo Code, Kilo Code",
     locations=locations,
     companions=Companions(hidden_in=hidden_in),
+    verified="2026-11",
 )

@@ -17,7 +17,7 @@ from typing import Literal
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.session import PendingTurn
 from pastchats_memory.formats.base.source import NotText, SourceFile, list_of
-from pastchats_memory.formats.base.tools import excerpt
+from pastchats_memory.formats.base.tools import cut_middle
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.clean import conversation_hash
 from pastchats_memory.text.dates import LOCAL, iso_utc, to_the_minute
@@ -166,9 +166,6 @@ def _fence_after(line: str, fence: str) -> str:
     closes = found[1][0] == fence[0] and len(found[1]) >= len(fence) and not found[2].strip()
     return "" if closes else fence
 
-
-FORMAT = "aider"
-VERSION = 10
 
 CHAT, INPUT = ".aider.chat.history.md", ".aider.input.history"
 OPENING = 4096
@@ -358,7 +355,7 @@ class _SessionReader:
         place, kind, heading = _fault_in(lines, typed_test[1] or "aider --test" if typed_test else "")
         if place < len(lines) and self.prompt is not None:
             said = "\n".join(lines[place:]).strip()
-            self._add("tool", kind, excerpt(f"$ {heading}\n{said}" if heading else said), block, block.start + place)
+            self._add("tool", kind, cut_middle(f"$ {heading}\n{said}" if heading else said), block, block.start + place)
 
     def _add(self, role: str, kind: str, text: str, block: Block, start: int | None = None) -> PendingTurn:
         draft = PendingTurn(
@@ -481,4 +478,5 @@ AIDER = Format(
     version=10,
     detect=confident(recognise, 90),
     read=read,
+    verified="0.86.2, 2026-11",
 )

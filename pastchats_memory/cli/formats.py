@@ -19,7 +19,7 @@ from pastchats_memory.views.build_upkeep import build_formats
 Examples:
   pastchats-memory formats
   pastchats-memory formats --json | jq -r '.results[] | select(.origin != "built in").name'
-  pastchats-memory index --format claude-code ~/old-laptop/projects
+  pastchats-memory index --format claude-code ~/.claude/projects
 """,
 )
 @options.as_json

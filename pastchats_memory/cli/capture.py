@@ -1,4 +1,4 @@
-"""`capture`: a thought becomes a task, unless there is one like it."""
+"""`capture`: turn a thought into a task, or into a comment on a similar one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Examples:
 @options.database
 @options.as_json
 def command(text: tuple[str, ...], yes: bool | None, project: str | None, db: str | None, as_json: bool) -> int:
-    """Write down what is to be done. Where a similar task exists you are asked whether it becomes a comment there.
+    """Write down a task. If a similar one exists, you are asked whether to add a comment there instead.
 
     Without a terminal and without --yes or --no nothing is written then: the similar task is printed, exit code 1.
     """

@@ -1,4 +1,4 @@
-"""`context`: the best few items for a question, within a token budget."""
+"""`context`: print the best few items for a question, within a token budget."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def command(
     type_: str | None,
     **limits: object,
 ) -> int:
-    """The best few items for the question QUERY, each an excerpt with id, similarity and source.
+    """Print the best few items for the question QUERY: excerpts with id, similarity and source.
 
-    For a chat or an agent that answers the question itself: `show ID` fetches what an excerpt cut short.
+    For a chat or an agent that answers the question itself: `show ID` prints the full text of an excerpt.
     """
     question = options.query_text(query_words, query_option)
     with options.open_memory(db) as memory:

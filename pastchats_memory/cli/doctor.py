@@ -33,7 +33,7 @@ def command(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
     """Check the database, the model, the engine and the sources; exit 1 if something needs repair.
 
     A damaged database is recovered into a new one. You are asked first; without a terminal, --yes agrees. The damaged file
-    stays beside the new one. End other processes that use the database before.
+    stays next to the new one. End other processes that use the database before.
     """
     findings = _findings(db)
     if not as_json:

@@ -1,4 +1,4 @@
-"""`exclude`: what is never to be remembered, from the start."""
+"""`exclude`: keep files, folders and projects out of the memory."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ Examples:
 def command(
     paths: tuple[str, ...], projects: tuple[str, ...], listed: bool, remove: bool, db: str | None, as_json: bool
 ) -> int:
-    """Keep files, folders or projects out of the memory from the start: a list in your own pastchats-memory.toml.
+    """Keep files, folders or projects out of the memory: a list in your own pastchats-memory.toml.
 
-    No index run reads them, whoever starts it, and no turn of them is stored. What is in the memory already stays until it is
-    forgotten; how much that is, is said.
+    No index run reads them, and no turn of them is stored. Rows that are in the memory already stay until you forget them; the
+    command prints their number.
     """
     named = {**{path: _pattern(path) for path in paths}, **{name: glob.escape(name) for name in projects}}
     if not named and not listed:
@@ -59,7 +59,7 @@ def command(
 
 
 def _pattern(path: str) -> str:
-    """A path, or a glob as it is; a name without a slash is that of a file or folder here."""
+    """Return the glob of a path: a glob as it is, a name without a slash as a file or folder here."""
     if not path.strip():
         raise UsageFault("a path is empty", "Is the variable that it was taken from set?")
     if glob.has_magic(path) and not os.path.lexists(path):
@@ -68,7 +68,7 @@ def _pattern(path: str) -> str:
 
 
 def _stored(db: str | None, paths: tuple[str, ...], projects: tuple[str, ...]) -> dict[str, int]:
-    """By pattern how many rows of it are in the memory."""
+    """Return the number of stored rows of each pattern."""
     config = load(db)
     if not os.path.lexists(config.database):
         return {}

@@ -1,4 +1,4 @@
-"""`how`: the commands that worked here before, for a task."""
+"""`how`: list the commands that worked here before, for a task."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def command(
     everywhere: bool,
     as_json: bool,
 ) -> int:
-    """The commands that worked before in the project you are in, for the task QUERY, each with where that is said.
+    """List the commands that worked before for the task QUERY in your current project, each with its source.
 
     They are quoted from transcripts: read them before you run them.
     """

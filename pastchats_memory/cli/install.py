@@ -1,4 +1,4 @@
-"""`install`: our hooks into an agent's settings."""
+"""`install` and `uninstall`: change an agent's settings so that it calls our hooks."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ Examples:
 @options.database
 @options.as_json
 def install(target: str, only_print: bool, yes: bool, no: bool, db: str | None, as_json: bool) -> int:
-    """Let an agent recall before each prompt and index after each session.
+    """Add hooks to a coding agent: recall before each prompt, index after each session.
 
-    Shows the change to the agent's settings as a diff, keeps a copy of the file as it was beside it, and leaves
-    everything else in it alone. `pastchats-memory uninstall TARGET` takes exactly that away. At a terminal it asks
-    first; without one it makes the change, unless --no or --print is given.
+    Shows the change to the agent's settings as a diff, keeps a copy of the original file next to it, and leaves everything
+    else in it alone. `pastchats-memory uninstall TARGET` removes exactly the hooks. At a terminal it asks first; without one
+    it makes the change, unless --no or --print is given.
     """
     changes = installing(target, db, state_folder())
     if not changes and not as_json:
@@ -56,7 +56,7 @@ def install(target: str, only_print: bool, yes: bool, no: bool, db: str | None, 
 
 
 def settle(verb: str, target: str, changes: list[Change], *, answer: bool | None, as_json: bool) -> int:
-    """Show the changes, make them if the answer is yes or, None, nobody at a terminal says no; the exit code."""
+    """Show the changes, make them if the answer is yes (None: ask at a terminal, else yes), and return the exit code."""
     if not as_json:
         click.echo("".join(change.diff for change in changes), nl=False)
     if answer is None:
@@ -93,7 +93,7 @@ Examples:
 @options.no
 @options.as_json
 def uninstall(target: str, yes: bool, no: bool, as_json: bool) -> int:
-    """Take out of an agent's settings what `install` put in, and nothing else.
+    """Remove from an agent's settings what `install` added, and nothing else.
 
     At a terminal it asks first; without one it makes the change, unless --no is given.
     """

@@ -1,4 +1,4 @@
-"""`judge`: how episodes ended, by whoever reads them."""
+"""`judge`: label the outcome of episodes."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ def command(
     everywhere: bool,
     as_json: bool,
 ) -> int:
-    """List the newest episodes of the project you are in whose end no rule knows, or say how that of ID ended: worked, failed, mixed, unknown.
+    """List the newest episodes with unknown outcome in your current project, or label the episode of ID.
 
-    A judgement stands in the place of what the rules say, in recall and everywhere else, until more is said or what it rests on
-    changes: what was asked, the last answer, what was said next, and the words that show it. ID alone lays that episode out.
+    A label replaces the outcome of the rules, in recall and everywhere else. It ends when the episode changes: what was asked, the
+    last answer, the next message, or the words that show the outcome. ID alone shows the episode.
     """
     if id_ is None:
         if because is not None or undo:

@@ -1,4 +1,4 @@
-"""`lessons`: what failed repeatedly in a project, and what ended it."""
+"""`lessons`: list what failed repeatedly in a project, and what ended it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Examples:
 @options.database
 @options.as_json
 def command(project: str | None, limit: int, db: str | None, *, everywhere: bool, as_json: bool) -> int:
-    """What failed more than once in the project you are in, and what ended it, each with its source."""
+    """List what failed more than once in your current project, and what ended it, each with its source."""
     with options.open_memory(db) as memory:
         found, warnings = memory.lessons(None if everywhere else project or ".", limit)
     if as_json:

@@ -35,13 +35,13 @@ no: Decorator = click.option("--no", is_flag=True, help="Answer no to what would
 
 
 def query(command: Callable[..., Any]) -> Callable[..., Any]:
-    """QUERY as words of the line, or the same as `--query`; the command receives `query_words` and `query_option`."""
+    """Add QUERY as words or as `--query`; the command receives `query_words` and `query_option`."""
     command = click.option("--query", "query_option", metavar="QUERY", help="The query, same as the argument.")(command)
     return click.argument("query_words", metavar="QUERY", nargs=-1)(command)
 
 
 def query_text(query_words: tuple[str, ...], query_option: str | None) -> str:
-    """The one query. Raises UsageFault for none or two."""
+    """Return the one query. Raises UsageFault for none or two."""
     if query_words and query_option is not None:
         raise UsageFault("the query was given twice", "Give it as an argument or as --query.")
     if not query_words and query_option is None:
@@ -51,7 +51,7 @@ def query_text(query_words: tuple[str, ...], query_option: str | None) -> str:
 
 
 def named(_context: click.Context, _parameter: click.Parameter, model: str | None) -> str | None:
-    """A model's name that is not blank, as that of an unset variable is. Raises UsageFault."""
+    """Return the name of a model. Raises UsageFault for a blank one, such as that of an unset variable."""
     if model is not None and not model.strip():
         raise UsageFault("--model names no model", "Is the variable that it was taken from set?")
     return model
@@ -69,26 +69,26 @@ threads: Decorator = click.option(
 
 
 def be_nice() -> None:
-    """Let other programs go first: the model takes every core that nobody else wants."""
+    """Give other programs priority: the model otherwise takes every core."""
     if hasattr(os, "nice") and os.nice(0) < NICE:
         os.nice(NICE - os.nice(0))
 
 
 def interrupt_in_order() -> None:
-    """From now on Ctrl-C raises KeyboardInterrupt: there is something to tidy up."""
+    """Make Ctrl-C raise KeyboardInterrupt from now on, as there is something to tidy up."""
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def configuration() -> Config:
-    """What counts, where no database is opened; what is ignored of it is said on stderr. Raises UsageFault."""
+    """Return the effective configuration, and print its warnings on stderr. Raises UsageFault."""
     config = load()
     warn(config.warnings)
     return config
 
 
 def open_memory(db: str | None, *, create: bool = False, **flags: object) -> Memory:
-    """The memory that the flags, the environment, the files or the defaults name; what they say in vain is said on stderr.
+    """Open the memory that flags, environment, files or defaults name, and print notices on stderr.
 
     Raises StoreFault, UsageFault, ModelUnavailable.
     """

@@ -1,4 +1,4 @@
-"""Output to a screen or a pipe: JSON, warnings, tables that fit."""
+"""Print JSON, warnings and tables that fit, on a screen or into a pipe."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ def emit_json(body: Mapping[str, object]) -> None:
 
 
 def warn(warnings: Iterable[str]) -> None:
-    """Each on stderr."""
+    """Print each warning on stderr."""
     for warning in warnings:
         click.echo(hanging(f"Warning: {sanitise(warning)}", err=True), err=True)
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether a person reads there, or types; the stream is None where the shell closed it."""
+    """Return whether a person reads or types there; the stream is None if the shell closed it."""
     return stream is not None and stream.isatty()
 
 
 def width() -> int:
-    """Columns of the terminal; 100 where there is none."""
+    """Return the columns of the terminal; 100 if there is none."""
     import shutil
 
     return shutil.get_terminal_size((100, 24)).columns
@@ -74,7 +74,7 @@ def table(rows: Sequence[Sequence[object]], headers: Sequence[str], stretch: int
 
 
 def _record(row: Sequence[str], headers: Sequence[str], told: Sequence[int]) -> str:
-    """One row of a table that is too narrow for columns: its short cells behind their headers, the texts below, set in."""
+    """Return one row of a table that is too narrow for columns: short cells after their headers, texts indented below."""
     room = max(NARROWEST, width() - 2)
     named = ""
     for place, (header, cell) in enumerate(zip(headers, row, strict=True)):
@@ -87,7 +87,7 @@ def _record(row: Sequence[str], headers: Sequence[str], told: Sequence[int]) -> 
 
 
 def folded(text: str, columns: int) -> list[str]:
-    """Lines of at most so many columns, broken between words and behind the separators of paths, within a word only at need."""
+    """Split a text into lines of at most so many columns, between words and after separators of paths."""
     told = []
     for line in text.split("\n"):
         lines = [""]
@@ -103,17 +103,18 @@ def folded(text: str, columns: int) -> list[str]:
 
 
 def _columns(text: str) -> int:
-    """Of the longest line; of one with a character that nothing is known of, its characters."""
+    """Return the columns of the longest line; characters, if a character's width is unknown."""
     from wcwidth import wcswidth
 
     return max(found if (found := wcswidth(line)) >= 0 else len(line) for line in text.split("\n"))
 
 
 def hanging(text: str, *, under: int | None = None, err: bool = False) -> str:
-    """The text as it is; on a terminal (of errors, if `err`) each line that is too long broken between words, its rest further in.
+    """Return the text; on a terminal, fold long lines and indent their continuation.
 
-    The rest begins `under` a column, if one is given; that of a quotation is quoted, too. Sources and quoted commands stay
-    whole, so that they can be copied; words are not broken at hyphens, since options of commands have them.
+    The continuation begins at column `under` if given; in a quotation it is quoted too. Sources and quoted commands stay on one
+    line, so that they can be copied. Words are not broken at hyphens, since options of commands have them. With `err`, the
+    terminal is that of stderr.
     """
     stream = sys.stderr if err else sys.stdout
     if not is_terminal(stream):
@@ -131,30 +132,30 @@ def hanging(text: str, *, under: int | None = None, err: bool = False) -> str:
 
 
 def ending(text: str, columns: int) -> str:
-    """The end of a text, with `…` before it where something was left out."""
+    """Return the end of a text, after `…` if something was cut."""
     return text if len(text) <= columns else f"…{text[1 - columns :]}"
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 turn`, `1,200 turns`."""
+    """Return a number with its noun: `1 turn`, `1,200 turns`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 class Step(Protocol):
-    """How far something is, in steps of its own."""
+    """The progress of a run, in steps of its own."""
 
     @property
     def done(self) -> int:
-        """Steps."""
+        """Return the steps done."""
 
     @property
     def total(self) -> int:
-        """Steps."""
+        """Return all steps."""
 
 
 @contextmanager
 def bar(unit: str, doing: str) -> Iterator[Callable[[Step], None]]:
-    """A bar with rate and time left on a terminal, silence elsewhere."""
+    """Show a bar with rate and time left on a terminal, nothing elsewhere."""
     if not is_terminal(sys.stderr):
         yield lambda _: None
         return

@@ -1,4 +1,4 @@
-"""`recall`: the block that primes an agent before work starts."""
+"""`recall`: print the block that an agent reads before work."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def command(
     db: str | None,
     as_json: bool,
 ) -> int:
-    """What is worth remembering before the work in QUERY starts, within a token budget, each with its source.
+    """Print what is worth remembering before the work in QUERY, within a token budget, each entry with its source.
 
-    Searches all projects; the one you are in wins near ties and is marked. Says nothing where nothing fits.
+    Searches all projects; your current one wins near ties and is marked. The block is empty if nothing fits.
     """
     query = options.query_text(query_words, query_option)
     with options.open_memory(db, model=model) as memory:

@@ -1,4 +1,4 @@
-"""`redact`: what is stored already, looked through again for secrets."""
+"""`redact`: search stored text again for secrets, and remove them."""
 
 from __future__ import annotations
 
@@ -30,11 +30,10 @@ Examples:
 @options.database
 @options.as_json
 def command(rescan: bool, yes: bool, no: bool, threads: int | None, db: str | None, as_json: bool) -> int:
-    """Take secrets out of what is stored already, by rules that are newer than it.
+    """Remove secrets from stored text by the rules of this release.
 
-    How many there are is said first and asked for; their text is never shown. Turns and tasks keep their ids, and the files that
-    they came from stay as they are. Without a terminal and without --yes nothing is changed then, exit code 1. Stopped
-    half-way, the same command does the rest.
+    Shows first how many there are, never their text, and asks. Turns and tasks keep their ids; source files are not changed.
+    Without a terminal and without --yes nothing is changed, exit code 1. After an interruption, the same command continues.
     """
     if not rescan:
         hint = "Secrets are taken out whenever something is stored; for what is stored already: pastchats-memory redact --rescan."
@@ -56,7 +55,7 @@ def command(rescan: bool, yes: bool, no: bool, threads: int | None, db: str | No
 
 
 def _agreed(found: StoredSecrets, *, no: bool, as_json: bool) -> bool:
-    """Say what there is, and ask where somebody can answer."""
+    """Show how many secrets there are, and ask if there is a terminal."""
     if as_json:
         return False
     said = build_report(found, None)

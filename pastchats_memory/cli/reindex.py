@@ -1,4 +1,4 @@
-"""`reindex`: what was derived from the texts, derived anew."""
+"""`reindex`: derive embeddings or outcomes again from the stored texts."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ Examples:
 def command(
     embeddings: bool, outcomes: bool, model: str | None, threads: int | None, db: str | None, as_json: bool
 ) -> int:
-    """Derive anew what was derived from the texts: their vectors, or how the episodes ended.
+    """Derive embeddings or outcomes again from the stored texts.
 
-    Vectors are made with another model or with the newest version of the same. Stopped half-way, it keeps what it has
-    and the old vectors go on answering; the same command goes on from there. Outcomes take a minute for a large memory.
+    Embeddings are made with another model or with the newest version of the same. An interrupted run keeps what it has, and the
+    old vectors keep answering; the same command continues it. Outcomes take a minute for a large memory.
     """
     if embeddings == outcomes:
         hint = "Say what to derive anew: pastchats-memory reindex --embeddings, or --outcomes."

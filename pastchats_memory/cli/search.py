@@ -1,4 +1,4 @@
-"""`search`: ranked turns and notes."""
+"""`search`: list ranked turns, notes and tasks."""
 
 from __future__ import annotations
 

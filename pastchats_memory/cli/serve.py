@@ -1,4 +1,4 @@
-"""`serve`: the memory over HTTP."""
+"""`serve`: answer over HTTP."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Examples:
 @click.option("--chat-endpoint", metavar="URL", help="Where chats go on to, such as http://localhost:11434/v1.")
 @options.database
 def command(host: str, port: int, token: str | None, chat_endpoint: str | None, db: str | None) -> int:
-    """Answer searches over HTTP, and give chats their context on the way to a model.
+    """Answer searches over HTTP, and add context to chats on their way to a model.
 
     GET /search, /recall, /context, /items/ID, /tasks, /api/v1/search/semantic and POST /v1/chat/completions, all described
     at /openapi.json. Needs the extra `http`.

@@ -1,4 +1,4 @@
-"""`show`: a whole item with its neighbours, what a block or a table cut short."""
+"""`show`: print an item in full, with its neighbours."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Examples:
 @options.database
 @options.as_json
 def command(id_: str, neighbours: int, db: str | None, as_json: bool) -> int:
-    """The whole text of an item, with its neighbours in the conversation; of t:KEY, c:5 or a:7 the task (JSON: task/1)."""
+    """Print the full text of an item with its neighbours in the conversation; for t:KEY, c:5 or a:7 the task (JSON: task/1)."""
     if leads_to_task(id_):
         return _show_task(id_, db, as_json=as_json)
     with options.open_memory(db) as memory:

@@ -1,4 +1,4 @@
-"""`similar`: the tasks most like a task."""
+"""`similar`, `find-duplicates` and `duplicates`: find tasks that are alike."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def show(
     *,
     as_json: bool,
 ) -> int:
-    """Print the nearest with score and label; exit code 1 when none of them is related or better."""
+    """Print the nearest tasks with score and label; return exit code 1 if none is related or better."""
     kept = [one for one in found if threshold is None or one.match.score >= threshold]
     if as_json:
         emit_json(build(kept))
@@ -48,7 +48,7 @@ Examples:
 @options.database
 @options.as_json
 def similar(key: str, threshold: float | None, limit: int, db: str | None, as_json: bool) -> int:
-    """The tasks most like the task KEY, with score and label, and what the scores mean."""
+    """List the tasks most similar to the task KEY, with score and label, and a guide to the scores."""
     with options.open_memory(db) as memory:
         found = memory.tasks.find_similar(key, limit)
     return show(found, threshold, build_similar, as_json=as_json)
@@ -71,7 +71,7 @@ Examples:
 @options.database
 @options.as_json
 def find_duplicates(text: tuple[str, ...], threshold: float | None, limit: int, db: str | None, as_json: bool) -> int:
-    """The tasks most like TEXT, with score and label, and what the scores mean."""
+    """List the tasks most similar to TEXT, with score and label, and a guide to the scores."""
     with options.open_memory(db) as memory:
         found = memory.tasks.find_duplicates(" ".join(text), limit)
     return show(found, threshold, build_find_duplicates, as_json=as_json)
@@ -101,7 +101,7 @@ Examples:
 @options.database
 @options.as_json
 def duplicates(scan: bool, threshold: float, project: str | None, db: str | None, as_json: bool) -> int:
-    """Clusters of tasks that are alike, each pair with its score. Tasks that programs wrote for each other are left out."""
+    """List clusters of similar tasks, each pair with its score. Tasks that programs wrote for each other are left out."""
     if not scan:
         raise UsageFault(
             "say what to compare", "`duplicates --scan` compares all tasks; `find-duplicates TEXT` one text."

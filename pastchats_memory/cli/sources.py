@@ -1,4 +1,4 @@
-"""`sources`: the histories on this machine, and what of them is in the memory."""
+"""`sources`: list the histories on this machine, and how much of each is indexed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Examples:
 @options.database
 @options.as_json
 def command(db: str | None, as_json: bool) -> int:
-    """The histories that programs keep in their default places, with how much of each is indexed and what is gone."""
+    """List the histories of agents in their usual places, how much of each is indexed, and which files are gone."""
     config = load(db)
     found = overview_at(config.database, find_histories(), build_file_filter(config))
     if as_json:

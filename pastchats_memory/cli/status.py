@@ -1,4 +1,4 @@
-"""`status`: what the memory holds and how it answers."""
+"""`status`: show what the memory holds and how it answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Examples:
 @options.database
 @options.as_json
 def command(db: str | None, as_json: bool) -> int:
-    """What the memory holds, which model and which engine answer, and how the last run went."""
+    """Show what the memory holds, which model and engine answer, and how the last run went."""
     with options.open_memory(db) as memory:
         status = memory.status()
         text = _text(status)  # while the memory is open, which explains what damage makes of it

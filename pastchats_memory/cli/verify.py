@@ -1,4 +1,4 @@
-"""`verify`: do all memories still stand in their sources as they were read?"""
+"""`verify`: check whether every citation still holds."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ Examples:
 @options.database
 @options.as_json
 def command(project: str | None, source: str | None, db: str | None, as_json: bool) -> int:
-    """Check every memory's citation: the file, the line and the text on it; exit 1 where one does not hold.
+    """Check the citation of every memory: the file, the line and the text on it; exit 1 if one does not hold.
 
-    Nothing is changed. What has moved is cited on its new line once its file is indexed again.
+    Nothing is changed. Moved text is cited on its new line once its file is indexed again.
     """
     options.be_nice()
     with options.open_memory(db) as memory, bar("files", "Checking") as progress:

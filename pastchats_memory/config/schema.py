@@ -1,4 +1,4 @@
-"""Every key of the configuration: what its value must be, and who may say it."""
+"""Define every key of the configuration: its values, and which files may set it."""
 
 from __future__ import annotations
 

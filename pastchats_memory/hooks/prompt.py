@@ -1,4 +1,4 @@
-"""What to ask the memory for a prompt: its own words, without what was pasted and what programs put into it."""
+"""Choose the query for a prompt: the user's own words, without pastes and without text of programs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TAGGED = re.compile(r"<(?P<tag>[a-z][a-z_-]{2,40})(?: [^<>]{0,200})?>.*?(?:</(?
 
 
 def query_for(prompt: str) -> str | None:
-    """What to recall for a prompt; None for one that is trivial, a command of the client, or only a paste."""
+    """Return what to recall for a prompt; None for a trivial one, a command of the client, or only a paste."""
     text = without_echoes(prompt)
     if text.lstrip()[:1] in ("/", "!", "#"):
         return None

@@ -16,7 +16,6 @@
 
 `http` translates each of them into an answer. Its own `RequestError` never leaves it.
 Any other exception is a bug and stays a traceback.
-
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ def command(question: tuple[str, ...], db: str | None, as_json: bool) -> int:
             if answer.total > len(answer.tasks):
                 click.echo(f"… and {counted(answer.total - len(answer.tasks), 'more task')}", err=True)
         else:
-            said = "No task fits; `pastchats-memory task list` shows what there is."
-            click.echo(hanging(said, err=True), err=True)
+            message = "No task fits; `pastchats-memory task list` shows what there is."
+            click.echo(hanging(message, err=True), err=True)
     warn(answer.warnings)
     return DONE if answer.tasks else NOTHING

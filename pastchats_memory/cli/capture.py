@@ -36,12 +36,10 @@ def command(text: tuple[str, ...], yes: bool | None, project: str | None, db: st
 
     Without a terminal and without --yes or --no nothing is written then: the similar task is printed, exit code 1.
     """
-    asked: list[SimilarTask] = []
 
     def decide(similar: SimilarTask) -> CaptureDecision:
-        asked.append(similar)
         if not as_json:
-            _tell(similar)
+            _print_similar(similar)
         if yes is not None:
             return "comment" if yes else "create"
         if not is_terminal(sys.stdin) or as_json:
@@ -62,7 +60,7 @@ def command(text: tuple[str, ...], yes: bool | None, project: str | None, db: st
     return NOTHING if captured.outcome == "found" else DONE
 
 
-def _tell(similar: SimilarTask) -> None:
+def _print_similar(similar: SimilarTask) -> None:
     task = similar.task
     about = f"[{one_line(task.key)}] {one_line(task.title)} (Score: {similar.match.score:.2f})"
     click.echo(hanging(f"⚠️ Similar task found: {about}"))

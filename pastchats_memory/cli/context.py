@@ -20,12 +20,19 @@ Examples:
 )
 @options.query
 @click.option(
-    "--budget", type=click.IntRange(1), default=1500, show_default=True, metavar="TOKENS", help="Most that may be said."
+    "--budget",
+    type=click.IntRange(1),
+    default=1500,
+    show_default=True,
+    metavar="TOKENS",
+    help="Most tokens of the output.",
 )
 @click.option("--limit", type=click.IntRange(1, 40), default=5, show_default=True, help="Items at most.")
-@click.option("--excerpt", "width", type=click.IntRange(1), default=200, show_default=True, help="Characters of each.")
+@click.option(
+    "--excerpt", "width", type=click.IntRange(1), default=200, show_default=True, help="Characters of each excerpt."
+)
 @click.option("--type", "type_", metavar="TYPE", help="Only this type, as for search.")
-@click.option("--status", metavar="STATUS", help="Only tasks of these, such as todo,in_progress.")
+@click.option("--status", metavar="STATUS", help="Only tasks with these, such as todo,in_progress.")
 @click.option("--min-similarity", type=click.FloatRange(-1, 1), help="Least cosine.")
 @options.project
 @options.since

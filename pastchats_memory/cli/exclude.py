@@ -54,14 +54,14 @@ def command(
     if as_json:
         emit_json(build_exclude(there, stored))
     else:
-        _say(there, named, stored, listed=listed, remove=remove)
+        _print(there, named, stored, listed=listed, remove=remove)
     return NOTHING if listed and not there else DONE
 
 
 def _pattern(path: str) -> str:
     """Return the glob of a path: a glob as it is, a name without a slash as a file or folder here."""
     if not path.strip():
-        raise UsageFault("a path is empty", "Is the variable that it was taken from set?")
+        raise UsageFault("a path is empty", "Is the variable that it comes from set?")
     if glob.has_magic(path) and not os.path.lexists(path):
         return path
     return glob.escape(utf8(os.path.abspath(os.path.expanduser(path))))  # noqa: PTH100, PTH111 - resolve() would follow links
@@ -78,7 +78,9 @@ def _stored(db: str | None, paths: tuple[str, ...], projects: tuple[str, ...]) -
     return {pattern: one.total for pattern, one in found.items()}
 
 
-def _say(there: tuple[str, ...], named: dict[str, str], stored: dict[str, int], *, listed: bool, remove: bool) -> None:
+def _print(
+    there: tuple[str, ...], named: dict[str, str], stored: dict[str, int], *, listed: bool, remove: bool
+) -> None:
     if listed:
         click.echo("\n".join(map(one_line, there)) if there else "Nothing is excluded in your own file.", err=not there)
         return

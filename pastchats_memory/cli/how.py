@@ -21,7 +21,7 @@ Examples:
 )
 @options.query
 @options.project
-@click.option("--all", "everywhere", is_flag=True, help="In every project.")
+@click.option("--all", "everywhere", is_flag=True, help="All projects.")
 @click.option("--limit", type=click.IntRange(1, 40), default=5, show_default=True, help="Commands at most.")
 @options.database
 @options.as_json
@@ -48,6 +48,6 @@ def command(
         click.echo(hanging(render_commands(found)), nl=False)
     else:
         further = "." if everywhere else " here; --all looks in every project."
-        click.echo(hanging(f"No command is known to have worked for it{further}", err=True), err=True)
+        click.echo(hanging(f"No known command worked for it{further}", err=True), err=True)
     warn(warnings)
     return DONE if found else NOTHING

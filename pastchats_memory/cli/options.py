@@ -15,7 +15,7 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
 
 NICE = 10
-"""Of 19: what runs in the foreground keeps its cores."""
+"""Of 19, so that programs in the foreground keep their cores."""
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -23,15 +23,15 @@ database: Decorator = click.option(
     "--db", "db", metavar="FILE", help=f"Database file [default: ${DATABASE_VARIABLE}, or your data folder]."
 )
 as_json: Decorator = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-project: Decorator = click.option("--project", metavar="NAME", help="Only this project; `.` is the one you are in.")
+project: Decorator = click.option("--project", metavar="NAME", help="Only this project; `.` is the current one.")
 since: Decorator = click.option("--since", metavar="WHEN", help="Only from this ISO date or time on, inclusive.")
 until: Decorator = click.option("--until", metavar="WHEN", help="Only up to this ISO date or time, inclusive.")
 
 outcome: Decorator = click.option(
-    "--outcome", metavar="A,B", help="Only what ended so: worked, failed, mixed, unknown."
+    "--outcome", metavar="A,B", help="Only episodes that ended so: worked, failed, mixed, unknown."
 )
-yes: Decorator = click.option("--yes", is_flag=True, help="Do it without asking.")
-no: Decorator = click.option("--no", is_flag=True, help="Answer no to what would be asked.")
+yes: Decorator = click.option("--yes", is_flag=True, help="Answer yes to every question.")
+no: Decorator = click.option("--no", is_flag=True, help="Answer no to every question.")
 
 
 def query(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -46,25 +46,25 @@ def query_text(query_words: tuple[str, ...], query_option: str | None) -> str:
         raise UsageFault("the query was given twice", "Give it as an argument or as --query.")
     if not query_words and query_option is None:
         command = click.get_current_context().command_path.partition(" ")[2]
-        raise UsageFault("there is no query", f"Say what to look for: pastchats-memory {command} 'retry strategy'.")
+        raise UsageFault("there is no query", f"Write one: pastchats-memory {command} 'retry strategy'.")
     return " ".join(query_words) if query_option is None else query_option
 
 
-def named(_context: click.Context, _parameter: click.Parameter, model: str | None) -> str | None:
+def check_model_name(_context: click.Context, _parameter: click.Parameter, model: str | None) -> str | None:
     """Return the name of a model. Raises UsageFault for a blank one, such as that of an unset variable."""
     if model is not None and not model.strip():
-        raise UsageFault("--model names no model", "Is the variable that it was taken from set?")
+        raise UsageFault("--model names no model", "Is the variable that it comes from set?")
     return model
 
 
 model: Decorator = click.option(
     "--model",
     metavar="MODEL",
-    callback=named,
+    callback=check_model_name,
     help="Embedding model of a new database: a name, a folder, or `packaged`.",
 )
 threads: Decorator = click.option(
-    "--threads", type=click.IntRange(1, 1024), metavar="N", help="Threads of the model [default: one a core]."
+    "--threads", type=click.IntRange(1, 1024), metavar="N", help="Threads of the model [default: one per core]."
 )
 
 

@@ -14,7 +14,7 @@ import orjson
 from pastchats_memory.text.display import escape_controls, sanitise
 
 NARROWEST = 16
-"""Columns in which a text can still be read: a table that leaves it fewer is none."""
+"""Least columns in which a text can be read; a narrower table becomes a list."""
 _PIECES = re.compile(r"\s+|[^\s/\\_-]+[/\\_-]*|[/\\_-]+")
 
 
@@ -49,11 +49,11 @@ def table(rows: Sequence[Sequence[object]], headers: Sequence[str], stretch: int
     """
     import tabulate
 
-    tabulate.MIN_PADDING = 0  # two blanks more beside each header would leave no room for the text at 80 columns
-    told = [stretch] if isinstance(stretch, int) else [*stretch]
+    tabulate.MIN_PADDING = 0  # two more blanks next to each header would leave no room for the text at 80 columns
+    stretched = [stretch] if isinstance(stretch, int) else [*stretch]
     cells = [[str(cell) for cell in row] for row in (headers, *rows)]
     longest = [max(_columns(row[column]) for row in cells) for column in range(len(headers))]
-    folds = sorted(told, key=lambda column: longest[column])
+    folds = sorted(stretched, key=lambda column: longest[column])
     whole = sorted({*range(len(headers))}.difference(folds), key=lambda column: longest[column])
     room = width() - sum(longest[column] for column in whole) - 2 * (len(headers) - 1)
     least = sum(min(NARROWEST, longest[column]) for column in folds)
@@ -62,7 +62,7 @@ def table(rows: Sequence[Sequence[object]], headers: Sequence[str], stretch: int
         room += longest[folds[-1]]
         least += NARROWEST
     if room < least:
-        return "\n".join(_record(row, headers, told) for row in cells[1:])
+        return "\n".join(_record(row, headers, stretched) for row in cells[1:])
     for place, column in enumerate(sorted(folds, key=lambda column: longest[column])):
         columns = min(longest[column], room // (len(folds) - place))
         room -= columns
@@ -73,22 +73,22 @@ def table(rows: Sequence[Sequence[object]], headers: Sequence[str], stretch: int
     return tabulate.tabulate(cells[1:], headers=cells[0], tablefmt="simple", disable_numparse=True)
 
 
-def _record(row: Sequence[str], headers: Sequence[str], told: Sequence[int]) -> str:
+def _record(row: Sequence[str], headers: Sequence[str], stretched: Sequence[int]) -> str:
     """Return one row of a table that is too narrow for columns: short cells after their headers, texts indented below."""
     room = max(NARROWEST, width() - 2)
     named = ""
     for place, (header, cell) in enumerate(zip(headers, row, strict=True)):
-        if place not in told and cell:
+        if place not in stretched and cell:
             between = "\n" if _columns(f"{named} · {header} {cell}") > room else " · "
             named += f"{between if named else ''}{header} {cell}"
     first, *rest = folded(named, room)
-    below = [line for column in told if row[column] for line in folded(row[column], room)]
+    below = [line for column in stretched if row[column] for line in folded(row[column], room)]
     return "\n".join([first, *(f"  {line}" for line in (*rest, *below))])
 
 
 def folded(text: str, columns: int) -> list[str]:
     """Split a text into lines of at most so many columns, between words and after separators of paths."""
-    told = []
+    result = []
     for line in text.split("\n"):
         lines = [""]
         for piece in _PIECES.findall(line):
@@ -98,8 +98,8 @@ def folded(text: str, columns: int) -> list[str]:
                     lines[-1], piece = piece[:fits], piece[fits:]  # noqa: PLW2901 - what is left of it
                 lines.append("")
             lines[-1] += piece if lines[-1] else piece.lstrip()
-        told += [line.rstrip() for line in lines if line.strip()]
-    return told or [""]
+        result += [line.rstrip() for line in lines if line.strip()]
+    return result or [""]
 
 
 def _columns(text: str) -> int:

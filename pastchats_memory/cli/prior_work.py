@@ -58,7 +58,7 @@ def consult(query_words: tuple[str, ...], query_option: str | None, limit: int, 
     elif found:
         click.echo(hanging("\n\n".join(render_resolved(one) for one in found)))
     else:
-        said = "No solved task has to do with it; `pastchats-memory recall` looks in conversations, too."
-        click.echo(hanging(said, err=True), err=True)
+        message = "No solved task has to do with it; `pastchats-memory recall` looks in conversations, too."
+        click.echo(hanging(message, err=True), err=True)
     warn(warnings)
     return DONE if found else NOTHING

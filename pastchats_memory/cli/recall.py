@@ -23,7 +23,7 @@ Examples:
 """,
 )
 @options.query
-@click.option("--budget", type=click.IntRange(1), metavar="TOKENS", help="Most that may be said [default: 1500].")
+@click.option("--budget", type=click.IntRange(1), metavar="TOKENS", help="Most tokens of the block [default: 1500].")
 @click.option("--limit", type=click.IntRange(1, 40), default=5, show_default=True, help="Entries at most.")
 @options.project
 @options.since
@@ -64,7 +64,7 @@ def command(
     else:
         click.echo(hanging(block.text), nl=False)
         if not block.text:
-            warn([f"a budget of {budget} tokens is too small for anything to be said; --budget {block.least} would do"])
+            warn([f"a budget of {budget} tokens is too small for any entry; --budget {block.least} is enough"])
     warn(block.warnings)
     if not block.memories and is_terminal(sys.stderr):
         click.echo("`pastchats-memory search` lists what is nearest, whether it fits or not.", err=True)

@@ -24,14 +24,14 @@ def show(
     as_json: bool,
 ) -> int:
     """Print the nearest tasks with score and label; return exit code 1 if none is related or better."""
-    kept = [one for one in found if threshold is None or one.match.score >= threshold]
+    matching = [one for one in found if threshold is None or one.match.score >= threshold]
     if as_json:
-        emit_json(build(kept))
+        emit_json(build(matching))
     else:
-        for one in kept:
+        for one in matching:
             click.echo(hanging(render_near(one)))
-        click.echo(hanging(render_guide()) if kept else "No task is like it.", err=not kept)
-    return DONE if any(one.match.is_related for one in kept) else NOTHING
+        click.echo(hanging(render_guide()) if matching else "No task is like it.", err=not matching)
+    return DONE if any(one.match.is_related for one in matching) else NOTHING
 
 
 @click.command(

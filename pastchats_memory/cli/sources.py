@@ -35,8 +35,8 @@ def command(db: str | None, as_json: bool) -> int:
     elif found:
         click.echo(hanging(_text(found)))
     else:
-        said = "No history was found in its default place; name a folder: pastchats-memory index PATH"
-        click.echo(hanging(said, err=True), err=True)
+        message = "No history was found in a usual place; name a folder: pastchats-memory index PATH"
+        click.echo(hanging(message, err=True), err=True)
     return DONE if found else NOTHING
 
 
@@ -55,11 +55,11 @@ def _text(found: list[SourceReport]) -> str:
     lines = [table(rows, ["program", "files", "MB", "indexed", "gone", "place"], stretch=5)]
     gone = [path for report in found for path in report.gone]
     if gone:
-        lines.append(f"Gone, and kept in the memory: {counted(len(gone), 'file')}")
+        lines.append(f"Gone from disk, kept in the memory: {counted(len(gone), 'file')}")
         lines += [f"  {one_line(from_home(path))}" for path in gone[:SHOWN]]
         lines += [f"  … and {len(gone) - SHOWN:,} more (all of them with --json)"] if len(gone) > SHOWN else []
     if excluded := sum(report.excluded for report in found):
-        lines.append(f"Kept out: {excluded:,} of their files and folders; `index` says which, and why.")
+        lines.append(f"Excluded: {excluded:,} of their files and folders; `index` lists them with the reason.")
     if any(report.files > report.indexed for report in found):
         lines.append("`pastchats-memory index --all` indexes what is new in them.")
     return "\n".join(lines)

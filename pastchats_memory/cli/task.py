@@ -60,11 +60,11 @@ def _change(fields: dict[str, Any], **more: Any) -> Change:
     )  # fmt: skip
 
 
-def _show(task: StoredTask, said: str, *, as_json: bool) -> int:
+def _show(task: StoredTask, message: str, *, as_json: bool) -> int:
     if as_json:
         emit_json(build_tasks([task]))
     else:
-        click.echo(hanging(sanitise(said)))
+        click.echo(hanging(sanitise(message)))
     return DONE
 
 

@@ -18,9 +18,9 @@ MOST_SHOWN = 20
 MEANINGS = {
     "holds": "the text stands on the line that is cited",
     "moved": "it stands on another line of the file",
-    "changed": "the line has other text now; what was stored is kept",
-    "gone": "the file is gone; what was stored is kept",
-    "unchecked": "the file was changed and could not be looked into",
+    "changed": "the line has other text now; the stored text is kept",
+    "gone": "the file is gone; the stored text is kept",
+    "unchecked": "the file was changed and could not be checked",
 }
 
 
@@ -34,7 +34,7 @@ Examples:
 """,
 )
 @options.project
-@click.option("--source", metavar="PATH", help="Only what was read from this file or below this folder.")
+@click.option("--source", metavar="PATH", help="Only text from this file or from below this folder.")
 @options.database
 @options.as_json
 def command(project: str | None, source: str | None, db: str | None, as_json: bool) -> int:

@@ -33,11 +33,11 @@ FOLDERS: Mapping[str, str] = MappingProxyType(
 )
 """The folders that ours lie in: the variable of each, and where it is below the home folder without."""
 WRITTEN = ("XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
-"""Those that this program writes into."""
+"""Folders that this program writes into."""
 PREFIX = "PASTCHATS_MEMORY_"
 DATABASE_VARIABLE = f"{PREFIX}DB"
 LONGEST_PATH = 4096
-"""Characters: what is longer is no folder, and to list all that would be above it takes the square of its length."""
+"""Characters: longer paths name no folder, and listing their parents takes time with the square of the length."""
 OPENAI = "https://api.openai.com/"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -48,24 +48,24 @@ class Config:
 
     database: Path
     caches: tuple[Path, ...] = ()
-    """Where models lie: our own folder, then huggingface_hub's, which is only looked into."""
+    """Folders of models: our own, then huggingface_hub's, which is only read."""
     model: str | None = None
     endpoint: str | None = None
     """Base URL of an OpenAI-compatible server; None: no text leaves the machine."""
     api_key: str | None = field(default=None, repr=False)
     threads: int | None = None
-    """Of the model; None for one a core."""
+    """Threads of the model; None for one per core."""
     chat_endpoint: str | None = None
     """Base URL of an OpenAI-compatible server to which `serve` passes chats on; None: to none."""
     chat_api_key: str | None = field(default=None, repr=False)
     chat_timeout: int = 300
-    """Seconds of its silence."""
+    """Seconds without a byte from that server."""
     server_token: str | None = field(default=None, repr=False)
-    """What the clients of `serve` must show."""
+    """Token that the clients of `serve` must send."""
     roots: tuple[str, ...] = ()
-    """Folders of transcripts beside the usual ones."""
+    """Folders of transcripts in addition to the usual ones."""
     models: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: NOTHING)
-    """Models that the person described, by name."""
+    """Models that the user described, by name."""
     chunk_size: int = 1500
     """Characters of a part of a note."""
     overlap: int = 2
@@ -82,9 +82,9 @@ class Config:
     private: bool = False
     """The project's text is recalled only inside it."""
     origins: Mapping[str, str] = field(default_factory=lambda: NOTHING)
-    """By key who said so, of all that have not their default."""
+    """Where the value of each key comes from, for keys without their default."""
     warnings: tuple[str, ...] = ()
-    """What was ignored of the project's file, and why."""
+    """Ignored settings of the project's file, each with the reason."""
 
 
 def from_home(path: str) -> str:
@@ -115,7 +115,7 @@ def load(
             and there is no home folder.
     """
     if database == "":
-        raise UsageFault("--db names no file", "Is the variable that it was taken from set?")
+        raise UsageFault("--db names no file", "Is the variable that it comes from set?")
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     own = own_file(environment)
@@ -190,7 +190,7 @@ def _own(path: Path) -> ConfigFile:
 
     file = read(path)
     if "private" in file.values:
-        file.reject("private", "`private` is said in the file of the project that it is about")
+        file.reject("private", "`private` belongs into the project's own file")
     if file.problems:
         raise UsageFault(
             "; ".join(file.problems), "Correct the file; after that `pastchats-memory config` shows what counts."

@@ -66,26 +66,26 @@ def _answer(arguments: list[str], give_up: float) -> dict[str, object] | None:
     if agent is None:
         return None
     database = arguments[3] if arguments[2:3] == ["--db"] else None
-    deed = agent.events[event]
+    action = agent.events[event]
     body = _read_until(0, give_up, LONGEST_INPUT)
-    told = event_of(json.loads(body or b"{}"))
-    if deed == "recall" and not _is_worth_asking(told.prompt):
+    received = event_of(json.loads(body or b"{}"))
+    if action == "recall" and not _needs_recall(received.prompt):
         return None
-    if deed == "index" and agent.find_transcript and told.session and not told.transcript:
+    if action == "index" and agent.find_transcript and received.session and not received.transcript:
         from pathlib import Path
 
         from pastchats_memory.formats.base.locations import Environment
 
-        found = agent.find_transcript(told.session, Environment(os.environ, Path.home(), sys.platform))
-        told = told._replace(transcript=str(found) if found else None)
+        found = agent.find_transcript(received.session, Environment(os.environ, Path.home(), sys.platform))
+        received = received._replace(transcript=str(found) if found else None)
 
     from pastchats_memory.hooks import events
 
-    context = getattr(events, deed)(told, database)
+    context = getattr(events, action)(received, database)
     return agent.context(event, context) if context else None
 
 
-def _is_worth_asking(prompt: str) -> bool:
+def _needs_recall(prompt: str) -> bool:
     """Return whether the prompt needs recall; if so, the model begins to load in the background.
 
     Most prompts of a session steer it without a new topic: for them neither NumPy nor the memory is imported.

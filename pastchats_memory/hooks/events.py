@@ -17,7 +17,7 @@ LIMIT = 3
 """Entries of a block."""
 LEAST_RELEVANCE = 0.93
 """Of the best hit, for a prompt that did not ask for anything: at most 5 of 100 prompts that no earlier conversation answers
-reach it, and 86 of 100 that one does (`benchmarks/hook_prompts.py`). What recall says when it is asked reaches less."""
+reach it, and 86 of 100 that one does (`benchmarks/hook_prompts.py`). Recall on request accepts less."""
 
 
 def recall(event: Event, database: str | None) -> str | None:

@@ -30,7 +30,7 @@ from pastchats_memory.hooks.jsonc import with_hooks, without_ours, without_piece
 IS_OURS = re.compile(r"pastchats[-_]memory\S{0,40} hook ")
 BEFORE = ".before-pastchats-memory"
 AFTERWARDS = ".with-pastchats-memory"
-"""What is added to the name of a copy: of a file before our hooks went in, and before they were taken out."""
+"""Suffixes of copies: of a file before our hooks were added, and before they were removed."""
 SKILL = "SKILL.md"
 SKILLS = Path(__file__).with_name("skills")
 COMMAND = "pastchats-memory"
@@ -68,7 +68,7 @@ class Change:
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def _explain_os_errors() -> Iterator[None]:
     """Turn errors of the file system into MemoryFault with the file's name."""
     try:
         yield
@@ -79,8 +79,8 @@ def _explained() -> Iterator[None]:
         ) from fault
 
 
-@_explained()
-def installing(
+@_explain_os_errors()
+def plan_install(
     target: str, database: str | None, state: Path, environment: Mapping[str, str] = os.environ
 ) -> list[Change]:
     """Return what `install` would change, and write nothing. Raises MemoryFault."""
@@ -138,8 +138,8 @@ def advice(target: str, environment: Mapping[str, str] = os.environ) -> list[str
     return notes
 
 
-@_explained()
-def uninstalling(target: str, state: Path, environment: Mapping[str, str] = os.environ) -> list[Change]:
+@_explain_os_errors()
+def plan_uninstall(target: str, state: Path, environment: Mapping[str, str] = os.environ) -> list[Change]:
     """Return what `uninstall` would change, and write nothing. Raises MemoryFault."""
     path = str(settings_path(target, environment))
     records = _recorded(state).get(target) or [{"path": path, "pieces": [], "was_missing": False}]
@@ -163,7 +163,7 @@ def _without_our_hooks(record: Mapping[str, Any]) -> Change | None:
     return Change(path, before, None if is_gone else after, folders=tuple(record.get("folders", ())))
 
 
-@_explained()
+@_explain_os_errors()
 def write(target: str, changes: list[Change], state: Path, *, is_install: bool) -> dict[Path, str]:
     """Make the changes, record or forget what was added, and return the path of each copy of an original file.
 
@@ -180,17 +180,17 @@ def write(target: str, changes: list[Change], state: Path, *, is_install: bool) 
     earlier = {record["path"] for record in _recorded(state).get(target, [])}
     if is_install:
         _record(target, changes, state)
-    kept: dict[Path, str] = {}
+    copies: dict[Path, str] = {}
     for change in changes:
         if not is_install or str(change.path) not in earlier:
-            kept |= _kept_copy(change, BEFORE if is_install else AFTERWARDS)
+            copies |= _copy_original(change, BEFORE if is_install else AFTERWARDS)
         _replace(change)
     if not is_install:
         _record(target, [], state)
-    return kept
+    return copies
 
 
-def _kept_copy(change: Change, ending: str) -> dict[Path, str]:
+def _copy_original(change: Change, ending: str) -> dict[Path, str]:
     """Copy the file as it is; if the change restores the copy from before, delete that one instead."""
     if change.before is None or change.after is None:
         return {}
@@ -232,8 +232,8 @@ def _command(target: str, event: str, database: str | None) -> str:
 
 def _program() -> list[str]:
     """Return the words that start this installation from anywhere."""
-    beside = Path(sys.executable).with_name("pastchats-memory")
-    return [str(beside)] if beside.exists() else [sys.executable, "-m", "pastchats_memory"]
+    installed = Path(sys.executable).with_name("pastchats-memory")
+    return [str(installed)] if installed.exists() else [sys.executable, "-m", "pastchats_memory"]
 
 
 def _read(path: Path) -> str | None:

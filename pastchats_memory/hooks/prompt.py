@@ -9,9 +9,9 @@ from pastchats_memory.text.recall_block import without_echoes
 from pastchats_memory.text.words import FUNCTION_WORDS, words
 
 LONGEST_QUERY = 1200
-"""Characters; the model reads some 250 tokens, and a task is said at the start or at the end of a prompt."""
+"""Characters; the model reads some 250 tokens, and a task is named at the start or at the end of a prompt."""
 LEAST_WORDS = 2
-"""Words of weight below which a prompt asks for nothing that was ever said before."""
+"""Least topic words: a prompt with fewer needs no recall."""
 
 CHATTER = FUNCTION_WORDS | frozenset(
     """yes yeah yep ok okay sure thanks thank please go ahead continue proceed next again good great nice perfect cool right
@@ -32,5 +32,5 @@ def query_for(prompt: str) -> str | None:
     text = " ".join(" ".join(parted(_TAGGED.sub(" ", text))).split())
     if len(text) > LONGEST_QUERY:
         text = f"{text[: LONGEST_QUERY * 2 // 3]} {text[-LONGEST_QUERY // 3 :]}"
-    telling = [word for word in words(text) if word not in CHATTER and not word.isdigit()]
-    return text if len(telling) >= LEAST_WORDS else None
+    topic_words = [word for word in words(text) if word not in CHATTER and not word.isdigit()]
+    return text if len(topic_words) >= LEAST_WORDS else None

@@ -140,6 +140,10 @@ class Filters(NamedTuple):
         return self.role is not None or self.notes is not None
 
 
+NO_FILTERS = Filters()
+"""Lets every row through."""
+
+
 class Neighbour(NamedTuple):
     """A prompt near a query vector."""
 
@@ -149,7 +153,7 @@ class Neighbour(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """A turn before it is stored: what the format read, and what `ingest` derived from it."""
+    """The row of a turn, before it is stored."""
 
     source_path: str
     project: str
@@ -385,20 +389,20 @@ class TaskText(NamedTuple):
 
 
 class ContextItem(NamedTuple):
-    """An item of a context: the hit, and an excerpt of its text that fits."""
+    """An item of a context: the hit, and as much of its text as fits."""
 
     hit: Hit
     excerpt: str
 
 
 class Context(NamedTuple):
-    """Context for the question of a chat or an agent."""
+    """The context that a chat or an agent gets with its question."""
 
     items: tuple[ContextItem, ...]
     text: str
-    """Markdown; empty if not even the sentence that nothing was found fits."""
+    """Markdown; empty if the budget does not even hold the message that nothing was found."""
     tokens: int
-    """Of the text, never more than the budget."""
+    """Tokens of the text, never over the budget."""
     warnings: tuple[str, ...] = ()
 
 
@@ -520,47 +524,46 @@ class Unjudged(NamedTuple):
     """Number of further episodes."""
 
 
-class Recollection(NamedTuple):
-    """One entry of a recall block: an episode, with the turn of it that matched."""
+class RecallEntry(NamedTuple):
+    """One entry of a recall block: an episode, with its turn that matched."""
 
     hit: Hit
     asked: str | None
-    """Excerpt of what was asked; None where nothing was, as in a note."""
+    """Excerpt of the question; None without one, as in a note."""
     answered: str | None
-    """Excerpt of what was answered, around what matched; None where the match is all there is."""
+    """Excerpt of the answer around what matched; None without one."""
     outcome: Outcome
     is_current: bool
-    """It belongs to the project in which the caller stands."""
+    """Whether it belongs to the caller's project."""
     question: Hit | None = None
-    """The turn that asks, where another one of the episode matched: the entry has its time and is cited by it."""
+    """The turn that asks, if another turn of the episode matched; the entry has its time and is cited by it."""
     done: tuple[str, ...] = ()
-    """What was done: commands that worked as `$ make test`, in the order in which they did, or `$ make test (failed)` where
-    none did, then paths of files; each on one line."""
+    """Actions: commands that worked as `$ make test`, in order, or `$ make test (failed)` if none did, then changed files."""
     before: tuple[Attempt, ...] = ()
-    """Failed attempts at the same, in order."""
+    """Earlier failed attempts at the same problem, in order."""
     after: Attempt | None = None
-    """The later attempt at the same that worked, where this one did not."""
+    """The later attempt that worked, if this one did not."""
     superseded_by: Attempt | None = None
-    """Where something else was later put in the place of what was decided."""
+    """The later decision that replaced this one."""
 
 
-class Block(NamedTuple):
-    """What primes an agent."""
+class RecallBlock(NamedTuple):
+    """The block of earlier episodes that an agent is given before it starts work."""
 
     query: str
-    memories: tuple[Recollection, ...]
+    entries: tuple[RecallEntry, ...]
     text: str
     """Markdown within the budget."""
     tokens: int
-    """Of the text, counted as `budget.count_tokens` does; never over the budget."""
+    """Tokens of the text, as `text.tokens.count_tokens` counts them; never over the budget."""
     warnings: tuple[str, ...] = ()
     least: int = 0
-    """Budget that would do, where this one was too small for what there is to say, else 0."""
+    """The budget that would suffice if this one was too small for any entry, else 0."""
 
     @property
     def hits(self) -> tuple[Hit, ...]:
-        """The turns that matched, one an entry."""
-        return tuple(memory.hit for memory in self.memories)
+        """The turns that matched, one for each entry."""
+        return tuple(entry.hit for entry in self.entries)
 
 
 class Lesson(NamedTuple):

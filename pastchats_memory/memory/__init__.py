@@ -32,7 +32,6 @@ from pastchats_memory.memory.requests import (
     update_private_projects,
 )
 from pastchats_memory.model import (
-    Block,
     Command,
     Context,
     Filters,
@@ -41,12 +40,15 @@ from pastchats_memory.model import (
     Item,
     Lesson,
     Outcome,
+    RecallBlock,
     Sheet,
     Unjudged,
     number_of,
     utf8,
 )
-from pastchats_memory.search import Request, Scoring, search, search_terms, with_snippet
+from pastchats_memory.search import Rerank, search, search_with_terms
+from pastchats_memory.search.hits import add_snippet
+from pastchats_memory.search.request import Request
 from pastchats_memory.store.database import DAMAGED, Database, file_identity, open_database
 from pastchats_memory.store.deletion import finish_at_opening
 from pastchats_memory.store.sources import meta
@@ -63,7 +65,7 @@ if TYPE_CHECKING:
     from pastchats_memory.episodes.derive import Derived
     from pastchats_memory.episodes.derive import Progress as DeriveProgress
     from pastchats_memory.ingest import Forecast, IndexReport, Progress
-    from pastchats_memory.ingest.live import Stored
+    from pastchats_memory.ingest.live import StoredTurn
     from pastchats_memory.maintenance.forget import ForgetResult
     from pastchats_memory.maintenance.health import HealthCheck, RepairReport, Status
     from pastchats_memory.maintenance.redact_stored import RedactProgress, RedactReport, StoredSecrets
@@ -258,7 +260,7 @@ class Memory:
         given: frozenset[str] = frozenset(),
         least_relevance: float | None = None,
         count_tokens: Callable[[str], int] | None = None,
-    ) -> Block:
+    ) -> RecallBlock:
         """Return a block of earlier episodes to read before work on `query`; without entries if none fits.
 
         Args:
@@ -278,15 +280,17 @@ class Memory:
             UsageFault: an argument has a wrong value.
             StoreFault: the database cannot be read.
         """
-        from pastchats_memory.recall import LEAST_RELEVANCE, RecallRequest, recall
+        from pastchats_memory.recall import recall
+        from pastchats_memory.recall.request import RecallRequest
+        from pastchats_memory.recall.selection import LEAST_RELEVANCE
 
         filters = build_filters(project=project, since=since, outcome=outcome)
         request = RecallRequest(
             self._hide_private(Request(utf8(query), limit=limit, filters=filters), current_project),
             self.budget if budget is None else budget,
             current_project,
-            not_conversation=not_conversation,
-            given=given,
+            exclude_conversation=not_conversation,
+            exclude_items=given,
             least_relevance=LEAST_RELEVANCE if least_relevance is None else least_relevance,
         )
         late = self._catch_up_outcomes(filters)
@@ -331,16 +335,16 @@ class Memory:
             UsageFault: an argument has a wrong value.
             StoreFault: the database cannot be read.
         """
-        from pastchats_memory.recall import worth_saying
-        from pastchats_memory.recall.budget import ContextRequest, assemble
+        from pastchats_memory.recall.context import ContextRequest, build_context
+        from pastchats_memory.recall.selection import above_threshold
 
         request = ContextRequest(budget, limit, width)
         filters = build_filters(project=project, since=since, until=until, type_=type, status=status)
         wanted = Request(utf8(question), limit=limit, filters=filters, min_similarity=min_similarity)
         with self._database.snapshot():
-            hits, terms = search_terms(self._database, self._model(), self._hide_private(wanted))
-            fitting = [with_snippet(hit, terms) for hit in cite_hits(self._database, worth_saying(hits, terms))]
-        context = assemble(fitting, terms.weights, request, _count_tokens)
+            hits, terms = search_with_terms(self._database, self._model(), self._hide_private(wanted))
+            fitting = [add_snippet(hit, terms) for hit in cite_hits(self._database, above_threshold(hits, terms))]
+        context = build_context(fitting, terms.weights, request, _count_tokens)
         return context._replace(warnings=hits.warnings)
 
     def show(self, id_: str, neighbours: int = 2) -> list[Item]:
@@ -411,14 +415,14 @@ class Memory:
             StoreFault: the database cannot be read.
         """
         from pastchats_memory.episodes.lessons import find_lessons
-        from pastchats_memory.search import nothing_passes
+        from pastchats_memory.search.no_results import explain_empty
 
         filters = build_filters(project=project, outcome="failed,mixed,worked")
         late = self._catch_up_outcomes(filters)
         hidden = hidden_projects(self._database, None)
         with self._database.snapshot():
             found = find_lessons(self._database, filters.project, hidden, limit)
-            absent = () if found else nothing_passes(self._database, filters._replace(outcomes=(), hidden=hidden))
+            absent = () if found else explain_empty(self._database, filters._replace(outcomes=(), hidden=hidden))
         return found, (*absent, *late)
 
     def how(self, task: str, project: str | None = ".", limit: int = 5) -> tuple[list[Command], tuple[str, ...]]:
@@ -431,14 +435,14 @@ class Memory:
             StoreFault: the database cannot be read.
         """
         from pastchats_memory.episodes.working_commands import working_commands
-        from pastchats_memory.recall import worth_saying
+        from pastchats_memory.recall.selection import above_threshold
 
         filters = build_filters(project=project, outcome="worked")
         late = self._catch_up_outcomes(filters)
         wanted = self._hide_private(Request(utf8(task), limit=EPISODES_SEARCHED, filters=filters))
         with self._database.snapshot():
-            hits, terms = search_terms(self._database, self._model(), wanted)
-            found = working_commands(self._database, wanted, hits, worth_saying(hits, terms), terms, limit)
+            hits, terms = search_with_terms(self._database, self._model(), wanted)
+            found = working_commands(self._database, wanted, hits, above_threshold(hits, terms), terms, limit)
         return found, (*hits.warnings, *late)
 
     # Tasks
@@ -532,12 +536,12 @@ class Memory:
     def store_turn(
         self, role: str, content: str, conversation_id: str | None = None, event_id: str | None = None,
         project: str | None = None, timestamp: str | None = None, client: str = "python",
-    ) -> Stored:  # fmt: skip
+    ) -> StoredTurn:  # fmt: skip
         """Store one turn, by default of the current project and time, as `ingest.live.store_turn` does."""
-        from pastchats_memory.ingest.live import live_turn, store_turn
+        from pastchats_memory.ingest.live import make_live_turn, store_turn
 
         wanted = build_file_filter(self._config or DEFAULTS)
-        turn = live_turn(role, content, conversation_id, event_id, None if project else str(Path.cwd()), timestamp)
+        turn = make_live_turn(role, content, conversation_id, event_id, None if project else str(Path.cwd()), timestamp)
         return store_turn(self._database, self._model(), turn, project, client, wanted)
 
     def list_unjudged(
@@ -556,7 +560,7 @@ class Memory:
             StoreFault: the database cannot be read.
         """
         from pastchats_memory.episodes.judge import list_episodes
-        from pastchats_memory.search import nothing_passes
+        from pastchats_memory.search.no_results import explain_empty
 
         hidden = hidden_projects(self._database, None)
         wanted = outcome or (",".join(OUTCOMES) if judged else "unknown")
@@ -564,7 +568,7 @@ class Memory:
         late = self._catch_up_outcomes(filters)
         with self._database.snapshot():
             found = list_episodes(self._database, filters, limit, judged=judged)
-            absent = () if found.sheets else nothing_passes(self._database, filters._replace(outcomes=()))
+            absent = () if found.sheets else explain_empty(self._database, filters._replace(outcomes=()))
         return found, (*absent, *late)
 
     def load_episode(self, id_: str) -> Sheet | None:
@@ -854,7 +858,7 @@ class Memory:
         number: float | None = getattr(self._config or DEFAULTS, key)
         return number
 
-    def _make_rerank(self, *, is_wanted: bool) -> Scoring | None:
+    def _make_rerank(self, *, is_wanted: bool) -> Rerank | None:
         return self._cross_encoder().scores if is_wanted else None
 
     def _hide_private(self, request: Request, current_project: str | None = None) -> Request:

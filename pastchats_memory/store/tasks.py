@@ -28,6 +28,7 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import TEXT_TIME, TEXTS, conditions, task_conditions
 from pastchats_memory.store.pending_deletes import buried, without_buried
 from pastchats_memory.store.tombstones import Tombstones, marks_of_attachment, marks_of_comment, marks_of_task
+from pastchats_memory.text.hashes import text_hash
 
 # The texts of tasks that are searched, each with its vector: made from the rows of a task whenever these change.
 
@@ -50,11 +51,6 @@ class Text:
     labels: str = ""
     title: str = ""
     """Of a task that has a description too: embedded by itself as well."""
-
-
-def text_hash(content: str) -> bytes:
-    """SHA-256 of a text, under which its vector is found again."""
-    return hashlib.sha256(content.encode()).digest()
 
 
 def task_text(title: str, description: str) -> str:

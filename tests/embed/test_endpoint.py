@@ -88,7 +88,7 @@ def test_a_busy_server_is_asked_again_with_pauses(status: int, monkeypatch: pyte
         return good(body, number) if number > 1 else (status, {"error": "later"}, {})
 
     seen: list[dict[str, Any]] = []
-    monkeypatch.setattr(module, "QUESTION", HANG_S)
+    monkeypatch.setattr(module, "QUESTION_SECONDS", HANG_S)
     with endpoint(busy_twice, seen) as base:
         assert np.array_equal(embedder(base).embed_query("x"), unit("x"))
     assert len(seen) == 3
@@ -105,7 +105,7 @@ def test_it_waits_as_long_as_the_server_asks(monkeypatch: pytest.MonkeyPatch) ->
     def busy_once(body: dict[str, Any], number: int) -> tuple[int, Any, dict[str, str]]:
         return good(body, number) if number else (429, {}, {"Retry_After": "1"})
 
-    monkeypatch.setattr(module, "QUESTION", HANG_S)
+    monkeypatch.setattr(module, "QUESTION_SECONDS", HANG_S)
     monkeypatch.setattr(module, "_pause", noted)
     with endpoint(busy_once, []) as base:
         embedder(base).embed_query("x")
@@ -124,12 +124,12 @@ def test_a_question_does_not_wait_longer_for_a_busy_server_than_a_question_may_t
 
 
 def test_a_question_gives_up_on_a_silent_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "QUESTION", 0.5)
+    monkeypatch.setattr(module, "QUESTION_SECONDS", 0.5)
     with silent() as address, pytest.raises(ModelUnavailable, match="timed out"):
         embedder(address).embed_query("x")
 
 
-def test_an_address_where_nobody_listens_is_said() -> None:
+def test_an_unreachable_address_is_reported() -> None:
     with pytest.raises(ModelUnavailable, match="gives no vectors"):
         embedder(nowhere()).embed_query("x")
 
@@ -199,7 +199,7 @@ def test_vectors_of_another_length_in_the_middle_are_refused() -> None:
 
 
 @pytest.mark.parametrize("base", ["", "localhost:8080/v1", "ftp://host/v1", "https://", "file:///etc/passwd"])
-def test_what_is_no_address_of_a_server_is_refused(base: str) -> None:
+def test_an_invalid_address_is_refused(base: str) -> None:
     with pytest.raises(ModelUnavailable, match="no URL"):
         embedder(base)
 
@@ -251,7 +251,7 @@ def test_openais_key_goes_to_openai_alone(program: Program) -> None:
     assert {one["key"] for one in seen} == {None}
 
 
-def test_without_the_libraries_it_says_what_to_install(tmp_path: Path) -> None:
+def test_missing_libraries_are_reported_with_the_way_to_install_them(tmp_path: Path) -> None:
     (tmp_path / "tenacity.py").write_text("raise ImportError('no tenacity here')", encoding="utf-8")
     program = (
         "from pastchats_memory.embed.openai import EndpointEmbedder\n"

@@ -7,7 +7,7 @@ from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.source import Record, SourceFile
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.text.dates import iso_utc
+from pastchats_memory.text.timestamps import iso_utc
 
 ROLES = {"me": "user", "bot": "assistant"}
 

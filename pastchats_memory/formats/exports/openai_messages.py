@@ -6,15 +6,15 @@ results come in any order, and their name (`custom_id`) is unique within one bat
 
 from __future__ import annotations
 
-from pastchats_memory.formats.base.dialect import Dialect
-from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.formats.base.conversation_export import ConversationExport, Message
+from pastchats_memory.formats.base.dialect import Dialect
 from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, parse_json, text_of
 from pastchats_memory.formats.base.thoughts import without_thoughts
 from pastchats_memory.formats.base.tools import ToolResult
-from pastchats_memory.text.clean import conversation_hash
+from pastchats_memory.formats.registry import any_dialect
+from pastchats_memory.text.hashes import conversation_hash
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 KEYS = frozenset({

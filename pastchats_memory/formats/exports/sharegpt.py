@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from pastchats_memory.formats.base.dialect import Dialect
-from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.formats.base.conversation_export import ConversationExport, Message
+from pastchats_memory.formats.base.dialect import Dialect
 from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import (
@@ -18,7 +17,8 @@ from pastchats_memory.formats.base.source import (
 )
 from pastchats_memory.formats.base.thoughts import without_thoughts
 from pastchats_memory.formats.base.tools import ToolResult
-from pastchats_memory.text.clean import conversation_hash
+from pastchats_memory.formats.registry import any_dialect
+from pastchats_memory.text.hashes import conversation_hash
 
 _NAMES = {
     "user": "human user",

@@ -12,13 +12,11 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from html import unescape
 from typing import TypeGuard
 from urllib.parse import unquote, urlparse
 
-from pastchats_memory.formats.base.visible_words import visible_words
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, parse_json, text_of
-from pastchats_memory.formats.base.tags import span, without_rim
+from pastchats_memory.formats.base.visible_words import visible_words
 from pastchats_memory.formats.generic.roles import (
     ACTION_KEY,
     Speaker,
@@ -30,7 +28,7 @@ from pastchats_memory.formats.generic.roles import (
 )
 from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.text.clean import IMAGE, clean
-from pastchats_memory.text.dates import iso_utc
+from pastchats_memory.text.timestamps import iso_utc
 
 FEW_KEYS = 2
 """An object with at most so many keys may hold a message under any of them."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pastchats_memory.formats.base.agent_spellings import parse_gemini_output
 from pastchats_memory.formats.agents.gemini.content import strip_context
 from pastchats_memory.formats.agents.gemini.dialect import DIALECT
 from pastchats_memory.formats.base.agent import JsonlAgent
+from pastchats_memory.formats.base.agent_spellings import parse_gemini_output
 from pastchats_memory.formats.base.format import CERTAIN
 from pastchats_memory.formats.base.session import Position, folder_of
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of

@@ -10,13 +10,13 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.formats.base.agent_spellings import CHATGPT_HIDDEN_TYPES, CLINE_ANSWER_TOOLS
 from pastchats_memory.formats.base.markdown import in_code
 from pastchats_memory.formats.base.source import Json, mapping_of, parse_json, text_of
 from pastchats_memory.formats.base.visible_words import visible_words
 from pastchats_memory.formats.markdown.dialogue.editor_notes import extract_actions
 from pastchats_memory.formats.markdown.dialogue.tool_sections import OPENCODE, ToolUse, extract_calls, in_exported_code
+from pastchats_memory.formats.registry import any_dialect
 
 NO_WORDS = ("No response requested.", "(no content)")
 
@@ -100,7 +100,9 @@ def parse_part(lines: Sequence[str], *, person: bool, has_tool_lines: bool) -> P
         )
     kind = "command" if typed.is_command else "prompt"
     notes = "\n".join(line for line, left in zip(lines, noted, strict=True) if line.startswith("*") and not left)
-    return ParsedPart(visible_words(typed.text, "user", any_dialect()).strip(), kind, reader.uses, typed.is_interruption, notes)
+    return ParsedPart(
+        visible_words(typed.text, "user", any_dialect()).strip(), kind, reader.uses, typed.is_interruption, notes
+    )
 
 
 class _PartReader:

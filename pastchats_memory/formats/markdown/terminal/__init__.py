@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby, pairwise, takewhile
 
-from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.markdown.terminal.boxes import has_boxes, replace_boxes
+from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.model import Task, Turn, Unreadable
-from pastchats_memory.text.clean import conversation_hash
+from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.shell import is_shell
 
 FORMAT = "scrollback"

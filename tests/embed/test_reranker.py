@@ -16,7 +16,7 @@ from pastchats_memory.embed.registry import ModelSettings
 from pastchats_memory.embed.reranker import NAME, PROFILE, cross_encoder
 from pastchats_memory.embed.runtime import be_discreet
 from pastchats_memory.errors import ModelUnavailable
-from pastchats_memory.search import READ_AGAIN
+from pastchats_memory.search import RERANKED
 
 be_discreet()
 
@@ -56,19 +56,19 @@ def test_the_numbers_are_those_that_fastembed_gives(tiny_graph: onnx.ModelProto,
 
 
 @pytest.mark.usefixtures("history")
-def test_what_was_found_stands_in_the_order_of_the_cross_encoder(cached: Program) -> None:
+def test_hits_are_in_the_order_of_the_cross_encoder(cached: Program) -> None:
     question = "Is the fence painted green?"
     before = cached("search", question, "--json", "--limit", "40", "--explain").results
     found = cached("search", question, "--json", "--limit", "40", "--explain", "--rerank")
     assert (found.status, found.stderr) == (0, "")
     after = found.results
-    read, rest = after[:READ_AGAIN], after[READ_AGAIN:]
+    read, rest = after[:RERANKED], after[RERANKED:]
     settings = ModelSettings((cached.home / "cache" / "pastchats-memory" / "models",))
     scores = cross_encoder(settings, may_fetch=False).scores(question, [hit["content"] for hit in read])
     assert (np.diff(scores) <= CLOSE).all()
-    assert {hit["id"] for hit in read} == {hit["id"] for hit in before[:READ_AGAIN]}
-    assert [hit["id"] for hit in read] != [hit["id"] for hit in before[:READ_AGAIN]]
-    assert [hit["id"] for hit in rest] == [hit["id"] for hit in before[READ_AGAIN:]]
+    assert {hit["id"] for hit in read} == {hit["id"] for hit in before[:RERANKED]}
+    assert [hit["id"] for hit in read] != [hit["id"] for hit in before[:RERANKED]]
+    assert [hit["id"] for hit in rest] == [hit["id"] for hit in before[RERANKED:]]
     for hit in after:
         assert hit["score"] == pytest.approx(sum(hit["contributions"].values()))
     assert all(set(hit["contributions"]) == {"read"} for hit in read)
@@ -85,14 +85,14 @@ def test_a_later_page_goes_on_where_the_one_before_ended(cached: Program) -> Non
 
 
 @pytest.mark.usefixtures("history")
-def test_without_being_asked_for_the_cross_encoder_is_not_used(cached: Program) -> None:
+def test_the_cross_encoder_is_used_only_on_request(cached: Program) -> None:
     hit = cached("search", "fence green", "--json", "--explain").results[0]
     assert "read" not in hit["contributions"]
 
 
 @pytest.mark.parametrize("kind", ["refused", "silent", "offline by a variable"])
 @pytest.mark.usefixtures("history")
-def test_where_it_cannot_be_had_one_sentence_says_so(program: Program, kind: str) -> None:
+def test_a_missing_cross_encoder_is_explained_in_one_sentence(program: Program, kind: str) -> None:
     with silent() as address:
         variables = {
             "refused": {"HF_ENDPOINT": nowhere()},
@@ -119,7 +119,7 @@ def test_it_is_fetched_once_where_the_hub_can_be_reached(program: Program, tiny_
 
 
 @pytest.mark.usefixtures("history")
-def test_python_never_fetches_it_unless_told_to(
+def test_python_downloads_it_only_on_request(
     program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_graph: onnx.ModelProto
 ) -> None:
     monkeypatch.setenv("PASTCHATS_MEMORY_CACHE", str(tmp_path / "models"))

@@ -1,4 +1,4 @@
-"""`backup`: the whole memory in one file."""
+"""`backup` and `restore`: copy the memory into a file, and back."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ Examples:
 @options.database
 @options.as_json
 def backup(file: Path, force: bool, db: str | None, as_json: bool) -> int:
-    """Copy the memory into FILE, which only you can read; while other processes index, too.
+    """Copy the memory into FILE, which only you can read; other processes may index meanwhile.
 
-    What is copied is the memory as it is now. FILE has its name only once it is whole.
+    The copy holds the memory as of now. FILE gets its name only once it is complete.
     """
     options.interrupt_in_order()
     with options.open_memory(db) as memory:
@@ -63,10 +63,10 @@ Examples:
 @options.database
 @options.as_json
 def restore(file: Path, yes: bool, no: bool, db: str | None, as_json: bool) -> int:
-    """Put the memory in FILE in the place of the one that there is.
+    """Replace the memory by the one in FILE.
 
-    FILE is checked first, and only read. The old memory stands until the new one is whole; a process that reads
-    meanwhile sees the one or the other. Where there is one already you are asked; without a terminal --yes says so.
+    FILE is checked first, and only read. The old memory stays until the new one is complete; a process that reads
+    meanwhile sees one or the other. If there is a memory already you are asked; without a terminal, --yes agrees.
     """
     options.interrupt_in_order()
     path = load(db).database

@@ -216,7 +216,7 @@ def _parse_ids(database: Database, selector: Selector) -> dict[str, list[int]]:
             found[TASK_PARTS.get(id_[:2], "turns")].append(number)
         else:
             raise UsageFault(
-                f"{id_!r} is no id", "Use an id from the output of search or recall, such as 12, t:KEY or c:5."
+                f"{id_!r} is not an id", "Use an id from the output of search or recall, such as 12, t:KEY or c:5."
             )
     return found
 

@@ -756,6 +756,31 @@ class SourceView(TypedDict):
     gone: Annotated[list[str], "Files in the memory that are no longer on the disk."]
 
 
+class FormatPlaceView(TypedDict):
+    """A default location of a format's files."""
+
+    path: str
+    exists: bool
+
+
+class FormatView(TypedDict):
+    """A format."""
+
+    name: Annotated[str, {"minLength": 1}, "The value of `metadata.format` and of `index --format`."]
+    version: Annotated[int, {"minimum": 1}, "A higher version than before reads the same files again."]
+    origin: Annotated[str, {"minLength": 1}, "`built in`, or the package that adds the format, with its version."]
+    program: Annotated[str, "The program that writes the files; empty if there are several."]
+    kinds: list[Annotated[str, one_of("conversation", "notes", "tasks")]]
+    files: Annotated[list[FormatPlaceView], "The usual files and folders; empty if the format has none."]
+
+
+class FormatsBody(TypedDict):
+    """Output of `formats --json`."""
+
+    schema: Literal["formats/1"]
+    results: list[FormatView]
+
+
 class SourcesBody(TypedDict):
     """Output of `sources --json`."""
 
@@ -1479,6 +1504,7 @@ SCHEMAS: Mapping[str, Any] = {
         ForgetFoundBody | ForgetForgottenBody | ForgetListBody,
         "Output of `forget --json`: what would be forgotten, what was forgotten, or the list of what is forgotten.",
     ],
+    "formats/1": FormatsBody,
     "healthz/1": HealthBody,
     "how/1": HowBody,
     "index/1": Annotated[IndexBody | IndexPreviewBody, "Output of `index --json`, also with --dry-run."],

@@ -30,7 +30,7 @@ ASKED: dict[str, Callable[[Memory], object]] = {
     "export": lambda memory: list(memory.export()),
     "verify": lambda memory: memory.verify(),
     "lessons": lambda memory: memory.lessons("garden"),
-    "judge": lambda memory: memory.unjudged(None, "worked,failed,mixed,unknown", 50),
+    "judge": lambda memory: memory.list_unjudged(None, "worked,failed,mixed,unknown", 50),
     "how": lambda memory: memory.how(WORKER, "garden"),
     "ask": lambda memory: memory.ask("which tasks are about the tower?"),
     "similar": lambda memory: memory.tasks.find_similar("tower"),

@@ -195,7 +195,7 @@ def test_a_backup_from_before_brings_nothing_back(tmp_path: Path) -> None:
     with Memory.open(path) as memory:
         assert memory.status().turns == TURNS - 4
         assert memory.index([tmp_path / "0.jsonl"], force=True).added == 0
-        assert [one.turns for one in memory.forgotten()] == [1, 3]
+        assert [one.turns for one in memory.list_forgettings()] == [1, 3]
 
 
 def test_nothing_is_left_of_it_in_a_session_either_that_was_told_of_it_and_goes_on(tmp_path: Path) -> None:

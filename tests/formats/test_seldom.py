@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 from golden import inputs, rows, turns
 
-from pastchats_memory.formats.agents.claude_code import CLAUDE_CODE, index_pass
+from pastchats_memory.formats.agents.claude_code import CLAUDE_CODE, first_pass
 from pastchats_memory.formats.agents.codex import CODEX
 from pastchats_memory.formats.agents.cursor import CURSOR
 from pastchats_memory.formats.base import json_scanner, source
@@ -67,7 +67,7 @@ def test_a_web_session_on_one_line_is_one(tmp_path):
 
 
 def test_the_same_message_far_on_in_a_session_is_a_copy(tmp_path, monkeypatch):
-    monkeypatch.setattr(index_pass, "MESSAGE_SPREAD", 2)
+    monkeypatch.setattr(first_pass, "MESSAGE_SPREAD", 2)
     answer = claude([{"type": "text", "text": "One."}], "assistant")
     answer["message"]["id"] = "msg_1"
     progress = [{"type": "progress", "sessionId": "s"}] * 2

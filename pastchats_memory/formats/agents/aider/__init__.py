@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pastchats_memory.formats.agents.aider.reader import read, recognise
+from pastchats_memory.formats.agents.aider.reader import matches, read
 from pastchats_memory.formats.base.format import CERTAIN, Format, confident
 
 AIDER = Format(
     name="aider",
     version=10,
-    detect=confident(recognise, CERTAIN),
+    detect=confident(matches, CERTAIN),
     read=read,
     verified="0.86.2, 2026-11",
 )

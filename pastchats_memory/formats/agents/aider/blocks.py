@@ -19,7 +19,7 @@ _NOTICE = re.compile(
     r"Add |Remov|Dropp|Creat|Updat|Allow|Run|Warning|Error|Unable|Retry|Only \d|The LLM |The file|No |You |Use |Restored|Skipping|"
     r"Committing|Scraping|Summariz|litellm|https?://|.{0,200}\(Y\)es/\(N\)o)"
 )
-"""How notices begin that stand behind an answer, in a file without the blanks by which they are known: other lines are quotations."""
+"""Beginnings of notices after an answer, in a file without aider's line ends; other lines are quotations."""
 _END_OF_REPORT = "The SEARCH section must exactly match"
 _MADE_BY_AIDER = "  "
 
@@ -30,41 +30,41 @@ class Block:
 
     kind: Kind
     text: str
-    """Without the marks at the beginning and the blanks at the end of its lines; of a header the time."""
+    """Its lines without marks and trailing blanks; of a header the time."""
     start: int
-    """0-based first line."""
+    """The 0-based first line."""
     end: int
-    """0-based last line that is not blank."""
+    """The 0-based last line that is not blank."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Marks:
-    """Whether the two blanks stand at the end of prompts and of notices in this file, which editors and exporters cut, and of this line."""
+    """Whether prompts, notices and this line end in aider's two blanks, which editors and exporters remove."""
 
     typed: bool
-    told: bool
+    notices: bool
     ours: bool
 
 
-def blocks_of(lines: Sequence[str]) -> Iterator[Block]:
-    """The blocks in file order; blank lines stand inside answers and between all others."""
+def parse_blocks(lines: Sequence[str]) -> Iterator[Block]:
+    """Yield the blocks in file order; blank lines belong to answers only."""
     block: list[str] = []
     start = end = 0
     kind: Kind | None = None
-    for place, now in enumerate(_kinds(lines)):
+    for place, now in enumerate(_classify_lines(lines)):
         goes_on = now == kind and now != "header"
         if kind is not None and not goes_on and (now is not None or kind != "answer"):
             yield Block(kind, "\n".join(block[: end - start + 1]), start, end)
             kind = None
         if kind is None and now is not None:
             kind, start, block = now, place, []
-        block.append(_words(lines[place], now))
+        block.append(_strip_marks(lines[place], now))
         end = end if now is None else place
     if kind is not None:
         yield Block(kind, "\n".join(block[: end - start + 1]), start, end)
 
 
-def _words(line: str, kind: Kind | None) -> str:
+def _strip_marks(line: str, kind: Kind | None) -> str:
     if kind == "header" and (found := HEADER.match(line)):
         return found[1]
     if kind == "user":
@@ -72,18 +72,18 @@ def _words(line: str, kind: Kind | None) -> str:
     return (line.removeprefix("> ") if kind == "notice" else line).rstrip()
 
 
-def _kinds(lines: Sequence[str]) -> Iterator[Kind | None]:
-    """The kind of every line, None for blank ones."""
+def _classify_lines(lines: Sequence[str]) -> Iterator[Kind | None]:
+    """Yield the kind of every line, None for blank ones."""
     typed = any(line.endswith(_MADE_BY_AIDER) and line.startswith("#### ") for line in lines)
     # A formatter of Markdown leaves the blanks where another line of the quotation follows.
-    told = any(
+    notices = any(
         line.endswith(_MADE_BY_AIDER) and line.startswith("> ") and not below.startswith(">")
         for line, below in pairwise([*lines, ""])
     )
-    ended = _ends_as_aiders(lines)
-    unclosed = _opens_next(lines)
+    ended = _ends_in_two_spaces(lines)
+    unclosed = _is_outside_code(lines)
     fence, before = "", ""
-    spoken: Kind | None = None
+    last: Kind | None = None
     reporting = False
     for line, ours, is_unclosed in zip(lines, ended, unclosed, strict=True):
         kind: Kind | None = "answer" if line.strip() else None
@@ -91,37 +91,37 @@ def _kinds(lines: Sequence[str]) -> Iterator[Kind | None]:
             fence = ""  # the answer was broken off within a block
         if HEADER.match(line):
             kind, reporting = "header", False
-        elif line.startswith(_END_OF_ANSWER) and (ours or not told):
+        elif line.startswith(_END_OF_ANSWER) and (ours or not notices):
             kind, reporting = "notice", False
         elif reporting or _REPORT.match(line):
             # of what the model is told about edits that did not fit aider marks neither lines nor paragraphs
             kind = kind and "notice"
-            reporting = not (line.endswith(_MADE_BY_AIDER) or (not told and line.startswith(_END_OF_REPORT)))
+            reporting = not (line.endswith(_MADE_BY_AIDER) or (not notices and line.startswith(_END_OF_REPORT)))
         elif kind and not fence:
-            kind = _outside_code(line, before, spoken, _Marks(typed, told, ours))
+            kind = _outside_code(line, before, last, _Marks(typed, notices, ours))
         fence = "" if kind in ("header", "notice") else _fence_after(line, fence) if kind == "answer" else fence
         yield kind
-        before, spoken = line if kind else "", kind or spoken
+        before, last = line if kind else "", kind or last
 
 
-def _outside_code(line: str, before: str, spoken: Kind | None, marks: _Marks) -> Kind:
-    """The kind of a line with text, by the line before it (`""` if blank) and by whose the last line with text was."""
-    follows = spoken != "answer" or (marks.typed and not before)
+def _outside_code(line: str, before: str, last: Kind | None, marks: _Marks) -> Kind:
+    """Return the kind of a line by the line before it (`""` if blank) and the kind of the last line with text."""
+    follows = last != "answer" or (marks.typed and not before)
     if line.startswith("####") and line[4:5] in (" ", "") and follows and (marks.ours or not marks.typed):
         return "user"
-    if spoken == "notice" and before and not (marks.told and before.endswith(_MADE_BY_AIDER)):
+    if last == "notice" and before and not (marks.notices and before.endswith(_MADE_BY_AIDER)):
         return "notice"
     if line.startswith("> ") or line == ">":
-        within = marks.ours if marks.told else not before and _NOTICE.match(line) is not None
+        within = marks.ours if marks.notices else not before and _NOTICE.match(line) is not None
         below = (
-            spoken == "notice" and before
+            last == "notice" and before
         )  # where no answer begins, whether or not an editor has cut the blanks of this line
-        return "notice" if within or below or (spoken != "answer" and not marks.told) else "answer"
+        return "notice" if within or below or (last != "answer" and not marks.notices) else "answer"
     return "answer"
 
 
-def _ends_as_aiders(lines: Sequence[str]) -> list[bool]:
-    """For every line whether it or a line that goes on from it ends in two spaces: of a notice aider marks the last line only."""
+def _ends_in_two_spaces(lines: Sequence[str]) -> list[bool]:
+    """Return for every line whether its paragraph ends in two spaces: aider marks only the last line of a notice."""
     ended = [False] * len(lines)
     for place in range(len(lines) - 1, -1, -1):
         line, after = lines[place], lines[place + 1] if place + 1 < len(lines) else ""
@@ -130,8 +130,8 @@ def _ends_as_aiders(lines: Sequence[str]) -> list[bool]:
     return ended
 
 
-def _opens_next(lines: Sequence[str]) -> list[bool]:
-    """For every line whether the next fence below it opens a block, or none comes in its session, so that no block is open at the line."""
+def _is_outside_code(lines: Sequence[str]) -> list[bool]:
+    """Return for every line whether no code block is open: the next fence opens one, or the session has none."""
     opens = [True] * len(lines)
     for place in range(len(lines) - 2, -1, -1):
         below = lines[place + 1]
@@ -141,7 +141,7 @@ def _opens_next(lines: Sequence[str]) -> list[bool]:
 
 
 def _fence_after(line: str, fence: str) -> str:
-    """The fence that is open after a line of an answer, `""` for none."""
+    """Return the fence that is open after a line of an answer, or `""`."""
     found = _FENCE.match(line)
     if found is None:
         return fence

@@ -1,7 +1,7 @@
-"""aider's `.aider.chat.history.md` to turns, and its `.aider.input.history`, which alone knows when a prompt was typed.
+"""aider's `.aider.chat.history.md`, and its `.aider.input.history`, the only file with the times of prompts.
 
-aider ends every line that it writes itself (prompts, notices) in two spaces. That tells `#### ` and `> ` of an answer from
-its own; in a file whose line ends were trimmed the lines around have to tell.
+aider ends its own lines (prompts, notices) with two spaces, which separates them from `#### ` and `> ` in an answer. In a
+file with trimmed lines, the neighbouring lines decide.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 
-from pastchats_memory.formats.agents.aider.blocks import Block, blocks_of
+from pastchats_memory.formats.agents.aider.blocks import Block, parse_blocks
 from pastchats_memory.formats.base.source import NotText, SourceFile, list_of
 from pastchats_memory.formats.base.tools import cut_middle
 from pastchats_memory.formats.base.turns import PendingTurn
@@ -24,7 +24,7 @@ from pastchats_memory.text.timestamps import LOCAL, iso_utc, to_the_minute
 CHAT, INPUT = ".aider.chat.history.md", ".aider.input.history"
 OPENING = 4096
 ASKING = frozenset({"ask", "code", "architect", "context", "help"})
-"""Commands that only say who is to answer: what follows them is the prompt."""
+"""Commands that only choose who answers: the text after them is the prompt."""
 
 _STARTED = re.compile(r"^# aider chat started at \d{4}-", re.MULTILINE)
 _OF_OURS = re.compile(
@@ -43,20 +43,20 @@ _LINTED = re.compile(r"# Fix any errors below")
 _LINTER = re.compile(r"## Running: (.+)")
 _TESTED = re.compile(r"Attempt to fix test errors\?")
 _RED_TEST = re.compile(r"Added \d+ lines? of output to the chat")
-"""What `/test` adds where the command failed; one that passed says nothing."""
+"""The notice of a failed `/test`; one that passed prints nothing."""
 _DECLINED = re.compile(
     r"(?:Attempt to fix (?:lint|test)|Fix lint) errors\b[^?]{0,300}\?(?:.{0,80}[\]:])? *no? *\Z", re.IGNORECASE
 )
 """`? n` up to aider 0.47, `? [Y/n] n` up to 0.53, `? (Y)es/(N)o [Yes]: n` since."""
 _NOTED = (("files", _EDITED, ""), ("commits", _COMMITTED, ""), ("tools", _RAN, "shell "))
-"""What an answer brought about: where it is kept, how its notice begins, what is put before it."""
+"""Effects of an answer: the key in the metadata, the pattern of the notice, and a prefix."""
 _TEST = re.compile(r"/test\b\s*(.*)")
 _NOTED_COMMENT = "Processing your request..."
-"""What `--watch-files` says where a comment in a file asks for something: https://aider.chat/docs/usage/watch.html."""
+"""The notice of `--watch-files` for a comment in a file: https://aider.chat/docs/usage/watch.html."""
 _COMMENT = re.compile(r"(?:\A|[ \t])(?:#|//|--|;+|/\*|<!--)[ \t]*(\S.*)")
 _FOR_AIDER = re.compile(r"\bAI[!?]", re.IGNORECASE)
 LONGEST_COMMENT = 400
-"""Characters of a line in which a comment for aider is looked for."""
+"""How many characters of a line are searched for a comment for aider."""
 _FAULT = re.compile(
     r"litellm\.|Traceback|Error\b|Unable to|Skipping edits to|Only \d+ reflections allowed|The LLM did not conform|# \d+ SEARCH/REPLACE blocks? failed|(?:[\w.]{1,100}\.)?\w{0,60}(?:Error|Exception):"
 )
@@ -67,37 +67,37 @@ _THOUGHTS = (
 )
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether the file opens as a chat history or as an input history."""
+def matches(source: SourceFile) -> bool:
+    """Return whether a file begins like a chat history or an input history."""
     if source.shape == "markdown" and _is_chat(source.head):
         return True
     return source.shape != "jsonl" and next(_typed(source.head.split("\n")[:3]), None) is not None
 
 
 def read(source: SourceFile) -> Iterator[Turn | Unreadable]:
-    """One turn a prompt, an answer and an error; of an input history the prompts that the chat history beside it lacks."""
+    """Yield prompts, answers and errors; of an input history the prompts that the chat history lacks."""
     lines = source.text.split("\n")
     if _is_chat(source.head):
-        yield from _chats(lines, _times_beside(source.path))
+        yield from _chats(lines, _times_of_sibling(source.path))
     else:
         yield from _inputs(lines, source.path)
 
 
 def _is_chat(head: str) -> bool:
-    """Whether there is a heading near the top or, in a file that was cut at its beginning, a prompt and a notice as aider writes them."""
+    """Return whether a heading is near the top, or a prompt and a notice have aider's line ends."""
     return bool(_STARTED.search(head[:OPENING]) or (_TYPED.search(head) and _OF_OURS.search(head)))
 
 
-def _chats(lines: Sequence[str], times: _Times) -> Iterator[Turn]:
+def _chats(lines: Sequence[str], times: _PromptTimes) -> Iterator[Turn]:
     equal: Counter[str] = Counter()
-    blocks = blocks_of(lines)
+    blocks = parse_blocks(lines)
     for number, (_, group) in enumerate(groupby(_numbered(blocks), key=lambda pair: pair[0])):
         session = [block for _, block in group]
         started = session[0].text if session[0].kind == "header" else ""
         equal[started] += 1
-        builder = _SessionReader(times, to_the_minute(iso_utc(started, LOCAL)), asked=not started)
+        builder = _SessionReader(times, to_the_minute(iso_utc(started, LOCAL)), has_prompt=not started)
         for block in session:
-            builder.take(block)
+            builder.add_block(block)
         first = next((draft for draft in builder.queue if draft.role == "user"), None)
         own = [("aider", started), ("again", str(equal[started])), ("user", first.texts[0] if first else str(number))]
         for draft in builder.queue:
@@ -107,7 +107,7 @@ def _chats(lines: Sequence[str], times: _Times) -> Iterator[Turn]:
 
 
 def _numbered(blocks: Iterable[Block]) -> Iterator[tuple[int, Block]]:
-    """Blocks with the number of the session that they belong to; what stands before the first heading is one too."""
+    """Yield blocks with the number of their session; text before the first heading is a session, too."""
     session = 0
     for block in blocks:
         session += block.kind == "header"
@@ -116,32 +116,32 @@ def _numbered(blocks: Iterable[Block]) -> Iterator[tuple[int, Block]]:
 
 @dataclass
 class _SessionReader:
-    """The turns of one session in the making."""
+    """Build the turns of one session."""
 
-    times: _Times
+    times: _PromptTimes
     started: str | None
     queue: list[PendingTurn] = field(default_factory=list)
     model: str = ""
     answer: PendingTurn | None = None
     prompt: PendingTurn | None = None
-    asked: bool = False
-    """Something was typed, so that there can be an answer: `--message` is shown before it with nothing but its first line marked."""
+    has_prompt: bool = False
+    """Whether a prompt precedes, so that an answer can follow: of a `--message` only the first line is marked."""
     watched: Block | None = None
-    """A notice that something is asked for in a file, until it is answered."""
+    """A notice of a comment in a file, until it is answered."""
     repeated: list[str] = field(default_factory=list)
-    """What aider may write again as if it were typed: what a command asked, and what was answered since."""
+    """Texts that aider may repeat as if they were typed: the question of a command, and the answers since."""
 
-    def take(self, block: Block) -> None:
-        """Add what the block says."""
+    def add_block(self, block: Block) -> None:
+        """Add one block."""
         match block.kind:
             case "user":
-                self.asked = True
+                self.has_prompt = True
                 self.watched = None
                 self._typed(block)
-            case "answer" if self.asked:
+            case "answer" if self.has_prompt:
                 text = block.text
                 if self.watched is not None:
-                    self._commented(self.watched, text)
+                    self._add_comment(self.watched, text)
                 for thought in _THOUGHTS:
                     text = thought.sub("", text)
                 if text.strip():
@@ -159,15 +159,15 @@ class _SessionReader:
         if self._repeats(_on_one_line(typed)):
             self.repeated = []
             return
-        kind, text = _asked(typed)
+        kind, text = _parse_prompt(typed)
         self.repeated = [_on_one_line(text)] if text != typed else []
-        self._retried(text)
+        self._abandon_repeated(text)
         self.prompt = self._add("user", kind, text, block)
-        self.prompt.timestamp = self.times.take(typed) or self.started
+        self.prompt.timestamp = self.times.add_block(typed) or self.started
         self.answer = None
 
     def _repeats(self, typed: str) -> bool:
-        """Whether aider wrote it: `why?` after `/ask why?`, documentation after `/help`, after `/lint` what it found, after an architect's answer the same for the editor."""
+        """Return whether aider repeats a text: after `/ask`, `/help` and `/lint`, and an architect's answer for the editor."""
         if _LINTED.match(typed):
             return True
         if not self.repeated:
@@ -176,8 +176,8 @@ class _SessionReader:
         is_same = typed.startswith(tuple(self.repeated)) and typed.endswith(self.repeated[-1])
         return is_same or typed.startswith(f"# Question: {self.repeated[0]} # Relevant docs:")
 
-    def _commented(self, notice: Block, answer: str) -> None:
-        """Add what was asked for in a file: the comment, which the answer takes out, else that aider had found one."""
+    def _add_comment(self, notice: Block, answer: str) -> None:
+        """Add the comment in a file as a prompt: the one that the answer removes, else the notice."""
         comments = list(dict.fromkeys(_comments_for_aider(answer)))
         place = notice.text.split("\n").index(_NOTED_COMMENT)
         text = "\n".join(comments) or _NOTED_COMMENT
@@ -185,8 +185,8 @@ class _SessionReader:
         _flag(self.prompt, "watched")
         self.watched = None
 
-    def _retried(self, text: str) -> None:
-        """The same prompt again, with no answer between: it was stopped, or the provider failed."""
+    def _abandon_repeated(self, text: str) -> None:
+        """Abandon an equal prompt before without an answer: it was stopped, or the provider failed."""
         if self.prompt is not None and self.answer is None and self.prompt.texts == [text]:
             self.prompt.branch = "abandoned"
             _flag(self.prompt, "interrupted")
@@ -197,9 +197,9 @@ class _SessionReader:
             if found := _MODEL.match(line):
                 self.model = found[1]
             if line == _NOTED_COMMENT:
-                self.asked, self.watched = True, block
-            if line.startswith("^C") and (spoken := self.answer or self.prompt):
-                _flag(spoken, "interrupted")
+                self.has_prompt, self.watched = True, block
+            if line.startswith("^C") and (last := self.answer or self.prompt):
+                _flag(last, "interrupted")
             for key, pattern, mark in _NOTED:
                 if self.answer is not None and (found := pattern.match(line)):
                     named, name = list_of(self.answer.metadata.setdefault(key, [])), mark + found[1].strip()
@@ -208,8 +208,10 @@ class _SessionReader:
         typed_test = self.answer is None and self.prompt is not None and _TEST.match(self.prompt.texts[0])
         place, kind, heading = _fault_in(lines, typed_test[1] or "aider --test" if typed_test else "")
         if place < len(lines) and self.prompt is not None:
-            said = "\n".join(lines[place:]).strip()
-            self._add("tool", kind, cut_middle(f"$ {heading}\n{said}" if heading else said), block, block.start + place)
+            output = "\n".join(lines[place:]).strip()
+            self._add(
+                "tool", kind, cut_middle(f"$ {heading}\n{output}" if heading else output), block, block.start + place
+            )
 
     def _add(self, role: str, kind: str, text: str, block: Block, start: int | None = None) -> PendingTurn:
         draft = PendingTurn(
@@ -236,13 +238,13 @@ def _comments_for_aider(answer: str) -> Iterator[str]:
 
 
 def _fault_in(lines: Sequence[str], tested: str) -> tuple[int, str, str]:
-    """Place of the first line that tells of a fault, else their number, of which kind it is, and the command that found it, as far as one did.
+    """Return the place of the first error line (else the number of lines), its kind, and the command that found it.
 
-    A linter or the tests of their own, which run after each edit, say only what is wrong, and the command of tests is not said.
-    Whoever declines to have it mended may know better, so that nothing was found.
+    The linter and the tests after an edit print only errors, and the tests do not name their command. If the person
+    declines a repair, it is no error.
 
     Args:
-        lines: of a notice.
+        lines: the lines of a notice.
         tested: the command of `/test`, if that was typed before it.
     """
     starts = [_FAULT, _LINTED, _TESTED, *([_RED_TEST] if tested else [])]
@@ -259,25 +261,25 @@ def _flag(draft: PendingTurn, name: str) -> None:
     draft.metadata["flags"] = [name]
 
 
-class _Times:
-    """When each text was typed, asked for in the order in which they were."""
+class _PromptTimes:
+    """The times of prompts, taken in order."""
 
     def __init__(self, entries: Iterable[tuple[int, str, str]]) -> None:
         self._times: defaultdict[str, deque[str]] = defaultdict(deque)
         for _, moment, text in entries:
             self._times[text].append(moment)
 
-    def take(self, text: str) -> str | None:
+    def add_block(self, text: str) -> str | None:
         times = self._times.get(text)
         return iso_utc(times.popleft(), LOCAL) if times else None
 
 
-def _times_beside(path: Path) -> _Times:
-    return _Times(_typed(_lines_beside(path, INPUT)))
+def _times_of_sibling(path: Path) -> _PromptTimes:
+    return _PromptTimes(_typed(_lines_of_sibling(path, INPUT)))
 
 
-def _lines_beside(path: Path, name: str) -> list[str]:
-    """The lines of the other history in the same folder; none where there is no such text."""
+def _lines_of_sibling(path: Path, name: str) -> list[str]:
+    """Return the lines of the other history in the same folder, or none."""
     other = SourceFile(path.with_name(name))
     try:
         return other.text.split("\n") if other.path != path and other.head else []
@@ -286,7 +288,7 @@ def _lines_beside(path: Path, name: str) -> list[str]:
 
 
 def _typed(lines: Iterable[str]) -> Iterator[tuple[int, str, str]]:
-    """0-based line, local time and text of each entry: a line with the time, then the lines of the prompt after a `+`."""
+    """Yield 0-based line, local time and text of each entry: a line with the time, then lines after a `+`."""
     started, moment, text = 0, "", list[str]()
     for place, line in enumerate(lines):
         if line.startswith("+") and moment:
@@ -303,12 +305,12 @@ def _typed(lines: Iterable[str]) -> Iterator[tuple[int, str, str]]:
 def _inputs(lines: Sequence[str], path: Path) -> Iterator[Turn]:
     entries = list(_typed(lines))
     name = conversation_hash(("aider", f"{moment} {text}") for _, moment, text in entries)
-    told = Counter(block.text for block in blocks_of(_lines_beside(path, CHAT)) if block.kind == "user")
+    notices = Counter(block.text for block in parse_blocks(_lines_of_sibling(path, CHAT)) if block.kind == "user")
     for place, moment, text in entries:
-        if told[text]:
-            told[text] -= 1
+        if notices[text]:
+            notices[text] -= 1
         elif text:
-            kind, words = _asked(text)
+            kind, words = _parse_prompt(text)
             yield Turn(
                 role="user",
                 kind=kind,
@@ -319,8 +321,8 @@ def _inputs(lines: Sequence[str], path: Path) -> Iterator[Turn]:
             )
 
 
-def _asked(typed: str) -> tuple[str, str]:
-    """Kind and words of what was typed: `/ask why?` asks why, every other command steers aider."""
+def _parse_prompt(typed: str) -> tuple[str, str]:
+    """Return kind and text of a typed line: `/ask why?` is a prompt, other commands steer aider."""
     found = _COMMAND.match(typed)
     if found and found[1] in ASKING and (words := (found[2] or "").strip()):
         return "prompt", words

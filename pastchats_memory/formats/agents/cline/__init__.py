@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from pastchats_memory.formats.agents.cline.reader import FOCUS_CHAIN, NAMES, read, recognise
+from pastchats_memory.formats.agents.cline.reader import FOCUS_CHAIN, NAMES, matches, read
 from pastchats_memory.formats.base.format import CERTAIN, Companions, Format, confident
 from pastchats_memory.formats.base.locations import Environment
 
@@ -16,6 +16,7 @@ def hidden_in(_folder: str, names: Collection[str]) -> Collection[str]:
 
 
 def locations(environment: Environment) -> Iterator[Path]:
+    """Yield the tasks of each extension in each editor, and the command line's sessions."""
     for editor in environment.editors:
         for extension in ("saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code"):
             yield editor / "globalStorage" / extension / "tasks"
@@ -26,7 +27,7 @@ def locations(environment: Environment) -> Iterator[Path]:
 CLINE = Format(
     name="cline",
     version=8,
-    detect=confident(recognise, CERTAIN),
+    detect=confident(matches, CERTAIN),
     read=read,
     program="Cline, Roo Code, Kilo Code",
     locations=locations,

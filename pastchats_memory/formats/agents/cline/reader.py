@@ -1,7 +1,7 @@
-"""Tasks of Cline, Roo Code, Kilo Code and their kin to turns: what the screen showed, or what the model was sent.
+"""Tasks of Cline and related extensions: the messages of the screen, or those for the model.
 
-A task is a folder with two files of the same conversation. `ui_messages.json` has times and tells people's words from
-tools' answers, so it is the one that is read; `api_conversation_history.json` is read where it stands alone.
+A task is a folder with two files of one conversation. `ui_messages.json` has times, and separates prompts from tool
+results, so it is read first. `api_conversation_history.json` is read only if it is alone.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from pastchats_memory.formats.agents.cline.model_messages import Sent, is_api_message, is_tagged
-from pastchats_memory.formats.agents.cline.screen import Shown, is_ui_message
+from pastchats_memory.formats.agents.cline.model_messages import ModelMessages, is_api_message, is_tagged
+from pastchats_memory.formats.agents.cline.screen import ScreenMessages, is_ui_message
 from pastchats_memory.formats.base.session import Row, SessionBuilder, SessionInfo, read_items
 from pastchats_memory.formats.base.sibling_files import is_sibling
 from pastchats_memory.formats.base.source import (
@@ -28,16 +28,16 @@ from pastchats_memory.model import Unreadable
 UI_NAMES, API_NAME = ("ui_messages.json", "claude_messages.json"), "api_conversation_history.json"
 NAMES = (*UI_NAMES, API_NAME)
 FOCUS_CHAIN = "focus_chain_taskid_"
-"""How the name of a copy begins of the last list in a transcript beside it."""
+"""The beginning of the name of a copy of the task's last checklist."""
 SESSION = ".messages.json"
-"""End of the name of a session of the command line's agent, beside which `<id>.json` says where it ran."""
+"""The end of the name of a session of the command line's agent; `<id>.json` next to it has the folder."""
 CWD_KEYS = ("cwd", "workspace", "workspace_root", "cwdOnTaskInitialization", "workspaceDirPath")
 
 _CWD = re.compile(r"# Current (?:Working|Workspace) Directory \((.{1,1000}?)\)(?: Files)?(?:\n|\\n)")
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether the messages are what Cline's screen showed, or what the model was sent with Cline's tags near the top."""
+def matches(source: SourceFile) -> bool:
+    """Return whether the messages are those of Cline's screen, or those for the model with Cline's tags."""
     return _is_ui(source) or _is_api(source)
 
 
@@ -52,7 +52,7 @@ def _is_api(source: SourceFile) -> bool:
 
 
 def _opening(source: SourceFile) -> list[object]:
-    """The first items of the file, in whichever of its shapes."""
+    """Return the first items of a file of any shape."""
     if source.shape == "jsonl":
         return list(source.sample)
     document = source.outline if source.shape == "json" else None
@@ -60,16 +60,20 @@ def _opening(source: SourceFile) -> list[object]:
 
 
 def read(source: SourceFile) -> Iterator[Row]:
-    """The turns in the order of the file; nothing of a conversation that is read from the file beside it."""
-    shown = _is_ui(source)
-    if not shown and _has_screen(source.path):
+    """Yield the turns in file order; nothing if the file next to it is read instead."""
+    is_screen = _is_ui(source)
+    if not is_screen and _has_screen(source.path):
         return
     path = source.path
     task = path.parent.name if path.name in NAMES else path.name.removesuffix(SESSION).removesuffix(path.suffix)
-    builder = SessionBuilder(SessionInfo(task, _recorded(path, task) or _told(source) or _told_beside(path)))
-    taking = Shown(builder) if shown else Sent(builder)
-    yield from read_items(source, builder, _items(source), lambda item: taking.take(item.value, item.line))
-    taking.end()
+    builder = SessionBuilder(
+        SessionInfo(
+            task, _folder_from_records(path, task) or _folder_from_context(source) or _folder_from_sibling(path)
+        )
+    )
+    messages = ScreenMessages(builder) if is_screen else ModelMessages(builder)
+    yield from read_items(source, builder, _items(source), lambda item: messages.add_message(item.value, item.line))
+    messages.end()
     yield from builder.flush()
 
 
@@ -83,14 +87,14 @@ def _items(source: SourceFile) -> Iterator[Record | Element | Unreadable]:
 
 
 def _has_screen(path: Path) -> bool:
-    """Whether what the screen showed of the same task stands beside the file and can be read."""
+    """Return whether the messages of the screen are next to the file and readable."""
     if path.name != API_NAME:
         return False
-    return any(_is_ui(SourceFile(beside)) for name in UI_NAMES if is_sibling(beside := path.with_name(name)))
+    return any(_is_ui(SourceFile(sibling)) for name in UI_NAMES if is_sibling(sibling := path.with_name(name)))
 
 
-def _recorded(path: Path, task: str) -> str | None:
-    """The working directory in the task's own record, or in the list of all tasks two folders up."""
+def _folder_from_records(path: Path, task: str) -> str | None:
+    """Return the working directory from the task's record, or from the list of all tasks two folders up."""
     if path.name.endswith(SESSION):
         return _folder_in([_json_in(path.with_name(f"{task}.json"))])
     if path.name not in NAMES:
@@ -104,8 +108,8 @@ def _recorded(path: Path, task: str) -> str | None:
 
 
 def _folder_in(records: Iterable[object]) -> str | None:
-    told = (text_of(record.get(key)) for record in map(mapping_of, records) for key in CWD_KEYS)
-    return next(filter(None, told), None)
+    text = (text_of(record.get(key)) for record in map(mapping_of, records) for key in CWD_KEYS)
+    return next(filter(None, text), None)
 
 
 def _json_in(path: Path) -> object:
@@ -115,21 +119,21 @@ def _json_in(path: Path) -> object:
         return None
 
 
-def _told(source: SourceFile) -> str | None:
-    """The working directory as the model was told of it in the first messages."""
+def _folder_from_context(source: SourceFile) -> str | None:
+    """Return the working directory from the context in the first messages."""
     for text in _texts(list_of(_opening(source)), 0):
         if "# Current W" in text and (found := _CWD.search(text)):
             return found[1]
     return None
 
 
-def _told_beside(path: Path) -> str | None:
-    beside = path.with_name(API_NAME)
-    return _told(SourceFile(beside)) if path.name in UI_NAMES and is_sibling(beside) else None
+def _folder_from_sibling(path: Path) -> str | None:
+    sibling = path.with_name(API_NAME)
+    return _folder_from_context(SourceFile(sibling)) if path.name in UI_NAMES and is_sibling(sibling) else None
 
 
 def _texts(values: list[object], depth: int) -> Iterator[str]:
-    """The texts of messages and of the blocks in them, tools' answers among them."""
+    """Yield the texts of messages and their blocks, including tool results."""
     for value in values:
         fields = mapping_of(value)
         yield text_of(value) or text_of(fields.get("text"))

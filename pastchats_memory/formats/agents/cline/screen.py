@@ -17,74 +17,74 @@ from pastchats_memory.text.timestamps import iso_utc
 
 ANSWERS = ("text", "completion_result")
 QUESTIONS = {"followup": "question", "plan_mode_respond": "response", "act_mode_respond": "response"}
-"""Kinds whose text is JSON, and the key of the words in it."""
-FAULTS = ("error", "diff_error", "rooignore_error", "clineignore_error")
-API_FAULT = "api_req_failed"
+"""Kinds whose text is JSON, and its key with the text."""
+ERRORS = ("error", "diff_error", "rooignore_error", "clineignore_error")
+API_ERROR = "api_req_failed"
 OUTPUTS = ("command_output", "mcp_server_response")
 QUIET = ("api_req_started", "api_req_finished", "checkpoint_created", "reasoning", "task_progress")
 APPROVAL = "REQ_APP"
-"""What Cline puts after a command that needs a person's consent."""
+"""The mark after a command that needs the person's consent."""
 PROGRESS = "task_progress"
-"""A checklist, shown whenever a box of it is ticked."""
+"""The kind of a checklist, which is shown at each change."""
 
 
 def is_ui_message(record: Json) -> bool:
-    """Whether the object is a message of the screen."""
-    return "ts" in record and bool(_voice(record))
+    """Return whether an object is a message of the screen."""
+    return "ts" in record and bool(_say_or_ask(record))
 
 
-def _voice(record: Json) -> str:
-    """`say` or `ask`, as the type tells or, in exports without one, the key that is there; `""` for neither."""
+def _say_or_ask(record: Json) -> str:
+    """Return `say` or `ask` by the type, or by the key in exports without a type; else `""`."""
     named = record.get("type", "say" if "say" in record else "ask")
     return text_of(named) if named in ("say", "ask") and isinstance(record.get(text_of(named)), str) else ""
 
 
-class Shown:
+class ScreenMessages:
     """Adds one message of the screen after another to a telling."""
 
     def __init__(self, builder: SessionBuilder) -> None:
-        self._telling = builder
+        self._builder = builder
         self._has_task = False
         self._answer: tuple[str, PendingTurn] | None = None
         self._output: list[str] = []
         self._output_at = Position(1)
 
-    def take(self, value: object, line: int) -> str | None:
-        """Add what the message says; the reason why it says nothing that can be read, else None."""
+    def add_message(self, value: object, line: int) -> str | None:
+        """Add one message. Return why it is unreadable, or None."""
         if not isinstance(value, dict):
             return f"a {type(value).__name__} instead of a message"
-        voice = _voice(value)
-        if not voice:
+        kind_key = _say_or_ask(value)
+        if not kind_key:
             return None if "type" in value else "neither said nor asked"
-        kind, text = text_of(value.get(voice)), text_of(value.get("text"))
+        kind, text = text_of(value.get(kind_key)), text_of(value.get("text"))
         at, pictures = Position(line, value.get("ts")), len(list_of(value.get("images")))
         if kind not in (*OUTPUTS, *QUIET):
             self.end()
         if kind in ("task", "user_feedback") or (kind == "text" and not self._has_task):
             self._prompt(text, at, pictures)
         elif kind in ANSWERS:
-            self._answered(text, at, text_of(mapping_of(value.get("modelInfo")).get("modelId")))
+            self._parse_reply(text, at, text_of(mapping_of(value.get("modelInfo")).get("modelId")))
         elif kind in QUESTIONS:
-            self._asked(text, QUESTIONS[kind], at)
+            self._add_question(text, QUESTIONS[kind], at)
         else:
-            self._worked(kind, text, at)
+            self._add_tool_message(kind, text, at)
             if kind == "condense_context":
                 summary = text_of(mapping_of(value.get("contextCondense")).get("summary"))
-                self._telling.add_turn("system", "summary", summary, at)
+                self._builder.add_turn("system", "summary", summary, at)
         return None
 
     def end(self) -> None:
-        """A command's output comes in pieces, and is whole when something else is shown."""
+        """Add the output of a command, which is complete when another message follows."""
         if self._output:
-            self._telling.add_result(CALL, parse_result("\n".join(self._output)), self._output_at)
+            self._builder.add_result(CALL, parse_result("\n".join(self._output)), self._output_at)
         self._output = []
 
     def _prompt(self, text: str, at: Position, pictures: int) -> None:
         self._has_task, self._answer = True, None
-        self._telling.add_prompt(text, at, pictures)
+        self._builder.add_prompt(text, at, pictures)
 
-    def _answered(self, text: str, at: Position, model: str) -> None:
-        """An answer. One that was shown while it grew, or is shown again as the result, is one turn."""
+    def _parse_reply(self, text: str, at: Position, model: str) -> None:
+        """Add an answer; one that grew on the screen, or is repeated as the result, is one turn."""
         if not text.strip():
             return
         if self._answer is not None:
@@ -93,18 +93,18 @@ class Shown:
                 draft.texts = [max(text, before, key=len)]
                 self._answer = (draft.texts[0], draft)
                 return
-        self._answer = (text, self._telling.add_turn("assistant", "answer", text, at, model=model))
+        self._answer = (text, self._builder.add_turn("assistant", "answer", text, at, model=model))
 
-    def _asked(self, text: str, key: str, at: Position) -> None:
-        """A question, and the option that the person took, which no other message tells of."""
+    def _add_question(self, text: str, key: str, at: Position) -> None:
+        """Add a question, and the chosen option, which no other message has."""
         question = mapping_of(parse_json(text))
-        self._answered(text_of(question.get(key)) if question else text, at, "")
+        self._parse_reply(text_of(question.get(key)) if question else text, at, "")
         if chosen := text_of(question.get("selected")):
             self._prompt(chosen, at, 0)
 
-    def _worked(self, kind: str, text: str, at: Position) -> None:
-        """Tools and what became of them."""
-        builder = self._telling
+    def _add_tool_message(self, kind: str, text: str, at: Position) -> None:
+        """Add a tool call or its result."""
+        builder = self._builder
         if kind in ("tool", "use_mcp_server", "browser_action_launch"):
             call = mapping_of(parse_json(text))
             name = text_of(call.get("toolName")) or text_of(call.get("tool")) or kind
@@ -118,9 +118,9 @@ class Shown:
         elif kind in OUTPUTS:
             self._output.append(text)
             self._output_at = at
-        elif kind in FAULTS:
+        elif kind in ERRORS:
             builder.add_result(CALL, ToolResult(text, failed=True), at)
-        elif kind == API_FAULT:
+        elif kind == API_ERROR:
             builder.queue.flag("api_error")
         elif kind == "api_req_started" and mapping_of(parse_json(text)).get("cancelReason") == "user_cancelled":
             builder.queue.flag("interrupted")

@@ -10,48 +10,48 @@ NAMES = (
     "user", "codex", "thinking", "exec", "file update", "file update:", "apply patch", "Plan update", "plan update", "tokens used",
 )  # fmt: skip
 NOTES = ("mcp: ", "mcp startup: ", "warning: ", "hook: ", "web search: ", "Reconnecting... ", "deprecated: ")
-"""How lines begin that are nobody's words, wherever they stand."""
+"""Beginnings of lines of the program itself, in any section."""
 RULE = "--------"
 ERROR = "ERROR: "
 AFTER_ERROR = (ERROR, "Warning: ", "Reconnecting... ", "tokens used")
-"""How the lines begin that may follow the error with which a run ended."""
+"""Beginnings of lines that may follow the final error of a run."""
 
 _BEGINS = re.compile(r"(?:\[[\d:T-]{19}\] )?OpenAI Codex v\d")
 _TIMED = re.compile(r"\[(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\] ")
-"""Before each heading of the first generation, in universal time."""
+"""The time before each heading of the first generation, in UTC."""
 _LOGGED = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]{8,20}Z +(?:ERROR|WARN|INFO) codex_")
-"""What the program logs for its makers."""
+"""Lines of the program's own log."""
 
 
 class Section(NamedTuple):
-    """What stands under a heading."""
+    """The text under a heading."""
 
     name: str
-    """Of `NAMES`, `error` for the error with which a run ended, or `""` for what is said of the session."""
+    """One of `NAMES`, `error` for the final error, or `""` for facts about the session."""
     line: int
     text: str
     time: str = ""
 
 
 def sections(lines: list[str]) -> Iterator[Section]:
-    """Those of every run, in order; what is printed behind a count of tokens is the last answer once more."""
+    """Yield the sections of every run in order; text after a token count repeats the last answer."""
     first, is_timed = 0, False
     for place, line in enumerate(lines):
         if _BEGINS.match(line) and lines[place + 1 : place + 2] == [RULE]:
-            yield from _run(lines, first, place, is_timed=is_timed)
+            yield from _sections_of_run(lines, first, place, is_timed=is_timed)
             first, is_timed = place, line.startswith("[")
-    yield from _run(lines, first, len(lines), is_timed=is_timed)
+    yield from _sections_of_run(lines, first, len(lines), is_timed=is_timed)
 
 
-def _run(lines: list[str], start: int, end: int, *, is_timed: bool) -> Iterator[Section]:
-    """The sections of one run; what stands above the first one is none."""
+def _sections_of_run(lines: list[str], start: int, end: int, *, is_timed: bool) -> Iterator[Section]:
+    """Yield the sections of one run, without text above the first one."""
     if not _BEGINS.match(lines[start]):
         return
     name, time, first, body = "", "", start, list[str]()
-    stop = _error(lines, start, end)
+    stop = _find_error(lines, start, end)
     for place in range(start + 1, stop):
         line = lines[place]
-        heading = _timed(line) if is_timed else _named(lines, place, name)
+        heading = _parse_timed_heading(line) if is_timed else _parse_heading(lines, place, name)
         if heading:
             yield Section(name, first + 1, "\n".join(body).rstrip(), time)
             name, time, first = heading[0], heading[1], place
@@ -64,8 +64,8 @@ def _run(lines: list[str], start: int, end: int, *, is_timed: bool) -> Iterator[
         yield Section("error", stop + 1, _TIMED.sub("", lines[stop]).removeprefix(ERROR))
 
 
-def _error(lines: list[str], start: int, end: int) -> int:
-    """Where the error stands with which the run ended; its end without any."""
+def _find_error(lines: list[str], start: int, end: int) -> int:
+    """Return the line of the final error, or the end of the run."""
     found = end
     for place in range(end - 1, start, -1):
         line = _TIMED.sub("", lines[place])
@@ -76,15 +76,15 @@ def _error(lines: list[str], start: int, end: int) -> int:
     return found
 
 
-def _named(lines: list[str], place: int, current: str) -> tuple[str, str, str] | None:
-    """The heading that the line is: a name alone; the person's words only come below the rule."""
+def _parse_heading(lines: list[str], place: int, current: str) -> tuple[str, str, str] | None:
+    """Return the heading on a line: a name alone. `user` counts only below the rule."""
     line = lines[place]
     is_heading = line in NAMES and current != "tokens used" and (line != "user" or lines[place - 1] == RULE)
     return (line, "", "") if is_heading else None
 
 
-def _timed(line: str) -> tuple[str, str, str] | None:
-    """The heading that the line is, its time, and what else stands on it; what is done has no name of its own but how it ended."""
+def _parse_timed_heading(line: str) -> tuple[str, str, str] | None:
+    """Return the heading on a line, its time, and the rest; results have the heading `ended`."""
     found = _TIMED.match(line)
     if found is None:
         return None

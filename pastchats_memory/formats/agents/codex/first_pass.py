@@ -16,16 +16,16 @@ from pastchats_memory.formats.agents.codex.rollout import (
     META,
     META_KEYS,
     Entry,
-    bare,
-    completed,
+    answer_of_event,
+    completed_item,
     has_pictures,
     human_parts,
     kinds_of,
     parts_of,
+    prompt_of_event,
     sent_by_user,
-    shown_answer,
+    strip_pictures,
     subagent_of,
-    typed_event,
 )
 from pastchats_memory.formats.base.checkpoint import RECENT, CannotResume, digest
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
@@ -38,18 +38,18 @@ class _Candidate:
     event: bool
     digests: tuple[str, ...]
     human: bool
-    """By its wrappers alone, or by the kinds of its parts."""
+    """Whether its wrappers alone, or the kinds of its parts, show that a person typed it."""
     certain: bool = False
-    """The kinds of its parts are noted, so that no event has to tell."""
+    """Whether the kinds of its parts are known, so that no event is needed."""
 
 
-class Overview:
-    """What the whole of a rollout says, once every entry was added in file order and `settle` was called."""
+class FirstPass:
+    """Facts about the whole rollout, once every entry is added in file order and `settle` is called."""
 
     def __init__(self, named: str | None, before: Json | None = None) -> None:
-        """Begin with nothing, or with what `state` gave. `named` is the session after which the file is called."""
+        """Start empty, or with a snapshot. `named` is the session in the file's name."""
         self._before = before or {}
-        self._named = named
+        self._parse_heading = named
         self.meta: Json = mapping_of(self._before.get("meta"))
         """The first session meta, with the keys that later ones of the same session add."""
         self.cwd = text_of(self._before.get("cwd"))
@@ -68,37 +68,37 @@ class Overview:
         self._completed: Counter[str] = Counter()
         """The same, as completed items show it, beside or instead of the older events."""
         self._echoes = self._before.get("echoes") is True
-        kept = {name: map(text_of, list_of(self._before.get(name))) for name in ("seen", "loose", "free")}
-        self._seen = deque(kept["seen"], RECENT)
+        snapshot = {name: map(text_of, list_of(self._before.get(name))) for name in ("seen", "loose", "free")}
+        self._seen = deque(snapshot["seen"], RECENT)
         """Digests of what was shown as typed."""
-        self._loose = deque(kept["loose"], RECENT)
+        self._loose = deque(snapshot["loose"], RECENT)
         """Of what stands in items and would be a prompt if an event showed it."""
-        self._free = deque(kept["free"], RECENT)
+        self._free = deque(snapshot["free"], RECENT)
         """Of prompts that stand in an event alone."""
 
     @property
     def session(self) -> str | None:
-        """The id of the conversation."""
-        return text_of(self.meta.get("id")) or text_of(self.meta.get("session_id")) or self._named
+        """Return the id of the conversation."""
+        return text_of(self.meta.get("id")) or text_of(self.meta.get("session_id")) or self._parse_heading
 
     def add(self, entry: Entry, position: int) -> None:
-        """Take the next entry of the file."""
+        """Add the next entry of the file."""
         if entry.kind == META:
             self._add_meta(entry.payload)
         if entry.kind in (META, CONTEXT):
             self.cwd = self.cwd or text_of(entry.payload.get("cwd"))
         self.answers = self.answers or (entry.kind == ITEM and entry.payload.get("role") == "assistant")
-        self._echoes = self._echoes or bool(shown_answer(entry))
-        typed = typed_event(entry)
+        self._echoes = self._echoes or bool(answer_of_event(entry))
+        typed = prompt_of_event(entry)
         if typed:
-            name = digest(bare(typed))
-            (self._completed if completed(entry) else self._shown)[name] += 1
+            name = digest(strip_pictures(typed))
+            (self._completed if completed_item(entry) else self._shown)[name] += 1
             self._candidates.append(_Candidate(position, event=True, digests=(name,), human=True))
         elif sent_by_user(entry):
             parts = parts_of(entry.payload)
             human = human_parts(entry.payload)
-            pictures = [IMAGE] if not any(map(bare, human)) and has_pictures(entry.payload) else []
-            digests = tuple(digest(bare(text)) for text in (*pictures, *parts, *_wholes(parts)))
+            pictures = [IMAGE] if not any(map(strip_pictures, human)) and has_pictures(entry.payload) else []
+            digests = tuple(digest(strip_pictures(text)) for text in (*pictures, *parts, *_wholes(parts)))
             certain = bool(kinds_of(entry.payload))
             self._candidates.append(_Candidate(position, False, digests, bool(human or pictures), certain))
         turns = entry.payload.get("num_turns")
@@ -106,15 +106,15 @@ class Overview:
             self._rollbacks[position] = turns
 
     def settle(self) -> None:
-        """Decide what only the whole can tell: pair items and events of the same words, then take back what was rolled back.
+        """Pair items and events of equal text, and mark the turns that were rolled back.
 
         An event without an item is a prompt of its own; without any event the wrappers decide.
 
         Raises:
-            CannotResume: what was added to the file changes what was told before.
+            CannotResume: appended lines change earlier turns.
         """
         if self._before:
-            self._refuse_what_reaches_back()
+            self._check_appended_entries()
         waiting = self._shown | self._completed
         self._seen.extend(waiting)
         for candidate in self._candidates:
@@ -123,8 +123,8 @@ class Overview:
             matched = next((digest for digest in candidate.digests if waiting[digest] > 0), None)
             if matched is not None:
                 waiting[matched] -= 1
-            told = candidate.certain or not self._seen
-            if candidate.human if told else matched is not None:
+            prompt = candidate.certain or not self._seen
+            if candidate.human if prompt else matched is not None:
                 self.human.add(candidate.position)
             self._loose.extend(digest for digest in candidate.digests if digest != matched)
         for candidate in reversed(self._candidates):
@@ -132,23 +132,23 @@ class Overview:
                 waiting[candidate.digests[0]] -= 1
                 self.human.add(candidate.position)
                 self._free.append(candidate.digests[0])
-        self._take_back()
+        self._roll_back()
 
     def snapshot(self) -> Json:
-        """What must be known to go on when the file has grown, as JSON."""
-        kept = {"seen": self._seen, "loose": self._loose, "free": self._free}
+        """Return what a longer file needs, as JSON."""
+        snapshot = {"seen": self._seen, "loose": self._loose, "free": self._free}
         return {
             "meta": {key: value for key, value in self.meta.items() if key in META_KEYS}, "cwd": self.cwd,
             "parent": self.parent, "answers": self.answers, "echoes": self._echoes, "named": self._about(),
-        } | {name: list(digests) for name, digests in kept.items()}  # fmt: skip
+        } | {name: list(digests) for name, digests in snapshot.items()}  # fmt: skip
 
     def _about(self) -> list[object]:
-        """What every turn of the session is told with."""
+        """Return the facts that hold for every turn of the session."""
         branch = text_of(mapping_of(self.meta.get("git")).get("branch"))
-        told = (text_of(self.meta.get(key)) for key in ("timestamp", "originator"))
-        return [self.session, self.cwd, self.parent, branch, subagent_of(self.meta)[0], *told]
+        prompt = (text_of(self.meta.get(key)) for key in ("timestamp", "originator"))
+        return [self.session, self.cwd, self.parent, branch, subagent_of(self.meta)[0], *prompt]
 
-    def _refuse_what_reaches_back(self) -> None:
+    def _check_appended_entries(self) -> None:
         items = {digest for candidate in self._candidates if not candidate.event for digest in candidate.digests}
         if self._about() != self._before.get("named"):
             raise CannotResume("the session has a new name")
@@ -161,13 +161,13 @@ class Overview:
             raise CannotResume("prompts were told by their wrappers")
 
     def words(self, entry: Entry) -> list[str]:
-        """The person's part of an entry whose position is in `human`: what was glued before it is left out."""
+        """Return the person's part of an entry whose position is in `human`, without text that was put before it."""
         if not sent_by_user(entry):
-            return [typed_event(entry)]
+            return [prompt_of_event(entry)]
         if not self._seen or kinds_of(entry.payload):
             return human_parts(entry.payload)
         parts = parts_of(entry.payload)
-        typed = [part for part in parts if (words := bare(part)) and self._was_typed(digest(words))]
+        typed = [part for part in parts if (words := strip_pictures(part)) and self._was_typed(digest(words))]
         return typed or ([] if has_pictures(entry.payload) else _wholes(parts)[:1])
 
     def _was_typed(self, name: str) -> bool:
@@ -183,7 +183,7 @@ class Overview:
         else:
             self.parent = self.parent or named
 
-    def _take_back(self) -> None:
+    def _roll_back(self) -> None:
         standing: list[int] = []
         for position in sorted({*self.human, *self._rollbacks}):
             if position in self.human:
@@ -201,5 +201,5 @@ class Overview:
 
 
 def _wholes(parts: list[str]) -> list[str]:
-    """A message of several parts as one text, in the ways in which an event may spell it."""
+    """Return a message of several parts as one text, in each spelling that an event may have."""
     return ["\n".join(parts), "".join(parts)] if len(parts) > 1 else []

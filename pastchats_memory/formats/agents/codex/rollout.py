@@ -1,4 +1,4 @@
-"""One line of a Codex rollout in any of its three generations, brought to the shape of the latest."""
+"""One line of a Codex rollout of any of the three generations, in the form of the latest."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ ITEM_TYPES = (
     "local_shell_call", "web_search_call",
 )  # fmt: skip
 TYPED, UNKNOWN = "user.", "unknown"
-"""Kinds of parts: a person's begin so; of a word that Codex itself does not know nothing follows."""
+"""Kinds of parts: the beginning of a person's, and the kind of which nothing is known."""
 AGENTS = ("subagent", "guardian_review")
-"""Sources of a thread that no person began."""
+"""Sources of a thread that no person started."""
 META_KEYS = ("id", "session_id", "timestamp", "git", "source", "thread_source", "originator", "forked_from_id")
-"""What a session's meta says of its turns."""
+"""Keys of a session's meta that its turns take over."""
 META, CONTEXT, EVENT, ITEM = "session_meta", "turn_context", "event_msg", "response_item"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a line says, whichever generation wrote it."""
+    """A line of a rollout of any generation."""
 
     kind: str
     """One of LINE_TYPES, or another word."""
@@ -34,13 +34,13 @@ class Entry:
 
     @property
     def type(self) -> str:
-        """The payload's own type; a bare `role` and `content` make a message."""
-        bare = "message" if "role" in self.payload and "content" in self.payload else ""
-        return text_of(self.payload.get("type")) or bare
+        """Return the payload's type; a payload with `role` and `content` alone is a message."""
+        strip_pictures = "message" if "role" in self.payload and "content" in self.payload else ""
+        return text_of(self.payload.get("type")) or strip_pictures
 
 
-def entry_of(value: object) -> Entry | str | None:
-    """The entry; the reason why a line is none; or None for a line that has nothing to say."""
+def parse_entry(value: object) -> Entry | str | None:
+    """Return the entry of a line, the reason why it is unreadable, or None for an empty one."""
     if not isinstance(value, dict):
         return f"a {type(value).__name__} instead of a record"
     kind, payload, time = text_of(value.get("type")), value.get("payload"), value.get("timestamp")
@@ -56,7 +56,7 @@ def entry_of(value: object) -> Entry | str | None:
 
 
 def is_bare_meta(record: Json) -> bool:
-    """Whether this is the first line of a rollout of mid 2025, which had no types yet."""
+    """Return whether this is the first line of a rollout of mid 2025, which has no types."""
     return (
         "type" not in record
         and "id" in record
@@ -66,19 +66,19 @@ def is_bare_meta(record: Json) -> bool:
 
 
 def parts_of(payload: Json) -> list[str]:
-    """The texts of a message item, part by part."""
+    """Return the texts of the parts of a message item."""
     content = payload.get("content")
     if isinstance(content, str):
         return [content]
     return [text for part in map(mapping_of, list_of(content)) if (text := text_of(part.get("text")))]
 
 
-def typed_event(entry: Entry) -> str:
-    """The words of an event that shows what a person sent, `[image]` for pictures alone, `""` for every other entry.
+def prompt_of_event(entry: Entry) -> str:
+    """Return the text of an event with a prompt, `[image]` for pictures alone, `""` for other entries.
 
-    Before version 0.145 that was `user_message`, then a completed item of the kind `UserMessage`.
+    Before version 0.145 the event is `user_message`, later a completed item of the kind `UserMessage`.
     """
-    payload, item = entry.payload, completed(entry)
+    payload, item = entry.payload, completed_item(entry)
     if item.get("type") == "UserMessage":
         parts = list(map(mapping_of, list_of(item.get("content"))))
         text = "".join(text_of(part.get("text")) for part in parts)
@@ -88,41 +88,41 @@ def typed_event(entry: Entry) -> str:
         pictures = bool(list_of(payload.get("images")) or list_of(payload.get("local_images")))
     else:
         return ""
-    return text.strip() if bare(text) or not pictures else IMAGE
+    return text.strip() if strip_pictures(text) or not pictures else IMAGE
 
 
-def completed(entry: Entry) -> Json:
-    """The item that an event shows as completed; nothing for every other entry."""
+def completed_item(entry: Entry) -> Json:
+    """Return the item that an event completes; empty for other entries."""
     shown = entry.kind == EVENT and entry.type == "item_completed"
     return mapping_of(entry.payload.get("item")) if shown else {}
 
 
-def shown_answer(entry: Entry) -> str:
-    """The words of an event that shows an answer, which mostly is the echo of an item; `""` for every other entry."""
-    item = completed(entry)
+def answer_of_event(entry: Entry) -> str:
+    """Return the text of an event with an answer, which mostly repeats an item; `""` for other entries."""
+    item = completed_item(entry)
     if item.get("type") == "AgentMessage":
         return "".join(parts_of(item))
     shown = entry.kind == EVENT and entry.type == "agent_message"
     return text_of(entry.payload.get("message")) if shown else ""
 
 
-def bare(text: str) -> str:
-    """The words without the marks of pictures among them, which items and events put in different places."""
+def strip_pictures(text: str) -> str:
+    """Return a text without marks of pictures, which are in different places in items and events."""
     return _PICTURE.sub("", text).strip()
 
 
 def sent_by_user(entry: Entry) -> bool:
-    """Whether the entry is a message item in the user's role, typed or injected."""
+    """Return whether an entry is a message item in the user's role, typed or context."""
     return entry.kind == ITEM and entry.type == "message" and entry.payload.get("role") == "user"
 
 
 def has_pictures(payload: Json) -> bool:
-    """Whether a message item shows pictures beside its words."""
+    """Return whether a message item has pictures."""
     return any(mapping_of(part).get("type") == "input_image" for part in list_of(payload.get("content")))
 
 
 def human_parts(payload: Json) -> list[str]:
-    """The parts of a user item that a person typed: by the kinds that newer versions note, else those that no wrapper marks as injected."""
+    """Return the typed parts of a user item: by the kinds of newer versions, else those without a wrapper."""
     parts = parts_of(payload)
     kinds = kinds_of(payload)
     if kinds:
@@ -131,7 +131,7 @@ def human_parts(payload: Json) -> list[str]:
 
 
 def kinds_of(payload: Json) -> list[str]:
-    """What each part with text is, such as `user.text` or `agents_md.instructions`; nothing where that is not noted of all."""
+    """Return the kinds of all parts, such as `user.text` or `agents_md.instructions`; empty if some have none."""
     noted = mapping_of(payload.get("internal_chat_message_metadata_passthrough")).get("content_item_kinds")
     kinds, parts = list(map(text_of, list_of(noted))), list(map(mapping_of, list_of(payload.get("content"))))
     if len(kinds) != len(parts) or UNKNOWN in kinds:
@@ -140,7 +140,7 @@ def kinds_of(payload: Json) -> list[str]:
 
 
 def subagent_of(meta: Json) -> tuple[bool, str]:
-    """Whether a session was started by an agent, and the id of the session that did where it is told."""
+    """Return whether an agent started a session, and that agent's session if it is named."""
     subagent = mapping_of(meta.get("source")).get("subagent")
     spawn = mapping_of(mapping_of(subagent).get("thread_spawn"))
     return bool(subagent) or meta.get("thread_source") in AGENTS, text_of(spawn.get("parent_thread_id"))

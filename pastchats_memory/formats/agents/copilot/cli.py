@@ -1,4 +1,4 @@
-"""GitHub Copilot CLI sessions to turns: an event a line, `{type, data, id, timestamp, parentId}`."""
+"""GitHub Copilot CLI sessions: an event `{type, data, id, timestamp, parentId}` on each line."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_
 from pastchats_memory.formats.base.tags import without_rim
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 
-KINDS = ("session", "user", "assistant", "tool", "system", "subagent", "hook", "skill")
-"""What stands before the dot in an event's type."""
-SPOKEN = ("user.message", "assistant.message")
-"""Events that need no place in the chain to be known."""
+EVENT_GROUPS = ("session", "user", "assistant", "tool", "system", "subagent", "hook", "skill")
+"""The part of an event's type before the dot."""
+MESSAGES = ("user.message", "assistant.message")
+"""Events that are known without a place in the chain."""
 APPENDED = ("current_datetime", "reminder", "system_reminder", "system-reminder", "system_notification")
 FLAGS = {"session.error": "api_error", "abort": "interrupted"}
 
 _EXITED = re.compile(r"\n?<(?:exited with exit code|shellId: \d+ completed with exit code) (-?\d{1,9})>\s*\Z")
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether any of the first records is an event with a dotted type, data and a place in the chain."""
+def matches(source: SourceFile) -> bool:
+    """Return whether one of the first records is an event with a dotted type, data and a parent."""
     return any(_is_event(record) for record in source.sample)
 
 
 def _is_event(record: Json) -> bool:
     name = text_of(record.get("type"))
     kind, dot, _ = name.partition(".")
-    chained = bool(dot) and kind in KINDS and "parentId" in record
-    return (chained or name in SPOKEN) and isinstance(record.get("data"), dict)
+    chained = bool(dot) and kind in EVENT_GROUPS and "parentId" in record
+    return (chained or name in MESSAGES) and isinstance(record.get("data"), dict)
 
 
 def read(source: SourceFile) -> Iterator[Row]:
-    """The turns in file order; lines that are no events."""
+    """Yield the turns in file order, and unreadable lines."""
     path = source.path  # of versions whose events do not tell the working directory, a file beside them does
     builder = SessionBuilder(
         SessionInfo(path.parent.name if path.stem == "events" else path.stem, recorded_cwd(path.parent)),
         DIALECT,
     )
-    yield from read_session(source, builder, lambda item: _take(builder, item))
+    yield from read_session(source, builder, lambda item: _add_record(builder, item))
 
 
-def _take(builder: SessionBuilder, item: Record) -> str | None:
-    """Add what the event says; the reason why it says nothing that can be read, else None."""
+def _add_record(builder: SessionBuilder, item: Record) -> str | None:
+    """Add one event. Return why it is unreadable, or None."""
     event = item.value
     if not isinstance(event, dict):
         return f"a {type(event).__name__} instead of an event"
@@ -75,7 +75,7 @@ def _take(builder: SessionBuilder, item: Record) -> str | None:
 
 
 def _session(builder: SessionBuilder, kind: str, data: Json, at: Position) -> None:
-    """What the session says of itself: where it runs, which model answers, what a compaction made of it."""
+    """Set folder and model of the session, or add the summary of a compaction."""
     about, context = builder.info, mapping_of(data.get("context"))
     if kind in ("session.start", "session.resume"):
         about.conversation_id = text_of(data.get("sessionId")) or about.conversation_id
@@ -103,7 +103,7 @@ def _call(builder: SessionBuilder, data: Json, name: str) -> None:
 
 
 def _output(data: Json) -> ToolResult:
-    """What a tool answered; a shell says at the end with which code its command exited."""
+    """Return a tool result; a shell prints the exit code at the end."""
     text = text_of_result(data.get("result")) or text_of(mapping_of(data.get("error")).get("message"))
     failed = data.get("success") is False
     exited = _EXITED.search(text[-200:])

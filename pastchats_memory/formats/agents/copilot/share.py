@@ -29,24 +29,24 @@ _FAILED = "❌"
 _FENCE = "```"
 _COMMAND = "$ "
 _MARKUP = ("**", "<")
-"""How lines of a call begin that are not what it was about: its description, folds."""
+"""Beginnings of lines of a call that are not its subject: description, folds."""
 _EXIT = re.compile(r"<(?:shellId: \S{1,40} completed|exited) with exit code (-?\d{1,9})>\s*\Z")
 _ARGUMENTS = "Arguments</summary>"
 _DAY = 10
-"""Characters of a date at the beginning of a time."""
+"""The length of the date in a time."""
 
 
-def recognise_share(source: SourceFile) -> bool:
-    """Whether it begins as such a file, with the id of the session."""
+def matches_share(source: SourceFile) -> bool:
+    """Return whether a file begins like a shared session, with its id."""
     return source.shape == "markdown" and _TITLE.match(source.head) is not None and "**Session ID:**" in source.head
 
 
 def read_share(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
-    """The turns in the order of the file, and what the tools answered that is worth a row."""
+    """Yield the turns in file order, and the tool results that are worth a row."""
     lines = source.text.split("\n")
     facts = {fact[1]: fact[2] for line in lines[:20] if (fact := _FACT.match(line))}
-    told = facts.get("Started", "")
-    began = parse_handwritten(told) or iso_utc(told[:_DAY], LOCAL)
+    given = facts.get("Started", "")
+    began = parse_handwritten(given) or iso_utc(given[:_DAY], LOCAL)
     builder = SessionBuilder(SessionInfo(facts.get("Session ID"), started=to_the_minute(began)), DIALECT)
     for section in _sections(lines):
         at = Position(section.line, _moment(began, section.since))
@@ -64,9 +64,9 @@ def read_share(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
 @dataclass(frozen=True, slots=True)
 class _Section:
     line: int
-    """1-based, of the heading."""
+    """The 1-based line of the heading."""
     since: int
-    """Seconds since the session began."""
+    """Seconds since the start of the session."""
     who: str
     tool: str
     failed: bool
@@ -74,7 +74,7 @@ class _Section:
 
 
 def _sections(lines: Sequence[str]) -> Iterator[_Section]:
-    """What stands under each heading below a time, without the rule before the next one."""
+    """Yield the section under each heading, without the rule before the next one."""
     code = in_code(lines)
     begun = [
         (place, since, heading)
@@ -98,14 +98,14 @@ def _sections(lines: Sequence[str]) -> Iterator[_Section]:
 
 
 def _moment(began: str | None, since: int) -> str | None:
-    """To the minute, since that is what is known of when the session began."""
+    """Return a time to the minute: the start of the session is not known better."""
     if began is None:
         return None
     return to_the_minute(iso_utc((datetime.fromisoformat(began) + timedelta(seconds=since)).isoformat()))
 
 
 def _share_call(section: _Section) -> tuple[object, ToolResult]:
-    """What the tool was given, and what it answered: the last fence that does not hold the arguments."""
+    """Return the arguments and the result of a call; the result is the last other fence."""
     fences = list(_fences(section.body))
     given = next((value_of(inside) for is_given, inside in fences if is_given), None)
     answered = next((inside for is_given, inside in reversed(fences) if not is_given), "")
@@ -122,7 +122,7 @@ def _share_call(section: _Section) -> tuple[object, ToolResult]:
 
 
 def _fences(body: Sequence[str]) -> Iterator[tuple[bool, str]]:
-    """Of every fenced block whether it holds the arguments, and its text."""
+    """Yield whether each fenced block has the arguments, and its text."""
     above, given = 0, False
     for _, first, last in blocks(body):
         for line in body[above:first]:

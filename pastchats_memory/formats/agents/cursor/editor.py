@@ -39,22 +39,22 @@ USER, ASSISTANT = 1, 2
 DEEPEST = 20
 
 
-def recognise_ide(source: SourceFile) -> bool:
-    """Whether it is the editor's state: VS Code's has the same file, but no table of Cursor's and no chat of it."""
+def matches_editor(source: SourceFile) -> bool:
+    """Return whether a database is the editor's state with Cursor's table or chats; VS Code's file has neither."""
     if source.shape != "sqlite" or not set(KEYS) <= source.tables.get(WINDOW, source.tables.get(CHATS, frozenset())):
         return False
     return CHATS in source.tables or any(isinstance(tab, dict) for tab in source.from_database(_window_chats))
 
 
-def read_ide(source: SourceFile) -> Iterator[Row]:
-    """The turns of every chat, oldest first; bubbles that the chat no longer names are abandoned."""
-    folder = _ide_folder(source.path)
+def read_editor(source: SourceFile) -> Iterator[Row]:
+    """Yield the turns of every chat, oldest first; bubbles that the chat no longer lists are abandoned."""
+    folder = _window_folder(source.path)
     yield from source.from_database(lambda database: _chats(database, str(source.path), folder))
-    yield from source.from_database(lambda database: _of_window(database, folder))
+    yield from source.from_database(lambda database: _window_turns(database, folder))
 
 
-def _ide_folder(path: Path) -> str | None:
-    """The folder that a window's state belongs to, which stands in the file beside it."""
+def _window_folder(path: Path) -> str | None:
+    """Return the folder of a window from the file next to its state."""
     return folder_of(mapping_of(parse_json(read_sibling(path.with_name("workspace.json")))).get("folder"))
 
 
@@ -70,7 +70,7 @@ def _chats(database: Database, path: str, folder: str | None) -> Iterator[Row]:
 
 
 def _bubbles(database: Database, chat_id: str, chat: Json) -> Iterator[tuple[Json, bool]]:
-    """The bubbles in their order, and whether the chat still names them."""
+    """Yield the bubbles in order, and whether the chat still lists them."""
     prefix = f"{BUBBLE}{chat_id}:"
     rows = database.rows(CHATS, KEYS, within=("key", prefix, f"{prefix[:-1]};"), order=("key",))
     apart: dict[str, Json] = {}
@@ -110,7 +110,7 @@ def _time(bubble: Json) -> object:
 
 
 def _words(bubble: Json) -> str:
-    """What was typed; where the plain text is missing, the words of the editor's own tree of it."""
+    """Return the prompt, from the editor's tree if the plain text is missing."""
     text = text_of(bubble.get("text")) or text_of(bubble.get("rawText"))
     rich = bubble.get("richText") or bubble.get("initText")
     tree = parse_json(rich) if isinstance(rich, str) else rich
@@ -118,7 +118,7 @@ def _words(bubble: Json) -> str:
 
 
 def _lines(node: object, depth: int) -> list[str]:
-    """The paragraphs of a Lexical document."""
+    """Return the paragraphs of a Lexical document."""
     fields = mapping_of(node)
     children = list_of(fields.get("children"))
     if fields.get("type") == "paragraph" or depth <= 0:
@@ -126,18 +126,18 @@ def _lines(node: object, depth: int) -> list[str]:
     return [line for child in children for line in _lines(child, depth - 1)]
 
 
-def _tool(builder: SessionBuilder, told: Json, at: Position) -> None:
-    name = text_of(told.get("name"))
+def _tool(builder: SessionBuilder, call: Json, at: Position) -> None:
+    name = text_of(call.get("name"))
     if not name:
         return
-    call_id = text_of(told.get("toolCallId"))
-    builder.add_call(call_id, name, told.get("rawArgs") or told.get("params"))
-    fault = mapping_of(value_of(told.get("error")))
-    result = value_of(told.get("result"))
+    call_id = text_of(call.get("toolCallId"))
+    builder.add_call(call_id, name, call.get("rawArgs") or call.get("params"))
+    fault = mapping_of(value_of(call.get("error")))
+    result = value_of(call.get("result"))
     fields = mapping_of(result)
     code = number_of(fields.get("exitCode", fields.get("exitCodeV2")))
     text = text_of(fault.get("clientVisibleErrorMessage")) or text_of_result(result)
-    builder.add_result(call_id, ToolResult(text, code, told.get("status") == "error" or bool(code)), at)
+    builder.add_result(call_id, ToolResult(text, code, call.get("status") == "error" or bool(code)), at)
 
 
 def _window_chats(database: Database) -> Iterator[Json]:
@@ -146,7 +146,7 @@ def _window_chats(database: Database) -> Iterator[Json]:
         yield from (mapping_of(tab) for tab in list_of(mapping_of(document).get("tabs")))
 
 
-def _of_window(database: Database, folder: str | None) -> Iterator[Row]:
+def _window_turns(database: Database, folder: str | None) -> Iterator[Row]:
     for tab in _window_chats(database):
         began = to_the_minute(iso_utc(tab.get("lastSendTime")))
         about: Json = {"title": text_of(tab.get("chatTitle"))}

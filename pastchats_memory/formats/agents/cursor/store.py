@@ -20,23 +20,23 @@ MESSAGE, WORKSPACE = 1, 9
 """Fields of the root."""
 HASH = 32
 VARINT, BYTES, FIXED = 0, 2, {1: 8, 5: 4}
-"""Wire types of protocol buffers (https://protobuf.dev/programming-guides/encoding/), of a fixed size with their bytes."""
+"""Wire types of protocol buffers (https://protobuf.dev/programming-guides/encoding/); FIXED maps types to sizes in bytes."""
 LONGEST_VARINT = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What the file says of the conversation."""
+    """The conversation in a store."""
 
     about: Json
     """`agentId`, `name`, `createdAt`, `lastUsedModel`."""
     workspace: str = ""
-    """The folder's address."""
+    """The address of the working directory."""
     messages: list[Json | BadJson] = field(default_factory=list)
 
 
-def about_in(database: Database) -> Iterator[Json]:
-    """The object that names the root, which is kept as the hexadecimal digits of its JSON; nothing in another's file."""
+def find_roots(database: Database) -> Iterator[Json]:
+    """Yield the object that names the root, stored as hexadecimal JSON; nothing in another program's file."""
     for _, value in database.rows("meta", ("key", "value"), where={"key": ABOUT}):
         try:
             about = mapping_of(parse_json(bytes.fromhex(text_of(value))))
@@ -46,9 +46,9 @@ def about_in(database: Database) -> Iterator[Json]:
             yield about
 
 
-def stored_in(database: Database) -> Iterator[Stored]:
-    """The conversation with each message once, in the root's order; messages that are gone are left out."""
-    for about in about_in(database):
+def read_conversations(database: Database) -> Iterator[Stored]:
+    """Yield the conversation with each message once, in the root's order, without missing messages."""
+    for about in find_roots(database):
         fields = list(_fields(_blob(database, text_of(about[ROOT]))))
         ids = dict.fromkeys(value.hex() for number, value in fields if number == MESSAGE and len(value) == HASH)
         blobs = (_blob(database, name) for name in ids)
@@ -66,7 +66,7 @@ def _blob(database: Database, name: str) -> bytes:
 
 
 def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
-    """The numbers and bytes of a protocol buffer's fields of bytes, as far as it is one."""
+    """Yield number and bytes of each bytes field, up to the first error."""
     at = 0
     while at < len(message):
         key, at = _varint(message, at)
@@ -86,7 +86,7 @@ def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _varint(message: bytes, at: int) -> tuple[int, int]:
-    """The number that begins there, and the place behind it."""
+    """Return the number at a place, and the place after it."""
     number = 0
     for shift, byte in enumerate(message[at : at + LONGEST_VARINT]):
         number |= (byte & 0x7F) << (7 * shift)

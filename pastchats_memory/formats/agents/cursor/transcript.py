@@ -1,6 +1,6 @@
-"""Cursor's agent transcripts to turns: a message a line, text with `user:` and `assistant:` on lines of their own, or `store.db`.
+"""Cursor's agent transcripts: JSONL, text with `user:` and `assistant:` on lines of their own, or `store.db`.
 
-Neither has ids; newer versions write the minute before what was typed; results of tools are only in the text.
+Messages have no ids. Newer versions write the minute before the prompt. Only text transcripts have tool results.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pastchats_memory.files.foreign_sqlite import Database
-from pastchats_memory.formats.agents.cursor.store import TABLES, about_in, stored_in
+from pastchats_memory.formats.agents.cursor.store import TABLES, find_roots, read_conversations
 from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.session import (
     Position,
@@ -43,15 +43,15 @@ WRAPPERS = (
     "open_and_recently_viewed_files", "manually_attached_skills", "agent_skills", "agent_transcripts", "git_status",
     "project_layout", "current_file", "cursor_commands", "always_applied_workspace_rules", "mcp_instructions",
 )  # fmt: skip
-"""Context that Cursor puts around what a person typed."""
+"""Tags of context around a prompt."""
 HIDDEN = "[REDACTED]"
 FOLDER = "agent-transcripts"
 ROLES = ("user", "assistant")
-BY_ITSELF = (
+CLIENT_PROMPTS = (
     "The above subagent result is already visible to the user.",
     "Briefly inform the user about the task result",
 )
-"""How queries begin that Cursor sends when a subagent or a task in the background is done."""
+"""Beginnings of prompts that Cursor sends when a subagent or a background task ends."""
 PICTURE = "[Image]"
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
@@ -65,13 +65,13 @@ _UNSPELLED = re.compile(r"[^A-Za-z0-9]+")
 _MARKER = re.compile(r"\[(Thinking|Tool call|Tool result)\][ \t]*(.*)")
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether the lines are messages of a role without a type, the text opens with a role of Cursor's, or it is a store."""
+def matches(source: SourceFile) -> bool:
+    """Return whether a file is JSONL with roles but no types, a text transcript, or a store."""
     if source.shape == "jsonl":
         return any(_is_message(record) for record in source.sample)
     if source.shape == "sqlite":
         known = all(source.tables.get(name, frozenset()) >= columns for name, columns in TABLES.items())
-        return known and any(isinstance(about, dict) for about in source.from_database(about_in))
+        return known and any(isinstance(about, dict) for about in source.from_database(find_roots))
     return source.shape == "markdown" and _is_transcript(source)
 
 
@@ -81,14 +81,14 @@ def _is_message(record: Json) -> bool:
 
 
 def _is_transcript(source: SourceFile) -> bool:
-    """Whether a text opens with a role, and Cursor's own marks or its folder tell it from any other such text."""
+    """Return whether a text begins with a role and has Cursor's marks or folder."""
     opening = source.head.lstrip().partition("\n")[0].strip()
     own = FOLDER in source.path.parts or "<user_query>" in source.head or "\n[Tool call] " in source.head
     return source.path.suffix == ".txt" and opening in ("user:", "assistant:") and own
 
 
 def read(source: SourceFile) -> Iterator[Row]:
-    """The turns in file order; lines that are no messages. A log is read twice: where the session runs, a call may tell late."""
+    """Yield the turns in file order, and unreadable lines. JSONL is read twice: a late call may show the folder."""
     if source.shape == "sqlite":
         yield from source.from_database(lambda database: _from_store(database, source.path))
         return
@@ -101,18 +101,18 @@ def read(source: SourceFile) -> Iterator[Row]:
             if before:
                 raise CannotResume("where the session runs was not known before")
             about.cwd, about.project = found, None
-        yield from read_session(source, builder, lambda item: _take(builder, item, branch))
+        yield from read_session(source, builder, lambda item: _add_record(builder, item, branch))
         return
     for role, line, lines in _blocks(source.text):
         if role == "user":
-            builder.add_prompt(typed("\n".join(lines)), Position(line, branch=branch))
+            builder.add_prompt(strip_wrappers("\n".join(lines)), Position(line, branch=branch))
         else:
-            _spoken(builder, lines, Position(line, branch=branch))
+            _add_answer(builder, lines, Position(line, branch=branch))
     yield from builder.flush()
 
 
 def _from_store(database: Database, path: Path) -> Iterator[Row]:
-    for stored in stored_in(database):
+    for stored in read_conversations(database):
         about = SessionInfo(
             text_of(stored.about.get("agentId")) or path.parent.name,
             folder_of(stored.workspace),
@@ -125,16 +125,16 @@ def _from_store(database: Database, path: Path) -> Iterator[Row]:
             if isinstance(message, BadJson):
                 yield Unreadable(str(path), 0, f"a message is not JSON: {message.reason}")
             else:
-                _take_stored(builder, message)
+                _add_stored_message(builder, message)
         yield from builder.flush()
 
 
-def _take_stored(builder: SessionBuilder, message: Json) -> None:
+def _add_stored_message(builder: SessionBuilder, message: Json) -> None:
     content, blocks = message.get("content"), [mapping_of(block) for block in list_of(message.get("content"))]
     text = texts_of(content)
-    at = Position(1, _moment(text) if message.get("role") == "user" else None)
+    at = Position(1, _time_of_prompt(text) if message.get("role") == "user" else None)
     if message.get("role") == "user":
-        builder.add_prompt(typed(text), at, count_images(content))
+        builder.add_prompt(strip_wrappers(text), at, count_images(content))
     elif message.get("role") == "assistant":
         builder.add_answer(text.replace(HIDDEN, "").strip(), at, builder.model)
         for block in blocks:
@@ -146,43 +146,43 @@ def _take_stored(builder: SessionBuilder, message: Json) -> None:
 
 
 def _about(path: Path) -> SessionInfo:
-    """The conversation, which is named by its file alone; a subagent's belongs to the one whose folder it is in.
+    """Return the conversation by the file's name; a subagent's file is in the folder of its parent.
 
-    Of where it ran there may be no more than the folder of the project's sessions, named after a path that it does not spell.
+    The folder of the project's sessions only hints at the working directory: its name is an encoded path.
     """
     parent = path.parent.parent.name if path.parent.name == "subagents" else ""
     own = f"{parent}/{path.stem}" if parent else path.stem
-    return SessionInfo(own, project=_named_after(path), metadata={"parent_conversation_id": parent})
+    return SessionInfo(own, project=_project_folder_name(path), metadata={"parent_conversation_id": parent})
 
 
-def _named_after(path: Path) -> str | None:
+def _project_folder_name(path: Path) -> str | None:
     parts = path.parts
     return parts[parts.index(FOLDER) - 1] if FOLDER in parts[1:] else None
 
 
 def _folder(source: SourceFile) -> str | None:
-    """The folder of which Cursor names the session's own, if a path that a tool was given lies in it."""
-    if (name := _named_after(source.path)) is None:
+    """Return the working directory if a path in a tool call is inside it: the session's folder encodes its path."""
+    if (name := _project_folder_name(source.path)) is None:
         return None
-    wanted = _spelled(name)
+    wanted = _encode_path(name)
     for item in source.records():
         message = mapping_of(mapping_of(item.value).get("message")) if isinstance(item, Record) else {}
         for block in map(mapping_of, list_of(message.get("content"))):
             given = block.get("input") if block.get("type") == "tool_use" else None
             values = mapping_of(given).values() if isinstance(given, dict) else _PATCHED.findall(text_of(given))
-            folders = (find_folder(text_of(value), lambda folder: _spelled(folder) == wanted) for value in values)
+            folders = (find_folder(text_of(value), lambda folder: _encode_path(folder) == wanted) for value in values)
             if found := next(filter(None, folders), None):
                 return found
     return None
 
 
-def _spelled(path: str) -> str:
-    """A path as Cursor names the folder of its sessions after it."""
+def _encode_path(path: str) -> str:
+    """Return a path as Cursor encodes it in the name of a folder."""
     return _UNSPELLED.sub("-", path).strip("-").lower()
 
 
-def _moment(text: str) -> str | None:
-    """When a prompt was sent, to the minute, as Cursor writes it before what was typed; a time without a zone is in UTC."""
+def _time_of_prompt(text: str) -> str | None:
+    """Return the time of a prompt, to the minute, from the tag before it; without a zone it is UTC."""
     found = _TIME.search(text)
     if found is None or found[1].lower() not in MONTHS:
         return None
@@ -193,8 +193,8 @@ def _moment(text: str) -> str | None:
     )
 
 
-def _take(builder: SessionBuilder, item: Record, branch: str) -> str | None:
-    """Add what the line says; the reason why it says nothing that can be read, else None."""
+def _add_record(builder: SessionBuilder, item: Record, branch: str) -> str | None:
+    """Add one record. Return why it is unreadable, or None."""
     record, at = mapping_of(item.value), Position(item.line, branch=branch)
     if record.get("role") not in ROLES:
         return None if isinstance(item.value, dict) else f"a {type(item.value).__name__} instead of a message"
@@ -204,7 +204,7 @@ def _take(builder: SessionBuilder, item: Record, branch: str) -> str | None:
     if record["role"] == "user":
         text = texts_of(content)
         pictures = count_images(content) + text.partition("<user_query>")[0].count(PICTURE)
-        builder.add_prompt(typed(text), replace(at, time=_moment(text)), pictures)
+        builder.add_prompt(strip_wrappers(text), replace(at, time=_time_of_prompt(text)), pictures)
         return None
     builder.add_answer(texts_of(content).replace(HIDDEN, "").strip(), at)
     for block in map(mapping_of, list_of(content)):
@@ -213,15 +213,15 @@ def _take(builder: SessionBuilder, item: Record, branch: str) -> str | None:
     return None
 
 
-def typed(text: str) -> str:
-    """What the person typed of a text in the user's role."""
+def strip_wrappers(text: str) -> str:
+    """Return what the person typed of a text in the user's role."""
     queries = [found[1] for found in _QUERY.finditer(text) if found[1] is not None]
     words = "\n\n".join(query.strip() for query in queries) if queries else without_rim(text, WRAPPERS)
-    return "" if words.startswith(BY_ITSELF) else words
+    return "" if words.startswith(CLIENT_PROMPTS) else words
 
 
 def _blocks(text: str) -> Iterator[tuple[str, int, list[str]]]:
-    """Role, line of its marker and lines of every message. Inside what a person typed, a line `user:` is theirs."""
+    """Yield role, line and text lines of every message. Within a prompt, a line `user:` is text."""
     role, first, lines, inside = "", 1, list[str](), False
     for number, line in enumerate(text.split("\n"), start=1):
         marker = line.strip().removesuffix(":")
@@ -236,8 +236,8 @@ def _blocks(text: str) -> Iterator[tuple[str, int, list[str]]]:
         yield role, first, lines
 
 
-def _spoken(builder: SessionBuilder, lines: list[str], at: Position) -> None:
-    """The visible words of an answer, then its tools. What a marker hides ends at a blank line or, where a tool's is indented, with that."""
+def _add_answer(builder: SessionBuilder, lines: list[str], at: Position) -> None:
+    """Add the visible text of an answer, then its tools. A marker hides text up to a blank line, or the indented text of a tool."""
     shown, marked, hidden, indented = list[str](), list[tuple[str, str, list[str]]](), False, False
     for line in lines:
         is_indented = not line.strip() or line[:1] in (" ", "\t")
@@ -259,6 +259,6 @@ def _spoken(builder: SessionBuilder, lines: list[str], at: Position) -> None:
 
 
 def _pair(line: str) -> tuple[str, str] | None:
-    """A tool's input as the text has it, `key: value` on a line."""
+    """Return a pair of a tool's input from a line `key: value`."""
     key, colon, value = line.partition(":")
     return (key.strip(), value.strip()) if colon and key.strip().isidentifier() else None

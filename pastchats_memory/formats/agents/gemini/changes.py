@@ -28,77 +28,77 @@ from pastchats_memory.formats.base.source import (
 from pastchats_memory.model import Unreadable
 
 HEADER = ("sessionId", "projectHash", "startTime", "summary", "directories", "kind")
-"""What a header says of its messages."""
+"""Keys of a header that hold for its messages."""
 SPEAKERS = ("user", "gemini", "qwen", "info", "error", "warning")
 
 
 def is_header(record: Json) -> bool:
-    """Whether the object tells of a session."""
+    """Return whether an object is the header of a session."""
     return isinstance(record.get("sessionId"), str) and isinstance(record.get("projectHash"), str)
 
 
 def is_change(record: Json) -> bool:
-    """Whether the line changes what stands above it."""
+    """Return whether a record changes earlier ones."""
     return "$set" in record or "$rewindTo" in record
 
 
 def is_message(record: Json) -> bool:
-    """Whether the object is a message of a session."""
+    """Return whether an object is a message of a session."""
     return record.get("type") in SPEAKERS and "content" in record and isinstance(record.get("id"), str)
 
 
 def records_of(source: SourceFile, records: Records) -> Iterator[Record | Unreadable]:
-    """Header, messages and changes in file order; a checkpoint's new messages come one by one before the checkpoint itself.
+    """Yield header, messages and changes in file order, and a checkpoint's new messages before the checkpoint.
 
-    What it repeats is left: it may be cut there to what the model still gets.
+    Messages that a checkpoint repeats are skipped: it may shorten them to what the model still gets.
     """
     if source.shape == "json":
         yield Record(1, {key: value for key, value in mapping_of(source.outline).items() if key != "messages"})
         for element in source.elements("messages"):
             yield Record(element.line, element.value) if isinstance(element, Element) else element
         return
-    told = set[str]()
+    responses = set[str]()
     for item in records:
         replaced = mapping_of(mapping_of(item.value).get("$set")).get("messages") if isinstance(item, Record) else None
         for message in list_of(replaced):
-            if text_of(mapping_of(message).get("id")) not in told:
+            if text_of(mapping_of(message).get("id")) not in responses:
                 yield Record(item.line, message)
-        told.add(text_of(mapping_of(item.value).get("id")) if isinstance(item, Record) else "")
+        responses.add(text_of(mapping_of(item.value).get("id")) if isinstance(item, Record) else "")
         yield item
 
 
 @dataclass(slots=True)
-class Overview:
-    """The first pass: where each message is said last, and whether a rewinding or a checkpoint took it away."""
+class FirstPass:
+    """First pass: the last record of each message, and whether a rewind or a checkpoint removed it."""
 
     header: Json = field(default_factory=dict)
     last: dict[str, int] = field(default_factory=dict)
-    """By message id, the position of the record that has its final words."""
+    """The position of the final record of each message id."""
     living: dict[str, None] = field(default_factory=dict)
-    """Ids of the messages on the current branch, in order."""
+    """The ids of the messages on the current branch, in order."""
     cwd: str | None = None
     before: dict[str, None] = field(default_factory=dict)
-    """Ids of the messages that were told when the file was shorter."""
+    """The ids of the messages of the shorter file."""
     growing: frozenset[str] = frozenset()
-    """Those of them that may have more to say."""
+    """Those of them that may still grow."""
 
     def snapshot(self) -> Json:
-        """What must be known to go on when the file has grown, as JSON."""
+        """Return what a longer file needs, as JSON."""
         known = list(deque((*self.before, *self.last), RECENT))
         header = {key: value for key, value in self.header.items() if key in HEADER}
         return {"header": header, "cwd": self.cwd, "known": known}
 
     def restore(self, state: Json, growing: frozenset[str]) -> None:
-        """Take up what `state` gave when the file was shorter."""
+        """Restore the snapshot of the shorter file."""
         self.header = mapping_of(state.get("header"))
         self.cwd = text_of(state.get("cwd")) or None
         self.before, self.growing = dict.fromkeys(map(text_of, list_of(state.get("known")))), growing
 
     def add(self, record: Json, position: int) -> None:
-        """One record more, in file order.
+        """Add the next record.
 
         Raises:
-            CannotResume: what was added to the file changes messages that were told before.
+            CannotResume: appended lines change earlier messages.
         """
         if is_header(record):
             self.header = record | self.header
@@ -108,32 +108,32 @@ class Overview:
                 raise CannotResume(f"{own_id} was told before")
             self.last[own_id] = position
             self.living[own_id] = None
-            self.cwd = self.cwd or self._told_by_tools(record)
+            self.cwd = self.cwd or self._folder_from_calls(record)
         else:
             self._change(record)
 
     def _change(self, record: Json) -> None:
         changes = mapping_of(record.get("$set"))
         if isinstance(changes.get("messages"), list):
-            self._refuse_what_reaches_back("the messages begin anew")
-            kept = [mapping_of(message) for message in list_of(changes["messages"])]
-            compressed = any(is_compression(visible_text(message.get("content"))) for message in kept)
+            self._check_appended_record("the messages begin anew")
+            snapshot = [mapping_of(message) for message in list_of(changes["messages"])]
+            compressed = any(is_compression(visible_text(message.get("content"))) for message in snapshot)
             living = self.living if compressed else {}
-            self.living = living | dict.fromkeys(text_of(message.get("id")) for message in kept)
+            self.living = living | dict.fromkeys(text_of(message.get("id")) for message in snapshot)
         self.header |= {key: value for key, value in changes.items() if key != "messages"}
         if "$rewindTo" in record:
             ids = list(self.living)
             target = text_of(record["$rewindTo"])
             if target not in self.living or target in self.growing:
-                self._refuse_what_reaches_back(f"rewound to {target}")
+                self._check_appended_record(f"rewound to {target}")
             self.living = dict.fromkeys(ids[: ids.index(target)] if target in self.living else [])
 
-    def _refuse_what_reaches_back(self, reason: str) -> None:
+    def _check_appended_record(self, reason: str) -> None:
         if self.before:
             raise CannotResume(reason)
 
-    def _told_by_tools(self, record: Json) -> str | None:
-        """The project's folder, if a path that a tool was given lies in it: its hash is that of the session."""
+    def _folder_from_calls(self, record: Json) -> str | None:
+        """Return the project's folder if a path in a tool call is inside it: its hash is the session's."""
         wanted = text_of(self.header.get("projectHash"))
         for call in map(mapping_of, list_of(record.get("toolCalls"))):
             for value in mapping_of(call.get("args")).values():
@@ -147,7 +147,7 @@ def _hash(path: str) -> str:
 
 
 def project_folder(path: Path, header: Json) -> str | None:
-    """The working directory as Gemini CLI keeps it beside its sessions, else one of the session's folders with its hash.
+    """Return the working directory from the files next to the sessions, or the session's folder with its hash.
 
     `tmp/<project>/.project_root` has the path; `projects.json` maps paths to the names of the folders in `tmp`.
     """

@@ -1,4 +1,4 @@
-"""OpenCode 2's messages, to those of OpenCode 1: each has a type, and what was said and called in one list.
+"""Convert messages of OpenCode 2 to those of OpenCode 1: each has a type, with text and calls in one list.
 
 Types and fields are those of `session-message.ts` in OpenCode's schema.
 """
@@ -21,14 +21,14 @@ SPEAKERS = {
     "assistant": "assistant",
     "compaction": "assistant",
 }
-"""Whose the messages of a type are. Of other types nobody says anything: another model was chosen, the place changed."""
+"""The role of each type of message. Other types have no text, such as a change of model or folder."""
 _BEGUN, _DONE = "<shell ", "</shell>"
 
 
-def second_in(value: object, line_of: Lines = first_line) -> Message | None:
-    """The message of an object with an id and a type, with no parts where nobody said anything; None of anything else.
+def parse_v2_message(value: object, line_of: Lines = first_line) -> Message | None:
+    """Return the message of an object with id and type, without parts if it has no text; else None.
 
-    Its own record keeps `type`: such messages stand in their order, and a prompt that waited has an early id.
+    Its record keeps `type`: such messages are in order already, and a queued prompt has an early id.
     """
     data = mapping_of(value)
     kind = text_of(data.get("type"))
@@ -60,11 +60,11 @@ def _parts(kind: str, data: Json) -> list[Json]:
         case "assistant":
             parts = [_content(part) for part in map(mapping_of, list_of(data.get("content"))) if not _is_torn(part)]
         case "shell":
-            parts = _by_hand(data)
+            parts = _shell_parts(data)
         case "skill":
             parts = [_text(f"/{text_of(data.get('name'))}") | {"command": data.get("name")}]
         case "synthetic":
-            parts = _ended(data)
+            parts = _background_result(data)
         case "compaction":
             parts = [_text(data.get("summary"))]
     return parts
@@ -79,43 +79,43 @@ def _file(file: Json) -> Json:
 
 
 def _is_torn(part: Json) -> bool:
-    """Whether it is a call that was never made, as not all of its words came."""
+    """Return whether a call is incomplete, and was never made."""
     return part.get("type") == "tool" and not isinstance(mapping_of(part.get("state")).get("input"), dict)
 
 
 def _content(part: Json) -> Json:
-    """A part as it is, or the call of a tool."""
+    """Return a part unchanged, or a tool call in the form of version 1."""
     if part.get("type") != "tool":
         return part
     state, time = mapping_of(part.get("state")), mapping_of(part.get("time"))
     metadata = mapping_of(state.get("metadata") or state.get("structured"))
-    fault = text_of(mapping_of(state.get("error")).get("message"))
+    error = text_of(mapping_of(state.get("error")).get("message"))
     command = text_of(mapping_of(state.get("input")).get("command"))
-    told: Json = {
+    data: Json = {
         "status": "error" if metadata.get("timeout") is True else state.get("status"),
         "input": state.get("input"),
-        "error": "" if fault == f"Unable to execute command: {command}" else fault,
+        "error": "" if error == f"Unable to execute command: {command}" else error,
         "output": "\n\n".join(text_of(mapping_of(block).get("text")) for block in list_of(state.get("content"))),
         "metadata": metadata,
         "time": {"start": time.get("created"), "end": time.get("completed")},
     }
-    return {"type": "tool", "id": part.get("id"), "tool": part.get("name"), "state": told}
+    return {"type": "tool", "id": part.get("id"), "tool": part.get("name"), "state": data}
 
 
-def _by_hand(data: Json) -> list[Json]:
-    """A command that the person ran."""
+def _shell_parts(data: Json) -> list[Json]:
+    """Return the parts of a shell command of the person."""
     command = text_of(data.get("command"))
     output = text_of(mapping_of(data.get("output")).get("output"))
-    return [_text(f"! {command}") | {"command": command}, _ran(command, output, data)]
+    return [_text(f"! {command}") | {"command": command}, _shell_call(command, output, data)]
 
 
-def _ended(data: Json) -> list[Json]:
-    """How a command ended that the agent ran in the background; of a person's own its message tells that."""
+def _background_result(data: Json) -> list[Json]:
+    """Return the result of the agent's background command; a person's command has its own message."""
     text, command = text_of(data.get("text")), text_of(data.get("description"))
     output = text.partition(f'"{command}">\n')[2].rstrip().removesuffix(_DONE).rstrip()
-    return [_ran(command, output, mapping_of(data.get("metadata")))] if text.startswith(_BEGUN) else []
+    return [_shell_call(command, output, mapping_of(data.get("metadata")))] if text.startswith(_BEGUN) else []
 
 
-def _ran(command: str, output: str, ended: Json) -> Json:
+def _shell_call(command: str, output: str, ended: Json) -> Json:
     state: Json = {"status": "completed", "input": {"command": command}, "output": output, "metadata": ended}
     return {"type": "tool", "tool": "shell", "state": state}

@@ -138,11 +138,10 @@ def test_an_edit_that_was_made_stays_noted_whatever_was_refused_in_the_same_word
 
 @pytest.mark.parametrize("tool", ["str_replace_editor", "developer__text_editor", "file_editor", "fs_write", "editor"])
 def test_what_an_editor_of_several_commands_did_is_named_and_none_is_for_a_shell(tool: str) -> None:
-    looked = parse_call(tool, {"command": "view", "path": "/home/ada/door.py"})
-    assert (looked.label, looked.command) == ("view /home/ada/door.py", "")
-    assert (
-        parse_call(tool, {"command": "str_replace", "path": "door.py", "old_str": "x"}).label == "str_replace door.py"
-    )
+    view = parse_call(tool, {"command": "view", "path": "/home/ada/door.py"}, any_dialect())
+    assert (view.label, view.command) == ("view /home/ada/door.py", "")
+    edit = parse_call(tool, {"command": "str_replace", "path": "door.py", "old_str": "x"}, any_dialect())
+    assert edit.label == "str_replace door.py"
     assert is_editor("str_replace")
     assert not is_editor("view")
 

@@ -1,7 +1,7 @@
 import pytest
 
-from pastchats_memory.formats.agents.claude_code import dialect as claude_code
-from pastchats_memory.formats.agents.codex import dialect as codex
+from pastchats_memory.formats.agents.claude_code.dialect import parse_prompt
+from pastchats_memory.formats.agents.codex.dialect import strip_context
 from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
 from pastchats_memory.formats.base.tools import ToolCall, ToolResult, notable_result, parse_call, parse_result
 from pastchats_memory.formats.registry import any_dialect
@@ -49,8 +49,8 @@ def test_what_is_kept_of_a_result_is_short_and_has_its_beginning_and_its_end():
     ids=range(10),
 )  # fmt: skip
 def test_a_hostile_megabyte_is_unwrapped(text):
-    claude_code.parse_prompt(text)
-    codex.strip_context(text)
+    parse_prompt(text)
+    strip_context(text)
 
 
 def test_the_files_of_a_patch_are_what_the_call_is_about():

@@ -1,4 +1,4 @@
-"""Amazon Q's own spellings, which Kiro CLI shares."""
+"""Name Amazon Q's own spellings, which Kiro CLI shares."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def read(source: SourceFile) -> Iterator[Row]:
     """The turns in file order. The file is read twice: which branch was left behind is known only at its end."""
     before = source.resumed.state if source.resumed else {}
     branches = BranchTree(before)
-    about = SessionInfo(**mapping_of(before["about"])) if before else SessionInfo(source.path.stem)  # type: ignore[arg-type] # what this reader itself has stored
+    about = SessionInfo(**mapping_of(before["info"])) if before else SessionInfo(source.path.stem)  # type: ignore[arg-type] # what this reader itself has stored
     named = asdict(about)
     for item in source.records():
         record = mapping_of(item.value) if isinstance(item, Record) else {}

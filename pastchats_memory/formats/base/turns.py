@@ -26,7 +26,7 @@ from pastchats_memory.text.clean import clean
 from pastchats_memory.text.shell import is_editor
 
 MOST_TOOLS = 12
-"""Calls noted with an answer: the last ones, which tell how it went."""
+"""How many calls an answer lists: the last ones, which show how it ended."""
 SPEAKING = ("user", "assistant")
 
 
@@ -47,10 +47,10 @@ class PendingTurn:
     metadata: Json = field(default_factory=dict)
     end_line: int | None = None
     until: int = 0
-    """Position of the last record that may add to it."""
+    """The position of the last record that may add to it."""
 
     def turn(self) -> Turn | None:
-        """What has become of it; None without visible text."""
+        """Return the finished turn, or None without visible text."""
         content = clean("\n\n".join(text for text in self.texts if text.strip())).strip()
         if not content:
             return None
@@ -71,10 +71,10 @@ class PendingTurn:
 
 
 class TurnQueue:
-    """A queue that lets a turn go when nothing can be added to it any more.
+    """A queue that releases a turn when no later record can change it.
 
-    The last turn of the person or the assistant waits for the next one, so that it can be told it was interrupted and
-    which tools followed it; tool rows behind it wait with it.
+    The last turn of the user or the assistant waits for the next one: an interruption or tools may still follow. Tool rows
+    after it wait with it.
     """
 
     def __init__(self, dialect: Dialect = COMMON) -> None:
@@ -83,38 +83,38 @@ class TurnQueue:
         self._speaking: PendingTurn | None = None
         self._tools: list[object] = []
         self._edits: dict[str, int] = {}
-        """How often an edit was made in the words in which it is noted last, and not refused."""
+        """How many successful edits each label stands for."""
         self._failed: list[str] = []
         """Commands whose last run failed."""
         self._plans = TodoLists(dialect)
         self._latest: PendingTurn | None = None
 
-    def add(self, draft: PendingTurn) -> None:
-        """Put a turn at the end; tools that were called before any answer are given to the first one.
+    def add(self, turn: PendingTurn) -> None:
+        """Append a turn; the first answer takes the tools that were called before it.
 
-        A turn that says nothing may never do so: what is noted with it would be lost.
+        A turn without text takes no tools: it may stay empty, and they would be lost.
         """
-        self._queue.append(draft)
-        self._latest = draft
-        if draft.role not in SPEAKING or not any(map(str.strip, draft.texts)):
+        self._queue.append(turn)
+        self._latest = turn
+        if turn.role not in SPEAKING or not any(map(str.strip, turn.texts)):
             return
-        self._speaking = draft
-        if draft.role == "assistant" and self._tools:
-            draft.metadata["tools"], self._tools = self._tools, []
+        self._speaking = turn
+        if turn.role == "assistant" and self._tools:
+            turn.metadata["tools"], self._tools = self._tools, []
         else:
             self._edits.clear()
-        if draft.role == "user":
+        if turn.role == "user":
             self._tools = []
 
     def flag(self, name: str) -> None:
-        """Say of the last spoken turn what became of it."""
+        """Add a flag to the last turn of the user or the assistant."""
         if self._speaking is not None:
             flags = list_of(self._speaking.metadata.setdefault("flags", []))
             if name not in flags:
                 flags.append(name)
 
     def add_tool(self, label: str) -> None:
-        """Note a call with the answer that it followed, one that was made again as the latest."""
+        """List a call with the answer before it; a repeated call moves to the end."""
         tools = self._tools
         if self._speaking is not None and self._speaking.role == "assistant":
             tools = list_of(self._speaking.metadata.setdefault("tools", []))
@@ -125,10 +125,10 @@ class TurnQueue:
         if is_editor(label.partition(" ")[0]):
             self._edits[label] = self._edits.get(label, 0) + 1
 
-    def _take_back(self, label: str) -> None:
-        """Of a call that came to nothing: it is noted no more, unless another one is noted in the same words.
+    def _remove_edit(self, label: str) -> None:
+        """Remove a refused edit from the list, unless an equal one succeeded.
 
-        What is refused only after the next words stays with the answer before them, which may be read already.
+        An edit that is refused only after the next turn stays, since the answer may be released already.
         """
         if not self._edits.get(label):
             return
@@ -139,82 +139,87 @@ class TurnQueue:
                 tools.remove(label)
 
     def notable_result(self, call: ToolCall, output: ToolResult) -> tuple[str, str, str] | None:
-        """Role, kind and text of the row to keep of a call and its answer, None for what is not worth one.
+        """Return role, kind and text of the row for a call and its result, or None if it is not worth one.
 
-        A command that failed before is worth one when it succeeds. An edit that was refused is none that was made.
+        A command that failed before is worth a row when it succeeds. A refused edit leaves the answer's list.
         """
         failed = has_failed(call, output, self._dialect)
         if failed and is_editor(call.label.partition(" ")[0]):
-            self._take_back(call.label)
-        mended = not failed and call.command in self._failed
-        if mended:
+            self._remove_edit(call.label)
+        failed_before = not failed and call.command in self._failed
+        if failed_before:
             self._failed.remove(call.command)
         elif failed and call.command and call.command not in self._failed:
             self._failed.append(call.command)
             del self._failed[:-MOST_TOOLS]
-        return notable_result(call, output, self._dialect, failed_before=mended)
+        return notable_result(call, output, self._dialect, failed_before=failed_before)
 
     def add_plan(self, name: str, arguments: object, call_id: str = "", at: str | None = None, line: int = 0) -> None:
-        """Take a tool call that may keep a list of what is to be done; its time and line are else those of the turn before."""
-        said = self._latest
-        if said is not None and said.conversation_id:
+        """Add a tool call that may be about a todo list; time and line default to those of the turn before."""
+        latest = self._latest
+        if latest is not None and latest.conversation_id:
             self._plans.add_call(
-                name, arguments, said.conversation_id, at=at or said.timestamp, line=line or said.line, call_id=call_id
+                name,
+                arguments,
+                latest.conversation_id,
+                at=at or latest.timestamp,
+                line=line or latest.line,
+                call_id=call_id,
             )
 
-    def add_plan_result(self, call_id: str, told: object, text: str) -> None:
-        """Take what such a call answered."""
-        self._plans.add_result(call_id, told, text)
+    def add_plan_result(self, call_id: str, output: object, text: str) -> None:
+        """Add the result of such a call."""
+        self._plans.add_result(call_id, output, text)
 
     def pop_complete(self, position: int) -> Iterator[Turn]:
-        """The turns that no record after `position` can change."""
+        """Yield the turns that no record after `position` can change."""
         while self._queue and self._queue[0] is not self._speaking and self._queue[0].until <= position:
-            yield from self._first()
+            yield from self._pop()
 
     def flush(self) -> Iterator[Turn]:
-        """All that is left, at the end of the file."""
+        """Yield the remaining turns, at the end of the file."""
         while self._queue:
-            yield from self._first()
+            yield from self._pop()
 
     def tasks(self) -> Iterator[Task]:
-        """What was planned in the conversation, at the end of the file."""
+        """Yield the tasks of the conversation's todo lists, at the end of the file."""
         if self._latest is not None:
             yield from self._plans.tasks(self._latest.cwd, self._latest.project)
 
     @property
     def last_spoken(self) -> PendingTurn | None:
-        """The last turn of the person or the assistant."""
+        """Return the last turn of the user or the assistant."""
         return self._speaking
 
     @property
     def answers(self) -> list[PendingTurn]:
-        """The assistant's turns that may still grow."""
-        return [draft for draft in self._queue if draft.role == "assistant"]
+        """Return the assistant's turns that may still grow."""
+        return [turn for turn in self._queue if turn.role == "assistant"]
 
     def snapshot(self) -> Json:
-        """All that waits, as JSON."""
-        speaking = next((place for place, draft in enumerate(self._queue) if draft is self._speaking), None)
+        """Return the waiting turns, as JSON."""
+        speaking = next((place for place, turn in enumerate(self._queue) if turn is self._speaking), None)
         latest = None if self._latest is None else asdict(self._latest) | {"texts": [], "metadata": {}}
-        queue = [asdict(draft) for draft in self._queue]
+        queue = [asdict(turn) for turn in self._queue]
         return {
             "queue": queue, "speaking": speaking, "tools": self._tools, "edits": self._edits, "failed": self._failed, "latest": latest,
             "plans": self._plans.snapshot(),
         }  # fmt: skip
 
-    def restore(self, state: Json) -> None:
-        """Take up what `state` gave when the file was shorter; positions are counted anew from there."""
-        waiting = [PendingTurn(**{**mapping_of(draft), "until": 0}) for draft in list_of(state.get("queue"))]  # type: ignore[arg-type] # as `state` wrote them
-        speaking = state.get("speaking")
+    def restore(self, snapshot: Json) -> None:
+        """Restore the snapshot of the shorter file; positions start at zero again."""
+        waiting = [PendingTurn(**{**mapping_of(turn), "until": 0}) for turn in list_of(snapshot.get("queue"))]  # type: ignore[arg-type] # as `snapshot` wrote them
+        speaking = snapshot.get("speaking")
         self._queue.extend(waiting)
         self._speaking = waiting[speaking] if isinstance(speaking, int) else None
-        self._tools = list_of(state.get("tools"))
-        self._edits = {label: number_of(uses) or 0 for label, uses in mapping_of(state.get("edits")).items()}
-        self._failed = [text_of(command) for command in list_of(state.get("failed"))]
-        latest = mapping_of(state.get("latest"))
-        self._latest = PendingTurn(**latest) if latest else None  # type: ignore[arg-type] # as `state` wrote it
-        self._plans.restore(mapping_of(state.get("plans")))
+        self._tools = list_of(snapshot.get("tools"))
+        self._edits = {label: number_of(uses) or 0 for label, uses in mapping_of(snapshot.get("edits")).items()}
+        self._failed = [text_of(command) for command in list_of(snapshot.get("failed"))]
+        latest = mapping_of(snapshot.get("latest"))
+        self._latest = PendingTurn(**latest) if latest else None  # type: ignore[arg-type] # as `snapshot` wrote it
+        self._plans.restore(mapping_of(snapshot.get("plans")))
 
-    def _first(self) -> Iterator[Turn]:
+    def _pop(self) -> Iterator[Turn]:
         turn = self._queue.popleft().turn()
         if turn is not None:
             yield turn

@@ -93,7 +93,7 @@ def read(source: SourceFile) -> Iterator[Row]:
         yield from source.from_database(lambda database: _from_store(database, source.path))
         return
     before = source.resumed.state if source.resumed else {}
-    about = SessionInfo(**mapping_of(before["about"])) if before else _about(source.path)  # type: ignore[arg-type] # what this reader itself has stored
+    about = SessionInfo(**mapping_of(before["info"])) if before else _about(source.path)  # type: ignore[arg-type] # what this reader itself has stored
     builder = SessionBuilder(about)
     branch = "sidechain" if "subagents" in source.path.parts[:-1] else "main"
     if source.shape == "jsonl":

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pastchats_memory.formats.base import json_scanner
+from pastchats_memory.formats.base import json_scanner, source
 from pastchats_memory.formats.base.json_scanner import Scanner, Torn
 from pastchats_memory.formats.base.source import BadJson, Element, SourceFile
 from pastchats_memory.model import Unreadable

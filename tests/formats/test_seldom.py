@@ -10,7 +10,7 @@ from golden import inputs, rows, turns
 from pastchats_memory.formats.agents.claude_code import CLAUDE_CODE, index_pass
 from pastchats_memory.formats.agents.codex import CODEX
 from pastchats_memory.formats.agents.cursor import CURSOR
-from pastchats_memory.formats.base import json_scanner
+from pastchats_memory.formats.base import json_scanner, source
 from pastchats_memory.formats.base.json_scanner import Scanner, Torn
 from pastchats_memory.formats.base.markdown import front_matter, in_details
 from pastchats_memory.formats.base.source import BadJson, NotText, SourceFile

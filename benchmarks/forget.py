@@ -42,7 +42,7 @@ def another_writer(path: Path, took: dict[str, float]) -> Iterator[None]:
     waits, is_over = [0.0], threading.Event()
 
     def write() -> None:
-        with open_database(path) as other, other.patient():
+        with open_database(path) as other, other.with_long_timeout():
             while not is_over.wait(0.1):
                 start = time.perf_counter()
                 with other.transaction():

@@ -73,7 +73,7 @@ def index(
         todo, archives = _prepare(database, found, options, report)
         lies_ahead = forecast(embedder, todo, lambda plan: _texts(database, plan, options))
         announce(replace(lies_ahead, beside=runs_under_way(database)))
-        with database.unmapped(), database.patient():
+        with database.without_mapping(), database.with_long_timeout():
             _index_files(database, writer, todo, options, report, progress)
             for bring_up_to_date in (vectors.pack_all, trigrams.catch_up, fulltext.gather, note_passages, derive):
                 bring_up_to_date(database)

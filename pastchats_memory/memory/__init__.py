@@ -16,7 +16,8 @@ from pastchats_memory.errors import DatabaseCorrupt, MemoryFault, UsageFault
 from pastchats_memory.memory.requests import about_the_model, hidden_projects, model_settings
 from pastchats_memory.model import Item, number_of
 from pastchats_memory.search import Request
-from pastchats_memory.store.database import DAMAGED, Database, open_database
+from pastchats_memory.store.database import Database, open_database
+from pastchats_memory.store.errors import HINT_DAMAGED
 from pastchats_memory.store.deletion import finish_at_opening
 from pastchats_memory.store.sources import meta
 from pastchats_memory.store.vectors import catch_up_at_opening
@@ -219,7 +220,7 @@ def _explain_damage(database: Database, fault: BaseException) -> None:
     from pastchats_memory.store.checks import damage, faulty
 
     if found := damage(database) or faulty(database):
-        raise DatabaseCorrupt(f"{database.path}: the database is damaged ({found[0]})", DAMAGED) from fault
+        raise DatabaseCorrupt(f"{database.path}: the database is damaged ({found[0]})", HINT_DAMAGED) from fault
 
 
 # What is asked of a memory: search, recall, context, items, tasks and verdicts on them.
@@ -808,16 +809,16 @@ class Keeping(Opened):
             ModelUnavailable: its model, by which lost vectors are made again, cannot be had; it is as it was.
         """
         from pastchats_memory.health import Mended, complete
-        from pastchats_memory.store.atomic_file import beside, put_in_place
+        from pastchats_memory.store.atomic_file import partial_file, replace_file
         from pastchats_memory.store.recover import salvage
 
         config = load()
         file = config.database if path is None else Path(path)
-        with beside(file) as partial:
+        with partial_file(file) as partial:
             saved = salvage(file, partial)
             with cls.open(partial, create=False, config=config) as new:
                 lacked = complete(new._database, new._model())  # noqa: SLF001 - our own
-            return Mended(saved, lacked, put_in_place(partial, file))
+            return Mended(saved, lacked, replace_file(partial, file))
 
     def export(self) -> Generator[str]:
         """Every turn and task that may be seen from here, a line of JSON each, which `index` reads back. Raises StoreFault."""

@@ -52,7 +52,7 @@ def _background(database: Database, passing: Ids | None) -> tuple[list[int], NDA
     """Some of the rows that were searched, all over them, and their vectors; of the whole memory the same for every question."""
     if passing is not None:
         return vectors.matrix(database, spread_among(passing, SAMPLE))
-    return database.kept.once("background", lambda: vectors.matrix(database, spread_ids(database, SAMPLE)))
+    return database.cache.get_or_make("background", lambda: vectors.matrix(database, spread_ids(database, SAMPLE)))
 
 
 def by_words(database: Database, matches: Matches, pool: Sequence[int], times: Times) -> list[int]:

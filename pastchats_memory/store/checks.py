@@ -10,7 +10,7 @@ from pastchats_memory.errors import DatabaseCorrupt
 from pastchats_memory.store import pending_deletes, trigrams, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.fulltext import FULL_TEXT
-from pastchats_memory.store.migrations import names_of_schema
+from pastchats_memory.store.schema import schema_names
 from pastchats_memory.store.sources import meta
 from pastchats_memory.store.vectors import differing, reindex
 
@@ -104,7 +104,7 @@ def damage(database: Database) -> list[str]:
 def faulty(database: Database) -> list[str]:
     """What no release writes, where the file itself is whole: lacking tables, values of another kind; empty for nothing."""
     try:
-        lacking = sorted(set(names_of_schema()) - {name for (name,) in database.run("SELECT name FROM sqlite_schema")})
+        lacking = sorted(set(schema_names()) - {name for (name,) in database.run("SELECT name FROM sqlite_schema")})
         if lacking:
             return [f"it lacks {', '.join(lacking[:5])}"]
         database.define("sha256", _sha256)

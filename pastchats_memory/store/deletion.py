@@ -19,7 +19,7 @@ from pastchats_memory.store.atomic_file import is_alive
 from pastchats_memory.store.citations import BELOW
 from pastchats_memory.store.database import BUSY_MS, PAUSE, Database
 from pastchats_memory.store.filters import LISTED, TEXTS, conditions, task_conditions
-from pastchats_memory.store.migrations import schema
+from pastchats_memory.store.schema import schema
 from pastchats_memory.store.pending_deletes import GOING, without_buried
 from pastchats_memory.store.sources import meta, set_meta
 from pastchats_memory.store.tasks import task_text
@@ -178,14 +178,14 @@ def finish_scrub(database: Database, *, wait_ms: int = BUSY_MS) -> bool:
 def _emptied(database: Database, wait_ms: int) -> bool:
     """Whether the log is empty now. Who waits for readers to leave it keeps all writers out meanwhile, so he waits in short turns."""
     until = time.monotonic() + wait_ms / 1000
-    database.wait(min(wait_ms, TURN_MS))
+    database.set_timeout(min(wait_ms, TURN_MS))
     try:
         while database.run("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]:
             if time.monotonic() >= until:
                 return False
             time.sleep(PAUSE)
     finally:
-        database.wait(BUSY_MS)
+        database.set_timeout(BUSY_MS)
     return True
 
 

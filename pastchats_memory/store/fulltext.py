@@ -37,7 +37,7 @@ def stems(database: Database, words: Iterable[str]) -> dict[str, tuple[str, ...]
 
 def document_frequencies(database: Database, tokens: Iterable[str]) -> dict[str, int]:
     """In how many rows, of turns and of texts of tasks, each stemmed token occurs. Raises StoreFault."""
-    known: dict[str, int] = database.kept.once("document frequencies", dict)
+    known: dict[str, int] = database.cache.get_or_make("document frequencies", dict)
     found = {token: known.get(token) or _document_frequency(database, token) for token in tokens}
     known.update((token, rows) for token, rows in found.items() if rows >= FREQUENT)
     return found

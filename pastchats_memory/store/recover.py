@@ -20,8 +20,9 @@ import orjson
 
 from pastchats_memory.errors import DatabaseCorrupt, StoreFault
 from pastchats_memory.store.checks import TIMES, is_time
-from pastchats_memory.store.database import Database, open_database, side_files, translate
-from pastchats_memory.store.migrations import schema
+from pastchats_memory.store.database import Database, open_database, side_files
+from pastchats_memory.store.errors import translate
+from pastchats_memory.store.schema import schema
 from pastchats_memory.store.pending_deletes import GOING
 from pastchats_memory.store.redactions import RULES
 
@@ -188,7 +189,7 @@ DURABLE = (
     "judgement_reads", "forgettings", "forgotten",
 )  # fmt: skip
 """Tables from which all others are made."""
-KEPT = ("model_name", "model_version", "embedding_dim", "last_reindex_at", RULES, GOING)
+DURABLE_KEYS = ("model_name", "model_version", "embedding_dim", "last_reindex_at", RULES, GOING)
 """Keys of `embedding_meta` that say something of durable rows, or which of them go; the others say how far what is derived has come."""
 FITTING = {"INTEGER": (int,), "TEXT": (str,), "BLOB": (bytes,), "REAL": (float, int)}
 """What a value of a column is in Python, by the column's type."""
@@ -466,8 +467,8 @@ def _drop_entries_of_indexes(new: Database) -> None:
 
 def _drop_broken_vectors(new: Database) -> None:
     """Leave only vectors that are some, of the database's own model."""
-    marks = ", ".join("?" * len(KEPT))
-    new.run(f"DELETE FROM embedding_meta WHERE key NOT IN ({marks})", KEPT)
+    marks = ", ".join("?" * len(DURABLE_KEYS))
+    new.run(f"DELETE FROM embedding_meta WHERE key NOT IN ({marks})", DURABLE_KEYS)
     new.run("DELETE FROM embedding_meta WHERE key = ? AND NOT json_valid(value)", (GOING,))
     known = dict(new.run("SELECT key, value FROM embedding_meta"))
     model, dim = known.get("model_name"), known.get("embedding_dim")

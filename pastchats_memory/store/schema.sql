@@ -1,4 +1,4 @@
--- The database contract of pastchats-memory, schema version 14.
+-- The database contract of pastchats-memory, schema version 1.
 --
 -- Durable: prompts, prompt_embeddings and task_embeddings (the vectors' one source of truth), sources, sightings, runs, tasks,
 -- judgements, forgettings with their tombstones.

@@ -112,7 +112,7 @@ def test_the_same_model_again_embeds_nothing_and_makes_the_engines_anew(database
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_what_happens_to_a_row_after_the_change_is_followed_as_before(database: Database, fails: bool) -> None:
-    with suppress(InterruptedError), database.transaction(), database.unattended():
+    with suppress(InterruptedError), database.transaction(), database.without_triggers():
         if fails:
             raise InterruptedError
     reindex_embeddings(database, Checksums())

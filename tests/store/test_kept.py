@@ -180,10 +180,10 @@ def test_more_filters_than_are_kept_each_let_through_what_they_should(kept: Kept
 
 
 def test_between_two_looks_at_the_file_nothing_is_kept(kept: Kept) -> None:
-    kept.database.kept.values()["seen"] = True
-    assert kept.database.kept.values() == {}
+    kept.database.cache.entries()["seen"] = True
+    assert kept.database.cache.entries() == {}
     with kept.database.snapshot():
-        assert "seen" not in kept.database.kept.values()
+        assert "seen" not in kept.database.cache.entries()
 
 
 def test_who_asks_once_keeps_nothing(kept: Kept) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from scenes import VERSIONS
 
-from pastchats_memory.store.migrations import SCHEMA_VERSION
+from pastchats_memory.store.schema import SCHEMA_VERSION
 
 LOOP = Path(__file__).with_name("kill_loop.py")
 KILLS = 8

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from pastchats_memory.errors import DatabaseCorrupt, DatabaseLocked, DatabaseReadOnly, DiskFull
 from pastchats_memory.model import Filters, Neighbour
-from pastchats_memory.store.database import DAMAGED, PAUSE, Database
+from pastchats_memory.store.database import PAUSE, Database
+from pastchats_memory.store.errors import HINT_DAMAGED
 from pastchats_memory.store.filters import LISTED, allowed_ids
 from pastchats_memory.store.ids import Ids
 from pastchats_memory.store.pending_deletes import without_buried
@@ -88,7 +89,7 @@ def _numbers(text: str) -> NDArray[np.float64]:
     try:
         return np.frombuffer(array("d", orjson.loads(text)))  # twice as fast as an array of lists
     except (orjson.JSONDecodeError, TypeError) as fault:
-        raise DatabaseCorrupt(f"the database is damaged (a vector that is none: {fault})", DAMAGED) from fault
+        raise DatabaseCorrupt(f"the database is damaged (a vector that is none: {fault})", HINT_DAMAGED) from fault
 
 
 def _unpacked(components: bytes) -> NDArray[np.float64]:
@@ -128,7 +129,7 @@ def passing_ids(database: Database, filters: Filters) -> Ids | None:
     """All rows that the filters let through, ascending; None where that is all. Raises StoreFault."""
     if filters == Filters():
         return None
-    kept: dict[Filters, Ids] = database.kept.once("passing", dict)
+    kept: dict[Filters, Ids] = database.cache.get_or_make("passing", dict)
     if filters not in kept:
         if len(kept) == MOST_FILTERS:
             kept.clear()
@@ -186,7 +187,7 @@ def nearest(
         if engine_of(database) == "vec0":
             found = _by_vec0(database, query, k, candidates)
         elif blocks.kept(database):
-            database.unmap()
+            database.stop_mapping()
         return score(database, query, candidates)[:k] if found is None else found
 
 

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pastchats_memory.errors import DatabaseCorrupt
-from pastchats_memory.store.database import DAMAGED, Blobs, Database
+from pastchats_memory.store.database import Blobs, Database
+from pastchats_memory.store.errors import HINT_DAMAGED
 from pastchats_memory.store.ids import Ids, among
 
 Codes = NDArray[np.int8]
@@ -84,8 +85,8 @@ def propose(database: Database, direction: Floats, k: int, excluded: Ids, allowe
 
 def kept(database: Database) -> list[Part] | None:
     """All of the blocks, where earlier questions have read them: of what was written since, once more. Raises StoreFault."""
-    values = database.kept.values()
-    if TABLE not in values and (known := database.kept.versioned.get(TABLE)):
+    values = database.cache.entries()
+    if TABLE not in values and (known := database.cache.versioned.get(TABLE)):
         values[TABLE] = _brought_up_to_date(database, known)
     parts: list[Part] | None = values.get(TABLE)
     return parts
@@ -119,7 +120,7 @@ def _versions(database: Database) -> dict[int, Versions]:
 
 def _read(database: Database, dim: int, read: SimpleQueue[Part | None], free: SimpleQueue[Codes]) -> None:
     """All of the blocks, part by part; the second question to read them keeps what it reads."""
-    now, versioned = _versions(database), database.kept.versioned
+    now, versioned = _versions(database), database.cache.versioned
     keeps = ASKED in versioned and len(now) * STRIDE * BLOCK * dim <= MOST_KEPT
     versioned[ASKED] = True
     for buffer in np.empty((len(now) if keeps else 2, STRIDE * BLOCK, dim), np.int8):
@@ -133,7 +134,7 @@ def _read(database: Database, dim: int, read: SimpleQueue[Part | None], free: Si
                 parts[stride] = versions, part
     if keeps:
         versioned[TABLE] = parts
-        database.kept.values()[TABLE] = [part for _, part in parts.values()]
+        database.cache.entries()[TABLE] = [part for _, part in parts.values()]
 
 
 def _part(database: Database, blobs: Blobs, stride: int, buffer: Codes) -> Part:
@@ -144,7 +145,7 @@ def _part(database: Database, blobs: Blobs, stride: int, buffer: Codes) -> Part:
     )
     for block, vectors, of_ids, of_scales in few:
         if not len(of_ids) / 8 == len(of_scales) / 4 == vectors <= BLOCK:
-            raise DatabaseCorrupt(f"the database is damaged (block {block} of the vectors)", DAMAGED)
+            raise DatabaseCorrupt(f"the database is damaged (block {block} of the vectors)", HINT_DAMAGED)
     ids = np.frombuffer(b"".join(row[2] for row in few), np.int64)
     scales = np.frombuffer(b"".join(row[3] for row in few), np.float32)
     end = 0

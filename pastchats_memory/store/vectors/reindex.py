@@ -126,7 +126,7 @@ def switch(database: Database, name: str, version: str, dim: int) -> int:
         StoreFault: nothing was changed.
     """
     rows = 0
-    with database.unattended():  # every row that is written is of a text that is there
+    with database.without_triggers():  # every row that is written is of a text that is there
         for texts, embeddings, key in EMBEDDED:
             # NOT INDEXED: in the order of the texts' index pages would be written many times.
             database.run(

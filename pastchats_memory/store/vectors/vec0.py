@@ -13,7 +13,8 @@ import orjson
 from numpy.typing import NDArray
 
 from pastchats_memory.errors import DatabaseCorrupt
-from pastchats_memory.store.database import DAMAGED, Database
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.errors import HINT_DAMAGED
 from pastchats_memory.store.filters import FIRST_TEXT
 
 TABLE = "vec_prompts"
@@ -89,7 +90,7 @@ def make(database: Database, dim: int) -> None:
     names = {name for (name,) in database.run("SELECT name FROM sqlite_schema WHERE name GLOB 'vec_*'")}
     for table in {TABLE, OF_TASKS} & names:
         if lacking := {f"{table}_{part}" for part in PARTS} - names:  # which takes sqlite-vec down with the process
-            raise DatabaseCorrupt(f"{database.path}: the database is damaged (it lacks {min(lacking)})", DAMAGED)
+            raise DatabaseCorrupt(f"{database.path}: the database is damaged (it lacks {min(lacking)})", HINT_DAMAGED)
     database.run(
         f"CREATE VIRTUAL TABLE IF NOT EXISTS {OF_TASKS} USING vec0(text_id INTEGER PRIMARY KEY, embedding float[{dim}])"
     )

@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint scan-patterns coverage fuzz fuzz-http torture bench-speed bench-index bench-memory bench-embed bench-quality bench-tasks bench-scale bench-outcome clean
+.PHONY: demo test lint docs scan-patterns coverage fuzz fuzz-http torture bench-speed bench-index bench-memory bench-embed bench-quality bench-tasks bench-scale bench-outcome clean
 
 demo: $(VENV)/installed
 	@$(BIN)/python scripts/demo.py
@@ -18,7 +18,13 @@ lint: $(VENV)/installed-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive pastchats_memory scripts
+	$(BIN)/python scripts/check_word_lists.py
 	$(BIN)/python scripts/audit.py
+
+# Writes the generated parts of the pages, then builds the site into build/docs and checks every link.
+docs: $(VENV)/installed-dev
+	$(BIN)/python scripts/generate_docs.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # Every regular expression against texts made to hold it up, of up to LONGEST characters; ONLY='redact' for a room alone.
 LONGEST ?= 12000

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from corpus import database as made
 
-from pastchats_memory.forget import Selector
+from pastchats_memory.maintenance.forget import Selector
 from pastchats_memory.model import Filters
 from pastchats_memory.store import deletion, vectors
 from pastchats_memory.store.database import Database, open_database

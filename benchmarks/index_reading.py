@@ -23,7 +23,7 @@ import numpy as np
 import timing
 
 from pastchats_memory.embed import Vector
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.registry import detect_format
 from pastchats_memory.ingest import IndexOptions, IndexReport, index
 from pastchats_memory.model import Turn, Unreadable
@@ -68,8 +68,8 @@ def samples(place: Path) -> dict[str, Path]:
     fixtures = [path for path in FIXTURES.glob("*/*") if path.suffix in grown.SUFFIXES and path.parent.name != "fuzz"]
     for number, path in enumerate(sorted(fixtures, key=lambda path: path.stat().st_size)):
         file = grown.grown(path, place / str(number), TRIED)
-        reader = detect_format(Source(file))
-        items = list(reader.read(Source(file))) if reader else []
+        reader = detect_format(SourceFile(file))
+        items = list(reader.read(SourceFile(file))) if reader else []
         turns = [item for item in items if isinstance(item, Turn)]
         told = sum(turn.branch == "main" for turn in turns)
         if reader and told > max(FEWEST, len(turns) / 2) and not any(isinstance(item, Unreadable) for item in items):
@@ -85,7 +85,7 @@ def taken(work: Callable[[], object]) -> tuple[object, float]:
 
 def read(file: Path) -> int:
     """Turns that the reader alone gives."""
-    source = Source(file)
+    source = SourceFile(file)
     reader = detect_format(source)
     return sum(isinstance(item, Turn) for item in reader.read(source)) if reader else 0
 

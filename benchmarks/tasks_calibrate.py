@@ -1,4 +1,4 @@
-"""Fit the weights of `likeness` on half of the labelled pairs, and say how well they do on the other half.
+"""Fit the weights of task similarity on half of the labelled pairs, and measure them on the other half.
 
     PASTCHATS_SHARED=../shared python benchmarks/tasks_calibrate.py [--fit]
 
@@ -21,7 +21,14 @@ import numpy as np
 from tasks_files import shared_tasks
 
 from pastchats_memory.embed.packaged import PackagedEmbedder
-from pastchats_memory.likeness import AT_DUPLICATE, AT_RELATED, TO_BE_SAME, TO_RELATE, features, shown
+from pastchats_memory.tasks.similarity import (
+    DUPLICATE_SCORE,
+    DUPLICATE_WEIGHTS,
+    RELATED_SCORE,
+    RELATED_WEIGHTS,
+    combine_probabilities,
+    compute_features,
+)
 
 FOLDER = Path(__file__).parent / "tasks"
 LABELS = ("new", "related", "duplicate")
@@ -71,7 +78,7 @@ def measured(pairs: list[Pair]) -> list[dict[str, float]]:
     texts = sorted({*titles, *titles.values()})
     vectors = dict(zip(texts, PackagedEmbedder().embed(texts), strict=True))
     return [
-        features(
+        compute_features(
             float(vectors[p.first] @ vectors[p.second]),
             float(vectors[titles[p.first]] @ vectors[titles[p.second]]),
             p.first,
@@ -120,8 +127,8 @@ def main() -> None:
     classes = np.array([LABELS.index(pair.label) for pair in pairs])
     models = []
     for weights, among, target in (
-        (TO_RELATE, tuning, classes > 0),
-        (TO_BE_SAME, tuning & (classes > 0), classes == LABELS.index("duplicate")),
+        (RELATED_WEIGHTS, tuning, classes > 0),
+        (DUPLICATE_WEIGHTS, tuning & (classes > 0), classes == LABELS.index("duplicate")),
     ):
         rows = np.array([[row[name] for name in weights] for row in found])
         chosen = np.array(list(weights.values()))
@@ -130,12 +137,12 @@ def main() -> None:
             print(dict(zip(weights, chosen.round(2).tolist(), strict=True)))
         models.append(1 / (1 + np.exp(-rows @ chosen)))
     related, same = models
-    scores = np.array([shown(float(a), float(b)) for a, b in zip(related, same, strict=True)])
-    said = (scores >= AT_RELATED).astype(int) + (scores >= AT_DUPLICATE)
+    scores = np.array([combine_probabilities(float(a), float(b)) for a, b in zip(related, same, strict=True)])
+    said = (scores >= RELATED_SCORE).astype(int) + (scores >= DUPLICATE_SCORE)
     cosine = by_cosine(np.array([row["cosine"] for row in found]), classes, tuning)
     for name, which in (("tuned on", tuning), ("not tuned on", ~tuning)):
         of = [pair for pair, is_in in zip(pairs, which, strict=True) if is_in]
-        report(f"likeness, {name}", said[which], of)
+        report(f"similarity, {name}", said[which], of)
         report(f"cosine alone, {name}", cosine[which], of)
 
 

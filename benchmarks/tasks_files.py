@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.tasks.beads import BEADS
 from pastchats_memory.formats.tasks.issue_files import ISSUE_FILES
 from pastchats_memory.formats.tasks.taskmaster import TASKMASTER
@@ -49,7 +49,7 @@ def shared_tasks() -> list[Known]:
     found = []
     for folder in FOLDERS:
         for path in sorted((root / folder).iterdir()):
-            source = Source(path)
+            source = SourceFile(path)
             for reader in (BEADS, TASKMASTER, ISSUE_FILES):
                 if reader.detect(source):
                     found += [

@@ -3,7 +3,7 @@
     PASTCHATS_SHARED=../shared python benchmarks/tasks_scan.py [ROWS]
 
 Tasks are real ones (title and vector) and copies of them with one word left out and their vectors turned a little, so
-that there are near pairs of every degree. Exact: every pair whose titles' cosine reaches LEAST_COSINE, on 5,000 tasks.
+that there are near pairs of every degree. Exact: every pair whose titles' cosine reaches MIN_TITLE_COSINE, on 5,000 tasks.
 """
 
 from __future__ import annotations
@@ -18,13 +18,17 @@ import numpy as np
 from tasks_files import shared_tasks
 
 from pastchats_memory.embed.packaged import PackagedEmbedder
-from pastchats_memory.likeness import likeness
 from pastchats_memory.model import TYPES, Filters, Task
 from pastchats_memory.store import vectors
 from pastchats_memory.store.database import open_database
 from pastchats_memory.store.sources import set_meta
 from pastchats_memory.store.tasks import Filed, TaskWriter
-from pastchats_memory.tasks.scan import LEAST_COSINE, LEAST_SCORE, duplicates
+from pastchats_memory.tasks.similarity import (
+    MIN_PAIR_SCORE,
+    MIN_TITLE_COSINE,
+    find_duplicate_clusters,
+    score_similarity,
+)
 
 FEW = 5_000
 
@@ -49,14 +53,14 @@ def corpus(rows: int) -> tuple[list[str], np.ndarray]:
 
 
 def exact(titles: list[str], rows: np.ndarray) -> set[tuple[int, int]]:
-    """Every pair of places that reaches LEAST_SCORE."""
+    """Every pair of places that reaches MIN_PAIR_SCORE."""
     found = set()
     for start in range(0, len(rows), 500):
         cosines = rows[start : start + 500] @ rows.T
-        for row, column in zip(*np.nonzero(cosines >= LEAST_COSINE), strict=True):
+        for row, column in zip(*np.nonzero(cosines >= MIN_TITLE_COSINE), strict=True):
             one, other = start + int(row), int(column)
             cosine = float(cosines[row, column])
-            if one < other and likeness(cosine, cosine, titles[one], titles[other]).score >= LEAST_SCORE:
+            if one < other and score_similarity(cosine, cosine, titles[one], titles[other]).score >= MIN_PAIR_SCORE:
                 found.add((one, other))
     return found
 
@@ -71,7 +75,7 @@ def scanned(titles: list[str], rows: np.ndarray, folder: Path) -> tuple[set[tupl
             for number, title in enumerate(titles):
                 writer.put(Filed(Task(str(number), title, scope="s"), "p", "/s.jsonl", key=str(number)))
         start, given = time.perf_counter(), time.process_time()
-        clusters = duplicates(database, Filters(kinds=TYPES))
+        clusters = find_duplicate_clusters(database, Filters(kinds=TYPES))
         seconds, given = time.perf_counter() - start, time.process_time() - given
     return (
         {

@@ -40,18 +40,20 @@ def main() -> None:
         right: Counter[str] = Counter()
         said: Counter[str] = Counter()
         true: Counter[str] = Counter()
-        board = memory.tasks
-        ready = board.ready([one.task for one in tasks] + [Task("", row["task"]) for row in rows])
-        with board._database.transaction():  # noqa: SLF001 - a benchmark fills the store as `index` does
-            writer = board.writer(ready)
+        tasks_memory = memory.tasks
+        ready = tasks_memory.embed_tasks([one.task for one in tasks] + [Task("", row["task"]) for row in rows])
+        with tasks_memory._database.transaction():  # noqa: SLF001 - a benchmark fills the store as `index` does
+            writer = tasks_memory.open_writer(ready)
             for one in tasks:
                 writer.put(one)
-            vectors.catch_up(board._database)  # noqa: SLF001 - a batch in one transaction, which the board does not offer
+            vectors.catch_up(tasks_memory._database)  # noqa: SLF001 - a batch in one transaction, which `TaskMemory` does not offer
         for row, raw, verdict in asked:
             if raw:
-                with board._database.transaction():  # noqa: SLF001 - a batch in one transaction, which the board does not offer
-                    board.writer(ready).put(Filed(Task("w", row["task"], scope="w", status_raw=raw), "w", "/w"))
-                    vectors.catch_up(board._database)  # noqa: SLF001 - a batch in one transaction, which the board does not offer
+                with tasks_memory._database.transaction():  # noqa: SLF001 - a batch in one transaction, which `TaskMemory` does not offer
+                    tasks_memory.open_writer(ready).put(
+                        Filed(Task("w", row["task"], scope="w", status_raw=raw), "w", "/w")
+                    )
+                    vectors.catch_up(tasks_memory._database)  # noqa: SLF001 - a batch in one transaction, which `TaskMemory` does not offer
             answer = memory.check_prior_work(row["same_said_otherwise"]).verdict
             true[verdict] += 1
             said[answer] += 1

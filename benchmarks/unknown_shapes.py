@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pastchats_memory.formats.messages import MESSAGES
 
-from pastchats_memory.formats.base.source import NotText, Source
+from pastchats_memory.formats.base.source import NotText, SourceFile
 from pastchats_memory.model import Turn
 
 SUFFIXES = {".json", ".jsonl", ".ndjson", ".ipynb", ".geojson", ".webmanifest", ".har"}
@@ -22,7 +22,7 @@ def main() -> None:
     paths = [path for folder in folders for path in Path(folder).rglob("*") if path.suffix.lower() in SUFFIXES]
     start, size, taken = time.perf_counter(), 0, 0
     for path in filter(Path.is_file, paths):
-        source = Source(path)
+        source = SourceFile(path)
         size += path.stat().st_size
         try:
             is_taken = MESSAGES.detect(source)

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from pastchats_memory import Memory, recall
 from pastchats_memory.episodes.threads import Thread
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.registry import detect_format
 from pastchats_memory.model import Block, Item
 from pastchats_memory.recall import budget
@@ -74,7 +74,7 @@ def tasks(name: str = "first") -> list[Task]:
 
 def decisive_line(folder: Path, task: Task) -> str | None:
     """The line that the task's digest is of; None where the transcript is another one now."""
-    source = Source(folder / task.file)
+    source = SourceFile(folder / task.file)
     reader = detect_format(source)
     for turn in reader.read(source) if reader else ():
         if getattr(turn, "line", 0) == task.line and (content := getattr(turn, "content", "")):

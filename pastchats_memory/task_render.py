@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pastchats_memory.likeness import GUIDE
 from pastchats_memory.model import RESOLVED, Hits, StoredTask
 from pastchats_memory.render import local_time, one_line, sanitised, sourced
 from pastchats_memory.render_json import attempt_json, task_fields
-from pastchats_memory.tasks.near import Near
-from pastchats_memory.tasks.prior_work import PriorWork, Resolved
+from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask
+from pastchats_memory.tasks.similarity import SCORE_LABELS, SimilarTask
 from pastchats_memory.text.excerpt import excerpt
 
 RESOLUTION_WIDTH = 700
@@ -43,14 +42,14 @@ def source_of(task: StoredTask) -> str:
     return f"{one_line(task.source_path)}:{task.source_line or 1}" if task.source_path else "made by hand"
 
 
-def near_line(one: Near) -> str:
+def near_line(one: SimilarTask) -> str:
     """`TREK-45  [0.89] Title`."""
-    return f"{one_line(one.task.key)}  [{one.likeness.score:.2f}] {one_line(one.task.title)} ({one.likeness.label}, {one.task.status})"
+    return f"{one_line(one.task.key)}  [{one.match.score:.2f}] {one_line(one.task.title)} ({one.match.label}, {one.task.status})"
 
 
 def guide() -> str:
     """What the scores mean, in one line."""
-    return "Scores: " + " · ".join(f"{least:.2f} {label}" for least, label in GUIDE)
+    return "Scores: " + " · ".join(f"{least:.2f} {label}" for least, label in SCORE_LABELS)
 
 
 def listed(tasks: Sequence[StoredTask]) -> list[list[str]]:
@@ -79,11 +78,11 @@ def recalled(hits: Hits) -> list[list[str]]:
     return rows
 
 
-def near_json(one: Near) -> dict[str, Any]:
+def near_json(one: SimilarTask) -> dict[str, Any]:
     """A task with how like it is."""
     return task_json(one.task) | {
-        "score": one.likeness.score,
-        "label": one.likeness.label,
+        "score": one.match.score,
+        "label": one.match.label,
         "similarity": one.similarity,
     }
 
@@ -176,7 +175,7 @@ def prior_work_json(work: PriorWork) -> dict[str, Any]:
     return {"schema": "check-prior-work/2", "verdict": work.verdict, "reason": work.reason, "results": results}
 
 
-def resolved_json(one: Resolved) -> dict[str, Any]:
+def resolved_json(one: ResolvedTask) -> dict[str, Any]:
     """A solved task with its resolution and where that was said."""
     source = None
     if one.source is not None:
@@ -196,7 +195,7 @@ def resolved_json(one: Resolved) -> dict[str, Any]:
     }
 
 
-def resolved_text(one: Resolved) -> str:
+def resolved_text(one: ResolvedTask) -> str:
     """A solved task whole, with its resolution and where that was said."""
     lines = [whole(one.task)]
     if one.resolution:

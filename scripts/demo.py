@@ -1,6 +1,7 @@
-"""Index the transcripts of this repository into a database of its own, search it, recall from it, judge and learn.
+"""Index the sample history, search it, recall from it, judge an episode and list lessons.
 
-`make demo` runs it. Every step is the real program, printed as a reader would type it; nothing of the reader's is touched.
+`make demo` runs it. Every step runs the real program and is printed as a user would type it. The database is temporary, and the
+user's own memory is not touched.
 """
 
 from __future__ import annotations
@@ -17,34 +18,34 @@ PROGRAM = Path(sys.executable).with_name("pastchats-memory")
 
 STEPS = (
     (
-        "Read the sessions of two coding agents, a log of messages, Markdown dialogues and notes.",
+        "Index the sessions of two coding agents, a log of messages, Markdown dialogues and notes.",
         ["index", "fixtures/demo/history"],
     ),
     (
-        "Read an export of chats, and file it under a project of its own.",
+        "Index a ChatGPT export, and file it under a project of its own.",
         ["index", "fixtures/demo/exports", "--project", "chatgpt"],
     ),
     (
-        "Search by words and by meaning at once; the columns show the place in each list.",
+        "Search by words and by meaning; two columns show the rank in each list.",
         ["search", "--query", "retry strategy", "--limit", "5"],
     ),
     (
-        "What an agent asks before it starts to work: what was tried, what failed, what worked, and where that is written.",
+        "Recall, before work starts, what was tried, what failed and what worked, each with its source.",
         ["recall", "--query", "build webhook retries"],
     ),
     (
-        "Whoever reads an episode whose end no rule knows says how it ended, by words that stand there.",
+        "Label an episode that the rules left unknown, with words that show how it ended.",
         ["judge", "16", "worked", "--because", "With chunks it ran, peak 480 MB"],
     ),
     (
-        "What failed more than once and then worked: this one is known since that was said.",
+        "List what failed more than once and then worked; the judgement above made this lesson known.",
         ["lessons", "--all"],
     ),
 )
 
 
 def main() -> int:
-    """Run every step; the exit code of the first one that fails, else 0."""
+    """Run every step. Return the exit code of the first one that fails, else 0."""
     with tempfile.TemporaryDirectory(prefix="pastchats-memory-demo-") as folder:
         environment = {**os.environ, "PASTCHATS_MEMORY_DB": str(Path(folder) / "memory.db")}
         for comment, arguments in STEPS:
@@ -55,7 +56,7 @@ def main() -> int:
             if status:
                 print(f"\nThe demo stopped: this step ended with exit code {status}.", file=sys.stderr)
                 return status
-    print("\nThat was a database in a temporary folder. For your own history, see README.md.")
+    print("\nThat was a database in a temporary folder. README.md says how to index your own history.")
     return 0
 
 

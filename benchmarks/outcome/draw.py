@@ -25,7 +25,7 @@ from pathlib import Path
 
 from pastchats_memory.episodes import episodes, spoken_first
 from pastchats_memory.episodes.derive import LATEST, meanwhile
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.registry import detect_format
 from pastchats_memory.model import Task, Turn
 from pastchats_memory.store.outcomes import Changed
@@ -109,7 +109,7 @@ def all_episodes(folders: Sequence[Path]) -> list[Episode]:
 
 
 def _episodes_in(path: Path, name: str) -> Iterator[Episode]:
-    source = Source(path)
+    source = SourceFile(path)
     try:
         reader = detect_format(source)
     except ValueError:

@@ -26,7 +26,7 @@ from pathlib import Path
 
 from draw import HERE, Episode, changes_of, episodes_of
 
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.registry import detect_format
 from pastchats_memory.model import Task, Turn
 
@@ -89,7 +89,7 @@ def episode_of(one: Written, folder: Path) -> Episode:
     path = folder / one.place.replace(" ", "-") / name
     path.parent.mkdir()
     path.write_text(tell(one.steps), encoding="utf-8")
-    source = Source(path)
+    source = SourceFile(path)
     reader = detect_format(source)
     rows = list(reader.read(source)) if reader else []
     turns = [row for row in rows if isinstance(row, Turn)]

@@ -46,7 +46,7 @@ COMMANDS = {
     "consult-episodic-memory": "How similar problems were solved",
     "status": "What the memory holds, and how it answers",
     "verify": "Whether what is cited still stands there",
-    "doctor": "Whether all is whole; saves what can be saved",
+    "doctor": "Check the database; recover what is left of a damaged one",
     "sources": "The histories that programs keep here",
     "config": "Every setting, and who said it",
     "reindex": "Embed anew, also with another model",
@@ -187,7 +187,6 @@ def _leave(code: int) -> None:
 
 def _end_line() -> int:
     """On a terminal, what stands behind `^C` or a question without an answer; the exit code of an interruption."""
-
     if is_terminal(sys.stderr):
         click.echo(err=True)
     return INTERRUPTED

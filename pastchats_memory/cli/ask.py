@@ -9,9 +9,9 @@ import click
 
 from pastchats_memory import cli
 from pastchats_memory.cli import DONE, NOTHING, counted, emit_json, hanging, table, warn
-from pastchats_memory.questions.reading import Reading
 from pastchats_memory.render_json import with_warnings
 from pastchats_memory.task_render import listed, task_json
+from pastchats_memory.tasks.ask import ParsedQuestion
 
 
 @click.command(
@@ -31,12 +31,12 @@ def command(question: tuple[str, ...], db: str | None, as_json: bool) -> int:
     with cli.open_memory(db) as memory:
         answer = memory.ask(" ".join(question))
     if as_json:
-        body: dict[str, Any] = {"schema": "ask/1", "reading": reading_json(answer.reading), "total": answer.total}
+        body: dict[str, Any] = {"schema": "ask/1", "reading": reading_json(answer.question), "total": answer.total}
         body["results"] = [task_json(task) for task in answer.tasks]
         emit_json(with_warnings(body, answer.warnings))
     else:
-        click.echo(hanging(f"Reading: {answer.reading.described()}"))
-        if answer.reading.is_count:
+        click.echo(hanging(f"Reading: {answer.question.describe()}"))
+        if answer.question.is_count:
             click.echo(counted(answer.total, "task"))
         elif answer.tasks:
             click.echo(table(listed(answer.tasks), ["id", "status", "prio", "project", "title"], stretch=4))
@@ -49,7 +49,7 @@ def command(question: tuple[str, ...], db: str | None, as_json: bool) -> int:
     return DONE if answer.tasks else NOTHING
 
 
-def reading_json(reading: Reading) -> dict[str, Any]:
+def reading_json(reading: ParsedQuestion) -> dict[str, Any]:
     """The reading with its line for people."""
     body = asdict(reading)
     if reading.span is not None:
@@ -57,4 +57,4 @@ def reading_json(reading: Reading) -> dict[str, Any]:
             "since": reading.span.since and reading.span.since.isoformat(),
             "until": reading.span.until and reading.span.until.isoformat(),
         }
-    return body | {"described": reading.described()}
+    return body | {"described": reading.describe()}

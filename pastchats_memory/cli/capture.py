@@ -12,8 +12,8 @@ from pastchats_memory.cli import DONE, NOTHING, emit_json, hanging, is_terminal
 from pastchats_memory.memory.requests import project_here, project_named
 from pastchats_memory.render import one_line
 from pastchats_memory.task_render import near_json, task_json
-from pastchats_memory.tasks.capture import Answer, Captured
-from pastchats_memory.tasks.near import Near
+from pastchats_memory.tasks.capture import CaptureDecision, CaptureResult
+from pastchats_memory.tasks.similarity import SimilarTask
 
 
 @click.command(
@@ -37,9 +37,9 @@ def command(text: tuple[str, ...], yes: bool | None, project: str | None, db: st
 
     Without a terminal and without --yes or --no nothing is written then: the similar task is printed, exit code 1.
     """
-    asked: list[Near] = []
+    asked: list[SimilarTask] = []
 
-    def decide(similar: Near) -> Answer:
+    def decide(similar: SimilarTask) -> CaptureDecision:
         asked.append(similar)
         if not as_json:
             _tell(similar)
@@ -63,13 +63,13 @@ def command(text: tuple[str, ...], yes: bool | None, project: str | None, db: st
     return NOTHING if captured.outcome == "found" else DONE
 
 
-def _tell(similar: Near) -> None:
+def _tell(similar: SimilarTask) -> None:
     task = similar.task
-    about = f"[{one_line(task.key)}] {one_line(task.title)} (Score: {similar.likeness.score:.2f})"
+    about = f"[{one_line(task.key)}] {one_line(task.title)} (Score: {similar.match.score:.2f})"
     click.echo(hanging(f"⚠️ Similar task found: {about}"))
 
 
-def _json(captured: Captured) -> dict[str, Any]:
+def _json(captured: CaptureResult) -> dict[str, Any]:
     similar = None if captured.similar is None else near_json(captured.similar)
     results = [] if captured.outcome == "found" else [task_json(captured.task)]
     return {"schema": "capture/1", "outcome": captured.outcome, "similar": similar, "results": results}

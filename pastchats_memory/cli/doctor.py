@@ -1,4 +1,4 @@
-"""`doctor`: is everything whole, and if not, what to do."""
+"""`doctor`: check the database, and repair a damaged one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pastchats_memory import cli
 from pastchats_memory.cli import DONE, NOTHING, emit_json, hanging, is_terminal
 from pastchats_memory.config import load
 from pastchats_memory.errors import DatabaseCorrupt
-from pastchats_memory.health import MEND, Finding
+from pastchats_memory.maintenance.health import REPAIR, HealthCheck
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import utf8
 
@@ -30,22 +30,23 @@ Examples:
 @cli.database
 @cli.as_json
 def command(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
-    """Check the database, the model, the engine and the sources; exit 1 where something is to be mended.
+    """Check the database, the model, the engine and the sources; exit 1 if something needs repair.
 
-    Of a damaged database what can be saved is saved in a new one: you are asked first, without a terminal --yes says so.
-    What is derived is made anew, and the damaged file is kept beside it. End other processes that use it before.
+    A damaged database is recovered into a new one. You are asked first; without a terminal, --yes agrees. The damaged file
+    stays beside the new one. End other processes that use the database before.
     """
     findings = _findings(db)
     if not as_json:
         _tell(findings)
-    if any(not finding.is_well and finding.remedy == MEND for finding in findings):
+    if any(not finding.is_well and finding.remedy == REPAIR for finding in findings):
         ask = not (yes or no or as_json) and is_terminal(sys.stdin)
         if yes or (
-            ask and click.confirm("Save what can be saved in a new database, and keep this one beside it?", err=True)
+            ask
+            and click.confirm("Recover what is readable into a new database, and keep this one beside it?", err=True)
         ):
             mended = Memory.mend(load(db).database)
             further = [
-                Finding("salvage", is_well=True, detail=utf8(mended.detail), remedy=mended.remedy),
+                HealthCheck("salvage", is_well=True, detail=utf8(mended.detail), remedy=mended.remedy),
                 *_findings(db),
             ]
             if not as_json:
@@ -56,17 +57,17 @@ def command(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
     return DONE if all(finding.is_well for finding in findings) else NOTHING
 
 
-def _findings(db: str | None) -> list[Finding]:
+def _findings(db: str | None) -> list[HealthCheck]:
     try:
         with cli.open_memory(db) as memory:
             return memory.doctor()
     except DatabaseCorrupt as fault:
         if fault.__cause__ is None:  # another program's, or no file at all: nothing that could be mended
             raise
-        return [Finding("database", is_well=False, detail=utf8(fault.message), remedy=MEND)]
+        return [HealthCheck("database", is_well=False, detail=utf8(fault.message), remedy=REPAIR)]
 
 
-def _tell(findings: list[Finding]) -> None:
+def _tell(findings: list[HealthCheck]) -> None:
     for finding in findings:
         mark = "ok  " if finding.is_well else "MEND"
         click.echo(hanging(f"{mark}  {finding.check:12} {finding.detail}", under=19))

@@ -11,7 +11,7 @@ import click
 from pastchats_memory import cli
 from pastchats_memory.cli import DONE, NOTHING, counted, emit_json, hanging, is_terminal, table, warn
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.forget import Forgotten
+from pastchats_memory.maintenance.forget import ForgetResult
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import number_of
 from pastchats_memory.render import local_time, one_line
@@ -149,7 +149,7 @@ def purge(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
     return DONE if agreed else NOTHING
 
 
-def _about_what_stays(found: Forgotten) -> None:
+def _about_what_stays(found: ForgetResult) -> None:
     if found.missing and found:
         more = f" and {len(found.missing) - SHOWN:,} more" if len(found.missing) > SHOWN else ""
         warn([f"there is no {', '.join(found.missing[:SHOWN])}{more}"])
@@ -158,7 +158,7 @@ def _about_what_stays(found: Forgotten) -> None:
         warn([f"{rows} of private projects stay: forget from inside them, or name one with --project"])
 
 
-def _agreed(found: Forgotten, *, no: bool, as_json: bool) -> bool:
+def _agreed(found: ForgetResult, *, no: bool, as_json: bool) -> bool:
     """Show what would go, and ask where somebody can answer."""
     if as_json:
         return False
@@ -175,7 +175,7 @@ def _agreed(found: Forgotten, *, no: bool, as_json: bool) -> bool:
     return click.confirm("Forget it for good?", default=False)
 
 
-def _left(found: Forgotten, command: str, *, as_json: bool) -> int:
+def _left(found: ForgetResult, command: str, *, as_json: bool) -> int:
     if as_json:
         emit_json(_json(command, "found", found, [asdict(row) for row in found.rows]))
     elif not found:
@@ -185,7 +185,7 @@ def _left(found: Forgotten, command: str, *, as_json: bool) -> int:
     return NOTHING
 
 
-def _gone(gone: Forgotten, command: str, *, as_json: bool) -> int:
+def _gone(gone: ForgetResult, command: str, *, as_json: bool) -> int:
     if gone.forgetting is None:  # another process was quicker
         return _left(gone, command, as_json=as_json)
     if not gone.is_erased:
@@ -228,7 +228,7 @@ def _undo(memory: Memory, number: str, *, as_json: bool) -> int:
     return DONE if lifted else NOTHING
 
 
-def _counts(of: Forgotten | Forgetting) -> str:
+def _counts(of: ForgetResult | Forgetting) -> str:
     kinds = ((of.turns, "turn"), (of.tasks, "task"), (of.comments, "comment"), (of.attachments, "attachment"))
     return ", ".join(counted(number, kind) for number, kind in kinds if number) or "nothing"
 
@@ -242,7 +242,7 @@ def _forgetting_json(one: Forgetting) -> dict[str, Any]:
     return {**one._asdict(), "selector": dict(one.selector)}
 
 
-def _json(command: str, outcome: str, of: Forgotten, results: list[dict[str, Any]]) -> dict[str, Any]:
+def _json(command: str, outcome: str, of: ForgetResult, results: list[dict[str, Any]]) -> dict[str, Any]:
     counts = {kind: getattr(of, kind) for kind in (*COUNTED, "private")}
     erased = {"erased": of.is_erased} if outcome == "forgotten" else {}
     return {"schema": f"{command}/1", "outcome": outcome, **counts, **erased, "results": results}

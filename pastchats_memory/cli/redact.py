@@ -11,8 +11,8 @@ from pastchats_memory import cli
 from pastchats_memory.cli import DONE, NOTHING, bar, counted, emit_json, is_terminal, warn
 from pastchats_memory.cli.forget import STILL_READ
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.maintenance.redact_stored import RedactReport, StoredSecrets, build_report
 from pastchats_memory.memory import Memory
-from pastchats_memory.rescan import Found, Rescanned, report
 
 
 @click.command(
@@ -45,7 +45,7 @@ def command(rescan: bool, yes: bool, no: bool, threads: int | None, db: str | No
         with bar("rows", "Looking") as progress:
             found = memory.find_secrets(progress)
         agreed = not found or yes or _agreed(found, no=no, as_json=as_json)
-        done = _take_out(memory, found) if agreed else report(found, None)
+        done = _take_out(memory, found) if agreed else build_report(found, None)
     if agreed and not done.erased:
         warn([STILL_READ])
     if as_json:
@@ -56,17 +56,17 @@ def command(rescan: bool, yes: bool, no: bool, threads: int | None, db: str | No
     return DONE if agreed else NOTHING
 
 
-def _agreed(found: Found, *, no: bool, as_json: bool) -> bool:
+def _agreed(found: StoredSecrets, *, no: bool, as_json: bool) -> bool:
     """Say what there is, and ask where somebody can answer."""
     if as_json:
         return False
-    said = report(found, None)
+    said = build_report(found, None)
     click.echo(f"Secrets that are stored: {_kinds(said)}.")
     click.echo(f"They stand in {_rows(said)}.")
     return not no and is_terminal(sys.stdin) and click.confirm("Take them out for good?", default=False)
 
 
-def _take_out(memory: Memory, found: Found) -> Rescanned:
+def _take_out(memory: Memory, found: StoredSecrets) -> RedactReport:
     with bar("rows", "Taking out") as progress:
         try:
             return memory.redact_stored(found, progress, lambda said: warn({said}.difference(memory.notices)))
@@ -75,18 +75,18 @@ def _take_out(memory: Memory, found: Found) -> Rescanned:
             raise
 
 
-def _told(done: Rescanned) -> str:
+def _told(done: RedactReport) -> str:
     looked = f"{counted(done.looked_at, 'row')} looked through"
     if not done.secrets and not done.turns + done.tasks + done.others:
         return f"{looked}: no secret is stored that the rules of this release know."
     return f"Taken out of {_rows(done)}: {_kinds(done)}; {looked}, {done.duration_s:.1f} s."
 
 
-def _kinds(done: Rescanned) -> str:
+def _kinds(done: RedactReport) -> str:
     return ", ".join(f"{count:,} {kind}" for kind, count in done.secrets.items()) or "parts of some"
 
 
-def _rows(done: Rescanned) -> str:
+def _rows(done: RedactReport) -> str:
     parts = ((done.turns, "turn"), (done.tasks, "task"), (done.others, "record"))
     shown = " and ".join(counted(number, noun) for number, noun in parts if number)
     return shown + (" of files, folders and runs" if done.others else "")

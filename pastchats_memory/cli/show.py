@@ -51,7 +51,7 @@ def _show_task(id_: str, db: str | None, *, as_json: bool) -> int:
     from pastchats_memory.task_render import task_json, whole
 
     with cli.open_memory(db) as memory:
-        found = memory.tasks.shown(id_)
+        found = memory.tasks.find_item(id_)
     if found is None:
         click.echo(f"There is no item {one_line(id_)}. Ids stand in the output of search and recall.", err=True)
         if as_json:

@@ -13,20 +13,19 @@ from pastchats_memory.memory.requests import project_named
 from pastchats_memory.render import one_line
 from pastchats_memory.render_json import task_fields
 from pastchats_memory.task_render import guide, near_json, near_line
-from pastchats_memory.tasks.near import Near
-from pastchats_memory.tasks.scan import LEAST_SCORE
+from pastchats_memory.tasks.similarity import MIN_PAIR_SCORE, SimilarTask
 
 
-def show(found: Sequence[Near], threshold: float | None, schema: str, *, as_json: bool) -> int:
+def show(found: Sequence[SimilarTask], threshold: float | None, schema: str, *, as_json: bool) -> int:
     """Print the nearest with score and label; exit code 1 when none of them is related or better."""
-    kept = [one for one in found if threshold is None or one.likeness.score >= threshold]
+    kept = [one for one in found if threshold is None or one.match.score >= threshold]
     if as_json:
         emit_json({"schema": schema, "results": [near_json(one) for one in kept]})
     else:
         for one in kept:
             click.echo(hanging(near_line(one)))
         click.echo(hanging(guide()) if kept else "No task is like it.", err=not kept)
-    return DONE if any(one.likeness.is_related for one in kept) else NOTHING
+    return DONE if any(one.match.is_related for one in kept) else NOTHING
 
 
 @click.command(
@@ -45,7 +44,7 @@ Examples:
 def similar(key: str, threshold: float | None, limit: int, db: str | None, as_json: bool) -> int:
     """The tasks most like the task KEY, with score and label, and what the scores mean."""
     with cli.open_memory(db) as memory:
-        found = memory.tasks.similar(key, limit)
+        found = memory.tasks.find_similar(key, limit)
     return show(found, threshold, "similar/1", as_json=as_json)
 
 
@@ -87,7 +86,7 @@ Examples:
 @click.option(
     "--threshold",
     type=click.FloatRange(0, 1),
-    default=LEAST_SCORE,
+    default=MIN_PAIR_SCORE,
     show_default=True,
     metavar="X",
     help="Least score of a pair.",
@@ -102,7 +101,7 @@ def duplicates(scan: bool, threshold: float, project: str | None, db: str | None
             "say what to compare", "`duplicates --scan` compares all tasks; `find-duplicates TEXT` one text."
         )
     with cli.open_memory(db) as memory:
-        clusters = memory.tasks.duplicates(threshold, project_named(project))
+        clusters = memory.tasks.scan_duplicates(threshold, project_named(project))
     if as_json:
         results = [
             {

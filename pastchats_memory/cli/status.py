@@ -8,7 +8,7 @@ import click
 
 from pastchats_memory import cli
 from pastchats_memory.cli import DONE, counted, emit_json, hanging
-from pastchats_memory.health import Status
+from pastchats_memory.maintenance.health import Status
 from pastchats_memory.render import local_time
 
 OUT = "taken out by the rules of this release"
@@ -59,7 +59,7 @@ def _text(status: Status) -> str:
             if status.indexed
             else "none yet",
         ),
-        *([("Derived", _derived(status))] if status.whole_words_only or status.unpacked else []),
+        *([("Derived", _derived(status))] if status.unpacked else []),
         ("Embedded", _embedded(status)),
         ("Secrets", OUT if status.is_redacted else OUT_BY_OTHERS),
         ("Last run", _run(status.last_run)),
@@ -68,9 +68,7 @@ def _text(status: Status) -> str:
 
 
 def _derived(status: Status) -> str:
-    left = {"row": (status.whole_words_only, "without parts of words"), "vector": (status.unpacked, "read as JSON")}
-    said = [f"{counted(number, noun)} {lack}" for noun, (number, lack) in left.items() if number]
-    return f"{', '.join(said)} until the next `pastchats-memory index`"
+    return f"{counted(status.unpacked, 'vector')} read as JSON until the next `pastchats-memory index`"
 
 
 def _embedded(status: Status) -> str:

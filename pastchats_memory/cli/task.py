@@ -18,7 +18,7 @@ from pastchats_memory.model import TYPES, StoredTask
 from pastchats_memory.render import one_line, sanitised
 from pastchats_memory.render_json import search_json
 from pastchats_memory.task_render import listed, recalled, task_json, whole
-from pastchats_memory.tasks.desk import Change
+from pastchats_memory.tasks.edit import Change
 from pastchats_memory.text.dates import moment
 
 
@@ -152,7 +152,7 @@ def depend(key: str, on: tuple[str, ...], remove: bool, db: str | None, as_json:
 def list_(limit: int, db: str | None, as_json: bool, **how: Any) -> int:
     """Tasks, the most urgent first."""
     with cli.open_memory(db) as memory:
-        found = memory.tasks.listed(task_filters(**how), limit + 1)
+        found = memory.tasks.list_tasks(task_filters(**how), limit + 1)
     tasks = found[:limit]
     if as_json:
         emit_json({"schema": "task/1", "results": [task_json(task) for task in tasks]})
@@ -172,7 +172,7 @@ def list_(limit: int, db: str | None, as_json: bool, **how: Any) -> int:
 def show(key: str, db: str | None, as_json: bool) -> int:
     """A task with its history, links, comments and attachments."""
     with cli.open_memory(db) as memory:
-        task = memory.tasks.task(key)
+        task = memory.tasks.get_task(key)
     return _show(task, whole(task), as_json=as_json)
 
 
@@ -235,7 +235,7 @@ def export(file: Path | None, force: bool, db: str | None) -> int:
     cli.interrupt_in_order()
     with cli.open_memory(db) as memory:
         number = put_out(memory.tasks, "task", file, force=force)
-        if unseen := memory.tasks.unseen():
+        if unseen := memory.tasks.count_hidden():
             warn([f"{counted(unseen, 'task')} of private projects left out: export from inside them"])
     return DONE if number else NOTHING
 
@@ -256,7 +256,7 @@ def import_(file: Path, db: str | None, as_json: bool) -> int:
     except UnicodeDecodeError as fault:
         raise UsageFault(f"{file} is no UTF-8 text", "Name what `task export` wrote.") from fault
     with cli.open_memory(db, create=True) as memory:
-        done = memory.tasks.import_(text.split("\n"))
+        done = memory.tasks.import_lines(text.split("\n"))
     if as_json:
         emit_json({"schema": "task/1", **done, "results": []})
     else:

@@ -134,7 +134,6 @@ def _folder_of(path: str | Path) -> Path:
 
 def _of_folder(folder: Path, custom: CustomModel) -> Files:
     """The folder and the rules for it: as configured, else as its own files say, else of a model of its name."""
-
     graph = next(
         (name for name in (custom.rules.get("file"), *GRAPHS) if name and (folder / str(name)).is_file()), None
     )

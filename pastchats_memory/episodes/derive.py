@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pastchats_memory.episodes import asking, episodes, is_spoken, judged, spoken_first
 from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
 from pastchats_memory.model import Item
-from pastchats_memory.rulebook import version_of
+from pastchats_memory.redact.rules_version import hash_rules
 from pastchats_memory.store import outcomes
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Changed, Due, Ending, Judgement, Quotation, Said
@@ -59,7 +59,7 @@ def rules() -> str:
     here = Path(__file__)
     package = here.parent.parent
     beside = [here.with_name("__init__.py"), here.with_name("judged.py")]
-    return version_of([here, *beside, package / "text" / "shell.py", *sorted((package / "outcome").glob("*.py"))])
+    return hash_rules([here, *beside, package / "text" / "shell.py", *sorted((package / "outcome").glob("*.py"))])
 
 
 def derive(

@@ -161,12 +161,12 @@ def located(stored: str) -> Path:
 
 
 def _among(folder: Path, stored: str) -> Path:
-    from pastchats_memory.redact import redacted_path  # many patterns, and hardly a name has had a token in it
+    from pastchats_memory.redact import redact_path  # many patterns, and hardly a name has had a token in it
 
     try:
         with os.scandir(folder) as entries:
             for entry in islice(entries, MOST_NAMES):
-                if Path(redacted_path(utf8(entry.path))).name == stored:
+                if Path(redact_path(utf8(entry.path))).name == stored:
                     return Path(entry.path)
     except OSError:
         pass

@@ -13,7 +13,7 @@ from pastchats_memory.formats.base.format import CERTAIN, Format
 
 if TYPE_CHECKING:
     from pastchats_memory.formats.base.locations import Environment
-    from pastchats_memory.formats.base.source import Source
+    from pastchats_memory.formats.base.source import SourceFile
 
 ENTRY_POINTS = "pastchats_memory.formats"
 """The group of entry points, such as `mytool = "my_package:MYTOOL"`, by which other packages add formats."""
@@ -139,7 +139,7 @@ def _added() -> tuple[tuple[Format, str], ...]:
     return tuple(found.values())
 
 
-def detect_format(source: Source) -> Format | None:
+def detect_format(source: SourceFile) -> Format | None:
     """Return the most confident format, or None; a certain one ends the search.
 
     Raises:

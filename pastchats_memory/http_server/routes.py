@@ -102,7 +102,7 @@ def _item(memory: Memory, said: Said) -> Body | None:
 def _tasks(memory: Memory, said: Said) -> Body:
     further = {**said}
     limit, type_ = further.pop("limit", 50), further.pop("type", None)
-    tasks = memory.tasks.listed(task_filters(type_=type_, **further), limit)
+    tasks = memory.tasks.list_tasks(task_filters(type_=type_, **further), limit)
     return {"schema": "task/1", "results": [task_json(task) for task in tasks]}
 
 
@@ -111,7 +111,7 @@ def _task(memory: Memory, said: Said) -> Body | None:
 
 
 def _of_task(memory: Memory, id_: str) -> Body | None:
-    found = memory.tasks.shown(id_)
+    found = memory.tasks.find_item(id_)
     return {"schema": "task/1", "results": [task_json(found[0])]} if found else None
 
 

@@ -12,7 +12,7 @@ from pastchats_memory.embed import Embedder
 from pastchats_memory.episodes.derive import derive
 from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.format import Format
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.ingest.anchors import note_passages
 from pastchats_memory.ingest.archives import read_through
 from pastchats_memory.ingest.changes import Plan, plans, recipe_of_left
@@ -31,7 +31,7 @@ from pastchats_memory.ingest.report import (
     standing,
 )
 from pastchats_memory.ingest.writer import Reading, Writer
-from pastchats_memory.store import deletion, fulltext, sources, trigrams, turns, vectors
+from pastchats_memory.store import deletion, fulltext, sources, turns, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sources import SourceState
 
@@ -75,7 +75,7 @@ def index(
         announce(replace(lies_ahead, beside=runs_under_way(database)))
         with database.without_mapping(), database.with_long_timeout():
             _index_files(database, writer, todo, options, report, progress)
-            for bring_up_to_date in (vectors.pack_all, trigrams.catch_up, fulltext.gather, note_passages, derive):
+            for bring_up_to_date in (vectors.pack_all, fulltext.gather, note_passages, derive):
                 bring_up_to_date(database)
         deletion.finish_scrub(database, wait_ms=0)
         with database.transaction():
@@ -165,7 +165,7 @@ def _index_file(
 
 
 def _read(
-    database: Database, writer: Writer, plan: Plan, source: Source, reader: Format, options: IndexOptions
+    database: Database, writer: Writer, plan: Plan, source: SourceFile, reader: Format, options: IndexOptions
 ) -> Iterator[int]:
     file = writer.open(plan, reader.name)
     characters = 0

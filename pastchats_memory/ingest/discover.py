@@ -16,7 +16,7 @@ from pastchats_memory.files.project import MARKER, opted_out
 from pastchats_memory.formats.base.locations import NOTE_FOLDER_DEPTH
 from pastchats_memory.formats.companions import DATABASE_SUFFIXES, companions_of, has_companions, hidden_in
 from pastchats_memory.model import LeftOut, Unreadable, utf8
-from pastchats_memory.redact import redacted_path
+from pastchats_memory.redact import redact_path
 
 TEXTS = frozenset({".json", ".jsonl", ".ndjson", ".md", ".markdown", ".mdx", ".txt", ".history"})
 SUFFIXES = TEXTS | DATABASE_SUFFIXES | {".zip"}
@@ -75,7 +75,7 @@ def _fits(path: str, pattern: str) -> bool:
 
 def name_of(path: Path | str) -> str:
     """A path as it is stored and printed."""
-    return redacted_path(utf8(str(path)))
+    return redact_path(utf8(str(path)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from pastchats_memory.ingest.discover import ALL, Wanted
 from pastchats_memory.ingest.identity import Identities, digest, is_unique
 from pastchats_memory.ingest.reading import prompt_of, without_our_words
 from pastchats_memory.model import Turn, utf8
-from pastchats_memory.rulebook import rules_of_secrets
+from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import live_events, redactions, sources, vectors
 from pastchats_memory.store import turns as corpus
 from pastchats_memory.store.database import Database
@@ -92,7 +92,7 @@ def store_turn(
         encoded = {prompt.text_hash: vectors.encode(vector)}
     with database.transaction():
         sources.claim_model(database, embedder.name, embedder.version, embedder.dim)
-        redactions.claim_rules(database, rules_of_secrets())
+        redactions.claim_rules(database, rules_version())
         known = live_events.stored_as(database, event)
         if known is not None:
             return Stored(str(known), is_new=False)

@@ -10,14 +10,14 @@ from functools import lru_cache
 from pastchats_memory.files.project import opted_out
 from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.format import Format
-from pastchats_memory.formats.base.source import BadJson, NotText, Source
+from pastchats_memory.formats.base.source import BadJson, NotText, SourceFile
 from pastchats_memory.formats.registry import all_formats, detect_format
 from pastchats_memory.ingest.changes import Plan, has_still, recipe_of
 from pastchats_memory.ingest.discover import Candidate, IndexOptions
 from pastchats_memory.ingest.identity import Identities, project_of, text_hash
 from pastchats_memory.ingest.writer import Reading, wrong_with
 from pastchats_memory.model import Origin, Prompt, Task, Turn, Unreadable, utf8
-from pastchats_memory.redact import redact, redacted_path, redacted_value, without_split_secret
+from pastchats_memory.redact import redact, redact_json, redact_path, redact_split
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
 from pastchats_memory.text.clean import clean_turn
@@ -38,7 +38,7 @@ def prompt_of(
 ) -> Prompt:
     """The turn as it is stored, without secrets; `hashes` are of its text as it was, so that better detectors make no second row."""
     safe = _safe(turn)
-    metadata = {**redacted_value(turn.metadata), "format": format_, "branch": turn.branch, "kind": turn.kind}
+    metadata = {**redact_json(turn.metadata), "format": format_, "branch": turn.branch, "kind": turn.kind}
     metadata |= {} if safe.native_id is None else {"native_id": safe.native_id}
     return Prompt(
         source_path=source_path,
@@ -55,16 +55,16 @@ def prompt_of(
 def prompt_of_export(turn: Turn, origin: Origin, project: str | None) -> Prompt:
     """A turn that an export tells of as it was stored, without what is known for a secret by now."""
     safe = _safe(turn)
-    places = tuple(place._replace(path=redacted_path(place.path)) for place in origin.places)
+    places = tuple(place._replace(path=redact_path(place.path)) for place in origin.places)
     return Prompt(
-        source_path=redacted_path(origin.source_path),
+        source_path=redact_path(origin.source_path),
         project=_name(project or turn.project or ""),
         turn_index=origin.turn_index,
         turn=safe._replace(origin=origin._replace(places=places)),
         content_hash=origin.hashes[0],
         echo_hash=origin.hashes[1],
         text_hash=text_hash(safe.content),
-        metadata=redacted_value(dict(turn.metadata)),
+        metadata=redact_json(dict(turn.metadata)),
     )
 
 
@@ -74,7 +74,7 @@ def _safe(turn: Turn) -> Turn:
         content=redact(turn.content).text,
         conversation_id=None if turn.conversation_id is None else _name(turn.conversation_id),
         native_id=None if turn.native_id is None else redact(turn.native_id).text,
-        cwd=None if turn.cwd is None else redacted_path(turn.cwd),
+        cwd=None if turn.cwd is None else redact_path(turn.cwd),
     )
 
 
@@ -106,7 +106,7 @@ def without_split_secrets(before: Placed, after: Placed) -> tuple[Placed, Placed
     """Two turns without the secret that begins in one of them and ends in the other, as a stream's pieces may cut it."""
     if before.turn.conversation_id != after.turn.conversation_id:
         return before, after
-    said = without_split_secret(before.turn.content, after.turn.content)
+    said = redact_split(before.turn.content, after.turn.content)
     return (before, after) if said is None else (before.saying(said[0]), after.saying(said[1]))
 
 
@@ -118,9 +118,9 @@ NOTES_NOT_TAKEN = "Markdown that is no dialogue; name the file itself or use --n
 BY_FORMAT: dict[str, Format] = {reader.name: reader for reader in all_formats()}
 
 
-def opened(candidate: Candidate, options: IndexOptions) -> tuple[Source, Format | None, str]:
+def opened(candidate: Candidate, options: IndexOptions) -> tuple[SourceFile, Format | None, str]:
     """The file, its reader or None, and the reason for None. Raises OSError."""
-    source = Source(
+    source = SourceFile(
         candidate.path,
         named=candidate.named,
         notes=options.wants_notes_at(candidate.path),
@@ -136,7 +136,7 @@ def opened(candidate: Candidate, options: IndexOptions) -> tuple[Source, Format 
     return source, reader, reason
 
 
-def _reason_against(source: Source) -> str:
+def _reason_against(source: SourceFile) -> str:
     """Why a file that no reader claims is left. Raises NotText, OSError."""
     if source.shape == "markdown":
         return NOTES_NOT_TAKEN
@@ -147,7 +147,7 @@ def _reason_against(source: Source) -> str:
     return TABLE if source.path.suffix.lower() in TABLES else NOT_TAKEN
 
 
-def resumed(database: Database, plan: Plan, options: IndexOptions) -> Source | None:
+def resumed(database: Database, plan: Plan, options: IndexOptions) -> SourceFile | None:
     """The file from where its reader left off, if it has only grown since and nothing else asks for the whole of it."""
     state = plan.state
     if state is None or state.format not in BY_FORMAT or options.force or state.project != plan.project:
@@ -159,10 +159,10 @@ def resumed(database: Database, plan: Plan, options: IndexOptions) -> Source | N
         return None
     known = json.loads(resume)
     checkpoint = Checkpoint(known["offset"], known["line"], known["state"])
-    return Source(plan.candidate.path, named=plan.candidate.named, notes=options.notes, resumed=checkpoint)
+    return SourceFile(plan.candidate.path, named=plan.candidate.named, notes=options.notes, resumed=checkpoint)
 
 
-def turns_of(source: Source, reader: Format, file: Reading, options: IndexOptions) -> Iterator[Turn]:
+def turns_of(source: SourceFile, reader: Format, file: Reading, options: IndexOptions) -> Iterator[Turn]:
     """The turns of a file, clean, without our own words, and not empty. Raises CannotResume before the first."""
     try:
         for item in reader.read(source):
@@ -185,7 +185,7 @@ def turns_of(source: Source, reader: Format, file: Reading, options: IndexOption
 
 
 def prompts_of(
-    database: Database, source: Source, reader: Format, file: Reading, options: IndexOptions
+    database: Database, source: SourceFile, reader: Format, file: Reading, options: IndexOptions
 ) -> Iterator[Prompt]:
     """The rows of a file's turns, without those of projects that are kept out. Raises CannotResume before the first."""
     name, project = file.plan.candidate.name, file.plan.project

@@ -19,9 +19,8 @@ from pastchats_memory.ingest.changes import Plan, fingerprint, recipe_of
 from pastchats_memory.ingest.discover import Candidate, IndexOptions
 from pastchats_memory.ingest.report import FileReport, IndexReport
 from pastchats_memory.model import Comment, Metadata, Prompt, Task, TaskLink, TaskState, Unreadable, utf8
-from pastchats_memory.redact import redact, redacted_value
-from pastchats_memory.redact.tasks import redacted_task
-from pastchats_memory.rulebook import rules_of_secrets
+from pastchats_memory.redact import redact, redact_json, redact_task
+from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import interchange, redactions, sources, tasks, vectors
 from pastchats_memory.store import turns as corpus
 from pastchats_memory.store.database import Database
@@ -73,7 +72,7 @@ def filed(found: Iterable[Task], candidate: Candidate, project: str | None) -> l
 def _filed(task: Task, project: str, source_path: str, seen_at: str) -> Filed:
     """The task without secrets, known by its ids as they were: other rules may leave other things of them."""
     task = _clean(task)
-    safe = redacted_task(task)
+    safe = redact_task(task)
     return Filed(
         safe._replace(title=safe.title[:LONGEST_TITLE]),
         redact(project).text,
@@ -90,7 +89,7 @@ def wrong_with(task: Task) -> str | None:
 
 
 def _as_exported(task: Task, exported: Metadata) -> Filed:
-    body = dict(redacted_value(exported))
+    body = dict(redact_json(exported))
     filed = interchange.task_of(body)
     return replace(filed, task=filed.task._replace(cwd=task.cwd, exported=body))
 
@@ -248,7 +247,7 @@ def _is_to_be_cleaned(state: object) -> bool:
     together = "\n".join(_texts(state))
     if without_echoes(together) != together:
         return True
-    return redact(together).text != together and json.dumps(redacted_value(state)) != json.dumps(state)
+    return redact(together).text != together and json.dumps(redact_json(state)) != json.dumps(state)
 
 
 def _texts(state: object) -> Iterator[str]:
@@ -349,7 +348,7 @@ class Writer:
         with sources.vectors_of(self._database, self._embedder.name, self._embedder.version):
             if self._without_vector(waiting, encoded):
                 return False
-            redactions.claim_rules(self._database, rules_of_secrets())
+            redactions.claim_rules(self._database, rules_version())
             source_ids = [self._store(file, encoded) for file in self._files]
             # After all of the batch, so that what moved from one note to another is still there to be known again.
             for file, source_id in zip(self._files, source_ids, strict=True):

@@ -161,7 +161,7 @@ class Tools:
         if end is not None and end < start:
             raise UsageFault("`end` lies before `start`", "Lines are counted from 1, both inclusive.")
         if leads_to_task(id):
-            shown = memory.tasks.shown(id)
+            shown = memory.tasks.find_item(id)
             if shown is None:
                 raise UsageFault(f"there is no item {id}", ID_HINT)
             task, attached = shown
@@ -196,8 +196,8 @@ class Tools:
                 raise UsageFault(f"there is no item {id}", ID_HINT)
             near = tasks.find_duplicates(said[0])
         else:
-            near = tasks.similar(id.removeprefix("t:")) if id is not None else tasks.find_duplicates(text or "")
-        kept = [one for one in near if threshold is None or one.likeness.score >= threshold]
+            near = tasks.find_similar(id.removeprefix("t:")) if id is not None else tasks.find_duplicates(text or "")
+        kept = [one for one in near if threshold is None or one.match.score >= threshold]
         body = results.SimilarResult(results=[alike(one) for one in kept])
         lines = [*(near_line(one) for one in kept), guide()] if kept else ["No task is like it."]
         return _answer("\n".join(lines), body, _paths(body.results))

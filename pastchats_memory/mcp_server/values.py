@@ -8,8 +8,8 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.mcp_server import results
 from pastchats_memory.model import Attempt, Command, Hit, Item, Lesson, Outcome, Recollection, Sheet, StoredTask
 from pastchats_memory.render import sanitised
-from pastchats_memory.tasks.near import Near
-from pastchats_memory.tasks.prior_work import Resolved
+from pastchats_memory.tasks.prior_work import ResolvedTask
+from pastchats_memory.tasks.similarity import SimilarTask
 from pastchats_memory.text.excerpt import excerpt
 
 WIDTH = 600
@@ -119,15 +119,15 @@ def commanded(one: Command) -> results.Command:
     )
 
 
-def alike(one: Near) -> results.Alike:
+def alike(one: SimilarTask) -> results.Alike:
     """A task with how like it is."""
     task = one.task
     return results.Alike(
         id=f"t:{task.key}",
         title=_short(task.title),
         status=task.status,
-        score=one.likeness.score,
-        label=one.likeness.label,
+        score=one.match.score,
+        label=one.match.label,
         similarity=one.similarity,
         comments=_comments(task),
         project=task.project,
@@ -135,7 +135,7 @@ def alike(one: Near) -> results.Alike:
     )
 
 
-def solved(one: Resolved) -> results.Solved:
+def solved(one: ResolvedTask) -> results.Solved:
     """A solved task."""
     task = one.task
     return results.Solved(

@@ -17,8 +17,8 @@ from pastchats_memory.memory.requests import about_the_model, hidden_projects, m
 from pastchats_memory.model import Item, number_of
 from pastchats_memory.search import Request
 from pastchats_memory.store.database import Database, open_database
-from pastchats_memory.store.errors import HINT_DAMAGED
 from pastchats_memory.store.deletion import finish_at_opening
+from pastchats_memory.store.errors import HINT_DAMAGED
 from pastchats_memory.store.sources import meta
 from pastchats_memory.store.vectors import catch_up_at_opening
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from pastchats_memory.embed.reranker import CrossEncoder
-    from pastchats_memory.health import Finding, Status
+    from pastchats_memory.maintenance.health import HealthCheck, Status
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 
     from pastchats_memory.citations import Progress as VerifyProgress
     from pastchats_memory.citations import Verified
-    from pastchats_memory.tasks.ask import Answer
-    from pastchats_memory.tasks.board import TaskBoard
-    from pastchats_memory.tasks.prior_work import PriorWork, Resolved
+    from pastchats_memory.tasks import TaskMemory
+    from pastchats_memory.tasks.ask import TaskAnswer
+    from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask
 import json
 from collections.abc import Generator, Sequence
 from contextlib import closing
@@ -62,14 +62,12 @@ from pastchats_memory.store.tombstones import forgettings
 if TYPE_CHECKING:
     from pastchats_memory.episodes.derive import Derived
     from pastchats_memory.episodes.derive import Progress as DeriveProgress
-    from pastchats_memory.forget import Forgotten
-    from pastchats_memory.health import Mended
     from pastchats_memory.ingest import Forecast, IndexReport, Progress
     from pastchats_memory.ingest.live import Stored
+    from pastchats_memory.maintenance.forget import ForgetResult
+    from pastchats_memory.maintenance.health import RepairReport
+    from pastchats_memory.maintenance.redact_stored import RedactProgress, RedactReport, StoredSecrets
     from pastchats_memory.model import Sheet
-    from pastchats_memory.rescan import Found as FoundSecrets
-    from pastchats_memory.rescan import Progress as RescanProgress
-    from pastchats_memory.rescan import Rescanned
     from pastchats_memory.store.backup import Counts
     from pastchats_memory.store.tombstones import Forgetting
     from pastchats_memory.store.vectors.reindex import ReindexProgress, ReindexReport
@@ -173,15 +171,15 @@ class Opened:
 
     def status(self) -> Status:
         """What the memory holds and how it answers. Raises StoreFault."""
-        from pastchats_memory.health import status
+        from pastchats_memory.maintenance.health import read_status
 
-        return status(self._database)
+        return read_status(self._database)
 
-    def doctor(self) -> list[Finding]:
+    def doctor(self) -> list[HealthCheck]:
         """Every check with its result; what is to be mended says how. Raises StoreFault."""
-        from pastchats_memory.health import examine
+        from pastchats_memory.maintenance.health import check_health
 
-        return examine(self._database, self._model())
+        return check_health(self._database, self._model())
 
     @contextmanager
     def explaining_damage(self) -> Iterator[None]:
@@ -533,11 +531,11 @@ class Asking(Opened):
         return found, (*hits.warnings, *behind)
 
     @property
-    def tasks(self) -> TaskBoard:
+    def tasks(self) -> TaskMemory:
         """Task memory: add, update, comment, capture, find, export."""
-        from pastchats_memory.tasks.board import TaskBoard
+        from pastchats_memory.tasks import TaskMemory
 
-        return TaskBoard(self._database, self._model(), standing_here(self._database))
+        return TaskMemory(self._database, self._model(), standing_here(self._database))
 
     def check_prior_work(self, query: str) -> PriorWork:
         """Whether something was done, is under way, failed, was superseded or is new, with the three best matches.
@@ -548,11 +546,13 @@ class Asking(Opened):
         """
         return self.tasks.check_prior_work(utf8(query))
 
-    def consult_episodic_memory(self, problem_context: str, limit: int = 5) -> tuple[list[Resolved], tuple[str, ...]]:
+    def consult_episodic_memory(
+        self, problem_context: str, limit: int = 5
+    ) -> tuple[list[ResolvedTask], tuple[str, ...]]:
         """Completed and archived tasks that have to do with a problem, each with its resolution; and warnings."""
         return self.tasks.consult_episodic_memory(utf8(problem_context), limit)
 
-    def ask(self, question: str, today: date | None = None) -> Answer:
+    def ask(self, question: str, today: date | None = None) -> TaskAnswer:
         """The tasks that a question in plain language asks for, with how it was read. Raises UsageFault, StoreFault."""
         return self.tasks.ask(utf8(question), today)
 
@@ -634,7 +634,7 @@ class Keeping(Opened):
         self, *ids: str, conversation: str | None = None, source: str | PathLike[str] | None = None,
         project: str | None = None, since: str | None = None, until: str | None = None, query: str | None = None,
         dry_run: bool = False,
-    ) -> Forgotten:  # fmt: skip
+    ) -> ForgetResult:  # fmt: skip
         """Forget for good what all of these choose; with `dry_run` only say what that comes to.
 
         Private projects stay, but for the one that the working directory is in and the one that is named.
@@ -653,7 +653,7 @@ class Keeping(Opened):
             UsageFault: nothing says what to forget, or it cannot be asked.
             StoreFault: it cannot be written; nothing is forgotten.
         """
-        from pastchats_memory.forget import Selector, find, forget
+        from pastchats_memory.maintenance.forget import Selector, forget, preview_forget
 
         hidden = hidden_projects(self._database, None)
         filters = filters_of(project=project, since=since, until=until)
@@ -662,18 +662,18 @@ class Keeping(Opened):
         selector = Selector(
             tuple(ids), conversation and utf8(conversation), sources, query and utf8(query), filters=filters
         )
-        return find(self._database, selector, hidden) if dry_run else forget(self._database, selector)
+        return preview_forget(self._database, selector, hidden) if dry_run else forget(self._database, selector)
 
-    def prune(self, before: str, *, dry_run: bool = False) -> Forgotten:
+    def prune(self, before: str, *, dry_run: bool = False) -> ForgetResult:
         """Forget all turns older than an ISO date or time; what is older is left out from now on, wherever it comes from.
 
         Those without a time stay, and so do tasks. Raises UsageFault, StoreFault.
         """
-        from pastchats_memory.forget import Selector, find, forget
+        from pastchats_memory.maintenance.forget import Selector, forget, preview_forget
 
         selector = Selector(before=filters_of(since=before).since)
         unseen = hidden_projects(self._database, None)
-        return find(self._database, selector, unseen) if dry_run else forget(self._database, selector)
+        return preview_forget(self._database, selector, unseen) if dry_run else forget(self._database, selector)
 
     def purge(self) -> bool:
         """Delete everything but what keeps forgotten text away; False where a process that is reading keeps it in the log for now."""
@@ -687,9 +687,9 @@ class Keeping(Opened):
 
     def undo_forget(self, number: int | None = None) -> Forgetting | None:
         """Let what was forgotten then, or last, come back when it is indexed again; None for no such. Raises StoreFault."""
-        from pastchats_memory.forget import undo
+        from pastchats_memory.maintenance.forget import undo_forget
 
-        return undo(self._database, number)
+        return undo_forget(self._database, number)
 
     def judge(self, id_: str, verdict: str, because: str | None = None) -> tuple[Sheet | None, tuple[str, ...]]:
         """Say how the episode of a turn ended, in the place of what the rules say, for as long as what was read stays as it is.
@@ -750,16 +750,16 @@ class Keeping(Opened):
             say(sentence)
         return reindex_embeddings(self._database, embedder, progress)
 
-    def find_secrets(self, progress: Callable[[RescanProgress], None] = lambda _: None) -> FoundSecrets:
+    def find_secrets(self, progress: Callable[[RedactProgress], None] = lambda _: None) -> StoredSecrets:
         """In which stored rows the rules of this release find secrets; nothing is changed. Raises StoreFault."""
-        from pastchats_memory.rescan import find
+        from pastchats_memory.maintenance.redact_stored import find_stored_secrets
 
-        return find(self._database, progress)
+        return find_stored_secrets(self._database, progress)
 
     def redact_stored(
-        self, found: FoundSecrets | None = None, progress: Callable[[RescanProgress], None] = lambda _: None,
+        self, found: StoredSecrets | None = None, progress: Callable[[RedactProgress], None] = lambda _: None,
         say: Callable[[str], None] = lambda _: None,
-    ) -> Rescanned:  # fmt: skip
+    ) -> RedactReport:  # fmt: skip
         """Take secrets out of what is stored already: out of rows, words, vectors, and the bytes of the file.
 
         Ids and citations stay. What is found is embedded again. Stopped half-way, the next call does the rest.
@@ -773,15 +773,15 @@ class Keeping(Opened):
             ModelUnavailable, ModelChanged: what changed cannot be embedded; what was not reached is as it was.
             StoreFault: it cannot be written; what was not reached is as it was.
         """
-        from pastchats_memory.rescan import find, rescan
+        from pastchats_memory.maintenance.redact_stored import find_stored_secrets, redact_stored
 
-        found = find(self._database) if found is None else found
+        found = find_stored_secrets(self._database) if found is None else found
         embedder = self._model(may_fetch=bool(found))
         if found:
             embedder.load()
             for sentence in about_leaving(embedder):
                 say(sentence)
-        return rescan(self._database, embedder, found, progress)
+        return redact_stored(self._database, embedder, found, progress)
 
     def backup(self, file: str | PathLike[str], *, force: bool = False) -> Counts:
         """A consistent copy of the database, for its owner alone, whoever writes meanwhile; what was copied. Raises UsageFault, StoreFault."""
@@ -797,7 +797,7 @@ class Keeping(Opened):
         return restore(Path(file), load().database if path is None else Path(path))
 
     @classmethod
-    def mend(cls, path: str | PathLike[str] | None = None) -> Mended:
+    def mend(cls, path: str | PathLike[str] | None = None) -> RepairReport:
         """Save what can be saved of a damaged database in a new one, which takes its place; the damaged file is kept.
 
         Args:
@@ -808,7 +808,7 @@ class Keeping(Opened):
             StoreFault: it cannot be read, or the new one cannot be written; it is as it was.
             ModelUnavailable: its model, by which lost vectors are made again, cannot be had; it is as it was.
         """
-        from pastchats_memory.health import Mended, complete
+        from pastchats_memory.maintenance.health import RepairReport, rebuild_derived
         from pastchats_memory.store.atomic_file import partial_file, replace_file
         from pastchats_memory.store.recover import salvage
 
@@ -817,8 +817,8 @@ class Keeping(Opened):
         with partial_file(file) as partial:
             saved = salvage(file, partial)
             with cls.open(partial, create=False, config=config) as new:
-                lacked = complete(new._database, new._model())  # noqa: SLF001 - our own
-            return Mended(saved, lacked, replace_file(partial, file))
+                lacked = rebuild_derived(new._database, new._model())  # noqa: SLF001 - our own
+            return RepairReport(saved, lacked, replace_file(partial, file))
 
     def export(self) -> Generator[str]:
         """Every turn and task that may be seen from here, a line of JSON each, which `index` reads back. Raises StoreFault."""

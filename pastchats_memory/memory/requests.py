@@ -23,7 +23,7 @@ from pastchats_memory.text.dates import moment
 if TYPE_CHECKING:
     from pastchats_memory.formats.registry import History
     from pastchats_memory.ingest.discover import IndexOptions, Wanted
-    from pastchats_memory.tasks.desk import Standing
+    from pastchats_memory.tasks.edit import Viewpoint
 
 OUTCOMES = ("worked", "failed", "mixed", "unknown")
 TYPES = ("prompt", "note", "task", "epic", "subtask", "comment", "attachment")
@@ -138,12 +138,12 @@ def hidden_projects(database: Database, current_project: str | None) -> tuple[st
     return tuple(sorted(private - {current_project or project_here()})) if private else ()
 
 
-def standing_here(database: Database) -> Standing:
+def standing_here(database: Database) -> Viewpoint:
     """The working directory, its project, and what is hidden from there. Raises StoreFault."""
-    from pastchats_memory.tasks.desk import Standing
+    from pastchats_memory.tasks.edit import Viewpoint
 
     here = project_here()
-    return Standing("" if here is None else os.getcwd(), here, hidden_projects(database, here))  # noqa: PTH109 - a string is wanted
+    return Viewpoint("" if here is None else os.getcwd(), here, hidden_projects(database, here))  # noqa: PTH109 - a string is wanted
 
 
 def look_for_private_projects(database: Database) -> None:

@@ -166,7 +166,6 @@ UNREAD = (
     "the model knows English only, so these results are by words alone; "
     "`pastchats-memory reindex --embeddings --model NAME` takes a model that knows more languages"
 )
-UNTIL_INDEXED = "until the next `pastchats-memory index`, which looks at their parts too"
 UNFIT = Fit(0.0, 0.0)
 """Of a row that has lost its vector, in a damaged database."""
 READ_AGAIN = 30
@@ -273,8 +272,6 @@ def search_terms(
     if near is not None and _is_unread(request, asked.said, matches, embedder):
         near = None
         warnings.append(UNREAD)
-    if terms.behind:
-        warnings.append(f"{terms.behind} rows of an older release are searched for whole words only {UNTIL_INDEXED}")
     fused = _fused(database, request, matches, near, times)
     if scoring is not None and fused:
         found = _rows(database, [row.id for row in fused[:READ_AGAIN]], request.filters.hidden)

@@ -101,8 +101,6 @@ class Terms(NamedTuple):
     """Share of the query's weight that the corpus knows at all, 0 to 1."""
     pieces: Mapping[str, Ids]
     """The rows of those to look up that are no words of the index."""
-    behind: int
-    """Rows in which pieces cannot be looked up yet; 0 where none are asked for."""
     is_personal: bool
     """The query speaks of who asks."""
     corpus: int
@@ -127,7 +125,6 @@ def terms_of(database: Database, asked: Asked) -> Terms:
         pairs(spaced(asked.said), [term for term in terms if term.word in chosen]),
         coverage(terms),
         {piece: rows for piece, rows in pieces.items() if piece in chosen},
-        trigrams.behind(database) if pieces else 0,
         not FIRST_PERSON.isdisjoint(own),
         corpus,
     )

@@ -174,7 +174,9 @@ def _open_read_only(file: Path) -> Iterator[Database]:
     if not stat.S_ISREG(mode):
         raise DatabaseCorrupt(f"{file} is no regular file", HINT)
     options = "?mode=ro" if any(os.path.lexists(side) for side in side_files(file)) else "?immutable=1"
-    with _open_raw(file, file.absolute().as_uri() + options, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI) as source:
+    with _open_raw(
+        file, file.absolute().as_uri() + options, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    ) as source:
         try:
             source.run("PRAGMA schema_version")
         except DatabaseCorrupt as fault:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from pastchats_memory.errors import DatabaseCorrupt
-from pastchats_memory.store import pending_deletes, trigrams, vectors
+from pastchats_memory.store import pending_deletes, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.fulltext import FULL_TEXT
 from pastchats_memory.store.schema import schema_names
@@ -77,7 +77,6 @@ def counts(database: Database) -> dict[str, Any]:
         "dim": int(known["embedding_dim"]) if "embedding_dim" in known else None,
         "engine": "vec0" if engine == "vec0" else "exact",
         "behind": vectors.pending(database)[engine],
-        "whole_words_only": trigrams.behind(database),
         "unpacked": vectors.unpacked(database),
         "first": first,
         "last": last,

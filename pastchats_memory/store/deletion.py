@@ -19,8 +19,8 @@ from pastchats_memory.store.atomic_file import is_alive
 from pastchats_memory.store.citations import BELOW
 from pastchats_memory.store.database import BUSY_MS, PAUSE, Database
 from pastchats_memory.store.filters import LISTED, TEXTS, conditions, task_conditions
-from pastchats_memory.store.schema import schema
 from pastchats_memory.store.pending_deletes import GOING, without_buried
+from pastchats_memory.store.schema import schema
 from pastchats_memory.store.sources import meta, set_meta
 from pastchats_memory.store.tasks import task_text
 from pastchats_memory.store.tombstones import (

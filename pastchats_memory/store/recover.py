@@ -22,9 +22,9 @@ from pastchats_memory.errors import DatabaseCorrupt, StoreFault
 from pastchats_memory.store.checks import TIMES, is_time
 from pastchats_memory.store.database import Database, open_database, side_files
 from pastchats_memory.store.errors import translate
-from pastchats_memory.store.schema import schema
 from pastchats_memory.store.pending_deletes import GOING
 from pastchats_memory.store.redactions import RULES
+from pastchats_memory.store.schema import schema
 
 # Records out of the pages of an SQLite file that SQLite itself cannot read any more, by its published file format.
 #

@@ -17,55 +17,13 @@ from numpy.typing import NDArray
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.fulltext import quoted
 from pastchats_memory.store.ids import Ids, distinct, listed
-from pastchats_memory.store.sources import meta
 
-FROM = "trigrams_from"
-"""Key of `embedding_meta`, while an older database is being brought up to date: rows below this id are not in the index."""
-STEP = 500
-"""Rows that are brought in at once: some 100 ms, so that no other writer waits for long."""
 LENGTH = 3
 """Characters of a trigram."""
 LONGEST = 100
 """Characters by which a longer piece is known: of a pasted log nothing else has the first hundred."""
 LAST = chr(0x10FFFF)
 """Greater than whatever follows the beginning of a trigram."""
-ROWS = (
-    "(SELECT id, content || '  ' AS content FROM prompts "
-    "UNION ALL SELECT id, content || ' ' || labels || '  ' FROM task_texts)"
-)
-"""All of them, where the view `trigram_texts` has those that are in the index."""
-
-
-def behind(database: Database) -> int:
-    """How many rows the index lacks, none but in an older database that no index run has seen yet. Raises StoreFault."""
-    return int(
-        database.value(
-            "SELECT count(*) FROM (SELECT id FROM prompts UNION ALL SELECT id FROM task_texts) "
-            "WHERE id < (SELECT CAST(value AS INTEGER) FROM embedding_meta WHERE key = ?)",
-            (FROM,),
-        )
-    )
-
-
-def catch_up(database: Database) -> None:
-    """Bring in all rows of an older database, newest first, some in a transaction. Raises StoreFault."""
-    while FROM in meta(database):
-        with database.transaction():
-            _bring_in_some(database)
-
-
-def _bring_in_some(database: Database) -> None:
-    before = int(meta(database).get(FROM, "0"))  # another process may have been quicker
-    rows = database.run(f"SELECT id FROM {ROWS} WHERE id < ? ORDER BY id DESC LIMIT ?", (before, STEP))
-    if not rows:
-        database.run("DELETE FROM embedding_meta WHERE key = ?", (FROM,))
-        return
-    first = rows[-1][0]
-    database.run(
-        f"INSERT INTO trigrams(rowid, content) SELECT id, content FROM {ROWS} WHERE id >= ? AND id < ? ORDER BY id",
-        (first, before),
-    )
-    database.run("UPDATE embedding_meta SET value = ? WHERE key = ?", (str(first), FROM))
 
 
 def containing(database: Database, piece: str, most: int, stands: Callable[[str], bool] | None = None) -> Ids | None:

@@ -1,1 +1,214 @@
-"""What was to be done, what was done, and is this new: tasks by hand, their likeness, prior work, plain questions."""
+"""Manage tasks: edit them by hand, find similar ones, check prior work, answer plain questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.model import Attachment, Filters, Hits, StoredTask
+from pastchats_memory.redact import redact_json
+from pastchats_memory.search import Request, search
+from pastchats_memory.store import interchange, tasks, vectors
+from pastchats_memory.store.atomic_file import write_lines
+from pastchats_memory.store.tasks import task_text, without_forgotten
+from pastchats_memory.store.tombstones import Tombstones
+from pastchats_memory.tasks.ask import TaskAnswer, answer_question
+from pastchats_memory.tasks.capture import CaptureDecision, CaptureResult, capture_task
+from pastchats_memory.tasks.edit import PART_TABLES, TaskEditor
+from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask, check_prior_work, find_resolved_tasks
+from pastchats_memory.tasks.similarity import (
+    MIN_PAIR_SCORE,
+    DuplicateCluster,
+    SimilarTask,
+    TaskQuery,
+    find_duplicate_clusters,
+    find_similar_tasks,
+)
+
+NEAREST = 5
+"""Similar or resolved tasks that are returned by default."""
+
+
+class TaskMemory(TaskEditor):
+    """All operations on the tasks of one memory; searches run on one snapshot of the database."""
+
+    def list_tasks(self, filters: Filters, limit: int = 50) -> list[StoredTask]:
+        """Return tasks that pass the filters, the most urgent first, then the latest.
+
+        Raises StoreFault.
+        """
+        ids = tasks.listed(self._database, self._hide_private(filters), limit=limit)
+        return tasks.tasks(self._database, ids, self._viewpoint.hidden)
+
+    def _hide_private(self, filters: Filters) -> Filters:
+        return filters._replace(hidden=self._viewpoint.hidden)
+
+    def find_item(self, id_: str) -> tuple[StoredTask, Attachment | None] | None:
+        """Return the task of `t:KEY`, `c:5` or `a:7`, and the attachment itself.
+
+        Return None if there is no such item.
+
+        Raises:
+            UsageFault: the key names several tasks.
+            StoreFault: the database cannot be read.
+        """
+        if id_[:2] in PART_TABLES:
+            part = self.find_part(id_)
+            task_id = part and part.task
+        else:
+            task_id = self.find_id(id_) if tasks.find(self._database, id_, self._viewpoint.hidden) else None
+        if task_id is None:
+            return None
+        task = self._read_with_parts(task_id)
+        return task, next((one for one in task.attachments if f"a:{one.id}" == id_), None)
+
+    def capture(self, text: str, project: str, decide: Callable[[SimilarTask], CaptureDecision]) -> CaptureResult:
+        """Store a text as a task or as a comment on a similar one.
+
+        See `tasks.capture.capture_task`.
+        """
+        return capture_task(self._database, self._embedder, text, project, decide, self._viewpoint)
+
+    def find_similar(self, name: str, limit: int = NEAREST) -> list[SimilarTask]:
+        """Return the tasks most similar to a task.
+
+        Raises UsageFault, ModelUnavailable, StoreFault.
+        """
+        task = self.get_task(name)
+        query = TaskQuery.embed(self._embedder, task_text(task.title, task.description))
+        with self._database.snapshot():
+            visible = self._viewpoint.visible_tasks
+            return find_similar_tasks(self._database, self._embedder, query, visible, exclude=task.id)[:limit]
+
+    def find_duplicates(self, text: str, limit: int = NEAREST) -> list[SimilarTask]:
+        """Return the tasks most similar to a text.
+
+        Raises UsageFault, ModelUnavailable, StoreFault.
+        """
+        if not text.strip():
+            raise UsageFault("there is nothing to look for", "Say what the task is about.")
+        with self._database.snapshot():
+            query = TaskQuery.embed(self._embedder, text.strip())
+            return find_similar_tasks(self._database, self._embedder, query, self._viewpoint.visible_tasks)[:limit]
+
+    def scan_duplicates(self, min_score: float = MIN_PAIR_SCORE, project: str | None = None) -> list[DuplicateCluster]:
+        """Compare all tasks and return clusters of similar ones. Raises StoreFault."""
+        with self._database.snapshot():
+            filters = self._viewpoint.visible_tasks._replace(project=project)
+            return find_duplicate_clusters(self._database, filters, min_score)
+
+    def check_prior_work(self, query: str) -> PriorWork:
+        """Return the verdict and the three best matches.
+
+        Raises UsageFault, ModelUnavailable, StoreFault.
+        """
+        with self._database.snapshot():
+            visible, project = self._viewpoint.visible_tasks, self._viewpoint.project
+            return check_prior_work(self._database, self._embedder, query, visible, project)
+
+    def consult_episodic_memory(self, problem: str, limit: int = NEAREST) -> tuple[list[ResolvedTask], tuple[str, ...]]:
+        """Return resolved tasks about a problem, and warnings.
+
+        Raises UsageFault, StoreFault.
+        """
+        with self._database.snapshot():
+            return find_resolved_tasks(self._database, self._embedder, problem, limit, self._viewpoint.hidden)
+
+    def ask(self, question: str, today: date | None = None) -> TaskAnswer:
+        """Answer a question in plain language; see `tasks.ask.answer_question`."""
+        with self._database.snapshot():
+            return answer_question(self._database, self._embedder, question, today, self._viewpoint)
+
+    def recall(self, query: str, filters: Filters, limit: int = 10) -> Hits:
+        """Return tasks that match a query, each once.
+
+        A comment or attachment that matches leads to its task.
+
+        Raises:
+            UsageFault: the query is empty.
+            StoreFault: the database cannot be read.
+        """
+        with self._database.snapshot():
+            request = Request(query, limit=max(40, limit * 4), filters=self._hide_private(filters))
+            hits = search(self._database, self._embedder, request)
+        best_hit_of_task = {hit.task.id: hit for hit in reversed(hits) if hit.task is not None}
+        best = sorted(best_hit_of_task.values(), key=lambda hit: hit.rank)[:limit]
+        return Hits(best, hits.warnings)
+
+    def export(self) -> Generator[str]:
+        """Yield every visible task with its parts as a line of JSON.
+
+        Raises StoreFault.
+        """
+        with self._database.snapshot():
+            for body in interchange.export_tasks(self._database, self._viewpoint.hidden):
+                yield orjson.dumps(body).decode()
+
+    def export_to(self, file: Path, *, force: bool = False) -> int:
+        """Export to a file that only its owner can read, and return the number of lines.
+
+        The file gets its name when it is complete.
+
+        Raises:
+            UsageFault: the file exists and `force` is not set.
+            StoreFault: the database cannot be read.
+        """
+        with closing(self.export()) as lines:  # the generator holds a snapshot, even if writing fails
+            return write_lines(file, self._database.path, lines, force=force)
+
+    def count(self) -> int:
+        """Return the number of tasks, including hidden ones. Raises StoreFault."""
+        return tasks.count(self._database)
+
+    def count_hidden(self) -> int:
+        """Return the number of tasks of private projects that are hidden here.
+
+        Raises StoreFault.
+        """
+        return tasks.unseen(self._database, self._viewpoint.hidden)
+
+    def import_lines(self, lines: Iterable[str]) -> dict[str, int]:
+        """Store exported tasks, all or none.
+
+        Returns:
+            The number of tasks that were `added`, `updated`, `unchanged`, or left out as `forgotten`, and the number of
+            links left out since they would make `circles`.
+
+        Raises:
+            UsageFault: a line is no exported task; nothing is stored.
+            StoreFault: the database cannot be written; nothing is stored.
+        """
+        bodies = [_parse_line(line, number) for number, line in enumerate(lines, start=1) if line.strip()]
+        counts = {"added": 0, "updated": 0, "unchanged": 0, "forgotten": 0}
+        tombstones = Tombstones(self._database)
+        known = (without_forgotten(self._database, tombstones, interchange.task_of(body)) for body in bodies)
+        embedded = self.embed_tasks(filed.task for filed in known if filed is not None)
+        with self._database.transaction():
+            writer = self.open_writer(embedded)
+            for body in bodies:
+                counts[interchange.put_exported(self._database, writer, body)[1]] += 1
+            vectors.catch_up(self._database)
+        return {**counts, "circles": writer.circles}
+
+
+def _parse_line(line: str, number: int) -> dict[str, Any]:
+    """Parse a line of an export and redact its values.
+
+    Raises UsageFault that names the line.
+    """
+    hint = "Import what `task export` wrote."
+    try:
+        body = orjson.loads(line)
+    except orjson.JSONDecodeError as fault:
+        raise UsageFault(f"line {number} of the import is not JSON: {fault.msg}", hint) from fault
+    if not isinstance(body, dict):
+        raise UsageFault(f"line {number} of the import is no task", hint)
+    if (wrong := interchange.fault_of(body)) is not None:
+        raise UsageFault(f"line {number} of the import has no proper {wrong!r}", hint)
+    return dict(redact_json(body))

@@ -1,59 +1,498 @@
-"""A question in plain language, read by `questions`, answered from the tasks."""
+"""Answer plain-language questions about tasks, without a language model.
+
+A small grammar reads the question from left to right. Each step takes the phrases that it knows (a status, a date, another
+task) and leaves a bar in their place. Words that no step knows, and that are no filler, are the topic of the question.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.likeness import AT_RELATED
-from pastchats_memory.model import TYPES, Filters, StoredTask
-from pastchats_memory.questions import read_question
-from pastchats_memory.questions.reading import Reading
+from pastchats_memory.model import OPEN, PRIORITIES, RESOLVED, TYPES, Filters, StoredTask
 from pastchats_memory.search import Request, search
 from pastchats_memory.store import sources, tasks
 from pastchats_memory.store.database import Database
-from pastchats_memory.tasks.desk import Standing
-from pastchats_memory.tasks.near import asked, near
-from pastchats_memory.text.dates import moment
+from pastchats_memory.tasks.edit import Viewpoint
+from pastchats_memory.tasks.similarity import RELATED_SCORE, TaskQuery, find_similar_tasks
+from pastchats_memory.text.dates import NUMBERS, TIMES, moment, number_of, to_come
 
-MOST, MOST_ABOUT = 50, 200
-LEAST_SIMILARITY = 0.3
-"""Cosine below which a task that shares no word with the question is not about it."""
-
-_KEY = re.compile(r"(?:[a-z]+-)?\d[\d.]*", re.IGNORECASE)
-"""What is called so is looked for by no likeness: another number is another task."""
+T = TypeVar("T")
+PHRASES_FILE = Path(__file__).with_name("questions.toml")
+MAX_TASKS = 50
+"""Tasks in an answer, unless the question names a number."""
+MAX_TOPIC_HITS = 200
+MIN_SIMILARITY = 0.3
+"""Cosine below which a task that shares no word with the topic does not count as a match."""
+MAX_QUESTION_LENGTH = 1000
+"""Characters of a question that are read. Some patterns take minutes for a megabyte of one word."""
+STALE_DAYS = 30
+"""Days without a change after which a task is stale, unless the question names a time."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What a question was taken for, and the tasks that answer it."""
+class DateSpan:
+    """Days on which something happened to a task; both bounds are inclusive, None means no bound."""
 
-    reading: Reading
+    field: str
+    """`closed`, `created`, `updated` or `due`."""
+    since: date | None
+    until: date | None
+
+
+@dataclass(slots=True)
+class ParsedQuestion:
+    """Filters, order and topic that a question asks for."""
+
+    statuses: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    priorities: tuple[int, ...] = ()
+    tags: tuple[str, ...] = ()
+    project: str | None = None
+    """`.` stands for the project of the working directory."""
+    span: DateSpan | None = None
+    missing: tuple[str, ...] = ()
+    """Properties that the tasks lack, as names of `store.task_conditions.CONDITIONS`."""
+    relation: str | None = None
+    """Relation to the task `of`, as a name of `store.task_conditions.RELATED`."""
+    of: str | None = None
+    """Key or title of another task."""
+    order: str | None = None
+    """`newest`, `oldest` or `most_urgent`."""
+    limit: int | None = None
+    is_count: bool = False
+    """Whether the question asks only for a number."""
+    concept: str | None = None
+    """Topic for the search."""
+
+    def describe(self) -> str:
+        """Return one line that tells the user how the question was read."""
+        parts = [" or ".join(self.types) if self.types else "tasks"]
+        if self.statuses:
+            parts.append("status " + " or ".join(self.statuses))
+        if self.priorities:
+            parts.append("priority " + " or ".join(PRIORITIES[level] for level in self.priorities))
+        if self.tags:
+            parts.append("tagged " + " and ".join(self.tags))
+        if self.project:
+            parts.append(f"project {self.project}")
+        if self.span:
+            parts.append(f"{self.span.field} {self.span.since or '…'} to {self.span.until or '…'}")
+        parts += [f"without {name}" for name in self.missing]
+        if self.relation:
+            parts.append(f"{self.relation.replace('_', ' ')} {self.of!r}")
+        if self.concept:
+            parts.append(f"about {self.concept!r}")
+        if self.order:
+            parts.append(f"{self.order.replace('_', ' ')} first")
+        if self.limit:
+            parts.append(f"at most {self.limit}")
+        return ("count of " if self.is_count else "") + " · ".join(parts)
+
+
+class Vocabulary:
+    """Phrases of `questions.toml`, as the grammar uses them."""
+
+    def __init__(self, phrases: Mapping[str, Any]) -> None:
+        """Prepare the phrases.
+
+        Args:
+            phrases: the tables of `questions.toml`.
+        """
+        groups = {"open": OPEN, "resolved": RESOLVED}
+        self.statuses: dict[str, tuple[str, ...]] = _sort_longest_first(
+            (phrase, groups.get(status, (status,)))
+            for status, listed in phrases["statuses"].items()
+            for phrase in listed
+        )
+        self.priorities: dict[str, tuple[int, ...]] = _sort_longest_first(
+            (phrase, tuple(map(int, levels.split())))
+            for levels, listed in phrases["priorities"].items()
+            for phrase in listed
+        )
+        self.types: Mapping[str, Sequence[str]] = phrases["types"]
+        self.tags: Mapping[str, Sequence[str]] = phrases["tags"]
+        self.missing_nouns: Mapping[str, Sequence[str]] = phrases["missing_nouns"]
+        self.missing_words: Mapping[str, Sequence[str]] = phrases["missing_words"]
+        self.words = {name: _match_any(listed) for name, listed in phrases["words"].items()}
+        self.filler = frozenset(phrases["words"]["filler"])
+        self.relations = [(entry["kind"], entry["pattern"].format_map(self.words)) for entry in phrases["relations"]]
+        self.no_tags = frozenset(
+            phrase
+            for listed in (
+                self.statuses,
+                self.priorities,
+                *self.types.values(),
+                *self.tags.values(),
+                *self.missing_nouns.values(),
+                ("due", "overdue", "not", "is", "are", "no", "about", "created", "closed", "updated"),
+            )
+            for phrase in listed
+        )
+        """Words that end a list of tags."""
+
+
+@cache
+def load_vocabulary() -> Vocabulary:
+    """Return the vocabulary of `questions.toml`; the file is read at the first call."""
+    return Vocabulary(tomllib.loads(PHRASES_FILE.read_text(encoding="utf-8")))
+
+
+def _sort_longest_first(entries: Iterable[tuple[str, T]]) -> dict[str, T]:
+    return dict(sorted(entries, key=lambda entry: -len(entry[0])))
+
+
+def _match_any(phrases: Iterable[str]) -> str:
+    """Return a pattern that matches any of the phrases, and nothing if there is none."""
+    longest_first = sorted(phrases, key=len, reverse=True)
+    return f"(?:{'|'.join(map(re.escape, longest_first))})" if longest_first else "(?!)"
+
+
+def _match_whole(pattern: str) -> str:
+    """Return the pattern with word boundaries, where a hyphen belongs to a word."""
+    return rf"(?<![\w-]){pattern}(?![\w-])"
+
+
+_NUMBER = rf"(\d{{1,3}}|{'|'.join(NUMBERS)})"
+_TASK_NOUN = r"(?:tasks?|issues?|tickets?|bugs?|epics?|things|items)"
+_PROJECT_NAME = r"['\"]?([\w./-]+)['\"]?"
+_IN_NAME = re.compile(rf"\b(?:in|for|of|from) {_PROJECT_NAME}")
+_TAG = r"['\"]?#?([\w/-]+)['\"]?"
+_NEXT_TAG = re.compile(r"\| *(?:,|and|&) *#?([\w/-]+)(?= *(?:,|and\b|&|\Z))")
+_TASK_KEY = re.compile(r"(?:the )?(?:task |issue |ticket |epic )?(?P<key>[a-z]+-[a-z]*\d[\w.]*)(?![\w-])")
+"""A key as trackers write it, such as `TREK-45`."""
+_TASK_NOUN_BEFORE = re.compile(r"\A(?:the )?(?:task|issue|ticket) ")
+_RELATIVE_CLAUSE = re.compile(
+    r"""(?<!\s)\s++(?:
+        (?:that|which)\ (?:is|are|was|were|have|has|do|does|isn't|aren't|haven't|hasn't)\b
+        |(?:and|but)\ (?:is|are|still|not)\b
+    ).*""",
+    re.VERBOSE,
+)
+"""What a question says about the tasks that it asks for, after it named another task."""
+
+
+class QuestionParser:
+    """Parse one question: each step cuts the phrases that it knows out of `text`."""
+
+    def __init__(self, question: str, today: date, project_names: Mapping[str, str], vocabulary: Vocabulary) -> None:
+        """Prepare to parse a question.
+
+        Args:
+            question: in plain language.
+            today: the day to which "last week" and the like refer.
+            project_names: names of the known projects by their lower case.
+            vocabulary: phrases that the grammar knows.
+        """
+        self.question = question
+        self.text = " ".join(question.lower().replace("’", "'").rstrip("?!. ").split())
+        """The rest of the question in lower case; a bar stands where a phrase was cut out."""
+        self.today = today
+        self.project_names = project_names
+        self.vocabulary = vocabulary
+        self.parsed = ParsedQuestion()
+
+    def parse(self) -> ParsedQuestion:
+        """Run all steps; each depends on what the steps before it cut out."""
+        self.parse_count()
+        self.parse_relation()
+        self.parse_topic()
+        self.parse_tags()
+        self.parse_project()
+        self.parse_limit()
+        self.parse_order()
+        self.parse_missing()
+        self.parse_stale()
+        self.parse_span()
+        self.parse_overdue()
+        self.cut(rf"\b{self.vocabulary.words['mine']}\b")  # all tasks belong to one person
+        self.parse_statuses()
+        self.parse_priorities()
+        self.parse_types()
+        if self.parsed.concept is None:
+            self.parsed.concept = self.find_remaining_words() or None
+        return self.parsed
+
+    def cut(self, pattern: str) -> re.Match[str] | None:
+        """Cut the first match of the pattern out of the text and return it."""
+        match = re.search(pattern, self.text)
+        if match is not None:
+            self.text = f"{self.text[: match.start()]} | {self.text[match.end() :]}"
+        return match
+
+    def restore_case(self, text: str) -> str:
+        """Return part of the text as typed, without quotation marks and article."""
+        start = self.question.lower().find(text)
+        typed = self.question[start : start + len(text)] if start >= 0 else text
+        return re.sub(r"\A(?:the|a|an) ", "", typed.strip(" \"'"), flags=re.IGNORECASE)
+
+    def parse_count(self) -> None:
+        """Find out whether only a number is asked for."""
+        if self.cut(rf"\b{self.vocabulary.words['count']}\b"):
+            self.parsed.is_count = True
+
+    def parse_relation(self) -> None:
+        """Read a relation to another task, such as "what depends on TREK-45"."""
+        for kind, pattern in self.vocabulary.relations:
+            match = re.search(pattern, self.text)
+            if match is None or re.fullmatch(self.vocabulary.words["not_a_task"], match["of"]):
+                continue
+            name, rest = _split_task_name(match["of"])
+            self.parsed.relation, self.parsed.of = kind, self.restore_case(name)
+            before = self.text[: match.start()]
+            if kind == "part_of":  # the pattern also covers the words before the relation
+                phrase = re.search(rf"\b{self.vocabulary.words['part_of']}\b", match[0])
+                before += match[0][: phrase.start()] if phrase else ""
+            self.text = f"{before} | {rest}"
+            return
+
+    def parse_topic(self) -> None:
+        """Read the topic after a word such as "about", up to a project or a date."""
+        match = re.search(rf"{self.vocabulary.words['about']}\s+(.+)", self.text)
+        if match is None:
+            return
+        inner = QuestionParser(self.question, self.today, self.project_names, self.vocabulary)
+        inner.text, inner.parsed = match[1], replace(self.parsed)
+        inner.parse_project()
+        inner.parse_span()
+        inner.parse_overdue()
+        topic = inner.text.split("|")[0].strip(" ,")
+        topic = re.sub(r"\b(?:that|which|and) (?:is|are|was|were)\b.*", "", topic).strip()
+        if topic:
+            self.parsed.concept = self.restore_case(topic)
+            self.text = self.text.replace(match[0], match[0].replace(topic, "|", 1).partition(" ")[2], 1)
+
+    def parse_tags(self) -> None:
+        """Read tags, and kinds of tasks that trackers keep as tags."""
+        tags = []
+        named = r"\b(?:tagged|labell?ed)(?: as| with)?|\bwith (?:the )?(?:tag|label)|\btag|\blabel"
+        while match := self.cut(rf"(?:{named}) {_TAG}|(?<!\S)#([a-z][\w/-]*)"):
+            tags.append(match[1] or match[2])
+            while (further := _NEXT_TAG.search(self.text)) and further[1] not in self.vocabulary.no_tags:
+                tags.append(further[1])
+                self.text = f"{self.text[: further.start()]}|{self.text[further.end() :]}"
+        tags += [tag for tag, phrases in self.vocabulary.tags.items() if self.cut(_match_whole(_match_any(phrases)))]
+        self.parsed.tags = tuple(dict.fromkeys(tags))
+
+    def parse_project(self) -> None:
+        """Read "project NAME", "this project", or the name of a known project alone."""
+        match = self.cut(rf"\b(?:in|for|of|from) (?:the )?project {_PROJECT_NAME}") or self.cut(
+            rf"\b(?:in|for|of|from) (?:the )?{_PROJECT_NAME} project\b"
+        )
+        if match:
+            self.parsed.project = "." if match[1] in ("this", "my", "our") else self.restore_case(match[1])
+        elif known := next((one for one in _IN_NAME.finditer(self.text) if one[1] in self.project_names), None):
+            self.text = f"{self.text[: known.start()]} | {self.text[known.end() :]}"
+            self.parsed.project = self.project_names[known[1]]
+
+    def parse_limit(self) -> None:
+        """Read how many tasks are asked for, and from which end."""
+        found = self.cut(rf"\b(?:top|first) {_NUMBER}\b") or self.cut(
+            rf"\b(?:latest|newest|oldest|last|most recent) {_NUMBER} (?=(?:[\w-]+ ){{0,2}}{_TASK_NOUN})"
+        )
+        before = re.search(rf"\b{_NUMBER} (?=(?:latest|newest|oldest|most recent|most urgent)\b)", self.text)
+        if before and not found:
+            self.text = self.text.replace(before[0], "", 1)
+            self.parsed.limit = number_of(before[1])
+        if found:
+            self.parsed.limit = number_of(found[1])
+            if found[0].startswith(("latest", "newest", "last", "most recent")):
+                self.parsed.order = "newest"
+            elif found[0].startswith("oldest"):
+                self.parsed.order = "oldest"
+
+    def parse_order(self) -> None:
+        """Read the order in which tasks are asked for."""
+        words = self.vocabulary.words
+        if self.cut(rf"\b{words['newest']}\b"):
+            self.parsed.order = self.parsed.order or "newest"
+        if self.cut(rf"\b{words['oldest']}\b"):
+            self.parsed.order = self.parsed.order or "oldest"
+        to_do_now = rf"{words['modal']} {words['begin']} {words['now']}"
+        if self.cut(rf"\b(?:{to_do_now}|{words['urgent']}(?! (?:are|is) missing))\b"):
+            self.parsed.order = self.parsed.order or "most_urgent"
+            self.parsed.statuses = self.parsed.statuses or OPEN
+
+    def parse_missing(self) -> None:
+        """Read properties that the tasks lack."""
+        lacking = self.vocabulary.words["lacking"]
+        found = [
+            name
+            for name, nouns in self.vocabulary.missing_nouns.items()
+            if self.cut(rf"\b{lacking} (?:any )?{_match_any(nouns)}\b")
+        ]
+        found += [
+            name for name, words in self.vocabulary.missing_words.items() if self.cut(rf"\b{_match_any(words)}\b")
+        ]
+        self.parsed.missing = tuple(dict.fromkeys(found))
+
+    def parse_stale(self) -> None:
+        """Read that nobody changed the tasks since a time.
+
+        The span ends on the day before that time.
+        """
+        words = self.vocabulary.words
+        untouched = (
+            rf"{words['never']}(?: been)? {words['touched']}|{words['no']} {words['activity']}|{words['untouched']}"
+        )
+        if not self.cut(rf"\b(?:{untouched})\b"):
+            return
+        period = rf"\bin (?:the (?:last|past) )?(?=(?:\d{{1,4}}|{'|'.join(NUMBERS)}) )"
+        self.text = re.sub(period, "for ", self.text)
+        self.parse_span()
+        span = self.parsed.span
+        until = self.today - timedelta(days=STALE_DAYS)
+        if span is not None:
+            until = span.until or until if span.since is None else span.since - timedelta(days=1)
+        self.parsed.span = DateSpan("updated", None, until)
+        self.parsed.statuses = self.parsed.statuses or OPEN
+
+    def parse_span(self) -> None:
+        """Read the first span of time, and what happened to the tasks in it."""
+        if self.parsed.span:
+            return
+        words = self.vocabulary.words
+        promised = (
+            rf"\b(?:{words['must_be']} {words['done_by']}|{words['must']} {words['do_by']})(?= (?:by|before|until)\b)"
+        )
+        self.text, promises = re.subn(promised, "due", self.text)
+        if promises:
+            self.parsed.statuses = self.parsed.statuses or OPEN
+        for pattern, days_of in TIMES:
+            match = re.search(pattern, self.text)
+            if match is None:
+                continue
+            bounds = days_of(match, self.today)
+            field = self._find_event()
+            if field == "due":
+                bounds = to_come(bounds, match[0], self.today)
+            self.parsed.span = DateSpan(field, *bounds)
+            self.cut(rf"{pattern}(?:'s)?")
+            for event in {"due": ("due", "created"), "created": ("created",), "updated": ("updated",)}.get(field, ()):
+                self.text = re.sub(rf"{words[event]}\b", "|", self.text)
+            return
+
+    def _find_event(self) -> str:
+        """Return the field of a span: what happened to the tasks."""
+        words = self.vocabulary.words
+        if re.search(rf"{words['due']}\b", self.text):
+            return "due"
+        if re.search(rf"\b{words['closed']}\b", self.text):
+            return "closed"
+        return "created" if re.search(rf"{words['created']}\b", self.text) else "updated"
+
+    def parse_overdue(self) -> None:
+        """Read that the tasks were due before today."""
+        if self.cut(rf"\b{self.vocabulary.words['overdue']}\b"):
+            self.parsed.span = DateSpan("due", None, self.today - timedelta(days=1))
+            self.parsed.statuses = self.parsed.statuses or OPEN
+
+    def parse_statuses(self) -> None:
+        """Read statuses without those that are excluded.
+
+        A question about closing asks for resolved tasks.
+        """
+        included: list[str] = []
+        excluded: list[str] = []
+        self.text = re.sub(r"\bneither (.{1,80}?) nor (?=\w)", r"not \1 not ", self.text)
+        negation = rf"(?P<not>\b{self.vocabulary.words['except']}(?: the)? )?"
+        for phrase, statuses in self.vocabulary.statuses.items():
+            if phrase in self.text and (match := self.cut(negation + _match_whole(re.escape(phrase)))):
+                (excluded if match["not"] else included).extend(statuses)
+        if excluded:
+            included = [status for status in included or OPEN if status not in excluded]
+        if included:
+            self.parsed.statuses = tuple(dict.fromkeys(included))
+        elif self.parsed.span and self.parsed.span.field == "closed":
+            self.parsed.statuses = RESOLVED
+
+    def parse_priorities(self) -> None:
+        """Read all priorities that are named."""
+        for phrase, levels in self.vocabulary.priorities.items():
+            if phrase in self.text and self.cut(_match_whole(re.escape(phrase))):
+                self.parsed.priorities = tuple(sorted({*levels, *self.parsed.priorities}))
+
+    def parse_types(self) -> None:
+        """Read types; other words for a task, such as "ticket", stand for all types."""
+        patterns = {type_: _match_whole(_match_any(phrases)) for type_, phrases in self.vocabulary.types.items()}
+        self.parsed.types = tuple(
+            [type_ for type_, pattern in patterns.items() if self.cut(pattern) and type_ in TYPES]
+        )
+        while any(self.cut(pattern) for pattern in patterns.values()):
+            continue
+
+    def find_remaining_words(self) -> str:
+        """Return the words of the text that no step knows and that are no filler."""
+        words = self.vocabulary.words
+        text = re.sub(
+            rf"\b(?:{words['has']} {words['anyone']} (?:ever |already )?{words['looked_at']}|last time)\b",
+            " ",
+            self.text,
+        )
+        text = re.sub(
+            rf"\b(?:that |which )?{words['pronoun']} {words['could']}(?: \w+ly| just| perhaps)? {words['pick']}\b",
+            " ",
+            text,
+        )
+        stripped = [word.strip("|,;:()\"'") for word in text.split()]
+        return " ".join(word for word in stripped if any(map(str.isalnum, word)) and word not in self.vocabulary.filler)
+
+
+def _split_task_name(text: str) -> tuple[str, str]:
+    """Split "TREK-45 that are done" into the name of the task and the rest."""
+    key = _TASK_KEY.match(text)
+    if key:
+        return key["key"], text[key.end() :]
+    name = _RELATIVE_CLAUSE.sub("", text)
+    return _TASK_NOUN_BEFORE.sub("", name), text[len(name) :]
+
+
+def parse_question(
+    question: str, today: date, projects: Iterable[str] = (), vocabulary: Vocabulary | None = None
+) -> ParsedQuestion:
+    """Parse a question such as "what did we finish last week?".
+
+    Args:
+        question: in plain language; characters after MAX_QUESTION_LENGTH are ignored.
+        today: the day to which "last week" and the like refer.
+        projects: names of the known projects.
+        vocabulary: phrases of the grammar; None for those of `questions.toml`.
+    """
+    names = {name.lower(): name for name in projects}
+    question = question.strip()[:MAX_QUESTION_LENGTH]
+    return QuestionParser(question, today, names, vocabulary or load_vocabulary()).parse()
+
+
+@dataclass(frozen=True, slots=True)
+class TaskAnswer:
+    """Tasks that answer a question, and how the question was read."""
+
+    question: ParsedQuestion
     tasks: tuple[StoredTask, ...]
     total: int
-    """How many there are, also where fewer are shown."""
+    """Number of all matching tasks; `tasks` may hold fewer."""
     warnings: tuple[str, ...] = ()
 
 
-def ask(
-    database: Database,
-    embedder: Embedder,
-    question: str,
-    today: date | None,
-    standing: Standing,
-) -> Answer:
-    """The tasks that a question asks for.
+def answer_question(
+    database: Database, embedder: Embedder, question: str, today: date | None, viewpoint: Viewpoint
+) -> TaskAnswer:
+    """Return the tasks that a question asks for.
 
     Args:
         database: open.
         embedder: of the database's vectors.
         question: in plain language.
-        today: the day on which it is asked; None for the person's own.
-        standing: from where: what "this project" means, and what is hidden.
+        today: the day to which "last week" and the like refer; None for the current day in the local zone.
+        viewpoint: what "this project" means, and which projects are hidden.
 
     Raises:
         UsageFault: the question is empty.
@@ -61,55 +500,64 @@ def ask(
     """
     if not question.strip():
         raise UsageFault("there is no question", 'Ask one: pastchats-memory ask "what is blocked?"')
-    seen = [name for name in sources.names(database) if name not in standing.hidden]
-    reading = read_question(question, today or date.today(), seen)  # noqa: DTZ011 - in the person's own zone
-    conditions = [tasks.without(name) for name in reading.missing]
-    if (span := reading.span) is not None:
+    visible = [name for name in sources.names(database) if name not in viewpoint.hidden]
+    parsed = parse_question(question, today or date.today(), visible)  # noqa: DTZ011 - in the local zone
+    conditions = [tasks.without(name) for name in parsed.missing]
+    if (span := parsed.span) is not None:
         since = None if span.since is None else moment(span.since.isoformat(), is_end=False)
         until = None if span.until is None else moment(span.until.isoformat(), is_end=True)
         conditions += tasks.within(span.field, since, until)
-    if reading.relation is not None:
-        named = _tasks_named(database, embedder, reading.of or "", standing)
-        if not named:
-            return Answer(reading, (), 0, (f"there is no task {reading.of!r}",))
-        conditions.append(tasks.related(database, reading.relation, named))
+    if parsed.relation is not None:
+        others = _find_named_tasks(database, embedder, parsed.of or "", viewpoint)
+        if not others:
+            return TaskAnswer(parsed, (), 0, (f"there is no task {parsed.of!r}",))
+        conditions.append(tasks.related(database, parsed.relation, others))
     filters = Filters(
-        kinds=reading.types or TYPES,
-        statuses=reading.statuses,
-        priorities=reading.priorities,
-        project=standing.project if reading.project == "." else reading.project,
-        hidden=standing.hidden,
+        kinds=parsed.types or TYPES,
+        statuses=parsed.statuses,
+        priorities=parsed.priorities,
+        project=viewpoint.project if parsed.project == "." else parsed.project,
+        hidden=viewpoint.hidden,
     )
-    order = tasks.ORDERS.get(reading.order or "")
-    ids = tasks.listed(database, filters, conditions, limit=-1, order=order, tags=reading.tags)
+    order = tasks.ORDERS.get(parsed.order or "")
+    ids: Sequence[int] = tasks.listed(database, filters, conditions, limit=-1, order=order, tags=parsed.tags)
     warnings: tuple[str, ...] = ()
-    if reading.concept:
-        about, warnings = _about(database, embedder, reading.concept, filters)
-        by_place, others = (about, ids) if order is None else (ids, about)
-        both = frozenset(others)
-        ids = [id_ for id_ in by_place if id_ in both]
-    shown = tasks.tasks(database, ids[: reading.limit or MOST], standing.hidden)
-    return Answer(reading, tuple(shown), len(ids), warnings)
+    if parsed.concept:
+        matches, warnings = _search_topic(database, embedder, parsed.concept, filters)
+        ordered, wanted = (matches, frozenset(ids)) if order is None else (ids, frozenset(matches))
+        ids = [id_ for id_ in ordered if id_ in wanted]
+    shown = tasks.tasks(database, ids[: parsed.limit or MAX_TASKS], viewpoint.hidden)
+    return TaskAnswer(parsed, tuple(shown), len(ids), warnings)
 
 
-def _tasks_named(database: Database, embedder: Embedder, name: str, standing: Standing) -> list[int]:
-    """The tasks of a key, else those that have it in a list of their tracker, else the one that is most like the words."""
-    found = tasks.find(database, name, standing.hidden) or tasks.find_tagged(database, name, standing.hidden)
-    if found or _KEY.fullmatch(name):
+_NUMBERED_KEY = re.compile(r"(?:[a-z]+-)?\d[\d.]*", re.IGNORECASE)
+"""A key that is a number: the most similar title would be another task."""
+
+
+def _find_named_tasks(database: Database, embedder: Embedder, name: str, viewpoint: Viewpoint) -> list[int]:
+    """Find the tasks with a key, or else with an id in a list of their tracker.
+
+    If there is none, return the task with the most similar title.
+    """
+    found = tasks.find(database, name, viewpoint.hidden) or tasks.find_tagged(database, name, viewpoint.hidden)
+    if found or _NUMBERED_KEY.fullmatch(name):
         return found
-    best = near(database, embedder, asked(embedder, name), standing.tasks)[:1]
-    return [one.task.id for one in best if one.likeness.score >= AT_RELATED / 2]
+    best = find_similar_tasks(database, embedder, TaskQuery.embed(embedder, name), viewpoint.visible_tasks)[:1]
+    return [similar.task.id for similar in best if similar.match.score >= RELATED_SCORE / 2]
 
 
-def _about(
-    database: Database, embedder: Embedder, concept: str, filters: Filters
+def _search_topic(
+    database: Database, embedder: Embedder, topic: str, filters: Filters
 ) -> tuple[Sequence[int], tuple[str, ...]]:
-    """Tasks that have to do with a concept, by themselves or by a comment or attachment, the best first; and warnings."""
-    wide = filters._replace(kinds=(*filters.kinds, "comment", "attachment"))
-    hits = search(database, embedder, Request(concept, limit=MOST_ABOUT, filters=wide))
-    kept = (
+    """Return tasks about a topic, the best first, and warnings.
+
+    A comment or attachment about the topic leads to its task.
+    """
+    with_parts = filters._replace(kinds=(*filters.kinds, "comment", "attachment"))
+    hits = search(database, embedder, Request(topic, limit=MAX_TOPIC_HITS, filters=with_parts))
+    matches = (
         hit.task.id
         for hit in hits
-        if hit.task and (hit.lexical_rank is not None or (hit.similarity or 0) >= LEAST_SIMILARITY)
+        if hit.task and (hit.lexical_rank is not None or (hit.similarity or 0) >= MIN_SIMILARITY)
     )
-    return list(dict.fromkeys(kept)), hits.warnings
+    return list(dict.fromkeys(matches)), hits.warnings

@@ -1,4 +1,4 @@
-"""A thought becomes a task, unless there is one like it."""
+"""Store a text as a new task, unless a similar task exists."""
 
 from __future__ import annotations
 
@@ -13,106 +13,107 @@ from pastchats_memory.model import Comment, Filters, StoredTask, Task
 from pastchats_memory.store import tasks, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.tasks import Filed, encoded
-from pastchats_memory.tasks.desk import BY_HAND, NOWHERE, Desk, Standing, now, safe
-from pastchats_memory.tasks.near import Asked, Near, asked, near
+from pastchats_memory.tasks.edit import BY_HAND, UNRESTRICTED, TaskEditor, Viewpoint, current_time, sanitize
+from pastchats_memory.tasks.similarity import SimilarTask, TaskQuery, find_similar_tasks
 
-Answer = Literal["comment", "create", "nothing"]
-TITLE_WIDTH = 120
-"""Characters of a text's first line that make the title; the whole text is then the description."""
+CaptureDecision = Literal["comment", "create", "nothing"]
+MAX_TITLE_LENGTH = 120
+"""Characters of the first line that become the title; the whole text is then the description."""
 
 
 @dataclass(frozen=True, slots=True)
-class Captured:
-    """What became of a thought."""
+class CaptureResult:
+    """What `capture_task` did with a text."""
 
     outcome: Literal["created", "commented", "found"]
-    """`found`: there is a similar task, and nothing was written."""
+    """`found`: a similar task exists, and nothing was written."""
     task: StoredTask
-    """The one that was created, that got the comment, or that was found."""
-    similar: Near | None
-    """The similar task; None where there was none."""
+    """The task that was created, commented or found."""
+    similar: SimilarTask | None
+    """The similar task, if there is one."""
 
 
-def capture(
+def capture_task(
     database: Database,
     embedder: Embedder,
     text: str,
     project: str,
-    decide: Callable[[Near], Answer],
-    standing: Standing = NOWHERE,
-) -> Captured:
-    """Store a thought as a task, as a comment on one like it, or not at all.
+    decide: Callable[[SimilarTask], CaptureDecision],
+    viewpoint: Viewpoint = UNRESTRICTED,
+) -> CaptureResult:
+    """Store a text as a task, as a comment on a similar task, or not at all.
 
-    The question is asked before the write lock is taken, and the store is looked through once more after: of two
-    captures of one text at one moment only one creates a task.
+    The user decides before the write lock is taken. The store is searched again inside the transaction: if two processes
+    capture one text at the same time, only one creates a task.
 
     Args:
         database: open for writing.
         embedder: of the database's vectors.
-        text: the thought; its first line is the title.
+        text: its first line becomes the title.
         project: of a task that is created.
-        decide: what to do about a similar task.
-        standing: from where it is captured: a task that is hidden from there is similar to nothing.
+        decide: called with a similar task.
+        viewpoint: where the text is captured; a task that is hidden there counts as not similar.
 
     Raises:
         UsageFault: the text is empty.
-        ModelUnavailable, ModelChanged: without vectors nothing is compared, and nothing written.
+        ModelUnavailable, ModelChanged: no vectors can be compared; nothing is written.
         StoreFault: the database cannot be written.
     """
-    text = safe(text)
+    text = sanitize(text)
     if not text:
         raise UsageFault("there is nothing to capture", "Say what is to be done.")
-    desk, one = Desk(database, embedder, standing), asked(embedder, _text_of_task(text))
-    ready = encoded(
-        database, [text, one.text, one.text.partition("\n")[0]], embedder.name,
+    editor, query = TaskEditor(database, embedder, viewpoint), TaskQuery.embed(embedder, _format_task(text))
+    embedded = encoded(
+        database, [text, query.text, query.text.partition("\n")[0]], embedder.name,
         lambda texts: map(vectors.encode, embedder.embed(texts)),
     )  # fmt: skip
-    answered: dict[int, Answer] = {}
+    decisions: dict[int, CaptureDecision] = {}
     while True:
-        similar = _similar(database, embedder, one, standing.tasks)
-        if similar is not None and similar.task.id not in answered:
-            answered[similar.task.id] = decide(similar)
-        answer: Answer = "create" if similar is None else answered[similar.task.id]
-        if similar is not None and answer == "nothing":
-            return Captured("found", similar.task, similar)
+        similar = _find_duplicate(database, embedder, query, viewpoint.visible_tasks)
+        if similar is not None and similar.task.id not in decisions:
+            decisions[similar.task.id] = decide(similar)
+        decision: CaptureDecision = "create" if similar is None else decisions[similar.task.id]
+        if similar is not None and decision == "nothing":
+            return CaptureResult("found", similar.task, similar)
         with database.transaction():
-            desk.writer()
-            latest = _similar(database, embedder, one, standing.tasks)
-            if latest is not None and latest.task.id not in answered:
-                continue  # another process was quicker
-            if similar is not None and answer == "comment":
-                desk.add_comment(similar.task.id, Comment(text, "", now()), ready)
+            editor.open_writer()
+            latest = _find_duplicate(database, embedder, query, viewpoint.visible_tasks)
+            if latest is not None and latest.task.id not in decisions:
+                continue  # another process created it meanwhile
+            if similar is not None and decision == "comment":
+                editor.store_comment(similar.task.id, Comment(text, "", current_time()), embedded)
                 id_ = similar.task.id
             else:
-                id_ = _create(desk, text, project, ready)
+                id_ = _create_task(editor, text, project, embedded)
                 if similar is not None:
-                    desk.relate(id_, similar.task.id)
+                    editor.relate(id_, similar.task.id)
             vectors.catch_up(database)
-        (task,) = tasks.tasks(database, [id_], standing.hidden, whole=True)
-        return Captured("commented" if answer == "comment" else "created", task, similar)
+        (task,) = tasks.tasks(database, [id_], viewpoint.hidden, whole=True)
+        return CaptureResult("commented" if decision == "comment" else "created", task, similar)
 
 
-def _similar(database: Database, embedder: Embedder, one: Asked, filters: Filters) -> Near | None:
-    found = near(database, embedder, one, filters)
-    return found[0] if found and found[0].likeness.is_duplicate else None
+def _find_duplicate(database: Database, embedder: Embedder, query: TaskQuery, filters: Filters) -> SimilarTask | None:
+    found = find_similar_tasks(database, embedder, query, filters)
+    return found[0] if found and found[0].match.is_duplicate else None
 
 
-def _title_of(text: str) -> str:
+def _format_title(text: str) -> str:
     line = text.split("\n", 1)[0].strip()
-    if len(line) <= TITLE_WIDTH:
+    if len(line) <= MAX_TITLE_LENGTH:
         return line
-    return line[:TITLE_WIDTH].rsplit(" ", 1)[0]
+    return line[:MAX_TITLE_LENGTH].rsplit(" ", 1)[0]
 
 
-def _text_of_task(text: str) -> str:
-    title = _title_of(text)
+def _format_task(text: str) -> str:
+    """Return title and description of a task with this text, as tasks are compared."""
+    title = _format_title(text)
     return title if title == text else f"{title}\n\n{text}"
 
 
-def _create(desk: Desk, text: str, project: str, ready: dict[bytes, str]) -> int:
-    at, title = now(), _title_of(text)
+def _create_task(editor: TaskEditor, text: str, project: str, embedded: dict[bytes, str]) -> int:
+    time, title = current_time(), _format_title(text)
     task = Task(
         native_id=uuid.uuid4().hex, title=title, scope=BY_HAND, description="" if title == text else text, status_raw="todo",
-        created_at=at, updated_at=at, metadata={"format": BY_HAND},
+        created_at=time, updated_at=time, metadata={"format": BY_HAND},
     )  # fmt: skip
-    return desk.file(Filed(task, safe(project)), ready)
+    return editor.store(Filed(task, sanitize(project)), embedded)

@@ -1,4 +1,7 @@
-"""Before work starts: was this done, is it under way, did it fail, was it given up for something else, or is it new?"""
+"""Check whether work is new before it starts.
+
+The verdict is done, in progress, failed before, superseded or new.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,6 @@ from pastchats_memory.episodes.done import done_in
 from pastchats_memory.episodes.problems import are_one, subject
 from pastchats_memory.episodes.threads import attempt_at, cited_attempts, thread_of
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.likeness import likeness
 from pastchats_memory.model import RESOLVED, Attempt, Filters, Item, StoredTask, folded
 from pastchats_memory.render import one_line
 from pastchats_memory.search import Request, search
@@ -20,207 +22,266 @@ from pastchats_memory.store import outcomes, vectors
 from pastchats_memory.store import turns as turn_rows
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ending
-from pastchats_memory.tasks.near import Asked, Near, asked, near
+from pastchats_memory.tasks.similarity import SimilarTask, TaskQuery, find_similar_tasks, score_similarity
 
 Verdict = Literal["done", "in_progress", "failed_before", "superseded", "new"]
-MOST_RESULTS = 3
-SUPERSEDED = frozenset({"superseded", "obsolete", "duplicate", "replaced"})
-"""Raw words of a cancelled task that was given up for another one."""
-SUPERSEDING_LINKS = frozenset({"superseded-by", "superseded_by", "duplicates", "duplicate-of"})
-MOST_ASKED = 10
-"""Turns nearest to what is wanted whose episodes are looked at."""
-MOST_OTHERS = 40
-"""What persons said about the same in which a later attempt or a later decision is looked for."""
-LONGEST_ASKED = 400
-"""Characters of such a turn that are compared."""
-LEAST_SIMILARITY = 0.35
-"""Cosine below which a solved task that shares no word with the problem says nothing about it."""
+MAX_RESULTS = 3
+SUPERSEDED_WORDS = frozenset({"superseded", "obsolete", "duplicate", "replaced"})
+"""Raw status words of a task that another task replaced."""
+SUPERSEDED_LINKS = frozenset({"superseded-by", "superseded_by", "duplicates", "duplicate-of"})
+MAX_EPISODES = 10
+"""User turns nearest to the query whose episodes are read."""
+MAX_RELATED_TURNS = 40
+"""User turns about the same topic among which a later attempt or decision is looked for."""
+MAX_COMPARED_LENGTH = 400
+"""Characters of a user turn that are compared with the query."""
+MIN_SIMILARITY = 0.35
+"""Cosine below which a resolved task that shares no word with the problem is left out."""
 
 
-class Episode(NamedTuple):
-    """What a person asked in a conversation and what came of it."""
+class PriorEpisode(NamedTuple):
+    """An episode whose user turn is similar to the query, and its outcome."""
 
-    told: Attempt
+    attempt: Attempt
     is_same: bool
-    """Whether that is rather what is wanted than something near it."""
+    """Whether the turn asks for the same as the query, not only for something similar."""
     is_done: bool
-    """Whether work for it is in sight and ended well: an answer alone is no deed."""
-    after: Attempt | None = None
-    """The later attempt at it that was such work, where this one failed."""
+    """Whether the work is visible and ended well; an answer alone is no work."""
+    later_success: Attempt | None = None
+    """The later attempt that succeeded, if this one failed."""
     superseded_by: Attempt | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PriorWork:
-    """The answer to whether something is new."""
+    """Verdict on whether a query is new work."""
 
     verdict: Verdict
     reason: str
     """One sentence."""
-    results: tuple[Near, ...]
-    """The best matches among the tasks, fewer where fewer have to do with it; with the episodes at most three."""
+    results: tuple[SimilarTask, ...]
+    """The best related tasks; with the episodes at most MAX_RESULTS."""
     episodes: tuple[Attempt, ...] = ()
-    """Those that the verdict rests on, each where it is said: one, and where something took its place that, too; none where a task decides."""
+    """The episode that the verdict rests on, with citation, and the one that superseded it; none if a task decides."""
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
-    """A solved task and how it was solved."""
+class ResolvedTask:
+    """A resolved task and how it was resolved."""
 
     task: StoredTask
     score: float
     similarity: float | None
     resolution: str | None
-    """The last word: of the conversation that worked on it, else of its comments."""
+    """The last answer of the conversation that worked on the task, else its last comment."""
     source: Item | None
-    """The turn of that conversation."""
+    """The turn that holds the answer."""
 
 
 def check_prior_work(
-    database: Database, embedder: Embedder, query: str, filters: Filters, here: str | None = None
+    database: Database, embedder: Embedder, query: str, filters: Filters, project: str | None = None
 ) -> PriorWork:
-    """The verdict with the three best matches of the tasks that pass, for whoever stands in the project. Raises UsageFault, ModelUnavailable, ModelChanged, StoreFault."""
+    """Return the verdict with the three best matching tasks.
+
+    Args:
+        database: open.
+        embedder: of the database's vectors.
+        query: the work that is about to start.
+        filters: of the tasks.
+        project: the user's project; the reason names the project of a task that belongs to another one.
+
+    Raises:
+        UsageFault: the query is empty.
+        ModelUnavailable, ModelChanged: no vectors can be compared.
+        StoreFault: the database cannot be read.
+    """
     if not query.strip():
         raise UsageFault("there is nothing to check", "Say what you are about to do.")
-    wanted = asked(embedder, query.strip())
-    found = near(database, embedder, wanted, filters)
-    if any(one.likeness.is_duplicate for one in found[:MOST_RESULTS]):
-        return judged(found, here=here)
-    like = episodes_like(database, embedder, wanted, filters.hidden)
-    work = judged(found, like, subject(wanted.text), here)
+    task_query = TaskQuery.embed(embedder, query.strip())
+    tasks = find_similar_tasks(database, embedder, task_query, filters)
+    if any(similar.match.is_duplicate for similar in tasks[:MAX_RESULTS]):
+        return decide_verdict(tasks, project=project)
+    episodes = find_similar_episodes(database, embedder, task_query, filters.hidden)
+    work = decide_verdict(tasks, episodes, subject(task_query.text), project)
     cited = cited_attempts(database, work.episodes)
-    return replace(work, episodes=tuple(cited[one.id] for one in work.episodes))
+    return replace(work, episodes=tuple(cited[attempt.id] for attempt in work.episodes))
 
 
-def episodes_like(database: Database, embedder: Embedder, wanted: Asked, hidden: tuple[str, ...]) -> list[Episode]:
-    """Answered episodes in which a person asked for something like it, the most alike first; none of a hidden project. Raises StoreFault."""
-    said = Filters(role="user", notes=False, hidden=hidden)
-    about = subject(wanted.text)
-    cosines = {one.id: one.similarity for one in vectors.nearest(database, wanted.whole, MOST_ASKED, said)}
-    near_ones = [item for item in turn_rows.items(database, list(cosines)) if about & subject(item.content)]
-    others = search(database, embedder, Request(wanted.text, limit=MOST_OTHERS, filters=said)) if near_ones else ()
-    found: list[tuple[float, Episode]] = []
-    for item in near_ones:
-        alike = likeness(cosines[item.id], cosines[item.id], wanted.text, item.content[:LONGEST_ASKED])
+def find_similar_episodes(
+    database: Database, embedder: Embedder, query: TaskQuery, hidden: tuple[str, ...]
+) -> list[PriorEpisode]:
+    """Return answered episodes with a similar user turn, the most similar first.
+
+    Args:
+        database: open.
+        embedder: of the database's vectors.
+        query: the work that is about to start.
+        hidden: projects whose episodes are left out.
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
+    user_turns = Filters(role="user", notes=False, hidden=hidden)
+    topic = subject(query.text)
+    cosines = {turn.id: turn.similarity for turn in vectors.nearest(database, query.vector, MAX_EPISODES, user_turns)}
+    items = [item for item in turn_rows.items(database, list(cosines)) if topic & subject(item.content)]
+    request = Request(query.text, limit=MAX_RELATED_TURNS, filters=user_turns)
+    related = search(database, embedder, request) if items else ()
+    found: list[tuple[float, PriorEpisode]] = []
+    for item in items:
+        cosine = cosines[item.id]
+        match = score_similarity(cosine, cosine, query.text, item.content[:MAX_COMPARED_LENGTH])
         turns, ending = episode_around(database, item)
         if ending.is_answered:
-            thread = thread_of(database, turns, ending, others)
-            after = thread.after if thread.after and _is_worked_on(database, thread.after) else None
-            told = attempt_at(database, item, ending)
-            done = _is_deed(database, item, turns, ending)
-            is_same = alike.is_duplicate and are_one(wanted.text, item.content)
-            found.append((alike.score, Episode(told, is_same, done, after, thread.superseded_by)))
+            thread = thread_of(database, turns, ending, related)
+            episode = PriorEpisode(
+                attempt=attempt_at(database, item, ending),
+                is_same=match.is_duplicate and are_one(query.text, item.content),
+                is_done=_is_done(database, item, turns, ending),
+                later_success=thread.after if thread.after and _has_visible_work(database, thread.after) else None,
+                superseded_by=thread.superseded_by,
+            )
+            found.append((match.score, episode))
     return [episode for _, episode in sorted(found, key=lambda pair: -pair[0])]
 
 
-def _is_deed(database: Database, item: Item, turns: Sequence[Item], ending: Ending) -> bool:
-    """Whether what the item asks for was worked on, and that went well.
+def _is_done(database: Database, item: Item, turns: Sequence[Item], ending: Ending) -> bool:
+    """Return whether the work that the item asks for is visible and ended well.
 
-    What is worked on after a bare go counts, since that goes back to what was wished; after a question it goes back to
-    whatever the answer proposed, and a command to the client is no go.
+    Work that follows a bare "go" counts too, since "go" refers to the request. After a question it refers to the
+    proposal of the answer, so it does not count; neither does a client command.
     """
     if _has_work(turns):
         return ending.said == "worked"
     if item.content.rstrip().endswith(("?", "？")):
         return False
     for later in outcomes.after(database, item.project, item.conversation_id or "", ending.last_index, 1):
-        (go,) = turn_rows.items(database, [later.asked])
-        is_go = go.metadata.get("kind") != "command" and not subject(go.content)
-        return is_go and later.ending.said == "worked" and _has_work(episode_around(database, go)[0])
+        (turn,) = turn_rows.items(database, [later.asked])
+        is_go = turn.metadata.get("kind") != "command" and not subject(turn.content)
+        return is_go and later.ending.said == "worked" and _has_work(episode_around(database, turn)[0])
     return False
 
 
-def _is_worked_on(database: Database, attempt: Attempt) -> bool:
+def _has_visible_work(database: Database, attempt: Attempt) -> bool:
     (item,) = turn_rows.items(database, [int(attempt.id)])
     return _has_work(episode_around(database, item)[0])
 
 
 def _has_work(turns: Sequence[Item]) -> bool:
-    """Whether commands, edits or commits are in sight."""
+    """Return whether the turns contain commands, edits or commits."""
     return bool(done_in(turns)) or any(turn.metadata.get("commits") for turn in turns)
 
 
-def judged(
-    found: Sequence[Near],
-    episodes: Sequence[Episode] = (),
-    about: frozenset[str] = frozenset(),
-    here: str | None = None,
+def decide_verdict(
+    tasks: Sequence[SimilarTask],
+    episodes: Sequence[PriorEpisode] = (),
+    topic: frozenset[str] = frozenset(),
+    project: str | None = None,
 ) -> PriorWork:
-    """The verdict out of the tasks most alike and of the episodes that are about the same.
+    """Decide by the most similar tasks, else by episodes that ask for the same.
 
     Args:
-        found: tasks, the most alike first.
-        episodes: the most alike first; one that is the same decides where no task is.
-        about: the subject of what is wanted.
-        here: the project that is stood in; a task of another one is said to be of that.
+        tasks: the most similar first.
+        episodes: the most similar first.
+        topic: subject words of the query.
+        project: the user's project; the reason names the project of a task that belongs to another one.
     """
-    results = tuple(one for one in found if one.likeness.is_related)[:MOST_RESULTS]
-    same = [one for one in results if one.likeness.is_duplicate]
+    results = tuple(similar for similar in tasks if similar.match.is_related)[:MAX_RESULTS]
+    same = [similar for similar in results if similar.match.is_duplicate]
     if same:
-        verdict, reason = verdict_of(same[0].task, here)
+        verdict, reason = judge_task(same[0].task, project)
         return PriorWork(verdict, reason, results)
-    replaced = {one.superseded_by.id: one for one in reversed(episodes) if one.superseded_by is not None}
+    superseded = {one.superseded_by.id: one for one in reversed(episodes) if one.superseded_by is not None}
     for episode in (one for one in episodes if one.is_same):
-        given_up = replaced.get(episode.told.id)
-        if given_up and not about & (subject(episode.told.asked) - subject(given_up.told.asked)):
-            episode = given_up  # noqa: PLW2901 - it shares only what is no longer wanted
-        if found_so := _verdict_of_episode(episode):
-            verdict, reason, told = found_so
-            return PriorWork(verdict, reason, results[: MOST_RESULTS - len(told)], told)
-    closest = f"; the nearest is t:{results[0].task.key}" if results else ""
-    return PriorWork("new", f"No task and no conversation asks for the same{closest}.", results)
+        earlier = superseded.get(episode.attempt.id)
+        if earlier and not topic & (subject(episode.attempt.asked) - subject(earlier.attempt.asked)):
+            episode = earlier  # noqa: PLW2901 - the query shares only the words of the superseded request
+        if decision := _judge_episode(episode):
+            verdict, reason, attempts = decision
+            return PriorWork(verdict, reason, results[: MAX_RESULTS - len(attempts)], attempts)
+    nearest = f"; the nearest is t:{results[0].task.key}" if results else ""
+    return PriorWork("new", f"No task and no conversation asks for the same{nearest}.", results)
 
 
-def _verdict_of_episode(episode: Episode) -> tuple[Verdict, str, tuple[Attempt, ...]] | None:
-    """What an episode that asked for the same means, why, and what shows it; None where it neither did it nor failed at it."""
-    told = episode.told
+def _judge_episode(episode: PriorEpisode) -> tuple[Verdict, str, tuple[Attempt, ...]] | None:
+    """Return verdict, reason and evidence of an episode that asked for the same.
+
+    Return None if the episode neither did the work nor failed at it.
+    """
+    attempt = episode.attempt
     if later := episode.superseded_by:
-        reason = f"What a conversation decided about it (id {told.id}) was later replaced (id {later.id})."
-        return "superseded", reason, (told, later)
-    done = told if episode.is_done else episode.after
+        reason = (
+            f"A conversation decided this (id {attempt.id}), and a later one replaced the decision (id {later.id})."
+        )
+        return "superseded", reason, (attempt, later)
+    done = attempt if episode.is_done else episode.later_success
     if done is not None:
         return "done", f"A conversation about it ended well (id {done.id}).", (done,)
-    if told.outcome == "failed":
-        return "failed_before", f"A conversation about it ended in failure (id {told.id}).", (told,)
+    if attempt.outcome == "failed":
+        return "failed_before", f"A conversation about it ended in failure (id {attempt.id}).", (attempt,)
     return None
 
 
-def verdict_of(task: StoredTask, here: str | None = None) -> tuple[Verdict, str]:
-    """What a task that says the same means for whoever wants to begin with it, and why."""
-    name = f"t:{task.key}" + (f" of {one_line(task.project)}" if task.project and task.project != here else "")
-    gone = folded(task.status_raw) in SUPERSEDED or any(link.kind in SUPERSEDING_LINKS for link in task.links)
+def judge_task(task: StoredTask, project: str | None = None) -> tuple[Verdict, str]:
+    """Return verdict and reason of a task that is the same as the query.
+
+    Args:
+        task: the stored task.
+        project: the user's project; the reason names the task's project if it is another one.
+    """
+    name = f"t:{task.key}" + (f" of {one_line(task.project)}" if task.project and task.project != project else "")
+    is_superseded = folded(task.status_raw) in SUPERSEDED_WORDS or any(
+        link.kind in SUPERSEDED_LINKS for link in task.links
+    )
     match task.status:
-        case "cancelled" if gone:
+        case "cancelled" if is_superseded:
             return "superseded", f"{name} was given up for another task."
         case "cancelled":
             return "failed_before", f"{name} was given up ({task.status_raw})."
+        case status if status in RESOLVED and is_superseded:
+            return "superseded", f"{name} was closed for another task."
         case status if status in RESOLVED:
-            return ("superseded", f"{name} was closed for another task.") if gone else ("done", f"{name} is {status}.")
+            return "done", f"{name} is {status}."
         case "blocked":
             return "in_progress", f"{name} is stuck: read its comments to understand why."
         case status:
             return "in_progress", f"{name} is {status}: update it instead of starting another one."
 
 
-def consult(
+def find_resolved_tasks(
     database: Database, embedder: Embedder, problem: str, limit: int, hidden: tuple[str, ...]
-) -> tuple[list[Resolved], tuple[str, ...]]:
-    """Solved tasks that have to do with a problem, the best first, and warnings; none of a hidden project. Raises UsageFault, StoreFault."""
+) -> tuple[list[ResolvedTask], tuple[str, ...]]:
+    """Return resolved tasks about a problem, the best first, and warnings.
+
+    Args:
+        database: open.
+        embedder: of the database's vectors.
+        problem: in any words.
+        limit: maximum number of tasks.
+        hidden: projects whose tasks are left out.
+
+    Raises:
+        UsageFault: the problem is empty.
+        StoreFault: the database cannot be read.
+    """
     filters = Filters(statuses=RESOLVED, hidden=hidden)
     hits = search(database, embedder, Request(problem, limit=20, filters=filters))
-    found: dict[int, Resolved] = {}
+    found: dict[int, ResolvedTask] = {}
     for hit in hits:
         if hit.task is None or hit.task.id in found:
             continue
-        if hit.lexical_rank is None and (hit.similarity or 0) < LEAST_SIMILARITY:
+        if hit.lexical_rank is None and (hit.similarity or 0) < MIN_SIMILARITY:
             continue
-        resolution, source = _resolution(database, hit.task, hidden)
-        found[hit.task.id] = Resolved(hit.task, hit.score, hit.similarity, resolution, source)
+        resolution, source = _find_resolution(database, hit.task, hidden)
+        found[hit.task.id] = ResolvedTask(hit.task, hit.score, hit.similarity, resolution, source)
     return list(found.values())[:limit], hits.warnings
 
 
-def _resolution(database: Database, task: StoredTask, hidden: Sequence[str]) -> tuple[str | None, Item | None]:
-    """The last word said in the conversation that worked on it, before it was closed; else the last comment."""
+def _find_resolution(database: Database, task: StoredTask, hidden: Sequence[str]) -> tuple[str | None, Item | None]:
+    """Return the last answer of a conversation that worked on the task.
+
+    Answers after the task was closed do not count. Without such an answer, return the last comment.
+    """
     for conversation in task.conversations:
         item = turn_rows.last_answer(database, conversation, task.closed_at)
         if item is not None and item.project not in hidden:

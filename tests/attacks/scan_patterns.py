@@ -46,7 +46,7 @@ MOST = 1.5
 LONGEST = 20_000
 """Characters of the longest text."""
 SHORT = {
-    "redact:_RUN_AT_END",
+    "redact.marks:_RUN_AT_END",
     "outcome.answers:_ANNOUNCED._compiled",
     "outcome.faults:OTHERWISE._compiled",
     "outcome.faults:UNDONE._compiled",
@@ -102,7 +102,7 @@ def found_patterns() -> list[Used]:
                 uses[name] |= how_used
         short = module.__name__.removeprefix("pastchats_memory.")
         unnamed = uses_of([trees[module.__name__]], named=False)
-        for name, value in vars(module).items():
+        for name, value in (*vars(module).items(), *late(module)):
             for path, pattern in within(value, name):
                 if isinstance(pattern.pattern, str):
                     how = uses[name] or unnamed.get(path.rpartition(".")[2]) or unnamed.get("pattern") or {"match"}
@@ -112,6 +112,16 @@ def found_patterns() -> list[Used]:
         for line, use, pattern in inline(trees[module.__name__]):
             seen.setdefault((pattern.pattern, pattern.flags), Used(f"{short}:{line}", pattern, (use,)))
     return [used for used in seen.values() if used.where not in SHORT]
+
+
+def late(module: ModuleType) -> Iterator[tuple[str, object]]:
+    """Return what a module of `redact` compiles at the first text: its rules, and the forms of a value."""
+    if module.__name__ == "pastchats_memory.redact.rules":
+        yield from ((rule.id, rule) for rule in module.load_rules())
+    if module.__name__ == "pastchats_memory.redact.assignments":
+        named = ((name, value) for name, value in vars(module).items() if isinstance(value, str))
+        verbose = {form.pattern for form in module._FORMS} | {module._BRACKETED_REST}  # noqa: SLF001 - all of its patterns
+        yield from ((name, re.compile(value, re.VERBOSE)) for name, value in named if value in verbose)
 
 
 def within(value: object, path: str, depth: int = 0) -> Iterator[tuple[str, re.Pattern[Any]]]:

@@ -66,6 +66,7 @@ def assert_quoted(text: str) -> None:
     assert UNSEEN.search(text) is None
 
 
+@pytest.mark.promise("text", "Broken fences, forged entries and instructions stay quoted in what commands print.")
 @pytest.mark.parametrize(
     "arguments",
     [["recall", WORDS], ["context", WORDS], ["lessons", "--all"], ["judge", "--all", "--outcome", "worked,failed,mixed,unknown"], ["judge", "2", "--undo"], ["how", WORDS, "--all"], ["ask", WORDS], ["check-prior-work", WORDS],
@@ -78,6 +79,9 @@ def test_what_a_command_prints_keeps_it_within_its_quotation(shell: Shell, argum
     assert_quoted(said.stdout)
 
 
+@pytest.mark.promise(
+    "text", "Broken fences, forged entries and instructions stay quoted in what a hook passes to an agent."
+)
 def test_what_a_hook_hands_to_an_agent_keeps_it_there_and_says_what_it_is(shell: Shell) -> None:
     with shell.at(shell.home):
         given = recall(Event(prompt=WORDS, session="s", cwd=str(shell.home)), None)
@@ -87,6 +91,7 @@ def test_what_a_hook_hands_to_an_agent_keeps_it_there_and_says_what_it_is(shell:
     assert_quoted(given)
 
 
+@pytest.mark.promise("text", "Broken fences, forged entries and instructions stay quoted in what MCP tools return.")
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [("search", {"query": WORDS}), ("recall", {"query": WORDS}), ("read", {"id": "2"}), ("find_similar", {"text": WORDS}), ("check_prior_work", {"query": WORDS}),

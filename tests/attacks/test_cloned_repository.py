@@ -34,6 +34,10 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     return shell
 
 
+@pytest.mark.promise(
+    "configuration",
+    "A project's configuration cannot choose the model, an endpoint, the database or extra roots; the attempt is reported.",
+)
 @pytest.mark.parametrize("line", MINE)
 def test_what_only_its_person_may_say_is_ignored_there_and_reported(shell: Shell, line: str) -> None:
     clone = shell.home / "clone"
@@ -46,6 +50,9 @@ def test_what_only_its_person_may_say_is_ignored_there_and_reported(shell: Shell
     assert "theirs" not in config.stdout
 
 
+@pytest.mark.promise(
+    "configuration", "Globs of a project's configuration cannot slow down a run or reach outside the folder."
+)
 @pytest.mark.parametrize("glob", GLOBS, ids=[str(number) for number in range(len(GLOBS))])
 @pytest.mark.parametrize("key", ["exclude", "include"])
 def test_no_glob_of_it_holds_an_index_run_up_or_leads_out_of_its_folder(shell: Shell, key: str, glob: str) -> None:
@@ -65,6 +72,7 @@ BODIES = (
 )  # fmt: skip
 
 
+@pytest.mark.promise("configuration", "A broken configuration file neither hangs nor breaks a command.")
 @pytest.mark.parametrize("body", BODIES, ids=[str(number) for number in range(len(BODIES))])
 def test_no_file_of_it_that_is_none_hangs_or_breaks_a_command(shell: Shell, body: str) -> None:
     clone = shell.home / "clone"

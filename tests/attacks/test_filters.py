@@ -31,6 +31,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     return shell
 
 
+@pytest.mark.promise("text", "Globs, regular expressions and broken bytes in filters and ids are plain values.")
 @pytest.mark.parametrize("arguments", FILTERS, ids=" ".join)
 def test_a_value_is_a_value_whatever_it_looks_like(shell: Shell, arguments: tuple[str, ...]) -> None:
     for value in VALUES:

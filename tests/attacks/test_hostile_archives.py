@@ -112,6 +112,10 @@ BOMBS: dict[Callable[[Path], None], str] = {
 }
 
 
+@pytest.mark.promise(
+    "files",
+    "Archive bombs are refused without being unpacked: by ratio, nesting, many or overlapping members, false sizes.",
+)
 @pytest.mark.parametrize("make", BOMBS, ids=lambda make: make.__name__)
 def test_a_bomb_is_refused_without_being_unpacked(shell: Shell, make: Callable[[Path], None]) -> None:
     make(shell.home / "in")
@@ -137,6 +141,7 @@ NAMELESS = ("\x00.jsonl", "x" * 60_000 + ".jsonl")
 OUTSIDE = (*LEADING_OUT, *NAMELESS, "~/out.jsonl", "a\x00b.jsonl", "\x1b[2J.jsonl")
 
 
+@pytest.mark.promise("files", "No member name leads out of an archive.")
 @pytest.mark.parametrize("name", OUTSIDE, ids=[name[:20].encode("unicode_escape").decode() for name in OUTSIDE])
 def test_no_name_in_an_archive_leads_out_of_it(shell: Shell, name: str) -> None:
     path = zipped(
@@ -156,6 +161,7 @@ def test_no_name_in_an_archive_leads_out_of_it(shell: Shell, name: str) -> None:
     assert ("a member without a name, or with one longer than any path" in said.stdout) == (name in NAMELESS)
 
 
+@pytest.mark.promise("files", "Links in archives are not followed.")
 def test_a_link_in_an_archive_is_not_followed(shell: Shell) -> None:
     (shell.home / "out.jsonl").write_text(SAID.replace("8080", "hidden"), encoding="utf-8")
     zipped(
@@ -186,6 +192,7 @@ PACKERS: dict[str, Callable[[Path], object]] = {
 }
 
 
+@pytest.mark.promise("files", "An archive with any changed byte is read or refused.")
 @pytest.mark.parametrize("name", PACKERS)
 def test_whichever_byte_of_an_archive_is_another_it_is_read_or_refused(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
@@ -223,6 +230,7 @@ def test_what_would_take_gigabytes_to_be_unpacked_with_is_refused(tmp_path: Path
         read_through(tmp_path / "a.zip")
 
 
+@pytest.mark.promise("files", "The member list of an archive is read once, not once per member.")
 def test_the_list_of_members_is_read_once_and_not_for_each_of_them(tmp_path: Path) -> None:
     path = zipped(tmp_path / "a.zip", *((f"{number}.jsonl", "") for number in range(3_000)))
     before = time.process_time()

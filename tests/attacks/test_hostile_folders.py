@@ -172,6 +172,9 @@ def paths(folder: Path) -> None:
         archive.writestr(f"{long}note.md", "# Port\n\nIt is hidden.\n")
 
 
+@pytest.mark.promise(
+    "files", "Links, pipes, devices, sparse files, deep nesting and endless lines in a folder neither harm nor block."
+)
 @pytest.mark.parametrize(
     "make",
     [
@@ -219,6 +222,7 @@ def a_link_to_a_pipe(place: Path) -> None:
     place.symlink_to("pipe")
 
 
+@pytest.mark.promise("files", "A pipe or link in place of a companion file does not block.")
 @pytest.mark.parametrize("make", [os.mkfifo, a_link_to_a_pipe], ids=["pipe", "link"])
 @pytest.mark.parametrize("beside", PROGRAMS)
 def test_nothing_in_the_place_of_a_file_beside_a_session_holds_it_up(tmp_path: Path, beside: str, make) -> None:
@@ -249,6 +253,7 @@ def test_a_link_in_the_place_of_a_file_beside_a_session_is_not_read(tmp_path: Pa
     assert "elsewhere" not in shell("export").stdout
 
 
+@pytest.mark.promise("files", "A document too large for memory is reported and not read.")
 @pytest.mark.parametrize("name", ["large.md", "large.txt", "large.json"])
 def test_a_document_that_no_memory_holds_is_told_of_and_not_read(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, name: str

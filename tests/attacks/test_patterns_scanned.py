@@ -15,6 +15,7 @@ EACH = 6
 """Texts a pattern."""
 
 
+@pytest.mark.promise("text", "No text makes a regular expression run for long; each is tried with texts made from it.")
 def test_no_pattern_is_held_up_by_texts_made_from_it() -> None:
     patterns = found_patterns()
     assert len(patterns) > 500

@@ -80,6 +80,7 @@ def told_of(text: str) -> list[str]:
     return [word for word in HIDDEN if word in text.lower()]
 
 
+@pytest.mark.promise("privacy", "Forty commands show no text of a private project outside it, as text or as JSON.")
 @pytest.mark.parametrize("arguments", ASKED, ids=" ".join)
 @pytest.mark.parametrize("form", [[], ["--json"]], ids=["text", "json"])
 def test_no_command_shows_it_outside(shell: Shell, arguments: list[str], form: list[str]) -> None:
@@ -110,6 +111,7 @@ def test_nobody_judges_its_episodes_outside(shell: Shell) -> None:
     assert found == {1}
 
 
+@pytest.mark.promise("privacy", "`check-prior-work` bases no verdict on a private conversation outside its project.")
 def test_no_verdict_rests_on_its_conversations_outside(shell: Shell) -> None:
     asked = ["check-prior-work", "Why does the ballast pump of the submarine stall? The bulkhead is wet."]
     said = {folder: shell(*asked, at=shell.home / folder).stdout for folder in ("submarine", "balloon")}
@@ -118,6 +120,7 @@ def test_no_verdict_rests_on_its_conversations_outside(shell: Shell) -> None:
     assert f"(id {private})" not in said["balloon"]
 
 
+@pytest.mark.promise("privacy", "Hooks show private text only inside the project.")
 @pytest.mark.parametrize("folder", ["balloon", "submarine"])
 def test_a_hook_shows_it_inside_alone(shell: Shell, folder: str) -> None:
     with shell.at(shell.home / folder):
@@ -133,6 +136,7 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
 )  # fmt: skip
 
 
+@pytest.mark.promise("privacy", "The MCP server shows private text only inside the project.")
 @pytest.mark.parametrize("folder", ["balloon", "submarine"])
 def test_the_tools_of_the_mcp_server_show_it_inside_alone(shell: Shell, folder: str) -> None:
     with shell.at(shell.home / folder):
@@ -146,6 +150,7 @@ def test_the_tools_of_the_mcp_server_show_it_inside_alone(shell: Shell, folder: 
     assert bool(told_of("".join(said))) == (folder == "submarine")
 
 
+@pytest.mark.promise("privacy", "The Python API shows private text only inside the project.")
 @pytest.mark.parametrize("folder", ["balloon", "submarine"])
 def test_python_shows_it_inside_alone(shell: Shell, folder: str) -> None:
     with shell.at(shell.home / folder), Memory.open(shell.home / "memory.db") as memory:
@@ -161,6 +166,7 @@ PATHS = (
 )  # fmt: skip
 
 
+@pytest.mark.promise("privacy", "The HTTP server shows private text only inside the project.")
 @pytest.mark.parametrize("folder", ["balloon", "submarine"])
 def test_the_server_shows_it_inside_alone(shell: Shell, folder: str) -> None:
     async def asked() -> list[str]:

@@ -27,6 +27,7 @@ COMMANDS = (
 )
 
 
+@pytest.mark.promise("text", "SQL and FTS5 syntax in a question is plain text.")
 @pytest.mark.parametrize("command", COMMANDS, ids="".join)
 def test_a_question_is_text_whatever_it_looks_like(demo: Reader, command: tuple[str, ...]) -> None:
     for question in HOSTILE:

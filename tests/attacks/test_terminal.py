@@ -67,6 +67,10 @@ FOUND = ("recall", "lessons --all", "judge --all", "how {words} --all")
 """Of which something is found: an empty answer would hold nothing to look at."""
 
 
+@pytest.mark.promise(
+    "text",
+    "The output of fifty commands contains no terminal escapes, no bidirectional controls and no invisible letters.",
+)
 @pytest.mark.parametrize("line", PRINTED)
 def test_no_output_holds_what_a_terminal_obeys(shell: Shell, line: str) -> None:
     (folder,) = [path for path in shell.home.iterdir() if path.name.startswith("ba")]

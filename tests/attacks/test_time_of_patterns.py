@@ -10,7 +10,7 @@ from collections import deque
 import pytest
 
 from pastchats_memory.formats.markdown.dialogue import _LEADING
-from pastchats_memory.redact.believed import looks_random
+from pastchats_memory.redact.heuristics import looks_random
 from pastchats_memory.text.pasted import parted
 
 LENGTH = 5_000
@@ -20,29 +20,29 @@ NOTHING = 0.02
 """Seconds of the longer text below which its growth is not asked; as a square it would take several times that."""
 
 HELD_UP = {
-    "config.file:_HEADER": ("match", "[", " "),
-    "echo:_QUOTES": ("match", "", "1"),
-    "commands:_BETWEEN": ("finditer", "", " "),
-    "hooks.settings:_TOKEN": ("finditer", "", "/*"),
-    "likeness:_IDENTIFIER": ("finditer", "", "-"),
+    "config.toml:_HEADER": ("match", "[", " "),
+    "text.recall_block:_QUOTES": ("match", "", "1"),
+    "text.shell:_BETWEEN": ("finditer", "", " "),
+    "hooks.jsonc:_TOKEN": ("finditer", "", "/*"),
+    "tasks.similarity:_IDENTIFIER": ("finditer", "", "-"),
     "outcome.answers:_LEFT": ("search", "", "\n"),
     "outcome.checks:_GREEN": ("search", "", "\n"),
     "outcome.checks:_NOISE": ("search", "", "\n"),
-    "pieces:_COMPOUND": ("finditer", "", "x"),
-    "readers.amazon_q:_CALLED": ("search", "", "\n"),
-    "readers.aider:_THOUGHTS": ("finditer", "", "\n"),
-    "readers.checklist:_MARKED": ("finditer", "", " "),
-    "readers.beside:_CWD": ("finditer", "cwd:a", " "),
-    "readers.cursor:_QUERY": ("finditer", "", "<user_query>"),
-    "readers.issue_files:_COMMENT": ("finditer", "", "<!--"),
-    "readers.issue_files:_ID": ("match", "a", "0"),
-    "readers.llm_printed:_SECTION": ("match", "## A", " "),
-    "readers.open_webui:_ATTRIBUTE": ("finditer", 'a="', "_"),
-    "readers.shapes.inference.pages:_TAGGED": ("finditer", "<|im_start|>", "a"),
-    "readers.vscode_copilot:_EMPTY_FENCE": ("finditer", "", "\n"),
-    "redact.believed:_CODE": ("match", "a.", "a"),
-    "redact.ways:_SAID": ("match", " is", " "),
-    "redact.ways:_SCHEME": ("match", "", " "),
+    "text.identifiers:_COMPOUND": ("finditer", "", "x"),
+    "formats.agents.amazon_q:_CALLED": ("search", "", "\n"),
+    "formats.agents.aider:_THOUGHTS": ("finditer", "", "\n"),
+    "formats.tasks.checklist:_MARKED": ("finditer", "", " "),
+    "formats.base.sibling_files:_CWD": ("finditer", "cwd:a", " "),
+    "formats.agents.cursor.reader:_QUERY": ("finditer", "", "<user_query>"),
+    "formats.tasks.issue_files:_COMMENT": ("finditer", "", "<!--"),
+    "formats.tasks.issue_files:_ID": ("match", "a", "0"),
+    "formats.exports.llm:_SECTION": ("match", "## A", " "),
+    "formats.exports.open_webui:_ATTRIBUTE": ("finditer", 'a="', "_"),
+    "formats.generic.shapes.inference.pages:_TAGGED": ("finditer", "<|im_start|>", "a"),
+    "formats.agents.copilot.vscode:_EMPTY_FENCE": ("finditer", "", "\n"),
+    "redact.heuristics:_CODE": ("match", "a.", "a"),
+    "redact.assignments:_SENTENCE": ("match", " is", " "),
+    "redact.assignments:_SCHEME": ("match", "", " "),
 }
 """By room and name: how the pattern is used, and the start and the repeated part of what held it up."""
 
@@ -64,6 +64,8 @@ def test_a_pattern_takes_no_longer_than_its_text_is_long(name: str) -> None:
     room, _, attribute = name.partition(":")
     value = getattr(importlib.import_module(f"pastchats_memory.{room}"), attribute)
     for pattern in value if isinstance(value, tuple) else (value,):
+        if isinstance(pattern, str):
+            pattern = re.compile(pattern, re.VERBOSE)  # noqa: PLW2901 - redact compiles its forms together
         short, long = (start + filler * (length // len(filler)) + "\x00" for length in (LENGTH, 4 * LENGTH))
         took = seconds(pattern, use, long)
         assert took < NOTHING or took < MOST_GROWTH * seconds(pattern, use, short)

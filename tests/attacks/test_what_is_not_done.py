@@ -36,6 +36,7 @@ def done_in(source: str) -> set[str]:
     return found
 
 
+@pytest.mark.promise("network", "The package unpickles nothing, evaluates no text and runs no shell.")
 def test_the_package_unpickles_evaluates_and_shells_out_nowhere() -> None:
     files = sorted(PACKAGE.rglob("*.py"))
     assert len(files) > 150

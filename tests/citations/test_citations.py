@@ -121,6 +121,7 @@ def test_a_text_with_a_secret_in_it_is_checked_without_it(memory: Memory, tmp_pa
     assert cited(memory, stored) == ("changed", 1)
 
 
+@pytest.mark.promise("evidence", "No digest that is stored for a citation allows guessing a secret.")
 def test_no_digest_lets_a_secret_be_guessed(memory: Memory, tmp_path: Path) -> None:
     path = tmp_path / "notes" / "door.md"
     path.parent.mkdir()
@@ -257,6 +258,10 @@ def test_what_cites_no_file_is_not_checked(memory: Memory) -> None:
     assert memory.verify().total == 4
 
 
+@pytest.mark.promise(
+    "evidence",
+    "A citation reports whether its file still contains the text; a pipe or a device in its place neither blocks nor leaks.",
+)
 @pytest.mark.parametrize("what", ["pipe", "folder", "link to a device", "link to another file", "sparse"])
 def test_whatever_was_put_in_the_place_of_a_source_neither_holds_anything_up_nor_tells_anything(
     memory: Memory, file: Path, tmp_path: Path, what: str

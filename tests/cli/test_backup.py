@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import shutil
 import signal
@@ -13,6 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from older_builds import make_older
 from outcomes import explained, turns
 from program import REPOSITORY, Program, write_messages
 from whole import assert_whole, state
@@ -20,7 +20,6 @@ from whole import assert_whole, state
 from pastchats_memory import Memory
 from pastchats_memory.store.database import open_database
 
-OLD = REPOSITORY / "fixtures" / "databases"
 LONG = 1000
 """Turns; their backup takes long enough to be killed in the middle."""
 
@@ -123,12 +122,13 @@ def test_what_is_no_backup_of_ours_is_refused_and_the_memory_stays(indexed: Prog
 
 
 @pytest.mark.parametrize(("version", "count"), [(1, 6), (7, 7)])
-def test_a_backup_of_an_earlier_release_is_brought_up_to_date_and_left_as_it_is(
+def test_a_database_of_an_older_build_is_refused_until_it_is_restored_and_left_as_it_is(
     program: Program, version: int, count: int
 ) -> None:
-    file = program.home / "old.db"
-    content = gzip.decompress((OLD / f"schema-{version}.db.gz").read_bytes())
-    file.write_bytes(content)
+    file = make_older(program.home / "old.db", version)
+    content = file.read_bytes()
+    for command in (["status"], ["search", "webhooks"], ["index", "history"], ["backup", "kept.db"]):
+        explained(program(*command, "--db", file), "unreleased older build", "restore")
     assert program("restore", file).status == 0
     assert turns(program) == count
     _state(program.database)
@@ -174,17 +174,17 @@ def test_what_was_forgotten_since_the_backup_stays_forgotten_and_what_was_known_
 FORGETS_MEANWHILE = """
 import subprocess, sys
 from pathlib import Path
-from pastchats_memory.store import reburial
+from pastchats_memory.store import deletion
 
-rebury = reburial.rebury
+rebury = deletion.rebury
 
 def and_then_forget(new, found):
-    reburial.rebury = rebury
+    deletion.rebury = rebury
     rebury(new, found)
     program = Path(sys.executable).with_name("pastchats-memory")
     subprocess.run([program, "forget", "--query", "webhooks", "--yes"], check=True, capture_output=True)
 
-reburial.rebury = and_then_forget
+deletion.rebury = and_then_forget
 """
 
 
@@ -208,16 +208,16 @@ def test_what_is_forgotten_while_a_restore_is_under_way_does_not_come_back_by_it
 WRITES_MEANWHILE = """
 import subprocess, sys
 from pathlib import Path
-from pastchats_memory.store import forgetting
+from pastchats_memory.store import deletion
 
-delete = forgetting.delete
+delete = deletion.delete
 
 def while_another_writes(database, reach):
     program = Path(sys.executable).with_name("pastchats-memory")
     subprocess.run([program, "task", "add", "Water the roses"], check=True, capture_output=True)
     return delete(database, reach)
 
-forgetting.delete = while_another_writes
+deletion.delete = while_another_writes
 """
 
 
@@ -278,7 +278,7 @@ def pages(copying):
         print("step", flush=True)
         time.sleep(.05)
 
-backup._pages = pages
+backup._copy_pages = pages
 """
 
 

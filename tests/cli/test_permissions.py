@@ -43,6 +43,7 @@ def alone(folder: Path) -> bool:
     )
 
 
+@pytest.mark.promise("permissions", "Every file that a command writes is readable by you alone, whatever the umask.")
 @pytest.mark.parametrize("umask", UMASKS)
 def test_all_that_is_written_is_the_persons_alone(program: Program, umask: str) -> None:
     home = program.home
@@ -77,6 +78,7 @@ def test_what_a_program_in_python_has_written_is_so_too_though_its_umask_is_its_
         os.umask(before)
 
 
+@pytest.mark.promise("permissions", "Every file that hooks and `install` write is readable by you alone.")
 @pytest.mark.parametrize("umask", UMASKS)
 def test_what_hooks_and_install_leave_is_the_persons_alone(own_demo: Program, umask: str) -> None:
     home = own_demo.home
@@ -121,6 +123,7 @@ def test_a_hook_leaves_nothing_open_though_its_umask_is_its_own(tmp_path: Path) 
     assert alone(state), modes(state)
 
 
+@pytest.mark.promise("permissions", "A database in a folder where others could replace it is refused.")
 @pytest.mark.parametrize("command", NEEDED)
 def test_a_database_among_other_peoples_files_is_refused(own_demo: Program, command: str) -> None:
     folder = own_demo.home / "shared"
@@ -155,6 +158,7 @@ def test_a_link_into_such_a_folder_is_no_way_round(own_demo: Program) -> None:
     assert error_of(own_demo("status", "--json"))["kind"] == "database_exposed"
 
 
+@pytest.mark.promise("permissions", "A link to the database in such a folder is refused.")
 def test_nor_is_a_link_in_such_a_folder(own_demo: Program) -> None:
     folder = own_demo.home / "shared"
     folder.mkdir()
@@ -163,6 +167,7 @@ def test_nor_is_a_link_in_such_a_folder(own_demo: Program) -> None:
     assert error_of(own_demo("status", "--json", "--db", folder / "memory.db"))["kind"] == "database_exposed"
 
 
+@pytest.mark.promise("permissions", "`doctor` reports files that others can read.")
 def test_doctor_tells_of_what_others_may_read(own_demo: Program) -> None:
     with apsw.Connection(str(own_demo.database)) as held:  # keeps what lies beside it there
         held.execute("SELECT count(*) FROM prompts").fetchall()

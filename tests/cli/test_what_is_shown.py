@@ -35,7 +35,7 @@ def test_without_its_table_sqlite_vec_is_not_said_to_be_missing(program: Program
     without = program.without_sqlite_vec(tmp_path)
     assert without("index", "empty").status == 1
     assert "Vectors   none yet" in program("status").stdout
-    assert "sqlite-vec is loaded and its table not made yet" in program("doctor").stdout
+    assert "sqlite-vec is loaded, but its table is not built yet" in program("doctor").stdout
     write_messages(program.home / "history" / "pans.jsonl", ("user", "Which pan is for eggs?"))
     assert without("index", "history").status == 0
     assert "exact (NumPy; `doctor` says why)" in without("status").stdout

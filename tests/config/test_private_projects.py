@@ -48,6 +48,7 @@ def inside(program: Program, folder: Path, *arguments: object) -> Run:
     return program.within(folder)(*arguments)
 
 
+@pytest.mark.promise("privacy", "Text of a private project is found only from inside the project.")
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -179,6 +180,7 @@ def test_nobody_outside_changes_its_tasks(program: Program, boards: Path) -> Non
     assert "leaks" in inside(program, boards / "submarine", "task", "show", "sub-1").stdout
 
 
+@pytest.mark.promise("privacy", "A task of another project does not reveal the key of a private task.")
 def test_a_link_to_one_of_its_tasks_is_not_told_outside_it(program: Program, boards: Path) -> None:
     submarine = boards / "submarine"
     assert inside(program, submarine, "task", "depend", "bal-1", "sub-1").status == 0

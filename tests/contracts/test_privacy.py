@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
 from program import DEMO, Program
 
 DATABASE = {"memory.db", "memory.db-wal", "memory.db-shm"}
@@ -14,6 +15,7 @@ def traces(home: Path) -> set[str]:
     return {str(path.relative_to(home)) for path in home.rglob("*")} - DATABASE
 
 
+@pytest.mark.promise("network", "No library leaves a trace or a usage report in your home folder.")
 def test_a_home_holds_the_database_and_no_trace_of_any_library(program: Program) -> None:
     """A library that reports usage keeps its queue and a device id in the cache folder; CI hides it, so CI is not set."""
     assert "CI" not in program.environment
@@ -31,6 +33,7 @@ def test_a_library_that_reports_usage_would_be_noticed(program: Program) -> None
     assert traces(program.home) == {"cache", "cache/vendor", "cache/vendor/deviceid"}
 
 
+@pytest.mark.promise("permissions", "Transcripts are read and never changed.")
 def test_transcripts_are_read_and_never_changed(program: Program) -> None:
     folder = program.home / "history"
     shutil.copytree(DEMO / "history", folder)

@@ -9,7 +9,7 @@ import pytest
 
 from pastchats_memory.files import foreign_sqlite
 from pastchats_memory.files.foreign_sqlite import ForeignFault
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 
 SCHEMA = """
 CREATE TABLE notes(id INTEGER PRIMARY KEY, Text TEXT, kind TEXT);
@@ -75,6 +75,10 @@ def test_text_is_read_in_the_encoding_of_the_file_and_what_is_none_does_not_end_
     assert isinstance(second, str)
 
 
+@pytest.mark.promise(
+    "files",
+    "Another program's database is read through plain tables only, never through views, virtual tables or triggers.",
+)
 def test_only_plain_tables_are_seen_since_a_view_would_run_what_the_file_says(path):
     made(path).close()
     found = foreign_sqlite.tables(path)
@@ -233,6 +237,7 @@ def round_and_round(path):
     path.write_bytes(pages)
 
 
+@pytest.mark.promise("files", "Pages that point at each other count as damage.")
 @pytest.mark.parametrize("asked", [{}, {"where": {"text": "b"}}, {"order": ["text"]}], ids=["all", "where", "order"])
 def test_rows_without_end_in_a_few_kilobytes_are_damage(path, asked):
     round_and_round(path)
@@ -258,6 +263,7 @@ def of_one_text(path):
     path.write_bytes(pages)
 
 
+@pytest.mark.promise("files", "Rows that share pages and add up to far more than the file count as damage.")
 def test_rows_that_tell_one_text_again_and_again_are_damage_once_they_hold_far_more_than_the_file(path):
     of_one_text(path)
     with foreign_sqlite.opened(path) as database:
@@ -266,10 +272,11 @@ def test_rows_that_tell_one_text_again_and_again_are_damage_once_they_hold_far_m
             list(database.rows("notes", ["text", "text"]))
 
 
+@pytest.mark.promise("files", "A value too large for memory is skipped and reported.")
 def test_a_value_that_is_longer_than_any_line_is_left_out_unread_and_told_of(path, monkeypatch):
     made(path, ("of a thousand letters " * 50, "note"), ("short", "note")).close()
     monkeypatch.setattr(foreign_sqlite, "LONGEST_VALUE", 1000)
-    told = Source(path).from_database(lambda database: database.rows("notes", ["text", "kind"], order=["id"]))
+    told = SourceFile(path).from_database(lambda database: database.rows("notes", ["text", "kind"], order=["id"]))
     *rows, left_out = told
     assert rows == [(None, "note"), ("short", "note")]
     assert left_out.reason.startswith("1 × a value of more than")

@@ -15,7 +15,7 @@ from pastchats_memory.model import Filters
 from pastchats_memory.store import deletion
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.pending_deletes import buried
-from pastchats_memory.tasks.desk import Change
+from pastchats_memory.tasks.edit import Change
 
 WORD = "lighthouse"
 WANTED = "Paint the tower white"
@@ -33,14 +33,14 @@ ASKED: dict[str, Callable[[Memory], object]] = {
     "judge": lambda memory: memory.unjudged(None, "worked,failed,mixed,unknown", 50),
     "how": lambda memory: memory.how(WORKER, "garden"),
     "ask": lambda memory: memory.ask("which tasks are about the tower?"),
-    "similar": lambda memory: memory.tasks.similar("tower"),
+    "similar": lambda memory: memory.tasks.find_similar("tower"),
     "find-duplicates": lambda memory: memory.tasks.find_duplicates(WANTED),
-    "duplicates": lambda memory: memory.tasks.duplicates(0.3),
+    "duplicates": lambda memory: memory.tasks.scan_duplicates(0.3),
     "check-prior-work": lambda memory: memory.check_prior_work(WANTED),
     "consult-episodic-memory": lambda memory: memory.consult_episodic_memory("Clean the gutters of the shed"),
-    "task list": lambda memory: memory.tasks.listed(Filters()),
-    "task show": lambda memory: memory.tasks.shown("t:tower"),
-    "task show, of a comment": lambda memory: memory.tasks.shown("c:1"),
+    "task list": lambda memory: memory.tasks.list_tasks(Filters()),
+    "task show": lambda memory: memory.tasks.find_item("t:tower"),
+    "task show, of a comment": lambda memory: memory.tasks.find_item("c:1"),
     "task export": lambda memory: list(memory.tasks.export()),
     "forget, once more": lambda memory: memory.forget(query="the", dry_run=True).rows,
 }
@@ -108,6 +108,9 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tupl
         os.waitpid(child, 0)
 
 
+@pytest.mark.promise(
+    "forgetting", "From the first moment of a long deletion, no other command shows what is being deleted."
+)
 @pytest.mark.parametrize("name", ASKED)
 def test_nothing_is_told_of_what_is_forgotten_but_not_deleted_yet(
     answers: dict[str, tuple[str, str]], name: str

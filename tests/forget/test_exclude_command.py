@@ -36,6 +36,7 @@ def reasons(program: Program, *arguments: str) -> dict[str, str]:
     }
 
 
+@pytest.mark.promise("privacy", "An excluded folder is not read, and the run reports why.")
 def test_an_excluded_folder_is_not_read_and_the_run_says_why(garden: Program) -> None:
     assert garden("exclude", "history/shut").status == 0
     report = garden("index", "history", "--json").json
@@ -109,6 +110,7 @@ def test_below_a_marker_nothing_is_read_though_it_is_named(garden: Program) -> N
     assert ".pastchats-ignore" in reasons(garden, "history")["history"]
 
 
+@pytest.mark.promise("privacy", "A folder that contains `.pastchats-ignore` is not read.")
 def test_nor_is_a_folder_that_is_marked_below_the_one_that_is_named(garden: Program) -> None:
     (garden.home / "history" / "shut" / ".pastchats-ignore").touch()
     assert ".pastchats-ignore" in reasons(garden, "history")["shut"]

@@ -10,7 +10,7 @@ import pytest
 from program import Program, Run, write_messages
 
 from pastchats_memory import Memory
-from pastchats_memory.tasks.desk import Change
+from pastchats_memory.tasks.edit import Change
 
 SECRET = "The gate code of the orchard is quince-4711"  # noqa: S105 - nobody's
 ANSWER = "Noted: quince-4711 opens the orchard gate."
@@ -88,6 +88,7 @@ def test_each_way_of_choosing_takes_what_it_names_and_no_more(garden: Program, b
     assert garden("doctor").status == 0
 
 
+@pytest.mark.promise("forgetting", "No file brings a forgotten turn back.")
 def test_what_was_forgotten_does_not_come_back_by_any_file(garden: Program) -> None:
     forgotten(garden("forget", "--query", "quince", "--yes", "--json"))
     again = garden("index", "history", "--force", "--json").json
@@ -102,6 +103,7 @@ def test_what_was_forgotten_does_not_come_back_by_any_file(garden: Program) -> N
     assert "Left out 2 rows" in garden("index", "elsewhere", "--force").stdout
 
 
+@pytest.mark.promise("forgetting", "No export or backup brings a forgotten task, comment or attachment back.")
 def test_nor_do_a_task_a_comment_and_an_attachment_by_an_export_or_a_backup(tmp_path: Path) -> None:
     def kept(memory: Memory) -> list[list[Any]]:
         return [
@@ -120,7 +122,7 @@ def test_nor_do_a_task_a_comment_and_an_attachment_by_an_export_or_a_backup(tmp_
         memory.export_to(tmp_path / "all.jsonl")
         memory.backup(tmp_path / "copy")
         memory.forget(f"t:{quince}", "c:1", "a:1")
-        memory.tasks.import_(exported)
+        memory.tasks.import_lines(exported)
         memory.index([tmp_path / "all.jsonl"])
         assert kept(memory) == [["Oil the gate", [], []]]
     Memory.restore(tmp_path / "copy", path)

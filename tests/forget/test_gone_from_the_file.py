@@ -84,6 +84,7 @@ def held(path: Path, sought: dict[str, list[bytes]]) -> dict[str, int]:
     return {form: sum(trace in content for trace in some) for form, some in sought.items()}
 
 
+@pytest.mark.promise("forgetting", "Forgotten text is gone from the database, its write-ahead log and its side files.")
 @pytest.mark.parametrize("loaded", [True, False], ids=["with sqlite-vec", "without sqlite-vec"])
 @pytest.mark.parametrize("count", [1, 25])
 def test_nothing_of_a_forgotten_turn_is_left(tmp_path: Path, *, loaded: bool, count: int) -> None:
@@ -106,6 +107,10 @@ def test_nothing_of_a_forgotten_turn_is_left(tmp_path: Path, *, loaded: bool, co
         assert all(finding.is_well for finding in memory.doctor())
 
 
+@pytest.mark.promise(
+    "forgetting",
+    "If another process still reads the log, `forget` reports it, and the next opening finishes the removal.",
+)
 def test_while_another_process_reads_it_is_said_and_the_next_opening_finishes(tmp_path: Path) -> None:
     path = made(tmp_path)
     with open_database(path) as database:
@@ -176,6 +181,7 @@ def test_what_is_older_than_a_prune_stays_away_wherever_it_comes_from(tmp_path: 
         assert memory.index([older], force=True).added == 1
 
 
+@pytest.mark.promise("forgetting", "Restoring an older backup brings no forgotten turn back.")
 def test_a_backup_from_before_brings_nothing_back(tmp_path: Path) -> None:
     path = made(tmp_path)
     with open_database(path) as database:

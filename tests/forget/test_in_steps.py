@@ -17,7 +17,7 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Filters
 from pastchats_memory.store import deletion
 from pastchats_memory.store.database import Database, open_database
-from pastchats_memory.tasks.desk import Change
+from pastchats_memory.tasks.edit import Change
 
 COUNT = 300
 
@@ -57,6 +57,7 @@ def killed_after(steps: int, path: Path) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
 
 
+@pytest.mark.promise("forgetting", "The next opening finishes a deletion whose process was killed.")
 @pytest.mark.parametrize("steps", [0, 1, 2])
 def test_what_a_killed_process_left_is_gone_at_the_next_opening(path: Path, steps: int) -> None:
     killed_after(steps, path)
@@ -86,6 +87,7 @@ def going_elsewhere(path: Path, *, seconds_ago: float = 0) -> list[str]:
     return [*map(str, turns), key]
 
 
+@pytest.mark.promise("forgetting", "From the first moment of a long deletion, no search finds what is being deleted.")
 def test_while_the_process_lives_nobody_does_its_work_for_it_and_nobody_finds_what_goes(path: Path) -> None:
     *turns, key = going_elsewhere(path)
     with Memory.open(path) as memory:
@@ -94,9 +96,9 @@ def test_while_the_process_lives_nobody_does_its_work_for_it_and_nobody_finds_wh
             assert not any("lighthouse" in hit.content for hit in memory.search("lighthouse", mode=mode))
         assert "Nothing found" in memory.recall("lighthouse").text
         assert memory.show(turns[5]) == []
-        assert memory.tasks.listed(Filters()) == []
+        assert memory.tasks.list_tasks(Filters()) == []
         with pytest.raises(UsageFault, match="no task"):
-            memory.tasks.task(key)
+            memory.tasks.get_task(key)
         assert len(list(memory.export())) == 2
         memory.index([path.parent / "said"], force=True)
         assert memory.search("lighthouse", mode="keyword") == []
@@ -124,6 +126,9 @@ def test_between_two_steps_another_writer_has_its_turn(path: Path) -> None:
     assert turns(path) == 2
 
 
+@pytest.mark.promise(
+    "durability", "Other processes can write while many rows are deleted and readers keep the log open."
+)
 def test_while_a_reader_keeps_the_log_open_who_waits_for_it_lets_others_write(path: Path) -> None:
     with open_database(path) as reader, open_database(path) as forgetful, reader.snapshot():
         reader.run("SELECT count(*) FROM prompts")

@@ -8,7 +8,7 @@ from golden import inputs
 from made import made
 
 from pastchats_memory.formats.base.checkpoint import Checkpoint
-from pastchats_memory.formats.base.source import NotText, Source
+from pastchats_memory.formats.base.source import NotText, SourceFile
 from pastchats_memory.formats.exports.own import OWN_EXPORT
 from pastchats_memory.formats.registry import all_formats
 from pastchats_memory.model import Task, Turn
@@ -25,7 +25,7 @@ _QUIRK = re.compile(r"([a-z][a-z-]*-q\d+)(?:-|\Z)")
 
 def read_by_everyone(path, wanted=None):
     """Has each reader that takes the file, and `wanted` in any case, read it; raises nothing but AssertionError."""
-    source = Source(made(path), named=True)
+    source = SourceFile(made(path), named=True)
     try:
         claims = {reader: found for reader in all_formats() if (found := reader.detect(source))}
     except NotText:

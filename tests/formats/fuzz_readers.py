@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from made import made
 from mutations import changed_everywhere, damaged
 
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.registry import all_formats
 
 ROUND = 500
@@ -36,7 +36,7 @@ def sweep(reader, folder):
             last.write_bytes(raw)
             read += 1
             try:
-                read_by(Source(made(last)), reader)
+                read_by(SourceFile(made(last)), reader)
             except Exception as fault:  # noqa: BLE001 - whatever a reader raises is what is looked for
                 return read, fault, last
     return read, None, None

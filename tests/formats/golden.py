@@ -9,7 +9,7 @@ import pytest
 from made import made
 
 from pastchats_memory.formats.base.checkpoint import Checkpoint
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.model import Task, Turn
 
 ROOT = Path(__file__).parents[2]
@@ -57,7 +57,7 @@ def as_json(value):
 
 
 def rows(reader, path, **wanted):
-    source = Source(made(Path(path)), **wanted)
+    source = SourceFile(made(Path(path)), **wanted)
     assert reader.detect(source), f"{path} is not recognised"
     return [row for row in reader.read(source) if not isinstance(row, Checkpoint)]
 

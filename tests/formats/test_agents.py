@@ -23,8 +23,8 @@ from pastchats_memory.formats.agents.goose import GOOSE
 from pastchats_memory.formats.agents.opencode import OPENCODE
 from pastchats_memory.formats.agents.pi import PI
 from pastchats_memory.formats.base.session import folder_of
-from pastchats_memory.formats.base.source import Source
-from pastchats_memory.formats.base.tree import Branches
+from pastchats_memory.formats.base.source import SourceFile
+from pastchats_memory.formats.base.tree import BranchTree
 from pastchats_memory.formats.exports.llm import LLM_LOGS
 from pastchats_memory.formats.registry import detect_format
 
@@ -85,7 +85,7 @@ def test_a_copilot_session_runs_where_the_file_beside_it_says(quote, tmp_path):
 def test_a_copilot_event_that_lost_its_place_in_the_chain_is_one(tmp_path):
     said = {"type": "user.message", "data": {"content": "Hello."}, "timestamp": "2026-03-04T10:00:00Z"}
     path = written(tmp_path / "s.jsonl", said)
-    assert detect_format(Source(path)) is COPILOT_CLI
+    assert detect_format(SourceFile(path)) is COPILOT_CLI
     assert [turn.content for turn in turns(COPILOT_CLI, path)] == ["Hello."]
 
 
@@ -98,7 +98,7 @@ def test_a_cursor_subagent_belongs_to_the_session_in_whose_folder_it_is(tmp_path
 def test_a_text_that_opens_with_a_role_is_not_cursors_by_that_alone(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("user:\nHello.\nassistant:\nHello to you.\n")
-    assert not CURSOR.detect(Source(path))
+    assert not CURSOR.detect(SourceFile(path))
     moved = tmp_path / "agent-transcripts" / "notes.txt"
     moved.parent.mkdir()
     moved.write_text(path.read_text())
@@ -119,7 +119,7 @@ def test_a_database_with_cursors_tables_and_nothing_of_cursors_in_it_is_nobodys(
     statements = (
         f"CREATE TABLE blobs (id, data);\nCREATE TABLE meta (key, value);\nINSERT INTO meta VALUES ('0', '{told}');"
     )
-    assert not CURSOR.detect(Source(database_of(statements, tmp_path / "store.db")))
+    assert not CURSOR.detect(SourceFile(database_of(statements, tmp_path / "store.db")))
 
 
 @pytest.mark.parametrize(("kept", "is_read"), [("session_message", True), ("message", True), ("session_inbox", False)])
@@ -129,14 +129,14 @@ def test_a_database_of_opencode_keeps_messages_of_the_first_or_of_the_second_ver
     named = [
         line for line in lines if line.startswith(tuple(f"CREATE TABLE {table}(" for table in ("session", *tables)))
     ]
-    assert bool(OPENCODE.detect(Source(database_of("\n".join(named), tmp_path / "opencode.db")))) is is_read
+    assert bool(OPENCODE.detect(SourceFile(database_of("\n".join(named), tmp_path / "opencode.db")))) is is_read
 
 
 def test_an_export_whose_messages_have_ids_of_another_program_is_none_of_opencode(tmp_path):
     path = tmp_path / "export.json"
     said = {"id": "m1", "type": "user", "text": "Look."}
     path.write_text(json.dumps({"info": {"title": "Kiln"}, "messages": [said]}), encoding="utf-8")
-    assert not OPENCODE.detect(Source(path))
+    assert not OPENCODE.detect(SourceFile(path))
 
 
 def kept_by_cursor(path, message, after="", before=""):
@@ -189,7 +189,7 @@ def test_text_before_the_first_role_of_a_cursor_transcript_is_nobodys(tmp_path):
 
 
 def test_a_branch_whose_parent_was_lost_with_its_line_goes_on_from_the_line_before():
-    branches = Branches()
+    branches = BranchTree()
     for own_id, parent in [("a", ""), ("b", "a"), ("d", "c"), ("d", "a"), ("", "x")]:
         branches.add(own_id, parent)
     assert [branches.of(own_id) for own_id in ("a", "b", "d", "", "e")] == ["main"] * 4 + ["abandoned"]
@@ -228,7 +228,7 @@ def test_a_saved_chat_of_gemini_has_the_name_it_was_saved_under(tmp_path):
 def test_a_chat_in_which_one_side_is_silent_or_messages_are_of_another_make_is_none_that_gemini_saved(value, tmp_path):
     path = tmp_path / "history.json"
     path.write_text(json.dumps(value))
-    assert not GEMINI_CLI.detect(Source(path))
+    assert not GEMINI_CLI.detect(SourceFile(path))
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_memory_does_not_grow_with_the_words_of_a_session(reader, tmp_path):
             for record in padded[1:]:
                 own = {key: f"{record[key]}-{number}" for key in ("id", "uuid") if key in record}
                 file.write(json.dumps(record | own | {"padding": "x" * 20_000}) + "\n")
-    source = Source(path)
+    source = SourceFile(path)
     assert reader.detect(source)
     tracemalloc.start()
     try:
@@ -373,7 +373,7 @@ def test_real_samples_have_the_prompts_and_answers_that_they_show():
     folder = shared("transcripts")
     for part, counts in COUNTED.items():
         paths = sorted((folder / part).iterdir()) if (folder / part).is_dir() else [folder / part]
-        said = [turn.role for path in paths for turn in turns(detect_format(Source(path)), path)]
+        said = [turn.role for path in paths for turn in turns(detect_format(SourceFile(path)), path)]
         assert (said.count("user"), said.count("assistant")) == counts, part
 
 

@@ -5,7 +5,7 @@ from golden import FIXTURES, shared, turns
 
 from pastchats_memory.formats.agents import aider
 from pastchats_memory.formats.agents.aider import AIDER
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.registry import detect_format
 from pastchats_memory.ingest.discover import candidates
 
@@ -78,13 +78,13 @@ def test_a_session_keeps_its_id_when_it_grows_and_moves(folder, tmp_path_factory
 
 def test_both_histories_are_found_below_a_folder(folder):
     assert {candidate.path.name for candidate in candidates([folder])[0]} == {aider.CHAT, aider.INPUT}
-    assert {detect_format(Source(path)) for path in folder.iterdir()} == {AIDER}
+    assert {detect_format(SourceFile(path)) for path in folder.iterdir()} == {AIDER}
 
 
 def test_a_history_of_another_shell_is_not_taken(tmp_path):
     path = tmp_path / "zsh.history"
     path.write_text("# 2026-02-02 10:01:30\nls\n", encoding="utf-8")
-    assert not AIDER.detect(Source(path))
+    assert not AIDER.detect(SourceFile(path))
 
 
 def test_line_ends_that_were_trimmed_cost_nothing_but_the_two_blanks(tmp_path):

@@ -5,8 +5,8 @@ import pytest
 from golden import FIXTURES, refused, shared, turns
 
 from pastchats_memory.formats.agents.opencode import OPENCODE
-from pastchats_memory.formats.base.source import Source
-from pastchats_memory.formats.base.tree import abandoned
+from pastchats_memory.formats.base.source import SourceFile
+from pastchats_memory.formats.base.tree import abandoned_places
 from pastchats_memory.formats.exports.chatgpt import CHATGPT
 from pastchats_memory.formats.exports.claude_ai import CLAUDE_AI
 from pastchats_memory.formats.exports.lm_studio import LM_STUDIO
@@ -23,7 +23,7 @@ COUNTED = {"claude-ai": CLAUDE_AI, "opencode": OPENCODE}
 @pytest.mark.parametrize("path", refused("claude-ai"), ids=lambda path: path.name)
 @pytest.mark.parametrize("reader", [CLAUDE_AI, CHATGPT, MESSAGES, DIALOGUE, NOTES], ids=lambda reader: reader.name)
 def test_no_reader_takes_the_sidecars_of_an_export(path, reader):
-    assert not reader.detect(Source(path))
+    assert not reader.detect(SourceFile(path))
 
 
 def test_a_conversation_of_lm_studio_is_named_by_its_file(tmp_path):
@@ -46,13 +46,13 @@ def test_a_conversation_of_lm_studio_is_named_by_its_file(tmp_path):
     ],
 )
 def test_what_hangs_beside_the_path_to_the_current_message_is_abandoned(links, current, left):
-    assert abandoned(links, current) == left
+    assert abandoned_places(links, current) == left
 
 
 def test_a_list_of_twenty_thousand_answers_is_walked_in_a_moment():
     links = [("0", None), *((str(number), str(number - 1)) for number in range(1, 20_000))]
-    assert abandoned(links, "10000") == frozenset()
-    assert len(abandoned([*links, ("end", "10000")], "end")) == 9999
+    assert abandoned_places(links, "10000") == frozenset()
+    assert len(abandoned_places([*links, ("end", "10000")], "end")) == 9999
 
 
 def test_an_object_that_only_looks_like_a_line_of_a_training_set_is_some_programs_record(tmp_path):
@@ -66,10 +66,10 @@ def test_an_object_that_only_looks_like_a_line_of_a_training_set_is_some_program
     ):
         path = tmp_path / f"{number}.jsonl"
         path.write_text(json.dumps(record) + "\n", encoding="utf-8")
-        assert detect_format(Source(path)) is MESSAGES
+        assert detect_format(SourceFile(path)) is MESSAGES
     path = tmp_path / "one.json"
     path.write_text(json.dumps({"messages": said}), encoding="utf-8")
-    assert detect_format(Source(path)) is MESSAGES
+    assert detect_format(SourceFile(path)) is MESSAGES
 
 
 def test_real_exports_have_the_prompts_that_were_counted_by_hand():

@@ -5,7 +5,7 @@ import pytest
 from golden import FIXTURES, inputs, refused, rows, shared, turns
 
 from pastchats_memory.formats.base import source
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.exports.chatgpt import CHATGPT, without_citations
 from pastchats_memory.formats.generic.messages import MESSAGES
 from pastchats_memory.formats.markdown.dialogue import DIALOGUE
@@ -15,7 +15,7 @@ from pastchats_memory.formats.markdown.notes import NOTES
 @pytest.mark.parametrize("path", refused("chatgpt"), ids=lambda path: path.name)
 @pytest.mark.parametrize("reader", [CHATGPT, MESSAGES, DIALOGUE, NOTES], ids=lambda reader: reader.name)
 def test_no_reader_takes_the_sidecars_of_an_export(path, reader):
-    assert not reader.detect(Source(path))
+    assert not reader.detect(SourceFile(path))
 
 
 @pytest.mark.parametrize("path", inputs("chatgpt"), ids=lambda path: path.name)
@@ -99,7 +99,7 @@ def test_of_several_fences_the_one_that_fills_the_file_is_the_export(tmp_path):
     path.write_text(f'```json\n{{"mapping": "an example"}}\n```\n\n```json\n{export}\n```\n', encoding="utf-8")
     assert len(turns(CHATGPT, path)) == len(turns(CHATGPT, FIXTURES / "chatgpt" / "single.json"))
     path.write_text(f'```json\n{{"mapping": torn {"x" * 99}\n```\n', encoding="utf-8")
-    assert not CHATGPT.detect(Source(path))
+    assert not CHATGPT.detect(SourceFile(path))
 
 
 def test_a_large_export_that_ends_within_an_item_gives_what_stands_before_and_says_so(tmp_path, monkeypatch):

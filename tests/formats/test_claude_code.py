@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mutations import damaged_lines
 
 from pastchats_memory.formats.agents.claude_code import CLAUDE_CODE
-from pastchats_memory.formats.base.source import Record, Source
+from pastchats_memory.formats.base.source import Record, SourceFile
 from pastchats_memory.model import Turn, Unreadable
 
 FOLDER = FIXTURES / "claude-code"
@@ -155,7 +155,7 @@ def test_memory_does_not_grow_with_the_words_of_a_file(tmp_path):
             value["message"]["id"] = f"msg_{n // 2}"
             file.write(json.dumps(value) + "\n")
     tracemalloc.start()
-    count = sum(1 for _ in CLAUDE_CODE.read(Source(path)))
+    count = sum(1 for _ in CLAUDE_CODE.read(SourceFile(path)))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert count > 2000
@@ -167,7 +167,7 @@ def test_memory_does_not_grow_with_the_words_of_a_file(tmp_path):
 def test_no_accident_to_a_file_raises(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("damaged") / "s.jsonl"
     path.write_bytes(content)
-    read_by(Source(path), CLAUDE_CODE)
+    read_by(SourceFile(path), CLAUDE_CODE)
 
 
 def answer(text, number, message_id="msg_1"):
@@ -205,7 +205,7 @@ def test_content_of_a_strange_type_is_told_and_words_beside_a_result_are_nobodys
 def contexts_and_pictures(path):
     """Records of a person that hold nothing but the name of an open file, and nothing but pictures: blocks as they stand in the file."""
     contexts = pictures = 0
-    for item in Source(path).records():
+    for item in SourceFile(path).records():
         value = item.value if isinstance(item, Record) else None
         typed = isinstance(value, dict) and value.get("type") == "user" and not value.get("isMeta")
         message = value.get("message") if typed else None

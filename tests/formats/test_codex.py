@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mutations import damaged_lines
 
 from pastchats_memory.formats.agents.codex import CODEX
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 
 FOLDER = FIXTURES / "codex"
 LINES = [path.read_text(encoding="utf-8").split("\n") for path in inputs("codex") if path.suffix == ".jsonl"]
@@ -87,7 +87,7 @@ def test_an_answer_that_only_the_screen_showed_is_kept_when_no_item_holds_any(tm
 def test_no_accident_to_a_file_raises(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("damaged") / "rollout.jsonl"
     path.write_bytes(content)
-    read_by(Source(path), CODEX)
+    read_by(SourceFile(path), CODEX)
 
 
 def test_real_rollouts_have_as_many_prompts_as_were_counted_by_hand():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.registry import detect_format
 
 LOG = "OpenAI Codex v0.104.0\n--------\nworkdir: /home/ada/kiln\n--------\nuser\nIs it hot?\ncodex\nNo.\n"
@@ -26,5 +26,5 @@ LOG = "OpenAI Codex v0.104.0\n--------\nworkdir: /home/ada/kiln\n--------\nuser\
 def test_a_log_begins_anywhere_near_the_top_of_what_is_no_document_and_no_conversation(tmp_path, above, format_name):
     file = tmp_path / "run.md"
     file.write_text(above + LOG)
-    reader = detect_format(Source(file))
+    reader = detect_format(SourceFile(file))
     assert (reader.name if reader else None) == format_name

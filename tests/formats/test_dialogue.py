@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pastchats_memory.formats.base.markdown import front_matter, in_code, in_details
-from pastchats_memory.formats.base.source import NotText, Source
+from pastchats_memory.formats.base.source import NotText, SourceFile
 from pastchats_memory.formats.markdown.agent_exports import lists_calls
 from pastchats_memory.formats.markdown.dialogue import DIALOGUE, role_line
 from pastchats_memory.formats.markdown.notes import NOTES
@@ -21,12 +21,12 @@ def test_a_dialogue_gives_its_turns(path):
 
 @pytest.mark.parametrize("path", refused("dialogue"), ids=lambda path: path.name)
 def test_a_document_that_is_no_dialogue_is_left(path):
-    assert not DIALOGUE.detect(Source(path))
+    assert not DIALOGUE.detect(SourceFile(path))
 
 
 @pytest.mark.parametrize("path", inputs("dialogue"), ids=lambda path: path.name)
 def test_a_dialogue_is_nobody_elses(path):
-    assert detect_format(Source(path, named=True, notes=True)) is DIALOGUE
+    assert detect_format(SourceFile(path, named=True, notes=True)) is DIALOGUE
 
 
 @pytest.mark.parametrize("path", inputs("dialogue"), ids=lambda path: path.name)
@@ -139,7 +139,7 @@ def test_a_markdown_file_changed_anywhere_is_read_without_an_exception(data, tmp
     )
     target = tmp_path_factory.mktemp("changed") / path.name
     target.write_bytes(raw[:start] + put + raw[end:])
-    source = Source(target, named=True)
+    source = SourceFile(target, named=True)
     try:
         claims = [reader for reader in (DIALOGUE, NOTES) if reader.detect(source)]
     except NotText:
@@ -174,7 +174,7 @@ def test_real_markdown_of_other_formats_is_left_to_them():
     folder = shared("transcripts")
     for part in ("aider", "specstory", "backlog-md", "markdown-export"):
         for path in (folder / part).glob("*.md"):
-            assert not DIALOGUE.detect(Source(path)), path
+            assert not DIALOGUE.detect(SourceFile(path)), path
 
 
 def test_a_real_export_with_numbered_headings_is_read():
@@ -209,7 +209,7 @@ def test_comments_in_front_matter_say_nothing_and_folds_in_folds_are_one():
 def test_a_document_with_signs_of_a_copied_screen_or_thread_is_none(tmp_path, reader, text):
     path = tmp_path / "a.md"
     path.write_text(text, encoding="utf-8")
-    assert not reader.detect(Source(path))
+    assert not reader.detect(SourceFile(path))
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_what_codex_did_is_nobodys_words(tmp_path, deed):
     ids=lambda value: getattr(value, "FORMAT", None) or value.name,
 )
 def test_a_copy_without_roles_gives_what_was_said(reader, path):
-    assert detect_format(Source(path)) is reader
+    assert detect_format(SourceFile(path)) is reader
     assert [plain(row) for row in turns(reader, path)] == expected(path)
 
 
@@ -328,18 +328,18 @@ def test_what_stands_for_no_words_is_none(tmp_path, nothing):
 def test_other_lines_of_that_shape_say_nobody_s_role(tmp_path, asked, answered):
     path = tmp_path / "port.md"
     path.write_text(f"{asked}\n\nWhich port?\n\n{answered}\n\n8081.\n", encoding="utf-8")
-    assert not DIALOGUE.detect(Source(path))
+    assert not DIALOGUE.detect(SourceFile(path))
 
 
 def test_no_thread_is_looked_for_in_data():
-    assert not PERPLEXITY.detect(Source(FIXTURES / "export" / "export-q1-turns.jsonl"))
+    assert not PERPLEXITY.detect(SourceFile(FIXTURES / "export" / "export-q1-turns.jsonl"))
 
 
 @pytest.mark.parametrize("text", ["", '<img src="https://r2cdn.perplexity.ai/logo.png" width="120"/>\n'])
 def test_a_logo_alone_says_nothing(tmp_path, text):
     path = tmp_path / "a.md"
     path.write_text(text, encoding="utf-8")
-    assert list(PERPLEXITY.read(Source(path))) == []
+    assert list(PERPLEXITY.read(SourceFile(path))) == []
 
 
 def test_a_prompt_that_ends_with_a_fence_that_was_just_opened_is_read(tmp_path):
@@ -370,4 +370,4 @@ def test_a_document_with_a_colon_in_its_title_is_no_chat_of_copilots(tmp_path):
     path.write_text(
         "# Labels: how they are printed\n\n**Copilot** helps.\n\n# Pages: how many\n\nTwo.\n", encoding="utf-8"
     )
-    assert not DIALOGUE.detect(Source(path))
+    assert not DIALOGUE.detect(SourceFile(path))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from made import made
 from mutations import damaged
 
-from pastchats_memory.formats.base.source import NotText, Source
+from pastchats_memory.formats.base.source import NotText, SourceFile
 from pastchats_memory.formats.registry import all_formats, detect_format
 
 PAIRS = [(reader, path) for reader in all_formats() if reader.is_specific for path in inputs(reader.name)]
@@ -30,7 +30,7 @@ def test_a_file_gives_the_turns_that_a_person_saw(reader, path):
 
 @pytest.mark.parametrize(("reader", "path"), PAIRS, ids=by_name)
 def test_no_other_reader_claims_it(reader, path):
-    assert detect_format(Source(made(path))) is reader
+    assert detect_format(SourceFile(made(path))) is reader
 
 
 @pytest.mark.parametrize(("reader", "path"), PAIRS, ids=by_name)
@@ -69,7 +69,7 @@ def test_no_two_formats_are_equally_confident_about_a_real_file():
     folder = shared("transcripts")
     for path in filter(lambda path: path.is_file(), folder.rglob("*")):
         try:
-            source = Source(path)
+            source = SourceFile(path)
             confidences = sorted(reader.detect(source) for reader in all_formats())
         except NotText:
             continue

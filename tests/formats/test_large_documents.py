@@ -9,7 +9,7 @@ import pytest
 from golden import inputs
 
 from pastchats_memory.formats.base import source
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.generic import messages
 from pastchats_memory.formats.registry import detect_format
 
@@ -44,8 +44,8 @@ BY_COLUMNS = {
 def _turns(path, monkeypatch, large):
     monkeypatch.setattr(source, "LARGE_DOCUMENT", large)
     monkeypatch.setattr(messages, "LARGE_DOCUMENT", large)
-    reader = detect_format(Source(path))
-    return reader, list(reader.read(Source(path))) if reader else []
+    reader = detect_format(SourceFile(path))
+    return reader, list(reader.read(SourceFile(path))) if reader else []
 
 
 @pytest.mark.parametrize("indent", [None, 1])
@@ -105,7 +105,7 @@ def test_a_broken_message_of_a_large_export_costs_itself_alone(tmp_path, monkeyp
 def test_to_know_what_a_large_document_is_it_is_not_read_whole(folder, monkeypatch):
     monkeypatch.setattr(source, "LARGE_DOCUMENT", 0)
     for path in inputs(folder):
-        opened = Source(path)
+        opened = SourceFile(path)
         if opened.shape == "json" and detect_format(opened) is not None:
             assert not {"document", "text"} & vars(opened).keys(), path.name
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pastchats_memory.formats.agents.codex import CODEX
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.exports.chatgpt import CHATGPT
 from pastchats_memory.formats.generic.messages import MESSAGES
 from pastchats_memory.formats.markdown.notes import NOTES
@@ -23,13 +23,13 @@ def test_a_file_with_messages_gives_its_turns(path):
 
 @pytest.mark.parametrize("path", refused("messages"), ids=lambda path: path.name)
 def test_a_file_that_is_no_conversation_is_left(path):
-    assert not MESSAGES.detect(Source(path))
+    assert not MESSAGES.detect(SourceFile(path))
 
 
 def test_every_shape_is_taken_whether_or_not_there_is_a_reader_of_its_own():
     assert len(SHAPES) == 168
-    assert all(MESSAGES.detect(Source(path)) for path in SHAPES)
-    assert all(detect_format(Source(path)) for path in SHAPES)
+    assert all(MESSAGES.detect(SourceFile(path)) for path in SHAPES)
+    assert all(detect_format(SourceFile(path)) for path in SHAPES)
 
 
 @pytest.mark.parametrize("path", SHAPES, ids=lambda path: path.name)
@@ -64,7 +64,7 @@ def test_a_conversation_without_an_id_keeps_its_made_one_when_the_file_moves_and
 def test_a_message_a_line_is_streamed(tmp_path):
     path = tmp_path / "long.jsonl"
     path.write_text(json.dumps({"role": "user", "content": "word"}) + "\n" + "{broken\n" * 10, encoding="utf-8")
-    reading = MESSAGES.read(Source(path))
+    reading = MESSAGES.read(SourceFile(path))
     assert next(reading).content == "word"
     assert next(reading).line == 2
 
@@ -83,7 +83,7 @@ def test_metadata_of_any_depth_and_size_is_no_trouble(tmp_path):
 def test_a_document_that_is_no_json_is_told(tmp_path):
     path = tmp_path / "broken.json"
     path.write_text('[{"role": "user"', encoding="utf-8")
-    (row,) = MESSAGES.read(Source(path))
+    (row,) = MESSAGES.read(SourceFile(path))
     assert row.reason.startswith("not JSON")
 
 
@@ -142,7 +142,7 @@ def test_task_files_and_sidecars_among_real_files_are_left():
     folder = shared("transcripts")
     for part in ("beads", "taskmaster", "vscode-copilot-chat", "backlog-md", "chatgpt"):
         for path in (folder / part).iterdir():
-            assert detect_format(Source(path)) is not MESSAGES, path
+            assert detect_format(SourceFile(path)) is not MESSAGES, path
 
 
 def test_every_line_of_the_retrieval_sets_is_a_turn_with_its_doc_id():
@@ -150,7 +150,7 @@ def test_every_line_of_the_retrieval_sets_is_a_turn_with_its_doc_id():
     read = 0
     for path in sorted(folder.glob("*/*.jsonl")):
         if path.name == "queries.jsonl":
-            assert not MESSAGES.detect(Source(path))
+            assert not MESSAGES.detect(SourceFile(path))
             continue
         lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         wanted = [
@@ -179,7 +179,7 @@ JSON_FIXTURES = [
 
 def read_by_everyone(path):
     """Raises nothing, and every turn is fit to be stored."""
-    source = Source(path, named=True)
+    source = SourceFile(path, named=True)
     for reader in (CHATGPT, MESSAGES, NOTES, CODEX):
         if reader.detect(source):
             for row in reader.read(source):

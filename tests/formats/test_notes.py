@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pastchats_memory.formats.base.markdown import front_matter
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.markdown import notes
 from pastchats_memory.formats.markdown.notes import NOTES
 from pastchats_memory.text.dates import date_in_path
@@ -21,7 +21,7 @@ def test_a_note_gives_its_parts(path):
 
 def holds_every_line(path, **wanted):
     """Every line below the front matter stands in a part, and the words of the front matter in the first one."""
-    lines = Source(path).text.split("\n")
+    lines = SourceFile(path).text.split("\n")
     front = front_matter(lines)
     parts = turns(NOTES, path, named=True, **wanted)
     covered = {number for part in parts for number in range(part.line, part.end_line + 1)}
@@ -116,15 +116,15 @@ def test_a_file_is_a_note_when_somebody_wants_it_as_one(tmp_path, place, wanted,
     path = tmp_path / place
     path.parent.mkdir(parents=True)
     path.write_text("# Title\n\nText.\n", encoding="utf-8")
-    assert bool(NOTES.detect(Source(path, **wanted))) is taken
+    assert bool(NOTES.detect(SourceFile(path, **wanted))) is taken
 
 
 def test_a_date_in_the_front_matter_makes_a_note(tmp_path):
     path = tmp_path / "a.md"
     path.write_text("---\ndate: 2026-01-31\n---\ntext", encoding="utf-8")
-    assert NOTES.detect(Source(path))
+    assert NOTES.detect(SourceFile(path))
     path.write_text("---\ndate: soon\n---\ntext", encoding="utf-8")
-    assert not NOTES.detect(Source(path))
+    assert not NOTES.detect(SourceFile(path))
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_markdown_it_is_imported_only_for_reading(tmp_path):
     path.parent.mkdir()
     path.write_text("# A\n", encoding="utf-8")
     program = (
-        "import sys; from pathlib import Path; from pastchats_memory.formats.markdown.notes import NOTES; from pastchats_memory.formats.base.source import Source\n"
-        f"assert NOTES.detect(Source(Path({str(path)!r})))\nassert 'markdown_it' not in sys.modules\nassert 'yaml' not in sys.modules"
+        "import sys; from pathlib import Path; from pastchats_memory.formats.markdown.notes import NOTES; from pastchats_memory.formats.base.source import SourceFile\n"
+        f"assert NOTES.detect(SourceFile(Path({str(path)!r})))\nassert 'markdown_it' not in sys.modules\nassert 'yaml' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from pastchats_memory.formats.base.source import Source
-from pastchats_memory.formats.base.tools import Plans
+from pastchats_memory.formats.base.source import SourceFile
+from pastchats_memory.formats.base.tools import TodoLists
 from pastchats_memory.formats.registry import detect_format
 from pastchats_memory.model import Task, status_of
 
 
-def tasks(plans: Plans) -> dict[str, str]:
+def tasks(plans: TodoLists) -> dict[str, str]:
     return {task.title: task.status_raw for task in plans.tasks()}
 
 
@@ -59,13 +59,13 @@ def tasks(plans: Plans) -> dict[str, str]:
     ],
 )
 def test_every_agents_list_is_understood(name: str, arguments: object) -> None:
-    plans = Plans()
+    plans = TodoLists()
     plans.call(name, arguments, "c", at=None, line=1)
     assert tasks(plans) == {"Dig": "pending", "Plant": "completed"}
 
 
 def test_a_list_that_is_merged_keeps_what_it_does_not_name_and_knows_its_lines_by_their_ids() -> None:
-    plans = Plans()
+    plans = TodoLists()
     first = [
         {"id": "1", "content": "Dig", "status": "in_progress"},
         {"id": "2", "content": "Plant", "status": "pending"},
@@ -77,7 +77,7 @@ def test_a_list_that_is_merged_keeps_what_it_does_not_name_and_knows_its_lines_b
 
 
 def test_tasks_with_numbers_are_made_changed_and_deleted() -> None:
-    plans = Plans()
+    plans = TodoLists()
     for number, subject in (("1", "Dig"), ("2", "Plant"), ("3", "Water")):
         plans.call(
             "TaskCreate", {"subject": subject, "description": "Soon."}, "c", at=None, line=1, call_id=f"t{number}"
@@ -96,7 +96,7 @@ def test_tasks_with_numbers_are_made_changed_and_deleted() -> None:
 
 
 def test_what_is_no_list_makes_no_task() -> None:
-    plans = Plans()
+    plans = TodoLists()
     for name, arguments in (("TodoWrite", {}), ("TodoWrite", "not json"), ("TodoWrite", None), ("Read", {"todos": ["a"]}),
                             ("TodoWrite", {"todos": [3, "", {"status": "pending"}]}), ("TaskCreate", {"subject": ""})):  # fmt: skip
         plans.call(name, arguments, "c", at=None, line=1, call_id="x")
@@ -105,11 +105,11 @@ def test_what_is_no_list_makes_no_task() -> None:
 
 
 def test_a_list_goes_on_where_the_file_had_ended() -> None:
-    before, after = Plans(), Plans()
+    before, after = TodoLists(), TodoLists()
     before.call("TodoWrite", {"todos": ["Dig", "Plant"]}, "c", at=None, line=1)
     before.call("TaskCreate", {"subject": "Water"}, "c", at=None, line=1, call_id="t")
     before.result("t", {"task": {"id": "1"}}, "")
-    after.go_on(json.loads(json.dumps(before.state())))
+    after.restore(json.loads(json.dumps(before.state())))
     assert tasks(after) == {}
     after.call("TodoWrite", {"todos": ["Dig"]}, "c", at=None, line=2)
     after.call("TaskUpdate", {"taskId": "1", "status": "completed"}, "c", at=None, line=3)
@@ -200,9 +200,9 @@ def test_the_list_of_a_session_becomes_tasks_of_its_conversation(agent: str, tmp
     path.parent.mkdir(parents=True, exist_ok=True)
     by_line = path.suffix == ".jsonl" and isinstance(content, list)
     path.write_text("\n".join(map(json.dumps, content)) if by_line else json.dumps(content), encoding="utf-8")
-    reader = detect_format(Source(path))
+    reader = detect_format(SourceFile(path))
     assert reader is not None
     assert agent.split(maxsplit=1)[0] == reader.name
-    found = [row for row in reader.read(Source(path)) if isinstance(row, Task)]
+    found = [row for row in reader.read(SourceFile(path)) if isinstance(row, Task)]
     assert {task.title: status_of(task.status_raw) for task in found} == {"Dig": "completed", "Plant": "pending"}
     assert all(task.conversation_id and task.line for task in found)

@@ -12,7 +12,7 @@ from pastchats_memory.formats.agents.claude_code import CLAUDE_CODE
 from pastchats_memory.formats.agents.cursor import CURSOR
 from pastchats_memory.formats.base import source
 from pastchats_memory.formats.base.checkpoint import CannotResume, Checkpoint
-from pastchats_memory.formats.base.source import SAMPLE_RECORDS, NotText, Source
+from pastchats_memory.formats.base.source import SAMPLE_RECORDS, NotText, SourceFile
 from pastchats_memory.formats.generic.messages import MESSAGES
 from pastchats_memory.formats.registry import all_formats
 from pastchats_memory.model import Task
@@ -24,13 +24,13 @@ GROWING = {
     for reader in all_formats()
     if reader.is_specific
     and reader.name not in WHOLE
-    and (paths := [path for path in inputs(reader.name) if path.suffix == ".jsonl" and reader.detect(Source(path))])
+    and (paths := [path for path in inputs(reader.name) if path.suffix == ".jsonl" and reader.detect(SourceFile(path))])
 }
 
 
 def read(reader, path, resumed=None):
     """The rows that stand for good, where to go on, and the rows that may still change."""
-    rows = list(reader.read(Source(path, resumed=resumed)))
+    rows = list(reader.read(SourceFile(path, resumed=resumed)))
     place = next((number for number, row in enumerate(rows) if isinstance(row, Checkpoint)), None)
     if place is None:
         return rows, None, []
@@ -82,7 +82,7 @@ def test_wherever_a_file_was_cut_it_is_gone_on_with_or_read_as_a_whole(reader, t
 
 def is_read_by(reader, path):
     try:
-        return Source(path).shape == "jsonl" and reader.detect(Source(path))
+        return SourceFile(path).shape == "jsonl" and reader.detect(SourceFile(path))
     except NotText:
         return False
 

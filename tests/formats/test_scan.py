@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pastchats_memory.formats.base import source
-from pastchats_memory.formats.base.source import BadJson, Element, Scanner, Source, Torn
+from pastchats_memory.formats.base.source import BadJson, Element, Scanner, SourceFile, Torn
 from pastchats_memory.model import Unreadable
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False) | st.text()
@@ -66,10 +66,10 @@ def _skip_all(scanner):
         scanner.skip()
 
 
-def _written(tmp_path: Path, text: str, name: str = "chat.json") -> Source:
+def _written(tmp_path: Path, text: str, name: str = "chat.json") -> SourceFile:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
-    return Source(path)
+    return SourceFile(path)
 
 
 def test_elements_stand_on_their_lines_and_carry_their_text(tmp_path):
@@ -108,4 +108,4 @@ def test_the_outline_of_a_large_document_has_forty_of_everything(tmp_path, monke
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
 def test_elements_of_other_encodings(tmp_path, encoding):
     (tmp_path / "chat.json").write_text('[{"a": "é"}]', encoding=encoding)
-    assert [element.value for element in Source(tmp_path / "chat.json").elements()] == [{"a": "é"}]
+    assert [element.value for element in SourceFile(tmp_path / "chat.json").elements()] == [{"a": "é"}]

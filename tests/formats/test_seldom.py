@@ -12,8 +12,8 @@ from pastchats_memory.formats.agents.codex import CODEX
 from pastchats_memory.formats.agents.cursor import CURSOR
 from pastchats_memory.formats.base import source
 from pastchats_memory.formats.base.markdown import front_matter, in_details
-from pastchats_memory.formats.base.source import BadJson, NotText, Scanner, Source, Torn
-from pastchats_memory.formats.base.tools import Output, output_of
+from pastchats_memory.formats.base.source import BadJson, NotText, Scanner, SourceFile, Torn
+from pastchats_memory.formats.base.tools import ToolResult, parse_result
 from pastchats_memory.formats.exports.chatgpt import CHATGPT
 from pastchats_memory.formats.exports.open_webui import OPEN_WEBUI
 from pastchats_memory.formats.generic.messages import MESSAGES
@@ -36,7 +36,7 @@ def test_a_database_of_no_known_program_is_named(tmp_path):
         database.execute("CREATE TABLE t (a)")
     database.close()
     with pytest.raises(NotText, match="no known program"):
-        detect_format(Source(tmp_path / "x.db"))
+        detect_format(SourceFile(tmp_path / "x.db"))
 
 
 def test_a_line_of_an_export_that_is_no_conversation_is_told(tmp_path):
@@ -55,7 +55,7 @@ def test_a_line_of_an_export_that_is_no_conversation_is_told(tmp_path):
 def test_a_text_about_exports_is_none(text, tmp_path):
     path = tmp_path / "x.md"
     path.write_text(text)
-    assert not CHATGPT.detect(Source(path))
+    assert not CHATGPT.detect(SourceFile(path))
 
 
 def test_a_web_session_on_one_line_is_one(tmp_path):
@@ -105,7 +105,7 @@ def test_a_turn_of_nothing_that_can_be_read_is_none():
 def test_messages_of_seldom_shapes(document, said, tmp_path):
     path = tmp_path / "x.json"
     path.write_text(json.dumps(document))
-    found = [turn.content for turn in MESSAGES.read(Source(path)) if isinstance(turn, Turn)]
+    found = [turn.content for turn in MESSAGES.read(SourceFile(path)) if isinstance(turn, Turn)]
     assert found == (said or [])
 
 
@@ -118,7 +118,7 @@ def test_messages_and_parts_that_are_nested_too_deep_are_not_looked_for(tmp_path
         part = [part]
     path = tmp_path / "x.json"
     path.write_text(json.dumps(deep))
-    assert not MESSAGES.detect(Source(path))
+    assert not MESSAGES.detect(SourceFile(path))
     path.write_text(json.dumps([{"role": "user", "content": part}, {"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]))  # fmt: skip
     assert [turn.content for turn in turns(MESSAGES, path)] == ["x", "y"]
 
@@ -126,7 +126,7 @@ def test_messages_and_parts_that_are_nested_too_deep_are_not_looked_for(tmp_path
 def test_a_document_that_is_no_json_says_so_when_it_is_read(tmp_path):
     path = tmp_path / "x.json"
     path.write_text("{")
-    (row,) = MESSAGES.read(Source(path))
+    (row,) = MESSAGES.read(SourceFile(path))
     assert row.reason.startswith("not JSON")
 
 
@@ -157,20 +157,20 @@ def test_a_value_may_stand_across_pieces(text, monkeypatch):
 
 def test_the_size_of_what_was_packed_is_that_of_what_is_in_it(tmp_path, monkeypatch):
     content = b'{"messages": [tru]}'
-    packed = Source(tmp_path / "x.json", unpacked=lambda: io.BytesIO(content))
+    packed = SourceFile(tmp_path / "x.json", unpacked=lambda: io.BytesIO(content))
     assert packed.size == len(content)
     monkeypatch.setattr(source, "LARGE_DOCUMENT", 3)
     assert isinstance(packed.outline, BadJson)
 
 
 def test_an_answer_that_only_begins_as_json_is_text():
-    assert output_of('{"torn') == Output('{"torn')
+    assert parse_result('{"torn') == ToolResult('{"torn')
 
 
 def test_a_text_without_roles_is_no_transcript_of_cursors(tmp_path):
     path = tmp_path / "x.txt"
     path.write_text("words\nand more\n")
-    assert list(CURSOR.read(Source(path))) == []
+    assert list(CURSOR.read(SourceFile(path))) == []
 
 
 def test_what_became_of_a_turn_is_told_once(tmp_path):

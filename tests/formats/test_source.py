@@ -9,8 +9,8 @@ import pytest
 
 from pastchats_memory.files import foreign_sqlite
 from pastchats_memory.formats.base import source as source_module
-from pastchats_memory.formats.base.sibling_files import text_beside
-from pastchats_memory.formats.base.source import MISSES, BadJson, NotText, Places, Record, Source, parse_json
+from pastchats_memory.formats.base.sibling_files import read_sibling
+from pastchats_memory.formats.base.source import MISSES, BadJson, NotText, Places, Record, SourceFile, parse_json
 from pastchats_memory.formats.registry import all_formats, detect_format
 from pastchats_memory.model import Unreadable
 
@@ -21,7 +21,7 @@ VALUES = [json.loads(line) for line in LINES.strip().split("\n")]
 def source_of(tmp_path, name, raw):
     path = tmp_path / name
     path.write_bytes(raw if isinstance(raw, bytes) else raw.encode())
-    return Source(path)
+    return SourceFile(path)
 
 
 def values(source):
@@ -67,7 +67,7 @@ def test_no_file_stays_open_until_garbage_is_collected(tmp_path, raw):
     gc.disable()
     try:
         for reader in all_formats():
-            reader.detect(Source(tmp_path / "a.json", unpacked=opening))
+            reader.detect(SourceFile(tmp_path / "a.json", unpacked=opening))
         still_open = [file for file in opened if not file.closed]
     finally:
         gc.enable()
@@ -157,7 +157,7 @@ def test_a_database_that_is_damaged_further_on_is_read_up_to_there(tmp_path):
     database.close()
     raw = path.read_bytes()
     path.write_bytes(raw[:12288] + b"\xab" * (len(raw) - 12288))
-    source = Source(path)
+    source = SourceFile(path)
     assert source.shape == "sqlite"
 
     def telling(database):
@@ -229,13 +229,13 @@ def test_a_value_of_a_database_that_is_too_long_is_told_of_behind_the_rows(tmp_p
     owner.executemany("INSERT INTO notes VALUES (?)", [("long " * 100,), ("short",)])
     owner.close()
     monkeypatch.setattr(foreign_sqlite, "LONGEST_VALUE", 100)
-    *rows, told = Source(path).from_database(lambda database: database.rows("notes", ["text"], order=["text"]))
+    *rows, told = SourceFile(path).from_database(lambda database: database.rows("notes", ["text"], order=["text"]))
     assert ("short",) in rows
     assert isinstance(told, Unreadable)
 
 
 def test_text_beside_a_session_that_cannot_be_read_is_none(tmp_path):
     (tmp_path / "root").write_text("/srv/garden", encoding="utf-8")
-    assert text_beside(tmp_path / "root") == "/srv/garden"
-    assert text_beside(tmp_path / "none") == ""
-    assert text_beside(tmp_path / ("longer than names may be" * 20)) == ""
+    assert read_sibling(tmp_path / "root") == "/srv/garden"
+    assert read_sibling(tmp_path / "none") == ""
+    assert read_sibling(tmp_path / ("longer than names may be" * 20)) == ""

@@ -8,7 +8,7 @@ import json
 import pytest
 from golden import expected, inputs, plain, refused, rows, shared
 
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.registry import detect_format
 from pastchats_memory.formats.tasks.checklist import CHECKLIST
 from pastchats_memory.formats.tasks.github_issues import GITHUB_ISSUES
@@ -24,12 +24,12 @@ PAIRS = [(reader, path) for reader in ASKED_LAST for path in inputs(reader.name)
 @pytest.mark.parametrize(("reader", "path"), PAIRS, ids=str)
 def test_a_file_of_tasks_gives_its_tasks(reader, path):
     assert [plain(row) for row in rows(reader, path)] == expected(path)
-    assert detect_format(Source(path)) is reader
+    assert detect_format(SourceFile(path)) is reader
 
 
 @pytest.mark.parametrize("path", refused("claude-tasks"), ids=lambda path: path.name)
 def test_comments_and_mails_are_no_tasks(path):
-    assert detect_format(Source(path)) is None
+    assert detect_format(SourceFile(path)) is None
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_comments_and_mails_are_no_tasks(path):
 )
 def test_an_issue_is_told_from_an_article(tmp_path, text, is_issue):
     (tmp_path / "a.md").write_text(text, encoding="utf-8")
-    assert bool(ISSUE_FILES.detect(Source(tmp_path / "a.md"))) is is_issue
+    assert bool(ISSUE_FILES.detect(SourceFile(tmp_path / "a.md"))) is is_issue
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_the_folder_knows_better_than_the_word(tmp_path, folder, status, became)
     path.write_text(
         f"---\ntitle: A\nstatus: {status}\nlabels: []\nassignee: []\npriority: low\n---\n", encoding="utf-8"
     )
-    (task,) = ISSUE_FILES.read(Source(path))
+    (task,) = ISSUE_FILES.read(SourceFile(path))
     assert (task.native_id, task.status_raw, task.cwd) == ("task-1", became, str(tmp_path))
 
 
@@ -74,9 +74,9 @@ def test_the_folder_knows_better_than_the_word(tmp_path, folder, status, became)
 def test_a_box_makes_a_checklist_only_where_the_name_or_half_of_the_lines_say_so(tmp_path, name, taken):
     path = tmp_path / name
     path.write_text("Words.\nMore words.\nYet more.\n- [ ] one\n", encoding="utf-8")
-    assert bool(CHECKLIST.detect(Source(path))) is taken
+    assert bool(CHECKLIST.detect(SourceFile(path))) is taken
     path.write_text("- [ ] one\n- [x] two\n", encoding="utf-8")
-    assert CHECKLIST.detect(Source(path))
+    assert CHECKLIST.detect(SourceFile(path))
 
 
 def test_a_list_in_the_folder_of_a_session_of_copilot_cli_is_that_session_s(tmp_path):
@@ -95,9 +95,9 @@ def test_a_list_in_the_folder_of_a_session_of_copilot_cli_is_that_session_s(tmp_
 def test_the_same_box_further_down_is_the_same_task(tmp_path):
     path = tmp_path / "todo.md"
     path.write_text("- [ ] one\n- [ ] two\n", encoding="utf-8")
-    before = {task.title: task.native_id for task in CHECKLIST.read(Source(path))}
+    before = {task.title: task.native_id for task in CHECKLIST.read(SourceFile(path))}
     path.write_text("# New\n\n- [ ] three\n- [x] one\n- [ ] two\n", encoding="utf-8")
-    after = {task.title: task.native_id for task in CHECKLIST.read(Source(path))}
+    after = {task.title: task.native_id for task in CHECKLIST.read(SourceFile(path))}
     assert before.items() <= after.items()
 
 
@@ -109,7 +109,7 @@ def test_tasks_of_one_list_that_share_an_id_are_all_kept(tmp_path):
         {"id": 42, "title": "Another", "dependencies": []},
     ]
     path.write_text(json.dumps({"master": {"tasks": listed}}), encoding="utf-8")
-    tasks = list(TASKMASTER.read(Source(path)))
+    tasks = list(TASKMASTER.read(SourceFile(path)))
     assert [(task.native_id, task.title) for task in tasks] == [
         ("master/42", "Speak MCP"),
         ("master/42.42", "Define the protocol"),
@@ -135,8 +135,8 @@ def test_every_real_task_file_gives_the_tasks_that_were_counted_in_it():
     assert len(listed) > 8
     for row in listed:
         path = folder / row["file"]
-        reader = detect_format(Source(path))
-        tasks = [task for task in reader.read(Source(path)) if isinstance(task, Task)] if reader else []
+        reader = detect_format(SourceFile(path))
+        tasks = [task for task in reader.read(SourceFile(path)) if isinstance(task, Task)] if reader else []
         keys = {(task.scope, task.native_id) for task in tasks}
         assert len(keys) == len(tasks) == counted(row), row["file"]
 
@@ -161,4 +161,4 @@ def test_what_tasks_begin_as_and_texts_of_such_names_are_no_tasks(tmp_path, name
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
     path.write_text(text, encoding="utf-8")
-    assert not any(reader.detect(Source(path)) for reader in (CHECKLIST, ISSUE_FILES))
+    assert not any(reader.detect(SourceFile(path)) for reader in (CHECKLIST, ISSUE_FILES))

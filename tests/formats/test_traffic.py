@@ -2,8 +2,8 @@ import time
 
 import pytest
 
-from pastchats_memory.formats.base.session import Draft, Drafts
-from pastchats_memory.formats.base.tools import Call, Output, call_of, finding, output_of
+from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
+from pastchats_memory.formats.base.tools import ToolCall, ToolResult, notable_result, parse_call, parse_result
 from pastchats_memory.formats.base.wrappers import typed_in_claude, typed_in_codex
 from pastchats_memory.text.shell import is_editor
 
@@ -12,23 +12,24 @@ from pastchats_memory.text.shell import is_editor
     "arguments", [None, 7, [], {"command": 7}, {"command": [[]]}, "{broken", '["x"]', '{"command":{}}']
 )
 def test_a_call_with_strange_arguments_still_has_its_name(arguments):
-    assert call_of("shell", arguments).label.startswith("shell")
+    assert parse_call("shell", arguments).label.startswith("shell")
 
 
 @pytest.mark.parametrize(
     "value", [None, 7, [], [7], {}, {"content": 7}, "", '{"output":7}', '{"metadata":{"exit_code":true}}']
 )
 def test_a_strange_answer_is_no_finding(value):
-    assert finding(Call("shell"), output_of(value)) is None
+    assert notable_result(ToolCall("shell"), parse_result(value)) is None
 
 
 def test_an_answer_that_only_begins_as_json_is_kept_as_it_is():
-    assert output_of('{"output": torn').text == '{"output": torn'
+    assert parse_result('{"output": torn').text == '{"output": torn'
 
 
 def test_what_is_kept_of_a_result_is_short_and_has_its_beginning_and_its_end():
-    kept = finding(
-        Call("Bash", "pytest " + "-k x" * 500), Output("first line\n" + "x" * 100_000 + "\nlast line", 1, failed=True)
+    kept = notable_result(
+        ToolCall("Bash", "pytest " + "-k x" * 500),
+        ToolResult("first line\n" + "x" * 100_000 + "\nlast line", 1, failed=True),
     )
     assert kept is not None
     _, kind, text = kept
@@ -56,16 +57,16 @@ def test_unwrapping_a_megabyte_takes_no_longer_than_reading_it(text):
 
 def test_the_files_of_a_patch_are_what_the_call_is_about():
     patch = "*** Begin Patch\n*** Update File: glaze.py\n@@\n-cold\n+warm\n*** Add File: rim.py\n+1\n*** End Patch"
-    labels = [call_of("apply_patch", given).label for given in ({"patchText": patch}, {"input": patch}, patch)]
+    labels = [parse_call("apply_patch", given).label for given in ({"patchText": patch}, {"input": patch}, patch)]
     assert labels == ["apply_patch glaze.py, rim.py"] * 3
 
 
 def test_what_a_person_says_on_refusing_a_call_is_kept_and_a_bare_refusal_is_not():
-    push = Call("bash git push", "git push")
+    push = ToolCall("bash git push", "git push")
     refused = "The user rejected permission to use this specific tool call"
-    kept = finding(push, Output(f"{refused} with the following feedback: not on a Friday", failed=True))
+    kept = notable_result(push, ToolResult(f"{refused} with the following feedback: not on a Friday", failed=True))
     assert kept == ("tool", "result", "$ git push\nRefused; the user said: not on a Friday")
-    assert finding(push, Output(f"{refused}.", failed=True)) is None
+    assert notable_result(push, ToolResult(f"{refused}.", failed=True)) is None
 
 
 @pytest.mark.parametrize(
@@ -77,84 +78,90 @@ def test_what_a_person_says_on_refusing_a_call_is_kept_and_a_bare_refusal_is_not
     ],
 )  # fmt: skip
 def test_what_passes_between_an_agent_and_its_client_teaches_nobody_anything(answer):
-    assert finding(Call("edit glaze.py"), Output(answer, failed=True)) is None
+    assert notable_result(ToolCall("edit glaze.py"), ToolResult(answer, failed=True)) is None
 
 
 def test_a_check_that_says_nothing_passed_and_is_kept():
-    assert finding(Call("Bash", "npx tsc --noEmit"), Output("", 0)) == ("tool", "result", "$ npx tsc --noEmit")
-    assert finding(Call("Bash", "npm install"), Output("", 0)) is None
+    assert notable_result(ToolCall("Bash", "npx tsc --noEmit"), ToolResult("", 0)) == (
+        "tool",
+        "result",
+        "$ npx tsc --noEmit",
+    )
+    assert notable_result(ToolCall("Bash", "npm install"), ToolResult("", 0)) is None
 
 
 def test_a_command_that_fails_without_a_word_is_kept_unless_it_only_looks():
-    assert finding(Call("Bash", "curl -s localhost"), Output("", 7, failed=True)) == (
+    assert notable_result(ToolCall("Bash", "curl -s localhost"), ToolResult("", 7, failed=True)) == (
         "tool",
         "error",
         "$ curl -s localhost\nExit code 7",
     )
-    assert finding(Call("Bash", "grep -rn x src"), Output("", 1, failed=True)) is None
+    assert notable_result(ToolCall("Bash", "grep -rn x src"), ToolResult("", 1, failed=True)) is None
 
 
 def test_a_command_that_works_after_it_failed_is_kept_once():
-    drafts, call = Drafts(), Call("Bash pip install -e .", "pip install -e .")
-    assert drafts.finding(call, Output("Successfully installed", 0)) is None
-    assert drafts.finding(call, Output("no backend", 1, failed=True)) == (
+    drafts, call = TurnQueue(), ToolCall("Bash pip install -e .", "pip install -e .")
+    assert drafts.notable_result(call, ToolResult("Successfully installed", 0)) is None
+    assert drafts.notable_result(call, ToolResult("no backend", 1, failed=True)) == (
         "tool",
         "error",
         "$ pip install -e .\nExit code 1\nno backend",
     )
-    assert drafts.finding(call, Output("Successfully installed", 0)) == (
+    assert drafts.notable_result(call, ToolResult("Successfully installed", 0)) == (
         "tool",
         "result",
         "$ pip install -e .\nSuccessfully installed",
     )
-    assert drafts.finding(call, Output("Successfully installed", 0)) is None
+    assert drafts.notable_result(call, ToolResult("Successfully installed", 0)) is None
 
 
 def test_the_last_calls_are_noted_in_the_order_in_which_they_were_made_last():
-    drafts = Drafts()
-    drafts.add(Draft("assistant", "answer", 1, ["On with it."]))
+    drafts = TurnQueue()
+    drafts.add(PendingTurn("assistant", "answer", 1, ["On with it."]))
     for label in ("pytest", "Edit a.py", "pytest", *(f"Read {number}.py" for number in range(10)), "git commit"):
-        drafts.tool(label)
-    (turn,) = drafts.rest()
+        drafts.add_tool(label)
+    (turn,) = drafts.flush()
     assert turn.metadata["tools"] == ["pytest", *(f"Read {number}.py" for number in range(10)), "git commit"]
 
 
 def test_an_edit_that_was_made_stays_noted_whatever_was_refused_in_the_same_words_before_the_answer():
-    drafts, edit = Drafts(), Call("Edit a.py")
-    drafts.add(Draft("assistant", "answer", 1, ["I edit it."]))
-    drafts.tool(edit.label)
-    drafts.add(Draft("assistant", "answer", 2, ["And once more."]))
-    drafts.finding(edit, Output("not found", failed=True))
-    for output in (Output("edited"), Output("not found", failed=True)):
-        drafts.tool(edit.label)
-        drafts.finding(edit, output)
-    assert [turn.metadata["tools"] for turn in drafts.rest()] == [["Edit a.py"], ["Edit a.py"]]
+    drafts, edit = TurnQueue(), ToolCall("Edit a.py")
+    drafts.add(PendingTurn("assistant", "answer", 1, ["I edit it."]))
+    drafts.add_tool(edit.label)
+    drafts.add(PendingTurn("assistant", "answer", 2, ["And once more."]))
+    drafts.notable_result(edit, ToolResult("not found", failed=True))
+    for output in (ToolResult("edited"), ToolResult("not found", failed=True)):
+        drafts.add_tool(edit.label)
+        drafts.notable_result(edit, output)
+    assert [turn.metadata["tools"] for turn in drafts.flush()] == [["Edit a.py"], ["Edit a.py"]]
 
 
 @pytest.mark.parametrize("tool", ["str_replace_editor", "developer__text_editor", "file_editor", "fs_write", "editor"])
 def test_what_an_editor_of_several_commands_did_is_named_and_none_is_for_a_shell(tool: str) -> None:
-    looked = call_of(tool, {"command": "view", "path": "/home/ada/door.py"})
+    looked = parse_call(tool, {"command": "view", "path": "/home/ada/door.py"})
     assert (looked.label, looked.command) == ("view /home/ada/door.py", "")
-    assert call_of(tool, {"command": "str_replace", "path": "door.py", "old_str": "x"}).label == "str_replace door.py"
+    assert (
+        parse_call(tool, {"command": "str_replace", "path": "door.py", "old_str": "x"}).label == "str_replace door.py"
+    )
     assert is_editor("str_replace")
     assert not is_editor("view")
 
 
 def test_a_file_is_what_a_call_is_about_however_its_key_is_spelled() -> None:
     for key in ("file_path", "filePath", "filepath", "filename", "target_file", "file"):
-        assert call_of("edit_file", {"content": "x", key: "door.py"}).label == "edit_file door.py"
+        assert parse_call("edit_file", {"content": "x", key: "door.py"}).label == "edit_file door.py"
 
 
 def test_how_a_command_in_the_background_ended_is_kept_where_its_client_asks_for_that():
-    ended = Output("57 passed in 4.10s")
+    ended = ToolResult("57 passed in 4.10s")
     for label in ("BashOutput b1f2c3", "TaskOutput 7", "write_stdin"):
-        assert finding(Call(label), ended) == ("tool", "result", f"{label}\n57 passed in 4.10s")
-    assert finding(Call("Read pytest.log"), ended) is None
+        assert notable_result(ToolCall(label), ended) == ("tool", "result", f"{label}\n57 passed in 4.10s")
+    assert notable_result(ToolCall("Read pytest.log"), ended) is None
 
 
 def test_a_failure_that_a_pipe_hides_is_an_error_until_the_command_works():
-    drafts = Drafts()
-    call = Call("Bash", "./load.sh | tail -3")
-    assert drafts.finding(call, Output("IndexError: list index out of range"))[1] == "error"
-    assert drafts.finding(call, Output("loaded 12 rows"))[1] == "result"
-    assert drafts.finding(call, Output("loaded 12 rows")) is None
+    drafts = TurnQueue()
+    call = ToolCall("Bash", "./load.sh | tail -3")
+    assert drafts.notable_result(call, ToolResult("IndexError: list index out of range"))[1] == "error"
+    assert drafts.notable_result(call, ToolResult("loaded 12 rows"))[1] == "result"
+    assert drafts.notable_result(call, ToolResult("loaded 12 rows")) is None

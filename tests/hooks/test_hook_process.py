@@ -181,6 +181,7 @@ def test_a_fault_is_logged_without_content(hooked: Program) -> None:
     assert "webhook" not in log
 
 
+@pytest.mark.promise("text", "An event name cannot forge a line in the hook log.")
 def test_whatever_a_caller_says_of_itself_is_one_line_of_the_log(hooked: Program) -> None:
     for event in ("no\n2026-01-01T00:00:00+00:00\tforged", "\x1b[2J", os.fsdecode(b"\xff")):
         assert told(hooked, event, {"prompt": PROMPT})[:3] == (0, "", "")

@@ -217,6 +217,9 @@ def test_settings_that_are_read_only_are_left_alone(person: Program) -> None:
     assert list(file.parent.iterdir()) == [file]
 
 
+@pytest.mark.promise(
+    "permissions", "`install` does not overwrite what another program writes to an agent's settings meanwhile."
+)
 def test_what_another_program_wrote_while_the_change_was_looked_at_is_not_overwritten(tmp_path: Path) -> None:
     environment, file = {"HOME": str(tmp_path)}, tmp_path / ".claude" / "settings.json"
     file.parent.mkdir()

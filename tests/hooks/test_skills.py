@@ -42,12 +42,10 @@ def test_every_command_that_agents_are_told_runs(own_demo: Program, file: Path) 
 def test_the_prompt_has_both_rules() -> None:
     text = " ".join(PROMPT.read_text(encoding="utf-8").split())
     for words in (
-        'MUST call `check_prior_work(query="…")`',
-        "update it instead of creating a new one",
-        "Where that task is STUCK, read its comments to understand why",
-        'MUST call `consult_episodic_memory(problem_context="…")`',
-        "Search for similar errors or requests",
-        "Apply the patterns of tasks that were COMPLETED",
+        'Before creating a task, you MUST call `check_prior_work(query="…")` and update a similar task instead of creating a new one.',
+        "If that task is STUCK, you MUST read its comments to understand why.",
+        'Before solving a complex bug, you MUST call `consult_episodic_memory(problem_context="…")`,',
+        "search for similar errors or requests, and apply the patterns of tasks that were COMPLETED.",
     ):
         assert words in text
     assert {"check-prior-work", "consult-episodic-memory"} <= set(COMMANDS)

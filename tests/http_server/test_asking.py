@@ -200,6 +200,7 @@ def test_a_damaged_database_is_an_error_and_no_traceback(program: Program) -> No
         assert "Traceback" not in "".join(server.said)
 
 
+@pytest.mark.promise("durability", "A running server explains damage instead of crashing.")
 def test_damage_that_is_met_while_the_memory_is_open_is_an_error_and_no_bug(own_demo: Program) -> None:
     with serving(own_demo) as server:
         assert httpx.get(f"{server.url}/items/1").status_code == 200

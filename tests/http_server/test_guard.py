@@ -45,6 +45,9 @@ def refused(reply: httpx.Response) -> tuple[int, str]:
     return reply.status_code, reply.json()["error"]["kind"]
 
 
+@pytest.mark.promise(
+    "clients", "The HTTP server refuses a web page whose name was made to point at it (DNS rebinding)."
+)
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:8377", "127.0.0.1.evil.example", "localhost.evil.example", "192.168.1.5"]
 )
@@ -64,6 +67,7 @@ def without_uvicorn(folder: Path) -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost")
 
 
+@pytest.mark.promise("clients", "The HTTP server refuses a request with two `Host` headers.")
 def test_of_two_hosts_none_is_believed_whatever_lets_them_through(tmp_path: Path) -> None:
     async def asked() -> httpx.Response:
         async with without_uvicorn(tmp_path) as client:
@@ -72,6 +76,7 @@ def test_of_two_hosts_none_is_believed_whatever_lets_them_through(tmp_path: Path
     assert refused(anyio.run(asked)) == (400, "bad_host")
 
 
+@pytest.mark.promise("clients", "The HTTP server turns away more requests than it can answer at once.")
 def test_more_than_can_be_under_way_are_sent_away_until_there_is_room(tmp_path: Path) -> None:
     async def asked() -> list[httpx.Response]:
         is_over = anyio.Event()
@@ -99,6 +104,7 @@ def test_every_name_of_this_machine_will_do(client: httpx.Client, host: str) -> 
     assert client.get("/healthz", headers={"Host": host}).status_code == 200
 
 
+@pytest.mark.promise("clients", "The HTTP server refuses a page of another origin.")
 def test_a_page_of_another_origin_is_refused_and_our_own_is_not(client: httpx.Client, server: Server) -> None:
     for origin in ("http://evil.example", "null", "http://127.0.0.1:1", "http://localhost"):
         assert refused(client.get("/healthz", headers={"Origin": origin})) == (403, "bad_origin")
@@ -121,6 +127,7 @@ def test_a_body_that_is_too_large_is_refused(client: httpx.Client, server: Serve
     assert client.get("/healthz").status_code == 200
 
 
+@pytest.mark.promise("clients", "The HTTP server drops slow clients and endless bodies while it answers others.")
 def test_slow_clients_are_given_up_while_others_are_answered(client: httpx.Client, server: Server) -> None:
     with connected(server) as slow_body, connected(server) as slow_head, connected(server) as silent:
         started = time.monotonic()

@@ -12,7 +12,7 @@ from growing import FORMATS, named
 from pastchats_memory import Memory
 from pastchats_memory.formats.agents.claude_code import CLAUDE_CODE
 from pastchats_memory.formats.base.checkpoint import CannotResume, Checkpoint
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.ingest import changes
 from pastchats_memory.model import Turn
 
@@ -69,7 +69,7 @@ def lines(records: list[dict[str, object]]) -> bytes:
 
 def read(path: Path, resumed: Checkpoint | None = None, reader: object = CLAUDE_CODE) -> tuple[list[Turn], Checkpoint]:
     """The turns that stand for good and those that may still change, and where to go on."""
-    items = list(reader.read(Source(path, resumed=resumed)))
+    items = list(reader.read(SourceFile(path, resumed=resumed)))
     (checkpoint,) = [item for item in items if isinstance(item, Checkpoint)]
     return items, json.loads(json.dumps(checkpoint.state)) and checkpoint
 

@@ -10,7 +10,7 @@ import pytest
 from program import write_messages
 
 from pastchats_memory import Memory
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.ingest import Progress
 from pastchats_memory.ingest.writer import BATCH_TURNS
 from pastchats_memory.model import Prompt
@@ -28,14 +28,16 @@ def history(folder: Path) -> Path:
 
 def test_neither_files_nor_turns_are_kept_once_they_are_stored(tmp_path: Path) -> None:
     alive: list[tuple[int, int]] = []
-    before = {id(o) for o in gc.get_objects() if isinstance(o, Source)}  # what other tests of this process still hold
+    before = {
+        id(o) for o in gc.get_objects() if isinstance(o, SourceFile)
+    }  # what other tests of this process still hold
 
     def look(progress: Progress) -> None:
         if progress.turns % 100 == 0:
             objects = gc.get_objects()
             alive.append(
                 (
-                    sum(isinstance(o, Source) and id(o) not in before for o in objects),
+                    sum(isinstance(o, SourceFile) and id(o) not in before for o in objects),
                     sum(isinstance(o, Prompt) for o in objects),
                 )
             )

@@ -153,6 +153,7 @@ def test_a_wrong_outcome_is_put_right(memory: Memory, history: Path) -> None:
     assert not memory.search(ASKED, outcome="worked")
 
 
+@pytest.mark.promise("evidence", "A judgement must quote words that appear in the answer or in the next message.")
 @pytest.mark.parametrize(
     ("words", "shown"),
     [
@@ -210,6 +211,7 @@ def test_what_changes_around_an_episode_leaves_its_judgement(memory: Memory, his
     assert outcome_of(memory, id_) == ("worked", "judged")
 
 
+@pytest.mark.promise("evidence", "A judgement is deleted together with any turn that it is based on.")
 @pytest.mark.parametrize("forgotten", [ASKED, ANSWER, TAKEN_UP])
 @pytest.mark.parametrize(("verdict", "because"), [("worked", "The page opens at once"), ("unknown", None)])
 def test_with_any_turn_that_it_rests_on_a_judgement_goes(

@@ -56,6 +56,9 @@ def test_attempts_of_one_conversation_are_told_together_in_order(memory: Memory,
     assert sum(ASKED in (entry.asked or "") for entry in block.memories) == 0
 
 
+@pytest.mark.promise(
+    "evidence", "The line that shows an outcome is checked against its file, and so are other attempts."
+)
 def test_what_shows_an_outcome_and_other_attempts_are_checked_where_they_were_read(
     memory: Memory, history: Path
 ) -> None:

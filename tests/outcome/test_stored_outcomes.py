@@ -363,7 +363,7 @@ def test_a_task_that_is_imported_beside_its_conversation_counts_when_outcomes_ar
             return [hit.role for hit in two.search("login test", outcome="worked") if hit.task is None]
 
         assert worked() == []
-        two.tasks.import_(one.tasks.export())
+        two.tasks.import_lines(one.tasks.export())
         assert "user" in worked()
 
 

@@ -1,4 +1,4 @@
-"""What readers leave out of long texts never cuts a secret in two: half of one is not known for a secret."""
+"""Readers never cut a secret in two when they shorten a text: the rules do not recognise half of one."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pastchats_memory.formats.base.tools import (
     HEAD_LENGTH,
     LABEL_LENGTH,
     TAIL_LENGTH,
-    Output,
-    call_of,
+    ToolResult,
     excerpt,
-    finding,
+    notable_result,
+    parse_call,
 )
 from pastchats_memory.redact import redact
 from pastchats_memory.text.clean import KEPT_HEAD, KEPT_TAIL, shortened
@@ -36,15 +36,16 @@ def pieces(written: str) -> Iterator[str]:
 
 
 def heading(text: str) -> str:
-    found = finding(call_of("Bash", {"command": text}), Output("boom", 1, failed=True))
+    found = notable_result(parse_call("Bash", {"command": text}), ToolResult("boom", 1, failed=True))
     assert found is not None
     return found[2]
 
 
 def label(text: str) -> str:
-    return call_of("Task", {"description": text}).label
+    return parse_call("Task", {"description": text}).label
 
 
+@pytest.mark.promise("secrets", "Secrets are removed from tool output whose middle is cut.")
 @pytest.mark.parametrize("written", WRITTEN)
 @pytest.mark.parametrize(
     ("cut", "length"),
@@ -60,7 +61,9 @@ def test_no_piece_of_a_secret_stands_before_what_is_left_out(
 
 @pytest.mark.parametrize("written", WRITTEN)
 @pytest.mark.parametrize(("cut", "length"), [(shortened, KEPT_TAIL), (excerpt, TAIL_LENGTH)])
-def test_nor_behind_it(cut: Callable[[str], str], length: int, written: str) -> None:
+def test_no_piece_of_a_secret_stands_behind_what_is_left_out(
+    cut: Callable[[str], str], length: int, written: str
+) -> None:
     for behind in range(length - len(written) - 8, length + 2, 3):
         left = redact(cut(FILLED + written + FILLED[:behind])).text
         assert not [piece for piece in pieces(written) if piece in left], left

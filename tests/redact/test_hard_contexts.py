@@ -1,4 +1,4 @@
-"""Secrets where they are hard to see: wrapped, quoted, encoded, in commands and in the files of many programs."""
+"""Secrets are found wrapped, quoted, encoded, in commands and in the files of many programs."""
 
 from __future__ import annotations
 
@@ -123,6 +123,9 @@ HARD = {
 }  # fmt: skip
 
 
+@pytest.mark.promise(
+    "secrets", "Secrets are removed if they are wrapped, encoded, part of a command or part of another program's file."
+)
 @pytest.mark.parametrize("place", HARD)
 def test_no_piece_of_a_secret_is_left_wherever_it_hides(place: str) -> None:
     text, secret = HARD[place]

@@ -1,4 +1,4 @@
-"""Tokens of further providers, of which the generated corpus has none: known by their shape wherever they stand."""
+"""Tokens of providers that the generated corpus lacks are known by their shape wherever they stand."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ SHAPES: dict[str, Parts] = {
     "mlsn.": ((LETTERS, 64),), "llx-": ((LETTERS, 48),), "KGAT_": ((HEX, 32),), "mxb_": ((LETTERS, 40),), "0.": (*UUID, (".", 1), (LETTERS, 30), (":", 1), (LETTERS, 22), ("==", 1)), "root@pam!ci=": UUID,
     "polar_whs_": ((LETTERS, 32),), "FLWSECK_TEST-": (("abcdefgh0123456789", 12),), "pat.": ((LETTERS, 22), (".", 1), (LETTERS, 24), (".", 1), (LETTERS, 20)), "fio-u-": ((LETTERS + "-_=", 64),),
 }  # fmt: skip
-"""By prefix what follows it: alphabets and how many of each."""
+"""By prefix, the alphabets behind it and the number of characters of each."""
 WHOLE = ("::server:", "==")
-"""No alphabets."""
+"""These stand for themselves."""
 
 
 @pytest.mark.parametrize("prefix", SHAPES)
-def test_a_token_is_taken_out_of_prose_code_and_urls(prefix: str) -> None:
+def test_a_token_is_replaced_in_prose_code_and_urls(prefix: str) -> None:
     draw = random.Random(prefix)  # noqa: S311 - nothing is kept secret with it
     rest = "".join("".join(draw.choices([one] if one in WHOLE else one, k=many)) for one, many in SHAPES[prefix])
     for context in ("Take {} until Monday.", 'use("{}")', "https://api.example.org/v1?a={}&b=1", '"first\\n{}\\nlast"'):
@@ -61,7 +61,7 @@ WRITTEN = (
 
 
 @pytest.mark.parametrize("written", WRITTEN)
-def test_a_secret_is_taken_out_of_more_languages_and_commands(written: str) -> None:
+def test_a_secret_is_replaced_in_more_languages_and_commands(written: str) -> None:
     redacted = redact(written.format(SECRET)).text
     before, _, after = written.partition("{}")
     assert redacted.startswith(f"{before}[redacted:")
@@ -73,11 +73,11 @@ def test_a_secret_is_taken_out_of_more_languages_and_commands(written: str) -> N
     ["jwt.encode(claims, key, 'HS256')", "jwt.sign(payload, secret)", "<td>password</td><td>string</td>", "net user bob /delete", "var password string = os.Getenv(name)", "password <- readline()", "openssl enc -k $KEY", "requirepass <password>",
      "hmac.new(key, body, sha256)", "createHmac('sha256', secret)", "recovery code: src/recovery2.py", "the recovery code is untested", "пароль — это просто", "the password was changed from the console to the file"],
 )  # fmt: skip
-def test_what_stands_there_and_is_none_stays(harmless: str) -> None:
+def test_other_text_in_these_places_stays(harmless: str) -> None:
     assert redact(harmless).text == harmless
 
 
-def test_both_passwords_go_when_one_was_changed_to_the_other() -> None:
+def test_the_old_and_the_new_password_are_replaced() -> None:
     changed = redact(f"The password was changed from {SECRET} to x{SECRET[:9]}z, tell nobody.").text
     assert changed == "The password was changed from [redacted:password] to [redacted:password], tell nobody."
 
@@ -104,7 +104,7 @@ LONG = "q7Rw2Xc9Lm4Tz8VbQ1nF6kYp"
         ("root:{}:19000:0:99999:7:::", "$y$j9T$7wyol6Lyj5JQ1Y3VK/jJDt$PymMK49TdxXhA/72SKIZYRDDzkjpIbAGi8mw2HK.EuR"), ("define('AUTH_KEY', '{}');", "M~ UdN,l-9s=qiT&#X(8[==_zukj7qxJ%IxT795E-H)0+]DI5L-:vL6f_+22wn|*"), ("hdnts=acl=/*~hmac={}", "36555217" * 8),
     ],
 )  # fmt: skip
-def test_a_secret_is_taken_out_by_the_form_that_it_is_written_in(written: str, secret: str) -> None:
+def test_a_secret_is_replaced_by_the_form_of_its_text(written: str, secret: str) -> None:
     redacted = redact(written.format(secret)).text
     assert "[redacted:" in redacted
     assert not [line for line in secret.split("\n") if line in redacted]
@@ -117,5 +117,5 @@ def test_a_secret_is_taken_out_by_the_form_that_it_is_written_in(written: str, s
      'integrity="sha384-QaKslLbUU0ejbhWBYuhN+rG62iWD+/MWK9/navcVsUZihmgNzO2357HIimWBA+0S"', "Fix: sha256-u/AjEiUmceJn25VkvCiJtssI2prRwPueci47m3dCMg4=", "pk_test_cXVpY2stb3R0ZXItMTIuY2xlcmsuYWNjb3VudHMuZGV2JA",
      "resp_68a1b2c3d4e5f60718293a4b5c6d7e8f901a2b3c4d5e6f70", "toolu_01A09q90qw90lq917835lq9q", "test_everything_that_has_a_very_long_name_of_words_alone", "chunk_getElementsByClassNameAndTagNameOfDocument2"],
 )  # fmt: skip
-def test_what_has_the_form_of_one_and_is_none_stays(harmless: str) -> None:
+def test_text_in_the_form_of_a_secret_stays(harmless: str) -> None:
     assert redact(harmless).text == harmless

@@ -1,15 +1,18 @@
-"""Passwords that are words: taken out where nothing but a value can stand, left where a program may mean a variable."""
+"""A word is a password where only a value can stand, and stays where a program may name a variable."""
 
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
 
 from pastchats_memory.redact import redact
 
 
+@pytest.mark.promise(
+    "secrets",
+    "A password that is a plain word is removed if quotes or a settings file (`.env`, properties, INI, YAML) show it.",
+)
 @pytest.mark.parametrize(
     "text",
     [
@@ -77,7 +80,7 @@ def test_a_word_that_is_set_as_a_password_is_taken_out(text: str) -> None:
         "the password is forgotten",
     ],
 )
-def test_what_may_be_a_variable_a_type_or_a_label_stays(text: str) -> None:
+def test_a_variable_a_type_or_a_label_stays(text: str) -> None:
     assert redact(text).text == text
 
 
@@ -94,7 +97,6 @@ def test_what_may_be_a_variable_a_type_or_a_label_stays(text: str) -> None:
     ],
     ids=lambda text: repr(text[:24]),
 )
-def test_no_settings_hold_it_up(text: str) -> None:
-    start = time.process_time()
-    redact(text)
-    assert time.process_time() - start < 2
+def test_settings_made_to_hold_a_pattern_up_are_redacted(text: str) -> None:
+    once = redact(text).text  # a pattern that one of them held up would reach the time limit of tests
+    assert redact(once).text == once

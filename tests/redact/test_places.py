@@ -1,4 +1,4 @@
-"""Where a secret stands tells that it is one: places that a corpus made without knowledge of the rules had shown to be open."""
+"""The place of a secret shows that it is one: places that a corpus made without the rules found open."""
 
 from __future__ import annotations
 
@@ -56,12 +56,13 @@ PLACES = (
     "sqlplus scott/{}@ORCL",
     "het wachtwoord is {}",
     "I changed my password from {} to something else",
+    'headers["Authorization"] = "Bearer " + "{}"',
 )
 
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("secret", [VALUE, "Zq8_vT4-Lm2Xc9Rw7Nb1Kf6Hd"])
-def test_a_secret_in_this_place_is_taken_out_and_nothing_of_it_is_left(place: str, secret: str) -> None:
+def test_a_secret_in_this_place_is_replaced_as_a_whole(place: str, secret: str) -> None:
     said = redact(place.format(secret)).text
     assert "[redacted:" in said
     assert secret[:8] not in said
@@ -71,7 +72,7 @@ def test_a_secret_in_this_place_is_taken_out_and_nothing_of_it_is_left(place: st
 @pytest.mark.parametrize(
     "place", ["DB_PASS={}\n", "dbPass = '{}'", "the root password is {} by the way", "la password è {}"]
 )
-def test_so_is_a_password_that_a_person_made(place: str) -> None:
+def test_a_password_that_a_person_made_is_replaced(place: str) -> None:
     assert WORD not in redact(place.format(WORD)).text
 
 
@@ -79,11 +80,11 @@ def test_so_is_a_password_that_a_person_made(place: str) -> None:
     "place",
     ["hmac_key = {}", "fernetKey: '{}'", "app.openai.api.key={}", "mytool --hmac-key={}", "<aesKey>{}</aesKey>"],
 )
-def test_so_is_a_key_in_hexadecimal(place: str) -> None:
+def test_a_key_in_hexadecimal_is_replaced(place: str) -> None:
     assert HEX not in redact(place.format(HEX)).text
 
 
-def test_a_private_key_is_taken_out_of_numbered_lines_and_where_its_beginning_is_missing() -> None:
+def test_a_private_key_is_replaced_in_numbered_lines_and_without_its_first_line() -> None:
     lines = [f"{VALUE * 2}{number:02}" for number in range(6)]
     numbered = "".join(f"{number:6}→{line}\n" for number, line in enumerate(lines, 2))
     whole = f"     1→-----BEGIN RSA PRIVATE KEY-----\n{numbered}     8→-----END RSA PRIVATE KEY-----"
@@ -106,5 +107,5 @@ def test_a_private_key_is_taken_out_of_numbered_lines_and_where_its_beginning_is
         "const compass = 'north-west-2';",
     ],
 )
-def test_what_is_no_secret_stays(harmless: str) -> None:
+def test_text_without_a_secret_stays(harmless: str) -> None:
     assert redact(harmless).text == harmless

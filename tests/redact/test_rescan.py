@@ -11,10 +11,11 @@ import whole
 from jsonschema import Draft202012Validator
 from program import REPOSITORY, Program, write_messages
 
-from pastchats_memory import Memory, redact
+from pastchats_memory import Memory
 from pastchats_memory.errors import DiskFull
-from pastchats_memory.rescan import without_secrets
-from pastchats_memory.rulebook import rules_of_secrets
+from pastchats_memory.maintenance.redact_stored import remove_secrets
+from pastchats_memory.redact import marks
+from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import redactions, vectors
 from pastchats_memory.store.database import open_database
 from pastchats_memory.store.tasks import LONGEST_TITLE
@@ -57,8 +58,8 @@ def stored_before(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
     (folder / ".beads" / "issues.jsonl").write_bytes(b"\n".join(map(orjson.dumps, (issue, *named))))
     (folder / "attached.txt").write_text(f"push with {SECRET}\n" * 200, encoding="utf-8")
     with monkeypatch.context() as earlier, Memory.open(program.database) as memory:
-        earlier.setattr(redact, "secrets", lambda *_: iter(()))
-        earlier.setattr(redact, "_tokens", lambda *_: iter(()))
+        earlier.setattr(marks, "find_secrets", lambda *_: iter(()))
+        earlier.setattr(marks, "find_tokens", lambda *_: iter(()))
         memory.index([history.parent, folder / "plain", folder / ".beads"])
         memory.forget(project=f"none-{SECRET}")
         memory.tasks.attach("garden-1", folder / "attached.txt")
@@ -74,6 +75,9 @@ def holds(program: Program, secret: str) -> bool:
     return any(form(piece).encode() in content for piece in pieces for form in (str, str.lower))
 
 
+@pytest.mark.promise(
+    "secrets", "`redact --rescan` applies the current rules to stored text and leaves nothing of a secret in the file."
+)
 def test_nothing_of_a_secret_is_left_in_the_file_and_all_else_is_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,7 +92,7 @@ def test_nothing_of_a_secret_is_left_in_the_file_and_all_else_is_as_it_was(
     assert not holds(program, OTHER[20:])
     with open_database(program.database) as database:
         whole.assert_whole(database)
-        assert redactions.are_all_by(database, rules_of_secrets())
+        assert redactions.are_all_by(database, rules_version())
         assert (
             database.value(
                 "SELECT count(*) FROM prompts WHERE content LIKE 'Step%[redacted:gitlab-token]' "
@@ -131,7 +135,7 @@ def test_the_vectors_follow_and_the_old_ones_are_gone(
 def test_a_title_stays_as_long_as_one_may_be() -> None:
     title = f"{'Dig ' * 121}password=Zx9!kQ7"  # shorter than the mark that takes its place
     row = redactions.Row((1,), {"title": title, "description": title}, 1)
-    cleaned = without_secrets(redactions.OF_TASKS[0], row)
+    cleaned = remove_secrets(redactions.OF_TASKS[0], row)
     assert len(title) == len(cleaned["title"] or "") == LONGEST_TITLE < len(cleaned["description"] or "")
     assert "Zx9" not in (cleaned["title"] or "")
 
@@ -180,6 +184,7 @@ def test_its_json_fits_the_schema_and_changes_nothing_without_yes(
     assert done.results[0]["secrets"] == found.results[0]["secrets"]
 
 
+@pytest.mark.promise("secrets", "`status` and `doctor` report stored text that was redacted by other rules.")
 def test_status_and_doctor_say_when_other_rules_took_secrets_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

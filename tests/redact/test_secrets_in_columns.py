@@ -1,8 +1,6 @@
-"""Secrets in a column below their name, and those that are called one behind them."""
+"""Secrets are found in a column below their name, and before a phrase that names them."""
 
 from __future__ import annotations
-
-import time
 
 import pytest
 
@@ -24,7 +22,7 @@ KEY = "q7Rw2Xc9Lm4Tz8VbQ1nF6kYp"
         "(`{}`) is the Stripe secret key for staging",
     ],
 )
-def test_what_stands_in_a_column_of_secrets_or_is_called_one_is_taken_out(written: str) -> None:
+def test_a_secret_below_or_before_its_name_is_replaced(written: str) -> None:
     redacted = redact(written.format(KEY)).text
     kind = "password" if "password" in written else "secret"
     assert redacted == written.format(f"[redacted:{kind}]")
@@ -48,10 +46,6 @@ def test_other_columns_and_other_names_stay(harmless: str) -> None:
 @pytest.mark.parametrize(
     "line", ["password,a\n", "|--|\n", "| token |\n|---|\n", "a is the password ", "password,token,"]
 )
-def test_many_heads_of_columns_take_a_time_that_grows_with_the_text(line: str) -> None:
-    def seconds(times: int) -> float:
-        start = time.process_time()
-        redact(line * times)
-        return time.process_time() - start
-
-    assert min(seconds(4000) for _ in range(2)) < 12 * max(min(seconds(1000) for _ in range(2)), 0.01)
+def test_a_text_of_many_heads_of_columns_stays_as_it_is(line: str) -> None:
+    text = line * 10_000  # time that grows with the square of it would reach the time limit of tests
+    assert redact(text).text == text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import orjson
+import pytest
 from program import Program, write_messages
 
 SECRET = "glpat-q7Rw2Xc9Lm4Tz8Vb1NfK"  # noqa: S105 - nobody's
@@ -58,6 +59,7 @@ def nothing_holds_the_secret(program: Program) -> bool:
     return not any(SECRET.encode() in file.read_bytes() for file in files)
 
 
+@pytest.mark.promise("secrets", "Tasks that you create by hand are redacted.")
 def test_no_task_made_by_hand_holds_the_secret(program: Program) -> None:
     said = f"Push with {SECRET}"
     attached = program.home / f"{SECRET}.txt"
@@ -90,6 +92,7 @@ def test_no_imported_task_holds_the_secret(program: Program) -> None:
     assert len(program("task", "list", "--json").results) == 2
 
 
+@pytest.mark.promise("secrets", "Tasks, comments and attachments from files are redacted.")
 def test_no_task_of_a_file_or_of_a_list_in_a_transcript_holds_the_secret(program: Program) -> None:
     said = f"push with {SECRET}"
     issue = {
@@ -116,7 +119,7 @@ def test_no_task_of_a_file_or_of_a_list_in_a_transcript_holds_the_secret(program
     assert nothing_holds_the_secret(program)
 
 
-def test_what_is_remembered_of_a_file_that_may_grow_holds_no_secret(program: Program) -> None:
+def test_the_saved_state_of_a_growing_file_holds_no_secret(program: Program) -> None:
     said = [("user", f"Push with {SECRET}, please."), ("assistant", f"Pushed with {SECRET}."), ("user", "Thanks.")]
     lines = [
         {
@@ -134,6 +137,7 @@ def test_what_is_remembered_of_a_file_that_may_grow_holds_no_secret(program: Pro
     assert sorted(hit["turn_index"] for hit in hits) == [0, 1, 2]
 
 
+@pytest.mark.promise("secrets", "Names of files, projects and conversations are redacted.")
 def test_no_name_of_a_file_project_or_conversation_brings_the_secret_to_the_disk(program: Program) -> None:
     named = program.home / "history" / f"{SECRET}.jsonl"
     write_messages(
@@ -174,6 +178,7 @@ def test_a_secret_that_two_turns_share_is_taken_out_of_both(program: Program) ->
     assert "[redacted:openai-key] as I said." in said
 
 
+@pytest.mark.promise("secrets", "An export of an older release brings no secret back.")
 def test_nothing_of_an_export_that_an_earlier_release_wrote_brings_the_secret_to_the_disk(program: Program) -> None:
     said = [("user", "Push with MARK, please."), ("assistant", "Done.")]
     write_messages(program.home / "MARK" / "deploy.jsonl", *said, conversation="c-MARK", project="p-MARK")

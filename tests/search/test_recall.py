@@ -18,7 +18,7 @@ from pastchats_memory.outcome import Row, outcome_of
 from pastchats_memory.recall import ANSWERED_WIDTH, ASKED_WIDTH
 from pastchats_memory.render import NOTHING, TOO_SMALL
 from pastchats_memory.store import outcomes
-from pastchats_memory.tasks.desk import Change
+from pastchats_memory.tasks.edit import Change
 from pastchats_memory.text.tokens import count_tokens
 
 QUESTION = "How should the rate limiter count requests?"

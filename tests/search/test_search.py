@@ -18,7 +18,7 @@ from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.model import Filters
 from pastchats_memory.search.query import FUNCTION_WORD
 from pastchats_memory.store import fulltext
-from pastchats_memory.tasks.desk import Change
+from pastchats_memory.tasks.edit import Change
 from pastchats_memory.text.words import FUNCTION_WORDS, words
 
 LONGEST = 100_000

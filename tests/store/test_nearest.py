@@ -11,9 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from vector_rows import DIM, PROJECTS, ROLES, Corpus, Row, answers, by_hand, insert, moment, unit
 
-from pastchats_memory import Memory, health
+from pastchats_memory import Memory
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import DatabaseCorrupt, DatabaseLocked
+from pastchats_memory.maintenance import health
 from pastchats_memory.model import Filters
 from pastchats_memory.store import vectors
 from pastchats_memory.store.database import Database, open_database
@@ -120,8 +121,8 @@ def test_a_memory_that_is_too_large_for_a_knn_gives_the_same_answer_without_one(
 
 def _engine(database: Database) -> tuple[str, str]:
     """What `status` and `doctor` say of it."""
-    (finding,) = (found for found in health.examine(database, PackagedEmbedder()) if found.check == "engine")
-    return health.status(database).engine, finding.detail
+    (finding,) = (found for found in health.check_health(database, PackagedEmbedder()) if found.check == "engine")
+    return health.read_status(database).engine, finding.detail
 
 
 def test_without_sqlite_vec_a_semantic_search_never_names_vec_prompts(crowd: Corpus) -> None:

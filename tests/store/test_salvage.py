@@ -18,7 +18,7 @@ from pastchats_memory.errors import DatabaseCorrupt, StoreFault
 from pastchats_memory.render import local_time
 from pastchats_memory.store.database import open_database
 from pastchats_memory.store.recover import PAGE, ROOM_TIMES, TABLE_LEAF, records
-from pastchats_memory.tasks.desk import Change
+from pastchats_memory.tasks.edit import Change
 
 LOOP = Path(__file__).parents[1] / "torture" / "damage_loop.py"
 SYSTEM = apsw.vfs_names()[0]
@@ -82,6 +82,7 @@ def cut(content: bytearray) -> None:
     del content[len(content) // 3 * 2 :]
 
 
+@pytest.mark.promise("durability", "`doctor` explains a damaged database and saves every intact page.")
 @pytest.mark.parametrize("damage", [in_the_middle, headless, without_schema, cut])
 def test_what_stands_in_whole_pages_is_saved_and_nothing_else(
     damaged: Path, damage: Callable[[bytearray], None]
@@ -95,6 +96,7 @@ def test_what_stands_in_whole_pages_is_saved_and_nothing_else(
     assert len(after) >= least * len(before)
 
 
+@pytest.mark.promise("durability", "A private project is still private in a rescued database.")
 @pytest.mark.parametrize("damage", [headless, without_schema])
 def test_rows_of_small_tables_that_look_alike_are_told_apart(
     tmp_path: Path, damage: Callable[[bytearray], None]
@@ -296,6 +298,7 @@ class FailingFile(apsw.VFSFile):
         return super().xRead(amount, offset)
 
 
+@pytest.mark.promise("durability", "A disk that fails during the rescue is not reported as damage.")
 def test_a_disk_that_fails_while_it_is_mended_is_not_taken_for_damage(damaged: Path) -> None:
     content = bytearray(damaged.read_bytes())
     in_the_middle(content)
@@ -325,7 +328,7 @@ def test_doctor_says_what_to_do_and_mends_only_when_it_is_told_to(own_demo: Prog
         assert own_demo.database.read_bytes() == content
     done = own_demo("doctor", "--yes")
     assert done.status == 0, done
-    assert "saved" in done.stdout
+    assert "recovered" in done.stdout
     assert "memory.db.damaged-1" in done.stdout
     assert own_demo("doctor").status == 0
     assert own_demo("search", QUESTION).status == 0

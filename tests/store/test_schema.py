@@ -28,6 +28,7 @@ def test_the_installed_schema_has_the_version_that_the_code_knows() -> None:
     assert "prompts" in schema.schema_names()
 
 
+@pytest.mark.promise("durability", "A database of an older build is refused and stays as it is.")
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_database_of_an_older_build_is_refused_and_stays_byte_for_byte(tmp_path: Path, version: int) -> None:
     path = make_older(tmp_path / "memory.db", version)
@@ -95,6 +96,9 @@ with Memory.open(sys.argv[1]) as memory:
 """
 
 
+@pytest.mark.promise(
+    "durability", "A database of a newer release is refused, even by a process that was started before the upgrade."
+)
 def test_a_process_that_outlives_an_upgrade_writes_nothing_once_another_has_changed_the_schema(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     command = [sys.executable, "-c", OUTLIVING, str(path)]

@@ -1,4 +1,4 @@
-"""What `task export` writes and `task import` takes: everything or nothing, and nothing that a person could not have said."""
+"""Export and import of tasks: all or nothing, and every field is checked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pastchats_memory import Memory
 from pastchats_memory.errors import MemoryFault, UsageFault
 from pastchats_memory.memory.requests import task_filters
 from pastchats_memory.model import STATUSES
-from pastchats_memory.tasks.desk import Change
+from pastchats_memory.tasks.edit import Change
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ FIELDS = st.fixed_dictionaries(
 
 @settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.tuples(FIELDS, st.lists(WORDS, max_size=2)), min_size=1, max_size=4))
-def test_what_is_exported_and_imported_is_the_same(tmp_path_factory: pytest.TempPathFactory, tasks: list) -> None:
+def test_an_imported_export_is_the_same(tmp_path_factory: pytest.TempPathFactory, tasks: list) -> None:
     folder = tmp_path_factory.mktemp("exchange")
     with Memory.open(folder / "one.db") as one, Memory.open(folder / "two.db") as two:
         keys = []
@@ -46,13 +46,13 @@ def test_what_is_exported_and_imported_is_the_same(tmp_path_factory: pytest.Temp
         one.tasks.attach(keys[0], folder / "note.txt")
         one.tasks.update(keys[-1], Change(status="done"))
         exported = list(one.tasks.export())
-        assert two.tasks.import_(exported)["added"] == len(tasks)
+        assert two.tasks.import_lines(exported)["added"] == len(tasks)
         assert list(two.tasks.export()) == exported
-        two.tasks.import_(exported)
+        two.tasks.import_lines(exported)
         assert list(two.tasks.export()) == exported
 
 
-def test_a_circle_in_an_import_is_left_out_and_counted(memory: Memory) -> None:
+def test_links_that_close_a_circle_are_left_out_and_counted(memory: Memory) -> None:
     one, two = memory.tasks.add(Change(title="Dig")).key, memory.tasks.add(Change(title="Pour")).key
     memory.tasks.update(two, Change(parent=one))
     memory.tasks.depend(two, [one])
@@ -61,18 +61,18 @@ def test_a_circle_in_an_import_is_left_out_and_counted(memory: Memory) -> None:
     lines = [json.dumps(body) for body in ({**bodies[0], "links": back}, bodies[1])]
     memory.tasks.delete(one)
     memory.tasks.delete(two)
-    assert memory.tasks.import_(lines)["circles"] == 2
-    assert [memory.tasks.task(key).parent for key in (one, two)] == [two, None]
+    assert memory.tasks.import_lines(lines)["circles"] == 2
+    assert [memory.tasks.get_task(key).parent for key in (one, two)] == [two, None]
 
 
 @pytest.mark.parametrize("line", ["{broken", "[]", "{}", '{"key": 1}'])
-def test_an_import_that_is_none_changes_nothing(memory: Memory, line: str) -> None:
+def test_an_import_with_a_bad_line_changes_nothing(memory: Memory, line: str) -> None:
     memory.tasks.add(Change(title="Paint the fence"))
     good = next(iter(memory.tasks.export()))
     memory.tasks.delete("T-1")
     with pytest.raises(MemoryFault):
-        memory.tasks.import_([good, line])
-    assert memory.tasks.listed(task_filters()) == []
+        memory.tasks.import_lines([good, line])
+    assert memory.tasks.list_tasks(task_filters()) == []
 
 
 @pytest.mark.parametrize(
@@ -89,12 +89,10 @@ def test_an_import_that_is_none_changes_nothing(memory: Memory, line: str) -> No
         ("conversations", None),
     ],
 )
-def test_an_import_whose_field_is_no_such_thing_is_refused_by_its_name(
-    memory: Memory, field: str, value: object
-) -> None:
+def test_an_import_with_a_bad_field_is_refused_by_name(memory: Memory, field: str, value: object) -> None:
     memory.tasks.add(Change(title="Paint the fence"))
     body = json.loads(next(iter(memory.tasks.export())))
     memory.tasks.delete("T-1")
     with pytest.raises(UsageFault, match=f"line 1 of the import has no proper '{field}'"):
-        memory.tasks.import_([json.dumps(body | {field: value})])
-    assert memory.tasks.listed(task_filters()) == []
+        memory.tasks.import_lines([json.dumps(body | {field: value})])
+    assert memory.tasks.list_tasks(task_filters()) == []

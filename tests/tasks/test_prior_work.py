@@ -1,4 +1,4 @@
-"""The verdict on prior work where conversations decide: work has to be in sight, what replaced it counts, the evidence is shown."""
+"""Verdicts on prior work that rest on conversations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pastchats_memory import Memory
-from pastchats_memory.tasks.desk import Change
+from pastchats_memory.tasks.edit import Change
 
 WISH = "Keep the opening hours of the museum in a spreadsheet."
 EDIT = ("tool", "$ python fill_sheet.py\n42 rows written")
@@ -16,7 +16,7 @@ DONE = ("assistant", "The opening hours stand in the spreadsheet now.")
 THANKS = ("user", "works, thanks")
 
 
-def told(folder: Path, day: int, *turns: tuple[str, str]) -> None:
+def write_conversation(folder: Path, day: int, *turns: tuple[str, str]) -> None:
     lines = (
         {
             "conversation_id": f"c{day}", "project": "museum", "role": role, "content": text,
@@ -28,21 +28,21 @@ def told(folder: Path, day: int, *turns: tuple[str, str]) -> None:
     (folder / f"c{day}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
 
-def verdict(tmp_path: Path, *conversations: tuple[tuple[str, str], ...], asked: str = WISH) -> tuple[str, list[str]]:
-    """The verdict, and what was asked in the episodes that it rests on."""
+def verdict(tmp_path: Path, *conversations: tuple[tuple[str, str], ...], query: str = WISH) -> tuple[str, list[str]]:
+    """Return the verdict and the requests of the episodes that it rests on."""
     for day, turns in enumerate(conversations, start=1):
-        told(tmp_path / "said", day, *turns)
+        write_conversation(tmp_path / "history", day, *turns)
     with Memory.open(tmp_path / "m.db") as memory:
-        memory.index([tmp_path / "said"])
-        work = memory.check_prior_work(asked)
+        memory.index([tmp_path / "history"])
+        work = memory.check_prior_work(query)
     return work.verdict, [one.asked for one in work.episodes]
 
 
-def test_what_was_worked_on_and_accepted_is_done(tmp_path: Path) -> None:
+def test_accepted_work_is_done(tmp_path: Path) -> None:
     assert verdict(tmp_path, (("user", WISH), EDIT, DONE, THANKS)) == ("done", [WISH])
 
 
-def test_an_answer_without_any_work_is_no_deed(tmp_path: Path) -> None:
+def test_an_answer_without_work_is_new(tmp_path: Path) -> None:
     assert verdict(tmp_path, (("user", WISH), DONE, THANKS)) == ("new", [])
 
 
@@ -53,25 +53,28 @@ PROPOSED = ("assistant", "I would take a sheet with a row for each day. Shall I?
     ("wish", "expected"),
     [(WISH, "done"), ("Where do we keep the opening hours of the museum, in a spreadsheet?", "new")],
 )
-def test_what_is_done_after_a_bare_yes_is_what_was_wished_but_not_what_was_asked_about(
+def test_work_after_a_bare_yes_counts_for_a_request_but_not_for_a_question(
     tmp_path: Path, wish: str, expected: str
 ) -> None:
-    said = (("user", wish), PROPOSED, ("user", "yes please"), EDIT, DONE, THANKS)
-    assert verdict(tmp_path, said)[0] == expected
+    turns = (("user", wish), PROPOSED, ("user", "yes please"), EDIT, DONE, THANKS)
+    assert verdict(tmp_path, turns)[0] == expected
 
 
-@pytest.mark.parametrize(("said", "expected"), [("yes please", "done"), ("<command-name>/tidy</command-name>", "new")])
-def test_what_is_done_after_a_command_to_the_client_is_not_what_was_wished(
-    tmp_path: Path, said: str, expected: str
-) -> None:
-    turns = (("user", WISH), PROPOSED, ("user", said), EDIT, DONE, THANKS)
-    (tmp_path / "said").mkdir()
-    (tmp_path / "said" / "c1.jsonl").write_text("".join(map(of_claude, range(len(turns)), turns)), encoding="utf-8")
+@pytest.mark.parametrize(("reply", "expected"), [("yes please", "done"), ("<command-name>/tidy</command-name>", "new")])
+def test_work_after_a_client_command_does_not_count(tmp_path: Path, reply: str, expected: str) -> None:
+    turns = (("user", WISH), PROPOSED, ("user", reply), EDIT, DONE, THANKS)
+    (tmp_path / "history").mkdir()
+    (tmp_path / "history" / "c1.jsonl").write_text(
+        "".join(map(format_claude_lines, range(len(turns)), turns)), encoding="utf-8"
+    )
     assert verdict(tmp_path)[0] == expected
 
 
-def of_claude(minute: int, turn: tuple[str, str]) -> str:
-    """The turn as a line of Claude Code's transcript, an output of a tool with the call it is of."""
+def format_claude_lines(minute: int, turn: tuple[str, str]) -> str:
+    """Return the turn as lines of a Claude Code transcript.
+
+    A tool result comes with its call.
+    """
     role, text = turn
     shared = {"sessionId": "c1", "cwd": "/home/me/museum", "timestamp": f"2026-05-01T08:{minute:02}:07.000Z"}
     if role != "tool":
@@ -92,30 +95,30 @@ FIRST = (("user", WISH), EDIT, ("assistant", "The opening hours are kept in a sp
 SECOND = (("user", REPLACING), EDIT, ("assistant", "They stand in a database now."), THANKS)
 
 
-def test_what_was_replaced_later_is_superseded_and_says_by_what(tmp_path: Path) -> None:
+def test_a_replaced_decision_is_superseded_with_its_replacement(tmp_path: Path) -> None:
     assert verdict(tmp_path, FIRST, SECOND) == ("superseded", [WISH, REPLACING])
 
 
-def test_who_wants_what_took_the_place_hears_that_it_is_done(tmp_path: Path) -> None:
+def test_a_query_for_the_replacement_is_done(tmp_path: Path) -> None:
     wanted = "Move the opening hours of the museum to a database."
-    assert verdict(tmp_path, FIRST, SECOND, asked=wanted) == ("done", [REPLACING])
+    assert verdict(tmp_path, FIRST, SECOND, query=wanted) == ("done", [REPLACING])
 
 
-def test_a_conversation_that_decides_is_a_result_with_its_source_and_what_is_new_exits_with_1(program) -> None:
-    told(program.home / "said", 1, ("user", WISH), EDIT, DONE, THANKS)
-    assert program("index", "said").status == 0
+def test_a_deciding_conversation_is_a_result_and_new_work_exits_with_1(program) -> None:
+    write_conversation(program.home / "history", 1, ("user", WISH), EDIT, DONE, THANKS)
+    assert program("index", "history").status == 0
     assert program("task", "add", "Print the opening hours of the museum on a poster").status == 0
     done = program("check-prior-work", WISH, "--json")
     assert (done.status, done.results[0]["type"], done.results[0]["source_line"]) == (0, "prompt", 1)
     assert len(done.results) <= 3
     shown = program("check-prior-work", WISH)
-    assert f"{program.home}/said/c1.jsonl:1 · id {done.results[0]['id']}" in shown.stdout
+    assert f"{program.home}/history/c1.jsonl:1 · id {done.results[0]['id']}" in shown.stdout
     near = program("check-prior-work", "Print the opening hours of the museum on a flyer", "--json")
     assert (near.status, json.loads(near.stdout)["verdict"]) == (1, "new")
     assert [one["type"] for one in near.results] == ["task"]
 
 
-def test_of_a_task_of_another_project_it_is_said_whose_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reason_names_the_project_of_a_task_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("museum", "garden"):
         (tmp_path / name / ".git").mkdir(parents=True)
     with Memory.open(tmp_path / "m.db") as memory:
@@ -128,7 +131,7 @@ def test_of_a_task_of_another_project_it_is_said_whose_it_is(tmp_path: Path, mon
     assert at_home == elsewhere.replace(" of museum", "")
 
 
-def test_the_name_of_a_project_stays_within_the_sentence(tmp_path: Path) -> None:
+def test_a_project_name_cannot_break_the_reason_into_lines(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "m.db") as memory:
         memory.tasks.add(Change(title=WISH, project="museum\n## Done\u202e"))
         assert " of museum ## Done is pending: " in memory.check_prior_work(WISH).reason

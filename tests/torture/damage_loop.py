@@ -32,7 +32,7 @@ from whole import assert_whole  # noqa: E402 - after the folders that they lie i
 
 from pastchats_memory import Memory, cli  # noqa: E402 - after the folders that they lie in
 from pastchats_memory.store.database import open_database  # noqa: E402 - after the folders that they lie in
-from pastchats_memory.tasks.desk import Change  # noqa: E402 - after the folders that they lie in
+from pastchats_memory.tasks.edit import Change  # noqa: E402 - after the folders that they lie in
 
 PAGE = 4096
 PATIENCE = 60

@@ -12,6 +12,7 @@ import pytest
 LOOP = Path(__file__).with_name("fault_loop.py")
 
 
+@pytest.mark.promise("durability", "A failing or full disk loses nothing that was stored.")
 @pytest.mark.parametrize(("scene", "every"), [("live", 90), ("forget", 40)])
 def test_a_command_that_meets_a_fault_says_so_and_leaves_a_whole_database_to_the_next(scene: str, every: int) -> None:
     command = [sys.executable, str(LOOP), "--scenes", scene, "--every", str(every), "--json"]

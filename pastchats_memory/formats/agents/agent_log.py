@@ -12,10 +12,29 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pastchats_memory.formats.base.format import Format, confident
-from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, pictures_in, taken, texts_of, told
-from pastchats_memory.formats.base.sibling_files import field_beside
-from pastchats_memory.formats.base.source import Element, Json, Record, Source, list_of, mapping_of, text_of, value_of
-from pastchats_memory.formats.base.tools import Output, printed_in, text_in, without_thoughts
+from pastchats_memory.formats.base.session import (
+    Position,
+    Row,
+    SessionBuilder,
+    SessionInfo,
+    count_images,
+    folder_of,
+    read_items,
+    read_session,
+    texts_of,
+)
+from pastchats_memory.formats.base.sibling_files import read_sibling_field
+from pastchats_memory.formats.base.source import (
+    Element,
+    Json,
+    Record,
+    SourceFile,
+    list_of,
+    mapping_of,
+    text_of,
+    value_of,
+)
+from pastchats_memory.formats.base.tools import ToolResult, parse_printed, text_of_result, without_thoughts
 
 FORMAT = "agent-log"
 VERSION = 3
@@ -35,7 +54,7 @@ SHELLS = frozenset({"shell", "bash", "sh", "zsh", "powershell", "cmd"})
 _EXIT = re.compile(r"^(?:returncode|exit[ _]code): (\d{1,9})$", re.MULTILINE | re.IGNORECASE)
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether the first records are such messages, but for a line about the session, with a call among them that is answered."""
     if source.shape == "json":
         return _place(source) is not None
@@ -49,24 +68,24 @@ def _is_log(records: Sequence[Json]) -> bool:
     return is_answered and len(messages) >= len(records) - 1
 
 
-def _place(source: Source) -> tuple[str, ...] | None:
+def _place(source: SourceFile) -> tuple[str, ...] | None:
     """The keys down to the list of messages of a document; None where it has none."""
     document = source.outline
     lists = [((), document), *(((key,), value) for key, value in mapping_of(document).items() if key in NAMELESS)]
     return next((place for place, found in lists if _is_log([mapping_of(item) for item in list_of(found)])), None)
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """The turns in file order; lines that are no messages."""
     path = source.path
-    cwd = folder_of(field_beside(path.with_name("meta.json"), "working_directory", "cwd"))
-    telling = Telling(About(_named(path), cwd))
+    cwd = folder_of(read_sibling_field(path.with_name("meta.json"), "working_directory", "cwd"))
+    builder = SessionBuilder(SessionInfo(_named(path), cwd))
     place = _place(source) if source.shape == "json" else None
     if place is None:
-        yield from told(source, telling, lambda item: _take(telling, item))
+        yield from read_session(source, builder, lambda item: _take(builder, item))
     else:
-        yield from taken(source, telling, source.elements(*place), lambda item: _take(telling, item))
-        yield from telling.rest()
+        yield from read_items(source, builder, source.elements(*place), lambda item: _take(builder, item))
+        yield from builder.flush()
 
 
 def _named(path: Path) -> str:
@@ -76,29 +95,29 @@ def _named(path: Path) -> str:
     return path.stem if path.suffix == ".jsonl" else f"{path.parent.name}/{path.stem}"
 
 
-def _take(telling: Telling, item: Record | Element) -> str | None:
+def _take(builder: SessionBuilder, item: Record | Element) -> str | None:
     """Add what the message says; the reason why it says nothing that can be read, else None."""
     message = item.value
     if not isinstance(message, dict):
         return f"a {type(message).__name__} instead of a message"
-    about = telling.about
+    about = builder.info
     about.conversation_id = next(filter(None, (text_of(message.get(key)) for key in IDS)), about.conversation_id)
-    telling.model = text_of(message.get("model")) or telling.model
+    builder.model = text_of(message.get("model")) or builder.model
     content, text = message.get("content"), texts_of(message.get("content"))
     own_id = text_of(message.get("message_id")) or text_of(message.get("id"))
     about_it = mapping_of(message.get("extra")) | message
-    at = At(item.line, next((about_it[key] for key in TIMES if key in about_it), None), own_id)
+    at = Position(item.line, next((about_it[key] for key in TIMES if key in about_it), None), own_id)
     for call_id, output in _results(message):
-        telling.result(call_id, output, at)
+        builder.add_result(call_id, output, at)
     match message.get("role"):
         case "user":
-            telling.prompt(text, at, pictures_in(content, ("image", "image_url")))
+            builder.add_prompt(text, at, count_images(content, ("image", "image_url")))
         case "assistant" if message.get("type") != CODE:
-            telling.answer(without_thoughts(text), at)
+            builder.add_answer(without_thoughts(text), at)
         case "system" | "developer":
-            telling.say("system", "prompt", text, at)
+            builder.add_turn("system", "prompt", text, at)
     for call_id, name, given in _calls(message):
-        telling.call(call_id, name, given)
+        builder.add_call(call_id, name, given)
     return None
 
 
@@ -115,7 +134,7 @@ def _calls(message: Json) -> Iterator[tuple[str, str, object]]:
         yield CODE, language or CODE, {"command" if language.lower() in SHELLS else "description": code}
 
 
-def _results(message: Json) -> Iterator[tuple[str, Output]]:
+def _results(message: Json) -> Iterator[tuple[str, ToolResult]]:
     """Id of the call and what it gave, of each answer that the message brings."""
     if message.get("role") == "tool" and (call_id := text_of(message.get("tool_call_id"))):
         yield call_id, _output(message.get("content"), failed=message.get("is_error") is True)
@@ -133,15 +152,15 @@ def _first(block: Json, keys: Sequence[str]) -> object:
     return next((block[key] for key in keys if key in block), None)
 
 
-def _output(given: object, *, failed: bool) -> Output:
+def _output(given: object, *, failed: bool) -> ToolResult:
     """What a tool gave: an object, as such or as text, or lines of which one may tell the exit code."""
-    text = text_in(given)
+    text = text_of_result(given)
     if fields := mapping_of(given) or mapping_of(value_of(text)):
-        told_by = printed_in(fields, failed=failed)
-        return told_by if told_by.text or told_by.exit_code is not None else Output(text, failed=failed)
+        told_by = parse_printed(fields, failed=failed)
+        return told_by if told_by.text or told_by.exit_code is not None else ToolResult(text, failed=failed)
     found = _EXIT.search(text)
     code = int(found[1]) if found else None
-    return Output(text, code, failed=failed or bool(code))
+    return ToolResult(text, code, failed=failed or bool(code))
 
 
 AGENT_LOG = Format(

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Literal
 
 from pastchats_memory.formats.base.format import Format, confident
-from pastchats_memory.formats.base.session import Draft
-from pastchats_memory.formats.base.source import NotText, Source, list_of
+from pastchats_memory.formats.base.session import PendingTurn
+from pastchats_memory.formats.base.source import NotText, SourceFile, list_of
 from pastchats_memory.formats.base.tools import excerpt
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.clean import conversation_hash
@@ -216,14 +216,14 @@ _THOUGHTS = (
 )
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether the file opens as a chat history or as an input history."""
     if source.shape == "markdown" and _is_chat(source.head):
         return True
     return source.shape != "jsonl" and next(_typed(source.head.split("\n")[:3]), None) is not None
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable]:
+def read(source: SourceFile) -> Iterator[Turn | Unreadable]:
     """One turn a prompt, an answer and an error; of an input history the prompts that the chat history beside it lacks."""
     lines = source.text.split("\n")
     if _is_chat(source.head):
@@ -244,12 +244,12 @@ def _chats(lines: Sequence[str], times: _Times) -> Iterator[Turn]:
         session = [block for _, block in group]
         started = session[0].text if session[0].kind == "header" else ""
         equal[started] += 1
-        telling = _Telling(times, to_the_minute(iso_utc(started, LOCAL)), asked=not started)
+        builder = _SessionReader(times, to_the_minute(iso_utc(started, LOCAL)), asked=not started)
         for block in session:
-            telling.take(block)
-        first = next((draft for draft in telling.drafts if draft.role == "user"), None)
+            builder.take(block)
+        first = next((draft for draft in builder.queue if draft.role == "user"), None)
         own = [("aider", started), ("again", str(equal[started])), ("user", first.texts[0] if first else str(number))]
-        for draft in telling.drafts:
+        for draft in builder.queue:
             draft.conversation_id = conversation_hash(own)
             if turn := draft.turn():
                 yield turn
@@ -264,15 +264,15 @@ def _numbered(blocks: Iterable[Block]) -> Iterator[tuple[int, Block]]:
 
 
 @dataclass
-class _Telling:
+class _SessionReader:
     """The turns of one session in the making."""
 
     times: _Times
     started: str | None
-    drafts: list[Draft] = field(default_factory=list)
+    queue: list[PendingTurn] = field(default_factory=list)
     model: str = ""
-    answer: Draft | None = None
-    prompt: Draft | None = None
+    answer: PendingTurn | None = None
+    prompt: PendingTurn | None = None
     asked: bool = False
     """Something was typed, so that there can be an answer: `--message` is shown before it with nothing but its first line marked."""
     watched: Block | None = None
@@ -360,8 +360,8 @@ class _Telling:
             said = "\n".join(lines[place:]).strip()
             self._add("tool", kind, excerpt(f"$ {heading}\n{said}" if heading else said), block, block.start + place)
 
-    def _add(self, role: str, kind: str, text: str, block: Block, start: int | None = None) -> Draft:
-        draft = Draft(
+    def _add(self, role: str, kind: str, text: str, block: Block, start: int | None = None) -> PendingTurn:
+        draft = PendingTurn(
             role=role,
             kind=kind,
             line=(block.start if start is None else start) + 1,
@@ -369,7 +369,7 @@ class _Telling:
             timestamp=self.prompt.timestamp if self.prompt else self.started,
             end_line=block.end + 1,
         )
-        self.drafts.append(draft)
+        self.queue.append(draft)
         return draft
 
 
@@ -404,7 +404,7 @@ def _fault_in(lines: Sequence[str], tested: str) -> tuple[int, str, str]:
     return place, "error", tested or ("aider --test" if any(map(_TESTED.match, rest)) else "")
 
 
-def _flag(draft: Draft, name: str) -> None:
+def _flag(draft: PendingTurn, name: str) -> None:
     draft.metadata["flags"] = [name]
 
 
@@ -427,7 +427,7 @@ def _times_beside(path: Path) -> _Times:
 
 def _lines_beside(path: Path, name: str) -> list[str]:
     """The lines of the other history in the same folder; none where there is no such text."""
-    other = Source(path.with_name(name))
+    other = SourceFile(path.with_name(name))
     try:
         return other.text.split("\n") if other.path != path and other.head else []
     except (NotText, OSError):

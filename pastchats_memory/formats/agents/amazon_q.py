@@ -15,20 +15,20 @@ from pastchats_memory.files.foreign_sqlite import Database
 from pastchats_memory.formats.base.companions import ending_in
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.locations import Environment, below_home
-from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, told
-from pastchats_memory.formats.base.sibling_files import field_beside
+from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, read_session
+from pastchats_memory.formats.base.sibling_files import read_sibling_field
 from pastchats_memory.formats.base.source import (
     BadJson,
     Json,
     Places,
     Record,
-    Source,
+    SourceFile,
     list_of,
     mapping_of,
     parse_json,
     text_of,
 )
-from pastchats_memory.formats.base.tools import Output
+from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.model import Unreadable
 
 FORMAT = "amazon-q"
@@ -44,7 +44,7 @@ _EXIT = re.compile(r"[0-9]{1,9}\Z")
 _COMMAND = re.compile(r"/\w{1,40}\b")
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether the document is a conversation as it was saved, or it is the database."""
     if source.shape == "sqlite":
         return "auth_kv" in source.tables and any(
@@ -59,7 +59,7 @@ def _is_conversation(fields: Json) -> bool:
     )
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """The turns of every conversation, in its order."""
     if source.shape == "sqlite":
         yield from source.from_database(_from_database)
@@ -81,20 +81,20 @@ def _from_database(database: Database) -> Iterator[Row]:
 def _turns(saved: Json, places: Places, name: str, folder: str | None = None) -> Iterator[Row]:
     history = [_sides(entry) for entry in list_of(saved.get("history"))]
     cwd = folder or next(filter(None, (_folder(user) for user, _ in history)), None)
-    telling = Telling(About(text_of(saved.get("conversation_id")) or name, cwd))
-    telling.model = text_of(mapping_of(saved.get("model_info")).get("model_id"))
+    builder = SessionBuilder(SessionInfo(text_of(saved.get("conversation_id")) or name, cwd))
+    builder.model = text_of(mapping_of(saved.get("model_info")).get("model_id"))
     sent = [prompt for user, _ in history if (prompt := _prompt(user))]
     for line in takewhile(
         lambda line: not sent or line != f"{PROMPT}{sent[0]}", map(text_of, list_of(saved.get("transcript")))
     ):
-        _tell_line(telling, line, At(places.line(line)))
+        _tell_line(builder, line, Position(places.line(line)))
     if summary := text_of(next(iter(list_of(saved.get("latest_summary"))), None)):
-        telling.say("system", "summary", summary, At(places.line(summary)))
+        builder.add_turn("system", "summary", summary, Position(places.line(summary)))
     for user, assistant in history:
-        _tell_sent(telling, user, places)
-        _tell_answer(telling, assistant, places)
-        yield from telling.drafts.ready(0)
-    yield from telling.rest()
+        _tell_sent(builder, user, places)
+        _tell_answer(builder, assistant, places)
+        yield from builder.queue.pop_complete(0)
+    yield from builder.flush()
 
 
 def _sides(entry: object) -> tuple[Json, Json]:
@@ -117,32 +117,32 @@ def _prompt(user: Json) -> str:
     )
 
 
-def _tell_line(telling: Telling, line: str, at: At) -> None:
+def _tell_line(builder: SessionBuilder, line: str, at: Position) -> None:
     """Tell what stood on the screen, of which nothing says when, or what a tool answered."""
     if line.startswith(PROMPT):
         prompt = line.removeprefix(PROMPT)
-        telling.prompt("" if _COMMAND.match(prompt) else prompt, at)
+        builder.add_prompt("" if _COMMAND.match(prompt) else prompt, at)
         return
     called = _CALLED.search(line)
     words = line[: called.start()].rstrip() if called else line
-    telling.answer("" if words == NO_WORDS else words, at)
+    builder.add_answer("" if words == NO_WORDS else words, at)
     for name in called[1].split(", ") if called and called[1] != "none" else ():
-        telling.call("", name, {})
+        builder.add_call("", name, {})
 
 
 def _folder(user: Json) -> str | None:
     return folder_of(mapping_of(mapping_of(user.get("env_context")).get("env_state")).get("current_working_directory"))
 
 
-def _tell_sent(telling: Telling, user: Json, places: Places) -> None:
+def _tell_sent(builder: SessionBuilder, user: Json, places: Places) -> None:
     content, prompt, time = mapping_of(user.get("content")), _prompt(user), user.get("timestamp")
     for answer in map(mapping_of, list_of(mapping_of(content.get("ToolUseResults")).get("tool_use_results"))):
         call_id = text_of(answer.get("tool_use_id"))
-        telling.result(call_id, _output(answer), At(places.line(call_id), time))
-    telling.prompt(prompt, At(places.line(prompt), time), len(list_of(user.get("images"))))
+        builder.add_result(call_id, _output(answer), Position(places.line(call_id), time))
+    builder.add_prompt(prompt, Position(places.line(prompt), time), len(list_of(user.get("images"))))
 
 
-def _output(answer: Json) -> Output:
+def _output(answer: Json) -> ToolResult:
     """What a tool answered: text, or what a command printed and how it ended."""
     texts: list[str] = []
     code: int | None = None
@@ -153,19 +153,19 @@ def _output(answer: Json) -> Output:
         ]
         status = text_of(printed.get("exit_status"))
         code = int(status) if _EXIT.match(status) else code
-    return Output("\n".join(texts), code, failed=answer.get("status") == "Error" or bool(code))
+    return ToolResult("\n".join(texts), code, failed=answer.get("status") == "Error" or bool(code))
 
 
-def _tell_answer(telling: Telling, assistant: Json, places: Places) -> None:
+def _tell_answer(builder: SessionBuilder, assistant: Json, places: Places) -> None:
     metadata = mapping_of(assistant.get("metadata"))
     for kind in ("Response", "ToolUse"):
         answer = mapping_of(assistant.get(kind))
         text = text_of(answer.get("content"))
         own_id = text_of(answer.get("message_id"))
-        at = At(places.line(text), metadata.get("request_start_timestamp_ms"), own_id)
-        telling.answer(text, at, text_of(metadata.get("model_id")))
+        at = Position(places.line(text), metadata.get("request_start_timestamp_ms"), own_id)
+        builder.add_answer(text, at, text_of(metadata.get("model_id")))
         for call in map(mapping_of, list_of(answer.get("tool_uses"))):
-            telling.call(text_of(call.get("id")), text_of(call.get("name")), call.get("args"))
+            builder.add_call(text_of(call.get("id")), text_of(call.get("name")), call.get("args"))
 
 
 def locations(environment: Environment) -> Iterator[Path]:
@@ -195,7 +195,7 @@ KINDS = ("Prompt", "AssistantMessage", "ToolResults")
 _KIRO_EXIT = re.compile(r"\d{1,9}\Z")
 
 
-def recognise_kiro(source: Source) -> bool:
+def recognise_kiro(source: SourceFile) -> bool:
     """Whether any of the first records is of such a kind and holds blocks."""
     return any(record.get("kind") in KINDS and _blocks(record) for record in source.sample)
 
@@ -206,38 +206,38 @@ def _blocks(record: Json) -> list[Json]:
     return [block for block in blocks if isinstance(block.get("kind"), str)]
 
 
-def read_kiro(source: Source) -> Iterator[Row]:
+def read_kiro(source: SourceFile) -> Iterator[Row]:
     """The turns in file order; lines that are no records."""
     path = source.path
-    telling = Telling(About(path.stem, field_beside(path.with_suffix(".json"), "cwd") or None))
-    yield from told(source, telling, lambda item: _take(telling, item))
+    builder = SessionBuilder(SessionInfo(path.stem, read_sibling_field(path.with_suffix(".json"), "cwd") or None))
+    yield from read_session(source, builder, lambda item: _take(builder, item))
 
 
-def _take(telling: Telling, item: Record) -> str | None:
+def _take(builder: SessionBuilder, item: Record) -> str | None:
     """Add what the record says; the reason why it says nothing that can be read, else None."""
     record = item.value
     if not isinstance(record, dict):
         return f"a {type(record).__name__} instead of a record"
     data, blocks = mapping_of(record.get("data")), _blocks(record)
-    at = At(item.line, mapping_of(data.get("meta")).get("timestamp"), text_of(data.get("message_id")))
+    at = Position(item.line, mapping_of(data.get("meta")).get("timestamp"), text_of(data.get("message_id")))
     text = "\n\n".join(text for block in blocks if block["kind"] == "text" and (text := text_of(block.get("data"))))
     match record.get("kind"):
         case "Prompt":
             pictures = sum(block["kind"] == "image" for block in blocks)
-            telling.prompt(text, at, pictures, kind="command" if _COMMAND.match(text) else "prompt")
+            builder.add_prompt(text, at, pictures, kind="command" if _COMMAND.match(text) else "prompt")
         case "AssistantMessage":
-            telling.answer(text, at)
+            builder.add_answer(text, at)
     for block in blocks:
         inner = mapping_of(block.get("data"))
         match block["kind"]:
             case "toolUse":
-                telling.call(text_of(inner.get("toolUseId")), text_of(inner.get("name")), inner.get("input"))
+                builder.add_call(text_of(inner.get("toolUseId")), text_of(inner.get("name")), inner.get("input"))
             case "toolResult":
-                telling.result(text_of(inner.get("toolUseId")), _kiro_output(inner), at)
+                builder.add_result(text_of(inner.get("toolUseId")), _kiro_output(inner), at)
     return None
 
 
-def _kiro_output(result: Json) -> Output:
+def _kiro_output(result: Json) -> ToolResult:
     """What a tool answered: text, or what a command printed and how it ended."""
     texts: list[str] = []
     code: int | None = None
@@ -246,7 +246,7 @@ def _kiro_output(result: Json) -> Output:
         texts += [text_of(printed.get(key)) for key in ("stdout", "stderr")] if printed else [text_of(part.get("data"))]
         found = _KIRO_EXIT.search(text_of(printed.get("exit_status")))
         code = int(found[0]) if found else code
-    return Output("\n".join(filter(None, texts)), code, failed=result.get("status") == "error" or bool(code))
+    return ToolResult("\n".join(filter(None, texts)), code, failed=result.get("status") == "error" or bool(code))
 
 
 KIRO_CLI = Format(

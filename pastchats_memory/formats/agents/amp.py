@@ -7,9 +7,18 @@ from pathlib import Path
 
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.locations import Environment
-from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, pictures_in, taken, texts_of
-from pastchats_memory.formats.base.source import Json, Source, list_of, mapping_of, number_of, text_of
-from pastchats_memory.formats.base.tools import Output, text_in
+from pastchats_memory.formats.base.session import (
+    Position,
+    Row,
+    SessionBuilder,
+    SessionInfo,
+    count_images,
+    folder_of,
+    read_items,
+    texts_of,
+)
+from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, number_of, text_of
+from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.text.dates import iso_utc, to_the_minute
 
 FORMAT = "amp"
@@ -20,7 +29,7 @@ INFO, SHELL = "info", "manual_bash_invocation"
 FLAGS = {"cancelled": "interrupted", "error": "api_error"}
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether the document has messages and the id of a thread, or a version and a thread's environment or name."""
     thread = mapping_of(source.outline) if source.shape == "json" else {}
     named = text_of(thread.get("id")).startswith(THREAD)
@@ -28,20 +37,20 @@ def recognise(source: Source) -> bool:
     return isinstance(thread.get("messages"), list) and (named or versioned)
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """The turns in the order of the file; messages that are none."""
-    telling = Telling(_about(mapping_of(source.outline), source.path.stem))
+    builder = SessionBuilder(_about(mapping_of(source.outline), source.path.stem))
     messages = source.elements("messages")
-    yield from taken(source, telling, messages, lambda item: _take(telling, mapping_of(item.value), item.line))
-    yield from telling.rest()
+    yield from read_items(source, builder, messages, lambda item: _take(builder, mapping_of(item.value), item.line))
+    yield from builder.flush()
 
 
-def _about(thread: Json, stem: str) -> About:
+def _about(thread: Json, stem: str) -> SessionInfo:
     initial = mapping_of(mapping_of(thread.get("env")).get("initial"))
     trees = [mapping_of(tree) for tree in list_of(initial.get("trees"))]
     named = [name for tree in trees if (name := text_of(tree.get("displayName")))]
     cwd = next((path for tree in trees if (path := folder_of(tree.get("uri")))), folder_of(initial.get("cwd")))
-    return About(
+    return SessionInfo(
         text_of(thread.get("id")) or stem,
         cwd,
         None if cwd else next(iter(named), None),
@@ -53,7 +62,7 @@ def _about(thread: Json, stem: str) -> About:
     )
 
 
-def _take(telling: Telling, message: Json, line: int) -> str | None:
+def _take(builder: SessionBuilder, message: Json, line: int) -> str | None:
     """Add what the message says; the reason why it says nothing that can be read, else None."""
     content, role, number = message.get("content"), message.get("role"), message.get("messageId")
     if role not in ("user", "assistant", INFO):
@@ -61,48 +70,48 @@ def _take(telling: Telling, message: Json, line: int) -> str | None:
     if not isinstance(content, str | list):
         return f"content of a message is a {type(content).__name__}"
     time = mapping_of(message.get("meta")).get("sentAt") or mapping_of(message.get("usage")).get("timestamp")
-    own_id = f"{telling.about.conversation_id}:{number}" if isinstance(number, int | str) else ""
-    at = At(line, time, own_id)
+    own_id = f"{builder.info.conversation_id}:{number}" if isinstance(number, int | str) else ""
+    at = Position(line, time, own_id)
     blocks = [mapping_of(block) for block in list_of(content)]
     if role == INFO:
-        _inform(telling, blocks, at)
+        _inform(builder, blocks, at)
         return None
     shown = content if isinstance(content, str) else [block for block in blocks if block.get("hidden") is not True]
     if role == "assistant":
-        telling.answer(texts_of(shown), at, text_of(mapping_of(message.get("usage")).get("model")))
+        builder.add_answer(texts_of(shown), at, text_of(mapping_of(message.get("usage")).get("model")))
     elif not any(block.get("type") == "tool_result" for block in blocks):
-        telling.prompt(texts_of(shown), at, pictures_in(shown))
+        builder.add_prompt(texts_of(shown), at, count_images(shown))
     for block in blocks:
         if block.get("type") == "tool_use":
-            telling.call(text_of(block.get("id")), text_of(block.get("name")), block.get("input"))
+            builder.add_call(text_of(block.get("id")), text_of(block.get("name")), block.get("input"))
         elif block.get("type") == "tool_result":
             call_id = text_of(block.get("toolUseID")) or text_of(block.get("tool_use_id"))
-            telling.result(call_id, _output(block), at)
+            builder.add_result(call_id, _output(block), at)
     if flag := FLAGS.get(text_of(mapping_of(message.get("state")).get("type"))):
-        telling.drafts.flag(flag)
+        builder.queue.flag(flag)
     return None
 
 
-def _inform(telling: Telling, blocks: list[Json], at: At) -> None:
+def _inform(builder: SessionBuilder, blocks: list[Json], at: Position) -> None:
     """What Amp noted between the messages: commands that the person ran, and what it summed up."""
     for block in blocks:
         command = text_of(mapping_of(block.get("args")).get("cmd"))
         if block.get("type") == SHELL and command and block.get("hidden") is not True:
-            telling.prompt(f"! {command}", at, kind="command")
-            telling.call(at.native_id, "Bash", {"command": command})
-            telling.result(at.native_id, _output({"run": block.get("toolRun")}), at)
+            builder.add_prompt(f"! {command}", at, kind="command")
+            builder.add_call(at.native_id, "Bash", {"command": command})
+            builder.add_result(at.native_id, _output({"run": block.get("toolRun")}), at)
         summary = mapping_of(block.get("summary"))
-        telling.say("system", "summary", text_of(summary.get("summary")), at)
+        builder.add_turn("system", "summary", text_of(summary.get("summary")), at)
 
 
-def _output(block: Json) -> Output:
+def _output(block: Json) -> ToolResult:
     """What a tool answered, in a `run` or, in older threads, as Anthropic's API has it."""
     run = mapping_of(block.get("run"))
     result = run.get("result", block.get("content"))
     number = number_of(mapping_of(result).get("exitCode"))
     failed = run.get("status") == "error" or block.get("is_error") is True or bool(number)
     fault = mapping_of(run.get("error")).get("message") or run.get("error")
-    return Output(text_in(result) or text_of(fault), number, failed=failed)
+    return ToolResult(text_of_result(result) or text_of(fault), number, failed=failed)
 
 
 def locations(environment: Environment) -> Iterator[Path]:

@@ -12,9 +12,18 @@ from collections.abc import Iterator
 from pastchats_memory.formats.base.companions import named_after
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.locations import below_home
-from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, told
-from pastchats_memory.formats.base.source import Json, Record, Source, list_of, mapping_of, number_of, text_of, value_of
-from pastchats_memory.formats.base.tools import Output
+from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, read_session
+from pastchats_memory.formats.base.source import (
+    Json,
+    Record,
+    SourceFile,
+    list_of,
+    mapping_of,
+    number_of,
+    text_of,
+    value_of,
+)
+from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.base.wrappers import spans, without_spans
 
 FORMAT = "antigravity"
@@ -43,7 +52,7 @@ _HEAD = re.compile(
 """What stands above a result."""
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether any of the first records is a step of the person or of the model."""
     return any(_is_step(record) for record in source.sample)
 
@@ -52,16 +61,16 @@ def _is_step(record: Json) -> bool:
     return record.get("source") in (PERSON, MODEL) and "step_index" in record and isinstance(record.get("type"), str)
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """The turns in file order; lines that are no steps."""
     generated = source.path.parent.parent
     is_in_place = generated.name == GENERATED
-    telling = Telling(About(generated.parent.name if is_in_place else source.path.stem))
+    builder = SessionBuilder(SessionInfo(generated.parent.name if is_in_place else source.path.stem))
     waiting = list_of(source.resumed.state.get("waiting")) if source.resumed else []
-    yield from told(source, telling, lambda item: _take(telling, item, waiting), {"waiting": waiting})
+    yield from read_session(source, builder, lambda item: _take(builder, item, waiting), {"waiting": waiting})
 
 
-def _take(telling: Telling, item: Record, waiting: list[object]) -> str | None:
+def _take(builder: SessionBuilder, item: Record, waiting: list[object]) -> str | None:
     """Add what the step says; the reason why it says nothing that can be read, else None.
 
     Args:
@@ -75,24 +84,24 @@ def _take(telling: Telling, item: Record, waiting: list[object]) -> str | None:
     if step.get("status") in UNFINISHED:
         return None
     own_id = str(number_of(step.get("step_index")))
-    at = At(item.line, step.get("created_at"), own_id)
+    at = Position(item.line, step.get("created_at"), own_id)
     text, kind = text_of(step.get("content")), text_of(step.get("type"))
     match kind:
         case "USER_INPUT":
             waiting.clear()
-            telling.model = found[1] if (found := _MODEL.search(text)) else telling.model
-            telling.prompt(_asked(text), at)
+            builder.model = found[1] if (found := _MODEL.search(text)) else builder.model
+            builder.add_prompt(_asked(text), at)
         case "CHECKPOINT":
-            telling.say("system", "summary", text, at)
+            builder.add_turn("system", "summary", text, at)
         case "ERROR_MESSAGE" if not waiting:
-            telling.drafts.flag("api_error")
+            builder.queue.flag("api_error")
         case name if name in SPOKEN:
-            telling.answer(text, at)
+            builder.add_answer(text, at)
     for place, call in enumerate(map(mapping_of, list_of(step.get("tool_calls")))):
-        _call(telling, call, f"{own_id}.{place}")
+        _call(builder, call, f"{own_id}.{place}")
         waiting.append(f"{own_id}.{place}")
     if (step.get("source") == MODEL and kind not in UNCALLED) or (kind == "ERROR_MESSAGE" and waiting):
-        telling.result(str(waiting.pop(0)) if waiting else "", _output(step, text), at)
+        builder.add_result(str(waiting.pop(0)) if waiting else "", _output(step, text), at)
     return None
 
 
@@ -101,22 +110,22 @@ def _asked(text: str) -> str:
     return "\n\n".join(spans(text, REQUEST)) or without_spans(text, BESIDE).strip()
 
 
-def _call(telling: Telling, call: Json, call_id: str) -> None:
+def _call(builder: SessionBuilder, call: Json, call_id: str) -> None:
     """Note a call; each of its arguments is JSON of its own."""
     given = {key: value_of(value) for key, value in mapping_of(call.get("args")).items()}
-    telling.about.cwd = telling.about.cwd or folder_of(given.get("Cwd"))
+    builder.info.cwd = builder.info.cwd or folder_of(given.get("Cwd"))
     known = {name: given[key] for key, name in INPUTS.items() if key in given}
-    telling.call(call_id, text_of(call.get("name")), given | known)
+    builder.add_call(call_id, text_of(call.get("name")), given | known)
 
 
-def _output(step: Json, text: str) -> Output:
+def _output(step: Json, text: str) -> ToolResult:
     """What a tool answered, without when it did; of a command with the exit code, which some versions tell only in words."""
     head = _HEAD.match(text)
     told_code = head["code"] if head else None
     code = number_of(step.get("exit_code"))
     code = int(told_code) if code is None and told_code else code
     failed = step.get("status") == "ERROR" or step.get("type") == "ERROR_MESSAGE" or bool(code)
-    return Output(text[head.end() :] if head else text, code, failed=failed)
+    return ToolResult(text[head.end() :] if head else text, code, failed=failed)
 
 
 ANTIGRAVITY = Format(

@@ -12,20 +12,28 @@ from pathlib import Path
 
 from pastchats_memory.formats.base.format import Companions, Format, confident
 from pastchats_memory.formats.base.locations import Environment
-from pastchats_memory.formats.base.session import About, At, Draft, Row, Telling, taken, texts_of
-from pastchats_memory.formats.base.sibling_files import is_beside
+from pastchats_memory.formats.base.session import (
+    PendingTurn,
+    Position,
+    Row,
+    SessionBuilder,
+    SessionInfo,
+    read_items,
+    texts_of,
+)
+from pastchats_memory.formats.base.sibling_files import is_sibling
 from pastchats_memory.formats.base.source import (
     Element,
     Json,
     NotText,
     Record,
-    Source,
+    SourceFile,
     list_of,
     mapping_of,
     parse_json,
     text_of,
 )
-from pastchats_memory.formats.base.tools import Output, output_of, text_in
+from pastchats_memory.formats.base.tools import ToolResult, parse_result, text_of_result
 from pastchats_memory.formats.base.wrappers import span, without_spans
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.dates import iso_utc
@@ -79,8 +87,8 @@ def is_tagged(message: Json) -> bool:
 class Sent:
     """Adds one message after another to a telling."""
 
-    def __init__(self, telling: Telling) -> None:
-        self._telling = telling
+    def __init__(self, builder: SessionBuilder) -> None:
+        self._telling = builder
         self._tagged = False
 
     def take(self, value: object, line: int) -> str | None:
@@ -90,9 +98,9 @@ class Sent:
             return None
         if not is_api_message(message):
             return "no message with a role and content"
-        content, at = message.get("content"), At(line, message.get("ts"))
+        content, at = message.get("content"), Position(line, message.get("ts"))
         if message.get("isSummary") is True:
-            self._telling.say("system", "summary", texts_of(content), at)
+            self._telling.add_turn("system", "summary", texts_of(content), at)
         elif message["role"] == "assistant":
             self._answer(content, at, _model(mapping_of(message.get("modelInfo"))))
         else:
@@ -102,15 +110,15 @@ class Sent:
     def end(self) -> None:
         """Nothing waits for the end of the file."""
 
-    def _answer(self, content: object, at: At, model: str) -> None:
+    def _answer(self, content: object, at: Position, model: str) -> None:
         blocks = [mapping_of(block) for block in list_of(content)]
         calls = [block for block in blocks if block.get("type") == "tool_use"]
         said = [text_of(mapping_of(call.get("input")).get(SPOKEN.get(text_of(call.get("name")), ""))) for call in calls]
         text = "\n\n".join([_visible(texts_of(content)), *filter(None, said)])
-        self._telling.answer(text, at, model)
+        self._telling.add_answer(text, at, model)
         for tag in LISTED:
             if listed := span(texts_of(content), tag):
-                self._telling.drafts.plan(tag, {"task_progress": listed}, at=iso_utc(at.time), line=at.line)
+                self._telling.queue.add_plan(tag, {"task_progress": listed}, at=iso_utc(at.time), line=at.line)
         for call in calls:
             if text_of(call.get("name")) not in SPOKEN:
                 self._called(text_of(call.get("id")), text_of(call.get("name")), mapping_of(call.get("input")))
@@ -123,20 +131,20 @@ class Sent:
         ]
         if name == RUN and commands:
             for place, command in enumerate(commands):
-                self._telling.call(f"{call_id}.{place}", name, {"command": command})
+                self._telling.add_call(f"{call_id}.{place}", name, {"command": command})
         else:
-            self._telling.call(call_id, "edit" if name == EDITOR else name, given)
+            self._telling.add_call(call_id, "edit" if name == EDITOR else name, given)
 
-    def _resulted(self, call_id: str, outputs: list[Output], at: At) -> None:
+    def _resulted(self, call_id: str, outputs: list[ToolResult], at: Position) -> None:
         """What the parts of a call came to: each of several commands, else all of them together."""
-        if self._telling.awaits(f"{call_id}.0"):
+        if self._telling.awaits_result(f"{call_id}.0"):
             for place, output in enumerate(outputs):
-                self._telling.result(f"{call_id}.{place}", output, at)
+                self._telling.add_result(f"{call_id}.{place}", output, at)
         elif outputs:
             text = "\n".join(output.text for output in outputs)
-            self._telling.result(call_id, Output(text, failed=any(output.failed for output in outputs)), at)
+            self._telling.add_result(call_id, ToolResult(text, failed=any(output.failed for output in outputs)), at)
 
-    def _sent(self, content: object, at: At) -> None:
+    def _sent(self, content: object, at: Position) -> None:
         """A message in the user's role: what tools answered, and what a person typed."""
         typed, awaited = list[str](), False
         for block in map(mapping_of, list_of(content)):
@@ -150,10 +158,10 @@ class Sent:
                 typed += _answered(body)
                 if named:
                     key = "command" if named[1] == "execute_command" else "path"
-                    self._telling.call(CALL, named[1], {key: named[2] or ""})
+                    self._telling.add_call(CALL, named[1], {key: named[2] or ""})
                 awaited = bool(named) and not body
                 if body:
-                    self._telling.result(call_id or CALL, output_of(body), at)
+                    self._telling.add_result(call_id or CALL, parse_result(body), at)
                 continue
             words = [inside for tag in PERSON if (inside := span(rest, tag).strip())]
             self._tagged = self._tagged or bool(words)
@@ -162,7 +170,7 @@ class Sent:
             typed += words
         said = "\n\n".join(word for word in typed if word)
         pictures = sum(mapping_of(block).get("type") == "image" for block in list_of(content))
-        self._telling.prompt(said, at, pictures if said else 0)
+        self._telling.add_prompt(said, at, pictures if said else 0)
 
 
 def _model(info: Json) -> str:
@@ -177,20 +185,20 @@ def _api_texts(content: object) -> Iterator[tuple[str, str]]:
         if block.get("type") == "text":
             yield _in_one_tag(text_of(block.get("text"))), ""
         elif block.get("type") == "tool_result":
-            yield text_in(block.get("content")), text_of(block.get("tool_use_id")) or CALL
+            yield text_of_result(block.get("content")), text_of(block.get("tool_use_id")) or CALL
 
 
-def _outputs(content: object) -> list[Output]:
+def _outputs(content: object) -> list[ToolResult]:
     """What the command line's agent notes of each part of a call: `{query, result, success}`; nothing of any other answer."""
     parts = [part for part in map(mapping_of, list_of(content)) if isinstance(part.get("success"), bool)]
     return [_output(part) for part in parts]
 
 
-def _output(part: Json) -> Output:
+def _output(part: Json) -> ToolResult:
     text = text_of(part.get("result"))
     found = _EXITED.match(text)
     told = text[found.end() :] if found else text or text_of(part.get("error"))
-    return Output(told, int(found[1]) if found else None, failed=part["success"] is False)
+    return ToolResult(told, int(found[1]) if found else None, failed=part["success"] is False)
 
 
 def _in_one_tag(text: str) -> str:
@@ -247,12 +255,12 @@ def _voice(record: Json) -> str:
 class Shown:
     """Adds one message of the screen after another to a telling."""
 
-    def __init__(self, telling: Telling) -> None:
-        self._telling = telling
+    def __init__(self, builder: SessionBuilder) -> None:
+        self._telling = builder
         self._has_task = False
-        self._answer: tuple[str, Draft] | None = None
+        self._answer: tuple[str, PendingTurn] | None = None
         self._output: list[str] = []
-        self._output_at = At(1)
+        self._output_at = Position(1)
 
     def take(self, value: object, line: int) -> str | None:
         """Add what the message says; the reason why it says nothing that can be read, else None."""
@@ -262,7 +270,7 @@ class Shown:
         if not voice:
             return None if "type" in value else "neither said nor asked"
         kind, text = text_of(value.get(voice)), text_of(value.get("text"))
-        at, pictures = At(line, value.get("ts")), len(list_of(value.get("images")))
+        at, pictures = Position(line, value.get("ts")), len(list_of(value.get("images")))
         if kind not in (*OUTPUTS, *QUIET):
             self.end()
         if kind in ("task", "user_feedback") or (kind == "text" and not self._has_task):
@@ -275,20 +283,20 @@ class Shown:
             self._worked(kind, text, at)
             if kind == "condense_context":
                 summary = text_of(mapping_of(value.get("contextCondense")).get("summary"))
-                self._telling.say("system", "summary", summary, at)
+                self._telling.add_turn("system", "summary", summary, at)
         return None
 
     def end(self) -> None:
         """A command's output comes in pieces, and is whole when something else is shown."""
         if self._output:
-            self._telling.result(CALL, output_of("\n".join(self._output)), self._output_at)
+            self._telling.add_result(CALL, parse_result("\n".join(self._output)), self._output_at)
         self._output = []
 
-    def _prompt(self, text: str, at: At, pictures: int) -> None:
+    def _prompt(self, text: str, at: Position, pictures: int) -> None:
         self._has_task, self._answer = True, None
-        self._telling.prompt(text, at, pictures)
+        self._telling.add_prompt(text, at, pictures)
 
-    def _answered(self, text: str, at: At, model: str) -> None:
+    def _answered(self, text: str, at: Position, model: str) -> None:
         """An answer. One that was shown while it grew, or is shown again as the result, is one turn."""
         if not text.strip():
             return
@@ -298,35 +306,37 @@ class Shown:
                 draft.texts = [max(text, before, key=len)]
                 self._answer = (draft.texts[0], draft)
                 return
-        self._answer = (text, self._telling.say("assistant", "answer", text, at, model=model))
+        self._answer = (text, self._telling.add_turn("assistant", "answer", text, at, model=model))
 
-    def _asked(self, text: str, key: str, at: At) -> None:
+    def _asked(self, text: str, key: str, at: Position) -> None:
         """A question, and the option that the person took, which no other message tells of."""
         question = mapping_of(parse_json(text))
         self._answered(text_of(question.get(key)) if question else text, at, "")
         if chosen := text_of(question.get("selected")):
             self._prompt(chosen, at, 0)
 
-    def _worked(self, kind: str, text: str, at: At) -> None:
+    def _worked(self, kind: str, text: str, at: Position) -> None:
         """Tools and what became of them."""
-        telling = self._telling
+        builder = self._telling
         if kind in ("tool", "use_mcp_server", "browser_action_launch"):
             call = mapping_of(parse_json(text))
             name = text_of(call.get("toolName")) or text_of(call.get("tool")) or kind
-            telling.call(CALL, name, {"path": call.get("path"), "query": call.get("regex"), "todos": call.get("todos")})
+            builder.add_call(
+                CALL, name, {"path": call.get("path"), "query": call.get("regex"), "todos": call.get("todos")}
+            )
         elif kind == PROGRESS:
-            telling.drafts.plan(kind, {PROGRESS: text}, at=iso_utc(at.time), line=at.line)
+            builder.queue.add_plan(kind, {PROGRESS: text}, at=iso_utc(at.time), line=at.line)
         elif kind == "command":
-            telling.call(CALL, "execute_command", {"command": text.removesuffix(APPROVAL).strip()})
+            builder.add_call(CALL, "execute_command", {"command": text.removesuffix(APPROVAL).strip()})
         elif kind in OUTPUTS:
             self._output.append(text)
             self._output_at = at
         elif kind in FAULTS:
-            telling.result(CALL, Output(text, failed=True), at)
+            builder.add_result(CALL, ToolResult(text, failed=True), at)
         elif kind == API_FAULT:
-            telling.drafts.flag("api_error")
+            builder.queue.flag("api_error")
         elif kind == "api_req_started" and mapping_of(parse_json(text)).get("cancelReason") == "user_cancelled":
-            telling.drafts.flag("interrupted")
+            builder.queue.flag("interrupted")
 
 
 FORMAT = "cline"
@@ -343,22 +353,22 @@ CWD_KEYS = ("cwd", "workspace", "workspace_root", "cwdOnTaskInitialization", "wo
 _CWD = re.compile(r"# Current (?:Working|Workspace) Directory \((.{1,1000}?)\)(?: Files)?(?:\n|\\n)")
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether the messages are what Cline's screen showed, or what the model was sent with Cline's tags near the top."""
     return _is_ui(source) or _is_api(source)
 
 
-def _is_ui(source: Source) -> bool:
+def _is_ui(source: SourceFile) -> bool:
     return any(is_ui_message(mapping_of(value)) for value in _opening(source))
 
 
-def _is_api(source: Source) -> bool:
+def _is_api(source: SourceFile) -> bool:
     messages = [value for value in map(mapping_of, _opening(source)) if is_api_message(value)]
     named = source.path.name == API_NAME or source.path.name.endswith(SESSION)
     return (named and bool(messages)) or any(map(is_tagged, messages))
 
 
-def _opening(source: Source) -> list[object]:
+def _opening(source: SourceFile) -> list[object]:
     """The first items of the file, in whichever of its shapes."""
     if source.shape == "jsonl":
         return list(source.sample)
@@ -366,21 +376,21 @@ def _opening(source: Source) -> list[object]:
     return list_of(document) or list_of(mapping_of(document).get("messages"))
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """The turns in the order of the file; nothing of a conversation that is read from the file beside it."""
     shown = _is_ui(source)
     if not shown and _has_screen(source.path):
         return
     path = source.path
     task = path.parent.name if path.name in NAMES else path.name.removesuffix(SESSION).removesuffix(path.suffix)
-    telling = Telling(About(task, _recorded(path, task) or _told(source) or _told_beside(path)))
-    taking = Shown(telling) if shown else Sent(telling)
-    yield from taken(source, telling, _items(source), lambda item: taking.take(item.value, item.line))
+    builder = SessionBuilder(SessionInfo(task, _recorded(path, task) or _told(source) or _told_beside(path)))
+    taking = Shown(builder) if shown else Sent(builder)
+    yield from read_items(source, builder, _items(source), lambda item: taking.take(item.value, item.line))
     taking.end()
-    yield from telling.rest()
+    yield from builder.flush()
 
 
-def _items(source: Source) -> Iterator[Record | Element | Unreadable]:
+def _items(source: SourceFile) -> Iterator[Record | Element | Unreadable]:
     if source.shape == "jsonl":
         yield from source.records()
     elif isinstance(source.outline, list):
@@ -393,7 +403,7 @@ def _has_screen(path: Path) -> bool:
     """Whether what the screen showed of the same task stands beside the file and can be read."""
     if path.name != API_NAME:
         return False
-    return any(_is_ui(Source(beside)) for name in UI_NAMES if is_beside(beside := path.with_name(name)))
+    return any(_is_ui(SourceFile(beside)) for name in UI_NAMES if is_sibling(beside := path.with_name(name)))
 
 
 def _recorded(path: Path, task: str) -> str | None:
@@ -417,12 +427,12 @@ def _folder_in(records: Iterable[object]) -> str | None:
 
 def _json_in(path: Path) -> object:
     try:
-        return Source(path).document if is_beside(path) and Source(path).shape == "json" else None
+        return SourceFile(path).document if is_sibling(path) and SourceFile(path).shape == "json" else None
     except NotText:
         return None
 
 
-def _told(source: Source) -> str | None:
+def _told(source: SourceFile) -> str | None:
     """The working directory as the model was told of it in the first messages."""
     for text in _texts(list_of(_opening(source)), 0):
         if "# Current W" in text and (found := _CWD.search(text)):
@@ -432,7 +442,7 @@ def _told(source: Source) -> str | None:
 
 def _told_beside(path: Path) -> str | None:
     beside = path.with_name(API_NAME)
-    return _told(Source(beside)) if path.name in UI_NAMES and is_beside(beside) else None
+    return _told(SourceFile(beside)) if path.name in UI_NAMES and is_sibling(beside) else None
 
 
 def _texts(values: list[object], depth: int) -> Iterator[str]:

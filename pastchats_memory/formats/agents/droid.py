@@ -9,10 +9,19 @@ from dataclasses import replace
 from pastchats_memory.formats.base.companions import ending_in
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.locations import below_home
-from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, pictures_in, texts_of, told
-from pastchats_memory.formats.base.source import Json, Record, Source, list_of, mapping_of, text_of
-from pastchats_memory.formats.base.tools import Output, text_in
-from pastchats_memory.formats.base.tree import Branches
+from pastchats_memory.formats.base.session import (
+    Position,
+    Row,
+    SessionBuilder,
+    SessionInfo,
+    count_images,
+    folder_of,
+    read_session,
+    texts_of,
+)
+from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.tools import ToolResult, text_of_result
+from pastchats_memory.formats.base.tree import BranchTree
 from pastchats_memory.formats.base.wrappers import REMINDERS, without_spans
 
 # What the shell tool of Factory's Droid answers: what was printed, below or above a line with the exit code.
@@ -21,13 +30,13 @@ _FAILED = re.compile(r"\AError: Command failed \(exit code: (\d{1,9})\)\n?")
 _EXITED = re.compile(r"\n?\[Process exited with code (\d{1,9})\]\s*\Z")
 
 
-def executed(text: str, *, failed: bool) -> Output:
+def executed(text: str, *, failed: bool) -> ToolResult:
     """The output, with its exit code where there is one."""
     found = _FAILED.match(text) or _EXITED.search(text)
     if found is None:
-        return Output(text, failed=failed)
+        return ToolResult(text, failed=failed)
     code = int(found[1])
-    return Output(text[: found.start()] + text[found.end() :], code, failed=failed or code != 0)
+    return ToolResult(text[: found.start()] + text[found.end() :], code, failed=failed or code != 0)
 
 
 FORMAT = "droid"
@@ -39,7 +48,7 @@ DELEGATED = "# Task Tool Invocation"
 """What the title of a subagent's session begins with, where nothing else names the session that called it."""
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether there are messages below a session's beginning, or one with the calls and answers of tools in it."""
     messages = [record for record in source.sample if _is_message(record)]
     begins = any(map(_is_header, source.sample))
@@ -63,41 +72,41 @@ def _blocks(record: Json) -> list[Json]:
     return [{"type": "text", "text": part} if isinstance(part, str) else mapping_of(part) for part in parts]
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """The turns in file order. The file is read twice: which branch was left behind is known only at its end."""
-    branches = Branches(source.resumed.state if source.resumed else None)
+    branches = BranchTree(source.resumed.state if source.resumed else None)
     for item in source.records():
         record = mapping_of(item.value) if isinstance(item, Record) else {}
         if _is_message(record):
             branches.add(text_of(record.get("id")), text_of(record.get("parentId")) or None)
-    telling = Telling(About(source.path.stem))
-    yield from told(source, telling, lambda item: _take(telling, item, branches), branches.state())
+    builder = SessionBuilder(SessionInfo(source.path.stem))
+    yield from read_session(source, builder, lambda item: _take(builder, item, branches), branches.state())
 
 
-def _take(telling: Telling, item: Record, branches: Branches) -> str | None:
+def _take(builder: SessionBuilder, item: Record, branches: BranchTree) -> str | None:
     """Add what the line says; the reason why it says nothing that can be read, else None."""
     record = item.value
     if not isinstance(record, dict):
         return f"a {type(record).__name__} instead of an entry"
     if _is_header(record):
-        _learn(telling.about, record)
+        _learn(builder.info, record)
         return None
     own_id = text_of(record.get("id"))
-    is_delegated = "parent_conversation_id" in telling.about.metadata
+    is_delegated = "parent_conversation_id" in builder.info.metadata
     branch = "sidechain" if is_delegated else branches.of(own_id)
-    at = At(item.line, record.get("timestamp"), own_id, branch)
+    at = Position(item.line, record.get("timestamp"), own_id, branch)
     if record.get("type") == "compaction_state":
-        telling.say("system", "summary", text_of(record.get("summaryText")), replace(at, branch="main"))
+        builder.add_turn("system", "summary", text_of(record.get("summaryText")), replace(at, branch="main"))
     if record.get("type") != "message":
         return None
     content = mapping_of(record.get("message")).get("content")
     if not isinstance(content, str | list | None):
         return f"content of a message is a {type(content).__name__}"
-    _message(telling, mapping_of(record.get("message")), _blocks(record), at)
+    _message(builder, mapping_of(record.get("message")), _blocks(record), at)
     return None
 
 
-def _learn(about: About, record: Json) -> None:
+def _learn(about: SessionInfo, record: Json) -> None:
     """What the first line says of all turns."""
     about.conversation_id = text_of(record.get("id"))
     about.cwd = folder_of(record.get("cwd"))
@@ -107,19 +116,19 @@ def _learn(about: About, record: Json) -> None:
         about.metadata["parent_conversation_id"] = text_of(record.get("callingSessionId"))
 
 
-def _message(telling: Telling, message: Json, blocks: list[Json], at: At) -> None:
+def _message(builder: SessionBuilder, message: Json, blocks: list[Json], at: Position) -> None:
     if message.get("role") == "assistant":
-        telling.answer(texts_of(blocks), at, text_of(message.get("model")))
+        builder.add_answer(texts_of(blocks), at, text_of(message.get("model")))
     else:
         typed = (without_spans(text_of(block.get("text")), REMINDERS).strip() for block in blocks)
-        telling.prompt("\n\n".join(filter(None, typed)), at, pictures_in(blocks))
+        builder.add_prompt("\n\n".join(filter(None, typed)), at, count_images(blocks))
     for block in blocks:
         if block.get("type") == "tool_use":
-            telling.call(text_of(block.get("id")), text_of(block.get("name")), block.get("input"))
+            builder.add_call(text_of(block.get("id")), text_of(block.get("name")), block.get("input"))
         elif block.get("type") == "tool_result":
-            telling.result(
+            builder.add_result(
                 text_of(block.get("tool_use_id")),
-                executed(text_in(block.get("content")), failed=block.get("is_error") is True),
+                executed(text_of_result(block.get("content")), failed=block.get("is_error") is True),
                 at,
             )
 

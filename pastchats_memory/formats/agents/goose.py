@@ -8,18 +8,28 @@ from pathlib import Path
 from pastchats_memory.files.foreign_sqlite import Database, Value
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.locations import Environment
-from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, pictures_in, taken, texts_of, told
+from pastchats_memory.formats.base.session import (
+    Position,
+    Row,
+    SessionBuilder,
+    SessionInfo,
+    count_images,
+    folder_of,
+    read_items,
+    read_session,
+    texts_of,
+)
 from pastchats_memory.formats.base.source import (
     Json,
     Record,
-    Source,
+    SourceFile,
     list_of,
     mapping_of,
     parse_json,
     text_of,
     value_of,
 )
-from pastchats_memory.formats.base.tools import Output, text_in
+from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 
 FORMAT = "goose"
 VERSION = 9
@@ -32,7 +42,7 @@ EXPORTED = "conversation"
 """Where an exported session has its messages."""
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether a line tells of a session of Goose, a message calls a tool as Goose writes it, or it is Goose's database."""
     if source.shape == "sqlite":
         sessions, messages = (source.tables.get(name, frozenset()) for name in ("sessions", "messages"))
@@ -52,23 +62,23 @@ def _calls(record: Json) -> bool:
     return "created" in record and any(block.get("type") in TOOLS for block in _blocks(record))
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """The turns in file order; lines that are no messages."""
     if source.shape == "sqlite":
         yield from source.from_database(_from_database)
         return
-    telling = Telling(About(source.path.stem))
+    builder = SessionBuilder(SessionInfo(source.path.stem))
     if source.shape == "json":
-        yield from _exported(source, telling)
+        yield from _exported(source, builder)
     else:
-        yield from told(source, telling, lambda item: _take(telling, item))
+        yield from read_session(source, builder, lambda item: _take(builder, item))
 
 
-def _exported(source: Source, telling: Telling) -> Iterator[Row]:
-    _take(telling, Record(1, source.outline))
+def _exported(source: SourceFile, builder: SessionBuilder) -> Iterator[Row]:
+    _take(builder, Record(1, source.outline))
     messages = source.elements(EXPORTED)
-    yield from taken(source, telling, messages, lambda item: _take(telling, Record(item.line, item.value)))
-    yield from telling.rest()
+    yield from read_items(source, builder, messages, lambda item: _take(builder, Record(item.line, item.value)))
+    yield from builder.flush()
 
 
 def _from_database(database: Database) -> Iterator[Row]:
@@ -76,10 +86,10 @@ def _from_database(database: Database) -> Iterator[Row]:
     for own_id, description, name, folder, kind in database.rows("sessions", columns, order=("created_at", "id")):
         if kind not in BY_PROGRAMS:
             title = text_of(description) or text_of(name)
-            telling = Telling(About(str(own_id), folder_of(folder), metadata={"title": title}))
+            builder = SessionBuilder(SessionInfo(str(own_id), folder_of(folder), metadata={"title": title}))
             for record in _messages(database, own_id):
-                _take(telling, Record(1, record))
-            yield from telling.rest()
+                _take(builder, Record(1, record))
+            yield from builder.flush()
 
 
 def _messages(database: Database, session_id: Value) -> Iterator[Json]:
@@ -90,9 +100,9 @@ def _messages(database: Database, session_id: Value) -> Iterator[Json]:
         yield {"role": role, "content": content, "created": created, "id": own_id, "metadata": told}
 
 
-def _take(telling: Telling, item: Record) -> str | None:
+def _take(builder: SessionBuilder, item: Record) -> str | None:
     """Add what the line says; the reason why it says nothing that can be read, else None."""
-    record, about = mapping_of(item.value), telling.about
+    record, about = mapping_of(item.value), builder.info
     if _is_header(record):
         about.conversation_id = text_of(record.get("id")) or about.conversation_id
         about.cwd = folder_of(record.get("working_dir"))
@@ -104,28 +114,28 @@ def _take(telling: Telling, item: Record) -> str | None:
     if not blocks and _content(record) != []:
         return "content is neither text nor a list of blocks"
     if mapping_of(record.get("metadata")).get("userVisible") is not False:
-        _message(telling, record, blocks, At(item.line, record.get("created"), text_of(record.get("id"))))
+        _message(builder, record, blocks, Position(item.line, record.get("created"), text_of(record.get("id"))))
     return None
 
 
-def _message(telling: Telling, record: Json, blocks: list[Json], at: At) -> None:
+def _message(builder: SessionBuilder, record: Json, blocks: list[Json], at: Position) -> None:
     shown = [block for block in blocks if _is_shown(block)]
     if record.get("role") == "assistant":
-        telling.answer(texts_of(shown), at)
+        builder.add_answer(texts_of(shown), at)
     elif not any(block.get("type") == "toolResponse" for block in blocks):
-        telling.prompt(texts_of(shown), at, pictures_in(shown))
+        builder.add_prompt(texts_of(shown), at, count_images(shown))
     if replies := [_reply(mapping_of(block.get("data"))) for block in blocks if block.get("type") == "actionRequired"]:
-        telling.prompt("\n\n".join(filter(None, replies)), at, kind="answer")
+        builder.add_prompt("\n\n".join(filter(None, replies)), at, kind="answer")
     for block in blocks:
         call_id = text_of(block.get("id"))
         if block.get("type") in CALLS:
             call = mapping_of(mapping_of(block.get("toolCall")).get("value"))
-            telling.call(call_id, text_of(call.get("name")), call.get("arguments"))
+            builder.add_call(call_id, text_of(call.get("name")), call.get("arguments"))
         elif block.get("type") == "toolResponse":
             result = mapping_of(block.get("toolResult"))
             value = result.get("value")
             failed = result.get("status") == "error" or mapping_of(value).get("isError") is True
-            telling.result(call_id, Output(_told(value) or text_of(result.get("error")), failed=failed), at)
+            builder.add_result(call_id, ToolResult(_told(value) or text_of(result.get("error")), failed=failed), at)
 
 
 def _reply(action: Json) -> str:
@@ -139,7 +149,7 @@ def _reply(action: Json) -> str:
 def _told(value: object) -> str:
     """What a tool answered: of two copies, one for the model and one for the person, the person's."""
     parts = [mapping_of(part) for part in list_of(mapping_of(value).get("content") or value)]
-    return text_in([part for part in parts if _is_shown(part)]) or text_in(value)
+    return text_of_result([part for part in parts if _is_shown(part)]) or text_of_result(value)
 
 
 def _is_shown(block: Json) -> bool:

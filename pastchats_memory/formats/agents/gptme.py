@@ -13,10 +13,10 @@ from pathlib import Path
 
 from pastchats_memory.formats.base.companions import named_after
 from pastchats_memory.formats.base.format import Format, confident
-from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, told
-from pastchats_memory.formats.base.sibling_files import text_beside
-from pastchats_memory.formats.base.source import Json, Record, Source, list_of, mapping_of, text_of
-from pastchats_memory.formats.base.tools import Output, without_thoughts
+from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, read_session
+from pastchats_memory.formats.base.sibling_files import read_sibling
+from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.tools import ToolResult, without_thoughts
 from pastchats_memory.text.dates import LOCAL, iso_utc
 
 FORMAT = "gptme"
@@ -46,7 +46,7 @@ _FAILED = re.compile(r"Error during execution|Command (?:timed out|killed|interr
 _RAISED = re.compile(r"^Exception during execution", re.MULTILINE)
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether the file has the name and a line is a message that the client pinned or hides."""
     return source.path.name == LOG and any(
         isinstance(record.get("content"), str) and any(record.get(key) is True for key in CONTEXT)
@@ -54,20 +54,20 @@ def recognise(source: Source) -> bool:
     )
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """The turns in file order; lines that are no messages."""
     session = _Session(source.path)
     if source.resumed is not None:
         session.waiting.extend(text_of(call) for call in list_of(source.resumed.state.get("waiting")))
     kept: Json = {"waiting": session.waiting}
-    yield from told(source, session.telling, session.take, kept)
+    yield from read_session(source, session.telling, session.take, kept)
 
 
 class _Session:
     """The turns of one file in the making."""
 
     def __init__(self, path: Path) -> None:
-        self.telling = Telling(About(path.parent.name or None, _workspace(path.with_name("config.toml"))))
+        self.telling = SessionBuilder(SessionInfo(path.parent.name or None, _workspace(path.with_name("config.toml"))))
         self.waiting: list[str] = []
         """Ids of calls that nothing has answered yet, the first first."""
 
@@ -77,33 +77,33 @@ class _Session:
         if not isinstance(message, dict) or not isinstance(message.get("content"), str):
             return "no message"
         text = text_of(message["content"])
-        at = At(item.line, iso_utc(text_of(message.get("timestamp")), LOCAL))
+        at = Position(item.line, iso_utc(text_of(message.get("timestamp")), LOCAL))
         match message.get("role"):
             case "user" if not text.startswith("<system"):
-                self.telling.prompt(text, at)
+                self.telling.add_prompt(text, at)
             case "assistant":
                 self._answered(text, at, text_of(mapping_of(message.get("metadata")).get("model")))
             case "system" if not any(message.get(key) is True for key in CONTEXT):
                 self._gave(text, at, text_of(message.get("call_id")))
         return None
 
-    def _answered(self, text: str, at: At, model: str) -> None:
-        self.telling.answer(_CALL.sub("", without_thoughts(text)), at, model)
+    def _answered(self, text: str, at: Position, model: str) -> None:
+        self.telling.add_answer(_CALL.sub("", without_thoughts(text)), at, model)
         for found in _CALL.finditer(text):
             call_id = found["id"] or f"{at.line}:{found.start()}"
-            self.telling.call(call_id, found["tool"] or found["name"], _input(found))
+            self.telling.add_call(call_id, found["tool"] or found["name"], _input(found))
             self.waiting.append(call_id)
 
-    def _gave(self, text: str, at: At, call_id: str) -> None:
+    def _gave(self, text: str, at: Position, call_id: str) -> None:
         """What a tool gave, the first that is waited for where it does not say which; else the client's own words."""
         if text in (INTERRUPTED, DECLINED):
-            self.telling.drafts.flag("interrupted")
+            self.telling.queue.flag("interrupted")
         elif self.waiting:
             own_id = call_id if call_id in self.waiting else self.waiting[0]
             self.waiting.remove(own_id)
-            self.telling.result(own_id, _output(text), at)
+            self.telling.add_result(own_id, _output(text), at)
         else:
-            self.telling.say("system", "prompt", text, at)
+            self.telling.add_turn("system", "prompt", text, at)
 
 
 def _input(found: re.Match[str]) -> object:
@@ -116,18 +116,18 @@ def _input(found: re.Match[str]) -> object:
     return {"path": subject} if subject else {"description": found["body"].strip().partition("\n")[0]}
 
 
-def _output(text: str) -> Output:
+def _output(text: str) -> ToolResult:
     """What a tool gave, without what the client puts around it."""
     code = _CODE.search(text)
     failed = _FAILED.match(text) or _RAISED.search(text)
     words = _WRAPPED.sub(lambda found: found[1] or "", _RAN.sub("", _CODE.sub("", text), count=1))
-    return Output(words.strip(), int(code[1]) if code else None, failed=bool(failed or (code and code[1] != "0")))
+    return ToolResult(words.strip(), int(code[1]) if code else None, failed=bool(failed or (code and code[1] != "0")))
 
 
 def _workspace(config: Path) -> str | None:
     """The folder that the session works in, as its configuration says."""
     try:
-        chat = mapping_of(tomllib.loads(text_beside(config)).get("chat"))
+        chat = mapping_of(tomllib.loads(read_sibling(config)).get("chat"))
     except tomllib.TOMLDecodeError:
         return None
     return folder_of(chat.get("workspace"))

@@ -15,10 +15,10 @@ from urllib.parse import unquote
 
 from pastchats_memory.formats.base.companions import named_after
 from pastchats_memory.formats.base.format import Format, confident
-from pastchats_memory.formats.base.session import About, At, Row, Telling, told
-from pastchats_memory.formats.base.sibling_files import text_beside
-from pastchats_memory.formats.base.source import Json, Record, Source, list_of, mapping_of, text_of
-from pastchats_memory.formats.base.tools import Output, printed_in
+from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, read_session
+from pastchats_memory.formats.base.sibling_files import read_sibling
+from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.tools import ToolResult, parse_printed
 
 FORMAT = "grok"
 VERSION = 2
@@ -30,7 +30,7 @@ ENDED = ("completed", "failed")
 _FOLDER = re.compile(r"/|[A-Za-z]:[/\\]")
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether any of the first records is an update of a session."""
     return any(_update(record) for record in source.sample)
 
@@ -44,20 +44,20 @@ def _update(record: Json) -> Json:
     return update if is_update else {}
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """The turns in file order; lines that are no notifications."""
-    telling = Telling(About(source.path.parent.name or None, _folder(source.path.parent.parent)))
+    builder = SessionBuilder(SessionInfo(source.path.parent.name or None, _folder(source.path.parent.parent)))
     calls: Json = mapping_of(source.resumed.state.get("open")) if source.resumed else {}
-    yield from told(source, telling, lambda item: _take(telling, item, calls), {"open": calls})
+    yield from read_session(source, builder, lambda item: _take(builder, item, calls), {"open": calls})
 
 
 def _folder(group: Path) -> str | None:
     """The working directory that a folder of sessions is named after, or that a file in it names where that would be too long."""
-    named = text_beside(group / ".cwd").strip() or unquote(group.name)
+    named = read_sibling(group / ".cwd").strip() or unquote(group.name)
     return named if _FOLDER.match(named) else None
 
 
-def _take(telling: Telling, item: Record, calls: Json) -> str | None:
+def _take(builder: SessionBuilder, item: Record, calls: Json) -> str | None:
     """Add what the notification says; the reason why it says nothing that can be read, else None.
 
     Args:
@@ -71,33 +71,33 @@ def _take(telling: Telling, item: Record, calls: Json) -> str | None:
     update, params = _update(record), mapping_of(record.get("params"))
     metas = mapping_of(params.get("_meta")), mapping_of(update.get("_meta"))
     time = next((meta["agentTimestampMs"] for meta in metas if "agentTimestampMs" in meta), record.get("timestamp"))
-    at = At(item.line, time)
-    telling.about.conversation_id = text_of(params.get("sessionId")) or telling.about.conversation_id
-    telling.model = text_of(metas[1].get("modelId")) or telling.model
+    at = Position(item.line, time)
+    builder.info.conversation_id = text_of(params.get("sessionId")) or builder.info.conversation_id
+    builder.model = text_of(metas[1].get("modelId")) or builder.model
     match update.get("sessionUpdate"):
         case str(kind) if kind in CHUNKS:
-            telling.piece(CHUNKS[kind], text_of(mapping_of(update.get("content")).get("text")), at)
+            builder.add_chunk(CHUNKS[kind], text_of(mapping_of(update.get("content")).get("text")), at)
         case "tool_call" | "tool_call_update":
-            _call(telling, update, calls, at)
+            _call(builder, update, calls, at)
         case "plan":
-            telling.drafts.plan("update_plan", {"plan": update.get("entries")})
+            builder.queue.add_plan("update_plan", {"plan": update.get("entries")})
         case _:
-            telling.pause()
+            builder.end_chunk()
     return None
 
 
-def _call(telling: Telling, update: Json, calls: Json, at: At) -> None:
+def _call(builder: SessionBuilder, update: Json, calls: Json, at: Position) -> None:
     """Take what is new of a call; it is told once its input is known or it ends."""
     call_id = text_of(update.get("toolCallId"))
     told_before = mapping_of(calls.get(call_id))
     call = told_before | {key: value for key, value in update.items() if value not in (None, "", [], {})}
     has_ended = call.get("status") in ENDED
     if not told_before.get("is_told") and (call.get("rawInput") or has_ended):
-        telling.call(call_id, text_of(call.get("kind")) or text_of(call.get("title")) or "tool", _input(call))
+        builder.add_call(call_id, text_of(call.get("kind")) or text_of(call.get("title")) or "tool", _input(call))
         call["is_told"] = True
     calls[call_id] = {key: call[key] for key in ("kind", "title", "rawInput", "locations", "is_told") if key in call}
     if has_ended:
-        telling.result(call_id, _output(call), at)
+        builder.add_result(call_id, _output(call), at)
         del calls[call_id]
 
 
@@ -110,12 +110,12 @@ def _input(call: Json) -> Json:
     return given or said
 
 
-def _output(call: Json) -> Output:
+def _output(call: Json) -> ToolResult:
     """What the tool answered: as it was shown, else as it came."""
     raw = call.get("rawOutput")
     shown = (mapping_of(mapping_of(part).get("content")) for part in list_of(call.get("content")))
     text = "\n".join(text for part in shown if (text := text_of(part.get("text"))))
-    printed = printed_in(mapping_of(raw), failed=call.get("status") == "failed")
+    printed = parse_printed(mapping_of(raw), failed=call.get("status") == "failed")
     return replace(printed, text=text or text_of(raw) or printed.text)
 
 

@@ -14,10 +14,19 @@ from pathlib import Path
 from pastchats_memory.formats.base.companions import named_after
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.locations import Environment
-from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, pictures_in, texts_of, told
-from pastchats_memory.formats.base.sibling_files import field_beside, text_beside
-from pastchats_memory.formats.base.source import Json, Record, Source, list_of, mapping_of, parse_json, text_of
-from pastchats_memory.formats.base.tools import Output
+from pastchats_memory.formats.base.session import (
+    Position,
+    Row,
+    SessionBuilder,
+    SessionInfo,
+    count_images,
+    folder_of,
+    read_session,
+    texts_of,
+)
+from pastchats_memory.formats.base.sibling_files import read_sibling, read_sibling_field
+from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, parse_json, text_of
+from pastchats_memory.formats.base.tools import ToolResult
 
 FORMAT = "kimi"
 VERSION = 2
@@ -36,7 +45,7 @@ _COMMAND = re.compile(r"/[\w:-]{1,40}(?:\s|\Z)")
 _EXIT = re.compile(r"(?:failed with |\A)exit code:? (\d{1,9})\b", re.IGNORECASE)
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether any of the first records goes over such a wire, or stands between messages that the model was sent."""
     return any(_is_event(record) or record.get("role") == CHECKPOINT for record in source.sample)
 
@@ -52,28 +61,28 @@ def _older(record: Json) -> tuple[str, Json]:
     return (text_of(message.get("type")), payload) if isinstance(payload, dict) else ("", {})
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """The turns in file order; lines that are no events."""
-    telling = Telling(_about(source.path))
+    builder = SessionBuilder(_about(source.path))
     said: Json = {"prompt": text_of(source.resumed.state.get("prompt")) if source.resumed else ""}
-    yield from told(source, telling, lambda item: _take(telling, item, said), said)
+    yield from read_session(source, builder, lambda item: _take(builder, item, said), said)
 
 
-def _about(path: Path) -> About:
+def _about(path: Path) -> SessionInfo:
     """The session by the folders that the file lies in; what an agent does for another one belongs to the session of both."""
     if path.name != WIRE and not path.stem.startswith(SENT):
-        return About(path.stem)
+        return SessionInfo(path.stem)
     agent, agents = path.parent, path.parent.parent
     session = agents.parent if agents.name == AGENTS else agent
-    cwd = folder_of(field_beside(session / STATE, "workDir", "cwd")) or _hashed(session.parent)
+    cwd = folder_of(read_sibling_field(session / STATE, "workDir", "cwd")) or _hashed(session.parent)
     if agents.name == AGENTS and agent.name != "main":
-        return About(f"{session.name}/{agent.name}", cwd, metadata={"parent_conversation_id": session.name})
-    return About(session.name or None, cwd)
+        return SessionInfo(f"{session.name}/{agent.name}", cwd, metadata={"parent_conversation_id": session.name})
+    return SessionInfo(session.name or None, cwd)
 
 
 def _hashed(group: Path) -> str | None:
     """The folder whose digest names a group of sessions, out of the list that the older generation keeps above them."""
-    listed = mapping_of(parse_json(text_beside(group.parent.parent / "kimi.json"))).get("work_dirs")
+    listed = mapping_of(parse_json(read_sibling(group.parent.parent / "kimi.json"))).get("work_dirs")
     paths = (text_of(mapping_of(folder).get("path")) for folder in list_of(listed))
     return next((path for path in paths if group.name == _digest(path)), None)
 
@@ -82,7 +91,7 @@ def _digest(path: str) -> str:
     return md5(path.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
 
 
-def _take(telling: Telling, item: Record, said: Json) -> str | None:
+def _take(builder: SessionBuilder, item: Record, said: Json) -> str | None:
     """Add what the event says; the reason why it says nothing that can be read, else None.
 
     Args:
@@ -93,123 +102,125 @@ def _take(telling: Telling, item: Record, said: Json) -> str | None:
     record = item.value
     if not isinstance(record, dict):
         return f"a {type(record).__name__} instead of an event"
-    branch = "sidechain" if "parent_conversation_id" in telling.about.metadata else "main"
-    at = At(item.line, record.get("time") or record.get("timestamp"), branch=branch)
+    branch = "sidechain" if "parent_conversation_id" in builder.info.metadata else "main"
+    at = Position(item.line, record.get("time") or record.get("timestamp"), branch=branch)
     match record.get("type"):
         case "turn.prompt" | "turn.steer":
-            said["prompt"] = _typed(telling, record, record.get("input") or record.get("content"), at)
+            said["prompt"] = _typed(builder, record, record.get("input") or record.get("content"), at)
         case "context.append_message":
-            _message(telling, mapping_of(record.get("message")), at, said)
+            _message(builder, mapping_of(record.get("message")), at, said)
         case "context.append_loop_event":
-            _event(telling, mapping_of(record.get("event")), at)
+            _event(builder, mapping_of(record.get("event")), at)
         case "context.apply_compaction":
-            telling.say("system", "summary", text_of(record.get("summary")), at)
+            builder.add_turn("system", "summary", text_of(record.get("summary")), at)
         case None if "role" in record:
-            _message(telling, record, at, said)
+            _message(builder, record, at, said)
         case None:
-            _older_event(telling, *_older(record), at)
+            _older_event(builder, *_older(record), at)
         case kind:
-            _learn(telling, text_of(kind), record)
+            _learn(builder, text_of(kind), record)
     return None
 
 
-def _learn(telling: Telling, kind: str, record: Json) -> None:
+def _learn(builder: SessionBuilder, kind: str, record: Json) -> None:
     """What the session says of itself: which model answers, where it runs, how a turn ended."""
     match kind:
         case "config.update":
-            telling.model = text_of(record.get("modelAlias")) or telling.model
-            telling.about.cwd = telling.about.cwd or folder_of(record.get("cwd"))
+            builder.model = text_of(record.get("modelAlias")) or builder.model
+            builder.info.cwd = builder.info.cwd or folder_of(record.get("cwd"))
         case "turn.cancel":
-            telling.drafts.flag("interrupted")
+            builder.queue.flag("interrupted")
         case "turn.ended" if flag := FLAGS.get(text_of(record.get("reason"))):
-            telling.drafts.flag(flag)
+            builder.queue.flag(flag)
 
 
-def _typed(telling: Telling, fields: Json, content: object, at: At) -> str:
+def _typed(builder: SessionBuilder, fields: Json, content: object, at: Position) -> str:
     """Add what was typed, if a person did; gives it."""
     text = texts_of(content).strip()
     if text_of(mapping_of(fields.get("origin")).get("kind")) not in PERSON:
         return ""
-    pictures = pictures_in(content, ("image", "image_url"))
-    telling.prompt(text, at, pictures, kind="command" if _COMMAND.match(text) else "prompt")
+    pictures = count_images(content, ("image", "image_url"))
+    builder.add_prompt(text, at, pictures, kind="command" if _COMMAND.match(text) else "prompt")
     return text
 
 
-def _message(telling: Telling, message: Json, at: At, said: Json) -> None:
+def _message(builder: SessionBuilder, message: Json, at: Position, said: Json) -> None:
     """Add a message that the model is sent; what was typed just before, and what the wire told of the answer, comes again in it."""
     content = message.get("content")
     match message.get("role"):
         case "user" if said["prompt"] and texts_of(content).strip() == said["prompt"]:
             said["prompt"] = ""
         case "user":
-            _typed(telling, message, content, at)
-        case "assistant" if not _is_told(telling, texts_of(content)):
-            telling.answer(texts_of(content), at)
+            _typed(builder, message, content, at)
+        case "assistant" if not _is_told(builder, texts_of(content)):
+            builder.add_answer(texts_of(content), at)
             for call in map(mapping_of, list_of(message.get("toolCalls")) or list_of(message.get("tool_calls"))):
-                telling.requested(call)
+                builder.add_openai_call(call)
         case "tool":
             call_id = text_of(message.get("toolCallId")) or text_of(message.get("tool_call_id"))
-            if telling.awaits(call_id):
-                telling.result(call_id, _sent(texts_of(content)), at)
+            if builder.awaits_result(call_id):
+                builder.add_result(call_id, _sent(texts_of(content)), at)
 
 
-def _sent(text: str) -> Output:
+def _sent(text: str) -> ToolResult:
     """What a tool answered as the model was sent it: below what the client says of it."""
     note, closed, rest = text.removeprefix(NOTE).partition(NOTE_ENDS) if text.startswith(NOTE) else ("", "", "")
-    return _output(rest.strip(), note, failed=note.startswith("ERROR")) if closed else Output(text)
+    return _output(rest.strip(), note, failed=note.startswith("ERROR")) if closed else ToolResult(text)
 
 
-def _is_told(telling: Telling, text: str) -> bool:
-    spoken = telling.drafts.speaking
+def _is_told(builder: SessionBuilder, text: str) -> bool:
+    spoken = builder.queue.last_spoken
     return spoken is not None and spoken.role == "assistant" and "".join(spoken.texts).strip() == text.strip()
 
 
-def _event(telling: Telling, event: Json, at: At) -> None:
+def _event(builder: SessionBuilder, event: Json, at: Position) -> None:
     """Add what happened while the model worked."""
     call_id = text_of(event.get("toolCallId"))
     match event.get("type"):
         case "content.part":
-            _piece(telling, mapping_of(event.get("part")), at)
+            _piece(builder, mapping_of(event.get("part")), at)
         case "tool.call":
-            telling.call(call_id, text_of(event.get("name")), event.get("args"))
+            builder.add_call(call_id, text_of(event.get("name")), event.get("args"))
         case "tool.result":
             result = mapping_of(event.get("result"))
-            telling.result(call_id, _output(texts_of(result.get("output")), failed=result.get("isError") is True), at)
+            builder.add_result(
+                call_id, _output(texts_of(result.get("output")), failed=result.get("isError") is True), at
+            )
         case _:
-            telling.pause()
+            builder.end_chunk()
 
 
-def _piece(telling: Telling, part: Json, at: At) -> None:
+def _piece(builder: SessionBuilder, part: Json, at: Position) -> None:
     if part.get("type") == "text" and (text := text_of(part.get("text"))):
-        telling.piece("assistant", text, at)
+        builder.add_chunk("assistant", text, at)
     else:
-        telling.pause()
+        builder.end_chunk()
 
 
-def _older_event(telling: Telling, kind: str, payload: Json, at: At) -> None:
+def _older_event(builder: SessionBuilder, kind: str, payload: Json, at: Position) -> None:
     match kind:
         case "TurnBegin" | "SteerInput":
-            _typed(telling, {}, payload.get("original_input") or payload.get("user_input"), at)
+            _typed(builder, {}, payload.get("original_input") or payload.get("user_input"), at)
         case "ContentPart":
-            _piece(telling, payload, at)
+            _piece(builder, payload, at)
         case "ToolCall":
-            telling.requested(payload)
+            builder.add_openai_call(payload)
         case "ToolResult":
             result = mapping_of(payload.get("return_value"))
             output = _output(
                 texts_of(result.get("output")), text_of(result.get("message")), failed=result.get("is_error") is True
             )
-            telling.result(text_of(payload.get("tool_call_id")), output, at)
+            builder.add_result(text_of(payload.get("tool_call_id")), output, at)
         case "StepInterrupted":
-            telling.drafts.flag("interrupted")
+            builder.queue.flag("interrupted")
         case _:
-            telling.pause()
+            builder.end_chunk()
 
 
-def _output(text: str, note: str = "", *, failed: bool) -> Output:
+def _output(text: str, note: str = "", *, failed: bool) -> ToolResult:
     """What a tool answered; of a command that failed the words, or the note beside them, tell the exit code."""
     found = _EXIT.search(note or text) if failed else None
-    return Output(text or note, int(found[1]) if found else None, failed=failed)
+    return ToolResult(text or note, int(found[1]) if found else None, failed=failed)
 
 
 def locations(environment: Environment) -> Iterator[Path]:

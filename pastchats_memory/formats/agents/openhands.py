@@ -12,10 +12,29 @@ from pathlib import Path
 
 from pastchats_memory.formats.base.format import Companions, Format, confident
 from pastchats_memory.formats.base.locations import below_home
-from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, pictures_in, taken, texts_of, told
-from pastchats_memory.formats.base.sibling_files import field_beside, is_beside
-from pastchats_memory.formats.base.source import BadJson, Json, Record, Source, list_of, mapping_of, text_of, value_of
-from pastchats_memory.formats.base.tools import Output, printed_in
+from pastchats_memory.formats.base.session import (
+    Position,
+    Row,
+    SessionBuilder,
+    SessionInfo,
+    count_images,
+    folder_of,
+    read_items,
+    read_session,
+    texts_of,
+)
+from pastchats_memory.formats.base.sibling_files import is_sibling, read_sibling_field
+from pastchats_memory.formats.base.source import (
+    BadJson,
+    Json,
+    Record,
+    SourceFile,
+    list_of,
+    mapping_of,
+    text_of,
+    value_of,
+)
+from pastchats_memory.formats.base.tools import ToolResult, parse_printed
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.dates import LOCAL, iso_utc
 
@@ -35,7 +54,7 @@ def events_beside(path: Path) -> list[Path]:
     """All files of events of the conversation that one of them stands for, in order; empty for any other file. Raises OSError."""
     if path.parent.name != FOLDER or not _NAME.fullmatch(path.name):
         return []
-    return [file for file in sorted(path.parent.iterdir()) if _NAME.fullmatch(file.name) and is_beside(file)]
+    return [file for file in sorted(path.parent.iterdir()) if _NAME.fullmatch(file.name) and is_sibling(file)]
 
 
 def other_events(path: Path) -> Iterator[Path]:
@@ -52,7 +71,7 @@ def hidden_in(folder: str, names: Collection[str]) -> Collection[str]:
     return sorted(name for name in names if _NAME.fullmatch(name))[1:]
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether the file is an event, or has one a line."""
     if source.shape == "json":
         return _is_event(mapping_of(source.outline))
@@ -63,72 +82,72 @@ def _is_event(record: Json) -> bool:
     return record.get("kind") in KINDS and record.get("source") in SOURCES
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """The turns in the order of the events; files and lines that are none."""
     path = source.path
     if source.shape == "jsonl":
-        telling = Telling(About(path.parent.name if path.stem == FOLDER else path.stem))
-        yield from told(source, telling, lambda item: _take(telling, item))
+        builder = SessionBuilder(SessionInfo(path.parent.name if path.stem == FOLDER else path.stem))
+        yield from read_session(source, builder, lambda item: _take(builder, item))
         return
     folder = path.parent.parent
-    telling = Telling(About(folder.name, folder_of(field_beside(folder / STATE, "working_dir"))))
-    yield from taken(source, telling, _events(path), lambda item: _take(telling, item))
-    yield from telling.rest()
+    builder = SessionBuilder(SessionInfo(folder.name, folder_of(read_sibling_field(folder / STATE, "working_dir"))))
+    yield from read_items(source, builder, _events(path), lambda item: _take(builder, item))
+    yield from builder.flush()
 
 
 def _events(path: Path) -> Iterator[Record | Unreadable]:
     for file in events_beside(path) or [path]:
-        value = Source(file).document
+        value = SourceFile(file).document
         yield Unreadable(str(file), 0, f"not JSON: {value.reason}") if isinstance(value, BadJson) else Record(1, value)
 
 
-def _take(telling: Telling, item: Record) -> str | None:
+def _take(builder: SessionBuilder, item: Record) -> str | None:
     """Add what the event says; the reason why it says nothing that can be read, else None."""
     event = item.value
     if not isinstance(event, dict):
         return f"a {type(event).__name__} instead of an event"
-    at = At(item.line, iso_utc(event.get("timestamp"), LOCAL), text_of(event.get("id")))
+    at = Position(item.line, iso_utc(event.get("timestamp"), LOCAL), text_of(event.get("id")))
     kind, call_id = text_of(event.get("kind")), text_of(event.get("tool_call_id"))
     match kind:
         case "MessageEvent":
             message = mapping_of(event.get("llm_message"))
             content = message.get("content")
             if event.get("source") == "user":
-                telling.prompt(texts_of(content), at, pictures_in(content))
+                builder.add_prompt(texts_of(content), at, count_images(content))
             else:
-                telling.answer(texts_of(content), at)
+                builder.add_answer(texts_of(content), at)
         case "ActionEvent":
-            telling.answer(texts_of(event.get("thought")), at)
-            _call(telling, event, call_id, at)
+            builder.add_answer(texts_of(event.get("thought")), at)
+            _call(builder, event, call_id, at)
         case "ObservationEvent":
-            telling.result(call_id, _output(mapping_of(event.get("observation"))), at)
+            builder.add_result(call_id, _output(mapping_of(event.get("observation"))), at)
         case "AgentErrorEvent":
-            telling.result(call_id, Output(text_of(event.get("error")), failed=True), at)
+            builder.add_result(call_id, ToolResult(text_of(event.get("error")), failed=True), at)
         case "Condensation":
-            telling.say("system", "summary", text_of(event.get("summary")), at)
+            builder.add_turn("system", "summary", text_of(event.get("summary")), at)
         case flagged if flagged in FLAGS:
-            telling.drafts.flag(FLAGS[flagged])
+            builder.queue.flag(FLAGS[flagged])
     return None
 
 
-def _call(telling: Telling, event: Json, call_id: str, at: At) -> None:
+def _call(builder: SessionBuilder, event: Json, call_id: str, at: Position) -> None:
     """Note what the agent did: its last words are a call too, and so is its plan. A call that was refused has only the model's words."""
     asked = mapping_of(event.get("tool_call")).get("arguments")
     name, action = text_of(event.get("tool_name")), mapping_of(event.get("action")) or mapping_of(value_of(asked))
     if name == FINISH:
-        telling.answer(text_of(action.get("message")), at)
+        builder.add_answer(text_of(action.get("message")), at)
     elif name == EDITOR:
-        telling.call(call_id, text_of(action.get("command")) or name, {"path": action.get("path")})
+        builder.add_call(call_id, text_of(action.get("command")) or name, {"path": action.get("path")})
     else:
-        telling.call(call_id, name, action)
+        builder.add_call(call_id, name, action)
     if name == PLANNER and list_of(action.get("task_list")):
-        telling.drafts.plan("update_plan", {"plan": action["task_list"]})
+        builder.queue.add_plan("update_plan", {"plan": action["task_list"]})
 
 
-def _output(observation: Json) -> Output:
+def _output(observation: Json) -> ToolResult:
     """What a tool answered, with the exit code of a command."""
-    ended = printed_in(observation, failed=observation.get("is_error") is True)
-    return Output(texts_of(observation.get("content")) or ended.text, ended.exit_code, failed=ended.failed)
+    ended = parse_printed(observation, failed=observation.get("is_error") is True)
+    return ToolResult(texts_of(observation.get("content")) or ended.text, ended.exit_code, failed=ended.failed)
 
 
 OPENHANDS = Format(

@@ -13,10 +13,19 @@ from pathlib import Path
 from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.locations import Environment
-from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, pictures_in, texts_of, told
-from pastchats_memory.formats.base.source import Json, Record, Source, list_of, mapping_of, number_of, text_of
-from pastchats_memory.formats.base.tools import Output, text_in
-from pastchats_memory.formats.base.tree import Branches
+from pastchats_memory.formats.base.session import (
+    Position,
+    Row,
+    SessionBuilder,
+    SessionInfo,
+    count_images,
+    folder_of,
+    read_session,
+    texts_of,
+)
+from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, number_of, text_of
+from pastchats_memory.formats.base.tools import ToolResult, text_of_result
+from pastchats_memory.formats.base.tree import BranchTree
 from pastchats_memory.text.dates import iso_utc, to_the_minute
 
 FORMAT = "pi"
@@ -41,7 +50,7 @@ _EXITED = re.compile(r"\n*Command exited with code (\d{1,9})\s*\Z")
 _REPLIES_TO = re.compile(r"\A\[\[reply_to(?:_current|:[^\]\n]{1,80})\]\]\s*")
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether there is a session's header, or without one an entry that holds a message in a role of pi and none of Droid's."""
     if any(map(_is_header, source.sample)):
         return True
@@ -65,11 +74,11 @@ def _is_of_droid(record: Json) -> bool:
     return record.get("type") == "session_start" or any(block.get("type") in ANTHROPICS for block in blocks)
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """The turns in file order. The file is read twice: which branch was left behind is known only at its end."""
     before = source.resumed.state if source.resumed else {}
-    branches = Branches(before)
-    about = About(**mapping_of(before["about"])) if before else About(source.path.stem)  # type: ignore[arg-type] # what this reader itself has stored
+    branches = BranchTree(before)
+    about = SessionInfo(**mapping_of(before["about"])) if before else SessionInfo(source.path.stem)  # type: ignore[arg-type] # what this reader itself has stored
     named = asdict(about)
     for item in source.records():
         record = mapping_of(item.value) if isinstance(item, Record) else {}
@@ -77,11 +86,11 @@ def read(source: Source) -> Iterator[Row]:
         _learn(about, record)
     if before and asdict(about) != named:
         raise CannotResume("the session has a new name")
-    telling = Telling(about)
-    yield from told(source, telling, lambda item: _take(telling, item, branches), branches.state())
+    builder = SessionBuilder(about)
+    yield from read_session(source, builder, lambda item: _take(builder, item, branches), branches.state())
 
 
-def _learn(about: About, record: Json) -> None:
+def _learn(about: SessionInfo, record: Json) -> None:
     """Add what a header or a later naming of the session says of all its turns."""
     if _is_header(record):
         about.conversation_id = text_of(record.get("id")) or about.conversation_id
@@ -98,16 +107,16 @@ def _session_in(parent: str) -> str:
     return parent.replace("\\", "/").rpartition("/")[2].removesuffix(".jsonl").rpartition("_")[2]
 
 
-def _take(telling: Telling, item: Record, branches: Branches) -> str | None:
+def _take(builder: SessionBuilder, item: Record, branches: BranchTree) -> str | None:
     """Add what the entry says; the reason why it says nothing that can be read, else None."""
     entry = item.value
     if not isinstance(entry, dict):
         return f"a {type(entry).__name__} instead of an entry"
     own_id, message = text_of(entry.get("id")), mapping_of(entry.get("message"))
     time = iso_utc(entry.get("timestamp")) or message.get("timestamp")
-    at = At(item.line, time, own_id, branches.of(own_id))
+    at = Position(item.line, time, own_id, branches.of(own_id))
     if entry.get("type") in SUMMARIES:
-        telling.say("system", "summary", text_of(entry.get("summary")), at)
+        builder.add_turn("system", "summary", text_of(entry.get("summary")), at)
     if entry.get("type") != "message":
         return None
     content = message.get("content")
@@ -117,40 +126,40 @@ def _take(telling: Telling, item: Record, branches: Branches) -> str | None:
         case "user":
             text = _TOLD_OF_MESSAGE.sub("", texts_of(content))
             if not text.startswith(OF_OPENCLAW):
-                telling.prompt(text, at, pictures_in(content))
+                builder.add_prompt(text, at, count_images(content))
         case "assistant":
-            _answer(telling, message, at)
+            _answer(builder, message, at)
         case "toolResult":
-            telling.result(text_of(message.get("toolCallId")), _output(message), at)
+            builder.add_result(text_of(message.get("toolCallId")), _output(message), at)
         case "bashExecution":
-            _typed_command(telling, message, at)
+            _typed_command(builder, message, at)
     return None
 
 
-def _output(message: Json) -> Output:
+def _output(message: Json) -> ToolResult:
     """What a tool answered; of a command that failed the last line tells the exit code."""
-    text, failed = text_in(message.get("content")), message.get("isError") is True
+    text, failed = text_of_result(message.get("content")), message.get("isError") is True
     found = _EXITED.search(text[-LAST_LINE:]) if failed else None
-    return Output(text[: -len(found[0])], int(found[1]), failed=True) if found else Output(text, failed=failed)
+    return ToolResult(text[: -len(found[0])], int(found[1]), failed=True) if found else ToolResult(text, failed=failed)
 
 
-def _answer(telling: Telling, message: Json, at: At) -> None:
+def _answer(builder: SessionBuilder, message: Json, at: Position) -> None:
     text = _REPLIES_TO.sub("", texts_of(message.get("content")))
-    telling.answer("" if text.strip() in SILENT else text, at, text_of(message.get("model")))
+    builder.add_answer("" if text.strip() in SILENT else text, at, text_of(message.get("model")))
     for block in map(mapping_of, list_of(message.get("content"))):
         if block.get("type") == "toolCall":
-            telling.call(text_of(block.get("id")), text_of(block.get("name")), block.get("arguments"))
+            builder.add_call(text_of(block.get("id")), text_of(block.get("name")), block.get("arguments"))
     if flag := FLAGS.get(text_of(message.get("stopReason"))):
-        telling.drafts.flag(flag)
+        builder.queue.flag(flag)
 
 
-def _typed_command(telling: Telling, message: Json, at: At) -> None:
+def _typed_command(builder: SessionBuilder, message: Json, at: Position) -> None:
     """A shell command of the person's own, with what it printed."""
     command, code = text_of(message.get("command")), number_of(message.get("exitCode"))
     if command:
-        telling.prompt(f"! {command}", at, kind="command")
-        telling.call(at.native_id, "bash", {"command": command})
-        telling.result(at.native_id, Output(text_of(message.get("output")), code, failed=bool(code)), at)
+        builder.add_prompt(f"! {command}", at, kind="command")
+        builder.add_call(at.native_id, "bash", {"command": command})
+        builder.add_result(at.native_id, ToolResult(text_of(message.get("output")), code, failed=bool(code)), at)
 
 
 def locations(environment: Environment) -> Iterator[Path]:

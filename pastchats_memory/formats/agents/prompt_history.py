@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.format import Format, confident
-from pastchats_memory.formats.base.source import Json, Record, Source, mapping_of, text_of
+from pastchats_memory.formats.base.source import Json, Record, SourceFile, mapping_of, text_of
 from pastchats_memory.formats.base.wrappers import BUILT_INS
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.clean import clean
@@ -20,7 +20,7 @@ _COMMAND = re.compile(r"/([\w:-]+)(?=\s|\Z)")
 _PASTED = re.compile(r"\[(?:Pasted text|\.\.\.Truncated text) #(\d{1,9})[^\]\n]{0,40}\]")
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether the first records are entries of such a list."""
     return bool(source.sample) and any(_is_claudes(record) or _is_codexs(record) for record in source.sample[:3])
 
@@ -42,7 +42,7 @@ def _is_codexs(record: Json) -> bool:
     )
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable | Checkpoint]:
+def read(source: SourceFile) -> Iterator[Turn | Unreadable | Checkpoint]:
     """One turn a prompt, without commands that only steer the client."""
     records = source.records()
     for item in records:

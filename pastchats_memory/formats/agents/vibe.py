@@ -12,10 +12,18 @@ from pathlib import Path
 
 from pastchats_memory.formats.base.format import Companions, Format, confident
 from pastchats_memory.formats.base.locations import Environment
-from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, pictures_in, texts_of
-from pastchats_memory.formats.base.sibling_files import is_beside, text_beside
-from pastchats_memory.formats.base.source import Json, Source, list_of, mapping_of, parse_json, text_of
-from pastchats_memory.formats.base.tools import Output, printed_in
+from pastchats_memory.formats.base.session import (
+    Position,
+    Row,
+    SessionBuilder,
+    SessionInfo,
+    count_images,
+    folder_of,
+    texts_of,
+)
+from pastchats_memory.formats.base.sibling_files import is_sibling, read_sibling
+from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, parse_json, text_of
+from pastchats_memory.formats.base.tools import ToolResult, parse_printed
 from pastchats_memory.model import Unreadable
 
 FORMAT = "vibe"
@@ -30,7 +38,7 @@ _NAME = re.compile(r"[0-9a-f]{8,64}")
 
 def is_session(path: Path) -> bool:
     """Whether a file stands for such a folder. Raises OSError."""
-    return path.name == META and is_beside(path.with_name(CURRENT))
+    return path.name == META and is_sibling(path.with_name(CURRENT))
 
 
 def read_with(path: Path) -> Iterator[Path]:
@@ -50,12 +58,12 @@ def hidden_in(folder: str, names: Collection[str]) -> Collection[str]:
     return names if is_piece and is_session(session / META) else ()
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether it is the file that stands for a session."""
     return source.shape == "json" and is_session(source.path) and "session_id" in mapping_of(source.outline)
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """The turns in the order in which their entries were begun."""
     meta = mapping_of(source.document)
     cwd = folder_of(mapping_of(meta.get("environment")).get("working_directory"))
@@ -63,19 +71,19 @@ def read(source: Source) -> Iterator[Row]:
         "title": text_of(meta.get("title")),
         "parent_conversation_id": text_of(meta.get("parent_session_id")),
     }
-    telling = Telling(About(text_of(meta.get("session_id")), cwd, metadata=metadata))
-    telling.model = text_of(mapping_of(meta.get("config")).get("model_name"))
+    builder = SessionBuilder(SessionInfo(text_of(meta.get("session_id")), cwd, metadata=metadata))
+    builder.model = text_of(mapping_of(meta.get("config")).get("model_name"))
     entries, faults = _entries(source.path.parent)
     yield from faults
     for entry in entries.values():
-        _tell(telling, entry)
-        yield from telling.drafts.ready(0)
-    yield from telling.rest()
+        _tell(builder, entry)
+        yield from builder.queue.pop_complete(0)
+    yield from builder.flush()
 
 
 def _entries(session: Path) -> tuple[dict[str, Json], list[Unreadable]]:
     """Every entry as it is now, by its id, those of the generation's chunks and then those of the journal; lines that are torn."""
-    generation = text_of(mapping_of(parse_json(text_beside(session / CURRENT))).get("generation"))
+    generation = text_of(mapping_of(parse_json(read_sibling(session / CURRENT))).get("generation"))
     manifest = mapping_of(_document(session / GENERATIONS, generation, "/manifest.json"))
     entries: dict[str, Json] = {}
     faults: list[Unreadable] = []
@@ -83,7 +91,7 @@ def _entries(session: Path) -> tuple[dict[str, Json], list[Unreadable]]:
         for entry in map(mapping_of, list_of(_document(session / PIECES, chunk, ".json"))):
             entries[text_of(entry.get("id"))] = entry
     for segment in _journal(session):
-        for item in Source(segment).records():
+        for item in SourceFile(segment).records():
             if isinstance(item, Unreadable):
                 faults.append(item)
                 continue
@@ -97,36 +105,36 @@ def _entries(session: Path) -> tuple[dict[str, Json], list[Unreadable]]:
 
 def _document(folder: Path, name: str, ending: str) -> object:
     path = Path(f"{folder}/{name}{ending}")
-    return Source(path).document if _NAME.fullmatch(name) and is_beside(path) else None
+    return SourceFile(path).document if _NAME.fullmatch(name) and is_sibling(path) else None
 
 
 def _journal(session: Path) -> list[Path]:
     folder = session / JOURNAL
-    return [path for path in sorted(folder.glob("*.jsonl")) if is_beside(path)]
+    return [path for path in sorted(folder.glob("*.jsonl")) if is_sibling(path)]
 
 
-def _tell(telling: Telling, entry: Json) -> None:
-    at = At(1, entry.get("createdAt"), text_of(entry.get("id")))
+def _tell(builder: SessionBuilder, entry: Json) -> None:
+    at = Position(1, entry.get("createdAt"), text_of(entry.get("id")))
     content = entry.get("content")
     match entry.get("type"), entry.get("role"):
         case "message", "user":
-            telling.prompt(texts_of(content), at, pictures_in(content))
+            builder.add_prompt(texts_of(content), at, count_images(content))
         case "message", "assistant":
-            telling.answer(texts_of(content), at)
+            builder.add_answer(texts_of(content), at)
         case "effect", _:
             detail, state = mapping_of(entry.get("detail")), mapping_of(entry.get("state"))
-            telling.call(at.native_id, text_of(detail.get("toolName")).rpartition(".")[2], detail.get("input"))
-            telling.result(at.native_id, _output(state), At(1, entry.get("updatedAt"), at.native_id))
+            builder.add_call(at.native_id, text_of(detail.get("toolName")).rpartition(".")[2], detail.get("input"))
+            builder.add_result(at.native_id, _output(state), Position(1, entry.get("updatedAt"), at.native_id))
 
 
-def _output(state: Json) -> Output:
+def _output(state: Json) -> ToolResult:
     """What a tool answered: what a command printed with its exit code, else text."""
     output = mapping_of(state.get("output"))
     failed = output.get("type") == "error" or state.get("status") == "failed"
-    printed = printed_in(mapping_of(output.get("structured_content")), failed=failed)
+    printed = parse_printed(mapping_of(output.get("structured_content")), failed=failed)
     fault = text_of(mapping_of(output.get("error")).get("message"))
     text = printed.text or texts_of(output.get("content")) or text_of(state.get("outputText")) or fault
-    return Output(text, printed.exit_code, failed=printed.failed)
+    return ToolResult(text, printed.exit_code, failed=printed.failed)
 
 
 def locations(environment: Environment) -> Iterator[Path]:

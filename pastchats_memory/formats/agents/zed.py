@@ -14,18 +14,18 @@ from pathlib import Path, PurePath
 from pastchats_memory.files.foreign_sqlite import Database
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.locations import Environment
-from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of
+from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of
 from pastchats_memory.formats.base.source import (
     LONGEST_LINE,
     BadJson,
     Json,
-    Source,
+    SourceFile,
     list_of,
     mapping_of,
     parse_json,
     text_of,
 )
-from pastchats_memory.formats.base.tools import Output, text_in
+from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.dates import iso_utc, to_the_minute
 
@@ -47,7 +47,7 @@ COLUMNS = (
 )
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether it is Zed's database of threads, or one thread's document."""
     if source.shape == "sqlite":
         return source.tables.get("threads", frozenset()) >= {"id", "data_type", "data"}
@@ -79,7 +79,7 @@ def _start(place: Json) -> int | None:
     return start if isinstance(start, int) and not isinstance(start, bool) and start >= 0 else None
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """The turns of every thread in order; a subagent's thread is a sidechain."""
     if source.shape == "sqlite":
         yield from source.from_database(lambda database: _from_database(database, str(source.path)))
@@ -93,17 +93,19 @@ def read(source: Source) -> Iterator[Row]:
 
 def _text_thread(document: Json, name: str) -> Iterator[Row]:
     """Messages are stretches of one text, from where each begins, in bytes, to where the next does."""
-    telling = Telling(About(text_of(document.get("id")) or name, metadata={"title": text_of(document.get("summary"))}))
+    builder = SessionBuilder(
+        SessionInfo(text_of(document.get("id")) or name, metadata={"title": text_of(document.get("summary"))})
+    )
     text = text_of(document.get("text")).encode("utf-8", "replace")
     places = [mapping_of(message) for message in list_of(document.get("messages"))]
     starts = [_start(place) or 0 for place in places]
     for place, start, end in zip(places, starts, [*starts[1:], len(text)], strict=True):
         words = text[start:end].decode("utf-8", "replace").strip()
         if mapping_of(place.get("metadata")).get("role") == "assistant":
-            telling.answer(words, At(1))
+            builder.add_answer(words, Position(1))
         elif mapping_of(place.get("metadata")).get("role") == "user":
-            telling.prompt(words, At(1))
-    yield from telling.drafts.rest()
+            builder.add_prompt(words, Position(1))
+    yield from builder.queue.flush()
 
 
 def _from_database(database: Database, path: str) -> Iterator[Row]:
@@ -149,15 +151,17 @@ def _turns(document: Json, thread: Json) -> Iterator[Row]:
     began = next((time for key in ("created_at", "updated_at") if (time := iso_utc(thread.get(key)))), None)
     began = began or iso_utc(document.get("updated_at"))
     about: Json = {"title": title, "parent_conversation_id": parent, "ts_source": "session" if began else ""}
-    telling = Telling(About(text_of(thread.get("id")) or None, _folder(thread), None, to_the_minute(began), about))
-    telling.model = text_of(mapping_of(document.get("model")).get("model"))
+    builder = SessionBuilder(
+        SessionInfo(text_of(thread.get("id")) or None, _folder(thread), None, to_the_minute(began), about)
+    )
+    builder.model = text_of(mapping_of(document.get("model")).get("model"))
     branch = "sidechain" if parent else "main"
     for message in map(mapping_of, list_of(document.get("messages"))):
         if "segments" in message:
-            _earlier(telling, message, branch)
+            _earlier(builder, message, branch)
         else:
-            _message(telling, message, branch)
-    yield from telling.rest()
+            _message(builder, message, branch)
+    yield from builder.flush()
 
 
 def _folder(thread: Json) -> str | None:
@@ -170,16 +174,16 @@ def _folder(thread: Json) -> str | None:
     return folder_of(dict(zip(places, lines, strict=False)).get("0") or lines[0])
 
 
-def _message(telling: Telling, message: Json, branch: str) -> None:
+def _message(builder: SessionBuilder, message: Json, branch: str) -> None:
     user, agent = mapping_of(message.get("User")), mapping_of(message.get("Agent"))
-    at = At(1, native_id=text_of(user.get("id")), branch=branch)
+    at = Position(1, native_id=text_of(user.get("id")), branch=branch)
     parts = [mapping_of(part) for part in list_of(user.get("content"))]
-    telling.prompt(_typed(parts), at, sum("Image" in part for part in parts))
+    builder.add_prompt(_typed(parts), at, sum("Image" in part for part in parts))
     said = [mapping_of(part) for part in list_of(agent.get("content"))]
-    telling.answer("\n\n".join(text for part in said if (text := text_of(part.get("Text")))), at)
+    builder.add_answer("\n\n".join(text for part in said if (text := text_of(part.get("Text")))), at)
     results = mapping_of(agent.get("tool_results"))
     for use in (mapping_of(part.get("ToolUse")) for part in said if "ToolUse" in part):
-        _tool(telling, use, mapping_of(results.get(text_of(use.get("id")))), at)
+        _tool(builder, use, mapping_of(results.get(text_of(use.get("id")))), at)
 
 
 def _typed(parts: Sequence[Json]) -> str:
@@ -208,34 +212,34 @@ def _first_path(uri: Json) -> object:
     return mapping_of(inner).get("abs_path")
 
 
-def _tool(telling: Telling, use: Json, result: Json, at: At) -> None:
+def _tool(builder: SessionBuilder, use: Json, result: Json, at: Position) -> None:
     call_id = text_of(use.get("id"))
-    telling.call(call_id, text_of(use.get("name")), use.get("input"))
-    telling.result(call_id, Output(_answered(result), failed=result.get("is_error") is True), at)
+    builder.add_call(call_id, text_of(use.get("name")), use.get("input"))
+    builder.add_result(call_id, ToolResult(_answered(result), failed=result.get("is_error") is True), at)
 
 
 def _answered(result: Json) -> str:
     """The text that a tool answered, in a part or, from 2026 on, in a list of parts."""
     content = result.get("content")
     parts = [mapping_of(part) for part in (content if isinstance(content, list) else [content])]
-    return "\n".join(text for part in parts if (text := text_of(part.get("Text")))) or text_in(content)
+    return "\n".join(text for part in parts if (text := text_of(part.get("Text")))) or text_of_result(content)
 
 
-def _earlier(telling: Telling, message: Json, branch: str) -> None:
+def _earlier(builder: SessionBuilder, message: Json, branch: str) -> None:
     """A message of the first generation."""
-    at = At(1, branch=branch)
+    at = Position(1, branch=branch)
     segments = [mapping_of(segment) for segment in list_of(message.get("segments"))]
     text = "\n\n".join(text_of(segment.get("text")) for segment in segments if segment.get("type") == "text")
     if message.get("role") == "user":
-        telling.prompt(text, at)
+        builder.add_prompt(text, at)
     elif message.get("role") == "assistant":
-        telling.answer(text, at)
+        builder.add_answer(text, at)
     for use in map(mapping_of, list_of(message.get("tool_uses"))):
-        telling.call(text_of(use.get("id")), text_of(use.get("name")), use.get("input"))
+        builder.add_call(text_of(use.get("id")), text_of(use.get("name")), use.get("input"))
     for result in map(mapping_of, list_of(message.get("tool_results"))):
         text = _answered(result) or text_of(result.get("output"))
-        output = Output(text, failed=result.get("is_error") is True)
-        telling.result(text_of(result.get("tool_use_id")), output, at)
+        output = ToolResult(text, failed=result.get("is_error") is True)
+        builder.add_result(text_of(result.get("tool_use_id")), output, at)
 
 
 def locations(environment: Environment) -> Iterator[Path]:

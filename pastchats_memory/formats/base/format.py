@@ -14,7 +14,7 @@ from pastchats_memory.formats.base.locations import Locations, no_locations
 if TYPE_CHECKING:
     from pastchats_memory.formats.base.checkpoint import Checkpoint
     from pastchats_memory.formats.base.hooks import HookDialect
-    from pastchats_memory.formats.base.source import Source
+    from pastchats_memory.formats.base.source import SourceFile
     from pastchats_memory.model import Task, Turn, Unreadable
 
     Row = Turn | Task | Unreadable | Checkpoint
@@ -54,12 +54,12 @@ class Format(NamedTuple):
     """What `metadata.format` says, such as `claude-code`."""
     version: int
     """Raise it whenever the same file gives other turns: files read by a lower version are read again."""
-    detect: Callable[[Source], int]
+    detect: Callable[[SourceFile], int]
     """Return a confidence from 0 (not this format) to 100, from the file's head, sample or outline.
 
     90 is a unique marker, 70 a table layout, 50 a shape, 20 looks like a dialogue, 10 is for notes. Raises NotText, OSError.
     """
-    read: Callable[[Source], Iterator[Row]]
+    read: Callable[[SourceFile], Iterator[Row]]
     """Yield the turns of each conversation in order, the tasks, and the lines that cannot be read.
 
     A reader that can resume yields a Checkpoint after the last whole line, and resumes from `source.resumed`.
@@ -81,7 +81,7 @@ class Format(NamedTuple):
     hooks: HookDialect | None = None
     resume: Callable[[Session], list[str]] | None = None
     """Return the program's own command that resumes a session, as a list of arguments."""
-    explain: Callable[[Source], Mapping[str, str]] | None = None
+    explain: Callable[[SourceFile], Mapping[str, str]] | None = None
     """Return the keys that were taken for role, text, time and conversation, for a format without fixed keys. Raises OSError."""
 
     def __repr__(self) -> str:
@@ -93,6 +93,6 @@ class Format(NamedTuple):
         return hash(self.name)
 
 
-def confident(matches: Callable[[Source], bool], confidence: int) -> Callable[[Source], int]:
+def confident(matches: Callable[[SourceFile], bool], confidence: int) -> Callable[[SourceFile], int]:
     """Return a `detect` that has this confidence in every file for which a predicate holds."""
     return lambda source: confidence if matches(source) else 0

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from pastchats_memory.formats.base.session import Row
-from pastchats_memory.formats.base.source import SAMPLE_RECORDS, Element, Json, Places, Source, list_of, mapping_of
+from pastchats_memory.formats.base.source import SAMPLE_RECORDS, Element, Json, Places, SourceFile, list_of, mapping_of
 from pastchats_memory.model import Turn, Unreadable
 
 IsConversation = Callable[[object], bool]
 
 
-def holds(source: Source, is_conversation: IsConversation, *keys: str) -> bool:
+def holds(source: SourceFile, is_conversation: IsConversation, *keys: str) -> bool:
     """Whether a conversation is the document, an item of its list (below the key, where it has one), or on one of the first lines."""
     if source.shape == "jsonl":
         return any(is_conversation(record) for record in source.sample)
@@ -23,7 +23,7 @@ def holds(source: Source, is_conversation: IsConversation, *keys: str) -> bool:
 
 
 def conversations(
-    source: Source, is_conversation: IsConversation, turns: Callable[[Json, Places], Iterator[Turn]], *keys: str
+    source: SourceFile, is_conversation: IsConversation, turns: Callable[[Json, Places], Iterator[Turn]], *keys: str
 ) -> Iterator[Row]:
     """The turns of every conversation, one after the other however large the file; what is none is told.
 
@@ -46,7 +46,9 @@ def conversations(
         yield from records.checkpoint({})
 
 
-def _items(source: Source, is_conversation: IsConversation, keys: tuple[str, ...]) -> Iterator[Element | Unreadable]:
+def _items(
+    source: SourceFile, is_conversation: IsConversation, keys: tuple[str, ...]
+) -> Iterator[Element | Unreadable]:
     if is_conversation(source.outline):
         yield Element(1, source.document, None, source.text.encode("utf-8", errors="replace"))
     elif isinstance(source.outline, list):

@@ -14,17 +14,26 @@ from typing import TypeVar
 from urllib.parse import unquote, urlparse
 
 from pastchats_memory.formats.base.checkpoint import RECENT, Checkpoint
-from pastchats_memory.formats.base.source import Element, Json, Record, Source, list_of, mapping_of, number_of, text_of
+from pastchats_memory.formats.base.source import (
+    Element,
+    Json,
+    Record,
+    SourceFile,
+    list_of,
+    mapping_of,
+    number_of,
+    text_of,
+)
 from pastchats_memory.formats.base.tools import (
-    NO_CALL,
-    Call,
-    Output,
-    Plans,
-    call_again,
-    call_of,
-    finding,
+    UNKNOWN_CALL,
+    TodoLists,
+    ToolCall,
+    ToolResult,
+    call_from_json,
+    call_to_json,
     has_failed,
-    kept,
+    notable_result,
+    parse_call,
 )
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.clean import IMAGE, clean
@@ -39,7 +48,7 @@ SPEAKING = ("user", "assistant")
 
 
 @dataclass(slots=True)
-class Draft:
+class PendingTurn:
     """A turn that may still grow."""
 
     role: str
@@ -78,7 +87,7 @@ class Draft:
         )
 
 
-class Drafts:
+class TurnQueue:
     """A queue that lets a turn go when nothing can be added to it any more.
 
     The last turn of the person or the assistant waits for the next one, so that it can be told it was interrupted and
@@ -86,17 +95,17 @@ class Drafts:
     """
 
     def __init__(self) -> None:
-        self._queue: deque[Draft] = deque()
-        self._speaking: Draft | None = None
+        self._queue: deque[PendingTurn] = deque()
+        self._speaking: PendingTurn | None = None
         self._tools: list[object] = []
         self._edits: dict[str, int] = {}
         """How often an edit was made in the words in which it is noted last, and not refused."""
         self._failed: list[str] = []
         """Commands whose last run failed."""
-        self._plans = Plans()
-        self._latest: Draft | None = None
+        self._plans = TodoLists()
+        self._latest: PendingTurn | None = None
 
-    def add(self, draft: Draft) -> None:
+    def add(self, draft: PendingTurn) -> None:
         """Put a turn at the end; tools that were called before any answer are given to the first one.
 
         A turn that says nothing may never do so: what is noted with it would be lost.
@@ -120,7 +129,7 @@ class Drafts:
             if name not in flags:
                 flags.append(name)
 
-    def tool(self, label: str) -> None:
+    def add_tool(self, label: str) -> None:
         """Note a call with the answer that it followed, one that was made again as the latest."""
         tools = self._tools
         if self._speaking is not None and self._speaking.role == "assistant":
@@ -145,7 +154,7 @@ class Drafts:
             if self._edits[label] == 0 and label in tools:
                 tools.remove(label)
 
-    def finding(self, call: Call, output: Output) -> tuple[str, str, str] | None:
+    def notable_result(self, call: ToolCall, output: ToolResult) -> tuple[str, str, str] | None:
         """Role, kind and text of the row to keep of a call and its answer, None for what is not worth one.
 
         A command that failed before is worth one when it succeeds. An edit that was refused is none that was made.
@@ -159,9 +168,9 @@ class Drafts:
         elif failed and call.command and call.command not in self._failed:
             self._failed.append(call.command)
             del self._failed[:-MOST_TOOLS]
-        return finding(call, output, mended=mended)
+        return notable_result(call, output, mended=mended)
 
-    def plan(self, name: str, arguments: object, call_id: str = "", at: str | None = None, line: int = 0) -> None:
+    def add_plan(self, name: str, arguments: object, call_id: str = "", at: str | None = None, line: int = 0) -> None:
         """Take a tool call that may keep a list of what is to be done; its time and line are else those of the turn before."""
         said = self._latest
         if said is not None and said.conversation_id:
@@ -169,16 +178,16 @@ class Drafts:
                 name, arguments, said.conversation_id, at=at or said.timestamp, line=line or said.line, call_id=call_id
             )
 
-    def planned(self, call_id: str, told: object, text: str) -> None:
+    def add_plan_result(self, call_id: str, told: object, text: str) -> None:
         """Take what such a call answered."""
         self._plans.result(call_id, told, text)
 
-    def ready(self, position: int) -> Iterator[Turn]:
+    def pop_complete(self, position: int) -> Iterator[Turn]:
         """The turns that no record after `position` can change."""
         while self._queue and self._queue[0] is not self._speaking and self._queue[0].until <= position:
             yield from self._first()
 
-    def rest(self) -> Iterator[Turn]:
+    def flush(self) -> Iterator[Turn]:
         """All that is left, at the end of the file."""
         while self._queue:
             yield from self._first()
@@ -189,12 +198,12 @@ class Drafts:
             yield from self._plans.tasks(self._latest.cwd, self._latest.project)
 
     @property
-    def speaking(self) -> Draft | None:
+    def last_spoken(self) -> PendingTurn | None:
         """The last turn of the person or the assistant."""
         return self._speaking
 
     @property
-    def answers(self) -> list[Draft]:
+    def answers(self) -> list[PendingTurn]:
         """The assistant's turns that may still grow."""
         return [draft for draft in self._queue if draft.role == "assistant"]
 
@@ -208,9 +217,9 @@ class Drafts:
             "plans": self._plans.state(),
         }  # fmt: skip
 
-    def go_on(self, state: Json) -> None:
+    def restore(self, state: Json) -> None:
         """Take up what `state` gave when the file was shorter; positions are counted anew from there."""
-        waiting = [Draft(**{**mapping_of(draft), "until": 0}) for draft in list_of(state.get("queue"))]  # type: ignore[arg-type] # as `state` wrote them
+        waiting = [PendingTurn(**{**mapping_of(draft), "until": 0}) for draft in list_of(state.get("queue"))]  # type: ignore[arg-type] # as `state` wrote them
         speaking = state.get("speaking")
         self._queue.extend(waiting)
         self._speaking = waiting[speaking] if isinstance(speaking, int) else None
@@ -218,8 +227,8 @@ class Drafts:
         self._edits = {label: number_of(uses) or 0 for label, uses in mapping_of(state.get("edits")).items()}
         self._failed = [text_of(command) for command in list_of(state.get("failed"))]
         latest = mapping_of(state.get("latest"))
-        self._latest = Draft(**latest) if latest else None  # type: ignore[arg-type] # as `state` wrote it
-        self._plans.go_on(mapping_of(state.get("plans")))
+        self._latest = PendingTurn(**latest) if latest else None  # type: ignore[arg-type] # as `state` wrote it
+        self._plans.restore(mapping_of(state.get("plans")))
 
     def _first(self) -> Iterator[Turn]:
         turn = self._queue.popleft().turn()
@@ -236,7 +245,7 @@ _SEPARATOR = re.compile(r"[/\\]")
 
 
 @dataclass(slots=True)
-class About:
+class SessionInfo:
     """What holds for every turn of a conversation; a reader may learn of it while it reads."""
 
     conversation_id: str | None = None
@@ -248,7 +257,7 @@ class About:
 
 
 @dataclass(frozen=True, slots=True)
-class At:
+class Position:
     """Where a record stands and what it says of itself."""
 
     line: int
@@ -260,27 +269,27 @@ class At:
     """Who speaks beside the conversation, such as a subagent: what it says is a conversation of its own."""
 
 
-class Telling:
+class SessionBuilder:
     """The turns of one conversation, in the order in which the reader tells of them."""
 
-    def __init__(self, about: About) -> None:
-        self.about = about
-        self.drafts = Drafts()
+    def __init__(self, about: SessionInfo) -> None:
+        self.info = about
+        self.queue = TurnQueue()
         self.model = ""
         """The model that answers, where answers do not tell their own."""
-        self._calls: dict[str, Call] = {}
+        self._calls: dict[str, ToolCall] = {}
         self._is_open = False
         """Whether a piece may go on where the last turn ends."""
 
-    def say(self, role: str, kind: str, text: str, at: At, **metadata: object) -> Draft:
+    def add_turn(self, role: str, kind: str, text: str, at: Position, **metadata: object) -> PendingTurn:
         """A turn, whoever said it; without text it comes to nothing unless something is added."""
-        about, conversation = self.about, self.about.conversation_id
+        about, conversation = self.info, self.info.conversation_id
         if at.aside:
             metadata["parent_conversation_id"] = conversation
             conversation = f"{conversation}/{at.aside}"
         moment = iso_utc(at.time)
         about.started = to_the_minute(moment) or about.started
-        draft = Draft(
+        draft = PendingTurn(
             role=role,
             kind=kind,
             line=at.line,
@@ -293,91 +302,91 @@ class Telling:
             branch="sidechain" if at.aside else at.branch,
             metadata=about.metadata | metadata,
         )
-        self.drafts.add(draft)
+        self.queue.add(draft)
         self._is_open = False
         return draft
 
-    def prompt(self, text: str, at: At, pictures: int = 0, *, kind: str = "prompt") -> None:
+    def add_prompt(self, text: str, at: Position, pictures: int = 0, *, kind: str = "prompt") -> None:
         """What was typed, or on a sidechain what an agent wrote for another; pictures alone are said to be such."""
         role = "system" if at.aside or at.branch == "sidechain" else "user"
         if text.strip() or pictures:
-            self.say(role, kind, text.strip() or IMAGE, at, attachments=["image"] * pictures)
+            self.add_turn(role, kind, text.strip() or IMAGE, at, attachments=["image"] * pictures)
 
-    def answer(self, text: str, at: At, model: str = "") -> None:
+    def add_answer(self, text: str, at: Position, model: str = "") -> None:
         """What the assistant visibly said, if anything."""
         if text.strip():
-            self.say("assistant", "answer", text, at, model=model or self.model)
+            self.add_turn("assistant", "answer", text, at, model=model or self.model)
 
-    def piece(self, role: str, text: str, at: At) -> None:
+    def add_chunk(self, role: str, text: str, at: Position) -> None:
         """What the person typed or the assistant said, as it came: it goes on where the piece before it ended, unless anything came between."""
-        spoken = self.drafts.speaking
+        spoken = self.queue.last_spoken
         if self._is_open and spoken is not None and spoken.role == role:
             spoken.texts[-1] += text
         elif not text.strip():
             return
         elif role == "user":
-            self.say("user", "prompt", text, at)
+            self.add_turn("user", "prompt", text, at)
         else:
-            self.say("assistant", "answer", text, at, model=self.model)
+            self.add_turn("assistant", "answer", text, at, model=self.model)
         self._is_open = True
 
-    def pause(self) -> None:
+    def end_chunk(self) -> None:
         """Something came that is no piece."""
         self._is_open = False
 
-    def call(self, call_id: str, name: str, arguments: object) -> None:
+    def add_call(self, call_id: str, name: str, arguments: object) -> None:
         """A tool was called; arguments are an object, JSON text of one, or raw text."""
-        call = call_of(name, arguments)
-        self.pause()
+        call = parse_call(name, arguments)
+        self.end_chunk()
         self._calls[call_id] = call
-        self.drafts.tool(call.label)
-        self.drafts.plan(name, arguments, call_id)
+        self.queue.add_tool(call.label)
+        self.queue.add_plan(name, arguments, call_id)
 
-    def requested(self, call: Json) -> None:
+    def add_openai_call(self, call: Json) -> None:
         """A call as OpenAI's models write it: what is called stands in `function`, in older logs beside the id."""
         function = mapping_of(call.get("function")) or call
-        self.call(text_of(call.get("id")), text_of(function.get("name")) or "tool", function.get("arguments"))
+        self.add_call(text_of(call.get("id")), text_of(function.get("name")) or "tool", function.get("arguments"))
 
-    def awaits(self, call_id: str) -> bool:
+    def awaits_result(self, call_id: str) -> bool:
         """Whether a call has not been answered yet."""
         return call_id in self._calls
 
-    def result(self, call_id: str, output: Output, at: At) -> None:
+    def add_result(self, call_id: str, output: ToolResult, at: Position) -> None:
         """What the tool answered: kept as a row when it is an error, the result of tests, a build or a linter, or a person's answer."""
-        self.drafts.planned(call_id, None, output.text)
-        found = self.drafts.finding(self._calls.pop(call_id, NO_CALL), output)
+        self.queue.add_plan_result(call_id, None, output.text)
+        found = self.queue.notable_result(self._calls.pop(call_id, UNKNOWN_CALL), output)
         if found is not None:
             own = f"{at.native_id}:{call_id}" if at.native_id and call_id else at.native_id
-            self.say(*found, replace(at, native_id=own))
+            self.add_turn(*found, replace(at, native_id=own))
 
-    def rest(self) -> Iterator[Turn | Task]:
+    def flush(self) -> Iterator[Turn | Task]:
         """What could still change as long as there was more to read."""
-        yield from self.drafts.rest()
-        yield from self.drafts.tasks()
+        yield from self.queue.flush()
+        yield from self.queue.tasks()
 
     def state(self) -> Json:
         """All that a longer file needs of this one, as JSON."""
-        calls = {call_id: kept(call) for call_id, call in list(self._calls.items())[-RECENT:]}
+        calls = {call_id: call_to_json(call) for call_id, call in list(self._calls.items())[-RECENT:]}
         return {
-            "about": asdict(self.about),
-            "drafts": self.drafts.state(),
+            "about": asdict(self.info),
+            "drafts": self.queue.state(),
             "model": self.model,
             "calls": calls,
             "is_open": self._is_open,
         }
 
-    def go_on(self, state: Json) -> None:
+    def restore(self, state: Json) -> None:
         """Take up what `state` gave when the file was shorter."""
-        self.about = About(**mapping_of(state.get("about")))  # type: ignore[arg-type] # as `state` wrote it
-        self.drafts.go_on(mapping_of(state.get("drafts")))
+        self.info = SessionInfo(**mapping_of(state.get("about")))  # type: ignore[arg-type] # as `state` wrote it
+        self.queue.restore(mapping_of(state.get("drafts")))
         self.model = text_of(state.get("model"))
         self._is_open = state.get("is_open") is True
         for call_id, call in mapping_of(state.get("calls")).items():
-            self._calls[call_id] = call_again(call)
+            self._calls[call_id] = call_from_json(call)
 
 
-def told(
-    source: Source, telling: Telling, take: Callable[[Record], str | None], kept: Json | None = None
+def read_session(
+    source: SourceFile, builder: SessionBuilder, take: Callable[[Record], str | None], kept: Json | None = None
 ) -> Iterator[Row]:
     """The turns of a session with a record a line, in file order, and where to go on when it has grown.
 
@@ -389,15 +398,15 @@ def told(
 
     """
     if source.resumed is not None:
-        telling.go_on(source.resumed.state)
+        builder.restore(source.resumed.state)
     records = source.records()
-    yield from taken(source, telling, records, take)
-    yield from records.checkpoint(telling.state() | (kept or {}))
-    yield from telling.rest()
+    yield from read_items(source, builder, records, take)
+    yield from records.checkpoint(builder.state() | (kept or {}))
+    yield from builder.flush()
 
 
-def taken(
-    source: Source, telling: Telling, items: Iterable[Item | Unreadable], take: Callable[[Item], str | None]
+def read_items(
+    source: SourceFile, builder: SessionBuilder, items: Iterable[Item | Unreadable], take: Callable[[Item], str | None]
 ) -> Iterator[Row]:
     """The turns that no further item can change, as soon as that is known, and which items are none; `take` as `told` has it."""
     for position, item in enumerate(items):
@@ -405,7 +414,7 @@ def taken(
             yield item
         elif fault := take(item):
             yield Unreadable(str(source.path), item.line, fault)
-        yield from telling.drafts.ready(position)
+        yield from builder.queue.pop_complete(position)
 
 
 def texts_of(content: object) -> str:
@@ -416,7 +425,7 @@ def texts_of(content: object) -> str:
     return "\n\n".join(text for block in blocks if block.get("type") == "text" and (text := text_of(block.get("text"))))
 
 
-def pictures_in(content: object, kinds: tuple[str, ...] = ("image",)) -> int:
+def count_images(content: object, kinds: tuple[str, ...] = ("image",)) -> int:
     """How many pictures are among the blocks of a message's content."""
     return sum(mapping_of(block).get("type") in kinds for block in list_of(content))
 
@@ -431,7 +440,7 @@ def folder_of(value: object) -> str | None:
     return path[1:] if drive else path or None
 
 
-def folder_on(path: str, is_wanted: Callable[[str], bool]) -> str | None:
+def find_folder(path: str, is_wanted: Callable[[str], bool]) -> str | None:
     """The first of the folders down an absolute path, the whole of it being the last, that is the wanted one; None where none is."""
     if len(path) > LONGEST_PATH or not (path.startswith("/") or path[1:2] == ":"):
         return None

@@ -17,7 +17,7 @@ EVENTS, WORKSPACE = "events.jsonl", "workspace.yaml"
 _CWD = re.compile(r"^cwd:[ \t]*+(.*[^ \t\n])", re.MULTILINE)
 
 
-def is_beside(path: Path) -> bool:
+def is_sibling(path: Path) -> bool:
     """Whether there is a file by itself."""
     return path.is_file() and not path.is_symlink()
 
@@ -26,10 +26,10 @@ MOST = 1 << 16
 """Characters of a file that names a folder."""
 
 
-def text_beside(path: Path) -> str:
+def read_sibling(path: Path) -> str:
     """The beginning of a small file; nothing where there is none or it may not be read."""
     try:
-        if not is_beside(path):
+        if not is_sibling(path):
             return ""
         with path.open(encoding="utf-8", errors="replace") as file:
             return file.read(MOST)
@@ -37,15 +37,15 @@ def text_beside(path: Path) -> str:
         return ""
 
 
-def field_beside(path: Path, *keys: str) -> str:
+def read_sibling_field(path: Path, *keys: str) -> str:
     """The first string under one of the keys in the beginning of a JSON file, which need not be whole; `""` where there is none."""
-    found = re.search(rf'"(?:{"|".join(keys)})"\s*:\s*("(?:[^"\\]|\\.){{1,4000}}")', text_beside(path))
+    found = re.search(rf'"(?:{"|".join(keys)})"\s*:\s*("(?:[^"\\]|\\.){{1,4000}}")', read_sibling(path))
     return text_of(parse_json(found[1])) if found else ""
 
 
 def recorded_cwd(folder: Path) -> str | None:
     """The working directory in the `workspace.yaml` of a session's folder."""
-    found = _CWD.search(text_beside(folder / WORKSPACE))
+    found = _CWD.search(read_sibling(folder / WORKSPACE))
     if found is None:
         return None
     written = found[1]

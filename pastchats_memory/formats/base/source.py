@@ -270,7 +270,7 @@ class Element:
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceFile:
     """A file to be read, with what the caller wants of it."""
 
     path: Path
@@ -289,14 +289,14 @@ class Source:
     """JSONL that has only grown since this was yielded: `records` begins there. The reader takes its state up or raises
     CannotResume."""
 
-    def once(self, making: Callable[[Source], _Told]) -> _Told:
+    def once(self, making: Callable[[SourceFile], _Told]) -> _Told:
         """What `making` makes of the file: made once, since recognising, reading and explaining ask for the same."""
         if making not in self._made:
             self._made[making] = making(self)
         return cast("_Told", self._made[making])
 
     @cached_property
-    def _made(self) -> dict[Callable[[Source], object], object]:
+    def _made(self) -> dict[Callable[[SourceFile], object], object]:
         return {}
 
     def open(self) -> BinaryIO:
@@ -341,12 +341,12 @@ class Source:
             raise NotText(f"an SQLite database that cannot be read: {fault}") from fault
 
     def from_database(
-        self, telling: Callable[[foreign_sqlite.Database], Iterator[_Told]]
+        self, builder: Callable[[foreign_sqlite.Database], Iterator[_Told]]
     ) -> Iterator[_Told | Unreadable]:
         """What `telling` makes of the database, up to where it is damaged. Raises OSError."""
         try:
             with foreign_sqlite.opened(self.path) as database:
-                yield from telling(database)
+                yield from builder(database)
                 if left_out := database.left_out:
                     yield Unreadable(str(self.path), 0, left_out)
         except foreign_sqlite.ForeignFault as fault:
@@ -528,7 +528,7 @@ class Source:
 class Records:
     """The records of a JSONL file one after the other, and how far they were read."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceFile) -> None:
         self._source = source
         start = source.resumed
         self.offset = 0 if start is None else start.offset

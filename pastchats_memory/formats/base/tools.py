@@ -22,7 +22,7 @@ from pastchats_memory.text.shell import check_of, ends_badly, is_look
 # Each client words the answers for its model in a way of its own: JSON by a question's place or id (Gemini CLI, Codex), pairs of
 # `"question"="answer"` (Claude Code, OpenCode), a line a heading (Qwen Code), the choice alone (GitHub Copilot CLI).
 
-Asked = tuple[tuple[str, str], ...]
+Questions = tuple[tuple[str, str], ...]
 """Each question of a call: what its answer is told by, and its words."""
 
 TOOLS = frozenset({"askuserquestion", "askuser", "requestuserinput", "question", "askquestion", "askquestions"})
@@ -43,14 +43,14 @@ _LINE = re.compile(r"^\*\*([^*\n]{1,200})\*\*: ", re.MULTILINE)
 _BETWEEN_WORDS = re.compile(r"[^a-z]")
 
 
-def asks(name: str) -> bool:
+def is_question_tool(name: str) -> bool:
     """Whether a tool puts questions to the person."""
     return _BETWEEN_WORDS.sub("", name.lower()) in TOOLS
 
 
-def questions_of(name: str, inputs: Json) -> Asked:
+def questions_of(name: str, inputs: Json) -> Questions:
     """The questions that a call asks; none of another tool's."""
-    if not asks(name):
+    if not is_question_tool(name):
         return ()
     questions = [mapping_of(question) for question in list_of(inputs.get("questions"))] or [inputs]
     return tuple(
@@ -63,7 +63,7 @@ def questions_of(name: str, inputs: Json) -> Asked:
     )
 
 
-def answers_in(asked: Asked, text: str) -> str:
+def parse_answers(asked: Questions, text: str) -> str:
     """What the person answered, each answer below its question; `""` where that is not what the text says."""
     if text.startswith(OPENINGS):
         return "\n\n".join(_shown(_from_pairs(text)))
@@ -96,7 +96,7 @@ def _from_pairs(text: str) -> list[tuple[str, str]]:
     return told
 
 
-def _from_json(asked: Asked, text: str) -> list[tuple[str, str]]:
+def _from_json(asked: Questions, text: str) -> list[tuple[str, str]]:
     try:
         answers = mapping_of(mapping_of(orjson.loads(text)).get("answers"))
     except orjson.JSONDecodeError:
@@ -110,7 +110,7 @@ def _words(answer: object) -> str:
     return text_of(chosen) or "\n".join(text_of(each).removeprefix(NOTED) for each in list_of(chosen))
 
 
-def _from_lines(asked: Asked, text: str) -> list[tuple[str, str]]:
+def _from_lines(asked: Questions, text: str) -> list[tuple[str, str]]:
     _, *parts = _LINE.split(text)
     questions = dict(asked)
     return [(questions.get(heading, heading), answer) for heading, answer in zip(parts[::2], parts[1::2], strict=True)]
@@ -165,19 +165,19 @@ PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: ([^\n]{1,300})", re.M
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ToolCall:
     """A tool call, in as many words as may be kept of it."""
 
     label: str
     """Tool and subject on one line, such as `Bash pytest -q`."""
     command: str = ""
     """The shell command, when it was one."""
-    asked: Asked = ()
+    asked: Questions = ()
     """The questions that it put to the person, when it was a tool for that."""
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class ToolResult:
     """What a tool answered."""
 
     text: str
@@ -185,11 +185,11 @@ class Output:
     failed: bool = False
 
 
-NO_CALL = Call("tool")
+UNKNOWN_CALL = ToolCall("tool")
 """What was called, for an answer to which no call is known."""
 
 
-def call_of(name: str, arguments: object) -> Call:
+def parse_call(name: str, arguments: object) -> ToolCall:
     """The call of a tool by its name and its input: an object, an object as JSON text, or raw text."""
     values = arguments
     if isinstance(arguments, str):
@@ -197,7 +197,7 @@ def call_of(name: str, arguments: object) -> Call:
             values = orjson.loads(arguments)
         except orjson.JSONDecodeError:
             files = PATCHED.findall(arguments)
-            return Call(_line(f"{name} {', '.join(files) or arguments}"))
+            return ToolCall(_line(f"{name} {', '.join(files) or arguments}"))
     inputs = mapping_of(values)
     if name.endswith(EDITORS) or (name in AS_EDITORS and "command" in inputs):
         name, inputs = text_of(inputs.get("command")) or name, {**inputs, "command": None}
@@ -205,18 +205,18 @@ def call_of(name: str, arguments: object) -> Call:
     files = PATCHED.findall(command or next((text for key in PATCHES if (text := text_of(inputs.get(key)))), ""))
     subject = command or next((text for key in SUBJECTS if (text := text_of(inputs.get(key)))), "")
     label = _line(f"{name} {', '.join(files) or subject}")
-    return Call(label, "" if files else clean(command).strip(), questions_of(name, inputs))
+    return ToolCall(label, "" if files else clean(command).strip(), questions_of(name, inputs))
 
 
-def kept(call: Call) -> list[object]:
+def call_to_json(call: ToolCall) -> list[object]:
     """All of the call, as JSON."""
     return [call.label, call.command, call.asked]
 
 
-def call_again(value: object) -> Call:
+def call_from_json(value: object) -> ToolCall:
     """The call of which `kept` gave the value."""
     label, command, asked = list_of(value)
-    return Call(
+    return ToolCall(
         text_of(label),
         text_of(command),
         tuple((text_of(key), text_of(words)) for key, words in map(list_of, list_of(asked))),
@@ -237,7 +237,7 @@ def _line(text: str) -> str:
     return line if len(line) <= LABEL_LENGTH else beginning(line, LABEL_LENGTH - 1) + "…"
 
 
-def text_in(content: object) -> str:
+def text_of_result(content: object) -> str:
     """The text of a tool result: a string, a list of strings and text blocks, or an object that holds one of them."""
     if isinstance(content, dict):
         content = content.get("content") or content.get("output") or content.get("text")
@@ -247,10 +247,10 @@ def text_in(content: object) -> str:
     return "\n".join(part for part in parts if isinstance(part, str))
 
 
-def output_of(value: object) -> Output:
+def parse_result(value: object) -> ToolResult:
     """A tool's answer with its exit code, in the spellings that agents use for it: JSON with metadata, or a header of lines."""
     success = mapping_of(value).get("success")
-    text = text_in(value)
+    text = text_of_result(value)
     if text.startswith('{"'):
         try:
             inner = mapping_of(orjson.loads(text))
@@ -258,22 +258,22 @@ def output_of(value: object) -> Output:
             inner = {}
         code = number_of(mapping_of(inner.get("metadata")).get("exit_code"))
         if isinstance(inner.get("output"), str):
-            return Output(text_of(inner.get("output")), code, failed=bool(code))
+            return ToolResult(text_of(inner.get("output")), code, failed=bool(code))
     if found := EXIT_CODE.match(text):
         code, rest = int(found[1]), text[found.end() :]
         mark = OUTPUT_MARK.search(rest[:HEADER_LENGTH])
-        return Output(rest[mark.end() :] if mark else rest, code, failed=code != 0)
-    return Output(text, failed=success is False or text.startswith(NEVER_RAN))
+        return ToolResult(rest[mark.end() :] if mark else rest, code, failed=code != 0)
+    return ToolResult(text, failed=success is False or text.startswith(NEVER_RAN))
 
 
-def printed_in(fields: Json, *, failed: bool = False) -> Output:
+def parse_printed(fields: Json, *, failed: bool = False) -> ToolResult:
     """What a command printed and how it ended, of an object that tells them under the usual names."""
     text = "\n".join(words for key in PRINTED if (words := text_of(fields.get(key))))
     code = next((code for key in ENDED_WITH if (code := number_of(fields.get(key))) is not None), None)
-    return Output(text, code, failed=failed or bool(code))
+    return ToolResult(text, code, failed=failed or bool(code))
 
 
-def finding(call: Call, output: Output, *, mended: bool = False) -> tuple[str, str, str] | None:
+def notable_result(call: ToolCall, output: ToolResult, *, mended: bool = False) -> tuple[str, str, str] | None:
     """Role, kind and text of the row to keep of a call and its answer, None for all that is not worth one.
 
     That is a tool's `error` or `result`, and the `answer` that a person gave to the questions of an agent.
@@ -286,7 +286,7 @@ def finding(call: Call, output: Output, *, mended: bool = False) -> tuple[str, s
     """
     text = clean(output.text).strip()
     text = text.removeprefix("<tool_use_error>").removesuffix("</tool_use_error>").strip()
-    if not output.failed and not call.command and (answers := answers_in(call.asked, text)):
+    if not output.failed and not call.command and (answers := parse_answers(call.asked, text)):
         return "user", "answer", answers
     if text.startswith(BOOKKEEPING):
         if refused := SAID_ON_REFUSAL.search(text):
@@ -306,7 +306,7 @@ def finding(call: Call, output: Output, *, mended: bool = False) -> tuple[str, s
     return "tool", "error" if failed else "result", f"{_heading(call)}\n{code}{excerpt(text)}".rstrip()
 
 
-def has_failed(call: Call, output: Output) -> bool:
+def has_failed(call: ToolCall, output: ToolResult) -> bool:
     """Whether the call failed, by what its client says or, where a pipe hides that, by the end of what it printed."""
     if output.failed or not call.command or is_look(call.command):
         return output.failed
@@ -314,11 +314,11 @@ def has_failed(call: Call, output: Output) -> bool:
     return not _is_check(call, text) and ends_badly(call.command, text)
 
 
-def _is_check(call: Call, text: str) -> bool:
+def _is_check(call: ToolCall, text: str) -> bool:
     return (bool(call.command) or call.label.startswith(POLLING)) and check_of(call.command, text) is not None
 
 
-def _heading(call: Call) -> str:
+def _heading(call: ToolCall) -> str:
     if not call.command:
         return call.label
     command = call.command
@@ -332,7 +332,7 @@ def excerpt(text: str) -> str:
     return f"{beginning(text, HEAD_LENGTH).rstrip()}\n[…]\n{ending(text, TAIL_LENGTH).lstrip()}"
 
 
-# Todo lists and plans as agents keep them by tool calls: each call replaces the list, or makes and changes one task.
+# TODO lists and plans as agents keep them by tool calls: each call replaces the list, or makes and changes one task.
 #
 # A reader of transcripts tells every call to a `Plans` and asks it for the tasks at the end of the file.
 
@@ -380,7 +380,7 @@ class _Kept:
             self.last = raw
 
 
-class Plans:
+class TodoLists:
     """The lists of the conversations of one file."""
 
     def __init__(self) -> None:
@@ -441,7 +441,7 @@ class Plans:
         asked = [[call_id, *call] for call_id, call in self._asked.items()]
         return {"lists": lists, "tasks": tasks, "asked": asked, "texts": self._texts}
 
-    def go_on(self, state: Json) -> None:
+    def restore(self, state: Json) -> None:
         """Take up what `state` gave when the file was shorter."""
         for conversation, texts in mapping_of(state.get("texts")).items():
             self._texts[conversation] = {id_: text_of(text) for id_, text in mapping_of(texts).items()}

@@ -9,7 +9,7 @@ from pastchats_memory.formats.base.checkpoint import RECENT, CannotResume
 from pastchats_memory.formats.base.source import Json, list_of, text_of
 
 
-class Branches:
+class BranchTree:
     """Learns of every record in file order, then tells the main branch from what was left behind."""
 
     def __init__(self, before: Json | None = None) -> None:
@@ -61,7 +61,7 @@ Link = tuple[str | None, str | None]
 """A message's own id and that of the one that it answers."""
 
 
-def abandoned(links: Sequence[Link], current: str | None = None) -> frozenset[int]:
+def abandoned_places(links: Sequence[Link], current: str | None = None) -> frozenset[int]:
     """Places of the messages that were left for another branch; none where nothing forks.
 
     The path is walked from the current message, or where that is not known from the last one. A parent that no message has

@@ -21,7 +21,7 @@ from pastchats_memory.formats.base.source import (
     Element,
     Json,
     Places,
-    Source,
+    SourceFile,
     list_of,
     mapping_of,
     parse_json,
@@ -170,7 +170,7 @@ _FENCE = re.compile(r"^```json[ \t]*\n(?=\s*[{\[])", re.MULTILINE)
 _NODE_KEY = re.compile(r'"([\w-]{1,64})"\s{0,8}:\s{0,8}\{')
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether a conversation with a `mapping` of nodes is in it; the sidecars of an export have none."""
     if source.shape == "jsonl":
         return any(is_conversation(record) for record in source.sample)
@@ -179,7 +179,7 @@ def recognise(source: Source) -> bool:
     return any(is_conversation(item) for part in _fenced(source) for item in part.conversations[:SAMPLE_RECORDS])
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """The turns of every conversation, abandoned ones among them, with the line on which the text of each begins."""
     if source.shape == "jsonl":
         yield from conversations(
@@ -191,7 +191,7 @@ def read(source: Source) -> Iterator[Row]:
         yield from _from_markdown(source)
 
 
-def _from_export(source: Source) -> Iterator[Turn | Unreadable]:
+def _from_export(source: SourceFile) -> Iterator[Turn | Unreadable]:
     for place, element in enumerate(_elements(source)):
         if isinstance(element, Unreadable):
             yield element
@@ -201,7 +201,7 @@ def _from_export(source: Source) -> Iterator[Turn | Unreadable]:
             yield Unreadable(str(source.path), element.line, f"item {place} of the export is no conversation")
 
 
-def _from_markdown(source: Source) -> Iterator[Turn]:
+def _from_markdown(source: SourceFile) -> Iterator[Turn]:
     for part in _fenced(source):
         lines = _Lines(part.text, part.first_line)
         for value in filter(is_conversation, part.conversations):
@@ -224,7 +224,7 @@ def is_conversation(value: object) -> bool:
     return any(message is not NO_MESSAGE for message in messages) or "current_node" in fields
 
 
-def _elements(source: Source) -> Iterator[Element | Unreadable]:
+def _elements(source: SourceFile) -> Iterator[Element | Unreadable]:
     """The items of the export one by one, whatever its size; a single conversation is one of its own."""
     if is_conversation(source.outline):
         yield Element(1, source.document, None, source.text.encode("utf-8", errors="replace"))
@@ -241,7 +241,7 @@ class _Part:
     conversations: list[object]
 
 
-def _fenced(source: Source) -> Iterator[_Part]:
+def _fenced(source: SourceFile) -> Iterator[_Part]:
     if source.shape == "markdown" and '"mapping"' in source.text:
         for opening in _FENCE.finditer(source.text):
             text = source.text[opening.end() :].partition("\n```")[0]

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.jsonl_agent import conversations, holds
-from pastchats_memory.formats.base.session import About, At, Row, Telling
-from pastchats_memory.formats.base.source import Json, Places, Source, list_of, mapping_of, text_of
-from pastchats_memory.formats.base.tools import Output, text_in
-from pastchats_memory.formats.base.tree import abandoned
+from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
+from pastchats_memory.formats.base.source import Json, Places, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.tools import ToolResult, text_of_result
+from pastchats_memory.formats.base.tree import abandoned_places
 from pastchats_memory.model import Turn
 from pastchats_memory.text.clean import IMAGE, conversation_hash, shortened
 from pastchats_memory.text.dates import iso_utc, to_the_minute
@@ -29,7 +29,7 @@ _TITLE = re.compile(r'title="([^"]*)"')
 _THINKING = re.compile(r"<antThinking>.*?(?:</antThinking>|\Z)", re.DOTALL)
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether a conversation with `chat_messages` is in it; the sidecars of an export have none."""
     return holds(source, _is_conversation, "conversations")
 
@@ -38,7 +38,7 @@ def _is_conversation(value: object) -> bool:
     return isinstance(mapping_of(value).get("chat_messages"), list)
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """The turns of every conversation; edited prompts and other answers are abandoned."""
     yield from conversations(source, _is_conversation, _turns, "conversations")
 
@@ -46,27 +46,27 @@ def read(source: Source) -> Iterator[Row]:
 def _turns(conversation: Json, places: Places) -> Iterator[Turn]:
     model = text_of(conversation.get("model"))
     messages = _in_order([mapping_of(message) for message in list_of(conversation.get("chat_messages"))])
-    about = About(
+    about = SessionInfo(
         text_of(conversation.get("uuid"))
         or conversation_hash((text_of(each.get("sender")), _text(each)) for each in messages),
         project=text_of(mapping_of(conversation.get("project")).get("name")) or None,
         started=to_the_minute(iso_utc(conversation.get("created_at"))),
         metadata={"title": text_of(conversation.get("name"))},
     )
-    telling = Telling(about)
-    telling.model = model
+    builder = SessionBuilder(about)
+    builder.model = model
     links = [(_id(message), text_of(message.get("parent_message_uuid")) or None) for message in messages]
-    left = abandoned(links, text_of(conversation.get("current_leaf_message_uuid")) or None)
+    left = abandoned_places(links, text_of(conversation.get("current_leaf_message_uuid")) or None)
     for place, message in enumerate(messages):
         text = _text(message)
         stands = next((piece for piece in (*_blocks(message), text_of(message.get("text"))) if piece.strip()), "")
         branch = "abandoned" if place in left else "main"
-        at = At(places.line(stands), message.get("created_at"), _id(message) or "", branch)
+        at = Position(places.line(stands), message.get("created_at"), _id(message) or "", branch)
         if message.get("sender") == "human":
-            _prompt(telling, message, text, at)
+            _prompt(builder, message, text, at)
         elif message.get("sender") == "assistant":
-            _answer(telling, message, text, at)
-    yield from telling.drafts.rest()
+            _answer(builder, message, text, at)
+    yield from builder.queue.flush()
 
 
 def _id(message: Json) -> str | None:
@@ -93,50 +93,50 @@ def _text(message: Json) -> str:
     return "\n\n".join(_blocks(message)) or UNSUPPORTED.sub("", text_of(message.get("text")))
 
 
-def _prompt(telling: Telling, message: Json, text: str, at: At) -> None:
+def _prompt(builder: SessionBuilder, message: Json, text: str, at: Position) -> None:
     """What was typed, with a part of what was pasted, which is kept as an attachment."""
     attached = [mapping_of(item) for item in list_of(message.get("attachments"))]
     files = [mapping_of(item) for item in list_of(message.get("files"))]
     pasted = [shortened(words) for item in attached if (words := text_of(item.get("extracted_content")).strip())]
     names = [name for item in (*attached, *files) if (name := text_of(item.get("file_name")))]
     words = "\n\n".join([text, *pasted]).strip() or (IMAGE if files else "")
-    telling.say("user", "prompt", words, at, attachments=names)
+    builder.add_turn("user", "prompt", words, at, attachments=names)
 
 
-def _answer(telling: Telling, message: Json, text: str, at: At) -> None:
+def _answer(builder: SessionBuilder, message: Json, text: str, at: Position) -> None:
     """Calls and their results before the words; documents that were written beside the chat are results."""
     for block in map(mapping_of, list_of(message.get("content"))):
         if block.get("type") == "tool_use":
-            _call(telling, block, at)
+            _call(builder, block, at)
         elif block.get("type") == "tool_result":
-            output = Output(text_in(block.get("content")), failed=block.get("is_error") is True)
-            telling.result(text_of(block.get("tool_use_id")), output, _beside(at))
+            output = ToolResult(text_of_result(block.get("content")), failed=block.get("is_error") is True)
+            builder.add_result(text_of(block.get("tool_use_id")), output, _beside(at))
     text = _THINKING.sub("", text)
     for found in _ARTIFACT.finditer(text):
         title = _TITLE.search(found[1])
-        _document(telling, title[1] if title else "", found[2], at)
+        _document(builder, title[1] if title else "", found[2], at)
     flags = ["truncated"] if message.get("truncated") is True else []
-    telling.say("assistant", "answer", _ARTIFACT.sub("", text), at, model=telling.model, flags=flags)
+    builder.add_turn("assistant", "answer", _ARTIFACT.sub("", text), at, model=builder.model, flags=flags)
 
 
-def _call(telling: Telling, block: Json, at: At) -> None:
+def _call(builder: SessionBuilder, block: Json, at: Position) -> None:
     arguments = mapping_of(block.get("input"))
-    telling.call(text_of(block.get("id")), text_of(block.get("name")) or "tool", arguments)
+    builder.add_call(text_of(block.get("id")), text_of(block.get("name")) or "tool", arguments)
     path = text_of(arguments.get("path"))
     if block.get("name") == CREATED and OUTPUTS in path:
-        _document(telling, path.rpartition("/")[2], text_of(arguments.get("file_text")), at)
+        _document(builder, path.rpartition("/")[2], text_of(arguments.get("file_text")), at)
     if block.get("name") == ARTIFACTS:
-        _document(telling, text_of(arguments.get("title")), text_of(arguments.get("content")), at)
+        _document(builder, text_of(arguments.get("title")), text_of(arguments.get("content")), at)
 
 
-def _document(telling: Telling, title: str, text: str, at: At) -> None:
+def _document(builder: SessionBuilder, title: str, text: str, at: Position) -> None:
     if text.strip():
-        telling.say("tool", "result", f"{title}\n\n{shortened(text.strip())}".strip(), _beside(at))
+        builder.add_turn("tool", "result", f"{title}\n\n{shortened(text.strip())}".strip(), _beside(at))
 
 
-def _beside(at: At) -> At:
+def _beside(at: Position) -> Position:
     """The place of something in a message that is not the message itself."""
-    return At(at.line, at.time, branch=at.branch)
+    return Position(at.line, at.time, branch=at.branch)
 
 
 CLAUDE_AI = Format(

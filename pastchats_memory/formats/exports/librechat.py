@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.jsonl_agent import conversations, holds
-from pastchats_memory.formats.base.session import About, At, Row, Telling
-from pastchats_memory.formats.base.source import Json, Places, Source, list_of, mapping_of, text_of
-from pastchats_memory.formats.base.tools import output_of
-from pastchats_memory.formats.base.tree import abandoned
+from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
+from pastchats_memory.formats.base.source import Json, Places, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.tools import parse_result
+from pastchats_memory.formats.base.tree import abandoned_places
 from pastchats_memory.model import Turn
 from pastchats_memory.text.clean import conversation_hash
 from pastchats_memory.text.dates import iso_utc, to_the_minute
@@ -27,7 +27,7 @@ _CITATION = re.compile(r" ?(?:\ue202|\\ue202)turn\d{1,9}[a-z]{1,20}\d{1,9}|[\ue2
 """Marks of the sources of a search, as private-use characters or spelled as their escapes."""
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether a conversation of LibreChat's messages is in it."""
     return holds(source, _is_conversation)
 
@@ -50,7 +50,7 @@ def _roots(conversation: Json) -> list[object]:
     return list_of(conversation.get("messages")) or list_of(conversation.get("messagesTree"))
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """The turns of every conversation; the newest message says which branch is the main one."""
     yield from conversations(source, _is_item, _turns)
 
@@ -59,23 +59,23 @@ def _turns(conversation: Json, places: Places) -> Iterator[Turn]:
     options = mapping_of(conversation.get("options"))
     messages = list(_flattened(_roots(conversation)))
     said = ((text_of(message.get("sender")), text_of(message.get("text"))) for message in messages)
-    about = About(
+    about = SessionInfo(
         text_of(conversation.get("conversationId")) or conversation_hash(said),
         started=to_the_minute(iso_utc(conversation.get("createdAt")) or iso_utc(conversation.get("exportAt"))),
         metadata={"title": text_of(conversation.get("title"))},
     )
-    telling = Telling(about)
-    telling.model = text_of(conversation.get("model")) or text_of(options.get("model"))
+    builder = SessionBuilder(about)
+    builder.model = text_of(conversation.get("model")) or text_of(options.get("model"))
     times = {text_of(message.get("messageId")): iso_utc(message.get("createdAt")) or JUST_SAID for message in messages}
     newest = max(reversed(times), key=times.__getitem__, default="")
     links = [
         (text_of(message.get("messageId")) or None, text_of(message.get("parentMessageId")) or None)
         for message in messages
     ]
-    left = abandoned(links, newest)
+    left = abandoned_places(links, newest)
     for place, message in enumerate(messages):
-        _take(telling, message, places, "abandoned" if place in left else "main")
-    yield from telling.drafts.rest()
+        _take(builder, message, places, "abandoned" if place in left else "main")
+    yield from builder.queue.flush()
 
 
 def _flattened(roots: list[object]) -> Iterator[Json]:
@@ -88,22 +88,24 @@ def _flattened(roots: list[object]) -> Iterator[Json]:
         waiting.extend((mapping_of(reply), own_id) for reply in reversed(list_of(message.get("children"))))
 
 
-def _take(telling: Telling, message: Json, places: Places, branch: str) -> None:
+def _take(builder: SessionBuilder, message: Json, places: Places, branch: str) -> None:
     parts = [mapping_of(part) for part in list_of(message.get("content"))]
     texts = [text for part in parts if part.get("type") == "text" and (text := _words(part.get("text"))).strip()]
     text = "\n\n".join(texts) or text_of(message.get("text"))
-    at = At(places.line(next(iter(texts), text)), message.get("createdAt"), text_of(message.get("messageId")), branch)
+    at = Position(
+        places.line(next(iter(texts), text)), message.get("createdAt"), text_of(message.get("messageId")), branch
+    )
     if message.get("isCreatedByUser") is True or text_of(message.get("sender")).lower() == "user":
         files = [mapping_of(file) for file in list_of(message.get("files"))]
-        telling.prompt(text, at, sum(text_of(file.get("type")).startswith("image") for file in files))
+        builder.add_prompt(text, at, sum(text_of(file.get("type")).startswith("image") for file in files))
         return
     for part in parts:
         if part.get("type") == "tool_call":
-            _tool(telling, mapping_of(part.get("tool_call")), At(at.line, at.time, branch=branch))
+            _tool(builder, mapping_of(part.get("tool_call")), Position(at.line, at.time, branch=branch))
     if message.get("error") is True:
-        telling.drafts.flag("api_error")
+        builder.queue.flag("api_error")
     else:
-        telling.answer(_CITATION.sub("", _shown(text)), at, text_of(message.get("model")))
+        builder.add_answer(_CITATION.sub("", _shown(text)), at, text_of(message.get("model")))
 
 
 def _shown(text: str) -> str:
@@ -114,10 +116,10 @@ def _words(value: object) -> str:
     return text_of(value) or text_of(mapping_of(value).get("value"))
 
 
-def _tool(telling: Telling, call: Json, at: At) -> None:
+def _tool(builder: SessionBuilder, call: Json, at: Position) -> None:
     call_id = text_of(call.get("id"))
-    telling.call(call_id, text_of(call.get("name")) or "tool", call.get("args"))
-    telling.result(call_id, output_of(call.get("output")), at)
+    builder.add_call(call_id, text_of(call.get("name")) or "tool", call.get("args"))
+    builder.add_result(call_id, parse_result(call.get("output")), at)
 
 
 LIBRECHAT = Format(

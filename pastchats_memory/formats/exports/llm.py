@@ -15,19 +15,19 @@ from pastchats_memory.files.foreign_sqlite import Database
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.markdown import has_marks_of_its_own
-from pastchats_memory.formats.base.session import About, At, Telling
+from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import (
     Element,
     Json,
     Places,
     Record,
-    Source,
+    SourceFile,
     list_of,
     mapping_of,
     parse_json,
     text_of,
 )
-from pastchats_memory.formats.base.tools import Output
+from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.clean import shortened
 
@@ -308,7 +308,7 @@ LineOf = Callable[[str], int]
 """The line of what stands in a row under a key."""
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether it is the tool's database or one of its two ways to print it."""
     if source.shape == "sqlite":
         return source.tables.get("responses", frozenset()) >= ROW | {"conversation_id"} or _is_early(source)
@@ -319,7 +319,7 @@ def recognise(source: Source) -> bool:
     return source.shape == "markdown" and has_marks_of_its_own(source.head) and bool(list(entries(source.head)))
 
 
-def _is_early(source: Source) -> bool:
+def _is_early(source: SourceFile) -> bool:
     return source.tables.get("logs", source.tables.get("log", frozenset())) >= ROW
 
 
@@ -328,7 +328,7 @@ def _is_row(value: object) -> bool:
     return fields.keys() >= ROW and "datetime_utc" in fields
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable]:
+def read(source: SourceFile) -> Iterator[Turn | Unreadable]:
     """A prompt and its answer for each response, in the order in which they were logged, in the database by conversation."""
     if source.shape == "sqlite":
         yield from source.from_database(_from_database)
@@ -346,14 +346,14 @@ def read(source: Source) -> Iterator[Turn | Unreadable]:
                 yield from told.turns(mapping_of(item.value), _line_of(item))
             else:
                 yield Unreadable(str(source.path), item.line, "no response of llm")
-    yield from told.rest()
+    yield from told.flush()
 
 
 def _from_database(database: Database) -> Iterator[Turn]:
     told = _Told()
     for row in rows_of(database):
         yield from told.turns(row, lambda _: 1)
-    yield from told.rest()
+    yield from told.flush()
 
 
 def _line_of(item: Record | Element) -> LineOf:
@@ -365,47 +365,51 @@ class _Told:
     """The turns of the conversation that was told last."""
 
     def __init__(self) -> None:
-        self._telling = Telling(About())
+        self._telling = SessionBuilder(SessionInfo())
         self._systems: set[tuple[str | None, str]] = set()
         """System prompts of conversations: each response repeats them."""
 
-    def rest(self) -> Iterator[Turn]:
+    def flush(self) -> Iterator[Turn]:
         """What a further response could have added to."""
-        yield from self._telling.drafts.rest()
+        yield from self._telling.queue.flush()
 
     def turns(self, row: Json, line_of: LineOf) -> Iterator[Turn]:
         """The results of tools that were sent with the prompt, the prompt, the answer and its calls; a system prompt once."""
         conversation = text_of(row.get("conversation_id")) or text_of(row.get("id")) or None
-        if conversation != self._telling.about.conversation_id:
-            yield from self.rest()
-            self._telling = Telling(About(conversation, metadata={"title": text_of(row.get("conversation_name"))}))
-        telling, own_id = self._telling, text_of(row.get("id"))
+        if conversation != self._telling.info.conversation_id:
+            yield from self.flush()
+            self._telling = SessionBuilder(
+                SessionInfo(conversation, metadata={"title": text_of(row.get("conversation_name"))})
+            )
+        builder, own_id = self._telling, text_of(row.get("id"))
 
-        def at(key: str) -> At:
-            return At(line_of(key), row.get("datetime_utc"), own_id)
+        def at(key: str) -> Position:
+            return Position(line_of(key), row.get("datetime_utc"), own_id)
 
         system = text_of(row.get("system"))
         if system and (conversation, system) not in self._systems:
             self._systems.add((conversation, system))
-            telling.say("system", "prompt", system, at("system"))
+            builder.add_turn("system", "prompt", system, at("system"))
         self._results(row)
         attached = [mapping_of(item) for item in list_of(row.get("attachments"))]
         pieces = [text_of(mapping_of(item).get("content")) for item in list_of(row.get("prompt_fragments"))]
         words = "\n\n".join([text_of(row.get("prompt")), *(shortened(piece) for piece in pieces)]).strip()
-        telling.prompt(words, at("prompt"), sum(text_of(item.get("type")).startswith("image") for item in attached))
+        builder.add_prompt(words, at("prompt"), sum(text_of(item.get("type")).startswith("image") for item in attached))
         model = text_of(row.get("resolved_model")) or text_of(row.get("model"))
-        telling.answer(text_of(row.get("response")), at("response"), model)
+        builder.add_answer(text_of(row.get("response")), at("response"), model)
         for call in map(mapping_of, list_of(row.get("tool_calls"))):
-            telling.call(text_of(call.get("tool_call_id")), text_of(call.get("name")) or "tool", call.get("arguments"))
-        yield from telling.drafts.ready(0)
+            builder.add_call(
+                text_of(call.get("tool_call_id")), text_of(call.get("name")) or "tool", call.get("arguments")
+            )
+        yield from builder.queue.pop_complete(0)
 
     def _results(self, row: Json) -> None:
         for result in map(mapping_of, list_of(row.get("tool_results"))):
             call_id, fault = text_of(result.get("tool_call_id")), text_of(result.get("exception"))
-            if not self._telling.awaits(call_id):
-                self._telling.call(call_id, text_of(result.get("name")) or "tool", None)
-            output = Output(text_of(result.get("output")) or fault, failed=bool(fault))
-            self._telling.result(call_id, output, At(1, row.get("datetime_utc")))
+            if not self._telling.awaits_result(call_id):
+                self._telling.add_call(call_id, text_of(result.get("name")) or "tool", None)
+            output = ToolResult(text_of(result.get("output")) or fault, failed=bool(fault))
+            self._telling.add_result(call_id, output, Position(1, row.get("datetime_utc")))
 
 
 def locations(environment: Environment) -> Iterator[Path]:

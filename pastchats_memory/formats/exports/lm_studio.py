@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.jsonl_agent import conversations, holds
 from pastchats_memory.formats.base.locations import below_home
-from pastchats_memory.formats.base.session import About, At, Row, Telling
-from pastchats_memory.formats.base.source import Json, Places, Source, list_of, mapping_of, text_of, value_of
-from pastchats_memory.formats.base.tools import output_of, without_thoughts
+from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
+from pastchats_memory.formats.base.source import Json, Places, SourceFile, list_of, mapping_of, text_of, value_of
+from pastchats_memory.formats.base.tools import parse_result, without_thoughts
 from pastchats_memory.model import Turn
 from pastchats_memory.text.dates import iso_utc, to_the_minute
 
@@ -24,7 +24,7 @@ _STEP = re.compile(r"(\d{13})-0?\.\d+\Z")
 """A step's name: when it began, in milliseconds, and a random number."""
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether it is a conversation whose messages have versions."""
     return holds(source, _is_conversation)
 
@@ -35,7 +35,7 @@ def _is_conversation(value: object) -> bool:
     )
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """The turns of the conversation; versions that are not selected are abandoned, and come before the one that is."""
     name = source.path.stem.removesuffix(ENDING)
     yield from conversations(source, _is_conversation, lambda found, places: _turns(found, places, name))
@@ -43,25 +43,25 @@ def read(source: Source) -> Iterator[Row]:
 
 def _turns(conversation: Json, places: Places, name: str) -> Iterator[Turn]:
     began = to_the_minute(iso_utc(conversation.get("createdAt")))
-    telling = Telling(About(text_of(conversation.get("id")) or name, started=began))
-    telling.about.metadata["title"] = text_of(conversation.get("name"))
+    builder = SessionBuilder(SessionInfo(text_of(conversation.get("id")) or name, started=began))
+    builder.info.metadata["title"] = text_of(conversation.get("name"))
     fields = map(mapping_of, list_of(mapping_of(conversation.get("perChatPredictionConfig")).get("fields")))
     own = next((text_of(field.get("value")) for field in fields if field.get("key") == SYSTEM_PROMPT), "")
     if system := text_of(conversation.get("systemPrompt")) or own:
-        telling.say("system", "prompt", system, At(places.line(system)))
+        builder.add_turn("system", "prompt", system, Position(places.line(system)))
     for message in map(mapping_of, list_of(conversation.get("messages"))):
         versions = [mapping_of(version) for version in list_of(message.get("versions"))]
         chosen = message.get("currentlySelected")
         selected = chosen if isinstance(chosen, int) and 0 <= chosen < len(versions) else len(versions) - 1
         for place, version in enumerate(versions):
             if place != selected:
-                _take(telling, version, places, "abandoned")
+                _take(builder, version, places, "abandoned")
         for version in versions[selected : selected + 1]:
-            _take(telling, version, places, "main")
-    yield from telling.drafts.rest()
+            _take(builder, version, places, "main")
+    yield from builder.queue.flush()
 
 
-def _take(telling: Telling, version: Json, places: Places, branch: str) -> None:
+def _take(builder: SessionBuilder, version: Json, places: Places, branch: str) -> None:
     steps = [mapping_of(step) for step in list_of(version.get("steps"))] or [version]
     shown = [step for step in steps if mapping_of(step.get("style")).get("type") != "thinking"]
     parts = [mapping_of(part) for step in shown for part in list_of(step.get("content"))]
@@ -69,19 +69,19 @@ def _take(telling: Telling, version: Json, places: Places, branch: str) -> None:
     begun = (_STEP.match(text_of(step.get("stepIdentifier"))) for step in steps)
     time = next((int(found[1]) for found in begun if found), None)
     first = (text for part in parts if (text := text_of(part.get("text"))).strip())
-    at = At(places.line(next(first, "")), time, branch=branch)
+    at = Position(places.line(next(first, "")), time, branch=branch)
     if version.get("role") == "user":
         files = [part for part in parts if part.get("type") == "file"]
         pictures = sum(part.get("fileType") == "image" for part in files)
-        telling.prompt("\n\n".join(texts), at, pictures)
+        builder.add_prompt("\n\n".join(texts), at, pictures)
     elif version.get("role") == "assistant":
         for part in parts:
-            _tool(telling, part, at)
+            _tool(builder, part, at)
         models = [text_of(mapping_of(step.get("genInfo")).get("indexedModelIdentifier")) for step in steps]
         model = next(filter(None, models), "") or text_of(mapping_of(version.get("senderInfo")).get("senderName"))
-        telling.answer(without_thoughts("\n\n".join(texts)), at, model)
+        builder.add_answer(without_thoughts("\n\n".join(texts)), at, model)
     elif version.get("role") == "system":
-        telling.say("system", "prompt", "\n\n".join(texts), at)
+        builder.add_turn("system", "prompt", "\n\n".join(texts), at)
 
 
 def _text(step: Json) -> str:
@@ -90,11 +90,11 @@ def _text(step: Json) -> str:
     return "".join(text_of(part.get("text")) for part in parts if part.get("type") == "text")
 
 
-def _tool(telling: Telling, part: Json, at: At) -> None:
+def _tool(builder: SessionBuilder, part: Json, at: Position) -> None:
     if part.get("type") == "toolCallRequest":
-        telling.call(text_of(part.get("callId")), text_of(part.get("name")) or "tool", part.get("parameters"))
+        builder.add_call(text_of(part.get("callId")), text_of(part.get("name")) or "tool", part.get("parameters"))
     elif part.get("type") == "toolCallResult":
-        telling.result(text_of(part.get("toolCallId")), output_of(_answered(part.get("content"))), at)
+        builder.add_result(text_of(part.get("toolCallId")), parse_result(_answered(part.get("content"))), at)
 
 
 def _answered(content: object) -> object:

@@ -9,20 +9,20 @@ from collections.abc import Iterator
 from pastchats_memory.files.foreign_sqlite import Database
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.jsonl_agent import conversations, holds
-from pastchats_memory.formats.base.session import About, At, Row, Telling
+from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import (
     BadJson,
     Json,
     Places,
-    Source,
+    SourceFile,
     list_of,
     mapping_of,
     parse_json,
     text_of,
     value_of,
 )
-from pastchats_memory.formats.base.tools import output_of
-from pastchats_memory.formats.base.tree import abandoned
+from pastchats_memory.formats.base.tools import parse_result
+from pastchats_memory.formats.base.tree import abandoned_places
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.clean import conversation_hash
 from pastchats_memory.text.dates import iso_utc, to_the_minute
@@ -40,7 +40,7 @@ _DETAILS = re.compile(
 _ATTRIBUTE = re.compile(r'\b(\w+)="([^"]*)"')
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether a chat with a history of messages by their ids is in it, or it is the program's database."""
     if source.shape == "sqlite":
         return source.tables.get("chat", frozenset()) >= set(COLUMNS)
@@ -65,7 +65,7 @@ def _history(item: Json) -> Json:
     return mapping_of((mapping_of(item.get("chat")) or item).get("history"))
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """The turns of every chat; those beside the path to the current message are abandoned."""
     if source.shape == "sqlite":
         yield from source.from_database(lambda database: _from_database(database, str(source.path)))
@@ -91,41 +91,41 @@ def _turns(item: Json, places: Places) -> Iterator[Turn]:
     title = text_of(item.get("title")) or text_of(chat.get("title"))
     named = text_of(item.get("id")) or text_of(chat.get("id"))
     named = named or conversation_hash((text_of(each.get("role")), text_of(each.get("content"))) for each in messages)
-    telling = Telling(About(named, started=began, metadata={"title": title}))
+    builder = SessionBuilder(SessionInfo(named, started=began, metadata={"title": title}))
     links = [(text_of(message.get("id")) or None, text_of(message.get("parentId")) or None) for message in messages]
-    left = abandoned(links, text_of(history.get("currentId")) or None)
+    left = abandoned_places(links, text_of(history.get("currentId")) or None)
     for place, message in enumerate(messages):
         branch = "abandoned" if place in left else "main"
-        at = At(
+        at = Position(
             places.line(text_of(message.get("content"))), message.get("timestamp"), text_of(message.get("id")), branch
         )
-        _take(telling, message, at)
-    yield from telling.drafts.rest()
+        _take(builder, message, at)
+    yield from builder.queue.flush()
 
 
-def _take(telling: Telling, message: Json, at: At) -> None:
+def _take(builder: SessionBuilder, message: Json, at: Position) -> None:
     text = text_of(message.get("content"))
     match message.get("role"):
         case "user":
             files = [mapping_of(file) for file in list_of(message.get("files"))]
-            telling.prompt(text, at, sum(text_of(file.get("type")).startswith("image") for file in files))
+            builder.add_prompt(text, at, sum(text_of(file.get("type")).startswith("image") for file in files))
         case "assistant":
             for found in _DETAILS.finditer(text):
                 if found[1] == "tool_calls":
-                    _tool(telling, dict(_ATTRIBUTE.findall(found[2])), at)
-            telling.answer(_DETAILS.sub("", text), at, text_of(message.get("model")))
+                    _tool(builder, dict(_ATTRIBUTE.findall(found[2])), at)
+            builder.add_answer(_DETAILS.sub("", text), at, text_of(message.get("model")))
             if message.get("error"):
-                telling.drafts.flag("api_error")
+                builder.queue.flag("api_error")
         case "system":
-            telling.say("system", "prompt", text, at)
+            builder.add_turn("system", "prompt", text, at)
 
 
-def _tool(telling: Telling, attributes: dict[str, str], at: At) -> None:
+def _tool(builder: SessionBuilder, attributes: dict[str, str], at: Position) -> None:
     """A call and its result, which the page keeps as attributes of what it folds away."""
     told = {key: html.unescape(value) for key, value in attributes.items()}
-    telling.call(told.get("id", ""), told.get("name", "tool"), _unquoted(told.get("arguments", "")))
-    beside = At(at.line, at.time, branch=at.branch)
-    telling.result(told.get("id", ""), output_of(_unquoted(told.get("result", ""))), beside)
+    builder.add_call(told.get("id", ""), told.get("name", "tool"), _unquoted(told.get("arguments", "")))
+    beside = Position(at.line, at.time, branch=at.branch)
+    builder.add_result(told.get("id", ""), parse_result(_unquoted(told.get("result", ""))), beside)
 
 
 def _unquoted(text: str) -> object:

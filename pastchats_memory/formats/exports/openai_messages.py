@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.jsonl_agent import conversations, holds
-from pastchats_memory.formats.base.session import About, At, Row, Telling
-from pastchats_memory.formats.base.source import Json, Places, Source, list_of, mapping_of, parse_json, text_of
-from pastchats_memory.formats.base.tools import Output, without_thoughts
+from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
+from pastchats_memory.formats.base.source import Json, Places, SourceFile, list_of, mapping_of, parse_json, text_of
+from pastchats_memory.formats.base.tools import ToolResult, without_thoughts
 from pastchats_memory.model import Turn
 from pastchats_memory.text.clean import conversation_hash
 
@@ -32,7 +32,7 @@ SAID = ("role", "content", "tool_calls", "function_call")
 PICTURES = ("image_url", "image", "input_image")
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether a line, or an item of a list, is a conversation of such a set; a single object may be any program's."""
     return not isinstance(source.outline if source.shape == "json" else None, dict) and holds(source, _is_conversation)
 
@@ -70,7 +70,7 @@ def _messages(conversation: Json) -> list[object]:
     return list_of(preference.get("messages"))
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """The turns of every conversation; an output that was not preferred is abandoned."""
     yield from conversations(source, _is_conversation, _turns)
 
@@ -82,31 +82,31 @@ def _turns(line: Json, places: Places) -> Iterator[Turn]:
     said = [(text_of(message.get("role")), "\n\n".join(_texts(message))) for message in messages]
     own_id = conversation.get("id")
     named = str(own_id) if isinstance(own_id, int | str) and own_id != "" else conversation_hash(said)
-    telling = Telling(About(named, metadata={"custom_id": text_of(about.get("custom_id"))}))
-    telling.model = text_of(about.get("model"))
+    builder = SessionBuilder(SessionInfo(named, metadata={"custom_id": text_of(about.get("custom_id"))}))
+    builder.model = text_of(about.get("model"))
     for message in messages:
-        _take(telling, message, places, "main", about.get("created"))
+        _take(builder, message, places, "main", about.get("created"))
     for key, branch in (("non_preferred_output", "abandoned"), ("preferred_output", "main")):
         for message in map(mapping_of, list_of(conversation.get(key))):
-            _take(telling, message, places, branch)
-    yield from telling.drafts.rest()
+            _take(builder, message, places, branch)
+    yield from builder.queue.flush()
 
 
-def _take(telling: Telling, message: Json, places: Places, branch: str, time: object = None) -> None:
+def _take(builder: SessionBuilder, message: Json, places: Places, branch: str, time: object = None) -> None:
     texts = _texts(message)
     text = "\n\n".join(texts)
-    at = At(places.line(next(iter(texts), "")), time, branch=branch)
+    at = Position(places.line(next(iter(texts), "")), time, branch=branch)
     match message.get("role"):
         case "user":
             parts = [mapping_of(part) for part in list_of(message.get("content"))]
-            telling.prompt(text, at, sum(part.get("type") in PICTURES for part in parts))
+            builder.add_prompt(text, at, sum(part.get("type") in PICTURES for part in parts))
         case "assistant":
-            _calls(telling, message)
-            telling.answer(without_thoughts(text), at)
+            _calls(builder, message)
+            builder.add_answer(without_thoughts(text), at)
         case "system" | "developer":
-            telling.say("system", "prompt", text, at)
+            builder.add_turn("system", "prompt", text, at)
         case _:
-            telling.result(text_of(message.get("tool_call_id")), Output(text), at)
+            builder.add_result(text_of(message.get("tool_call_id")), ToolResult(text), at)
 
 
 def _texts(message: Json) -> list[str]:
@@ -119,15 +119,15 @@ def _texts(message: Json) -> list[str]:
     return [text for text in texts if text]
 
 
-def _calls(telling: Telling, message: Json) -> None:
+def _calls(builder: SessionBuilder, message: Json) -> None:
     for call in map(mapping_of, list_of(message.get("tool_calls"))):
-        telling.requested(call)
+        builder.add_openai_call(call)
     if earlier := mapping_of(message.get("function_call")):
-        telling.call("", text_of(earlier.get("name")) or "tool", earlier.get("arguments"))
+        builder.add_call("", text_of(earlier.get("name")) or "tool", earlier.get("arguments"))
     for part in map(mapping_of, list_of(message.get("content"))):
         if part.get("type") == "tool_call":
             call = mapping_of(parse_json(text_of(part.get("value"))))
-            telling.call("", text_of(call.get("name")) or "tool", call.get("arguments"))
+            builder.add_call("", text_of(call.get("name")) or "tool", call.get("arguments"))
 
 
 OPENAI_MESSAGES = Format(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 from pastchats_memory.formats.base.format import Format, confident
-from pastchats_memory.formats.base.source import Json, Record, Source, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.model import EXPORT, Origin, Place, Task, Turn, Unreadable
 from pastchats_memory.text.dates import iso_utc
 
@@ -17,12 +17,12 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 LARGEST = (1 << 63) - 1
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether the first record is a line of an export."""
     return bool(source.sample) and source.sample[0].get("schema") == EXPORT
 
 
-def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
+def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
     """Each turn and each task, in the order in which they were stored."""
     for item in source.records():
         if isinstance(item, Unreadable):

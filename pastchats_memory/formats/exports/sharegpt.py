@@ -6,9 +6,18 @@ from collections.abc import Iterator
 
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.jsonl_agent import conversations, holds
-from pastchats_memory.formats.base.session import About, At, Row, Telling
-from pastchats_memory.formats.base.source import BadJson, Json, Places, Source, list_of, mapping_of, parse_json, text_of
-from pastchats_memory.formats.base.tools import Output, without_thoughts
+from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
+from pastchats_memory.formats.base.source import (
+    BadJson,
+    Json,
+    Places,
+    SourceFile,
+    list_of,
+    mapping_of,
+    parse_json,
+    text_of,
+)
+from pastchats_memory.formats.base.tools import ToolResult, without_thoughts
 from pastchats_memory.model import Turn
 from pastchats_memory.text.clean import conversation_hash
 
@@ -28,7 +37,7 @@ ANSWER, ANSWERED = "<tool_response>", "</tool_response>"
 WHO = {word: role for role, words in _WORDS.items() for word in words.split()}
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether a conversation of `from` and `value` is in it."""
     return holds(source, _is_conversation)
 
@@ -47,7 +56,7 @@ def _who(turn: Json) -> str:
     return WHO.get(text_of(turn.get("from")).strip().lower(), "")
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """The turns of every conversation; of two answers to choose from the rejected one is abandoned."""
     yield from conversations(source, _is_item, _turns)
 
@@ -57,41 +66,41 @@ def _turns(conversation: Json, places: Places) -> Iterator[Turn]:
     said = ((who, text_of(turn.get("value"))) for turn in turns if (who := _who(turn)) in ("user", "assistant"))
     own_id = conversation.get("id")
     named = str(own_id) if isinstance(own_id, int | str) and own_id != "" else conversation_hash(said)
-    telling = Telling(About(named))
+    builder = SessionBuilder(SessionInfo(named))
     if system := text_of(conversation.get("system")):
-        telling.say("system", "prompt", system, At(places.line(system)))
+        builder.add_turn("system", "prompt", system, Position(places.line(system)))
     for turn in turns:
-        _take(telling, turn, places, "main")
+        _take(builder, turn, places, "main")
     for key, branch in (("rejected", "abandoned"), ("chosen", "main")):
-        _take(telling, mapping_of(conversation.get(key)), places, branch)
-    yield from telling.drafts.rest()
+        _take(builder, mapping_of(conversation.get(key)), places, branch)
+    yield from builder.queue.flush()
 
 
-def _take(telling: Telling, turn: Json, places: Places, branch: str) -> None:
+def _take(builder: SessionBuilder, turn: Json, places: Places, branch: str) -> None:
     text = text_of(turn.get("value"))
-    at = At(places.line(text), branch=branch)
+    at = Position(places.line(text), branch=branch)
     match _who(turn):
         case "user":
-            telling.prompt(text, at)
+            builder.add_prompt(text, at)
         case "assistant":
             words, *calls = without_thoughts(text).split(CALL)
-            telling.answer(words, at)
+            builder.add_answer(words, at)
             for call in calls:
-                _call(telling, call.partition(CALLED)[0].strip())
+                _call(builder, call.partition(CALLED)[0].strip())
         case "system":
-            telling.say("system", "prompt", text, at)
+            builder.add_turn("system", "prompt", text, at)
         case "call":
-            _call(telling, text)
+            _call(builder, text)
         case "result":
-            telling.result("", Output(text.strip().removeprefix(ANSWER).removesuffix(ANSWERED).strip()), at)
+            builder.add_result("", ToolResult(text.strip().removeprefix(ANSWER).removesuffix(ANSWERED).strip()), at)
 
 
-def _call(telling: Telling, text: str) -> None:
+def _call(builder: SessionBuilder, text: str) -> None:
     """One call or a list of them, as JSON text; other text is the call itself."""
     value = parse_json(text)
     calls = value if isinstance(value, list) else [value]
     for call in [{"name": text} if isinstance(value, BadJson) else mapping_of(call) for call in calls]:
-        telling.call("", text_of(call.get("name")) or "tool", call.get("arguments"))
+        builder.add_call("", text_of(call.get("name")) or "tool", call.get("arguments"))
 
 
 SHAREGPT = Format(

@@ -24,7 +24,7 @@ from pastchats_memory.formats.base.source import (
     Places,
     Record,
     Records,
-    Source,
+    SourceFile,
     list_of,
     mapping_of,
 )
@@ -61,7 +61,7 @@ JUDGED_RECORDS = 1000
 KINDS = {"assistant": "answer", "tool": "result"}
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether the file has messages: one a line, one conversation a line, or anywhere that chats are kept in a document."""
     if source.shape == "jsonl":
         opening = _opening(source)
@@ -69,7 +69,7 @@ def recognise(source: Source) -> bool:
     return source.shape == "json" and bool(source.once(_understood))
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable | Checkpoint]:
+def read(source: SourceFile) -> Iterator[Turn | Unreadable | Checkpoint]:
     """The turns in the order of the file, with the line on which the text of each begins.
 
     JSONL that has grown is gone on with, once it had as many lines as it is recognised by, unless what was added amends them.
@@ -96,7 +96,7 @@ def read(source: Source) -> Iterator[Turn | Unreadable | Checkpoint]:
         yield from records.checkpoint({"opening": opening, "signs": sorted(signs | told)})
 
 
-def explain(source: Source) -> dict[str, str]:
+def explain(source: SourceFile) -> dict[str, str]:
     """Which keys of the file were taken for the role, the text, the time and the conversation of its messages, commonest first."""
     if source.shape == "jsonl" and (together := source.once(_taken_together)):
         found = together
@@ -118,12 +118,12 @@ def explain(source: Source) -> dict[str, str]:
     return {what: ", ".join(names) for what, names in told.items() if names}
 
 
-def _understood(source: Source) -> list[Conversation]:
+def _understood(source: SourceFile) -> list[Conversation]:
     """The conversations of a document; of a large one those of its outline."""
     return conversations_in(source.outline)
 
 
-def _taken_together(source: Source) -> list[Conversation]:
+def _taken_together(source: SourceFile) -> list[Conversation]:
     """The conversations of JSONL whose lines are understood together alone: pieces, corrections, a legend in the first line.
 
     Of a large file those of its beginning. None where each line is understood by itself and none amends another.
@@ -137,11 +137,11 @@ def _taken_together(source: Source) -> list[Conversation]:
     return conversations_in(list(_values(source))) if found and is_whole else found
 
 
-def _values(source: Source) -> Iterator[object]:
+def _values(source: SourceFile) -> Iterator[object]:
     return (item.value for item in source.records() if isinstance(item, Record))
 
 
-def _all_signs(source: Source) -> set[str]:
+def _all_signs(source: SourceFile) -> set[str]:
     """Those of all lines that are read; of a large file, whose lines are never all known at once, none."""
     return _signs(_values(source)) if source.size <= LARGE_DOCUMENT else set()
 
@@ -153,7 +153,7 @@ def _signs(values: Iterable[object]) -> set[str]:
 
 
 def _read_together(
-    source: Source,
+    source: SourceFile,
     items: Callable[[], Iterable[Record | Element | Unreadable]],
     nested: Nest,
     known: list[Conversation],
@@ -182,7 +182,7 @@ def _read_together(
             yield from _turns(told, window.places)
 
 
-def _opening(source: Source) -> list[object]:
+def _opening(source: SourceFile) -> list[object]:
     records = (item.value for item in source.records() if isinstance(item, Record))
     return list(islice(records, SAMPLE_RECORDS))
 
@@ -209,7 +209,7 @@ def _conversations(values: Iterable[object]) -> Iterator[Conversation]:
         yield from told_in(value)
 
 
-def _read_document(source: Source) -> Iterator[Turn | Unreadable]:
+def _read_document(source: SourceFile) -> Iterator[Turn | Unreadable]:
     if isinstance(source.outline, BadJson):
         yield Unreadable(str(source.path), 0, f"not JSON: {source.outline.reason}")
         return
@@ -232,7 +232,7 @@ def _read_document(source: Source) -> Iterator[Turn | Unreadable]:
                 yield from _turns(_news(conversation, ends), Places(element.text, element.line))
 
 
-def _read_whole(source: Source, found: list[Conversation]) -> Iterator[Turn]:
+def _read_whole(source: SourceFile, found: list[Conversation]) -> Iterator[Turn]:
     places, ends = Places(source.text), dict[str, str]()
     for conversation in found:
         yield from _turns(_news(conversation, ends), places)
@@ -272,7 +272,7 @@ def _news(conversation: Conversation, ends: dict[str, str]) -> Conversation:
 
 
 def _read_messages(
-    source: Source,
+    source: SourceFile,
     items: Iterable[Record | Element | Unreadable],
     opening: list[object],
     context: Context = NOWHERE,

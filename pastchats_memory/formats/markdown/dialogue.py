@@ -15,9 +15,9 @@ from pathlib import PurePath
 
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.markdown import front_matter, has_marks_of_its_own, headings, in_code, in_details
-from pastchats_memory.formats.base.session import Draft, Drafts
-from pastchats_memory.formats.base.source import Source
-from pastchats_memory.formats.base.tools import NO_CALL, Call, call_of, output_of
+from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
+from pastchats_memory.formats.base.source import SourceFile
+from pastchats_memory.formats.base.tools import UNKNOWN_CALL, ToolCall, parse_call, parse_result
 from pastchats_memory.formats.markdown.agent_exports import (
     HEADED,
     Told,
@@ -347,14 +347,14 @@ _QUOTED = re.compile(r">(?: |\Z)")
 _DAY = re.compile(rf"\b(?=20){MOMENT}(?!\d)")
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether at least two roles speak, one after the other, under markers of one style that fill the file."""
     if source.shape != "markdown" or has_marks_of_its_own(source.head):
         return False
     return bool(_Dialogue(source.text.split("\n"), source.path).markers)
 
 
-def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
+def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
     """One turn for every marker with words after it, and one for every tool that failed or checked something; todo lists."""
     lines = source.text.split("\n")
     dialogue = _Dialogue(lines, source.path)
@@ -369,7 +369,7 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
     said = ((part.marker.role, what.text) for part, what in told if what.text)
     cwd = next((value for key in CWD_KEYS if isinstance(value := facts.get(key), str) and "/" in value), None)
     project = facts.get("project")
-    draft = Draft(
+    draft = PendingTurn(
         role="",
         kind="",
         line=0,
@@ -380,7 +380,7 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
         metadata={key: value for key, value in facts.items() if key not in (*ID_KEYS, *CWD_KEYS, "project")},
     )
     draft.timestamp = to_the_minute(dialogue.started)
-    drafts, call = Drafts(), NO_CALL
+    drafts, call = TurnQueue(), UNKNOWN_CALL
     following = [*(part.marker.role for part, _ in told[1:]), "user"]
     for (part, what), next_role in zip(told, following, strict=False):
         draft.timestamp = part.marker.timestamp or part.stamp or to_the_minute(draft.timestamp)
@@ -388,7 +388,7 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
         if what.notes and next_role == "user":
             # nothing else tells that the prompt was answered, and that the next one begins something new
             drafts.add(_like(draft, "assistant", "answer", what.notes, part.start + 1, part.end + 1))
-    yield from drafts.rest()
+    yield from drafts.flush()
     yield from drafts.tasks()
 
 
@@ -399,7 +399,7 @@ def _told(part: _Part, *, lists_calls: bool) -> Told:
     return Told(part.content, KINDS.get(part.marker.role, "prompt"))
 
 
-def _add(part: _Part, what: Told, call: Call, like: Draft, drafts: Drafts) -> Call:
+def _add(part: _Part, what: Told, call: ToolCall, like: PendingTurn, drafts: TurnQueue) -> ToolCall:
     """Add the words of a part and what is worth finding of its tools; the last call, which the next part may answer."""
     if what.interrupted:
         drafts.flag("interrupted")
@@ -410,16 +410,18 @@ def _add(part: _Part, what: Told, call: Call, like: Draft, drafts: Drafts) -> Ca
     for used in what.used:
         line = part.start + used.line + 1
         if used.name:
-            call = call_of(used.name, used.arguments)
-            drafts.tool(call.label)
-            drafts.plan(used.name, used.arguments, line=line)
-        output = output_of(used.answered)
-        if used.answered and (worth := drafts.finding(call, replace(output, failed=output.failed or used.failed))):
+            call = parse_call(used.name, used.arguments)
+            drafts.add_tool(call.label)
+            drafts.add_plan(used.name, used.arguments, line=line)
+        output = parse_result(used.answered)
+        if used.answered and (
+            worth := drafts.notable_result(call, replace(output, failed=output.failed or used.failed))
+        ):
             drafts.add(_like(like, *worth, line, end))
     return call
 
 
-def _like(draft: Draft, role: str, kind: str, text: str, line: int, end: int) -> Draft:
+def _like(draft: PendingTurn, role: str, kind: str, text: str, line: int, end: int) -> PendingTurn:
     return replace(draft, role=role, kind=kind, texts=[text], line=line, end_line=end, metadata=dict(draft.metadata))
 
 

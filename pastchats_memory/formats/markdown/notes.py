@@ -15,7 +15,7 @@ from pathlib import PurePath
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.locations import NOTE_FOLDER_DEPTH
 from pastchats_memory.formats.base.markdown import FrontMatter, front_matter, has_marks_of_its_own
-from pastchats_memory.formats.base.source import MARKDOWN_SUFFIXES, Json, Source
+from pastchats_memory.formats.base.source import MARKDOWN_SUFFIXES, Json, SourceFile
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.clean import beginning
 from pastchats_memory.text.dates import LOCAL, date_in_path, iso_utc
@@ -39,7 +39,7 @@ _DAY = re.compile(r"(?<![\d-])(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3
 _FACT = re.compile(r"[\s>*_-]{0,8}(date|project)[*_]{0,2}:[*_]{0,2}[ \t]{0,8}(\S.{0,100})\Z", re.IGNORECASE)
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether it is Markdown that somebody wants as notes: named, asked for, in a folder of notes, or dated in its front matter."""
     if source.shape != "markdown" or has_marks_of_its_own(source.head) or not source.head.strip():
         return False
@@ -54,7 +54,7 @@ def recognise(source: Source) -> bool:
     )
 
 
-def read(source: Source) -> Iterator[Turn | Unreadable]:
+def read(source: SourceFile) -> Iterator[Turn | Unreadable]:
     """One turn for every part, long parts in several that share lines at their seams."""
     lines = source.text.split("\n")
     front = front_matter(lines)

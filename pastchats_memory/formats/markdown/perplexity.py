@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.markdown import front_matter, in_code
-from pastchats_memory.formats.base.session import About, At, Telling
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.clean import conversation_hash
 
@@ -27,7 +27,7 @@ _UNSEEN = re.compile(r"<span style=\"display:none\">[^<>\n]*</span>")
 _QUESTION = "# "
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether the logo stands above, or a question is answered with numbered sources below the sign of three asterisks."""
     if source.shape != "markdown":
         return False
@@ -43,17 +43,17 @@ def recognise(source: Source) -> bool:
     )
 
 
-def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
+def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
     """A turn a question and a turn an answer, without the numbers of sources."""
     lines = source.text.split("\n")
     said = [(role, place, text) for role, place, text in _parts(lines) if text]
-    telling = Telling(About(conversation_hash((role, text) for role, _, text in said)))
+    builder = SessionBuilder(SessionInfo(conversation_hash((role, text) for role, _, text in said)))
     for role, place, text in said:
         if role == "user":
-            telling.prompt(text, At(place + 1))
+            builder.add_prompt(text, Position(place + 1))
         else:
-            telling.answer(text, At(place + 1))
-    yield from telling.drafts.rest()
+            builder.add_answer(text, Position(place + 1))
+    yield from builder.queue.flush()
 
 
 def _first(lines: Sequence[str]) -> int:

@@ -21,9 +21,17 @@ from pastchats_memory.formats.agents.droid import executed
 from pastchats_memory.formats.agents.gemini.content import shell_output
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.markdown import blocks, in_code
-from pastchats_memory.formats.base.session import Draft, Drafts
-from pastchats_memory.formats.base.source import Json, Source, mapping_of, number_of, text_of
-from pastchats_memory.formats.base.tools import BOOKKEEPING, NO_CALL, Call, Output, asks, call_of, output_of
+from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
+from pastchats_memory.formats.base.source import Json, SourceFile, mapping_of, number_of, text_of
+from pastchats_memory.formats.base.tools import (
+    BOOKKEEPING,
+    UNKNOWN_CALL,
+    ToolCall,
+    ToolResult,
+    is_question_tool,
+    parse_call,
+    parse_result,
+)
 from pastchats_memory.formats.base.wrappers import CONTINUED, is_pressed, span, typed_in_claude
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.clean import conversation_hash
@@ -228,8 +236,8 @@ NO_REPLY, NOTED = "_No answer_", "user_note: "
 class Told:
     """What a fold tells."""
 
-    call: Call
-    output: Output
+    call: ToolCall
+    output: ToolResult
     replies: str = ""
     """What a person answered to the questions that the call put, below them."""
 
@@ -269,7 +277,7 @@ def told_by(block: Sequence[str], name: str = "") -> Told:
     """
     summary = told_in(block)
     named, typed = _NAME.search(block[0]), _KIND.search(block[0])
-    name = named[1] if named else name or summary.name or NO_CALL.label
+    name = named[1] if named else name or summary.name or UNKNOWN_CALL.label
     kind = typed[1] if typed else ""
     lines = list(_fenced_items([line.rstrip() for line in block[summary.below :]]))
     fold = _Fold(name, kind, kind == "shell" or is_shell(name) or bool(summary.command), lines, *_parted(lines))
@@ -278,13 +286,15 @@ def told_by(block: Sequence[str], name: str = "") -> Told:
     output = _output(fold, [fence for fence in fold.fences if fence.first not in given])
     if isinstance(state := inputs.get(TERMINAL), dict):
         code = number_of(state.get("exitCode"))
-        output = Output(text_of(mapping_of(inputs.get(PRINTED)).get("text")), code, failed=output.failed or bool(code))
+        output = ToolResult(
+            text_of(mapping_of(inputs.get(PRINTED)).get("text")), code, failed=output.failed or bool(code)
+        )
     if is_editor(name) and not _tells_subject(inputs) and (written := _WRITTEN.search(output.text)):
         inputs["path"] = written[1] or written[2]
-    call = call_of(name, inputs)
+    call = parse_call(name, inputs)
     if name.startswith(NO_CODE) and not is_look(call.command) and says_failure(_PROMPT.sub("", output.text)):
         output = replace(output, failed=True)
-    return Told(call, output, _replies(fold.outside) if asks(name) else "")
+    return Told(call, output, _replies(fold.outside) if is_question_tool(name) else "")
 
 
 def _inputs(fold: _Fold, summary: Summary, given: Iterable[Json]) -> Json:
@@ -382,7 +392,7 @@ def _in_backticks(line: str, fold: _Fold) -> str:
     return found[1] if found else ""
 
 
-def _output(fold: _Fold, fences: Sequence[_Fence]) -> Output:
+def _output(fold: _Fold, fences: Sequence[_Fence]) -> ToolResult:
     """What the tool answered: behind or below a word for it, else in the last fence, or the first one below a command."""
     refused = any(line.startswith(REFUSED) for line in fold.outside)
     beside = next((found for line in fold.outside if (found := _ANSWERED.match(line)) and found[2]), None)
@@ -390,7 +400,7 @@ def _output(fold: _Fold, fences: Sequence[_Fence]) -> Output:
         return _ended(fold.name, beside[2], failed=refused or _is_error(beside[1]))
     labelled = [(found[1], fence) for fence in fences if (found := _ANSWERED.match(fence.label))]
     if not fences:
-        return Output("", failed=refused)
+        return ToolResult("", failed=refused)
     word, fence = labelled[-1] if labelled else ("", fences[0 if fold.of_shell else -1])
     text = _to_the_end(fold.lines, fence) if fold.of_shell else fence.text
     return _ended(fold.name, text, failed=refused or _is_error(word))
@@ -407,11 +417,11 @@ def _is_error(word: str) -> bool:
     return "error" in word.lower()
 
 
-def _ended(name: str, text: str, *, failed: bool) -> Output:
+def _ended(name: str, text: str, *, failed: bool) -> ToolResult:
     """The answer with its exit code, in the spelling of the agent."""
     if name == "run_shell_command":
         return shell_output(text, failed=failed)
-    output = executed(text, failed=failed) if name == "Execute" else output_of(text)
+    output = executed(text, failed=failed) if name == "Execute" else parse_result(text)
     return replace(output, failed=output.failed or failed or text.startswith(UNTOLD))
 
 
@@ -460,12 +470,12 @@ _LOCAL = re.compile(r"(/[\w:-]{1,80}[^\n]{0,400})\n ⎿ ")
 """A command of Claude Code's own, above what it printed."""
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether SpecStory says at the top that it wrote the file, or its first role line does."""
     return source.shape == "markdown" and _MADE.match(source.head) is not None
 
 
-def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
+def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
     """One turn for every role line with text under it, and one for every tool that failed or checked something; todo lists."""
     lines = source.text.split("\n")
     folds = folds_in(lines)
@@ -570,7 +580,7 @@ def _moment(text: str) -> str | None:
 
 
 def _turns(session: _Session, lines: Sequence[str], folds: Sequence[Fold], cwd: str | None) -> Iterator[Turn | Task]:
-    spoken, aside = Drafts(), Drafts()
+    spoken, aside = TurnQueue(), TurnQueue()
     starts = [fold.start for fold in folds]
     for part in session.parts:
         drafts = aside if part.sidechain else spoken
@@ -583,7 +593,7 @@ def _turns(session: _Session, lines: Sequence[str], folds: Sequence[Fold], cwd: 
         for fold in inside:
             if fold.tag != THOUGHTS:
                 _used(part, session, lines[fold.start : fold.end + 1], fold, drafts)
-    turns = sorted((*spoken.rest(), *aside.rest()), key=attrgetter("line"))
+    turns = sorted((*spoken.flush(), *aside.flush()), key=attrgetter("line"))
     name = session.native or conversation_hash((turn.role, turn.content) for turn in turns)
     moment = to_the_minute(session.started)
     for turn in turns:
@@ -625,7 +635,7 @@ def _closed_up(kept: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
             last_place, was_empty = place, is_empty
 
 
-def _say(part: _Part, session: _Session, shown: Sequence[tuple[int, str]], drafts: Drafts) -> None:
+def _say(part: _Part, session: _Session, shown: Sequence[tuple[int, str]], drafts: TurnQueue) -> None:
     """Add what the part visibly says. What an agent gave another one to do has its name in newer versions, but no model."""
     text = "\n".join(line for _, line in shown)
     asked = part.person or (part.sidechain and not part.model)
@@ -653,20 +663,22 @@ def _queried(text: str) -> str:
     return (span(text, QUERY).strip() if is_handed_over else "") or text
 
 
-def _used(part: _Part, session: _Session, block: Sequence[str], fold: Fold, drafts: Drafts) -> None:
+def _used(part: _Part, session: _Session, block: Sequence[str], fold: Fold, drafts: TurnQueue) -> None:
     """Add what is worth finding of a tool that is folded away."""
     told = told_by(block, fold.name)
-    drafts.tool(told.call.label)
-    drafts.plan(told.call.label.partition(" ")[0], {"todos": todos_in(block)}, at=part.timestamp, line=fold.start + 1)
+    drafts.add_tool(told.call.label)
+    drafts.add_plan(
+        told.call.label.partition(" ")[0], {"todos": todos_in(block)}, at=part.timestamp, line=fold.start + 1
+    )
     answer = told.output  # of which nothing at all is shown where a command never came to an end
     ended = answer.text or answer.failed or answer.exit_code is not None
-    worth = ("user", "answer", told.replies) if told.replies else ended and drafts.finding(told.call, answer)
+    worth = ("user", "answer", told.replies) if told.replies else ended and drafts.notable_result(told.call, answer)
     if worth:
         drafts.add(_draft(part, session, *worth, fold.start, fold.end))
 
 
-def _draft(part: _Part, session: _Session, role: str, kind: str, text: str, start: int, end: int) -> Draft:
-    return Draft(
+def _draft(part: _Part, session: _Session, role: str, kind: str, text: str, start: int, end: int) -> PendingTurn:
+    return PendingTurn(
         role=role,
         kind=kind,
         line=start + 1,

@@ -14,9 +14,9 @@ from itertools import groupby, pairwise, takewhile
 
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.markdown import has_marks_of_its_own
-from pastchats_memory.formats.base.session import About, At, Telling
-from pastchats_memory.formats.base.source import Source
-from pastchats_memory.formats.base.tools import Output
+from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
+from pastchats_memory.formats.base.source import SourceFile
+from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.base.wrappers import BUILT_INS, typed_in_claude
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.clean import conversation_hash
@@ -197,7 +197,7 @@ _FENCE = "```"
 """In which a screen may stand that was pasted into a document."""
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether prompts and answers of such a screen stand at the beginnings of lines."""
     if source.shape != "markdown" or has_marks_of_its_own(source.head):
         return False
@@ -210,33 +210,35 @@ def recognise(source: Source) -> bool:
     return is_screen and any(map(_SURE.match, lines))
 
 
-def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
+def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
     """A turn a prompt and a turn an answer, in the order of the screen."""
     lines = _lines_of(source)
     said = list(_blocks(lines))
     told = ((mark, text) for mark, _, text in said if mark not in (RESULT, STOPPED))
-    telling = Telling(About(conversation_hash(told)))
+    builder = SessionBuilder(SessionInfo(conversation_hash(told)))
     for mark, line, text in said:
         if mark == "user":
             text = typed_in_claude(text).text  # noqa: PLW2901 - without what the client says in the person's place
             command = _COMMAND.match(text)
             if text and not _BY_ITSELF.match(text) and (command is None or command[1].lower() not in BUILT_INS):
                 by_hand = _BANG.match(text)
-                telling.prompt(text.removesuffix(RUNNING), At(line), kind="command" if command or by_hand else "prompt")
+                builder.add_prompt(
+                    text.removesuffix(RUNNING), Position(line), kind="command" if command or by_hand else "prompt"
+                )
                 if by_hand:
-                    telling.call("", "Bash", {"command": text[2:]})
+                    builder.add_call("", "Bash", {"command": text[2:]})
         elif mark == STOPPED:
-            telling.drafts.flag("interrupted")
+            builder.queue.flag("interrupted")
         elif mark == RESULT:
-            telling.result("", _output(text), At(line))
+            builder.add_result("", _output(text), Position(line))
         elif call := _CALL.match(text):
             subject = " ".join(call[2].split()).removesuffix(")")
-            telling.call("", call[1], {"command" if is_shell(call[1]) else "file_path": subject})
+            builder.add_call("", call[1], {"command" if is_shell(call[1]) else "file_path": subject})
         elif mark == CALL:
-            telling.call("", *_deed(text.partition("\n")[0], (lines[at] for at in range(line, len(lines)))))
+            builder.add_call("", *_deed(text.partition("\n")[0], (lines[at] for at in range(line, len(lines)))))
         elif not _NOTICE.match(text):
-            telling.answer(text.removeprefix(_EMPTY), At(line))
-    yield from telling.drafts.rest()
+            builder.add_answer(text.removeprefix(_EMPTY), Position(line))
+    yield from builder.queue.flush()
 
 
 def _deed(text: str, below: Iterable[str]) -> tuple[str, dict[str, str]]:
@@ -252,7 +254,7 @@ def _deed(text: str, below: Iterable[str]) -> tuple[str, dict[str, str]]:
     return name, {"path": ", ".join(files) or _CHANGED.sub("", subject)}
 
 
-def _lines_of(source: Source) -> list[str]:
+def _lines_of(source: SourceFile) -> list[str]:
     """The lines, with the signs of today's Codex where its earlier ones stand, and without what was being typed there."""
     lines = _sent(list(_unsigned(source.text.split("\n"))))
     if has_boxes(lines):
@@ -358,13 +360,13 @@ def _run_by_hand(lines: list[str], number: int) -> re.Match[str] | None:
     return _BANG.match(lines[number - 1].rstrip()) if _RESULT.match("".join(lines[number : number + 1])) else None
 
 
-def _output(text: str) -> Output:
+def _output(text: str) -> ToolResult:
     """What a tool answered, as the screen shows it: an error says so, and with which code a command exited."""
     found = _FAILED.match(text)
     if found is None:
-        return Output(text)
+        return ToolResult(text)
     code = found["code"]
-    return Output(text[found.end() :], int(code) if code else None, failed=True)
+    return ToolResult(text[found.end() :], int(code) if code else None, failed=True)
 
 
 def _parted(text: str, line: str) -> tuple[str, str]:

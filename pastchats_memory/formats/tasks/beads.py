@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pastchats_memory.formats.base.format import Format, confident
-from pastchats_memory.formats.base.source import Json, Record, Source, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tasks import folder_of_project, joined, names_of, titled
 from pastchats_memory.model import Comment, Task, TaskLink, Unreadable, priority_of, status_of, type_of
 from pastchats_memory.text.dates import iso_utc
@@ -21,7 +21,7 @@ MACHINE = frozenset({"message", "molecule", "gate", "agent", "convoy", "event", 
 BEFORE_TIME = "0001"
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether any of the first records is an issue."""
     return any(_is_issue(record) for record in source.sample)
 
@@ -31,7 +31,7 @@ def _is_issue(record: Json) -> bool:
     return bool(named) and sum(mark in record for mark in MARKS) > 1
 
 
-def read(source: Source) -> Iterator[Task | Unreadable]:
+def read(source: SourceFile) -> Iterator[Task | Unreadable]:
     """Every issue once, the newest of equal ids, the others told of; deleted ones and memories are left out."""
     found: dict[str, tuple[int, Json]] = {}
     for item in source.records():

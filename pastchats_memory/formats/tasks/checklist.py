@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.markdown import front_matter, has_marks_of_its_own, headings, in_code
-from pastchats_memory.formats.base.sibling_files import EVENTS, is_beside, recorded_cwd
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.sibling_files import EVENTS, is_sibling, recorded_cwd
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tasks import folder_of_project, is_template, short_hash, titled
 from pastchats_memory.model import Task, TaskLink, Unreadable
 from pastchats_memory.text.dates import LOCAL, iso_utc
@@ -49,7 +49,7 @@ _MARKED = re.compile(
 _TAG = re.compile(r"(?<!\S)[#+@]([A-Za-z][\w/-]*)")
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether boxes are what the file is about: by its name and one box, or by half of its lines; or it is a todo.txt."""
     if source.shape != "markdown" or is_template(source.path) or has_marks_of_its_own(source.head):
         return False
@@ -85,7 +85,7 @@ class _Box:
     """Lines that stand further in, up to the next box: what else is said of it."""
 
 
-def read(source: Source) -> Iterator[Task | Unreadable]:
+def read(source: SourceFile) -> Iterator[Task | Unreadable]:
     """The tasks in the order of the file."""
     if source.path.name.lower() in ("todo.txt", "done.txt"):
         yield from _todo_txt(source)
@@ -106,7 +106,7 @@ def read(source: Source) -> Iterator[Task | Unreadable]:
 
 
 def _list_at(path: Path) -> _List:
-    if is_beside(path.with_name(EVENTS)):
+    if is_sibling(path.with_name(EVENTS)):
         session = path.parent.name
         return _List(f"conversation:{session}", session[:8], recorded_cwd(path.parent), session)
     return _List(f"{FORMAT}/{path.name}", path.stem, folder_of_project(path))
@@ -166,7 +166,7 @@ def _day(found: re.Match[str] | None) -> str | None:
     return None if found is None else iso_utc(found[1], LOCAL)
 
 
-def _todo_txt(source: Source) -> Iterator[Task]:
+def _todo_txt(source: SourceFile) -> Iterator[Task]:
     """Rules of todo.txt: `x`, priority, dates of completion and creation, text with +projects and @contexts."""
     for number, line in enumerate(source.text.split("\n"), start=1):
         found = _TODO_TXT.match(line.strip())

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from pastchats_memory.formats.base.format import Format, confident
-from pastchats_memory.formats.base.source import Json, Places, Record, Source, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import Json, Places, Record, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tasks import folder_of_project, names_of, titled, word_of
 from pastchats_memory.model import Comment, Task, Unreadable, priority_of, type_of
 from pastchats_memory.text.dates import iso_utc
@@ -18,7 +18,7 @@ STATES = frozenset({"open", "closed", "merged"})
 _REPOSITORY = re.compile(r"https?://[^/]+/([^/]+/([^/]+))/(?:issues|pull)/\d+")
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether every object has a number, a title and the state of an issue."""
     if source.shape == "jsonl":
         return bool(source.sample) and all(map(_is_issue, source.sample))
@@ -26,7 +26,7 @@ def recognise(source: Source) -> bool:
     return bool(issues) and all(map(_is_issue, issues))
 
 
-def _issues(source: Source, document: object) -> list[Json]:
+def _issues(source: SourceFile, document: object) -> list[Json]:
     if source.shape != "json":
         return []
     return [mapping_of(issue) for issue in (document if isinstance(document, list) else [document])]
@@ -39,7 +39,7 @@ def _is_issue(fields: Json) -> bool:
     return numbered and bool(text_of(fields.get("title"))) and state in STATES
 
 
-def read(source: Source) -> Iterator[Task | Unreadable]:
+def read(source: SourceFile) -> Iterator[Task | Unreadable]:
     """Every issue with its comments."""
     cwd = folder_of_project(source.path)
     if source.shape == "jsonl":

@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.markdown import front_matter, has_marks_of_its_own, headings, in_code
-from pastchats_memory.formats.base.source import Json, Source
+from pastchats_memory.formats.base.source import Json, SourceFile
 from pastchats_memory.formats.base.tasks import folder_of_project, is_template, links_to, names_of, titled
 from pastchats_memory.model import (
     RESOLVED,
@@ -42,7 +42,7 @@ _COMMENT = re.compile(r"<!--.*?-->|(<!--.*)", re.DOTALL)
 _OLD_DAY = re.compile(r"\A(\d\d)-(\d\d)-(\d\d)\Z")
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether the front matter has the status of an issue, and it or the text a title."""
     if source.shape != "markdown" or is_template(source.path) or has_marks_of_its_own(source.head):
         return False
@@ -58,7 +58,7 @@ def recognise(source: Source) -> bool:
     return is_issue if folded(word) in OF_DOCUMENTS or not is_status(word) else bool(word)
 
 
-def read(source: Source) -> Iterator[Task | Unreadable]:
+def read(source: SourceFile) -> Iterator[Task | Unreadable]:
     """The one task, with the sections on how it went as comments."""
     lines = source.text.split("\n")
     front = front_matter(lines)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pastchats_memory.formats.base.format import Format, confident
-from pastchats_memory.formats.base.source import Json, Places, Source, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import Json, Places, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tasks import folder_of_project, joined, names_of, titled, word_of
 from pastchats_memory.model import RESOLVED, Task, TaskLink, Unreadable, priority_of, status_of
 from pastchats_memory.text.dates import iso_utc
@@ -20,7 +20,7 @@ MARKS = ("subtasks", "dependencies", "testStrategy", "details")
 PARTS = {"description": "", "details": "", "testStrategy": "Test strategy", "acceptanceCriteria": "Acceptance criteria"}
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether the document has a list of tasks under `tasks`, or under the `tasks` of a tag."""
     return source.shape == "json" and any(_lists(source.outline))
 
@@ -41,7 +41,7 @@ def _is_task(fields: Json) -> bool:
     return bool(word_of(fields.get("id")) and text_of(fields.get("title")))
 
 
-def read(source: Source) -> Iterator[Task | Unreadable]:
+def read(source: SourceFile) -> Iterator[Task | Unreadable]:
     """Every task, each followed by its subtasks; what has an id that others had before it has its number after that."""
     places = Places(source.text)
     cwd = folder_of_project(source.path)

@@ -6,7 +6,7 @@ import pytest
 from golden import turns
 from talked import PAIRS, TALK, each, written
 
-from pastchats_memory.formats.base.source import Source
+from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.generic.messages import MESSAGES
 from pastchats_memory.formats.generic.shapes.inference.evidence import talks_of
 
@@ -37,7 +37,7 @@ from pastchats_memory.formats.generic.shapes.inference.evidence import talks_of
 def test_a_shape_is_known_by_its_columns(value, tmp_path):
     path = written(tmp_path, value)
     assert [(turn.role, turn.content) for turn in turns(MESSAGES, path)] == list(TALK)
-    assert {"role", "text"} <= MESSAGES.explain(Source(path)).keys()
+    assert {"role", "text"} <= MESSAGES.explain(SourceFile(path)).keys()
 
 
 def test_a_speaker_with_a_long_name_is_heard_too(tmp_path):
@@ -64,7 +64,7 @@ def streamed(tmp_path, exchanges, pieces=4):
 
 
 def test_it_says_which_columns_of_lines_that_belong_together_it_took(tmp_path):
-    assert MESSAGES.explain(Source(streamed(tmp_path, 2))) == {"role": "by", "text": "words"}
+    assert MESSAGES.explain(SourceFile(streamed(tmp_path, 2))) == {"role": "by", "text": "words"}
 
 
 def test_what_is_said_in_thousands_of_pieces_is_heard_to_its_end(tmp_path):
@@ -89,4 +89,4 @@ def test_what_is_said_in_thousands_of_pieces_is_heard_to_its_end(tmp_path):
 )
 def test_one_kind_of_evidence_is_not_enough(value, tmp_path):
     assert talks_of(value) == []
-    assert not MESSAGES.detect(Source(written(tmp_path, value)))
+    assert not MESSAGES.detect(SourceFile(written(tmp_path, value)))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from golden import FIXTURES, turns
 
-from pastchats_memory.formats.base.source import NotText, Source
+from pastchats_memory.formats.base.source import NotText, SourceFile
 from pastchats_memory.formats.generic.messages import MESSAGES
 from pastchats_memory.formats.registry import detect_format
 
@@ -33,7 +33,7 @@ def test_nothing_among_installed_packages_is_taken_for_a_conversation():
     until = time.monotonic() + SECONDS
     for path in paths:
         try:
-            assert detect_format(Source(path)) is None, path
+            assert detect_format(SourceFile(path)) is None, path
         except NotText:
             continue
         if time.monotonic() > until:
@@ -56,12 +56,12 @@ def test_nothing_among_installed_packages_is_taken_for_a_conversation():
     ],
 )
 def test_it_says_which_keys_it_took_for_what(name, keys):
-    source = Source(SHAPES / name)
+    source = SourceFile(SHAPES / name)
     assert keys.items() <= MESSAGES.explain(source).items()
 
 
 def test_a_format_that_is_known_takes_no_keys():
-    source = Source(next((FIXTURES / "codex").glob("*.jsonl")))
+    source = SourceFile(next((FIXTURES / "codex").glob("*.jsonl")))
     assert detect_format(source).explain is None
 
 
@@ -115,7 +115,7 @@ def test_tags_of_a_request_are_not_the_request(tmp_path):
     ],
 )
 def test_half_an_exchange_is_none(value, tmp_path):
-    assert not MESSAGES.detect(Source(written(tmp_path, value)))
+    assert not MESSAGES.detect(SourceFile(written(tmp_path, value)))
 
 
 SPOKEN = [{"role": "user", "content": ASK}, {"role": "assistant", "content": ANSWER}]
@@ -274,7 +274,7 @@ def test_numbered_speakers_are_people(tmp_path):
     ],
 )
 def test_what_only_has_the_words_of_a_conversation_is_none(value, tmp_path):
-    assert not MESSAGES.detect(Source(written(tmp_path, value)))
+    assert not MESSAGES.detect(SourceFile(written(tmp_path, value)))
 
 
 def told_in_turns(names, roles="uaauuaua"):
@@ -298,7 +298,7 @@ def test_conversations_that_are_told_in_between_each_other_are_several_by_a_name
     assert conversations(tmp_path, opened) == 3
     path = written(tmp_path, {"id": "desk", "messages": rooms})
     assert {turn.conversation_id for turn in turns(MESSAGES, path)} == {"desk/x", "desk/y"}
-    assert MESSAGES.explain(Source(path))["conversation"] == "room"
+    assert MESSAGES.explain(SourceFile(path))["conversation"] == "room"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from pastchats_memory.formats.base.locations import Environment
 
 if TYPE_CHECKING:
     from pastchats_memory.formats.base.format import Row
-    from pastchats_memory.formats.base.source import Source
+    from pastchats_memory.formats.base.source import SourceFile
 
 
 def _claude(environment: Mapping[str, str]) -> str:
@@ -29,14 +29,14 @@ def locations(environment: Environment) -> Iterator[Path]:
         yield from (folder / name for name in ("projects", "todos", "tasks", "history.jsonl"))
 
 
-def detect(source: Source) -> int:
+def detect(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
     from pastchats_memory.formats.agents.claude_code.reader import recognise
 
     return CERTAIN if recognise(source) else 0
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of a file."""
     from pastchats_memory.formats.agents.claude_code.reader import read as read_session
 

@@ -136,7 +136,7 @@ class Overview:
         self._old = 0  # humans that were told before what was added to the file
         self.tail = Tail()
 
-    def go_on(self, state: Json) -> None:
+    def restore(self, state: Json) -> None:
         """Take up what `state` gave when the file was shorter."""
         self.tail = Tail(mapping_of(state.get("tail")))
         self.session = text_of(state.get("session")) or None

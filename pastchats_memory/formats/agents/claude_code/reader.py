@@ -19,9 +19,17 @@ from pastchats_memory.formats.agents.claude_code.records import (
     typed_meanwhile,
 )
 from pastchats_memory.formats.base.checkpoint import RECENT, Checkpoint
-from pastchats_memory.formats.base.session import Draft, Drafts
-from pastchats_memory.formats.base.source import Json, Places, Record, Records, Source, list_of, mapping_of, text_of
-from pastchats_memory.formats.base.tools import NO_CALL, Call, Output, call_again, call_of, kept, output_of
+from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
+from pastchats_memory.formats.base.source import Json, Places, Record, Records, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.tools import (
+    UNKNOWN_CALL,
+    ToolCall,
+    ToolResult,
+    call_from_json,
+    call_to_json,
+    parse_call,
+    parse_result,
+)
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.dates import iso_utc
 
@@ -44,10 +52,10 @@ KINDS = {
 }
 """Role and kind of the turn, by whose words a user record holds."""
 
-SHELL = Call("Bash")
+SHELL = ToolCall("Bash")
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether any of the first records bears the marks of Claude Code, or the document is an exported web session."""
     if source.shape == "json":
         return isinstance(mapping_of(source.outline).get("loglines"), list)
@@ -75,7 +83,7 @@ def _is_spoken(record: Json) -> bool:
     return text_of(record.get("type")) in SPOKEN and isinstance(mapping_of(record.get("message")).get("role"), str)
 
 
-def read(source: Source) -> Iterator[Turn | Task | Unreadable | Checkpoint]:
+def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable | Checkpoint]:
     """The turns of every conversation in the file, main and sidechain, in file order; lines that are no records.
 
     The file is read twice: a retry, a copy, a title and the last line of a message are known only from the whole. In one
@@ -85,23 +93,23 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable | Checkpoint]:
     view = Overview(stem.removeprefix("agent-") if stem.startswith("agent-") else None)
     before = source.resumed.state if source.resumed else None
     if before is not None:
-        view.go_on(mapping_of(before.get("view")))
+        view.restore(mapping_of(before.get("view")))
         added = (item.value for item in source.records() if isinstance(item, Record) and isinstance(item.value, dict))
         refuse_what_reaches_back(added, mapping_of(mapping_of(before.get("view")).get("tail")), _pending(before))
     for position, item in enumerate(_items(source, source.records())):
         if isinstance(item, Record) and isinstance(item.value, dict):
             view.add(item.value, position)
-    telling = _Telling(source, view)
+    builder = _SessionReader(source, view)
     if before is not None:
         view.refuse_forks_back(mapping_of(before.get("view")))
-        telling.go_on(before)
+        builder.restore(before)
     records = source.records()
     for position, item in enumerate(_items(source, records)):
-        yield from telling.tell(item, position)
+        yield from builder.tell(item, position)
     if source.shape == "jsonl":
-        yield from records.checkpoint(telling.state())
-    yield from telling.drafts.rest()
-    yield from telling.drafts.tasks()
+        yield from records.checkpoint(builder.state())
+    yield from builder.queue.flush()
+    yield from builder.queue.tasks()
 
 
 def _pending(state: Json) -> set[str]:
@@ -109,7 +117,7 @@ def _pending(state: Json) -> set[str]:
     return {text_of(draft.get("native_id")) for draft in drafts if draft.get("role") == "assistant"}
 
 
-def _items(source: Source, records: Records) -> Iterator[Record | Unreadable]:
+def _items(source: SourceFile, records: Records) -> Iterator[Record | Unreadable]:
     if source.shape == "json":
         yield from _exported(list_of(mapping_of(source.document).get("loglines")), Places(source.text))
         return
@@ -128,40 +136,40 @@ def _exported(values: list[object], places: Places) -> Iterator[Record]:
         yield Record(places.line(text_of(mapping_of(value).get("uuid"))), value)
 
 
-def _folder_of_project(source: Source) -> str | None:
+def _folder_of_project(source: SourceFile) -> str | None:
     """The encoded folder name below `projects`, for sessions that never say where they ran."""
     parts = source.path.parts[:-1]
     return parts[parts.index("projects") + 1] if "projects" in parts[:-1] else None
 
 
-class _Telling:
+class _SessionReader:
     """The second pass: every record adds to the turns that are in the making."""
 
-    def __init__(self, source: Source, view: Overview) -> None:
-        self.drafts = Drafts()
+    def __init__(self, source: SourceFile, view: Overview) -> None:
+        self.queue = TurnQueue()
         self._path = str(source.path)
         self._view = view
         self._lost = view.abandoned()
         self._project = None if view.cwd else _folder_of_project(source)
-        self._open: dict[tuple[str | None, str], Draft] = {}
-        self._calls: dict[str, Call] = {}
+        self._open: dict[tuple[str | None, str], PendingTurn] = {}
+        self._calls: dict[str, ToolCall] = {}
         self._shell = SHELL
 
     def state(self) -> Json:
         """All that a longer file needs of this one, as JSON."""
-        calls = {call_id: kept(call) for call_id, call in list(self._calls.items())[-RECENT:]}
-        shell = kept(self._shell)
+        calls = {call_id: call_to_json(call) for call_id, call in list(self._calls.items())[-RECENT:]}
+        shell = call_to_json(self._shell)
         view = self._view.state(self._lost)
-        return {"view": view, "drafts": self.drafts.state(), "calls": calls, "shell": shell, "project": self._project}
+        return {"view": view, "drafts": self.queue.state(), "calls": calls, "shell": shell, "project": self._project}
 
-    def go_on(self, state: Json) -> None:
+    def restore(self, state: Json) -> None:
         """Take up what `state` gave when the file was shorter."""
-        self.drafts.go_on(mapping_of(state.get("drafts")))
-        self._open = {(draft.conversation_id, draft.native_id or ""): draft for draft in self.drafts.answers}
-        for draft in self.drafts.answers:
+        self.queue.restore(mapping_of(state.get("drafts")))
+        self._open = {(draft.conversation_id, draft.native_id or ""): draft for draft in self.queue.answers}
+        for draft in self.queue.answers:
             draft.until = self._view.grows_until(draft.conversation_id, draft.native_id)
-        self._calls = {call_id: call_again(call) for call_id, call in mapping_of(state.get("calls")).items()}
-        self._shell = call_again(state.get("shell"))
+        self._calls = {call_id: call_from_json(call) for call_id, call in mapping_of(state.get("calls")).items()}
+        self._shell = call_from_json(state.get("shell"))
         self._project = text_of(state.get("project")) or None
 
     def tell(self, item: Record | Unreadable, position: int) -> Iterator[Turn | Unreadable]:
@@ -178,7 +186,7 @@ class _Telling:
             fault = self._take(record, item.line, position)
             if fault:
                 yield Unreadable(self._path, item.line, fault)
-        yield from self.drafts.ready(position)
+        yield from self.queue.pop_complete(position)
 
     def _take(self, record: Json, line: int, position: int) -> str | None:
         """Add what the record says; the reason why it says nothing that can be read, else None."""
@@ -196,14 +204,14 @@ class _Telling:
     def _user(self, record: Json, line: int) -> str | None:
         told = said(record)
         if told.interrupted:
-            self.drafts.flag("interrupted")
+            self.queue.flag("interrupted")
         match told.voice:
             case "unreadable":
                 return told.text
             case "tool":
                 self._results(record, line)
             case "output":
-                self._found(record, line, self._shell, Output(told.text, failed=told.failed))
+                self._found(record, line, self._shell, ToolResult(told.text, failed=told.failed))
                 self._shell = SHELL
             case "nobody":
                 pass
@@ -218,9 +226,9 @@ class _Telling:
             copied_from = text_of(mapping_of(record.get("forkedFrom")).get("messageUuid"))
             draft.native_id = copied_from or self._view.first_uuid(record, told.text) or None
         draft.metadata["attachments"] = list(told.media)
-        self.drafts.add(draft)
+        self.queue.add(draft)
         if told.text.startswith("! "):
-            self._shell = Call("Bash", told.text.removeprefix("! "))
+            self._shell = ToolCall("Bash", told.text.removeprefix("! "))
 
     def _assistant(self, record: Json, line: int, position: int) -> str | None:
         message = record.get("message")
@@ -231,14 +239,14 @@ class _Telling:
             return f"content of a message is a {type(content).__name__}"
         if is_synthetic(record):
             if record.get("isApiErrorMessage") is True:
-                self.drafts.flag("api_error")
+                self.queue.flag("api_error")
             return None
         if until is None or position <= until:
             texts = [text for text in texts_of(content) if text.strip() not in ("", NO_TEXT)]
             self._answer(record, line, texts, position, position if until is None else until)
             self._tools(record, content, line)
             if record.get("isAbortedMidStream") is True:
-                self.drafts.flag("interrupted")
+                self.queue.flag("interrupted")
         return None
 
     def _answer(self, record: Json, line: int, texts: list[str], position: int, until: int) -> None:
@@ -252,7 +260,7 @@ class _Telling:
             draft.until = until
             draft.texts = list(dict.fromkeys(texts))
             self._open[key] = draft
-            self.drafts.add(draft)
+            self.queue.add(draft)
         elif draft is not None:
             draft.texts += [text for text in dict.fromkeys(texts) if text not in draft.texts]
         if position >= until:
@@ -261,30 +269,32 @@ class _Telling:
     def _tools(self, record: Json, content: object, line: int) -> None:
         for block in map(mapping_of, list_of(content)):
             if block.get("type") == "tool_use":
-                call = call_of(text_of(block.get("name")), block.get("input"))
+                call = parse_call(text_of(block.get("name")), block.get("input"))
                 call_id = text_of(block.get("id"))
                 self._calls[call_id] = call
-                self.drafts.tool(call.label)
+                self.queue.add_tool(call.label)
                 at = iso_utc(record.get("timestamp"))
-                self.drafts.plan(text_of(block.get("name")), block.get("input"), call_id, at, line)
+                self.queue.add_plan(text_of(block.get("name")), block.get("input"), call_id, at, line)
 
     def _results(self, record: Json, line: int) -> None:
         for block in map(mapping_of, list_of(mapping_of(record.get("message")).get("content"))):
             if block.get("type") == "tool_result":
                 call_id = text_of(block.get("tool_use_id"))
-                output = output_of(block.get("content"))
-                self.drafts.planned(call_id, record.get("toolUseResult"), output.text)
+                output = parse_result(block.get("content"))
+                self.queue.add_plan_result(call_id, record.get("toolUseResult"), output.text)
                 failed = output.failed or block.get("is_error") is True
-                self._found(record, line, self._calls.pop(call_id, NO_CALL), replace(output, failed=failed), call_id)
+                self._found(
+                    record, line, self._calls.pop(call_id, UNKNOWN_CALL), replace(output, failed=failed), call_id
+                )
 
-    def _found(self, record: Json, line: int, call: Call, output: Output, call_id: str = "") -> None:
-        found = self.drafts.finding(call, output)
+    def _found(self, record: Json, line: int, call: ToolCall, output: ToolResult, call_id: str = "") -> None:
+        found = self.queue.notable_result(call, output)
         if found is not None:
             draft = self._draft(record, line, *found)
             draft.native_id = call_id or draft.native_id
-            self.drafts.add(draft)
+            self.queue.add(draft)
 
-    def _draft(self, record: Json, line: int, role: str, kind: str, text: str = "") -> Draft:
+    def _draft(self, record: Json, line: int, role: str, kind: str, text: str = "") -> PendingTurn:
         """A turn with all that its record says about itself."""
         session = text_of(record.get("sessionId")) or self._view.session or ""
         conversation = self._view.conversation(record)
@@ -292,7 +302,7 @@ class _Telling:
         home = self._view.cwd.get(session)
         fork = mapping_of(record.get("forkedFrom"))
         sidechain = record.get("isSidechain") is True
-        return Draft(
+        return PendingTurn(
             role=role,
             kind=kind,
             line=line,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pastchats_memory.formats.base.format import Format, confident
-from pastchats_memory.formats.base.source import Json, Places, Source, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import Json, Places, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tasks import word_of
 from pastchats_memory.formats.base.tools import entry_of, task_of_list, task_of_todo
 from pastchats_memory.model import Task, Unreadable
@@ -18,7 +18,7 @@ STATES = frozenset({"pending", "in_progress", "completed", "cancelled"})
 LIST_KEYS = ("blocks", "blockedBy", "activeForm")
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether the document is a list of todos, or one task of a list in the folder of lists."""
     if source.shape != "json":
         return False
@@ -40,7 +40,7 @@ def _is_todo(fields: Json) -> bool:
     )
 
 
-def read(source: Source) -> Iterator[Task | Unreadable]:
+def read(source: SourceFile) -> Iterator[Task | Unreadable]:
     """The tasks, as of the session in the file's or the folder's name."""
     places = Places(source.text)
     if isinstance(source.document, list):

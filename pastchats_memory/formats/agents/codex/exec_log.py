@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.markdown import is_codex_log
-from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, told
-from pastchats_memory.formats.base.source import Json, Record, Source, list_of, mapping_of, number_of, text_of
-from pastchats_memory.formats.base.tools import Output
+from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, read_session
+from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, number_of, text_of
+from pastchats_memory.formats.base.tools import ToolResult
 
 # What `codex exec` prints for people, as sections: under a name each, in the first generation behind a time on each heading.
 
@@ -131,7 +131,7 @@ _STATE = re.compile(r"patch: (\w+)\Z")
 _CHANGED = re.compile(r"[AMD] ((?:/|[A-Za-z]:\\)[^\n]{0,1000})\Z")
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether the log begins as Codex begins one, or a line is an event of such a run."""
     if source.shape in ("markdown", "other"):
         return is_codex_log(source.head)
@@ -143,69 +143,69 @@ def _is_event(record: Json) -> bool:
     return began or (isinstance(record.get("id"), str) and text_of(mapping_of(record.get("msg")).get("type")) in EVENTS)
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """The turns in file order."""
-    telling = Telling(About(source.path.stem))
+    builder = SessionBuilder(SessionInfo(source.path.stem))
     if source.shape == "jsonl":
-        yield from told(source, telling, lambda item: _take(telling, item))
+        yield from read_session(source, builder, lambda item: _take(builder, item))
         return
     waiting: list[str] = []
     for section in sections(source.text.split("\n")):
-        _tell(telling, section, waiting)
-        yield from telling.drafts.ready(0)
-    yield from telling.rest()
+        _tell(builder, section, waiting)
+        yield from builder.queue.pop_complete(0)
+    yield from builder.flush()
 
 
-def _tell(telling: Telling, section: Section, waiting: list[str]) -> None:
+def _tell(builder: SessionBuilder, section: Section, waiting: list[str]) -> None:
     """Add what the section says; commands that have not ended yet are waiting, the first first, until the model speaks again."""
-    at = At(section.line, section.time)
+    at = Position(section.line, section.time)
     if section.name in ("", "codex"):
         waiting.clear()
     match section.name:
         case "":
-            _introduce(telling, section.text)
+            _introduce(builder, section.text)
         case "user":
-            telling.prompt(section.text, at)
+            builder.add_prompt(section.text, at)
         case "codex":
-            telling.answer(section.text, at)
+            builder.add_answer(section.text, at)
         case "exec":
-            _begin(telling, section, waiting)
-            _end(telling, section, waiting)
+            _begin(builder, section, waiting)
+            _end(builder, section, waiting)
         case "called":
             command = _without_place(section.text)
-            telling.call(command, "shell", {"command": _words(command)})
+            builder.add_call(command, "shell", {"command": _words(command)})
         case "ended" if done := _ENDED.search(section.text):
-            telling.result(section.text[: done.start()], _output(done, section.text), at)
+            builder.add_result(section.text[: done.start()], _output(done, section.text), at)
         case "file update" | "apply patch":
-            _patched(telling, section.text, at)
+            _patched(builder, section.text, at)
         case "error":
-            telling.drafts.flag("api_error")
+            builder.queue.flag("api_error")
 
 
-def _introduce(telling: Telling, text: str) -> None:
+def _introduce(builder: SessionBuilder, text: str) -> None:
     """What holds for the run."""
     facts = {fact[1]: fact[2] for line in text.split("\n") if (fact := _FACT.match(line))}
-    telling.about.conversation_id = facts.get("session id") or telling.about.conversation_id
-    telling.about.cwd, telling.model = folder_of(facts.get("workdir")), facts.get("model", "")
+    builder.info.conversation_id = facts.get("session id") or builder.info.conversation_id
+    builder.info.cwd, builder.model = folder_of(facts.get("workdir")), facts.get("model", "")
 
 
-def _begin(telling: Telling, section: Section, waiting: list[str]) -> None:
+def _begin(builder: SessionBuilder, section: Section, waiting: list[str]) -> None:
     """Call the commands that stand before what the first of them printed."""
     done = _ENDED.search(section.text)
     for number, command in enumerate(_JOINED.split(section.text[: done.start()] if done else section.text)):
         call_id = f"{section.line}:{number}"
-        telling.call(call_id, "shell", {"command": _words(_without_place(command))})
+        builder.add_call(call_id, "shell", {"command": _words(_without_place(command))})
         waiting.append(call_id)
 
 
-def _end(telling: Telling, section: Section, waiting: list[str]) -> None:
+def _end(builder: SessionBuilder, section: Section, waiting: list[str]) -> None:
     """Give the waiting commands what they printed, as far as they ended, in the order in which they began."""
     text, first = section.text, _ENDED.search(section.text)
     ends = [first, *_NEXT_ENDED.finditer(text, first.end())][: len(waiting)] if first else []
     for number, done in enumerate(ends, 1):
         end = ends[number].start() if number < len(ends) else len(text)
-        at = At(section.line + text.count("\n", 0, done.end()), section.time)
-        telling.result(waiting.pop(0), _output(done, text[:end]), at)
+        at = Position(section.line + text.count("\n", 0, done.end()), section.time)
+        builder.add_result(waiting.pop(0), _output(done, text[:end]), at)
 
 
 def _without_place(command: str) -> str:
@@ -214,25 +214,25 @@ def _without_place(command: str) -> str:
     return command[: found.start()] if found else command.partition("\n")[0]
 
 
-def _output(done: re.Match[str], text: str) -> Output:
+def _output(done: re.Match[str], text: str) -> ToolResult:
     code = int(done["code"] or 0)
-    return Output(text[done.end() :].strip(), code, failed=code != 0)
+    return ToolResult(text[done.end() :].strip(), code, failed=code != 0)
 
 
-def _patched(telling: Telling, text: str, at: At) -> None:
+def _patched(builder: SessionBuilder, text: str, at: Position) -> None:
     """An edit of some files, whose paths stand below its state in later versions, and behind a letter before each change in earlier ones."""
     listed = text.partition("\ndiff --git ")[0].split("\n")
     state = _STATE.match(listed[0])
     files = listed[1:] if state else [found[1] for line in listed if (found := _CHANGED.match(line))]
-    _patches(telling, "", files)
+    _patches(builder, "", files)
     if state:
-        telling.result("", Output(listed[0], failed=state[1] != "completed"), at)
+        builder.add_result("", ToolResult(listed[0], failed=state[1] != "completed"), at)
     elif done := _ENDED.search(text):
-        telling.result("", _output(done, text), at)
+        builder.add_result("", _output(done, text), at)
 
 
-def _patches(telling: Telling, call_id: str, files: list[str]) -> None:
-    telling.call(call_id, "apply_patch", "\n".join(f"*** Update File: {path}" for path in files))
+def _patches(builder: SessionBuilder, call_id: str, files: list[str]) -> None:
+    builder.add_call(call_id, "apply_patch", "\n".join(f"*** Update File: {path}" for path in files))
 
 
 def _words(command: str) -> list[str]:
@@ -243,66 +243,68 @@ def _words(command: str) -> list[str]:
         return [command]
 
 
-def _take(telling: Telling, item: Record) -> str | None:
+def _take(builder: SessionBuilder, item: Record) -> str | None:
     """Add what the event says; the reason why it says nothing that can be read, else None."""
     record = item.value
     if not isinstance(record, dict):
         return f"a {type(record).__name__} instead of an event"
-    at = At(item.line)
-    about = telling.about
+    at = Position(item.line)
+    about = builder.info
     if record.get("type") == "thread.started":
         about.conversation_id = text_of(record.get("thread_id")) or about.conversation_id
     elif record.get("type") in ("turn.failed", "error"):
-        telling.drafts.flag("api_error")
+        builder.queue.flag("api_error")
     elif record.get("type") == "item.completed":
-        _item(telling, mapping_of(record.get("item")), at)
+        _item(builder, mapping_of(record.get("item")), at)
     elif "prompt" in record:
-        telling.prompt(text_of(record["prompt"]), at)
+        builder.add_prompt(text_of(record["prompt"]), at)
     elif "workdir" in record:
-        about.cwd, telling.model = folder_of(record["workdir"]), text_of(record.get("model"))
-    _message(telling, mapping_of(record.get("msg")), at)
+        about.cwd, builder.model = folder_of(record["workdir"]), text_of(record.get("model"))
+    _message(builder, mapping_of(record.get("msg")), at)
     return None
 
 
-def _item(telling: Telling, item: Json, at: At) -> None:
+def _item(builder: SessionBuilder, item: Json, at: Position) -> None:
     """What was said or done in a run of the second generation."""
     own_id, error = text_of(item.get("id")), text_of(mapping_of(item.get("error")).get("message"))
     match item.get("type"):
         case "agent_message":
-            telling.answer(text_of(item.get("text")), at)
+            builder.add_answer(text_of(item.get("text")), at)
         case "command_execution":
-            telling.call(own_id, "shell", {"command": _words(text_of(item.get("command")))})
-            telling.result(own_id, _ended(item), at)
+            builder.add_call(own_id, "shell", {"command": _words(text_of(item.get("command")))})
+            builder.add_result(own_id, _ended(item), at)
         case "file_change":
             for change in map(mapping_of, list_of(item.get("changes"))):
-                telling.call(own_id, text_of(change.get("kind")), change)
+                builder.add_call(own_id, text_of(change.get("kind")), change)
         case "mcp_tool_call":
-            telling.call(own_id, text_of(item.get("tool")), item.get("arguments"))
-            telling.result(own_id, Output(error, failed=bool(error)), at)
+            builder.add_call(own_id, text_of(item.get("tool")), item.get("arguments"))
+            builder.add_result(own_id, ToolResult(error, failed=bool(error)), at)
 
 
-def _message(telling: Telling, message: Json, at: At) -> None:
+def _message(builder: SessionBuilder, message: Json, at: Position) -> None:
     """What was said or done in a run of the first generation."""
     call_id = text_of(message.get("call_id"))
     match message.get("type"):
         case "agent_message":
-            telling.answer(text_of(message.get("message")), at)
+            builder.add_answer(text_of(message.get("message")), at)
         case "exec_command_begin":
-            telling.about.cwd = telling.about.cwd or folder_of(message.get("cwd"))
-            telling.call(call_id, "shell", {"command": message.get("command")})
+            builder.info.cwd = builder.info.cwd or folder_of(message.get("cwd"))
+            builder.add_call(call_id, "shell", {"command": message.get("command")})
         case "exec_command_end":
-            telling.result(call_id, _ended(message), at)
+            builder.add_result(call_id, _ended(message), at)
         case "patch_apply_begin":
-            _patches(telling, call_id, list(mapping_of(message.get("changes"))))
+            _patches(builder, call_id, list(mapping_of(message.get("changes"))))
         case "patch_apply_end":
-            telling.result(call_id, Output(text_of(message.get("stderr")), failed=message.get("success") is False), at)
+            builder.add_result(
+                call_id, ToolResult(text_of(message.get("stderr")), failed=message.get("success") is False), at
+            )
         case "error":
-            telling.drafts.flag("api_error")
+            builder.queue.flag("api_error")
 
 
-def _ended(fields: Json) -> Output:
+def _ended(fields: Json) -> ToolResult:
     code = number_of(fields.get("exit_code"))
-    return Output(text_of(fields.get("aggregated_output")), code, failed=bool(code))
+    return ToolResult(text_of(fields.get("aggregated_output")), code, failed=bool(code))
 
 
 CODEX_EXEC = Format(

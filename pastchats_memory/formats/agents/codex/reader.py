@@ -23,9 +23,16 @@ from pastchats_memory.formats.agents.codex.rollout import (
     subagent_of,
 )
 from pastchats_memory.formats.base.checkpoint import RECENT, Checkpoint
-from pastchats_memory.formats.base.session import Draft, Drafts
-from pastchats_memory.formats.base.source import Json, Places, Record, Records, Source, list_of, mapping_of, text_of
-from pastchats_memory.formats.base.tools import NO_CALL, Call, call_again, call_of, kept, output_of
+from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
+from pastchats_memory.formats.base.source import Json, Places, Record, Records, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.tools import (
+    UNKNOWN_CALL,
+    ToolCall,
+    call_from_json,
+    call_to_json,
+    parse_call,
+    parse_result,
+)
 from pastchats_memory.formats.base.wrappers import shell_in_codex, typed_in_codex
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.clean import IMAGE
@@ -47,7 +54,7 @@ FLAGS = {"turn_aborted": "interrupted", "error": "api_error", "stream_error": "a
 SHOWN_PICTURES = ("image", "local_image")
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether any of the first records is a rollout line of one of the three generations."""
     if source.shape == "json":
         document = mapping_of(source.outline)
@@ -60,7 +67,7 @@ def _is_ours(record: Json) -> bool:
     return typed or record.get("record_type") == "state" or is_bare_meta(record)
 
 
-def read(source: Source) -> Iterator[Turn | Task | Unreadable | Checkpoint]:
+def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable | Checkpoint]:
     """The turns of the session in file order; lines that are no records.
 
     The file is read twice: which items a person typed, and what was rolled back, is known only from the whole. In one
@@ -73,23 +80,23 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable | Checkpoint]:
         if isinstance(entry, Entry):
             view.add(entry, position)
     view.settle()
-    telling = _Telling(view)
+    builder = _SessionReader(view)
     if before:
-        telling.go_on(before)
+        builder.restore(before)
     records = source.records()
     for position, (line, entry) in enumerate(_entries(source, records)):
         if isinstance(entry, str):
             yield Unreadable(str(source.path), line, entry)
         elif entry is not None:
-            telling.take(entry, line, position)
-        yield from telling.drafts.ready(position)
-    if source.shape == "jsonl" and len(telling.ordinals) <= MOST_TURNS:
-        yield from records.checkpoint(telling.state())
-    yield from telling.drafts.rest()
-    yield from telling.drafts.tasks()
+            builder.take(entry, line, position)
+        yield from builder.queue.pop_complete(position)
+    if source.shape == "jsonl" and len(builder.ordinals) <= MOST_TURNS:
+        yield from records.checkpoint(builder.state())
+    yield from builder.queue.flush()
+    yield from builder.queue.tasks()
 
 
-def _entries(source: Source, records: Records) -> Iterator[tuple[int, Entry | str | None]]:
+def _entries(source: SourceFile, records: Records) -> Iterator[tuple[int, Entry | str | None]]:
     if source.shape == "json":
         yield from _of_document(mapping_of(source.document), Places(source.text))
         return
@@ -104,15 +111,15 @@ def _of_document(document: Json, places: Places) -> Iterator[tuple[int, Entry | 
         yield places.line(text), Entry(ITEM, item, item.get("timestamp")) if isinstance(item, dict) else entry_of(item)
 
 
-class _Telling:
+class _SessionReader:
     """The second pass: every entry adds to the turns that are in the making."""
 
     def __init__(self, view: Overview) -> None:
-        self.drafts = Drafts()
+        self.queue = TurnQueue()
         self._view = view
         self._subagent = subagent_of(view.meta)[0]
         self._model = self._cwd = ""
-        self._calls: dict[str, Call] = {}
+        self._calls: dict[str, ToolCall] = {}
         self.ordinals: Counter[str] = Counter()
         """How often the same was said in the session that said it first."""
         self._replayed = ""
@@ -120,18 +127,18 @@ class _Telling:
 
     def state(self) -> Json:
         """All that a longer file needs of this one, as JSON."""
-        calls = {call_id: kept(call) for call_id, call in list(self._calls.items())[-RECENT:]}
+        calls = {call_id: call_to_json(call) for call_id, call in list(self._calls.items())[-RECENT:]}
         return {
-            "view": self._view.state(), "drafts": self.drafts.state(), "calls": calls, "ordinals": dict(self.ordinals),
+            "view": self._view.state(), "drafts": self.queue.state(), "calls": calls, "ordinals": dict(self.ordinals),
             "model": self._model, "cwd": self._cwd, "replayed": self._replayed,
             "time": self._before.isoformat() if self._before else "",
         }  # fmt: skip
 
-    def go_on(self, state: Json) -> None:
+    def restore(self, state: Json) -> None:
         """Take up what `state` gave when the file was shorter."""
-        self.drafts.go_on(mapping_of(state.get("drafts")))
+        self.queue.restore(mapping_of(state.get("drafts")))
         for call_id, call in mapping_of(state.get("calls")).items():
-            self._calls[call_id] = call_again(call)
+            self._calls[call_id] = call_from_json(call)
         self.ordinals.update({name: int(str(count)) for name, count in mapping_of(state.get("ordinals")).items()})
         self._model, self._cwd = text_of(state.get("model")), text_of(state.get("cwd"))
         self._replayed, time = text_of(state.get("replayed")), text_of(state.get("time"))
@@ -151,7 +158,7 @@ class _Telling:
             # `replacement_history` beside it repeats earlier messages
             self._add("system", "summary", text_of(entry.payload.get("message")), entry, line, position)
         elif entry.kind == EVENT and entry.type in FLAGS:
-            self.drafts.flag(FLAGS[entry.type])
+            self.queue.flag(FLAGS[entry.type])
         elif not self._view.answers and (words := shown_answer(entry)):
             self._add("assistant", "answer", words, entry, line, position)
 
@@ -186,12 +193,14 @@ class _Telling:
                 draft.metadata |= {"model": self._model, "phase": text_of(payload.get("phase"))}
             case "function_call" | "custom_tool_call":
                 arguments = payload.get("arguments") or payload.get("input")
-                self._called(call_id, call_of(text_of(payload.get("name")), arguments))
-                self.drafts.plan(text_of(payload.get("name")), arguments, call_id, iso_utc(entry.timestamp), line)
+                self._called(call_id, parse_call(text_of(payload.get("name")), arguments))
+                self.queue.add_plan(text_of(payload.get("name")), arguments, call_id, iso_utc(entry.timestamp), line)
             case "local_shell_call":
-                self._called(call_id, call_of("shell", payload.get("action")))
+                self._called(call_id, parse_call("shell", payload.get("action")))
             case "function_call_output" | "custom_tool_call_output":
-                found = self.drafts.finding(self._calls.pop(call_id, NO_CALL), output_of(payload.get("output")))
+                found = self.queue.notable_result(
+                    self._calls.pop(call_id, UNKNOWN_CALL), parse_result(payload.get("output"))
+                )
                 if found is not None:
                     self._add(*found, entry, line, position)
 
@@ -200,20 +209,20 @@ class _Telling:
         command, printed = shell_in_codex("".join(parts_of(entry.payload)))
         if command:
             self._add("user", "command", f"! {command}", entry, line, position)
-            found = self.drafts.finding(call_of("shell", {"command": command}), output_of(printed))
+            found = self.queue.notable_result(parse_call("shell", {"command": command}), parse_result(printed))
             if found is not None:
                 self._add(*found, entry, line, position)
 
-    def _called(self, call_id: str, call: Call) -> None:
+    def _called(self, call_id: str, call: ToolCall) -> None:
         self._calls[call_id] = call
-        self.drafts.tool(call.label)
+        self.queue.add_tool(call.label)
 
-    def _add(self, role: str, kind: str, text: str, entry: Entry, line: int, position: int) -> Draft:
+    def _add(self, role: str, kind: str, text: str, entry: Entry, line: int, position: int) -> PendingTurn:
         view, stamp = self._view, iso_utc(entry.timestamp)
         started = None if stamp else iso_utc(view.meta.get("timestamp"))
         lost = any(first <= position <= last for first, last in view.taken_back)
         delegated = self._subagent and not self._replayed
-        draft = Draft(
+        draft = PendingTurn(
             role=role,
             kind=kind,
             line=line,
@@ -231,7 +240,7 @@ class _Telling:
                 "ts_source": "session" if started else "",
             },
         )
-        self.drafts.add(draft)
+        self.queue.add(draft)
         return draft
 
     def _identity(self, role: str, text: str) -> str | None:

@@ -16,7 +16,7 @@ from pastchats_memory.formats.base.locations import Environment
 
 if TYPE_CHECKING:
     from pastchats_memory.formats.base.format import Row
-    from pastchats_memory.formats.base.source import Source
+    from pastchats_memory.formats.base.source import SourceFile
 
 
 def cli_locations(environment: Environment) -> Iterator[Path]:
@@ -31,42 +31,42 @@ def vscode_locations(environment: Environment) -> Iterator[Path]:
         yield editor / "globalStorage" / "github.copilot-chat" / "conversations.json"
 
 
-def detect_cli(source: Source) -> int:
+def detect_cli(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
     from pastchats_memory.formats.agents.copilot.cli import recognise
 
     return CERTAIN if recognise(source) else 0
 
 
-def read_cli(source: Source) -> Iterator[Row]:
+def read_cli(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of a file."""
     from pastchats_memory.formats.agents.copilot.cli import read as read_session
 
     yield from read_session(source)
 
 
-def detect_share(source: Source) -> int:
+def detect_share(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
     from pastchats_memory.formats.agents.copilot.cli import recognise_share
 
     return CERTAIN if recognise_share(source) else 0
 
 
-def read_share(source: Source) -> Iterator[Row]:
+def read_share(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of a file."""
     from pastchats_memory.formats.agents.copilot.cli import read_share as read_session
 
     yield from read_session(source)
 
 
-def detect_vscode(source: Source) -> int:
+def detect_vscode(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
     from pastchats_memory.formats.agents.copilot.vscode import recognise
 
     return CERTAIN if recognise(source) else 0
 
 
-def read_vscode(source: Source) -> Iterator[Row]:
+def read_vscode(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of a file."""
     from pastchats_memory.formats.agents.copilot.vscode import read as read_chat
 

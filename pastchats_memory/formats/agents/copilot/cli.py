@@ -9,10 +9,10 @@ from datetime import datetime, timedelta
 from itertools import takewhile
 
 from pastchats_memory.formats.base.markdown import blocks, in_code
-from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of, told
+from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, read_session
 from pastchats_memory.formats.base.sibling_files import recorded_cwd
-from pastchats_memory.formats.base.source import Json, Record, Source, list_of, mapping_of, text_of, value_of
-from pastchats_memory.formats.base.tools import Output, text_in
+from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of, value_of
+from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.formats.base.wrappers import without_rim
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.dates import LOCAL, handwritten, iso_utc, to_the_minute
@@ -30,7 +30,7 @@ FLAGS = {"session.error": "api_error", "abort": "interrupted"}
 _EXITED = re.compile(r"\n?<(?:exited with exit code|shellId: \d+ completed with exit code) (-?\d{1,9})>\s*\Z")
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether any of the first records is an event with a dotted type, data and a place in the chain."""
     return any(_is_event(record) for record in source.sample)
 
@@ -42,78 +42,82 @@ def _is_event(record: Json) -> bool:
     return (chained or name in SPOKEN) and isinstance(record.get("data"), dict)
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """The turns in file order; lines that are no events."""
     path = source.path  # of versions whose events do not tell the working directory, a file beside them does
-    telling = Telling(About(path.parent.name if path.stem == "events" else path.stem, recorded_cwd(path.parent)))
-    yield from told(source, telling, lambda item: _take(telling, item))
+    builder = SessionBuilder(
+        SessionInfo(path.parent.name if path.stem == "events" else path.stem, recorded_cwd(path.parent))
+    )
+    yield from read_session(source, builder, lambda item: _take(builder, item))
 
 
-def _take(telling: Telling, item: Record) -> str | None:
+def _take(builder: SessionBuilder, item: Record) -> str | None:
     """Add what the event says; the reason why it says nothing that can be read, else None."""
     event = item.value
     if not isinstance(event, dict):
         return f"a {type(event).__name__} instead of an event"
     kind, data = text_of(event.get("type")), mapping_of(event.get("data"))
     aside = text_of(event.get("agentId")) or text_of(data.get("parentToolCallId"))
-    at = At(item.line, event.get("timestamp"), text_of(event.get("id")), aside=aside)
+    at = Position(item.line, event.get("timestamp"), text_of(event.get("id")), aside=aside)
     if kind.startswith("session."):
-        _session(telling, kind, data, at)
+        _session(builder, kind, data, at)
     if kind in FLAGS:
-        telling.drafts.flag(FLAGS[kind])
+        builder.queue.flag(FLAGS[kind])
     match kind:
         case "user.message":
-            return _prompt(telling, data, at)
+            return _prompt(builder, data, at)
         case "assistant.message":
-            telling.answer(text_of(data.get("content")), at, text_of(data.get("model")))
+            builder.add_answer(text_of(data.get("content")), at, text_of(data.get("model")))
             for request in map(mapping_of, list_of(data.get("toolRequests"))):
-                _call(telling, request, "name")
+                _call(builder, request, "name")
         case "tool.execution_start":
-            _call(telling, data, "toolName")
+            _call(builder, data, "toolName")
         case "tool.user_requested":
             command = text_of(mapping_of(data.get("arguments")).get("command"))
-            telling.prompt(f"! {command}" if command else "", at, kind="command")
-            _call(telling, data, "toolName")
+            builder.add_prompt(f"! {command}" if command else "", at, kind="command")
+            _call(builder, data, "toolName")
         case "tool.execution_complete":
-            telling.result(text_of(data.get("toolCallId")), _output(data), at)
+            builder.add_result(text_of(data.get("toolCallId")), _output(data), at)
     return None
 
 
-def _session(telling: Telling, kind: str, data: Json, at: At) -> None:
+def _session(builder: SessionBuilder, kind: str, data: Json, at: Position) -> None:
     """What the session says of itself: where it runs, which model answers, what a compaction made of it."""
-    about, context = telling.about, mapping_of(data.get("context"))
+    about, context = builder.info, mapping_of(data.get("context"))
     if kind in ("session.start", "session.resume"):
         about.conversation_id = text_of(data.get("sessionId")) or about.conversation_id
         about.cwd = folder_of(context.get("cwd")) or about.cwd
         about.metadata["git_branch"] = text_of(context.get("branch")) or about.metadata.get("git_branch")
-    telling.model = text_of(data.get("selectedModel")) or text_of(data.get("newModel")) or telling.model
+    builder.model = text_of(data.get("selectedModel")) or text_of(data.get("newModel")) or builder.model
     if kind in ("session.compaction_complete", "session.handoff"):
-        telling.say("system", "summary", text_of(data.get("summaryContent")) or text_of(data.get("summary")), at)
+        builder.add_turn("system", "summary", text_of(data.get("summaryContent")) or text_of(data.get("summary")), at)
 
 
-def _prompt(telling: Telling, data: Json, at: At) -> str | None:
+def _prompt(builder: SessionBuilder, data: Json, at: Position) -> str | None:
     content = data.get("content")
     if not isinstance(content, str):
         return f"content of a message is a {type(content).__name__}"
     sent_by_program = data.get("isAutopilotContinuation") is True or "crossSession" in data
     if data.get("source") in (None, "", "user") and not sent_by_program:
-        telling.prompt(without_rim(content, APPENDED), at, len(list_of(data.get("attachments"))) if not content else 0)
+        builder.add_prompt(
+            without_rim(content, APPENDED), at, len(list_of(data.get("attachments"))) if not content else 0
+        )
     return None
 
 
-def _call(telling: Telling, data: Json, name: str) -> None:
-    telling.call(text_of(data.get("toolCallId")), text_of(data.get(name)), data.get("arguments"))
+def _call(builder: SessionBuilder, data: Json, name: str) -> None:
+    builder.add_call(text_of(data.get("toolCallId")), text_of(data.get(name)), data.get("arguments"))
 
 
-def _output(data: Json) -> Output:
+def _output(data: Json) -> ToolResult:
     """What a tool answered; a shell says at the end with which code its command exited."""
-    text = text_in(data.get("result")) or text_of(mapping_of(data.get("error")).get("message"))
+    text = text_of_result(data.get("result")) or text_of(mapping_of(data.get("error")).get("message"))
     failed = data.get("success") is False
     exited = _EXITED.search(text[-200:])
     if not exited:
-        return Output(text, failed=failed)
+        return ToolResult(text, failed=failed)
     code = int(exited[1])
-    return Output(text[: -len(exited[0])], code, failed=failed or code != 0)
+    return ToolResult(text[: -len(exited[0])], code, failed=failed or code != 0)
 
 
 # What Copilot CLI writes when a session is shared as Markdown: a section for every message and for every call of a tool.
@@ -140,29 +144,29 @@ _DAY = 10
 """Characters of a date at the beginning of a time."""
 
 
-def recognise_share(source: Source) -> bool:
+def recognise_share(source: SourceFile) -> bool:
     """Whether it begins as such a file, with the id of the session."""
     return source.shape == "markdown" and _TITLE.match(source.head) is not None and "**Session ID:**" in source.head
 
 
-def read_share(source: Source) -> Iterator[Turn | Task | Unreadable]:
+def read_share(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
     """The turns in the order of the file, and what the tools answered that is worth a row."""
     lines = source.text.split("\n")
     facts = {fact[1]: fact[2] for line in lines[:20] if (fact := _FACT.match(line))}
     told = facts.get("Started", "")
     began = handwritten(told) or iso_utc(told[:_DAY], LOCAL)
-    telling = Telling(About(facts.get("Session ID"), started=to_the_minute(began)))
+    builder = SessionBuilder(SessionInfo(facts.get("Session ID"), started=to_the_minute(began)))
     for section in _sections(lines):
-        at = At(section.line, _moment(began, section.since))
+        at = Position(section.line, _moment(began, section.since))
         if section.tool:
             called, output = _share_call(section)
-            telling.call("", section.tool, called)
-            telling.result("", output, at)
+            builder.add_call("", section.tool, called)
+            builder.add_result("", output, at)
         elif section.who == "User":
-            telling.prompt("\n".join(section.body), at)
+            builder.add_prompt("\n".join(section.body), at)
         elif section.who == "Copilot":
-            telling.answer("\n".join(section.body), at)
-    yield from telling.rest()
+            builder.add_answer("\n".join(section.body), at)
+    yield from builder.flush()
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +212,7 @@ def _moment(began: str | None, since: int) -> str | None:
     return to_the_minute(iso_utc((datetime.fromisoformat(began) + timedelta(seconds=since)).isoformat()))
 
 
-def _share_call(section: _Section) -> tuple[object, Output]:
+def _share_call(section: _Section) -> tuple[object, ToolResult]:
     """What the tool was given, and what it answered: the last fence that does not hold the arguments."""
     fences = list(_fences(section.body))
     given = next((value_of(inside) for is_given, inside in fences if is_given), None)
@@ -220,7 +224,9 @@ def _share_call(section: _Section) -> tuple[object, Output]:
         given = {key: shown.removeprefix(_COMMAND)}
     code = _EXIT.search(answered)
     number = int(code[1]) if code else None
-    return given, Output(answered[: code.start()] if code else answered, number, failed=section.failed or bool(number))
+    return given, ToolResult(
+        answered[: code.start()] if code else answered, number, failed=section.failed or bool(number)
+    )
 
 
 def _fences(body: Sequence[str]) -> Iterator[tuple[bool, str]]:

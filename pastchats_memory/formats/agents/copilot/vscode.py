@@ -6,10 +6,19 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from pastchats_memory.formats.base.session import About, At, Row, Telling, folder_of
-from pastchats_memory.formats.base.sibling_files import is_beside
-from pastchats_memory.formats.base.source import Element, Json, Record, Source, list_of, mapping_of, number_of, text_of
-from pastchats_memory.formats.base.tools import Output
+from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of
+from pastchats_memory.formats.base.sibling_files import is_sibling
+from pastchats_memory.formats.base.source import (
+    Element,
+    Json,
+    Record,
+    SourceFile,
+    list_of,
+    mapping_of,
+    number_of,
+    text_of,
+)
+from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.base.wrappers import is_pressed
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.clean import conversation_hash
@@ -28,7 +37,7 @@ def is_beginning(record: Json) -> bool:
     return record.get("kind") == BEGIN and ("requests" in session or "sessionId" in session)
 
 
-def replay(source: Source) -> Iterator[Unreadable | tuple[Json, dict[str, int]]]:
+def replay(source: SourceFile) -> Iterator[Unreadable | tuple[Json, dict[str, int]]]:
     """The lines that are no changes, and last the session with the line on which each of its requests was begun."""
     session: Json = {}
     lines: dict[str, int] = {}
@@ -130,7 +139,7 @@ _EMPTY_FENCE = re.compile(r"(?:(?<!\n\n)\n+)?^```\w*[ \t]*\n\s*^```[ \t]*$\n?", 
 _EXIT_CODE = re.compile(r"(?:Command exited with code|exit code:?) (-?\d{1,9})", re.IGNORECASE)
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether the document has requests and the marks of a chat of VS Code, or the first line begins a log of one."""
     if source.shape == "jsonl":
         return any(is_beginning(record) for record in source.sample[:1])
@@ -138,26 +147,26 @@ def recognise(source: Source) -> bool:
     return isinstance(session.get("requests"), list) and any(mark in session for mark in MARKS)
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """The turns in the order of the file; requests that are none."""
-    telling: Telling | None = None
+    builder: SessionBuilder | None = None
     for position, found in enumerate(_requests(source)):
         if isinstance(found, Unreadable):
             yield found
             continue
         session, value, line = found
         request = mapping_of(value)
-        telling = telling or Telling(_about(session, request, source.path))
+        builder = builder or SessionBuilder(_about(session, request, source.path))
         if isinstance(_typed(request), str):
-            _take(telling, request, line)
+            _take(builder, request, line)
         else:
             yield Unreadable(str(source.path), line, "a request without the text of a message")
-        yield from telling.drafts.ready(position)
-    if telling is not None:
-        yield from telling.rest()
+        yield from builder.queue.pop_complete(position)
+    if builder is not None:
+        yield from builder.flush()
 
 
-def _requests(source: Source) -> Iterator[Unreadable | tuple[Json, object, int]]:
+def _requests(source: SourceFile) -> Iterator[Unreadable | tuple[Json, object, int]]:
     """Each request, with the session that it is of and the line where it stands."""
     if source.shape == "json":
         session = mapping_of(source.outline)
@@ -173,10 +182,10 @@ def _requests(source: Source) -> Iterator[Unreadable | tuple[Json, object, int]]
             yield session, request, lines.get(text_of(mapping_of(request).get("requestId")), 1)
 
 
-def _about(session: Json, first: Json, path: Path) -> About:
+def _about(session: Json, first: Json, path: Path) -> SessionInfo:
     """An export has neither the session's id nor its date: its first request stands for it."""
     fallback = conversation_hash([("request", text_of(first.get("requestId")) or text_of(_typed(first)))])
-    return About(
+    return SessionInfo(
         text_of(session.get("sessionId")) or fallback,
         _workspace_of(path) or _told_to_the_model(first),
         started=to_the_minute(iso_utc(session.get("creationDate"))),
@@ -187,7 +196,7 @@ def _about(session: Json, first: Json, path: Path) -> About:
 def _workspace_of(path: Path) -> str | None:
     """The folder that VS Code keeps the session for, by the `workspace.json` above it."""
     beside = path.parent.parent / "workspace.json"
-    return folder_of(mapping_of(Source(beside).document).get("folder")) if is_beside(beside) else None
+    return folder_of(mapping_of(SourceFile(beside).document).get("folder")) if is_sibling(beside) else None
 
 
 def _told_to_the_model(request: Json) -> str | None:
@@ -205,25 +214,25 @@ def _typed(request: Json) -> object:
     return message if isinstance(message, str) else mapping_of(message).get("text")
 
 
-def _take(telling: Telling, request: Json, line: int) -> None:
+def _take(builder: SessionBuilder, request: Json, line: int) -> None:
     undone = request.get("isHidden") is True or request.get("shouldBeRemovedOnSend") is True
     branch, sent = "abandoned" if undone else "main", request.get("timestamp")
     result = mapping_of(request.get("result"))
-    at = At(line, sent, text_of(request.get("requestId")), branch)
+    at = Position(line, sent, text_of(request.get("requestId")), branch)
     typed = text_of(_typed(request))
-    telling.prompt("" if is_pressed(typed) else typed, at)
+    builder.add_prompt("" if is_pressed(typed) else typed, at)
     for reply in _replies(list_of(request.get("response"))):
-        telling.prompt(reply, At(line, sent, branch=branch))
+        builder.add_prompt(reply, Position(line, sent, branch=branch))
     took = mapping_of(result.get("timings")).get("totalElapsed")
     done = sent + took if isinstance(sent, int) and isinstance(took, int) else sent
-    at = At(line, done, text_of(request.get("responseId")), branch)
-    telling.answer(answer_of(list_of(request.get("response"))), at, text_of(request.get("modelId")))
-    _tools(telling, request, at)
+    at = Position(line, done, text_of(request.get("responseId")), branch)
+    builder.add_answer(answer_of(list_of(request.get("response"))), at, text_of(request.get("modelId")))
+    _tools(builder, request, at)
     fault = mapping_of(result.get("errorDetails"))
     if request.get("isCanceled") is True or fault.get("code") == "canceled":
-        telling.drafts.flag("interrupted")
+        builder.queue.flag("interrupted")
     elif fault:
-        telling.drafts.flag("api_error")
+        builder.queue.flag("api_error")
 
 
 def _replies(pieces: list[object]) -> Iterator[str]:
@@ -281,7 +290,7 @@ def _name_of(reference: object, name: object) -> str:
     return f"`{shown}`" if shown else ""
 
 
-def _tools(telling: Telling, request: Json, at: At) -> None:
+def _tools(builder: SessionBuilder, request: Json, at: Position) -> None:
     """The calls as the model made them, with their answers; else as the screen showed them."""
     metadata = mapping_of(mapping_of(request.get("result")).get("metadata"))
     answers = mapping_of(metadata.get("toolCallResults"))
@@ -289,32 +298,32 @@ def _tools(telling: Telling, request: Json, at: At) -> None:
     calls = [mapping_of(call) for round_ in rounds for call in list_of(round_.get("toolCalls"))]
     for call in calls:
         call_id = text_of(call.get("id"))
-        telling.call(call_id, text_of(call.get("name")), call.get("arguments"))
+        builder.add_call(call_id, text_of(call.get("name")), call.get("arguments"))
         text = _text_in(mapping_of(answers.get(call_id)).get("content"), 0)
-        telling.result(call_id, _output(text, of_shell=call.get("name") in SHELLS), at)
+        builder.add_result(call_id, _output(text, of_shell=call.get("name") in SHELLS), at)
     if calls:
         return
     for piece in map(mapping_of, list_of(request.get("response"))):
         if piece.get("kind") == "toolInvocationSerialized":
-            _shown(telling, piece, at)
+            _shown(builder, piece, at)
 
 
-def _shown(telling: Telling, piece: Json, at: At) -> None:
+def _shown(builder: SessionBuilder, piece: Json, at: Position) -> None:
     call_id, details = text_of(piece.get("toolCallId")), mapping_of(piece.get("resultDetails"))
     data = mapping_of(piece.get("toolSpecificData"))
     command = text_of(data.get("command")) or text_of(mapping_of(data.get("commandLine")).get("original"))
     said = _words(piece.get("pastTenseMessage")) or _words(piece.get("invocationMessage"))
     arguments = {"command": command, "description": said}
-    telling.call(call_id, text_of(piece.get("toolId")), arguments)
+    builder.add_call(call_id, text_of(piece.get("toolId")), arguments)
     text = _text_in(details.get("output"), 0)
-    telling.result(call_id, Output(text, failed=details.get("isError") is True), at)
+    builder.add_result(call_id, ToolResult(text, failed=details.get("isError") is True), at)
 
 
-def _output(text: str, *, of_shell: bool) -> Output:
+def _output(text: str, *, of_shell: bool) -> ToolResult:
     """A terminal says with which code a command exited; nothing else says whether a tool failed but its first word."""
     code = _EXIT_CODE.search(text[-400:]) if of_shell else None
     number = int(code[1]) if code else None
-    return Output(text, number, failed=bool(number) or text.startswith(("ERROR", "Error:")))
+    return ToolResult(text, number, failed=bool(number) or text.startswith(("ERROR", "Error:")))
 
 
 def _text_in(value: object, depth: int) -> str:

@@ -15,7 +15,7 @@ from pastchats_memory.formats.base.locations import Environment
 
 if TYPE_CHECKING:
     from pastchats_memory.formats.base.format import Row
-    from pastchats_memory.formats.base.source import Source
+    from pastchats_memory.formats.base.source import SourceFile
 
 
 def locations(environment: Environment) -> Iterator[Path]:
@@ -26,28 +26,28 @@ def locations(environment: Environment) -> Iterator[Path]:
     yield from sorted(user.glob("workspaceStorage/*/state.vscdb"))
 
 
-def detect(source: Source) -> int:
+def detect(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
     from pastchats_memory.formats.agents.cursor.reader import recognise
 
     return CERTAIN if recognise(source) else 0
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of a file."""
     from pastchats_memory.formats.agents.cursor.reader import read as read_session
 
     yield from read_session(source)
 
 
-def detect_ide(source: Source) -> int:
+def detect_ide(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
     from pastchats_memory.formats.agents.cursor.reader import recognise_ide
 
     return CERTAIN if recognise_ide(source) else 0
 
 
-def read_ide(source: Source) -> Iterator[Row]:
+def read_ide(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of a file."""
     from pastchats_memory.formats.agents.cursor.reader import read_ide as read_state
 

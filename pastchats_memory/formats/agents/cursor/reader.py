@@ -13,22 +13,22 @@ from pathlib import Path
 from pastchats_memory.files.foreign_sqlite import Database
 from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.session import (
-    About,
-    At,
+    Position,
     Row,
-    Telling,
+    SessionBuilder,
+    SessionInfo,
+    count_images,
+    find_folder,
     folder_of,
-    folder_on,
-    pictures_in,
+    read_session,
     texts_of,
-    told,
 )
-from pastchats_memory.formats.base.sibling_files import text_beside
+from pastchats_memory.formats.base.sibling_files import read_sibling
 from pastchats_memory.formats.base.source import (
     BadJson,
     Json,
     Record,
-    Source,
+    SourceFile,
     list_of,
     mapping_of,
     number_of,
@@ -36,7 +36,7 @@ from pastchats_memory.formats.base.source import (
     text_of,
     value_of,
 )
-from pastchats_memory.formats.base.tools import Output, output_of, text_in
+from pastchats_memory.formats.base.tools import ToolResult, parse_result, text_of_result
 from pastchats_memory.formats.base.wrappers import without_rim
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.dates import iso_utc, to_the_minute
@@ -154,7 +154,7 @@ _UNSPELLED = re.compile(r"[^A-Za-z0-9]+")
 _MARKER = re.compile(r"\[(Thinking|Tool call|Tool result)\][ \t]*(.*)")
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether the lines are messages of a role without a type, the text opens with a role of Cursor's, or it is a store."""
     if source.shape == "jsonl":
         return any(_is_message(record) for record in source.sample)
@@ -169,79 +169,79 @@ def _is_message(record: Json) -> bool:
     return record.get("role") in ROLES and "type" not in record and isinstance(content, list)
 
 
-def _is_transcript(source: Source) -> bool:
+def _is_transcript(source: SourceFile) -> bool:
     """Whether a text opens with a role, and Cursor's own marks or its folder tell it from any other such text."""
     opening = source.head.lstrip().partition("\n")[0].strip()
     own = FOLDER in source.path.parts or "<user_query>" in source.head or "\n[Tool call] " in source.head
     return source.path.suffix == ".txt" and opening in ("user:", "assistant:") and own
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """The turns in file order; lines that are no messages. A log is read twice: where the session runs, a call may tell late."""
     if source.shape == "sqlite":
         yield from source.from_database(lambda database: _from_store(database, source.path))
         return
     before = source.resumed.state if source.resumed else {}
-    about = About(**mapping_of(before["about"])) if before else _about(source.path)  # type: ignore[arg-type] # what this reader itself has stored
-    telling = Telling(about)
+    about = SessionInfo(**mapping_of(before["about"])) if before else _about(source.path)  # type: ignore[arg-type] # what this reader itself has stored
+    builder = SessionBuilder(about)
     branch = "sidechain" if "subagents" in source.path.parts[:-1] else "main"
     if source.shape == "jsonl":
         if about.cwd is None and (found := _folder(source)):
             if before:
                 raise CannotResume("where the session runs was not known before")
             about.cwd, about.project = found, None
-        yield from told(source, telling, lambda item: _take(telling, item, branch))
+        yield from read_session(source, builder, lambda item: _take(builder, item, branch))
         return
     for role, line, lines in _blocks(source.text):
         if role == "user":
-            telling.prompt(typed("\n".join(lines)), At(line, branch=branch))
+            builder.add_prompt(typed("\n".join(lines)), Position(line, branch=branch))
         else:
-            _spoken(telling, lines, At(line, branch=branch))
-    yield from telling.rest()
+            _spoken(builder, lines, Position(line, branch=branch))
+    yield from builder.flush()
 
 
 def _from_store(database: Database, path: Path) -> Iterator[Row]:
     for stored in stored_in(database):
-        about = About(
+        about = SessionInfo(
             text_of(stored.about.get("agentId")) or path.parent.name,
             folder_of(stored.workspace),
             started=to_the_minute(iso_utc(stored.about.get("createdAt"))),
             metadata={"title": text_of(stored.about.get("name"))},
         )
-        telling = Telling(about)
-        telling.model = text_of(stored.about.get("lastUsedModel"))
+        builder = SessionBuilder(about)
+        builder.model = text_of(stored.about.get("lastUsedModel"))
         for message in stored.messages:
             if isinstance(message, BadJson):
                 yield Unreadable(str(path), 0, f"a message is not JSON: {message.reason}")
             else:
-                _take_stored(telling, message)
-        yield from telling.rest()
+                _take_stored(builder, message)
+        yield from builder.flush()
 
 
-def _take_stored(telling: Telling, message: Json) -> None:
+def _take_stored(builder: SessionBuilder, message: Json) -> None:
     content, blocks = message.get("content"), [mapping_of(block) for block in list_of(message.get("content"))]
     text = texts_of(content)
-    at = At(1, _moment(text) if message.get("role") == "user" else None)
+    at = Position(1, _moment(text) if message.get("role") == "user" else None)
     if message.get("role") == "user":
-        telling.prompt(typed(text), at, pictures_in(content))
+        builder.add_prompt(typed(text), at, count_images(content))
     elif message.get("role") == "assistant":
-        telling.answer(text.replace(HIDDEN, "").strip(), at, telling.model)
+        builder.add_answer(text.replace(HIDDEN, "").strip(), at, builder.model)
         for block in blocks:
             if block.get("type") == "tool-call":
-                telling.call(text_of(block.get("toolCallId")), text_of(block.get("toolName")), block.get("args"))
+                builder.add_call(text_of(block.get("toolCallId")), text_of(block.get("toolName")), block.get("args"))
     elif message.get("role") == "tool":
         for block in blocks:
-            telling.result(text_of(block.get("toolCallId")), output_of(block.get("result")), at)
+            builder.add_result(text_of(block.get("toolCallId")), parse_result(block.get("result")), at)
 
 
-def _about(path: Path) -> About:
+def _about(path: Path) -> SessionInfo:
     """The conversation, which is named by its file alone; a subagent's belongs to the one whose folder it is in.
 
     Of where it ran there may be no more than the folder of the project's sessions, named after a path that it does not spell.
     """
     parent = path.parent.parent.name if path.parent.name == "subagents" else ""
     own = f"{parent}/{path.stem}" if parent else path.stem
-    return About(own, project=_named_after(path), metadata={"parent_conversation_id": parent})
+    return SessionInfo(own, project=_named_after(path), metadata={"parent_conversation_id": parent})
 
 
 def _named_after(path: Path) -> str | None:
@@ -249,7 +249,7 @@ def _named_after(path: Path) -> str | None:
     return parts[parts.index(FOLDER) - 1] if FOLDER in parts[1:] else None
 
 
-def _folder(source: Source) -> str | None:
+def _folder(source: SourceFile) -> str | None:
     """The folder of which Cursor names the session's own, if a path that a tool was given lies in it."""
     if (name := _named_after(source.path)) is None:
         return None
@@ -259,7 +259,7 @@ def _folder(source: Source) -> str | None:
         for block in map(mapping_of, list_of(message.get("content"))):
             given = block.get("input") if block.get("type") == "tool_use" else None
             values = mapping_of(given).values() if isinstance(given, dict) else _PATCHED.findall(text_of(given))
-            folders = (folder_on(text_of(value), lambda folder: _spelled(folder) == wanted) for value in values)
+            folders = (find_folder(text_of(value), lambda folder: _spelled(folder) == wanted) for value in values)
             if found := next(filter(None, folders), None):
                 return found
     return None
@@ -282,9 +282,9 @@ def _moment(text: str) -> str | None:
     )
 
 
-def _take(telling: Telling, item: Record, branch: str) -> str | None:
+def _take(builder: SessionBuilder, item: Record, branch: str) -> str | None:
     """Add what the line says; the reason why it says nothing that can be read, else None."""
-    record, at = mapping_of(item.value), At(item.line, branch=branch)
+    record, at = mapping_of(item.value), Position(item.line, branch=branch)
     if record.get("role") not in ROLES:
         return None if isinstance(item.value, dict) else f"a {type(item.value).__name__} instead of a message"
     content = mapping_of(record.get("message")).get("content")
@@ -292,13 +292,13 @@ def _take(telling: Telling, item: Record, branch: str) -> str | None:
         return f"content of a message is a {type(content).__name__}"
     if record["role"] == "user":
         text = texts_of(content)
-        pictures = pictures_in(content) + text.partition("<user_query>")[0].count(PICTURE)
-        telling.prompt(typed(text), replace(at, time=_moment(text)), pictures)
+        pictures = count_images(content) + text.partition("<user_query>")[0].count(PICTURE)
+        builder.add_prompt(typed(text), replace(at, time=_moment(text)), pictures)
         return None
-    telling.answer(texts_of(content).replace(HIDDEN, "").strip(), at)
+    builder.add_answer(texts_of(content).replace(HIDDEN, "").strip(), at)
     for block in map(mapping_of, list_of(content)):
         if block.get("type") == "tool_use":
-            telling.call("", text_of(block.get("name")), block.get("input"))
+            builder.add_call("", text_of(block.get("name")), block.get("input"))
     return None
 
 
@@ -325,7 +325,7 @@ def _blocks(text: str) -> Iterator[tuple[str, int, list[str]]]:
         yield role, first, lines
 
 
-def _spoken(telling: Telling, lines: list[str], at: At) -> None:
+def _spoken(builder: SessionBuilder, lines: list[str], at: Position) -> None:
     """The visible words of an answer, then its tools. What a marker hides ends at a blank line or, where a tool's is indented, with that."""
     shown, marked, hidden, indented = list[str](), list[tuple[str, str, list[str]]](), False, False
     for line in lines:
@@ -339,12 +339,12 @@ def _spoken(telling: Telling, lines: list[str], at: At) -> None:
         else:
             hidden = False
             shown.append(line)
-    telling.answer("\n".join(shown).replace(HIDDEN, "").strip(), at)
+    builder.add_answer("\n".join(shown).replace(HIDDEN, "").strip(), at)
     for marker, name, body in marked:
         if marker == "Tool call":
-            telling.call("", name, dict(pair for line in body if (pair := _pair(line))))
+            builder.add_call("", name, dict(pair for line in body if (pair := _pair(line))))
         elif marker == "Tool result":
-            telling.result("", output_of("\n".join(body)), at)
+            builder.add_result("", parse_result("\n".join(body)), at)
 
 
 def _pair(line: str) -> tuple[str, str] | None:
@@ -367,14 +367,14 @@ USER, ASSISTANT = 1, 2
 DEEPEST = 20
 
 
-def recognise_ide(source: Source) -> bool:
+def recognise_ide(source: SourceFile) -> bool:
     """Whether it is the editor's state: VS Code's has the same file, but no table of Cursor's and no chat of it."""
     if source.shape != "sqlite" or not set(KEYS) <= source.tables.get(WINDOW, source.tables.get(CHATS, frozenset())):
         return False
     return CHATS in source.tables or any(isinstance(tab, dict) for tab in source.from_database(_window_chats))
 
 
-def read_ide(source: Source) -> Iterator[Row]:
+def read_ide(source: SourceFile) -> Iterator[Row]:
     """The turns of every chat, oldest first; bubbles that the chat no longer names are abandoned."""
     folder = _ide_folder(source.path)
     yield from source.from_database(lambda database: _chats(database, str(source.path), folder))
@@ -383,7 +383,7 @@ def read_ide(source: Source) -> Iterator[Row]:
 
 def _ide_folder(path: Path) -> str | None:
     """The folder that a window's state belongs to, which stands in the file beside it."""
-    return folder_of(mapping_of(parse_json(text_beside(path.with_name("workspace.json")))).get("folder"))
+    return folder_of(mapping_of(parse_json(read_sibling(path.with_name("workspace.json")))).get("folder"))
 
 
 def _chats(database: Database, path: str, folder: str | None) -> Iterator[Row]:
@@ -420,16 +420,16 @@ def _turns(chat_id: str, chat: Json, bubbles: Sequence[tuple[Json, bool]], folde
     places = (list_of(bubble.get("workspaceUris")) for bubble, _ in bubbles)
     cwd = folder or next((path for uris in places if uris and (path := folder_of(uris[0]))), None)
     began = to_the_minute(iso_utc(chat.get("createdAt")))
-    telling = Telling(About(chat_id, cwd, None, began, {"title": text_of(chat.get("name"))}))
+    builder = SessionBuilder(SessionInfo(chat_id, cwd, None, began, {"title": text_of(chat.get("name"))}))
     for bubble, is_named in bubbles:
-        at = At(1, _time(bubble), text_of(bubble.get("bubbleId")), "main" if is_named else "abandoned")
+        at = Position(1, _time(bubble), text_of(bubble.get("bubbleId")), "main" if is_named else "abandoned")
         if bubble.get("type") == USER:
-            telling.prompt(_words(bubble), at, len(list_of(bubble.get("images"))))
+            builder.add_prompt(_words(bubble), at, len(list_of(bubble.get("images"))))
         elif bubble.get("type") == ASSISTANT:
-            _tool(telling, mapping_of(bubble.get("toolFormerData")), at)
+            _tool(builder, mapping_of(bubble.get("toolFormerData")), at)
             model = text_of(mapping_of(bubble.get("modelInfo")).get("modelName"))
-            telling.answer(text_of(bubble.get("text")), at, model)
-    yield from telling.rest()
+            builder.add_answer(text_of(bubble.get("text")), at, model)
+    yield from builder.flush()
 
 
 def _time(bubble: Json) -> object:
@@ -454,18 +454,18 @@ def _lines(node: object, depth: int) -> list[str]:
     return [line for child in children for line in _lines(child, depth - 1)]
 
 
-def _tool(telling: Telling, told: Json, at: At) -> None:
+def _tool(builder: SessionBuilder, told: Json, at: Position) -> None:
     name = text_of(told.get("name"))
     if not name:
         return
     call_id = text_of(told.get("toolCallId"))
-    telling.call(call_id, name, told.get("rawArgs") or told.get("params"))
+    builder.add_call(call_id, name, told.get("rawArgs") or told.get("params"))
     fault = mapping_of(value_of(told.get("error")))
     result = value_of(told.get("result"))
     fields = mapping_of(result)
     code = number_of(fields.get("exitCode", fields.get("exitCodeV2")))
-    text = text_of(fault.get("clientVisibleErrorMessage")) or text_in(result)
-    telling.result(call_id, Output(text, code, told.get("status") == "error" or bool(code)), at)
+    text = text_of(fault.get("clientVisibleErrorMessage")) or text_of_result(result)
+    builder.add_result(call_id, ToolResult(text, code, told.get("status") == "error" or bool(code)), at)
 
 
 def _window_chats(database: Database) -> Iterator[Json]:
@@ -478,11 +478,11 @@ def _of_window(database: Database, folder: str | None) -> Iterator[Row]:
     for tab in _window_chats(database):
         began = to_the_minute(iso_utc(tab.get("lastSendTime")))
         about: Json = {"title": text_of(tab.get("chatTitle"))}
-        telling = Telling(About(text_of(tab.get("tabId")) or None, folder, None, began, about))
+        builder = SessionBuilder(SessionInfo(text_of(tab.get("tabId")) or None, folder, None, began, about))
         for bubble in map(mapping_of, list_of(tab.get("bubbles"))):
-            at = At(1, bubble.get("createdAt"), text_of(bubble.get("id")))
+            at = Position(1, bubble.get("createdAt"), text_of(bubble.get("id")))
             if bubble.get("type") == "user":
-                telling.prompt(_words(bubble), at)
+                builder.add_prompt(_words(bubble), at)
             elif bubble.get("type") == "ai":
-                telling.answer(text_of(bubble.get("text")) or text_of(bubble.get("rawText")), at)
-        yield from telling.rest()
+                builder.add_answer(text_of(bubble.get("text")) or text_of(bubble.get("rawText")), at)
+        yield from builder.flush()

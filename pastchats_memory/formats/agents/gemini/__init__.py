@@ -15,7 +15,7 @@ from pastchats_memory.formats.base.locations import Environment, below_home
 
 if TYPE_CHECKING:
     from pastchats_memory.formats.base.format import Row
-    from pastchats_memory.formats.base.source import Source
+    from pastchats_memory.formats.base.source import SourceFile
 
 
 def _qwen(environment: Mapping[str, str]) -> str:
@@ -28,28 +28,28 @@ def locations(environment: Environment) -> Iterator[Path]:
     yield home / ".cache" / ".gemini" / "tmp"  # inside the sandbox of macOS
 
 
-def detect(source: Source) -> int:
+def detect(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
     from pastchats_memory.formats.agents.gemini.reader import recognise
 
     return CERTAIN if recognise(source) else 0
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of a file."""
     from pastchats_memory.formats.agents.gemini.reader import read as read_session
 
     yield from read_session(source)
 
 
-def detect_qwen(source: Source) -> int:
+def detect_qwen(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
     from pastchats_memory.formats.agents.gemini.qwen import recognise
 
     return CERTAIN if recognise(source) else 0
 
 
-def read_qwen(source: Source) -> Iterator[Row]:
+def read_qwen(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of a file."""
     from pastchats_memory.formats.agents.gemini.qwen import read as read_session
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from pastchats_memory.formats.base.session import At, Telling
+from pastchats_memory.formats.base.session import Position, SessionBuilder
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
-from pastchats_memory.formats.base.tools import Output, output_of, text_in
+from pastchats_memory.formats.base.tools import ToolResult, parse_result, text_of_result
 from pastchats_memory.formats.base.wrappers import BUILT_INS, span, without_rim
 
 CONTEXT = ("session_context", "hook_context")
@@ -95,37 +95,37 @@ _PLUMBING = re.compile(
 )
 
 
-def shell_output(text: str, *, failed: bool) -> Output:
+def shell_output(text: str, *, failed: bool) -> ToolResult:
     """The output with its exit code where there is one; the tool itself counts a failed command as a success."""
     wrapped = _UNTRUSTED.match(text)
     text = wrapped[1] if wrapped else text
     found = _EXIT_CODE.search(text)
     if found is None and not text.startswith("Output: "):
-        return Output(text, failed=failed)
+        return ToolResult(text, failed=failed)
     code = int(found[1]) if found else None
     words = _PLUMBING.sub("", text).strip()
-    return Output(words.removeprefix("Output: "), code, failed=failed or bool(code))
+    return ToolResult(words.removeprefix("Output: "), code, failed=failed or bool(code))
 
 
 # What a message of Gemini's, in parts, comes to in a session of Gemini CLI and its forks: prompts, commands, answers of tools.
 
 
-def say_prompt(telling: Telling, sent: str, at: At, pictures: int) -> None:
+def say_prompt(builder: SessionBuilder, sent: str, at: Position, pictures: int) -> None:
     """Tell what the person typed of a text in the user's role: words, a command, one for the shell; the summary of a compression."""
-    telling.say("system", "summary", summary_in(sent), replace(at, native_id=""))
+    builder.add_turn("system", "summary", summary_in(sent), replace(at, native_id=""))
     command, printed = shell_in(sent)
     text = f"! {command}" if command else typed(sent)
     name = command_in(text)
     if name.lower() not in BUILT_INS:
-        telling.prompt(text, at, pictures, kind="command" if command or name else "prompt")
+        builder.add_prompt(text, at, pictures, kind="command" if command or name else "prompt")
     if command:
-        telling.call(at.native_id, "shell", {"command": command})
-        telling.result(at.native_id, output_of(printed), at)
+        builder.add_call(at.native_id, "shell", {"command": command})
+        builder.add_result(at.native_id, parse_result(printed), at)
 
 
-def answered(responses: Iterable[Json], *, failed: bool = False) -> Output:
+def answered(responses: Iterable[Json], *, failed: bool = False) -> ToolResult:
     """What the `response` of each part that answers a call says together."""
     told = list(responses)
     fault = "\n".join(text for response in told if (text := text_of(response.get("error"))))
-    text = fault or "\n".join(text_in(response.get("output")) for response in told)
+    text = fault or "\n".join(text_of_result(response.get("output")) for response in told)
     return shell_output(text, failed=failed or bool(fault))

@@ -22,9 +22,26 @@ from pastchats_memory.formats.agents.gemini.content import (
 )
 from pastchats_memory.formats.agents.gemini.saved_chat import history_of, is_history
 from pastchats_memory.formats.base.checkpoint import RECENT, CannotResume
-from pastchats_memory.formats.base.session import About, At, Draft, Row, Telling, folder_of, folder_on
-from pastchats_memory.formats.base.sibling_files import is_beside, text_beside
-from pastchats_memory.formats.base.source import Element, Json, Record, Records, Source, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.session import (
+    PendingTurn,
+    Position,
+    Row,
+    SessionBuilder,
+    SessionInfo,
+    find_folder,
+    folder_of,
+)
+from pastchats_memory.formats.base.sibling_files import is_sibling, read_sibling
+from pastchats_memory.formats.base.source import (
+    Element,
+    Json,
+    Record,
+    Records,
+    SourceFile,
+    list_of,
+    mapping_of,
+    text_of,
+)
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.dates import iso_utc, to_the_minute
 
@@ -50,7 +67,7 @@ def is_message(record: Json) -> bool:
     return record.get("type") in SPEAKERS and "content" in record and isinstance(record.get("id"), str)
 
 
-def records_of(source: Source, records: Records) -> Iterator[Record | Unreadable]:
+def records_of(source: SourceFile, records: Records) -> Iterator[Record | Unreadable]:
     """Header, messages and changes in file order; a checkpoint's new messages come one by one before the checkpoint itself.
 
     What it repeats is left: it may be cut there to what the model still gets.
@@ -91,7 +108,7 @@ class Overview:
         header = {key: value for key, value in self.header.items() if key in HEADER}
         return {"header": header, "cwd": self.cwd, "known": known}
 
-    def go_on(self, state: Json, growing: frozenset[str]) -> None:
+    def restore(self, state: Json, growing: frozenset[str]) -> None:
         """Take up what `state` gave when the file was shorter."""
         self.header = mapping_of(state.get("header"))
         self.cwd = text_of(state.get("cwd")) or None
@@ -140,7 +157,7 @@ class Overview:
         wanted = text_of(self.header.get("projectHash"))
         for call in map(mapping_of, list_of(record.get("toolCalls"))):
             for value in mapping_of(call.get("args")).values():
-                if found := folder_on(text_of(value), lambda folder: _hash(folder) == wanted):
+                if found := find_folder(text_of(value), lambda folder: _hash(folder) == wanted):
                     return found
         return None
 
@@ -157,7 +174,7 @@ def project_folder(path: Path, header: Json) -> str | None:
     chats = next((folder for folder in path.parents if folder.name == "chats"), None)
     if chats is not None:
         home = chats.parent
-        if root := text_beside(home / ".project_root").strip():
+        if root := read_sibling(home / ".project_root").strip():
             return root
         listed = mapping_of(mapping_of(_json_in(home.parent.parent / "projects.json")).get("projects"))
         for folder, name in listed.items():
@@ -168,7 +185,7 @@ def project_folder(path: Path, header: Json) -> str | None:
 
 
 def _json_in(path: Path) -> object:
-    return Source(path).document if is_beside(path) else None
+    return SourceFile(path).document if is_sibling(path) else None
 
 
 FORMAT = "gemini-cli"
@@ -181,7 +198,7 @@ NAMED = "session-"
 CANCELLED = "Request cancelled"
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether the document or a line tells of a session with a project's hash, a line changes what stands above it, or a chat was saved."""
     if is_history(source):
         return True
@@ -191,7 +208,7 @@ def recognise(source: Source) -> bool:
     return any(is_header(record) or is_change(record) for record in source.sample)
 
 
-def read(source: Source) -> Iterator[Row]:
+def read(source: SourceFile) -> Iterator[Row]:
     """The turns in file order. The file is read twice: a message's last words and its fate are known only from the whole."""
     if is_history(source):
         yield from history_of(source)
@@ -199,62 +216,62 @@ def read(source: Source) -> Iterator[Row]:
     view = Overview()
     before = source.resumed.state if source.resumed else {}
     if before:
-        view.go_on(mapping_of(before.get("view")), frozenset(map(text_of, list_of(before.get("growing")))))
+        view.restore(mapping_of(before.get("view")), frozenset(map(text_of, list_of(before.get("growing")))))
     for position, item in enumerate(records_of(source, source.records())):
         if isinstance(item, Record):
             view.add(mapping_of(item.value), position)
     session = _Session(source, view)
     if before:
-        session.go_on(before)
+        session.restore(before)
     records = source.records()
     for position, item in enumerate(records_of(source, records)):
         if isinstance(item, Unreadable):
             yield item
         elif fault := session.take(item, position):
             yield Unreadable(str(source.path), item.line, fault)
-        yield from session.telling.drafts.ready(position)
+        yield from session.telling.queue.pop_complete(position)
     if source.shape == "jsonl":
         yield from records.checkpoint(session.state())
-    yield from session.telling.rest()
+    yield from session.telling.flush()
 
 
 class _Session:
     """The second pass: each message is begun where it is said first and filled in where it is said last."""
 
-    def __init__(self, source: Source, view: Overview) -> None:
+    def __init__(self, source: SourceFile, view: Overview) -> None:
         header = view.header
         self._view = view
         self._stem = source.path.stem
         self._branch = "sidechain" if header.get("kind") == "subagent" else "main"
-        self._begun: dict[str, Draft] = {}
+        self._begun: dict[str, PendingTurn] = {}
         self._called: set[str] = set()
         self._prompts: set[str] = set()
         session, folder = text_of(header.get("sessionId")), source.path.parent
         inside = self._branch == "sidechain" and folder.parent.name == "chats"
         beside = self._branch == "sidechain" and not inside and self._stem.startswith(NAMED)
         parent, own = (folder.name, session) if inside else (session, self._stem) if beside else ("", "")
-        about = About(
+        about = SessionInfo(
             f"{parent}/{own}" if parent else session or self._stem,
             project_folder(source.path, header) or view.cwd,
             started=to_the_minute(iso_utc(header.get("startTime"))),
             metadata={"title": text_of(header.get("summary")), "parent_conversation_id": parent},
         )
-        self.telling = Telling(about)
+        self.telling = SessionBuilder(about)
         self._named = asdict(about)
 
     def state(self) -> Json:
         """All that a longer file needs of this one, as JSON."""
-        growing = [draft.native_id for draft in self.telling.drafts.answers if draft.native_id not in self._called]
+        growing = [draft.native_id for draft in self.telling.queue.answers if draft.native_id not in self._called]
         kept = {"view": self._view.state(), "growing": growing, "named": self._named, "branch": self._branch}
         return self.telling.state() | kept
 
-    def go_on(self, state: Json) -> None:
+    def restore(self, state: Json) -> None:
         """Take up what `state` gave when the file was shorter. Raises CannotResume where the session has a new name since."""
         if self._named != state.get("named"):
             raise CannotResume("the session has a new name")
         self._branch = text_of(state.get("branch"))
-        self.telling.go_on(state)
-        for draft in self.telling.drafts.answers:
+        self.telling.restore(state)
+        for draft in self.telling.queue.answers:
             own_id = draft.native_id or ""
             if own_id not in self._view.growing:
                 self._called.add(own_id)
@@ -274,36 +291,36 @@ class _Session:
             return f"content of a message is a {type(record['content']).__name__}"
         own_id = text_of(record["id"])
         branch = self._branch if own_id in self._view.living else "abandoned"
-        at = At(item.line, record.get("timestamp"), own_id, branch)
+        at = Position(item.line, record.get("timestamp"), own_id, branch)
         if record["type"] == "user":
             self._prompt(record, at)
         elif record["type"] in ("gemini", "qwen"):
             self._answer(record, at, position)
         elif record["type"] == "error":
-            self.telling.drafts.flag("api_error")
+            self.telling.queue.flag("api_error")
         elif CANCELLED in words_of(record["content"]):
-            self.telling.drafts.flag("interrupted")
+            self.telling.queue.flag("interrupted")
         return None
 
-    def _prompt(self, record: Json, at: At) -> None:
+    def _prompt(self, record: Json, at: Position) -> None:
         if at.native_id in self._prompts:
             return
         self._prompts.add(at.native_id)
         sent = words_of(record.get("displayContent") or record["content"])
         if typed(sent).startswith(INVESTIGATION) and self._branch == "main":
             self._branch = "sidechain"
-            self.telling.about.metadata["parent_conversation_id"] = self.telling.about.conversation_id
-            self.telling.about.conversation_id = f"{self.telling.about.conversation_id}/{self._stem}"
-            at = At(at.line, at.time, at.native_id, self._branch)
+            self.telling.info.metadata["parent_conversation_id"] = self.telling.info.conversation_id
+            self.telling.info.conversation_id = f"{self.telling.info.conversation_id}/{self._stem}"
+            at = Position(at.line, at.time, at.native_id, self._branch)
         pictures = sum("inlineData" in mapping_of(part) for part in list_of(record["content"]))
         say_prompt(self.telling, sent, at, pictures)
 
-    def _answer(self, record: Json, at: At, position: int) -> None:
+    def _answer(self, record: Json, at: Position, position: int) -> None:
         words = words_of(record["content"])
         words = "" if words in TAKEN_NOTES else words
         draft = self._begun.get(at.native_id)
         if draft is None:
-            draft = self.telling.say("assistant", "answer", words, at, model=text_of(record.get("model")))
+            draft = self.telling.add_turn("assistant", "answer", words, at, model=text_of(record.get("model")))
             draft.until = self._view.last[at.native_id]
             self._begun[at.native_id] = draft
         draft.texts = [words or draft.texts[0]]
@@ -314,9 +331,9 @@ class _Session:
             self._called.add(at.native_id)
             self._tool(call, at)
 
-    def _tool(self, call: Json, at: At) -> None:
+    def _tool(self, call: Json, at: Position) -> None:
         call_id, status = text_of(call.get("id")), call.get("status")
-        self.telling.call(call_id, text_of(call.get("name")), call.get("args"))
+        self.telling.add_call(call_id, text_of(call.get("name")), call.get("args"))
         responses = [
             mapping_of(mapping_of(mapping_of(part).get("functionResponse")).get("response"))
             for part in list_of(call.get("result"))
@@ -324,4 +341,4 @@ class _Session:
         output = answered(responses, failed=status == "error")
         own = replace(at, time=call.get("timestamp") or at.time)
         if status != "cancelled":
-            self.telling.result(call_id, output, own)
+            self.telling.add_result(call_id, output, own)

@@ -14,13 +14,13 @@ from itertools import islice
 from urllib.parse import unquote
 
 from pastchats_memory.formats.agents.gemini.content import TAKEN_NOTES, answered, say_prompt, typed, words_of
-from pastchats_memory.formats.base.session import About, At, Row, Telling
+from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import (
     SAMPLE_RECORDS,
     Element,
     Json,
     Places,
-    Source,
+    SourceFile,
     list_of,
     mapping_of,
     parse_json,
@@ -57,7 +57,7 @@ class _Message:
     """1-based, of its first words."""
 
 
-def is_history(source: Source) -> bool:
+def is_history(source: SourceFile) -> bool:
     """Whether the file is messages of a person and a model in parts, and nothing else, or begins as one that was shared as Markdown."""
     if source.shape == "markdown":
         return _MARK.match(source.head) is not None
@@ -78,19 +78,19 @@ def _is_message(value: object) -> bool:
     )
 
 
-def history_of(source: Source) -> Iterator[Row]:
+def history_of(source: SourceFile) -> Iterator[Row]:
     """The turns in the order of the file, and what the tools answered that is worth a row."""
-    telling = Telling(_about(source))
+    builder = SessionBuilder(_about(source))
     for message in _messages(source):
         if isinstance(message, Unreadable):
             yield message
         else:
-            _tell(telling, message)
-            yield from telling.drafts.ready(0)
-    yield from telling.rest()
+            _tell(builder, message)
+            yield from builder.queue.pop_complete(0)
+    yield from builder.flush()
 
 
-def _about(source: Source) -> About:
+def _about(source: SourceFile) -> SessionInfo:
     """Which conversation it is, by what was said first, and what the client told the model before that."""
     opening = [item for item in islice(_messages(source), SAMPLE_RECORDS) if isinstance(item, _Message)]
     told = [(message.role, words_of(message.parts)) for message in opening]
@@ -99,7 +99,7 @@ def _about(source: Source) -> About:
     said = ((role, words) for role, words in said if words and words not in TAKEN_NOTES)
     folder = _FOLDER.search(setup)
     title = unquote(source.path.stem.removeprefix(SAVED)) if source.path.stem.startswith(SAVED) else ""
-    return About(
+    return SessionInfo(
         conversation_hash(said), folder[1].strip() if folder else None, started=_day(setup), metadata={"title": title}
     )
 
@@ -115,19 +115,19 @@ def _day(setup: str) -> str | None:
     return iso_utc(f"{numbers[True]:04}-{months[0]:02}-{numbers[False]:02}", LOCAL)
 
 
-def _tell(telling: Telling, message: _Message) -> None:
-    at = At(message.line)
+def _tell(builder: SessionBuilder, message: _Message) -> None:
+    at = Position(message.line)
     words = words_of(message.parts)
     if message.role == "user":
-        say_prompt(telling, words, at, sum("inlineData" in part for part in message.parts))
+        say_prompt(builder, words, at, sum("inlineData" in part for part in message.parts))
     elif words not in TAKEN_NOTES:
-        telling.answer(words, at)
+        builder.add_answer(words, at)
     for key, call in _numbered(message.parts, "functionCall"):
-        telling.call(key, text_of(call.get("name")), call.get("args"))
+        builder.add_call(key, text_of(call.get("name")), call.get("args"))
     for key, answer in _numbered(message.parts, "functionResponse"):
         moment = _CALLED.search(text_of(answer.get("id")))
-        own = At(message.line, moment[1] if moment else None)
-        telling.result(key, answered([mapping_of(answer.get("response"))]), own)
+        own = Position(message.line, moment[1] if moment else None)
+        builder.add_result(key, answered([mapping_of(answer.get("response"))]), own)
 
 
 def _numbered(parts: list[Json], kind: str) -> Iterator[tuple[str, Json]]:
@@ -139,7 +139,7 @@ def _numbered(parts: list[Json], kind: str) -> Iterator[tuple[str, Json]]:
         counted[name] += 1
 
 
-def _messages(source: Source) -> Iterator[_Message | Unreadable]:
+def _messages(source: SourceFile) -> Iterator[_Message | Unreadable]:
     if source.shape == "markdown":
         yield from _written(source.text)
         return

@@ -30,7 +30,7 @@ from pastchats_memory.formats.base.source import (
     Json,
     Places,
     Record,
-    Source,
+    SourceFile,
     list_of,
     mapping_of,
     number_of,
@@ -48,7 +48,7 @@ SECOND = {"session_message": {"id", "session_id", "type", "data"}}
 """The tables of OpenCode 2, which may stand beside those of OpenCode 1."""
 
 
-def recognise(source: Source) -> bool:
+def recognise(source: SourceFile) -> bool:
     """Whether it is an export, a session's file, OpenCode's database, or a capture of its events."""
     if source.shape == "sqlite":
         return _has(source, SESSIONS) and (_has(source, TABLES) or _has(source, SECOND))
@@ -62,7 +62,7 @@ def recognise(source: Source) -> bool:
     return tree is not None and bool(tree.messages())
 
 
-def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
+def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
     """The turns of every session, oldest first; of a subagent's they are a sidechain, undone ones are abandoned."""
     if source.shape == "sqlite":
         yield from source.from_database(_from_database)
@@ -74,7 +74,7 @@ def read(source: Source) -> Iterator[Turn | Task | Unreadable]:
         yield from _from_tree(tree)
 
 
-def _has(source: Source, tables: dict[str, set[str]]) -> bool:
+def _has(source: SourceFile, tables: dict[str, set[str]]) -> bool:
     return all(source.tables.get(table, frozenset()) >= columns for table, columns in tables.items())
 
 
@@ -88,7 +88,7 @@ def _is_export(document: object) -> bool:
     return any(_message_in(message) for message in messages)
 
 
-def _from_export(source: Source) -> Iterator[Turn | Task | Unreadable]:
+def _from_export(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
     """Read twice, so that no more of it is held than a message: first who says what to whom, then what is said."""
     infos: list[Json] = []
     for item in source.elements("messages"):
@@ -111,7 +111,7 @@ def _kept_of(info: Json) -> Json:
     return {key: info[key] for key in ("id", "parentID", "path", "type") if key in info}
 
 
-def _told_in_export(source: Source) -> Iterator[Message]:
+def _told_in_export(source: SourceFile) -> Iterator[Message]:
     for item in source.elements("messages"):
         if isinstance(item, Element) and (message := _message_in(item.value, _lines_in(item))):
             yield message
@@ -206,7 +206,7 @@ def _record(data: object) -> Json:
     return mapping_of(parse_json(data)) if isinstance(data, str | bytes) else {}
 
 
-def _from_events(source: Source) -> Iterator[Turn | Task | Unreadable]:
+def _from_events(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
     captured = Captured()
     for item in source.records():
         if isinstance(item, Record) and isinstance(item.value, dict):

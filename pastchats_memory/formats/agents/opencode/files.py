@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
 
-from pastchats_memory.formats.base.sibling_files import is_beside
+from pastchats_memory.formats.base.sibling_files import is_sibling
 
 SESSION = "ses_"
 MESSAGE = "msg_"
@@ -58,7 +58,7 @@ def tree_of(path: Path) -> Tree | None:
         is_first = parents[2].name == "session"
         name = f"{escape(parents[0].name)}.json"
         sessions = parents[2].glob(f"info/{name}" if is_first else f"session/*/{name}")
-        return Tree(parents[0].name, next(filter(is_beside, sessions), None), parents[2], is_first)
+        return Tree(parents[0].name, next(filter(is_sibling, sessions), None), parents[2], is_first)
     return None
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pastchats_memory.formats.base.session import Draft, Drafts
+from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, text_of
-from pastchats_memory.formats.base.tools import Output, call_of
+from pastchats_memory.formats.base.tools import ToolResult, parse_call
 from pastchats_memory.formats.base.wrappers import REMINDERS, without_spans
 from pastchats_memory.model import Task, Turn
 from pastchats_memory.text.clean import IMAGE
@@ -52,16 +52,16 @@ class Session:
             messages: each as it comes, oldest first; none is kept longer than the next one needs it.
 
         """
-        drafts = Drafts()
+        drafts = TurnQueue()
         for position, message in enumerate(messages):
             self._take(drafts, message)
-            yield from drafts.ready(position)
+            yield from drafts.pop_complete(position)
         if self.todos:
-            drafts.plan("todowrite", {"todos": self.todos}, at=iso_utc(self.todos[-1].get("time_updated")))
-        yield from drafts.rest()
+            drafts.add_plan("todowrite", {"todos": self.todos}, at=iso_utc(self.todos[-1].get("time_updated")))
+        yield from drafts.flush()
         yield from drafts.tasks()
 
-    def _take(self, drafts: Drafts, message: Message) -> None:
+    def _take(self, drafts: TurnQueue, message: Message) -> None:
         """What a message says stands where its first words are, among its calls of tools."""
         tools = [part for part in message.parts if part.get("type") == "tool"]
         first = next((place for place, part in enumerate(message.parts) if part.get("type") == "text"), 0)
@@ -72,7 +72,7 @@ class Session:
         for part in tools[before:]:
             self._tool(drafts, message, part)
 
-    def _said(self, drafts: Drafts, message: Message) -> None:
+    def _said(self, drafts: TurnQueue, message: Message) -> None:
         info, role = message.info, text_of(message.info.get("role"))
         if role not in ("user", "assistant"):
             return
@@ -95,16 +95,16 @@ class Session:
         if fault := text_of(mapping_of(info.get("error")).get("name")):
             drafts.flag("interrupted" if fault == ABORTED else "api_error")
 
-    def _tool(self, drafts: Drafts, message: Message, part: Json) -> None:
+    def _tool(self, drafts: TurnQueue, message: Message, part: Json) -> None:
         state = mapping_of(part.get("state"))
-        call = call_of(text_of(part.get("tool")) or "tool", state.get("input"))
-        drafts.tool(call.label)
+        call = parse_call(text_of(part.get("tool")) or "tool", state.get("input"))
+        drafts.add_tool(call.label)
         begun = iso_utc(mapping_of(state.get("time")).get("start"))
-        drafts.plan(text_of(part.get("tool")), state.get("input"), at=begun, line=message.line_of(part))
+        drafts.add_plan(text_of(part.get("tool")), state.get("input"), at=begun, line=message.line_of(part))
         code = number_of(mapping_of(state.get("metadata")).get("exit"))
         failed = state.get("status") == "error" or bool(code)
         text = text_of(state.get("error")) or text_of(state.get("output"))
-        if found := drafts.finding(call, Output(text, code, failed)):
+        if found := drafts.notable_result(call, ToolResult(text, code, failed)):
             role, kind, words = found
             draft = self._draft(message, role, kind)
             draft.line, draft.texts = message.line_of(part), [words]
@@ -112,11 +112,11 @@ class Session:
             draft.timestamp = iso_utc(mapping_of(state.get("time")).get("end")) or draft.timestamp
             drafts.add(draft)
 
-    def _draft(self, message: Message, role: str, kind: str) -> Draft:
+    def _draft(self, message: Message, role: str, kind: str) -> PendingTurn:
         info, parent, title = message.info, text_of(self.info.get("parentID")), text_of(self.info.get("title"))
         undone = text_of(mapping_of(self.info.get("revert")).get("messageID"))
         own_id = text_of(info.get("id"))
-        return Draft(
+        return PendingTurn(
             role=role,
             kind=kind,
             line=1,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from pastchats_memory.formats.base.source import Json, day_by_day, days_joined, in_number_order, list_of, mapping_of
-from pastchats_memory.formats.base.tree import abandoned
+from pastchats_memory.formats.base.tree import abandoned_places
 from pastchats_memory.formats.generic.shapes.exchanges import (
     TAKEN,
     hints_at_exchanges,
@@ -107,7 +107,7 @@ class Conversation:
     @property
     def abandoned(self) -> frozenset[int]:
         """Places of the messages that hang on a fork beside the path to the current one."""
-        return self.left | abandoned(
+        return self.left | abandoned_places(
             [(message.own_id, message.parent_id) for message in self.messages], self.context.current
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from pastchats_memory.formats.base.tree import abandoned
+from pastchats_memory.formats.base.tree import abandoned_places
 from pastchats_memory.formats.generic.shapes.inference.columns import PIECE, Row, columns_of, last_key
 from pastchats_memory.formats.generic.shapes.naming import (
     CURRENT,
@@ -316,7 +316,7 @@ def order_of(rows: Sequence[Row], around: Row) -> tuple[list[int], frozenset[int
             forks = any(len(group) > 1 for link, group in children.items() if link is not None)
             if forks and current is None:
                 current = own[order[-1]]
-            left = abandoned(list(zip(own, before, strict=True)), current) if forks else frozenset()
+            left = abandoned_places(list(zip(own, before, strict=True)), current) if forks else frozenset()
             return order, left
     for values in _orders(rows):
         if any(before > after for before, after in pairwise(values)):

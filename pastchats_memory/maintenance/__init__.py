@@ -1,0 +1,1 @@
+"""Look after a memory: forget, redact stored rows again, check its health."""

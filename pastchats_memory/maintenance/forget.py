@@ -1,0 +1,230 @@
+"""Choose rows to forget, preview them, delete them for good, and keep them from being indexed again."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.model import ATTACHMENT, COMMENT, TASK, Filters, number_of
+from pastchats_memory.store import deletion, fulltext, tasks, tombstones
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.deletion import Choice, Reach, Shown
+from pastchats_memory.store.tombstones import Forgetting
+from pastchats_memory.text.words import words
+
+MAX_PREVIEW_ROWS = 1000
+MAX_LISTED_IDS = 50
+"""Ids of one run that `forget --list` can show."""
+TASK_PARTS = {COMMENT: "comments", ATTACHMENT: "attachments"}
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """Criteria of the rows to forget; a row must meet all that are given."""
+
+    ids: tuple[str, ...] = ()
+    """`12`, `t:KEY`, `c:5`, `a:7`."""
+    conversation: str | None = None
+    sources: tuple[str, ...] = ()
+    """Path of a file or folder, as typed and as indexed."""
+    query: str | None = None
+    """Rows that contain all of its words, or exactly this text."""
+    before: str | None = None
+    """Turns older than this time, as `prompts.timestamp` has it; later index runs leave them out as well."""
+    filters: Filters = field(default_factory=Filters)
+    """Project, time and hidden projects."""
+
+    def __post_init__(self) -> None:
+        """Check that there is a criterion. Raises UsageFault."""
+        criteria = (
+            self.conversation,
+            self.query,
+            self.before,
+            self.filters.project,
+            self.filters.since,
+            self.filters.until,
+        )
+        if not (self.ids or self.sources or any(criterion is not None for criterion in criteria)):
+            raise UsageFault(
+                "nothing says what to forget",
+                "Use --id, --conversation, --source, --project, --since, --until or --query; `purge` deletes everything.",
+            )
+        if self.query is not None and not self.query.strip():
+            raise UsageFault("the query is empty", "Give words that the rows to forget contain.")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the criteria that `forget --list` shows.
+
+        The words of a query are left out, since they are to be forgotten.
+        """
+        criteria = {
+            "ids": list(self.ids[:MAX_LISTED_IDS]),
+            "conversation": self.conversation,
+            "source": self.sources[-1] if self.sources else None,
+            "project": self.filters.project,
+            "since": self.filters.since,
+            "until": self.filters.until,
+            "before": self.before,
+        }
+        given = {name: value for name, value in criteria.items() if value}
+        return given | ({} if self.query is None else {"query": None})
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetResult:
+    """Number of rows that a selector chooses, and whether they were forgotten."""
+
+    turns: int
+    tasks: int
+    comments: int
+    """Comments on tasks that stay."""
+    attachments: int
+    """Attachments of tasks that stay."""
+    private: int
+    """Further rows of hidden projects; they stay."""
+    missing: tuple[str, ...] = ()
+    """Preview only: ids that name nothing."""
+    rows: tuple[Shown, ...] = ()
+    """Preview only: the first MAX_PREVIEW_ROWS rows, the latest first."""
+    forgetting: Forgetting | None = None
+    """Record of the run; None for a preview."""
+    is_erased: bool = False
+    """Whether the rows are gone from the file; if not, a reading process still holds them in the write-ahead log."""
+
+    @property
+    def total(self) -> int:
+        """Number of rows of all kinds."""
+        return self.turns + self.tasks + self.comments + self.attachments
+
+    def __bool__(self) -> bool:
+        """Return whether any row is chosen."""
+        return self.total > 0
+
+
+def preview_forget(database: Database, selector: Selector, hidden: Collection[str] = ()) -> ForgetResult:
+    """Return the rows that `forget` would delete; change nothing.
+
+    Args:
+        database: open.
+        selector: criteria of the rows.
+        hidden: projects whose text is not shown.
+
+    Raises:
+        UsageFault: an id is malformed.
+        StoreFault: the database cannot be read.
+    """
+    with database.snapshot():
+        reach = deletion.reach_of(database, _build_choice(database, selector))
+        rows = deletion.shown(database, reach, MAX_PREVIEW_ROWS)
+        result = _count_rows(reach, _count_private(database, selector, reach))
+        return replace(
+            result,
+            missing=tuple(id_ for id_ in selector.ids if not _names_row(database, id_)),
+            rows=tuple(replace(row, content="") if row.project in hidden else row for row in rows),
+        )
+
+
+def _names_row(database: Database, id_: str) -> bool:
+    """Return whether an id names any row, even of a hidden project."""
+    return bool(deletion.reach_of(database, _build_choice(database, Selector((id_,)))))
+
+
+def _count_rows(reach: Reach, private: int) -> ForgetResult:
+    return ForgetResult(
+        len(reach.turns), len(reach.tasks), len(reach.comments), len(reach.attachments), private=private
+    )
+
+
+def _count_private(database: Database, selector: Selector, reach: Reach) -> int:
+    """Return how many more rows the selector would choose if no project were hidden."""
+    if not selector.filters.hidden:
+        return 0
+    unrestricted = replace(selector, filters=selector.filters._replace(hidden=()))
+    all_rows = deletion.reach_of(database, _build_choice(database, unrestricted))
+    return sum(all_rows.counts().values()) - sum(reach.counts().values())
+
+
+def forget(database: Database, selector: Selector) -> ForgetResult:
+    """Delete the chosen rows with everything derived from them.
+
+    Their tombstones keep them from being indexed again.
+
+    One transaction marks the rows as deleted and writes their tombstones. Many rows are then deleted in steps, so that
+    other processes can write meanwhile; last, their remains in the file are overwritten. If the process ends early, the
+    next opening of the database does the rest.
+
+    Raises:
+        UsageFault: an id is malformed.
+        StoreFault: the database cannot be written; nothing is forgotten.
+    """
+    with database.transaction():
+        choice = _build_choice(database, selector)
+        private = _count_private(database, selector, deletion.reach_of(database, choice))
+        number, reach = deletion.forget(database, choice, selector.to_json())
+    deletion.finish(database)
+    is_erased = deletion.finish_scrub(database)
+    known = {one.number: one for one in tombstones.forgettings(database)}
+    return replace(_count_rows(reach, private), forgetting=known.get(number), is_erased=is_erased)
+
+
+def undo_forget(database: Database, number: int | None = None) -> Forgetting | None:
+    """Allow forgotten rows to be indexed again, and return the record of that run.
+
+    Return None if there is no such run.
+
+    The text itself is gone. It comes back when a file that contains it is indexed again, with `force` if the file is
+    unchanged.
+
+    Args:
+        database: open for writing.
+        number: of the run; None for the last one.
+
+    Raises:
+        StoreFault: the database cannot be written.
+    """
+    with database.transaction():
+        known = tombstones.forgettings(database)
+        wanted = next((one for one in reversed(known) if number in (None, one.number)), None)
+        if wanted is not None:
+            tombstones.lift(database, wanted.number)
+    return wanted
+
+
+def _build_choice(database: Database, selector: Selector) -> Choice:
+    return Choice(
+        filters=selector.filters,
+        ids=_parse_ids(database, selector) if selector.ids else None,
+        conversation=selector.conversation,
+        sources=selector.sources,
+        rows=None if selector.query is None else _find_rows(database, selector.query),
+        before=selector.before,
+    )
+
+
+def _parse_ids(database: Database, selector: Selector) -> dict[str, list[int]]:
+    """Return row ids by kind. Raises UsageFault for a malformed id."""
+    found: dict[str, list[int]] = {"turns": [], "tasks": [], "comments": [], "attachments": []}
+    for id_ in selector.ids:
+        number = number_of(id_[2:] if id_[:2] in TASK_PARTS else id_)
+        if id_.startswith(TASK):
+            found["tasks"] += tasks.find(database, id_, selector.filters.hidden)
+        elif number is not None:
+            found[TASK_PARTS.get(id_[:2], "turns")].append(number)
+        else:
+            raise UsageFault(
+                f"{id_!r} is no id", "Use an id from the output of search or recall, such as 12, t:KEY or c:5."
+            )
+    return found
+
+
+def _find_rows(database: Database, query: str) -> list[int]:
+    """Return the ids of rows that contain every word of a query, or exactly its text."""
+    query_words = words(query)
+    matches = fulltext.having(database, query_words[0], Filters()) if query_words else np.empty(0, np.int64)
+    for word in query_words[1:]:
+        matches = np.intersect1d(matches, fulltext.having(database, word, Filters()))
+    return sorted({*matches.tolist(), *deletion.having(database, query.strip())})

@@ -1,0 +1,253 @@
+"""Report what a memory holds, check its database, and rebuild what a damaged one lost."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pastchats_memory.embed import Embedder
+from pastchats_memory.embed.packaged import PackagedEmbedder
+from pastchats_memory.errors import ModelChanged, ModelUnavailable
+from pastchats_memory.model import utf8
+from pastchats_memory.redact.rules_version import rules_version
+from pastchats_memory.store import checks, deletion, redactions, sources, turns, vectors
+from pastchats_memory.store.database import Database, side_files
+from pastchats_memory.store.recover import Saved
+from pastchats_memory.store.tasks import TaskTexts
+from pastchats_memory.store.vectors import vec0
+
+REPAIR = "Run `pastchats-memory doctor --yes`: it recovers what it can into a new database and keeps the damaged one."
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Contents of a memory, and the model and engine that answer queries."""
+
+    database: str
+    bytes: int
+    turns: int
+    by_role: dict[str, int]
+    projects: int
+    sources: int
+    gone: int
+    """Number of source files that no longer exist; their turns stay in the memory."""
+    embeddings: int
+    indexed: int
+    """Number of rows with a vector: turns, notes and task texts."""
+    going: int
+    """Number of forgotten rows that no query finds, but that are not deleted yet."""
+    pending: int
+    """Number of rows that still need a vector of `next_model`."""
+    model: str | None
+    model_version: str | None
+    next_model: str | None
+    """Model to which the database is being changed, if any."""
+    last_reindex_at: str | None
+    dim: int | None
+    engine: str
+    """`vec0` (sqlite-vec) or `exact` (NumPy)."""
+    behind: int
+    """Number of rows that the engine has not taken over yet; searches find them all the same."""
+    unpacked: int
+    """Number of vectors that are read as JSON, which is slower, until the next index run."""
+    first: str | None
+    last: str | None
+    """Timestamps of the oldest (`first`) and the newest turn."""
+    last_run: dict[str, object] | None
+    is_redacted: bool
+    """Whether all rows were redacted by the rules of this release."""
+
+
+@dataclass(frozen=True, slots=True)
+class HealthCheck:
+    """Result of one check."""
+
+    check: str
+    """Name of the check, such as `database`."""
+    is_well: bool
+    detail: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RepairReport:
+    """Rows that were recovered from a damaged database."""
+
+    saved: Saved
+    lacked: int
+    """Number of turns whose vector was lost and computed again."""
+    put_aside: Path | None
+    """New path of the damaged file."""
+
+    @property
+    def detail(self) -> str:
+        """The result in one sentence."""
+        rows = self.saved.rows
+        altered = f", {self.saved.altered:,} of them altered" if self.saved.altered else ""
+        return f"recovered {rows['prompts']:,} turns{altered} and {rows['tasks']:,} tasks; the damaged file is {self.put_aside}"
+
+    @property
+    def remedy(self) -> str:
+        """The next step for the user."""
+        index = "Run `pastchats-memory index` on your transcripts: it restores what they still contain."
+        if {"forgettings", "forgotten"} & set(self.saved.damaged):
+            return f"Part of the record of forgotten items is lost: forget them again after indexing. {index}"
+        return index
+
+
+def read_status(database: Database) -> Status:
+    """Return the contents of a memory in numbers. Raises StoreFault."""
+    counts = checks.counts(database)
+    size = sum(path.stat().st_size for path in (database.path, *side_files(database.path)) if path.exists())
+    return Status(
+        database=utf8(str(database.path)),
+        bytes=size,
+        gone=_count_gone(checks.source_paths(database)),
+        is_redacted=redactions.are_all_by(database, rules_version()),
+        **counts,
+    )
+
+
+def check_health(database: Database, embedder: Embedder) -> list[HealthCheck]:
+    """Run every check, the most serious first.
+
+    Raises StoreFault if the file cannot be read at all.
+    """
+    return [
+        _check_rows(database),
+        _check_embeddings(database),
+        _check_derived(database),
+        _check_deletions(database),
+        _check_secrets(database),
+        _check_permissions(database.path),
+        _check_model(database, embedder),
+        _check_engine(database),
+        _check_sources(database),
+    ]
+
+
+def rebuild_derived(database: Database, embedder: Embedder) -> int:
+    """Rebuild what is derived from recovered rows: vectors, task texts, both engines.
+
+    Returns:
+        The number of turns that had no vector.
+
+    Raises:
+        ModelUnavailable: the database's model cannot be loaded.
+        StoreFault: the database cannot be written.
+    """
+    embedder.load()
+    with database.transaction():
+        sources.claim_model(database, embedder.name, embedder.version, embedder.dim)
+    done = 0
+    while lacking := checks.some_without_embedding(database):
+        embedded = zip(lacking, embedder.embed([text for _, text in lacking]), strict=True)
+        with database.transaction():
+            for (id_, _), vector in embedded:
+                turns.embed(database, id_, embedder.name, vectors.encode(vector))
+        done += len(lacking)
+    with database.transaction():
+        texts = TaskTexts(
+            database, embedder.name, lambda some: [vectors.encode(one) for one in embedder.embed(some)], {}
+        )
+        for id_ in checks.task_ids(database):
+            texts.refresh(id_)
+        vectors.catch_up(database)
+    vectors.pack_all(database)
+    return done
+
+
+def _check_rows(database: Database) -> HealthCheck:
+    damage = checks.damage(database) or checks.faulty(database)
+    if damage:
+        return HealthCheck("database", is_well=False, detail="; ".join(damage[:3]), remedy=REPAIR)
+    return HealthCheck("database", is_well=True, detail="intact")
+
+
+def _check_embeddings(database: Database) -> HealthCheck:
+    missing = checks.without_embedding(database)
+    if missing:
+        return HealthCheck("embeddings", is_well=False, detail=f"{missing} turns have no vector", remedy=REPAIR)
+    return HealthCheck("embeddings", is_well=True, detail="every turn has one")
+
+
+def _check_derived(database: Database) -> HealthCheck:
+    unpacked = vectors.unpacked(database)
+    return HealthCheck(
+        "derived",
+        not unpacked,
+        f"{unpacked:,} vectors are read as JSON, which is slower" if unpacked else "search indexes are complete",
+        "Run `pastchats-memory index`: it completes them.",
+    )
+
+
+def _check_deletions(database: Database) -> HealthCheck:
+    """Finish pending deletions if the database can be written."""
+    is_erased = deletion.finish_scrub(database) if database.writable else not deletion.is_due(database)
+    if is_erased:
+        return HealthCheck("deletions", is_well=True, detail="deleted text is gone from the file")
+    return HealthCheck(
+        "deletions",
+        is_well=False,
+        detail="the last deleted text is still in the file",
+        remedy="End the other processes that read this database, and run `pastchats-memory doctor` again.",
+    )
+
+
+def _check_secrets(database: Database) -> HealthCheck:
+    is_redacted = redactions.are_all_by(database, rules_version())
+    return HealthCheck(
+        "secrets",
+        is_redacted,
+        "redacted by the rules of this release" if is_redacted else "redacted by the rules of another release",
+        "Run `pastchats-memory redact --rescan`.",
+    )
+
+
+def _check_permissions(path: Path) -> HealthCheck:
+    exposed = [
+        file for file in (path, *side_files(path)) if file.exists() and stat.S_IMODE(file.stat().st_mode) & 0o077
+    ]
+    return HealthCheck(
+        "permissions",
+        not exposed or os.name == "nt",
+        "only you can read it" if not exposed else f"others may read {exposed[0]}",
+        f"Run `chmod 600 {exposed[0]}`." if exposed else "",
+    )
+
+
+def _check_model(database: Database, embedder: Embedder) -> HealthCheck:
+    try:
+        if isinstance(embedder, PackagedEmbedder):
+            embedder.refuse_altered()
+        embedder.embed_query("ready")
+        sources.require_model(database, embedder.name, embedder.version)
+    except (ModelUnavailable, ModelChanged) as fault:
+        return HealthCheck("model", is_well=False, detail=fault.message, remedy=fault.hint)
+    return HealthCheck("model", is_well=True, detail=f"{embedder.name} answers")
+
+
+def _check_engine(database: Database) -> HealthCheck:
+    if vectors.engine_of(database) == "vec0":
+        detail = "sqlite-vec is loaded"
+    elif not database.vec0_loaded:
+        detail = "sqlite-vec does not load; the exact engine gives the same results"
+    elif vec0.is_there(database):
+        detail = f"from about {vectors.VEC0_ROWS:,} vectors on, the exact engine is faster than sqlite-vec, with the same results"
+    else:
+        detail = "sqlite-vec is loaded, but its table is not built yet; the exact engine gives the same results"
+    return HealthCheck("engine", is_well=True, detail=detail)
+
+
+def _check_sources(database: Database) -> HealthCheck:
+    paths = checks.source_paths(database)
+    gone = _count_gone(paths)
+    rest = f", {gone} no longer there; their turns stay in the memory" if gone else ", all there"
+    return HealthCheck("sources", is_well=True, detail=f"{len(paths)} file{'' if len(paths) == 1 else 's'}{rest}")
+
+
+def _count_gone(paths: Iterable[str]) -> int:
+    return sum(not sources.is_there(path) for path in paths)

@@ -1,0 +1,341 @@
+"""Values behind the name of a secret, in every form of writing one: `=`, `:`, a flag, a table cell, a sentence."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from pastchats_memory.redact import heuristics
+from pastchats_memory.redact.heuristics import Judgement
+from pastchats_memory.redact.rules import ScannedText, Secret
+
+RANK = 2
+"""The rank of a secret behind its name: a GitHub token in `TOKEN=…` is a GitHub token."""
+LONGEST = 8192
+"""Characters of a value: it may be a private key in base64."""
+LEAST_LENGTH = 4
+
+# The patterns below are verbose ones. Each has the value in one of its groups `quoted`, `broken` and `bare`.
+
+_QUOTE = r"\\{0,7}[\"'`]"
+_RUN = r"[^\s\"'`<>{}()\[\],;|\\]"
+_ASSIGNED = rf"""
+    (?:{_QUOTE})? \]?
+    (?:  # a type, as in `password: &str =`
+        \s?:\s?&?[A-Za-z][A-Za-z_\[\]|. ]{{0,30}} (?=\s?=[^=])
+      | [ \t](?:string|String) (?=[ \t]?=[^=])
+    )?
+    [ \t]{{0,8}}
+    (?P<sign> => | <- | := | \?= | ===? | != | = | \?\?=? | \|\|=? | : | ： | 是 | は | 는 | 은 | %3D | %3A )
+    [ \t]{{0,8}}
+    (?: (?:Field|SecretStr|Secret|String|env|config|getenv)\( (?:default[ \t]?=[ \t]?)? )?
+    (?: (?:Bearer|Basic|Token|ApiKey|Bot|token|bearer|basic) [ \t]+ )?
+    (?:
+        [a-z@$]{{0,2}} (?P<open>{_QUOTE}) (?P<quoted> (?: (?!(?P=open)) [^\n] ){{4,{LONGEST}}}? ) (?P=open)
+      | [a-z@$]{{0,2}} {_QUOTE} (?P<broken> [^\"'`\n]{{4,{LONGEST}}}? ) (?= \\{{0,3}}[\"'`] )
+      | (?P<bare> (?:\d{{1,20}}\|)? {_RUN}{{4,{LONGEST}}} )
+    )
+"""
+_NEXT_LINE = rf"""
+    [ \t]*+ : [ \t]*+ (?: [|>][\-+]?[ \t]*+ )? \n
+    [ \t]++ [\"']? (?P<bare> {_RUN}{{8,1024}} )
+"""
+_ARGUMENT = r"""
+    \\{0,7}[\"'] \s{0,4} , \s{0,40} (?: [\"'](?=\\[\"']) )?
+    (?P<open> \\{0,7}[\"'] ) (?: Bearer[ ] | Basic[ ] | Token[ ] )?
+    (?P<quoted> (?: (?!(?P=open)) [^\n\\] ){6,1024}? ) (?P=open)
+"""
+_VALUE_KEY = rf"""
+    (?:{_QUOTE})? (?: [ \t]?:[ \t]?(?=\{{) )?
+    (?: , | \\{{1,7}}n | \s | \{{ ){{1,40}}
+    (?:  # lines between the name and the value
+        (?:{_QUOTE})? (?:type|Type|description|sensitive|Overwrite) (?:{_QUOTE})?
+        [ \t]{{0,8}} [:=] [^\n]{{0,80}} \n \s{{0,40}}
+    ){{0,3}}
+    (?:{_QUOTE})? (?:value|Value|VALUE|default) (?:{_QUOTE})?
+    [ \t]{{0,4}} [:=] [ \t]{{0,4}} (?:{_QUOTE})? (?P<bare> {_RUN}{{4,{LONGEST}}} )
+"""
+_CALL = rf"""
+    [ \t]? [({{] [ \t]{{0,4}}
+    (?P<open>{_QUOTE}) (?P<quoted> (?: (?!(?P=open)) [^\n] ){{6,1024}}? ) (?P=open)
+    [ \t]{{0,4}} [)}}]
+"""
+_PLANNED_CHANGE = r"""
+    [ \t]{1,40}=[ \t]\"[^\"\n]{0,256}\" [ \t]->[ \t] \"(?P<quoted>[^\"\n]{4,4096})\"
+"""
+_LATER_BRACKETS = rf"""
+    (?: [ \t][A-Za-z']{{1,20}} ){{1,6}}
+    [ \t]\( [\"'`*]{{0,3}} (?P<bare> {_RUN}{{12,1024}} ) [\"'`*]{{0,3}} \)
+"""
+_BRACKETS = rf"""
+    [\"'`*]{{0,3}} [ \t]\( [\"'`*]{{0,3}} (?P<bare> {_RUN}{{6,1024}} ) [\"'`*]{{0,3}} \)
+"""
+_CELL = rf"""
+    [`*]{{0,3}} [ \t]{{0,40}} \| [ \t]{{0,40}}
+    [`*]{{0,3}} (?P<bare> {_RUN}{{6,1024}} ) [`*]{{0,3}} [ \t]{{0,40}} (?m: \| | $ )
+"""
+_COMMA = rf"""
+    ,(?P<bare> {_RUN}{{12,1024}} )(?= , | \r?\n | \Z )
+"""
+_OWN_LINE = rf"""
+    (?:  # the end of the name's line
+        [\"'`*\])}}?]{{0,4}} (?: [ \t]{{0,4}}\|[^\n|]{{1,60}} ){{0,2}} [ \t]{{0,4}} (?=\r?\n)
+      | [^\n:]{{0,80}}+ : \*{{0,2}} [ \t]{{0,4}} (?: \r?\n[ \t]{{0,8}} )? (?=\r?\n)
+    )
+    \r?\n (?: ```\w{{0,12}}\r?\n )?
+    [ \t>$]{{0,12}} (?: =>[ \t]{{0,2}} )? [\"'`]? (?!\w{{1,40}}=)
+    (?P<bare> {_RUN}{{12,1024}} ) [\"'`]? [ \t]{{0,4}} (?= \r?\n | \Z )
+"""
+_TYPED_IN = r"""
+    [\"'\])]{1,4} \)? [ \t]? \.(?:type|send_keys|sendKeys|fill|set_value|setValue|type_text)\( \s{0,4}
+    (?P<open>[\"']) (?P<quoted> (?: (?!(?P=open)) [^\n] ){4,200}? ) (?P=open)
+"""
+_CONCATENATED = rf"""
+    {_QUOTE} [ \t]{{0,4}} \+ [ \t]{{0,4}} {_QUOTE} (?P<bare> [A-Za-z0-9._~+/=\-]{{16,4096}} )
+"""
+_CONTENT = r"""
+    [\"'][ \t]+content=[\"'] (?P<bare> [^\s\"'<>]{8,1024} )
+"""
+_CHANGED = rf"""
+    (?> (?: [ \t]++ (?:was|is|has|been|got|changed|reset|rotated|updated) ){{0,3}} )
+    [ \t]++ from [ \t]++
+    (?:
+        {_QUOTE}? (?P<bare> {_RUN}{{6,256}} ) {_QUOTE}? [ \t]++ to\b
+      | \[redacted:[a-z\-]{{1,40}}\] {_QUOTE}? [ \t]++ to [ \t]++ {_QUOTE}? (?P<bare_new> {_RUN}{{6,256}} )
+    )
+"""
+_PARAMETER = r"(?P<bare> [^\s\"'`<>&\#\\]{16,2048} )"
+_SESSION = r"(?P<bare> [^\s\"'`<>&\#\\;,]{20,4096} )"
+_PATH_PART = r"""
+    (?: [\w.\-]{1,60}/ ){0,4}?
+    (?P<bare> (?=[\d_\-]{0,40}[A-Za-z]) (?=[A-Za-z_\-]{0,40}\d) [\w\-]{16,128} )
+    (?= [/?\#\s\"'`)\]>,] | \Z )
+"""
+_ELEMENT = r"""
+    (?:
+        [\"'](?=[ />])
+      | [\"']?\s[^<>]{0,80}+
+      | </(?:key|t[dh]|dt)> \s{0,40} <(?:string|data|td|dd)[^<>]{0,60}+
+    )?
+    /?> (?: \s{0,40}<[Vv]alue> )? (?P<bare> [^<>\s]{4,1024} ) </
+"""
+_FLAG = rf"""
+    [ \t]++
+    (?: (?: --type[ \t=]\S{{1,40}}[ \t]++ | --overwrite[ \t]++ ){{0,3}} (?:--body|--value|-v)[ \t=]++ )?
+    (?:
+        (?P<open>{_QUOTE}) (?P<quoted> (?: (?!(?P=open)) [^\n\s] ){{6,1024}}? ) (?P=open)
+      | {_QUOTE}? (?P<bare> {_RUN}{{4,1024}} )
+    )
+"""
+_SENTENCE = r"""
+    [\"'`*“”]{0,3}
+    (?: ,? [ \t]++ (?! is\b | was\b ) [A-Za-z0-9()/._'\[\]@\-]{1,40} ){0,7}?
+    (?:
+        [ \t]*+ [:：]
+      | [ \t]++ (?:is|was|to|be|equals|as|now|ist|est|es|lautet|è|é|jest)\b (?: [ \t]*+: | [ \t]++(?=\\) )?
+    )
+    (?: [ \t]*+\n{1,2}[ \t]*+ | [ \t]++ | (?:\\{1,7}n){1,2} )
+    [\"'`*“„]{0,3} (?P<bare> [^\s\"'`<>\\]{6,1024} )
+"""
+_SCHEME = rf"""
+    (?:{_QUOTE})? [ \t]*+ (?: [:=,][ \t]*+ )? (?:{_QUOTE})?
+    (?:
+        Bearer | Basic | Token | Digest | Bot | ApiKey | AWS4-HMAC-SHA256 | SSWS | Key | GenieKey | Apikey
+      | token | bearer | basic
+    )
+    (?: [ \t]++ | %20 | \+ ) (?P<bare> (?:\d{{1,20}}\|)? [A-Za-z0-9._~+/=:\-]{{8,4096}} )
+"""
+_CREDENTIALS = r"(?P<bare> (?:\d{1,20}\|)? [A-Za-z0-9._~+/=\-]{16,4096} )"
+_COOKIE = rf"""
+    (?:{_QUOTE})? \s?[:=]\s? (?:{_QUOTE})?
+    (?P<bare> [\w.\-]{{1,40}}=[^\s\"'`\\;,]{{1,1024}} (?: ;[ \t]? [\w.\-]{{1,40}}=[^\s\"'`\\;,]{{1,1024}} ){{0,20}} )
+"""
+_USER = rf"{_QUOTE}? [^\s:\"'`\\%$+]{{1,64}} : (?P<bare> {_RUN}{{4,256}} )"
+
+NAME_ENDS = "({}< \t\"'`]:=,|>%\\*?!：是は는은\n"
+"""Characters at which a name ends where a value can follow."""
+_QUOTES = "\"'`\\"
+_BEFORE_SIGN = _QUOTES + "] \t\n:=!?|：是は는은%"
+
+
+class _Form(NamedTuple):
+    """One form of writing a value behind a name."""
+
+    pattern: str
+    kinds: frozenset[str]
+    """The kinds of names behind which the form is tried."""
+    is_secret: Judgement
+    first: str = NAME_ENDS
+    """The characters of `NAME_ENDS` with which the pattern can begin."""
+    may_assign: bool = False
+    """Whether the pattern can begin with a blank and `=`, which follow most names in programs."""
+
+
+_ANY = frozenset({"password", "secret", "token", "api-key"})
+_FORMS: tuple[_Form, ...] = (
+    _Form(
+        _SCHEME,
+        frozenset({"authorization", "token", "api-key", "auth"}),
+        heuristics.is_header_secret,
+        _QUOTES + " \t:=,",
+        may_assign=True,
+    ),
+    _Form(_CREDENTIALS, frozenset({"authorization"}), heuristics.is_header_secret),
+    _Form(_CONCATENATED, frozenset({"authorization"}), heuristics.is_header_secret, _QUOTES),
+    _Form(_COOKIE, frozenset({"authorization"}), heuristics.has_secret_cookie, _QUOTES + " \t\n:=", may_assign=True),
+    _Form(_ASSIGNED, _ANY | {"authorization"}, heuristics.is_assigned_secret, _BEFORE_SIGN, may_assign=True),
+    _Form(_ASSIGNED, frozenset({"auth"}), heuristics.is_header_secret, _BEFORE_SIGN, may_assign=True),
+    _Form(_PARAMETER, frozenset({"url-token"}), heuristics.is_random_secret),
+    _Form(_SESSION, frozenset({"session"}), heuristics.is_session_id),
+    _Form(_PATH_PART, frozenset({"webhook"}), heuristics.is_random_secret),
+    _Form(_NEXT_LINE, _ANY, heuristics.is_secret_in_prose, " \t:"),
+    _Form(_VALUE_KEY, _ANY, heuristics.is_assigned_secret, _QUOTES + ", \t\n"),
+    _Form(_CELL, _ANY, heuristics.is_random_secret, "`* \t|"),
+    _Form(_ARGUMENT, _ANY | {"authorization"}, heuristics.is_assigned_secret, _QUOTES),
+    _Form(_ELEMENT, _ANY, heuristics.is_assigned_secret, "\"' \t\n><"),
+    _Form(_CALL, _ANY, heuristics.is_assigned_secret, " \t({"),
+    _Form(_PLANNED_CHANGE, _ANY, heuristics.is_assigned_secret, " \t", may_assign=True),
+    _Form(_LATER_BRACKETS, _ANY, heuristics.is_secret_in_later_brackets, " \t"),
+    _Form(_TYPED_IN, _ANY, heuristics.is_assigned_secret, "\"']"),
+    _Form(_CHANGED, _ANY, heuristics.is_secret_in_prose, " \t"),
+    _Form(_CONTENT, _ANY, heuristics.is_random_secret, "\"'"),
+    _Form(_COMMA, _ANY, heuristics.is_random_secret, ","),
+    _Form(_OWN_LINE, _ANY, heuristics.is_secret_on_own_line, may_assign=True),
+    _Form(_BRACKETS, _ANY, heuristics.is_secret_in_brackets, "\"'`* \t"),
+    _Form(_ASSIGNED, frozenset({"pass"}), heuristics.is_mixed_secret, _BEFORE_SIGN, may_assign=True),
+    _Form(_USER, frozenset({"basic-auth"}), heuristics.is_user_password),
+    _Form(_FLAG, _ANY, heuristics.is_secret_in_prose, " \t"),
+    _Form(_SENTENCE, _ANY, heuristics.is_secret_in_prose),
+    _Form(_ASSIGNED, frozenset({"key"}), heuristics.is_unnamed_key, _BEFORE_SIGN, may_assign=True),
+    _Form(_ARGUMENT, frozenset({"key"}), heuristics.is_unnamed_key, _QUOTES),
+    _Form(_FLAG, frozenset({"key"}), heuristics.is_unnamed_key, " \t"),
+    _Form(_SENTENCE, frozenset({"key"}), heuristics.is_unnamed_key),
+)
+"""In the order in which they are tried; `tests/redact/test_assignments.py` shows that each finds what no other finds."""
+_MARK_OF_KIND = {"pass": "password"}  # nosec B105 - names of kinds
+"""The kind that stands in the mark, where it differs from the kind of the name."""
+
+_GROUP = re.compile(r"\(\?P[<=]\w+")
+_BRACKETED_REST = r"""
+    (?:
+        [()\[\]{}]++ [^\s\"'`<>.,;:|\\()\[\]{}]{2,} [^\s\"'`<>,;|\\]*+
+    )+
+    (?= \s | \Z | \\n | \\?\" )
+"""
+"""Matches the rest of a generated password that has brackets in it; no program goes on like this."""
+_ENCODED_END = re.compile(r"%(?:2[026C7]|3[BbCcEe]|0[AaDd]|7[BbDd])|%2c")
+"""Matches the URL form of a blank, quote, bracket, `&`, `,` or `;`, which ends a value in a URL."""
+_FOREIGN = re.compile(r"[\u2010-\u2e7f\u3000-\uffef]")
+"""Matches punctuation and letters of scripts without blanks, which end a value in a sentence."""
+_IN_QUERY = re.compile(r"[?&][\w.\-%]{0,80}\Z")
+_CONTINUATIONS = ("(", "[", "...", "…")
+"""Follow what is no value: a call, an index, an omission."""
+
+
+@cache
+def _compile(pattern: str) -> re.Pattern[str]:
+    """Compile a verbose pattern that few texts need."""
+    return re.compile(pattern, re.VERBOSE)
+
+
+class _JoinedForms:
+    """Several forms as one pattern, which matches as the first of them that does."""
+
+    def __init__(self, forms: tuple[_Form, ...]) -> None:
+        numbered = (_GROUP.sub(rf"\g<0>_{number}", form.pattern) for number, form in enumerate(forms))
+        self.pattern = re.compile("|".join(f"(?:{pattern})" for pattern in numbered), re.VERBOSE)
+        self.groups = {number: _Group(name, number, forms) for name, number in self.pattern.groupindex.items()}
+
+
+class _Group:
+    """A group of a joined pattern, in which a value stands."""
+
+    def __init__(self, name: str, number: int, forms: tuple[_Form, ...]) -> None:
+        self.number = number
+        self.form = int(name.rpartition("_")[2])
+        self.is_secret = forms[self.form].is_secret
+        self.is_bare = name.startswith("bare")
+        """Whether the value stands without quotes."""
+        self.sign = f"sign_{self.form}" if forms[self.form].pattern is _ASSIGNED else ""
+        """The group of the sign that assigns the value."""
+
+
+class Assignments:
+    """The forms in which a value can follow one kind of name at one character.
+
+    Most names have no value behind them. One pattern for all forms rules that out faster than each of them.
+    """
+
+    def __init__(self, kind: str, forms: tuple[_Form, ...]) -> None:
+        self._kind = kind
+        self._forms = forms
+        self._joined: list[_JoinedForms | None] = [None] * len(forms)
+        """By number: that form and the later ones, joined when they are first needed."""
+
+    def find_value(self, scanned: ScannedText, at: int) -> Secret | None:
+        """Return the value that begins behind a name, if it is a secret."""
+        first = 0
+        while first < len(self._forms):
+            joined = self._joined[first]
+            if joined is None:
+                joined = self._joined[first] = _JoinedForms(self._forms[first:])
+            found = joined.pattern.match(scanned.text, at)
+            if found is None:
+                return None
+            group = joined.groups[found.lastindex or 0]
+            secret = _read_value(scanned, found, group, self._kind)
+            if secret is not None:
+                return secret
+            first += group.form + 1
+        return None
+
+
+SPACED_EQUALS, ANYTHING = " =", "any character"
+
+
+def assignments_by_character(kind: str) -> dict[str, Assignments]:
+    """Return the assignments of a kind by the character at which the name ends.
+
+    `SPACED_EQUALS` and `ANYTHING` are keys of it as well.
+    """
+    of_kind = [form for form in _FORMS if kind in form.kinds]
+    forms = {character: tuple(form for form in of_kind if character in form.first) for character in NAME_ENDS}
+    forms[SPACED_EQUALS] = tuple(form for form in forms[" "] if form.may_assign)
+    forms[ANYTHING] = tuple(of_kind)
+    return {key: Assignments(kind, some) for key, some in forms.items() if some}
+
+
+def _read_value(scanned: ScannedText, found: re.Match[str], group: _Group, kind: str) -> Secret | None:
+    text, is_bare = scanned.text, group.is_bare
+    start, end = found.span(group.number)
+    value = text[start:end]
+    if "&" in value and _IN_QUERY.search(text, max(0, found.start() - 80), found.start()):
+        value = value[: value.index("&")]
+    if is_bare and not value.isascii():
+        value = _FOREIGN.split(value, 1)[0]
+    if "%" in value:
+        value = _ENCODED_END.split(value, 1)[0]
+    value = value.rstrip(".,;:?*\\)" if is_bare else "\\")
+    end = start + len(value)
+    if is_bare and group.sign and text[end : end + 1] in "()[]{}":
+        rest = _compile(_BRACKETED_REST).match(text, end)
+        value, end = (text[start : rest.end()], rest.end()) if rest else (value, end)
+    if (
+        text.startswith(_CONTINUATIONS, end)
+        or len(value) < LEAST_LENGTH
+        or not value.isascii()
+        or "[redacted:" in value
+    ):
+        return None
+    if scanned.known_ends.get(start, 0) >= end or _is_secret(scanned, found, value, group, kind):
+        return Secret(start, end, _MARK_OF_KIND.get(kind, kind), RANK)
+    return None
+
+
+def _is_secret(scanned: ScannedText, found: re.Match[str], value: str, group: _Group, kind: str) -> bool:
+    at = found.start()
+    is_upper = group.sign and scanned.text[at - 1 : at].isupper() and scanned.text[at - 4 : at].isupper()
+    if is_upper and found[group.sign] == "=":
+        return heuristics.is_environment_secret(value, kind)
+    return group.is_secret(value, kind)

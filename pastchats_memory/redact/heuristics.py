@@ -1,0 +1,299 @@
+"""Judge whether a value looks like a secret: neither a placeholder nor code nor words."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+
+LEAST_DISTINCT = 4
+LEAST_PASSWORD = 6
+LEAST_RANDOM = 8
+LEAST_IN_PROSE = 12
+LEAST_LETTERS = 16
+"""Characters that a value without a digit needs to look random."""
+LEAST_KEY = 24
+"""Characters of a value behind the bare word "key"."""
+LEAST_ENTROPY = 2.8
+"""Bits a character. Words and names of things lie below, random hexadecimal digits at 3.3 to 3.9."""
+LEAST_ENTROPY_OF_LETTERS = 3.5
+LEAST_LONG = 32
+LEAST_ENTROPY_OF_LONG = 4.4
+"""From `LEAST_LONG` characters on, names and paths repeat themselves more."""
+LEAST_SALT = 48
+LEAST_ENTROPY_OF_SALT = 5
+"""For a value with blanks: sentences repeat themselves more."""
+MANY_DIGITS = 4
+NAME_CLASSES = 2
+ALL_CLASSES = 4
+LEAST_ENTROPY_OF_PATHS = 4.2
+"""Above it, a value that begins with a slash is base64."""
+
+Judgement = Callable[[str, str], bool]
+"""Returns whether a value behind a name of some kind is a secret."""
+
+_PLACEHOLDER = re.compile(
+    r"""
+    (?:
+        [x*.•_\-\#0?]{3,}
+      | <.* | \[.* | \{.* | \$.* | %\w+% | @\w+@ | \#\{.*
+      | (?: your | my | the | some | insert | enter | replace | change | put | add | set | use | new | old )[\-_ ].*
+      | (?: required | nullable | sometimes )\|.*
+      | (?: your | insert | enter | replace | change )\w*
+    )\Z
+    """,
+    re.VERBOSE,
+)
+"""Matches a value in lower case."""
+_PLACEHOLDER_PARTS = ("example", "placeholder", "changeme", "change_me", "redacted", "dummy", "foobar")
+_WORD = re.compile(r"\w+\Z")
+_COMMON_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "none null nil undefined true false required optional string str bytes number int integer bool boolean object any "
+        "void secret password passwd token key value text hidden basic bearer username user email input test self this not "
+        "empty missing invalid incorrect wrong expired function return async await const import export default type name "
+        "unset here there field from with and the for was are has must should will can may in is it of on or to as at be by",
+    )
+)
+_NAME_AND_LETTER = re.compile(r"(?:secret|password|token|key)\w\Z")
+"""A word for a secret with one more letter, such as the plural."""
+
+_IDENTIFIER = r"""(?:
+    [$_]{0,2} [a-z]+ (?:\d{1,3}[a-z]*)? (?:_[a-z0-9]+)* _?
+  | [$_]{0,2} [a-z]+ (?:[A-Z]{1,4}[a-z]+\d{0,3})+
+  | (?:[A-Z]{1,4}[a-z]+\d{0,3})+
+  | [A-Z]+ \d{0,2} (?:_[A-Z0-9]+)*
+)"""
+_CODE = re.compile(
+    rf"""
+    (?:
+        {_IDENTIFIER} (?: (?: \. | -> | :: | \?\. | \[\d+\]\. ) {_IDENTIFIER} )+
+      | {_IDENTIFIER} (?: (?: \. | -> | :: | \?\. | !\. ) {_IDENTIFIER} )* !? [(\[].*
+      | [(\[{{@].*
+      | \.{{1,2}}/.* | ~/.* | (?:https?|file|ftp)://.*
+      | [A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+ | [a-z]+(?:_[a-z]+)+ | [a-z]+(?:-[a-z]+)+
+      | [a-z]+(?:[A-Z][a-z]+)+ | @?[A-Z][a-z]+(?:[A-Z][a-z]+)* | [a-z]{{1,20}}
+      | \d{{1,11}} | \d+\.\d+.* | \d{{4}}-\d\d-\d\d.*
+      | [&*!][A-Za-z_][a-z_.]* | \w+\\
+    )\Z
+    """,
+    re.VERBOSE,
+)
+"""Matches names, calls, paths, numbers and dates: right sides of an assignment that are no literals."""
+_SESSION_NAME = re.compile(r"sess|sid|auth|token|csrf|jwt|remember", re.IGNORECASE)
+_PATH = re.compile(r"/[\w./\-]*\Z")
+_WORDLIKE = re.compile(r"[A-Za-z]+(?:['’\-/.][A-Za-z]+)*\Z")
+_WORD_PART = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
+_CONSONANTS = re.compile(r"[b-df-hj-np-tv-xz]{5}", re.IGNORECASE)
+"""No word has five consonants in a row."""
+_SEPARATED = re.compile(r"(?:\w+(?:[-./]\w+)+|\w[^\W_]*_\w+)\Z")
+_DIGIT_THEN_LETTER = re.compile(r"[0-9][A-Za-z]")
+_EXTENSION = re.compile(r"[A-Za-z]\w{0,5}\Z")
+_BOOTSTRAP_TOKEN = re.compile(r"[a-z0-9]{6}\.[a-z0-9]{16}\Z")
+"""The form of Kubernetes' bootstrap tokens."""
+_CLASSES = tuple(map(re.compile, ("[a-z]", "[A-Z]", "[0-9]", "[^A-Za-z0-9]")))
+_DIGIT, _LETTER = re.compile(r"\d"), re.compile(r"[^\W\d_]")
+_INNER_DIGITS = re.compile(r"(?<=[a-z])[0-9]+(?=[a-z])", re.IGNORECASE)
+_APP_PASSWORD = re.compile(r"[a-z]{4}(?:-[a-z]{4}){3}\Z")
+"""The form of Apple's app passwords."""
+_HEX = re.compile(r"[0-9a-f]+\Z")
+_AGENT_SESSION = re.compile(r"ses_|[0-9a-f]{8}-[0-9a-f]{4}-", re.IGNORECASE)
+_CACHE_KEY = re.compile(r"[A-Za-z][\w.]*-(?>(?:[\w.]+-)*)[0-9a-f]{32,128}\Z")
+
+
+def is_placeholder(value: str) -> bool:
+    """Return whether a value stands in a secret's place: `<token>`, `your-key-here`, `****`."""
+    if len(set(value)) < LEAST_DISTINCT or value.endswith(("...", "…")):
+        return True
+    lowered = value.lower()
+    word = lowered[:-1] if lowered[-1] in ";,.:!?" else lowered
+    return bool(
+        word in _COMMON_WORDS
+        or _PLACEHOLDER.match(lowered)
+        or _NAME_AND_LETTER.match(word)
+        or (any(part in lowered for part in _PLACEHOLDER_PARTS) and _WORD.match(lowered))
+    )
+
+
+def is_code(value: str) -> bool:
+    """Return whether a value is an expression of a program, or a path."""
+    if _PATH.match(value):
+        is_path = value.count("/") >= len(value) / 8 or "." in value or entropy(value) <= LEAST_ENTROPY_OF_PATHS
+        return is_path and not _is_mixed(value)
+    return _CODE.match(value) is not None and not _is_mixed(value) and not _has_random_part(value)
+
+
+def _is_mixed(value: str) -> bool:
+    """Return whether a value is more mixed than any name in a program."""
+    return len(value) >= LEAST_KEY and count_classes(value) == ALL_CLASSES and entropy(value) >= LEAST_ENTROPY_OF_PATHS
+
+
+def _has_random_part(value: str) -> bool:
+    """Return whether the longest part between dots is random, and the last is no file extension."""
+    *_, last = parts = value.split(".")
+    longest = max(parts, key=len)
+    return (
+        len(longest) >= LEAST_LETTERS
+        and _DIGIT_THEN_LETTER.search(longest) is not None
+        and not _EXTENSION.match(last)
+        and (_is_unlike_words(longest) or _BOOTSTRAP_TOKEN.match(value) is not None)
+    )
+
+
+def count_classes(value: str) -> int:
+    """Count which of lower case, upper case, digits and other characters a value has."""
+    if not value.isascii():
+        tests = (str.islower, str.isupper, str.isdigit, lambda character: not character.isalnum())
+        return sum(any(map(test, value)) for test in tests)
+    return sum(test.search(value) is not None for test in _CLASSES)
+
+
+def entropy(value: str) -> float:
+    """Return Shannon's entropy of a value's characters, in bits a character.
+
+    H = -Σ p log2 p, computed as log2 n - Σ c log2 c / n over the counts c of the n characters.
+    """
+    length = len(value)
+    repeated = [count for character in set(value) if (count := value.count(character)) > 1]
+    return math.log2(length) - math.fsum(count * math.log2(count) for count in repeated) / length
+
+
+def looks_random(value: str) -> bool:
+    """Return whether a value is long, of several kinds of characters, and repeats itself little."""
+    if len(value) < LEAST_RANDOM:
+        return False
+    if " " in value:
+        return (
+            not value.startswith("-----BEGIN ") and len(value) >= LEAST_SALT and entropy(value) >= LEAST_ENTROPY_OF_SALT
+        )
+    if (
+        len(value) >= LEAST_LONG
+        and value.isalnum()
+        and len(_INNER_DIGITS.findall(value)) >= MANY_DIGITS
+        and entropy(value) >= LEAST_ENTROPY_OF_LETTERS
+    ):
+        return True  # digits break no word so often
+    if not _is_unlike_words(value) and not _BOOTSTRAP_TOKEN.match(value):
+        return (
+            len(value) >= LEAST_LONG and count_classes(value) > NAME_CLASSES and entropy(value) >= LEAST_ENTROPY_OF_LONG
+        )
+    if _DIGIT.search(value):
+        return _LETTER.search(value) is not None and entropy(value) >= LEAST_ENTROPY
+    return len(value) >= LEAST_LETTERS and count_classes(value) > 1 and entropy(value) >= LEAST_ENTROPY_OF_LETTERS
+
+
+def _is_unlike_words(value: str) -> bool:
+    """Return whether a value is not mostly made of words, as `llama-2-70b-chat` is."""
+    letters = sum(len(part) for part in _WORD_PART.findall(value) if not _CONSONANTS.search(part))
+    return letters < 0.8 * len(value) if not _SEPARATED.match(value) else letters < 0.6 * len(value)
+
+
+def is_assigned_secret(value: str, kind: str) -> bool:
+    """Return whether an assigned value is a secret: no placeholder, no code, random unless a password."""
+    if kind == "password":
+        return (
+            len(value) >= LEAST_PASSWORD
+            and " " not in value.strip()
+            and (_APP_PASSWORD.match(value) is not None or not is_code(value))
+            and not is_placeholder(value)
+        )
+    return is_random_secret(value, kind)
+
+
+def is_random_secret(value: str, _kind: str = "") -> bool:
+    """Return whether a value looks random and is neither code nor a placeholder.
+
+    This judges cells of tables, where most names head a column of types or counts.
+    """
+    return len(value) >= LEAST_RANDOM and not is_code(value) and not is_placeholder(value) and looks_random(value)
+
+
+def is_secret_in_prose(value: str, kind: str) -> bool:
+    """Return whether a value in a sentence is a secret and not the sentence's next word."""
+    value = value.rstrip("!")
+    least = LEAST_PASSWORD if kind == "password" else LEAST_IN_PROSE
+    if len(value) < least or is_code(value) or is_placeholder(value):
+        return False
+    if kind == "password":
+        return count_classes(value) > 1 and not _WORDLIKE.match(value)
+    return looks_random(value)
+
+
+def is_secret_on_own_line(value: str, kind: str) -> bool:
+    """Return whether a value that fills a line is a secret and not the name of a file."""
+    return is_random_secret(value, kind) and ("." not in value or _has_random_part(value))
+
+
+def is_secret_in_brackets(value: str, kind: str) -> bool:
+    """Return whether a value in brackets behind its name is a secret and not a file or a note."""
+    return "." not in value and is_secret_in_prose(value, kind)
+
+
+def is_secret_in_later_brackets(value: str, kind: str) -> bool:
+    """Return whether a value in brackets some words behind its name is a secret and no digest."""
+    return not _HEX.match(value) and is_secret_in_brackets(value, kind) and is_mixed_secret(value, kind)
+
+
+def is_mixed_secret(value: str, kind: str) -> bool:
+    """Return whether a value has letters and digits and is no code.
+
+    This judges what follows "pass", which also reports that a test succeeded.
+    """
+    return (
+        is_secret_in_prose(value, "password")
+        and _DIGIT.search(value) is not None
+        and _LETTER.search(value) is not None
+        and is_assigned_secret(value, kind)
+    )
+
+
+def is_environment_secret(value: str, kind: str) -> bool:
+    """Return whether the value of a variable in capitals is a secret: any word may be a password."""
+    if kind != "password" or value[0] in "$/.<{%":
+        return is_assigned_secret(value, kind)
+    return not is_placeholder(value)
+
+
+def is_header_secret(value: str, _kind: str) -> bool:
+    """Return whether the text behind `Bearer` or `Basic` is a secret; it may be short base64."""
+    return (
+        not is_placeholder(value)
+        and not is_code(value)
+        and (looks_random(value) or (len(value) >= LEAST_RANDOM and value.endswith("=")))
+    )
+
+
+def has_secret_cookie(value: str, _kind: str) -> bool:
+    """Return whether a list of cookies has more than preferences."""
+    pairs = (pair.partition("=") for pair in value.split(";"))
+    return any(
+        looks_random(cookie) or (_SESSION_NAME.search(name) and len(cookie) >= LEAST_IN_PROSE)
+        for name, _, cookie in pairs
+    )
+
+
+def is_session_id(value: str, kind: str) -> bool:
+    """Return whether a value identifies a web session, and not a session of a coding agent."""
+    return not _AGENT_SESSION.match(value) and is_random_secret(value, kind)
+
+
+def is_user_password(value: str, _kind: str = "") -> bool:
+    """Return whether the text behind a user's name is a password; any word may be one."""
+    return not is_code(value) and not is_placeholder(value) and not value.startswith("//")
+
+
+def is_unnamed_key(value: str, _kind: str = "") -> bool:
+    """Return whether a value is a secret although it is called no more than a key.
+
+    It is as long and mixed as no name, path, hash, UUID, cache key or public key.
+    """
+    return (
+        len(value) >= LEAST_KEY
+        and not _CACHE_KEY.match(value)
+        and not value.startswith("pk_")
+        and any(map(str.islower, value))
+        and any(map(str.isupper, value))
+        and any(map(str.isdigit, value))
+        and is_random_secret(value)
+    )

@@ -1,0 +1,127 @@
+"""Put marks such as `[redacted:password]` in the places of a text's secrets."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from pastchats_memory.redact.engine import find_secrets, find_tokens
+from pastchats_memory.redact.rules import TOKEN_MARK, Secret
+
+LONGEST_PIECE = 300
+"""Characters of a split secret that are read on either side of the split."""
+_RUN_AT_START = re.compile(rf"[A-Za-z0-9_\-./+=~]{{1,{LONGEST_PIECE}}}")
+_RUN_AT_END = re.compile(r"[A-Za-z0-9_\-./+=~]+\Z")
+_MARK = re.compile(r"\[redacted:[a-z0-9\-]+\]")
+_LETTERS = re.compile(r"[^\W_]{4}")
+
+
+class Redaction(NamedTuple):
+    """A text without its secrets."""
+
+    text: str
+    kinds: Counter[str]
+    """How many secrets of each kind were replaced."""
+
+
+def mark_secrets(text: str) -> Redaction:
+    """Replace every secret in a text, also one that shows only when its neighbour is gone."""
+    kinds: Counter[str] = Counter()
+    every = find_secrets(text)
+    secrets = _merge_overlaps(_outside_marks(text, every)) if every else []
+    while secrets:
+        pieces: list[str] = []
+        marks: list[tuple[int, int]] = []
+        length = end = 0
+        for secret in secrets:
+            mark = _mark_of(secret)
+            pieces += (text[end : secret.start], mark)
+            length += secret.start - end
+            marks.append((length, length + len(mark)))
+            length += len(mark)
+            end = secret.end
+            kinds[secret.kind] += 1
+        text = "".join((*pieces, text[end:]))
+        near = [
+            Secret(secret.start + start, secret.end + start, secret.kind, secret.rank)
+            for start, end in _lines_around(text, marks)
+            for secret in find_secrets(text[start:end])
+        ]
+        secrets = _merge_overlaps(_outside_marks(text, near)) if near else []
+    return Redaction(text, kinds)
+
+
+def mark_tokens(text: str) -> str:
+    """Replace the secrets that are known by their shape alone."""
+    pieces, end = [], 0
+    for secret in _merge_overlaps(find_tokens(text)):
+        pieces += [text[end : secret.start], _mark_of(secret)]
+        end = secret.end
+    return "".join((*pieces, text[end:]))
+
+
+def mark_split(before: str, after: str) -> tuple[str, str] | None:
+    """Replace a secret that begins in one text and ends in the next; None if there is none."""
+    head, tail = _RUN_AT_START.match(after), _RUN_AT_END.search(before, max(0, len(before) - LONGEST_PIECE))
+    if head is None or tail is None:
+        return None
+    split = len(tail[0])
+    if not TOKEN_MARK.search(head[0]) and any(secret.end == split for secret in find_secrets(tail[0])):
+        return None  # the secret ends with the first text, and the next one begins with a word
+    for secret in _merge_overlaps(find_secrets(tail[0] + head[0])):
+        if secret.start < split < secret.end:
+            mark = _mark_of(secret)
+            return before[: tail.start() + secret.start] + mark, mark + after[secret.end - split :]
+    return None
+
+
+def _mark_of(secret: Secret) -> str:
+    return f"[redacted:{secret.kind}]"
+
+
+def _lines_around(text: str, marks: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Return where the lines with marks begin and end, touching lines as one."""
+    joined: tuple[int, int] | None = None
+    for start, end in marks:
+        first = text.rfind("\n", 0, start) + 1
+        last = text.find("\n", end)
+        last = len(text) if last < 0 else last
+        if not _LETTERS.search(text, end, last):
+            continue  # the text before a secret was searched together with it
+        if joined is not None and first <= joined[1]:
+            joined = joined[0], last
+            continue
+        if joined is not None:
+            yield joined
+        joined = first, last
+    if joined is not None:
+        yield joined
+
+
+def _outside_marks(text: str, secrets: list[Secret]) -> list[Secret]:
+    """Leave out what overlaps the mark of a replaced secret, so that redacting comes to an end."""
+    if not secrets or "[redacted:" not in text:
+        return secrets
+    marks = [mark.span() for mark in _MARK.finditer(text)]
+    outside = []
+    for secret in secrets:
+        nearest = bisect_left(marks, (secret.end, 0)) - 1  # the last mark that begins before the secret's end
+        if nearest < 0 or marks[nearest][1] <= secret.start:
+            outside.append(secret)
+    return outside
+
+
+def _merge_overlaps(secrets: Iterable[Secret]) -> list[Secret]:
+    """Sort secrets by place and merge those that overlap, under the kind of the lowest rank."""
+    merged: list[Secret] = []
+    for secret in sorted(secrets, key=lambda secret: (secret.start, -secret.end)):
+        if merged and secret.start < merged[-1].end:
+            last = merged[-1]
+            kind = last.kind if last.rank <= secret.rank else secret.kind
+            merged[-1] = Secret(last.start, max(last.end, secret.end), kind, min(last.rank, secret.rank))
+        else:
+            merged.append(secret)
+    return merged

@@ -1,0 +1,492 @@
+"""Measure how similar two tasks are, and find similar stored tasks.
+
+Cosine alone is not enough: for the packaged model, "Fix the login bug" is 0.61 to "users cannot sign in" and 0.65 to
+"Fix the logout bug". So two logistic regressions over labelled pairs (`benchmarks/tasks_calibrate.py`) estimate two
+probabilities: that two tasks are related, and that related tasks are the same. Differences between near texts count
+against the second: a word substituted for another, an opposite, other numbers or other names of code.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pastchats_memory.embed import Embedder, Vector
+from pastchats_memory.model import Filters, StoredTask
+from pastchats_memory.store import sources, vectors
+from pastchats_memory.store import tasks as task_rows
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.tasks import task_text
+
+WORDS_FILE = Path(__file__).with_name("similarity.toml")
+RELATED_WEIGHTS: Mapping[str, float] = {"cosine": 6.48, "title_cosine": 5.77, "title_words": 5.58, "always": -4.53}
+DUPLICATE_WEIGHTS: Mapping[str, float] = {
+    "title_cosine": 11.28, "substituted": -5.21, "opposite": -2.99, "identifiers": -2.0, "words": -2.75, "always": -5.15,
+}  # fmt: skip
+"""Weights of the features. The one of identifiers is set by hand, since few labelled pairs have identifiers."""
+DUPLICATE_PROBABILITY = 0.3
+"""Probability of being the same task from which two tasks count as duplicates. Three in four of those that reach it are
+duplicates, and four in five duplicates reach it."""
+RELATED_SCORE, DUPLICATE_SCORE = 0.5, 0.8
+"""Scores at which two tasks are more likely related than not, and at which they count as duplicates."""
+SCORE_LABELS = (
+    (0.95, "near-identical"),
+    (DUPLICATE_SCORE, "very similar"),
+    (RELATED_SCORE, "related"),
+    (0.25, "loosely related"),
+    (0.0, "different"),
+)
+"""Lowest score of each label, the highest label first."""
+
+CANDIDATES = 40
+"""Tasks nearest by text, and as many nearest by title, that are compared in full."""
+
+MIN_PAIR_SCORE = 0.9
+"""Default score from which a scan lists a pair: higher than for one text, since a scan compares many pairs."""
+MIN_TITLE_COSINE = 0.72
+"""Cosine of two titles below which a scan skips a pair. Such a pair reaches the score only if the texts share no word."""
+CELLS = 3
+"""Nearest cells that a scan puts each task into; it compares tasks within a cell."""
+NEIGHBOURS = 10
+"""Nearest tasks with which a scan compares a task in full."""
+SEED = 7
+MACHINE_TAG = "machine"
+"""Tag of tasks that programs wrote for each other; a scan leaves them out."""
+
+Rows = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarityScore:
+    """How similar two tasks are."""
+
+    score: float
+    """0 to 1; 1 only for equal words."""
+    label: str
+    """One of SCORE_LABELS."""
+
+    @property
+    def is_duplicate(self) -> bool:
+        """Whether the two are more likely the same task than different ones."""
+        return self.score >= DUPLICATE_SCORE
+
+    @property
+    def is_related(self) -> bool:
+        """Whether the two are more likely related than not."""
+        return self.score >= RELATED_SCORE
+
+
+@dataclass(frozen=True, slots=True)
+class TaskQuery:
+    """A text to compare with stored tasks, and its vectors."""
+
+    text: str
+    """Title, then an empty line and the description if there is one."""
+    vector: Vector
+    title_vector: Vector
+
+    @classmethod
+    def embed(cls, embedder: Embedder, text: str) -> TaskQuery:
+        """Return the text with its vectors. Raises ModelUnavailable."""
+        vector = embedder.embed_query(text)
+        title = text.partition("\n")[0]
+        return cls(text, vector, vector if title == text else embedder.embed_query(title))
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarTask:
+    """A stored task and how similar it is to a query."""
+
+    task: StoredTask
+    match: SimilarityScore
+    similarity: float
+    """Cosine of the texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicatePair:
+    """Keys of two similar tasks, the older one first."""
+
+    first: str
+    second: str
+    score: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateCluster:
+    """Tasks that are connected by similar pairs."""
+
+    tasks: tuple[StoredTask, ...]
+    pairs: tuple[DuplicatePair, ...]
+    """The most similar pair first."""
+
+
+# --- Compare two texts ------------------------------------------------------------------------------------------------
+
+
+def score_similarity(
+    cosine: float, title_cosine: float, first: str, second: str, words: TaskWords | None = None
+) -> SimilarityScore:
+    """Return how similar two tasks are.
+
+    Args:
+        cosine: of the vectors of both texts.
+        title_cosine: of the vectors of both titles.
+        first: title of a task, then an empty line and its description if it has one.
+        second: the same of the other task.
+        words: stop words, opposites and synonyms; None for those of `similarity.toml`.
+    """
+    words = words or load_words()
+    if _build_profile(first, words).plain == _build_profile(second, words).plain:
+        return SimilarityScore(1.0, label_score(1.0))
+    features = compute_features(cosine, title_cosine, first, second, words)
+    related, same = (_estimate_probability(weights, features) for weights in (RELATED_WEIGHTS, DUPLICATE_WEIGHTS))
+    score = round(min(combine_probabilities(related, same), 0.999), 3)
+    return SimilarityScore(score, label_score(score))
+
+
+def label_score(score: float) -> str:
+    """Return the label of a score."""
+    return next(label for lowest, label in SCORE_LABELS if score >= lowest)
+
+
+def combine_probabilities(related: float, same: float) -> float:
+    """Combine two probabilities to one score from 0 to 1.
+
+    They are the probability of being related, and of being the same if related.
+
+    The score is RELATED_SCORE at even odds of a relation, and DUPLICATE_SCORE at DUPLICATE_PROBABILITY.
+    """
+    both = related * same
+    if related < RELATED_SCORE:
+        return related
+    if both < DUPLICATE_PROBABILITY:
+        return RELATED_SCORE + (DUPLICATE_SCORE - RELATED_SCORE) * both / DUPLICATE_PROBABILITY
+    return DUPLICATE_SCORE + (1 - DUPLICATE_SCORE) * (both - DUPLICATE_PROBABILITY) / (1 - DUPLICATE_PROBABILITY)
+
+
+def compute_features(
+    cosine: float, title_cosine: float, first: str, second: str, words: TaskWords | None = None
+) -> dict[str, float]:
+    """Return the features of a pair by the names that the weights use.
+
+    The arguments are those of `score_similarity`.
+    """
+    words = words or load_words()
+    one, other = _build_profile(first, words), _build_profile(second, words)
+    return {
+        "cosine": cosine,
+        "title_cosine": title_cosine,
+        "title_words": _compute_dice(one.title_stems, other.title_stems),
+        "words": _compute_dice(one.stems, other.stems),
+        "substituted": _share_substituted(one, other),
+        "opposite": float(words.has_opposite(one.title_words, other.title_words)),
+        "identifiers": float(has_other_identifiers(one.identifiers, other.identifiers)),
+        "always": 1.0,
+    }
+
+
+_WORD = re.compile(r"[^\W_]+(?:'[a-z]+)?")
+_PHRASAL_VERB = re.compile(r"\b(log|sign|zoom)(?:ging|ning|ned|ged|s)?[ -](in|out|on|off)\b", re.IGNORECASE)
+_SUFFIX = re.compile(r"(?:ations?|ings?|ies|ied|ers?|ed|es|s|ly|ment|e|y)\Z")
+_INFLECTIONS = (("ing", ""), ("ing", "e"), ("ed", ""), ("ed", "e"), ("s", ""), ("es", ""))
+"""Endings of a verb, and what the base form has instead."""
+_IDENTIFIER = re.compile(
+    r"""(?<![\w.])(?:
+        v?\d+(?:\.\d+)+                         # 1.2.3
+        |\#?\d+                                 # 42, #42
+        |[A-Z]{2,}-\d+                          # TREK-45
+        |[a-z]+(?:[A-Z][a-z0-9]+)+              # camelCase
+        |(?:[A-Z][a-z0-9]+){2,}                 # PascalCase
+        |[A-Za-z]\w*_\w+                        # snake_case
+        |\w+\(\)                                # call()
+        |(?:[\w.-]{1,255}/)+[\w.-]+             # path/to/file
+        |[\w-]{1,255}\.(?:py|ts|tsx|js|go|rs|md|json|ya?ml|toml|sql|sh|c|h|cpp|java)
+    )(?![\w])""",
+    re.VERBOSE,
+)
+
+
+class TaskWords:
+    """Stop words, opposites and synonyms of `similarity.toml`."""
+
+    def __init__(self, table: Mapping[str, Any]) -> None:
+        """Prepare the words.
+
+        Args:
+            table: the content of `similarity.toml`.
+        """
+        self.stop_words = frozenset(table["stop_words"])
+        self.synonyms: Mapping[str, str] = table["synonyms"]
+        opposites: defaultdict[str, set[str]] = defaultdict(set)
+        for one, other in (pair.split("/") for pair in table["opposites"]):
+            opposites[one].add(other)
+            opposites[other].add(one)
+        self.opposites: Mapping[str, set[str]] = dict(opposites)
+
+    def find_words(self, text: str) -> frozenset[str]:
+        """Return the words in lower case, each in one form.
+
+        Synonyms and verbs such as "log in" become one word; a verb that has an opposite gets its base form.
+        """
+        joined = _PHRASAL_VERB.sub(r"\1\2", text)
+        return frozenset(self._simplify(word) for word in _WORD.findall(joined.lower()))
+
+    def find_stems(self, text: str) -> frozenset[str]:
+        """Return the words of `find_words` without stop words and endings."""
+        return frozenset(_stem(word) for word in self.find_words(text) if word not in self.stop_words)
+
+    def has_opposite(self, one: frozenset[str], other: frozenset[str]) -> bool:
+        """Return whether one set has a word and the other only its opposite."""
+        return any(
+            not (self.opposites[word] & one) and self.opposites[word] & other and word not in other
+            for word in one
+            if word in self.opposites
+        )
+
+    def _simplify(self, word: str) -> str:
+        """Return the synonym of a word, or the base form of a verb that has an opposite."""
+        if word in self.synonyms:
+            return self.synonyms[word]
+        for ending, instead in _INFLECTIONS:
+            if word.endswith(ending) and (base := word.removesuffix(ending) + instead) in self.opposites:
+                return base
+        return word
+
+
+@cache
+def load_words() -> TaskWords:
+    """Return the words of `similarity.toml`; the file is read at the first call."""
+    return TaskWords(tomllib.loads(WORDS_FILE.read_text(encoding="utf-8")))
+
+
+@dataclass(frozen=True, slots=True)
+class _Profile:
+    """Properties of a text that are compared."""
+
+    plain: str
+    """Words in lower case, without punctuation."""
+    stems: frozenset[str]
+    title_stems: frozenset[str]
+    title_words: frozenset[str]
+    identifiers: frozenset[str]
+    """Identifiers of the title."""
+    order: tuple[str, ...]
+    """Stems of the title's words in their order."""
+
+
+@lru_cache(maxsize=1 << 15)
+def _build_profile(text: str, words: TaskWords) -> _Profile:
+    title = text.partition("\n")[0]
+    return _Profile(
+        plain=" ".join(_WORD.findall(text.lower())),
+        stems=words.find_stems(text),
+        title_stems=words.find_stems(title),
+        title_words=words.find_words(title),
+        identifiers=find_identifiers(title),
+        order=tuple(_stem(word) for word in _WORD.findall(title.lower())),
+    )
+
+
+def find_identifiers(text: str) -> frozenset[str]:
+    """Return numbers, versions, keys, names of code, files and paths.
+
+    They are in lower case, without `#` and `()`.
+    """
+    return frozenset(match[0].lower().strip("#()") for match in _IDENTIFIER.finditer(text))
+
+
+def has_other_identifiers(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Return whether both sets have identifiers but none in common."""
+    return bool(one) and bool(other) and not one & other
+
+
+def _stem(word: str) -> str:
+    stem = _SUFFIX.sub("", word)
+    return stem if len(stem) > 2 else word  # noqa: PLR2004 - a shorter stem could be of any word
+
+
+def _share_substituted(first: _Profile, second: _Profile) -> float:
+    """Return the share of title words in equal order.
+
+    Return 0 unless each title has a stem that the other lacks.
+    """
+    if not (first.title_stems - second.title_stems and second.title_stems - first.title_stems):
+        return 0.0
+    return SequenceMatcher(a=first.order, b=second.order, autojunk=False).ratio()
+
+
+def _compute_dice(first: frozenset[str], second: frozenset[str]) -> float:
+    """Return the Dice coefficient: 2 · common / (both sizes), 0 to 1."""
+    return 2 * len(first & second) / (len(first) + len(second)) if first and second else 0.0
+
+
+def _estimate_probability(weights: Mapping[str, float], features: Mapping[str, float]) -> float:
+    return 1 / (1 + math.exp(-sum(weight * features[name] for name, weight in weights.items())))
+
+
+# --- Find stored tasks ------------------------------------------------------------------------------------------------
+
+
+def find_similar_tasks(
+    database: Database, embedder: Embedder, query: TaskQuery, filters: Filters, exclude: int | None = None
+) -> list[SimilarTask]:
+    """Return tasks by score, the most similar first, then by cosine, then by id.
+
+    Args:
+        database: open.
+        embedder: of the database's vectors.
+        query: the text to compare with.
+        filters: of the tasks.
+        exclude: row id of a task to leave out.
+
+    Raises:
+        ModelChanged: the stored vectors are of another model.
+        StoreFault: the database cannot be read.
+    """
+    sources.require_model(database, embedder.name, embedder.version)
+    candidates = {
+        neighbour.id
+        for vector in (query.vector, query.title_vector)
+        for neighbour in vectors.nearest(database, vector, CANDIDATES, filters)
+    }
+    ids = sorted(candidates)
+    cosines = {neighbour.id: neighbour.similarity for neighbour in vectors.score(database, query.vector, ids)}
+    titles = task_rows.title_vectors(database, ids)
+    title_direction = vectors.unit(query.title_vector)
+    compared = [
+        SimilarTask(
+            text.task,
+            score_similarity(
+                cosines[text.id],
+                float(vectors.decode([titles[text.id][1]])[0] @ title_direction),
+                query.text,
+                task_text(text.task.title, text.task.description),
+            ),
+            cosines[text.id],
+        )
+        for text in task_rows.task_texts(database, ids, filters.hidden)
+        if text.task.id != exclude
+    ]
+    return sorted(compared, key=lambda similar: (-similar.match.score, -similar.similarity, similar.task.id))
+
+
+# --- Compare all tasks ------------------------------------------------------------------------------------------------
+
+
+def find_duplicate_clusters(
+    database: Database, filters: Filters, min_score: float = MIN_PAIR_SCORE
+) -> list[DuplicateCluster]:
+    """Return clusters of similar tasks that pass the filters.
+
+    The most similar cluster comes first. Raises StoreFault.
+    """
+    ids = task_rows.listed(database, filters, limit=-1)
+    tasks = [task for task in task_rows.plain_tasks(database, sorted(ids)) if MACHINE_TAG not in task.tags]
+    if len(tasks) < 2:  # noqa: PLR2004 - a pair
+        return []
+    texts = task_rows.text_ids(database, [task.id for task in tasks])
+    stored = task_rows.title_vectors(database, list(texts.values()))
+    rows = vectors.decode([stored[texts[task.id]][0] for task in tasks]).astype(np.float32)
+    title_rows = vectors.decode([stored[texts[task.id]][1] for task in tasks]).astype(np.float32)
+    pairs = {}
+    for first, second in find_near_pairs(title_rows):
+        one, other = tasks[first], tasks[second]
+        match = score_similarity(
+            float(rows[first] @ rows[second]),
+            float(title_rows[first] @ title_rows[second]),
+            task_text(one.title, one.description),
+            task_text(other.title, other.description),
+        )
+        if match.score >= min_score:
+            pairs[first, second] = DuplicatePair(one.key, other.key, match.score, match.label)
+    return _cluster(tasks, pairs)
+
+
+def find_near_pairs(rows: Rows) -> Iterator[tuple[int, int]]:
+    """Yield pairs of row numbers whose cosine is MIN_TITLE_COSINE or more.
+
+    Each row is paired with its NEIGHBOURS nearest at most.
+
+    Each row goes into its CELLS nearest of about √n cells, whose centres are rows drawn at random. Only rows that share a
+    cell are compared, so about n^1.5 cosines are computed instead of n², unless many rows are equal. Two near rows
+    nearly always share a cell.
+
+    Args:
+        rows: shape (n, dim), unit vectors.
+    """
+    count = len(rows)
+    centres = rows[np.random.default_rng(SEED).choice(count, max(1, int(count**0.5)), replace=False)]
+    cells_per_row = min(CELLS, len(centres))
+    cells: dict[int, list[int]] = defaultdict(list)
+    for start in range(0, count, 4096):
+        block = rows[start : start + 4096]
+        nearest = np.argpartition(-(block @ centres.T), cells_per_row - 1, axis=1)[:, :cells_per_row]
+        for row, own_cells in enumerate(nearest.tolist(), start=start):
+            for cell in own_cells:
+                cells[cell].append(row)
+    neighbours: dict[int, dict[int, float]] = defaultdict(dict)
+    for members in cells.values():
+        numbers = np.array(members)
+        for start in range(0, len(numbers), 1024):
+            _add_neighbours(rows, numbers[start : start + 1024], numbers, neighbours)
+    seen: set[tuple[int, int]] = set()
+    for row, others in neighbours.items():
+        for other in sorted(others, key=lambda other: (-others[other], other))[:NEIGHBOURS]:
+            pair = (min(row, other), max(row, other))
+            if pair not in seen:
+                seen.add(pair)
+                yield pair
+
+
+def _add_neighbours(
+    rows: Rows, block: NDArray[np.int64], members: NDArray[np.int64], neighbours: dict[int, dict[int, float]]
+) -> None:
+    """Add the nearest members of a cell to the neighbours of each row of the block."""
+    cosines = rows[block] @ rows[members].T
+    cosines[block[:, None] == members[None, :]] = -1
+    count = min(NEIGHBOURS, len(members))
+    columns = np.argpartition(-cosines, count - 1, axis=1)[:, :count]
+    values = np.take_along_axis(cosines, columns, axis=1)
+    for row, column in zip(*np.nonzero(values >= MIN_TITLE_COSINE), strict=True):
+        neighbours[int(block[row])][int(members[columns[row, column]])] = float(values[row, column])
+
+
+def _cluster(tasks: Sequence[StoredTask], pairs: Mapping[tuple[int, int], DuplicatePair]) -> list[DuplicateCluster]:
+    """Group connected tasks (union-find), each cluster with its pairs."""
+    parents = list(range(len(tasks)))
+
+    def find_root(number: int) -> int:
+        while parents[number] != number:
+            parents[number] = parents[parents[number]]
+            number = parents[number]
+        return number
+
+    for first, second in pairs:
+        one, other = find_root(first), find_root(second)
+        parents[max(one, other)] = min(one, other)
+    members: dict[int, set[int]] = defaultdict(set)
+    pairs_of: dict[int, list[DuplicatePair]] = defaultdict(list)
+    for (first, second), pair in pairs.items():
+        members[find_root(first)] |= {first, second}
+        pairs_of[find_root(first)].append(pair)
+    clusters = [
+        DuplicateCluster(
+            tuple(tasks[number] for number in sorted(members[root])),
+            tuple(sorted(pairs_of[root], key=lambda pair: (-pair.score, pair.first, pair.second))),
+        )
+        for root in members
+    ]
+    return sorted(clusters, key=lambda cluster: (-cluster.pairs[0].score, cluster.pairs[0].first))

@@ -1,0 +1,127 @@
+"""Check the rules and word lists that are data: every entry works, and none could be deleted.
+
+    python scripts/check_word_lists.py [FILE …]
+
+Without a FILE it checks every file of `CHECKS`. It prints what is wrong with each, and ends with 1 if anything is.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import string
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from pastchats_memory.redact import redact
+from pastchats_memory.redact.rules import RULES_FILE, Rule, ScannedText, Secret, load_rules
+
+ALNUM = string.ascii_letters + string.digits
+ALPHABETS = {
+    "d": string.digits,
+    "h": "0123456789abcdef",
+    "t": string.ascii_uppercase + "234567",
+    "l": string.ascii_lowercase,
+    "L": string.ascii_lowercase + string.digits,
+    "U": string.ascii_uppercase + string.digits,
+    "A": ALNUM,
+    "B": "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
+    "b": ALNUM + "+/",
+    "w": ALNUM + "-_",
+}
+"""By letter, the characters that a placeholder in an example stands for."""
+RULE_FIELDS = {
+    "required": {"id", "description", "regex", "keywords", "example", "counter_example"},
+    "optional": {"kind", "reach", "token", "rank", "overlap"},
+}
+
+
+def fill_example(example: str) -> str:
+    """Replace the placeholders of an example, such as `{A20}`, by random characters.
+
+    The same example always gives the same text.
+    """
+    draw = random.Random(example)  # noqa: S311 - no secret is made with it # nosec B311
+    return re.sub(
+        r"\{([a-zA-Z])(\d+)\}", lambda mark: "".join(draw.choices(ALPHABETS[mark[1]], k=int(mark[2]))), example
+    )
+
+
+def find_by_rule(rule: Rule, text: str) -> list[Secret]:
+    """Return the secrets that one redaction rule finds in a text."""
+    scanned = ScannedText(text, text.lower(), {})
+    return [
+        secret
+        for keyword in rule.keywords
+        for secret in rule.find(keyword, scanned, _places(keyword.lower(), scanned.lowered))
+    ]
+
+
+def _places(keyword: str, lowered: str) -> Iterator[int]:
+    at = lowered.find(keyword)
+    while at >= 0:
+        yield at
+        at = lowered.find(keyword, at + 1)
+
+
+def find_overlaps(rule: Rule, example: str) -> list[str]:
+    """Return the ids of the other rules that find all of a rule's example."""
+    secrets = find_by_rule(rule, example)
+    return [
+        other.id
+        for other in load_rules()
+        if other is not rule
+        for found in find_by_rule(other, example)
+        if any(found.start <= secret.start and secret.end <= found.end for secret in secrets)
+    ]
+
+
+def check_redaction_rules() -> Iterator[str]:
+    """Report rules that miss their example, find their counter-example, or could be deleted."""
+    entries: list[dict[str, Any]] = tomllib.loads(RULES_FILE.read_text(encoding="utf-8"))["rules"]
+    for id_, count in Counter(entry["id"] for entry in entries).items():
+        if count > 1:
+            yield f"{id_}: {count} rules have this id"
+    for entry, rule in zip(entries, load_rules(), strict=True):
+        missing, unknown = RULE_FIELDS["required"] - set(entry), set(entry) - set().union(*RULE_FIELDS.values())
+        if missing or unknown:
+            yield f"{rule.id}: fields are missing {sorted(missing)} or unknown {sorted(unknown)}"
+            continue
+        yield from _check_rule(rule, fill_example(entry["example"]), entry["counter_example"], entry.get("overlap", ""))
+
+
+def _check_rule(rule: Rule, example: str, counter_example: str, overlap: str) -> Iterator[str]:
+    if not find_by_rule(rule, example) or rule.kind not in redact(example).kinds:
+        yield f"{rule.id}: does not find its example"
+    if not any(keyword in counter_example for keyword in rule.keywords):
+        yield f"{rule.id}: its counter-example has none of its keywords"
+    if redact(counter_example).kinds:
+        yield f"{rule.id}: its counter-example is redacted"
+    overlaps = find_overlaps(rule, example)
+    if overlaps and not overlap:
+        yield f"{rule.id}: {', '.join(overlaps)} find its example: delete the rule, or give the reason as `overlap`"
+    if overlap and not overlaps:
+        yield f"{rule.id}: has an `overlap`, but no other rule finds its example"
+
+
+CHECKS: dict[str, Callable[[], Iterator[str]]] = {
+    "redact/rules.toml": check_redaction_rules,
+}
+"""By data file below the package, the function that reports what is wrong with it."""
+
+
+def main() -> int:
+    """Check the files and print the problems."""
+    failed = False
+    for file in sys.argv[1:] or CHECKS:
+        problems = list(CHECKS[file]())
+        print(f"{file}: {len(problems) or 'no'} problems", *problems, sep="\n  ")
+        failed = failed or bool(problems)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,32 @@
+"""One pass for all keywords finds the same places as one search for each."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pastchats_memory.redact.commands import GRAMMARS
+from pastchats_memory.redact.engine import KeywordIndex
+from pastchats_memory.redact.rules import load_rules
+from pastchats_memory.redact.secret_names import NAMES
+
+KEYWORDS = sorted(
+    {keyword.lower() for rule in load_rules() for keyword in rule.keywords}
+    | {name.part for name in NAMES}
+    | {grammar.keyword for grammar in GRAMMARS}
+)
+INDEX = KeywordIndex([(keyword, keyword) for keyword in KEYWORDS])
+PIECES = st.one_of(
+    st.sampled_from(KEYWORDS), st.text(max_size=4), st.sampled_from(["a", " ", "\n", "é", "密", "\ud800"])
+)
+
+
+def search_each(text: str) -> list[tuple[int, str, list[int]]]:
+    found = ((keyword, [at for at in range(len(text)) if text.startswith(keyword, at)]) for keyword in KEYWORDS)
+    return [(number, keyword, places) for number, (keyword, places) in enumerate(found) if places]
+
+
+@given(st.lists(PIECES, max_size=12).map("".join))
+def test_every_keyword_is_found_at_all_its_places_and_nowhere_else(text: str) -> None:
+    lowered = text.lower()
+    assert INDEX.find_places(lowered.encode("latin-1", "replace")) == search_each(lowered)

@@ -1,4 +1,4 @@
-"""What a cold process costs before it can embed a question: the floor under every hook and every CLI call.
+"""Measure what a cold process costs before it can embed a question.
 
     python benchmarks/cold_start.py [--runs N]
 

@@ -1,5 +1,4 @@
-"""How long an agent waits: the MCP server from its start to the first answer and from question to answer, and the prompt
-hook from start to exit, beside a bare interpreter, with a warm and a cold disk cache, also while an index run is writing.
+"""Measure how long an agent waits for the MCP server and the prompt hook.
 
     python benchmarks/edges.py [DATABASE]
 

@@ -1,4 +1,4 @@
-"""Texts a second of the packaged embedder, beside the bare libraries doing the same.
+"""Measure texts a second of the packaged embedder beside the bare libraries.
 
     python benchmarks/embed_throughput.py [--rounds N] [--threads N]
 

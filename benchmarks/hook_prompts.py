@@ -1,4 +1,4 @@
-"""At how many prompts the hook speaks: where an earlier conversation has the answer, and where none has.
+"""Count the prompts at which the hook speaks, with and without an answer.
 
     PASTCHATS_SHARED=<folder with bench/ and transcripts/> python benchmarks/hook_prompts.py [--databases DIR]
 
@@ -29,10 +29,10 @@ from hashlib import sha256
 from pathlib import Path
 
 import judged
-from pastchats_memory.hooks.agents import Event
 
 from pastchats_memory import Memory
 from pastchats_memory.hooks import events
+from pastchats_memory.hooks.event import Event
 from pastchats_memory.hooks.events import query_for
 from pastchats_memory.model import RECALL_PREAMBLE
 from pastchats_memory.store.database import open_database

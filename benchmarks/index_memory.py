@@ -1,4 +1,4 @@
-"""Peak memory of the `index` command over one Claude Code session of half a gigabyte, most of it tool results.
+"""Measure the peak memory of `index` over a session of half a gigabyte.
 
     python benchmarks/index_memory.py [--megabytes N]
 

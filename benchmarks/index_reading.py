@@ -1,4 +1,4 @@
-"""Reading and storing without embedding: megabytes and turns a second for each format, and what one turn more costs.
+"""Measure reading and storing without embedding, for each format.
 
     python benchmarks/index_reading.py [--megabytes N] [--append N]
 

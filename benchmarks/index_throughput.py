@@ -1,4 +1,4 @@
-"""Turns a second of `Memory.index`, beside the bare libraries embedding the same texts with the same threads.
+"""Measure turns a second of `Memory.index` beside the bare libraries.
 
     python benchmarks/index_throughput.py [--turns N] [--rounds N] [--threads N]
 

@@ -1,4 +1,4 @@
-"""What a run over unchanged files costs, against a bare walk that looks at each of them once.
+"""Measure a run over unchanged files beside a bare walk over them.
 
 python benchmarks/index_unchanged.py [FILES]
 """

@@ -1,4 +1,4 @@
-"""One cold recall, taken apart: run as a process of its own by speed.py, prints seconds by phase as JSON on stderr.
+"""Time the phases of one cold recall.
 
     python benchmarks/phases.py DATABASE QUESTION
 

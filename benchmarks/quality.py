@@ -1,4 +1,4 @@
-"""How well search finds what people judged relevant, against the plain forms of its parts, and what each step is worth.
+"""Measure how well search finds what people judged relevant.
 
     PASTCHATS_BENCH=<folder of sets> python benchmarks/quality.py [SET_FOLDER ...] [--databases DIR]
 

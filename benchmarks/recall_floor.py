@@ -1,4 +1,4 @@
-"""When recall should say nothing: how often it speaks with and without something to find, by the floor of relevance.
+"""Measure how often recall speaks, with and without something to find.
 
     PASTCHATS_BENCH=<folder of sets> python benchmarks/recall_floor.py [SET_FOLDER ...] [--databases DIR]
 

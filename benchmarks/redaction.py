@@ -1,4 +1,4 @@
-"""How fast secrets are taken out of text, beside a bare pass over the same text.
+"""Measure how fast secrets are redacted, beside a bare pass over the text.
 
     python benchmarks/redaction.py [--megabytes N] [--rounds N]
 

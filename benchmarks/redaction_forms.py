@@ -1,4 +1,4 @@
-"""How many secrets `redact` finds of a corpus that was written without a look at its rules.
+"""Measure how many secrets `redact` finds of a corpus made without its rules.
 
     python benchmarks/redaction_forms.py [--corpus forms|bare|printed|harmless] [--seed N] [--each N] [--missed]
 

@@ -1,4 +1,4 @@
-"""How many secrets `redact` finds, what it takes for one, and how fast it is.
+"""Measure how many secrets `redact` finds, and what it takes for one.
 
     python benchmarks/redaction_recall.py [FOLDER]
 

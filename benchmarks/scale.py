@@ -1,4 +1,4 @@
-"""How long a question takes, in process, as the memory grows: 100,000 and 1,000,000 turns.
+"""Measure how long a question takes as the memory grows.
 
     python benchmarks/scale.py [--turns N ...] [--rounds N]
 

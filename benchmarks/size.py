@@ -1,4 +1,4 @@
-"""Bytes of database a turn, part by part.
+"""Measure the bytes of database a turn, part by part.
 
     python benchmarks/size.py [--turns N]
 

@@ -1,4 +1,4 @@
-"""A cold `recall` and `search`, shell to exit, over a large memory, against the least that such a process can cost.
+"""Measure a cold `recall` and `search` over a large memory, from shell to exit.
 
     python benchmarks/speed.py [--turns N] [--rounds N]
 

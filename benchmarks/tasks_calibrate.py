@@ -2,7 +2,7 @@
 
     PASTCHATS_SHARED=../shared python benchmarks/tasks_calibrate.py [--fit]
 
-Labels: `tasks/pairs.tsv` (real task files, by file, id and hash alone; drawn by tasks_pairs.py) and
+Labels: `tasks/pairs.tsv` (real task files, by file, id and hash alone) and
 `tasks/paraphrases.tsv` (written for this purpose; a task, the same said otherwise, and one that is near but another).
 A pair belongs to the half to tune on if the first bit of its hash is 0. Without `--fit` only the published weights are
 measured.

@@ -1,4 +1,4 @@
-"""How often each verdict of `check-prior-work` is right, among the real tasks (PASTCHATS_SHARED, default ../shared).
+"""Measure how often each verdict of `check-prior-work` is right.
 
 The written tasks (`tasks/paraphrases.tsv`) are stored beside all real ones, each in a state by its place; then what says
 the same otherwise is asked, and what is near but another. Those that are not stored are expected to be new. Only the

@@ -1,4 +1,4 @@
-"""How often a recall block of 1,500 bytes holds the decisive line of an earlier solution, against the plain excerpts of the first release.
+"""Count the recall blocks that hold the decisive line of an earlier solution.
 
     python benchmarks/usefulness.py FOLDER [--tasks first|fresh|third|fourth] [--db FILE] [--bytes N] [--misses]
 
@@ -98,8 +98,8 @@ def as_first_released() -> None:
         return [answers[weights.index(max(weights))].content] if answers else []
 
     recall.decisive = excerpt  # type: ignore[attr-defined] # the very names that recall looks up
-    recall.done_in = lambda _: ()  # type: ignore[attr-defined] # as above
-    recall.thread_of = lambda *_: Thread()  # type: ignore[attr-defined] # as above
+    recall.actions_of = lambda _: ()  # type: ignore[attr-defined] # as above
+    recall.find_thread = lambda *_: Thread()  # type: ignore[attr-defined] # as above
     recall._about = most_words  # noqa: SLF001 - what the first release did is put in its place
     recall.ASKED_WIDTH, recall.ANSWERED_WIDTH, budget.SHORTER_WIDTHS = 320, 700, (350, 160, 100, 60)
 

@@ -407,10 +407,10 @@ SAID_NEXT = "said next"
 NO_ANSWER = "no answer"
 BASES: Mapping[str, str] = {
     "unanswered": NO_ANSWER,
-    "asked_again": "asked again",
-    "broke_off": "broken off",
-    "moved_on": "went on after",
-    "stands": "nothing said after",
+    "asked_again": "the user asked again",
+    "broke_off": "stopped before the end",
+    "moved_on": "no objection; the user moved on",
+    "stands": "no reply; not tested",
     "built_on": SAID_NEXT,
     "task_completed": "task completed",
     "judged": "judged",

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import warm
+from waiting import HANG_S
 
 REPOSITORY = Path(__file__).parents[1]
 NO_NETWORK = REPOSITORY / "tests" / "no_network"
@@ -49,6 +50,8 @@ class Program:
     variables: Mapping[str, str] = field(default_factory=dict)
     folder: Path | None = None
     """Where it runs; None: at home."""
+    setup: str = ""
+    """Statements that run before the program starts, in a process that has imported the package already."""
 
     @property
     def database(self) -> Path:
@@ -70,12 +73,13 @@ class Program:
             **self.variables,
         }
 
-    def __call__(self, *arguments: object, timeout: float = 120) -> Run:
+    def __call__(self, *arguments: object, timeout: float = HANG_S) -> Run:
         """Run it to its end, with pipes and no terminal."""
         if self.command == INSTALLED and "PYTHONPATH" not in self.variables:
-            return Run(*warm.run([*map(str, arguments)], self.folder or self.home, self.environment, timeout))
+            arguments = tuple(map(str, arguments))
+            return Run(*warm.run(arguments, self.folder or self.home, self.environment, timeout, self.setup))
         done = subprocess.run(
-            [*self.command, *map(str, arguments)],
+            [*self._command, *map(str, arguments)],
             cwd=self.folder or self.home,
             env=self.environment,
             stdin=subprocess.DEVNULL,
@@ -95,7 +99,7 @@ class Program:
     def started(self, *arguments: object) -> subprocess.Popen[str]:
         """Start it and come back at once."""
         return subprocess.Popen(
-            [*self.command, *map(str, arguments)],
+            [*self._command, *map(str, arguments)],
             cwd=self.folder or self.home,
             env=self.environment,
             stdin=subprocess.DEVNULL,
@@ -106,16 +110,23 @@ class Program:
 
     def with_variables(self, **variables: str) -> Program:
         """The same program in a further environment."""
-        return Program(self.home, self.command, {**self.variables, **variables}, self.folder)
+        return Program(self.home, self.command, {**self.variables, **variables}, self.folder, self.setup)
 
     def altered(self, statements: str) -> Program:
         """The same program with some of it replaced before it starts: how a test breaks a rule on purpose."""
-        code = f"{statements}\nimport pastchats_memory.__main__\npastchats_memory.__main__.main()\n"
-        return Program(self.home, (sys.executable, "-c", code), self.variables, self.folder)
+        return Program(self.home, _after(statements), self.variables, self.folder)
+
+    def primed(self, statements: str) -> Program:
+        """Return the program with statements that replace attributes of modules, which may be imported before."""
+        return Program(self.home, self.command, self.variables, self.folder, self.setup + statements)
+
+    @property
+    def _command(self) -> Sequence[str]:
+        return _after(self.setup) if self.setup else self.command
 
     def within(self, folder: Path) -> Program:
         """The same program with another working directory."""
-        return Program(self.home, self.command, self.variables, folder)
+        return Program(self.home, self.command, self.variables, folder, self.setup)
 
     def without_sqlite_vec(self, folder: Path) -> Program:
         """The same program on a machine where sqlite-vec is installed but does not load."""
@@ -127,13 +138,19 @@ class Program:
         return self.with_variables(PYTHONPATH=os.pathsep.join((str(folder), str(NO_NETWORK))))
 
 
+def _after(statements: str) -> Sequence[str]:
+    """Return the command of a new process that runs the program after some statements."""
+    code = f"{statements}\nimport pastchats_memory.__main__\npastchats_memory.__main__.main()\n"
+    return (sys.executable, "-c", code)
+
+
 @dataclass(frozen=True)
 class Reader(Program):
     """The program over a memory that nobody changes: what was asked once is answered from then on without a process."""
 
     answers: dict[tuple[object, ...], Run] = field(default_factory=dict, compare=False)
 
-    def __call__(self, *arguments: object, timeout: float = 120) -> Run:
+    def __call__(self, *arguments: object, timeout: float = HANG_S) -> Run:
         if arguments not in self.answers:
             self.answers[arguments] = super().__call__(*arguments, timeout=timeout)
         return self.answers[arguments]

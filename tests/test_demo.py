@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from program import REPOSITORY, Program, Run
+from waiting import HANG_S
 
 
 def demonstrated(script: Path, program: Program) -> Run:
@@ -17,7 +18,7 @@ def demonstrated(script: Path, program: Program) -> Run:
         env=program.environment,
         capture_output=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=HANG_S,
         check=False,
     )
     return Run(done.returncode, done.stdout, done.stderr)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from program import DEMO, REPOSITORY, Program
+from waiting import HANG_S
 
 PACKAGE = "pastchats_memory"
 IN_THE_PACKAGE = {
@@ -57,7 +58,7 @@ def run(*command: object, cwd: Path, **variables: str) -> subprocess.CompletedPr
         env={**os.environ, **variables},
         capture_output=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=HANG_S,
         check=False,
     )
 

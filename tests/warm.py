@@ -24,11 +24,13 @@ TESTS = Path(__file__).parent
 _WARM = get_context("forkserver")
 
 
-def run(arguments: Sequence[str], folder: Path, environment: Mapping[str, str], seconds: float) -> tuple[int, str, str]:
+def run(
+    arguments: Sequence[str], folder: Path, environment: Mapping[str, str], seconds: float, setup: str = ""
+) -> tuple[int, str, str]:
     """Exit code, output and errors of a process that was run to its end. Raises subprocess.TimeoutExpired."""
     _ready()
     (out, out_end), (err, err_end) = _WARM.Pipe(duplex=False), _WARM.Pipe(duplex=False)
-    process = _WARM.Process(target=_begin, args=(arguments, str(folder), dict(environment), out_end, err_end))
+    process = _WARM.Process(target=_begin, args=(arguments, str(folder), dict(environment), out_end, err_end, setup))
     process.start()
     out_end.close()
     err_end.close()
@@ -67,7 +69,7 @@ def _ready() -> None:
 
 
 def _begin(
-    arguments: Sequence[str], folder: str, environment: Mapping[str, str], out: Connection, err: Connection
+    arguments: Sequence[str], folder: str, environment: Mapping[str, str], out: Connection, err: Connection, setup: str
 ) -> None:
     """Be a process that has just begun, with no terminal."""
     with Path(os.devnull).open("rb") as nothing:
@@ -86,6 +88,7 @@ def _begin(
     sys.stdin = sys.__stdin__ = _text(0, "rb", "surrogateescape")
     sys.stdout = sys.__stdout__ = _text(1, "wb", "surrogateescape")
     sys.stderr = sys.__stderr__ = _text(2, "wb", "backslashreplace")
+    exec(setup, {"__name__": "__main__"})  # noqa: S102 - what a test wants replaced in its program
     import_module("pastchats_memory.__main__").main()
 
 

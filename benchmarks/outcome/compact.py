@@ -20,7 +20,7 @@ from pathlib import Path
 from draw import HERE
 from score import VERDICTS, wilson
 
-from pastchats_memory.outcome import Outcome, Row, outcome_of
+from pastchats_memory.episodes.outcome import Outcome, Row, derive_outcome
 from pastchats_memory.store.outcomes import LEAST_CONFIDENCE
 
 FENCES = ("```", "<<<<<<<", ">>>>>>>")
@@ -49,7 +49,7 @@ def told(folder: Path, least: int) -> Iterator[tuple[str, Outcome, str]]:
             one = json.loads(line) if line else {}
             row = labels.get(digest(one.get("ask", ""), one.get("next", "")))
             if row and int(row["sure"]) >= least and "error" not in one["did"]:
-                yield row["label"], outcome_of(rows(one["ask"], one["end"], one["did"]), one["next"]), one["next"]
+                yield row["label"], derive_outcome(rows(one["ask"], one["end"], one["did"]), one["next"]), one["next"]
 
 
 def main() -> None:

@@ -23,8 +23,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pastchats_memory.episodes import episodes, spoken_first
-from pastchats_memory.episodes.derive import LATEST, meanwhile
+from pastchats_memory.episodes import leading_user_turns, split_episodes
+from pastchats_memory.episodes.derive import LATEST, select_changes
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.registry import detect_format
 from pastchats_memory.model import Task, Turn
@@ -72,11 +72,11 @@ class Episode:
 
 def episodes_of(file: str, told: list[Turn], changes: Sequence[Changed] = ()) -> Iterator[Episode]:
     """The episodes of one conversation that begin with a person's words."""
-    for turns, following in itertools.pairwise(itertools.chain(episodes(told), [[]])):
+    for turns, following in itertools.pairwise(itertools.chain(split_episodes(told), [[]])):
         if turns[0].role == "user" and any(turn.role in ANSWERED for turn in turns):
             over = following[0].timestamp if following else LATEST
-            tasks = meanwhile(changes, turns[0].timestamp, over)
-            next_words = "\n".join(turn.content for turn in spoken_first(following))
+            tasks = select_changes(changes, turns[0].timestamp, over)
+            next_words = "\n".join(turn.content for turn in leading_user_turns(following))
             yield Episode(file, tuple(turns), next_words, tuple(tasks))
 
 
@@ -104,11 +104,11 @@ def all_episodes(folders: Sequence[Path]) -> list[Episode]:
                 HISTORY,
                 *RETYPED,
             ):
-                found += _episodes_in(path, str(path.relative_to(folder)))
+                found += episodes_in(path, str(path.relative_to(folder)))
     return found
 
 
-def _episodes_in(path: Path, name: str) -> Iterator[Episode]:
+def episodes_in(path: Path, name: str) -> Iterator[Episode]:
     source = SourceFile(path)
     try:
         reader = detect_format(source)

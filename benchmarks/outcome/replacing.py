@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from pastchats_memory.episodes.replacing import replacements, replaces
+from pastchats_memory.episodes.supersession import find_replacements, replaces
 
 TABLE = Path(__file__).with_suffix(".tsv")
 PARTS = ("build", "untouched", "second")
@@ -24,7 +24,7 @@ class Wording(NamedTuple):
     @property
     def is_known(self) -> bool:
         """Whether the rules say that it replaces the earlier one."""
-        return any(replaces(one, self.earlier, "Done.") for one in replacements(self.later))
+        return any(replaces(one, self.earlier, "Done.") for one in find_replacements(self.later))
 
 
 def wordings(part: str) -> Iterator[Wording]:

@@ -22,7 +22,7 @@ from pathlib import Path
 from draw import HERE, Episode, all_episodes
 from written import SETS, episode_of, written
 
-from pastchats_memory.outcome import TABLE, Outcome, Row, outcome_of
+from pastchats_memory.episodes.outcome import RULES, Outcome, Row, derive_outcome
 from pastchats_memory.store.outcomes import LEAST_CONFIDENCE
 
 
@@ -72,7 +72,7 @@ def kappa(first: dict[str, str], second: dict[str, str]) -> float:
 
 def given(episode: Episode) -> Outcome:
     rows = [Row(turn.role, turn.kind, turn.content, turn.metadata) for turn in episode.turns]
-    return outcome_of(rows, episode.next_words, [one.status for one in episode.tasks])
+    return derive_outcome(rows, episode.next_words, [one.status for one in episode.tasks])
 
 
 def main() -> None:
@@ -150,8 +150,7 @@ def rule(signals: Counter[tuple[str, bool]], signal: str) -> float:
 def report_signals(real: Sequence[Scored], made: Sequence[Scored]) -> None:
     """The confidence counts both: some signals are rare in the one, and the other was written with the rules in mind."""
     seen, invented = counted(real), counted(made)
-    for verdict, confidence, signal in TABLE:
-        name = signal.__name__
+    for name, verdict, confidence, _ in RULES:
         counts = " and ".join(
             f"{each[name, True]:3} of {each[name, True] + each[name, False]:3}" for each in (seen, invented)
         )

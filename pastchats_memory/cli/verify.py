@@ -11,7 +11,7 @@ from pastchats_memory.cli import DONE, NOTHING, bar, counted, emit_json, ending,
 from pastchats_memory.render import one_line
 
 if TYPE_CHECKING:
-    from pastchats_memory.citations import Failed, Verified
+    from pastchats_memory.episodes.cite import BrokenCitation, Verified
 
 MOST_SHOWN = 20
 MEANINGS = {
@@ -65,7 +65,7 @@ def _text(found: Verified) -> str:
     )
 
 
-def _line(failed: Failed) -> str:
+def _line(failed: BrokenCitation) -> str:
     line = f":{failed.source_line}" if failed.source_line else ""
     moved = f" → line {failed.line}" if failed.state == "moved" else ""
     before, after = f"  {failed.state:9}  ", f"{line}{moved} · id {failed.id}"

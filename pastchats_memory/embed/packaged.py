@@ -4,7 +4,7 @@ A vector is a function of its text alone: one text goes through the network at a
 scaled over whatever is in a call.
 
 A long text is known by its first 190 tokens and its last 64, in one window. Pooling several windows ranked turns worse,
-the worse the more the later ones weighed, and made indexing up to three times slower (benchmarks/embed_pooling.py).
+the worse the more the later ones weighed, and made indexing up to three times slower.
 What stands in between is found by its words.
 """
 

@@ -1,6 +1,7 @@
-"""Episodes of stored conversations: how they ended, what was tried before, and what is to be learned from them.
+"""Split conversations into episodes: a request, its answers, tool results.
 
-An episode starts at what a person says that follows an answer, or a prompt that was stopped before any; leading answers are one of their own.
+An episode starts with a user turn that follows an answer, or a prompt that was stopped before any. Leading answers are an
+episode of their own.
 """
 
 from __future__ import annotations
@@ -12,38 +13,38 @@ from typing import Protocol, TypeVar
 from pastchats_memory.model import Metadata
 
 STOPPED = frozenset({"interrupted", "api_error"})
-"""Flags of a turn at which the person, the client or the model ended it."""
+"""Flags of a turn that the user, the client or the model ended."""
 WATCHED = "watched"
-"""Flag of what a person asked for by a comment in a file that the client watches, and nobody typed."""
+"""Flag of a request in a comment of a watched file, which nobody typed."""
 
 
-class Spoken(Protocol):
-    """A turn, in whatever shape."""
+class Utterance(Protocol):
+    """A turn of any shape."""
 
     @property
     def role(self) -> str:
-        """Who said it."""
+        """`user`, `assistant`, `tool` or `note`."""
         ...
 
     @property
     def content(self) -> str:
-        """What was said."""
+        """The text."""
         ...
 
     @property
     def metadata(self) -> Metadata:
-        """What the client recorded beside the words."""
+        """The client's records beside the text."""
         ...
 
 
-T = TypeVar("T", bound=Spoken)
+T = TypeVar("T", bound=Utterance)
 
 
-def episodes(turns: Iterable[T]) -> Iterator[list[T]]:
-    """The episodes of one conversation, whose turns come in order."""
+def split_episodes(turns: Iterable[T]) -> Iterator[list[T]]:
+    """Yield the episodes of one conversation, whose turns are in order."""
     episode: list[T] = []
     for turn in turns:
-        if is_spoken(turn) and episode and (not is_spoken(episode[-1]) or _is_stopped(episode[-1], turn)):
+        if is_user_turn(turn) and episode and (not is_user_turn(episode[-1]) or _is_stopped(episode[-1], turn)):
             yield episode
             episode = []
         episode.append(turn)
@@ -51,30 +52,33 @@ def episodes(turns: Iterable[T]) -> Iterator[list[T]]:
         yield episode
 
 
-def is_spoken(turn: Spoken) -> bool:
-    """Whether a person says it: typed, or written into a file for the client to see."""
-    return turn.role == "user" or WATCHED in _flags(turn)
+def is_user_turn(turn: Utterance) -> bool:
+    """Return whether the user typed the turn, or wrote it into a watched file."""
+    return turn.role == "user" or WATCHED in _read_flags(turn)
 
 
-def spoken_first(following: Iterable[T]) -> list[T]:
-    """What the person says at the beginning of an episode."""
-    return list(takewhile(is_spoken, following))
+def leading_user_turns(episode: Iterable[T]) -> list[T]:
+    """Return the user turns at the start of an episode."""
+    return list(takewhile(is_user_turn, episode))
 
 
-def asking(episode: Sequence[T]) -> T:
-    """The turn that says what is wanted: the longest that the person began with, and a command to the client only where it is all."""
+def find_request(episode: Sequence[T]) -> T:
+    """Return the turn that states the request: the longest leading user turn.
+
+    A client command counts only if nothing else was typed. Without a user turn, return the first turn.
+    """
     return max(
-        spoken_first(episode),
+        leading_user_turns(episode),
         key=lambda turn: (turn.metadata.get("kind") != "command", len(turn.content)),
         default=episode[0],
     )
 
 
-def _is_stopped(turn: Spoken, following: Spoken) -> bool:
-    """Whether the prompt was stopped, and not only sent once more."""
-    return not STOPPED.isdisjoint(_flags(turn)) and turn.content != following.content
+def _is_stopped(turn: Utterance, following: Utterance) -> bool:
+    """Return whether the prompt was stopped, and not only sent once more."""
+    return not STOPPED.isdisjoint(_read_flags(turn)) and turn.content != following.content
 
 
-def _flags(turn: Spoken) -> list[object]:
+def _read_flags(turn: Utterance) -> list[object]:
     flags = turn.metadata.get("flags")
     return flags if isinstance(flags, list) else []

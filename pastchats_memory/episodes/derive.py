@@ -1,4 +1,4 @@
-"""Outcomes derived from the rows that are stored: of what has changed, or of everything anew."""
+"""Derive outcomes from the stored rows: those that changed, or all of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from pastchats_memory.episodes import asking, episodes, is_spoken, judged, spoken_first
+from pastchats_memory.episodes import find_request, is_user_turn, leading_user_turns, split_episodes
+from pastchats_memory.episodes.judgement import apply_judgement, is_valid
 from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
 from pastchats_memory.model import Item
 from pastchats_memory.redact.rules_version import hash_rules
@@ -21,22 +22,22 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Changed, Due, Ending, Judgement, Quotation, Said
 
 if TYPE_CHECKING:
-    from pastchats_memory.outcome import Evidence
+    from pastchats_memory.episodes.outcome import Evidence
 
 BATCH_ROWS = 2000
-"""After so many rows what was derived is written down."""
+"""Rows after which a transaction is written."""
 BATCH_CONVERSATIONS = 200
 BATCH_S = 0.5
-"""Seconds after which it is, too."""
+"""Seconds after which a transaction is written."""
 LATEST = "9999"
-"""After every time."""
-WAITED_S = 2.0
-"""Seconds that a question for outcomes waits for those that are due."""
+"""A time after every other one."""
+MAX_WAIT_S = 2.0
+"""Seconds that a reader waits for outcomes that are due."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far it is: conversations."""
+    """Progress in conversations."""
 
     done: int
     total: int
@@ -44,22 +45,24 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """What became of it."""
+    """Result of a run."""
 
     conversations: int
     episodes: int
     left: int
-    """Conversations that are due still, since time was up."""
+    """Conversations that are still due because time was up."""
     duration_s: float
 
 
 @cache
-def rules() -> str:
-    """The version of the rules: of all that says what an episode is and how it ended."""
+def rules_version() -> str:
+    """Return the version of all code and data that decide outcomes."""
     here = Path(__file__)
-    package = here.parent.parent
-    beside = [here.with_name("__init__.py"), here.with_name("judged.py")]
-    return hash_rules([here, *beside, package / "text" / "shell.py", *sorted((package / "outcome").glob("*.py"))])
+    rules = here.with_name("outcome")
+    own = [here, here.with_name("__init__.py"), here.with_name("judgement.py")]
+    return hash_rules(
+        [*own, here.parent.parent / "text" / "shell.py", *sorted(rules.glob("*.py")), rules / "phrases.toml"]
+    )
 
 
 def derive(
@@ -67,144 +70,169 @@ def derive(
     progress: Callable[[Progress], None] = lambda _: None,
     *,
     anew: bool = False,
-    most_s: float = float("inf"),
+    max_s: float = float("inf"),
 ) -> Derived:
-    """Bring outcomes up to date with the rows and with the rules, a transaction after so many rows.
+    """Bring outcomes up to date with rows and rules, in limited transactions.
 
-    Stopped half-way, what is done stands and the rest stays marked: recall derives it when it is asked, the next call goes on.
+    After an interruption, finished transactions stay and the rest remains due. Recall derives it on demand, and the
+    next call continues.
 
     Args:
         database: open for writing.
         progress: called after each transaction.
-        anew: all of them, whether or not anything changed.
-        most_s: seconds after which no further transaction is begun.
+        anew: derive all outcomes, changed or not.
+        max_s: seconds after which no transaction starts.
 
     Raises:
-        StoreFault: it cannot be written; what was derived before stands.
+        StoreFault: the database cannot be written; earlier outcomes stay.
     """
     start = time.monotonic()
     with database.transaction():
         if anew:
             outcomes.mark_all(database)
-        outcomes.claim_rules(database, rules())
+        outcomes.claim_rules(database, rules_version())
     total = left = outcomes.pending(database)
-    found = 0
-    while left and time.monotonic() - start < most_s:
-        found += _derive_some(database)
+    episodes = 0
+    while left and time.monotonic() - start < max_s:
+        episodes += _derive_batch(database)
         left = outcomes.pending(database)
         progress(Progress(max(0, total - left), total))
-    return Derived(max(0, total - left), found, left, time.monotonic() - start)
+    return Derived(max(0, total - left), episodes, left, time.monotonic() - start)
 
 
 def catch_up(database: Database) -> tuple[str, ...]:
-    """Derive what is due for somebody who waits, and say what of it had to be left."""
+    """Derive due outcomes for a waiting reader. Return a warning if some are left."""
     left = outcomes.pending(database)
     if left and database.writable:
         with suppress(DatabaseLocked, DatabaseReadOnly, DiskFull):
-            left = derive(database, most_s=WAITED_S).left
+            left = derive(database, max_s=MAX_WAIT_S).left
     if not left:
         return ()
     return (f"outcomes of {left:,} conversations are not derived yet and count as unknown; run `reindex --outcomes`",)
 
 
-class _Fresh(NamedTuple):
-    """A conversation that is due, and the endings of its episodes from one row on."""
+class _Batch(NamedTuple):
+    """A due conversation, with the endings of its episodes from one row on."""
 
     due: Due
     first: int
     signature: int
-    """Of all that they are read from."""
+    """Digest of all rows that the endings were derived from."""
     endings: list[tuple[int, Ending]]
 
 
-def _derive_some(database: Database) -> int:
-    """Episodes of some conversations that are due.
+def _derive_batch(database: Database) -> int:
+    """Derive and store outcomes of some due conversations.
 
-    To derive them takes longer than to write them down, and nobody else can write while the lock is held. So they are derived before,
-    and what has changed meanwhile is due still; where that is all of it, others write faster than that, and it is done under the lock.
+    Return the number of episodes.
+
+    Deriving takes longer than writing, and the lock keeps others from writing. So derive before the transaction, and
+    leave conversations due that changed meanwhile. If all of them changed, others write faster: derive under the lock.
     """
-    found = _fresh(database)
+    derived = _derive_unlocked(database)
     with database.transaction():
-        lasting = [one for one in found if outcomes.signature(database, one.due, one.first) == one.signature]
-        lasting = lasting or _fresh(database)
-        for one in lasting:
-            outcomes.replace(database, one.due, one.first, one.endings, rules())
-    return sum(len(one.endings) for one in lasting)
+        current = [one for one in derived if outcomes.signature(database, one.due, one.first) == one.signature]
+        current = current or _derive_unlocked(database)
+        for one in current:
+            outcomes.replace(database, one.due, one.first, one.endings, rules_version())
+    return sum(len(one.endings) for one in current)
 
 
-def _fresh(database: Database) -> list[_Fresh]:
-    found: list[_Fresh] = []
+def _derive_unlocked(database: Database) -> list[_Batch]:
+    derived: list[_Batch] = []
     rows, start = 0, time.monotonic()
     for due in outcomes.due(database, BATCH_CONVERSATIONS):
         first = outcomes.first_to_derive(database, due)
         signature = outcomes.signature(database, due, first)
-        if signature is None:  # another process has just done it
+        if signature is None:  # another process has derived it
             continue
         changes = outcomes.changes_of_tasks(database, due)
-        known = outcomes.of_conversation(database, due.project, due.conversation_id)
-        endings = list(endings_of(outcomes.rows_from(database, due, first), changes, known))
-        found.append(_Fresh(due, first, signature, endings))
+        judged = outcomes.of_conversation(database, due.project, due.conversation_id)
+        endings = list(derive_endings(outcomes.rows_from(database, due, first), changes, judged))
+        derived.append(_Batch(due, first, signature, endings))
         rows += sum(ending.last_index - ending.first_index + 1 for _, ending in endings)
         if rows > BATCH_ROWS or time.monotonic() - start > BATCH_S:
             break
-    return found
+    return derived
 
 
-def endings_of(
-    turns: Iterator[Said], changes: Sequence[Changed] = (), known: Mapping[int, Judgement] = MappingProxyType({})
+def derive_endings(
+    turns: Iterator[Said], changes: Sequence[Changed] = (), judged: Mapping[int, Judgement] = MappingProxyType({})
 ) -> Iterator[tuple[int, Ending]]:
-    """How each episode of a conversation ended, with the id of the turn that asks; given the states that its tasks came to, and judgements by that id."""
-    for episode, following in pairwise(chain(episodes(turns), [[]])):
-        over = following[0].timestamp if following else LATEST
-        asked = asking(episode).id
-        came_to = meanwhile(changes, episode[0].timestamp, over)
-        yield asked, ending_of(episode, spoken_first(following), came_to, known.get(asked))
+    """Yield the id of each request of a conversation with the ending of its episode.
+
+    Args:
+        turns: of the conversation, in order.
+        changes: states of its tasks.
+        judged: judgements by the id of the request.
+    """
+    for episode, following in pairwise(chain(split_episodes(turns), [[]])):
+        end = following[0].timestamp if following else LATEST
+        request = find_request(episode).id
+        tasks = select_changes(changes, episode[0].timestamp, end)
+        yield request, derive_ending(episode, leading_user_turns(following), tasks, judged.get(request))
 
 
-def meanwhile(changes: Sequence[Changed], begun: str | None, over: str | None) -> list[Changed]:
-    """The last state of each task that changed from one time to another, the latest last; none where a time is missing."""
-    if not changes or begun is None or over is None:
+def select_changes(changes: Sequence[Changed], start: str | None, end: str | None) -> list[Changed]:
+    """Return the last change of each task from start until end, in order of time.
+
+    Return nothing without both times.
+    """
+    if not changes or start is None or end is None:
         return []
-    latest = {one.task: one for one in changes if begun <= one.at < over}
+    latest = {one.task: one for one in changes if start <= one.at < end}
     return sorted(latest.values(), key=lambda one: one.at)
 
 
-def _quotation(shown: Evidence, turns: Sequence[Said | Item], spoken: Sequence[Said | Item]) -> Quotation:
-    """The evidence with its turn; of several in which the person went on, the one that is quoted, or in which the quotation begins, up to its end."""
-    from pastchats_memory.outcome.rows import LONGEST, plain
-    from pastchats_memory.outcome.said import words_of
-
-    quoted = plain(shown.quotation.rstrip("…"))
-    going_on = spoken if shown.place == len(turns) - 1 else ()
-    for one in going_on:
-        if quoted in plain(one.content):
-            return Quotation(shown.quotation, one.id, one.turn_index)
-    for one in going_on:
-        if (begun := plain(words_of(one.content[:LONGEST]))) and quoted.startswith(begun):
-            return Quotation(begun, one.id, one.turn_index)
-    turn = turns[shown.place]
-    return Quotation(shown.quotation, turn.id, turn.turn_index)
-
-
-def ending_of(
+def derive_ending(
     episode: Sequence[Said | Item],
-    spoken: Sequence[Said | Item],
+    next_turns: Sequence[Said | Item],
     changes: Sequence[Changed] = (),
     judgement: Judgement | None = None,
 ) -> Ending:
-    """How an episode ended, given what the person said next, which tasks came to another state meanwhile, and what somebody judged who read it."""
-    if judgement is not None and judged.holds(judgement, episode, spoken):
-        return judged.ending_by(judgement, episode, spoken)
-    # Dozens of patterns, which a run that finds nothing new can do without.
-    from pastchats_memory.outcome import Row, outcome_of
+    """Return how an episode ended, by a valid judgement or by the rules.
+
+    Args:
+        episode: turns in order.
+        next_turns: the user's next message.
+        changes: states that tasks reached meanwhile.
+        judgement: of a reader, if any.
+    """
+    if judgement is not None and is_valid(judgement, episode, next_turns):
+        return apply_judgement(judgement, episode, next_turns)
+    # Imported here: a run without changes does not need dozens of patterns.
+    from pastchats_memory.episodes.outcome import Row, derive_outcome
 
     span = (episode[0].turn_index, episode[-1].turn_index)
-    if not any(not is_spoken(turn) or turn.metadata.get("flags") for turn in episode):
+    if not any(not is_user_turn(turn) or turn.metadata.get("flags") for turn in episode):
         return Ending(*span, "unknown", 0.0, "")
     rows = [
-        Row("user" if is_spoken(turn) else turn.role, str(turn.metadata.get("kind", "")), turn.content, turn.metadata)
+        Row(
+            "user" if is_user_turn(turn) else turn.role, str(turn.metadata.get("kind", "")), turn.content, turn.metadata
+        )
         for turn in episode
     ]
-    found = outcome_of(rows, "\n".join(turn.content for turn in spoken), [one.status for one in changes])
-    evidence = tuple(_quotation(shown, [*episode, *spoken[:1]], spoken) for shown in found.evidence)
-    return Ending(*span, found.verdict, found.confidence, found.signal, evidence)
+    message = "\n".join(turn.content for turn in next_turns)
+    outcome = derive_outcome(rows, message, [one.status for one in changes])
+    evidence = tuple(_locate_evidence(shown, [*episode, *next_turns[:1]], next_turns) for shown in outcome.evidence)
+    return Ending(*span, outcome.verdict, outcome.confidence, outcome.signal, evidence)
+
+
+def _locate_evidence(shown: Evidence, turns: Sequence[Said | Item], next_turns: Sequence[Said | Item]) -> Quotation:
+    """Return the evidence with its turn.
+
+    If the next message has several turns, choose the quoted one. A quotation across turns ends with its first turn.
+    """
+    from pastchats_memory.episodes.outcome.episode import MAX_SCANNED, strip_client_commands, strip_emphasis
+
+    quoted = strip_emphasis(shown.quotation.rstrip("…"))
+    candidates = next_turns if shown.place == len(turns) - 1 else ()
+    for one in candidates:
+        if quoted in strip_emphasis(one.content):
+            return Quotation(shown.quotation, one.id, one.turn_index)
+    for one in candidates:
+        start = strip_emphasis(strip_client_commands(one.content[:MAX_SCANNED]))
+        if start and quoted.startswith(start):
+            return Quotation(start, one.id, one.turn_index)
+    turn = turns[shown.place]
+    return Quotation(shown.quotation, turn.id, turn.turn_index)

@@ -1,6 +1,6 @@
-"""Whether two requests are about the same problem, beyond being alike. Pure.
+"""Compare two similar requests: are they about the same problem? Pure.
 
-To a model that knows meaning, "Add a --verbose flag to the export" and "Add a --quiet flag to the export" say nearly the same.
+Their embeddings do not tell: "Add a --verbose flag to the export" is close to "Add a --quiet flag to the export".
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from pastchats_memory.text.identifiers import grams, spaced
 from pastchats_memory.text.shell import wanted
 from pastchats_memory.text.words import FUNCTION_WORDS, words
 
-LEAST_SHARED = 3
-"""Words of their subject that they share: "do that" is asked a hundred times, and to an English model all short texts in Chinese are alike."""
-LONGEST_NAME = 2
-"""Words of one that stand where the other has others, up to which they are a name."""
-BEFORE = 2
-"""Characters before a word that tell whether it begins a sentence."""
-LEAST_SPOKEN_OF = 2
-"""Words of an error that a request has which is about it."""
-OUTPUT = 8000
-"""Characters of a turn, its last ones, in which errors are looked for."""
+MIN_SHARED_WORDS = 3
+"""Words of both subjects. "Do that" recurs often, and an English model finds all short Chinese texts similar."""
+MAX_NAME_WORDS = 2
+"""Words of a name that stands in the place of another name."""
+LOOKBEHIND = 2
+"""Characters before a word that show whether it starts a sentence."""
+MIN_ERROR_WORDS = 2
+"""Words of an error in a request about it."""
+MAX_OUTPUT = 8000
+"""Last characters of a turn that are searched for errors."""
 COMPARED = 400
-"""Characters of a request in which names are compared word by word."""
+"""Characters of a request that are compared word by word."""
 
 _COMMAND = re.compile(r"\s*[/!$]")
 _PATH = re.compile(r"(?<!\S)[^\s/\\]*+[/\\]\S*+")
@@ -37,110 +37,134 @@ _SUFFIX = re.compile(r"(?<=\w)\.[a-z][a-z0-9]{0,4}\Z")
 _SENTENCE = re.compile(r"(?:\A|[.!?:\n])\W*\Z")
 _PLAIN = re.compile(r"[A-Za-z]?[a-z]+\Z")
 _LEADS_TO_NAME = frozenset(
-    "a all an and any as at by called every for from in into its my named of on or our per the their this that to under with your".split()  # noqa: SIM905 - a list of thirty strings would fill a page
+    "a all an and any as at by called every for from in into its my named of on or our per the their this that to under with your".split()  # noqa: SIM905 - one string is shorter
 )
-"""Words behind which a name stands rather than what is done."""
+"""Words before a name, rather than before an action."""
 _ERROR = re.compile(
-    r"^[^\n]{0,200}?(?:\b\w*(?:[Ee]rror|[Ee]xception)\b|\b(?:FAIL|FAILED|fatal|panic|refused|waiting for|not found|no such)\b|✘|✕|×|^[ \t]*+\d+\) )[^\n]{0,200}$",
-    re.MULTILINE,
+    r"""
+    ^[^\n]{0,200}?(?:
+        \b\w*(?:[Ee]rror|[Ee]xception)\b
+        |\b(?:FAIL|FAILED|fatal|panic|refused|waiting\ for|not\ found|no\ such)\b
+        |✘|✕|×|^[ \t]*+\d+\)[ ]
+    )[^\n]{0,200}$""",
+    re.MULTILINE | re.VERBOSE,
 )
-_OWN = re.compile(r"['\"`][^'\"`\n]{3,}['\"`]|\w\.[a-z]{1,5}\b|::|\w/\w")
-"""What an error has that not every one of its kind has: a quotation, a file, a test, a path."""
-_ELSEWHERE = re.compile(r"https?://(?!localhost|127\.)|\blogs?\b", re.IGNORECASE)
-"""Where to read on, which is printed below every error of a program."""
+_SPECIFIC = re.compile(r"['\"`][^'\"`\n]{3,}['\"`]|\w\.[a-z]{1,5}\b|::|\w/\w")
+"""Parts that distinguish an error from others of its kind: a quotation, a file, a test, a path."""
+_FURTHER_READING = re.compile(r"https?://(?!localhost|127\.)|\blogs?\b", re.IGNORECASE)
+"""Links that a program prints below every error."""
 _COUNTS = re.compile(r"\d+(?:\.\d+)?")
 _PART = re.compile(r"[A-Z]?[a-z0-9]{2,}|[A-Z]{2,}(?![a-z])")
-_OF_ERRORS = frozenset(
+_ERROR_WORDS = frozenset(
     """error errors exception fail failed failing failure fix found make no not of please run spec test tests the undefined waiting why js py ts tsx go rs src
-    line file module name type value""".split()  # noqa: SIM905 - as below
+    line file module name type value""".split()  # noqa: SIM905 - as above
 )
-"""Words that are in errors of every kind."""
-_GO = frozenset(
+"""Words in errors of every kind."""
+_GO_WORDS = frozenset(
     """ahead also apply change changes continue fix go help hello hi implement keep let make need next ok okay please proceed retry
     run start thank thanks try update want work works yeah yes""".split()  # noqa: SIM905 - as above
 )
-"""Words that ask for work without a word about which."""
+"""Words that request work without naming it."""
 
 
-def subject(request: str) -> frozenset[str]:
-    """What a request is about: its words but for function words, a mere go and paths, and pieces of scripts without spaces; of a command nothing."""
+def extract_subject(request: str) -> frozenset[str]:
+    """Return the content words of a request, and n-grams of scripts without blanks.
+
+    Nothing for a command.
+
+    Leave out paths, function words, and words such as "go on".
+    """
     if _COMMAND.match(request):
         return frozenset()
     bare = _PATH.sub(" ", wanted(request[:OPENING]))
-    return frozenset([*words(spaced(bare)), *grams(bare)]) - FUNCTION_WORDS - _GO
+    return frozenset([*words(spaced(bare)), *grams(bare)]) - FUNCTION_WORDS - _GO_WORDS
 
 
-def are_one(first: str, second: str) -> bool:
-    """Whether two requests that are alike are about one problem: they share enough of their subject, and name nothing different in it."""
-    return len(subject(first) & subject(second)) >= LEAST_SHARED and not differ_in_name(first, second)
+def is_same_problem(first: str, second: str) -> bool:
+    """Return whether two similar requests share their subject and differ in no name."""
+    shared = extract_subject(first) & extract_subject(second)
+    return len(shared) >= MIN_SHARED_WORDS and not has_different_name(first, second)
 
 
-def differ_in_name(first: str, second: str) -> bool:
-    """Whether they name other flags or files, or one has another name, number or identifier where the other has its own."""
+def has_different_name(first: str, second: str) -> bool:
+    """Return whether the requests differ in a flag, file, name or number."""
     one, other = (wanted(text[:OPENING])[:COMPARED] for text in (first, second))
     flags, files = ([kind.findall(text) for text in (one, other)] for kind in (_FLAG, _FILE))
     if all(flags) and not set(flags[0]) & set(flags[1]):
         return True
     if all(files) and not any(_is_one_file(file, another) for file in files[0] for another in files[1]):
         return True
-    left, right = _told(one), _told(other)
-    runs = SequenceMatcher(None, [word for word, _ in left], [word for word, _ in right], autojunk=False).get_opcodes()
+    left, right = _content_words(one), _content_words(other)
+    changes = SequenceMatcher(
+        None, [word for word, _ in left], [word for word, _ in right], autojunk=False
+    ).get_opcodes()
     return any(
-        _are_names(left[start:end], right) and _are_names(right[begin:stop], left)
-        for what, start, end, begin, stop in runs
-        if what == "replace"
+        _contains_name(left[start:end], right) and _contains_name(right[begin:stop], left)
+        for change, start, end, begin, stop in changes
+        if change == "replace"
     )
 
 
 def _is_one_file(first: str, second: str) -> bool:
-    """Whether two paths may be of one file: one may be longer, and one may lack the suffix."""
-    (stem, suffix), (other_stem, other_suffix) = map(_named, (first, second))
+    """Return whether two paths may name one file.
+
+    One may be longer, and one may lack the suffix.
+    """
+    (stem, suffix), (other_stem, other_suffix) = map(_split_name, (first, second))
     return stem == other_stem and (suffix == other_suffix or not (suffix and other_suffix))
 
 
-def _named(path: str) -> tuple[str, str]:
-    """What a file is called behind its folders, and its suffix, both lower-cased."""
+def _split_name(path: str) -> tuple[str, str]:
+    """Return stem and suffix of a path's file name in lower case."""
     name = path.rstrip("/").rpartition("/")[2].lower()
     suffix = _SUFFIX.search(name)
     return (name[: suffix.start()], suffix[0]) if suffix else (name, "")
 
 
-def _are_names(run: list[tuple[str, bool]], others: list[tuple[str, bool]]) -> bool:
-    """Whether what stands there, but for words that the other has elsewhere, is a name."""
+def _contains_name(words: list[tuple[str, bool]], others: list[tuple[str, bool]]) -> bool:
+    """Return whether the words, without those of the other text, are a name."""
     known = {word for word, _ in others}
-    own = [one for one in run if one[0] not in known]
-    return 0 < len(own) <= LONGEST_NAME and any(is_name for _, is_name in own)
+    own = [one for one in words if one[0] not in known]
+    return 0 < len(own) <= MAX_NAME_WORDS and any(is_name for _, is_name in own)
 
 
-def _told(text: str) -> list[tuple[str, bool]]:
-    """The words that tell, each without an s at the end and with whether it may be a name where it stands."""
+def _content_words(text: str) -> list[tuple[str, bool]]:
+    """Return the content words without a final s, and whether each may be a name."""
     found: list[tuple[str, bool]] = []
     before = ""
     for match in _TOKEN.finditer(text):
         token = match[0].rstrip(".:-/")
-        word = _named(token)[0] if _FILE.fullmatch(token) else token.lower()
-        if word and word not in FUNCTION_WORDS and word not in _GO:
-            begins = _SENTENCE.search(text, max(0, match.start() - BEFORE), match.start())
-            is_plain = _PLAIN.match(token) and (token.islower() or begins)
+        word = _split_name(token)[0] if _FILE.fullmatch(token) else token.lower()
+        if word and word not in FUNCTION_WORDS and word not in _GO_WORDS:
+            starts_sentence = _SENTENCE.search(text, max(0, match.start() - LOOKBEHIND), match.start())
+            is_plain = _PLAIN.match(token) and (token.islower() or starts_sentence)
             found.append((word.removesuffix("s"), not is_plain or before in _LEADS_TO_NAME))
         before = word
     return found
 
 
-def errors_in(turns: Iterable[Item]) -> frozenset[str]:
-    """The lines of an episode, without numbers, by which an error is known again: what tools printed and what the person pasted."""
+def extract_errors(turns: Iterable[Item]) -> frozenset[str]:
+    """Return error lines of tools and of the user, without numbers."""
     found = (
-        line[0] for turn in turns if turn.role in ("tool", "user") for line in _ERROR.finditer(turn.content[-OUTPUT:])
+        line[0]
+        for turn in turns
+        if turn.role in ("tool", "user")
+        for line in _ERROR.finditer(turn.content[-MAX_OUTPUT:])
     )
-    own = (line for line in found if _OWN.search(line) and not _ELSEWHERE.search(line))
-    return frozenset(" ".join(_COUNTS.sub("#", line).split()) for line in own)
+    specific = (line for line in found if _SPECIFIC.search(line) and not _FURTHER_READING.search(line))
+    return frozenset(" ".join(_COUNTS.sub("#", line).split()) for line in specific)
 
 
-def are_of_one_error(first: str, second: str, errors: frozenset[str]) -> bool:
-    """Whether two requests are about errors that came in both of their episodes: one that nobody speaks of was there all the time."""
-    named = frozenset(part for error in errors for part in _parts(error))
-    return bool(named) and all(len(_parts(request[:OPENING]) & named) >= LEAST_SPOKEN_OF for request in (first, second))
+def is_shared_error(first: str, second: str, errors: frozenset[str]) -> bool:
+    """Return whether two requests mention errors of both episodes.
+
+    An unmentioned error was always there.
+    """
+    named = frozenset(part for error in errors for part in _words_of(error))
+    return bool(named) and all(
+        len(_words_of(request[:OPENING]) & named) >= MIN_ERROR_WORDS for request in (first, second)
+    )
 
 
-def _parts(text: str) -> frozenset[str]:
-    return frozenset(part.lower().removesuffix("s") for part in _PART.findall(text)) - FUNCTION_WORDS - _OF_ERRORS
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset(part.lower().removesuffix("s") for part in _PART.findall(text)) - FUNCTION_WORDS - _ERROR_WORDS

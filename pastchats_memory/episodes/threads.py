@@ -1,8 +1,8 @@
-"""One problem, several attempts: what failed before an episode, what worked after it, what took its place.
+"""Connect attempts at one problem: failures, a success, a successor.
 
-Precision before recall. Within a conversation an attempt belongs to the next episode where the person's next words say that
-it failed. Across conversations of a project those are compared that a question has brought together anyway, by the vectors and the
-words of what was asked, or by an error that came in both; and something is superseded where a later request puts another thing in its place.
+Precision comes before recall. Within a conversation, an attempt belongs to the next episode if the user's next message
+reports a failure. Across the conversations of a project, only hits of the same question are compared: by the vectors and
+words of the requests, or by a shared error. A later request supersedes a decision if it chooses something else instead.
 """
 
 from __future__ import annotations
@@ -11,48 +11,48 @@ from collections.abc import Sequence
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
-from pastchats_memory.citations import cited_items
-from pastchats_memory.episodes.around import NEIGHBOURS
-from pastchats_memory.episodes.problems import are_of_one_error, are_one, errors_in
+from pastchats_memory.episodes.cite import cite_items
+from pastchats_memory.episodes.load import NEIGHBOURS
+from pastchats_memory.episodes.problems import extract_errors, is_same_problem, is_shared_error
 from pastchats_memory.model import Attempt, Hit, Item
 from pastchats_memory.search import filed_place
-from pastchats_memory.store import outcomes, vectors
-from pastchats_memory.store import turns as turn_rows
+from pastchats_memory.store import outcomes, turns, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import BROKE_OFF, Ended, Ending
 from pastchats_memory.text.excerpt import decisive, excerpt
 from pastchats_memory.text.shell import wanted
 
-ALIKE = 0.8
-"""Cosine of two questions from which they ask for the same, if they also share words."""
-MOST_BEFORE = 3
-FARTHEST = 6
-"""Episodes back and forth in a conversation that are looked at."""
-ASKED_WIDTH = 120
+MIN_COSINE = 0.8
+"""Cosine of two equal requests, if they also share words."""
+MAX_FAILURES = 3
+"""Earlier failures that a thread shows, the last ones."""
+MAX_DISTANCE = 6
+"""Episodes of a conversation in each direction."""
+REQUEST_WIDTH = 120
 LAST_TURNS = 3
-"""Of an attempt, among which its last answer is."""
+"""Turns of an attempt that are searched for its last answer."""
 
 
 class Thread(NamedTuple):
     """The other episodes about the same problem."""
 
     before: tuple[Attempt, ...] = ()
-    """Failed ones, in order."""
+    """Failures, in order."""
     after: Attempt | None = None
-    """A later one that worked."""
+    """A later success."""
     answered: Attempt | None = None
-    """The next that was answered, where this one was stopped before."""
+    """The next episode with an answer, if this one was stopped before any."""
     superseded_by: Attempt | None = None
 
 
-def thread_of(database: Database, episode: Sequence[Item], ending: Ending, others: Sequence[Hit]) -> Thread:
-    """The thread of an episode.
+def find_thread(database: Database, episode: Sequence[Item], ending: Ending, others: Sequence[Hit]) -> Thread:
+    """Return the thread of an episode.
 
     Args:
         database: to be read.
         episode: its turns, in order.
-        ending: how it ended.
-        others: further hits of the same question, none of them hidden from whoever asks.
+        ending: its outcome.
+        others: further hits of the same question, without hidden ones.
 
     Raises:
         StoreFault: the database cannot be read.
@@ -60,85 +60,104 @@ def thread_of(database: Database, episode: Sequence[Item], ending: Ending, other
     first = episode[0]
     if first.role == "note" or first.conversation_id is None:
         return Thread()
-    attempts = [*_here(database, episode, ending), *_elsewhere(database, episode, others)]
+    attempts = [*_find_in_conversation(database, episode, ending), *_find_elsewhere(database, episode, others)]
     before = [one for is_earlier, one in attempts if is_earlier and one.answered and one.outcome in ("failed", "mixed")]
     later = [one for is_earlier, one in attempts if not is_earlier and one.answered]
     is_open = ending.said in ("failed", "mixed")
     return Thread(
-        before=tuple(before[-MOST_BEFORE:]),
+        before=tuple(before[-MAX_FAILURES:]),
         after=next((one for one in later if is_open and one.outcome == "worked"), None),
         answered=None if ending.is_answered else next(iter(later), None),
-        superseded_by=superseding(database, episode, others),
+        superseded_by=find_superseding(database, episode, others),
     )
 
 
 def is_failed_by_next(ending: Ending) -> bool:
-    """Whether the next episode goes on from one that failed: by the words that say so, or since this one was stopped before any answer."""
-    begins_so = any(shown.turn_index > ending.last_index for shown in ending.evidence)
-    return ending.said in ("failed", "mixed") and (begins_so or not ending.is_answered)
+    """Return whether an episode failed, and the next one continues it.
+
+    The user's next message says so, or the episode was stopped before any answer.
+    """
+    is_shown_by_next = any(shown.turn_index > ending.last_index for shown in ending.evidence)
+    return ending.said in ("failed", "mixed") and (is_shown_by_next or not ending.is_answered)
 
 
-def _goes_on(ending: Ending) -> bool:
-    """Whether the next episode goes on from this one, which failed: by its words, or since who stops an agent at work mostly tells it how to go on."""
+def _is_continued(ending: Ending) -> bool:
+    """Return whether the next episode continues this failed one.
+
+    Users who stop an agent mostly say how to continue.
+    """
     return is_failed_by_next(ending) or (ending.said == "failed" and ending.signal == BROKE_OFF)
 
 
-def _here(database: Database, episode: Sequence[Item], ending: Ending) -> list[tuple[bool, Attempt]]:
-    """The attempts of its conversation that the episode goes on from or that go on from it, in order."""
+def _find_in_conversation(database: Database, episode: Sequence[Item], ending: Ending) -> list[tuple[bool, Attempt]]:
+    """Return the earlier and later attempts of the conversation in order.
+
+    True marks an earlier one.
+    """
     first = episode[0]
-    asked = next((turn for turn in episode if turn.role == "user"), first)
+    question = next((turn for turn in episode if turn.role == "user"), first)
     project, conversation = first.project, str(first.conversation_id)
-    own = Ended(asked.id, asked.content, (project, conversation), first.timestamp, ending)
-    before = outcomes.before(database, first, ending.first_index, FARTHEST)
-    after = outcomes.after(database, project, conversation, ending.last_index, FARTHEST)
-    earlier = list(takewhile(lambda one: _goes_on(one.ending), before[::-1]))[::-1]
-    later = [one for last, one in takewhile(lambda two: _goes_on(two[0].ending), pairwise([own, *after]))]
+    own = Ended(question.id, question.content, (project, conversation), first.timestamp, ending)
+    before = outcomes.before(database, first, ending.first_index, MAX_DISTANCE)
+    after = outcomes.after(database, project, conversation, ending.last_index, MAX_DISTANCE)
+    earlier = list(takewhile(lambda one: _is_continued(one.ending), before[::-1]))[::-1]
+    later = [one for last, one in takewhile(lambda two: _is_continued(two[0].ending), pairwise([own, *after]))]
     return [
-        (is_earlier, _attempt(database, one)) for is_earlier, ones in ((True, earlier), (False, later)) for one in ones
+        (is_earlier, _load_attempt(database, one))
+        for is_earlier, ones in ((True, earlier), (False, later))
+        for one in ones
     ]
 
 
-def _elsewhere(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> list[tuple[bool, Attempt]]:
-    """Attempts of other conversations of the project at what is asked in like words, or at an error that both speak of, in order."""
-    asked = next((turn for turn in episode if turn.role == "user"), None)
-    if asked is None or asked.timestamp is None:
+def _find_elsewhere(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> list[tuple[bool, Attempt]]:
+    """Return attempts in other conversations of the project in order of time.
+
+    True marks an earlier one.
+
+    Their requests are similar, or mention an error of both episodes.
+    """
+    question = next((turn for turn in episode if turn.role == "user"), None)
+    if question is None or question.timestamp is None:
         return []
     candidates = {
         int(hit.id): hit
         for hit in others
         if hit.task is None and hit.role == "user" and hit.timestamp is not None
-        and hit.source_project == asked.project and hit.conversation_id != asked.conversation_id
+        and hit.source_project == question.project and hit.conversation_id != question.conversation_id
     }  # fmt: skip
-    ids, rows = vectors.matrix(database, [asked.id, *candidates])
-    if asked.id not in ids:
+    ids, rows = vectors.matrix(database, [question.id, *candidates])
+    if question.id not in ids:
         return []
-    cosines = dict(zip(ids, (rows @ rows[ids.index(asked.id)]).tolist(), strict=True))
-    alike = {id_ for id_ in candidates if cosines.get(id_, 0.0) >= ALIKE}
-    errors = errors_in(episode)
+    cosines = dict(zip(ids, (rows @ rows[ids.index(question.id)]).tolist(), strict=True))
+    similar = {id_ for id_ in candidates if cosines.get(id_, 0.0) >= MIN_COSINE}
+    errors = extract_errors(episode)
     found: list[tuple[str, Attempt]] = []
-    for item in turn_rows.items(database, [id_ for id_ in candidates if errors or id_ in alike]):
+    for item in turns.items(database, [id_ for id_ in candidates if errors or id_ in similar]):
         ending = outcomes.of_turn(database, item)
         if ending is None or item.timestamp is None:
             continue
-        is_alike = item.id in alike and are_one(asked.content, item.content)
-        if is_alike or (
-            errors and are_of_one_error(asked.content, item.content, errors & errors_of(database, item, ending))
+        is_similar = item.id in similar and is_same_problem(question.content, item.content)
+        if is_similar or (
+            errors and is_shared_error(question.content, item.content, errors & load_errors(database, item, ending))
         ):
-            found.append((item.timestamp, attempt_at(database, item, ending)))
-    return [(when < asked.timestamp, one) for when, one in sorted(found, key=lambda pair: pair[0])]
+            found.append((item.timestamp, describe_attempt(database, item, ending)))
+    return [(when < question.timestamp, one) for when, one in sorted(found, key=lambda pair: pair[0])]
 
 
-def errors_of(database: Database, item: Item, ending: Ending) -> frozenset[str]:
-    """The errors in the item's episode. Raises StoreFault."""
-    return errors_in(turn_rows.of_episode(database, item, ending, NEIGHBOURS))
+def load_errors(database: Database, item: Item, ending: Ending) -> frozenset[str]:
+    """Return the errors in the item's episode. Raises StoreFault."""
+    return extract_errors(turns.of_episode(database, item, ending, NEIGHBOURS))
 
 
-def superseding(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> Attempt | None:
-    """The first later question of the project that wants something else in the place of what this episode is about."""
+def find_superseding(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> Attempt | None:
+    """Return the first later request that replaces an episode's decision.
+
+    It is of the same project. Raises StoreFault.
+    """
     last = episode[-1]
     if last.timestamp is None:
         return None
-    asked, answered = (
+    request, answer = (
         "\n".join(turn.content for turn in episode if turn.role == role) for role in ("user", "assistant")
     )
     later = [
@@ -149,34 +168,37 @@ def superseding(database: Database, episode: Sequence[Item], others: Sequence[Hi
     ]  # fmt: skip
     if not later:
         return None
-    # Patterns that are compiled where a later question was found, and not in every hook.
-    from pastchats_memory.episodes.replacing import replacements, replaces
+    # Imported here, so that its patterns are compiled only for a later request, and not in every hook.
+    from pastchats_memory.episodes.supersession import find_replacements, replaces
 
     for hit in sorted(later, key=lambda hit: hit.timestamp or ""):
-        if not any(replaces(one, asked, answered) for one in replacements(hit.content)):
+        if not any(replaces(one, request, answer) for one in find_replacements(hit.content)):
             continue
-        if found := turn_rows.items(database, [int(hit.id)]):
+        if found := turns.items(database, [int(hit.id)]):
             ending = outcomes.of_turn(database, found[0])
             if ending is not None and ending.said != "failed":
-                return attempt_at(database, found[0], ending)
+                return describe_attempt(database, found[0], ending)
     return None
 
 
-def _attempt(database: Database, one: Ended) -> Attempt:
-    (item,) = turn_rows.items(database, [one.asked])
-    return attempt_at(database, item, one.ending)
+def _load_attempt(database: Database, one: Ended) -> Attempt:
+    (item,) = turns.items(database, [one.asked])
+    return describe_attempt(database, item, one.ending)
 
 
-def attempt_at(database: Database, item: Item, ending: Ending) -> Attempt:
-    """The episode that the item asks for, as another one tells of it. Raises StoreFault."""
+def describe_attempt(database: Database, item: Item, ending: Ending) -> Attempt:
+    """Return the short form of the item's episode that other episodes show.
+
+    Raises StoreFault.
+    """
     where = filed_place(item)
-    turns = turn_rows.of_episode(database, item, ending, LAST_TURNS)
-    answers = [turn.content for turn in turns if turn.role == "assistant"]
-    said = " ".join(decisive(answers[-1], {}, ASKED_WIDTH).split()) if answers else ""
+    rows = turns.of_episode(database, item, ending, LAST_TURNS)
+    answers = [turn.content for turn in rows if turn.role == "assistant"]
+    answer = " ".join(decisive(answers[-1], {}, REQUEST_WIDTH).split()) if answers else ""
     return Attempt(
         str(item.id),
         _one_line(wanted(item.content)),
-        said,
+        answer,
         ending.said,
         ending.shown_by,
         item.timestamp,
@@ -186,17 +208,17 @@ def attempt_at(database: Database, item: Item, ending: Ending) -> Attempt:
     )
 
 
-def cited_attempts(database: Database, attempts: Sequence[Attempt]) -> dict[str, Attempt]:
-    """The attempts by id, each at the place that holds best. Raises StoreFault."""
-    items = cited_items(database, turn_rows.items(database, [int(one.id) for one in attempts]))
-    asked = {str(item.id): item for item in items}
-    return {one.id: _at(one, asked[one.id]) for one in attempts}
+def cite_attempts(database: Database, attempts: Sequence[Attempt]) -> dict[str, Attempt]:
+    """Return the attempts by id, each at its best place. Raises StoreFault."""
+    items = cite_items(database, turns.items(database, [int(one.id) for one in attempts]))
+    requests = {str(item.id): item for item in items}
+    return {one.id: _cite(one, requests[one.id]) for one in attempts}
 
 
-def _at(attempt: Attempt, cited: Item) -> Attempt:
-    where = filed_place(cited)
-    return attempt._replace(source_path=where.path, source_line=where.line or None, citation=cited.citation)
+def _cite(attempt: Attempt, item: Item) -> Attempt:
+    where = filed_place(item)
+    return attempt._replace(source_path=where.path, source_line=where.line or None, citation=item.citation)
 
 
 def _one_line(text: str) -> str:
-    return " ".join(excerpt(text, {}, ASKED_WIDTH).split())
+    return " ".join(excerpt(text, {}, REQUEST_WIDTH).split())

@@ -116,7 +116,7 @@ def _read_until(descriptor: int, give_up: float, most: int) -> bytes | None:
 
 def _seconds(text: str | None) -> float:
     try:
-        return min(60.0, max(0.1, float(text))) if text else LIMIT_S
+        return min(600.0, max(0.1, float(text))) if text else LIMIT_S
     except ValueError:
         return LIMIT_S
 

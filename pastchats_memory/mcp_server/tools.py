@@ -17,7 +17,7 @@ from mcp.types import CallToolResult, ContentBlock, ResourceLink, TextContent
 from pydantic import BaseModel, Field
 
 from pastchats_memory.config import Config
-from pastchats_memory.episodes import quoting
+from pastchats_memory.episodes.judge import MAX_QUOTATION
 from pastchats_memory.errors import MemoryFault, UsageFault
 from pastchats_memory.mcp_server import results
 from pastchats_memory.mcp_server.values import (
@@ -281,7 +281,7 @@ class Tools:
         because: Annotated[
             str | None,
             Field(
-                max_length=quoting.LONGEST,
+                max_length=MAX_QUOTATION,
                 description="A line of the answer, of a result or of what was said next that shows it, as it stands; not for unknown.",
             ),
         ] = None,

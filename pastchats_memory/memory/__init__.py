@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from pastchats_memory.citations import cited_hits, cited_items
 from pastchats_memory.embed.tokenizer import wordpieces
+from pastchats_memory.episodes.cite import cite_hits, cite_items
 from pastchats_memory.memory.requests import OUTCOMES, filters_of, source_named, standing_here
 from pastchats_memory.model import Block, Command, Context, Filters, Hit, Hits, Lesson, Outcome, Sheet, Unjudged, utf8
 from pastchats_memory.search import Scoring, search, search_terms, with_snippet
@@ -39,8 +39,8 @@ from pastchats_memory.search import Scoring, search, search_terms, with_snippet
 if TYPE_CHECKING:
     from datetime import date
 
-    from pastchats_memory.citations import Progress as VerifyProgress
-    from pastchats_memory.citations import Verified
+    from pastchats_memory.episodes.cite import Progress as VerifyProgress
+    from pastchats_memory.episodes.cite import Verified
     from pastchats_memory.tasks import TaskMemory
     from pastchats_memory.tasks.ask import TaskAnswer
     from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask
@@ -294,7 +294,7 @@ class Asking(Opened):
         behind = self._outcomes_behind(filters)
         with self._database.snapshot():
             hits = search(self._database, self._model(), self._without_private(request), self._scoring(asked=rerank))
-            cited = cited_hits(self._database, hits)
+            cited = cite_hits(self._database, hits)
         return Hits(cited, (*hits.warnings, *behind), hits.time_read)
 
     def _scoring(self, *, asked: bool) -> Scoring | None:
@@ -402,7 +402,7 @@ class Asking(Opened):
         wanted = Request(utf8(question), limit=limit, filters=filters, min_similarity=min_similarity)
         with self._database.snapshot():
             hits, terms = search_terms(self._database, self._model(), self._without_private(wanted))
-            worth = [with_snippet(hit, terms) for hit in cited_hits(self._database, worth_saying(hits, terms))]
+            worth = [with_snippet(hit, terms) for hit in cite_hits(self._database, worth_saying(hits, terms))]
         assembled = assemble(worth, terms.weights, request, _count_tokens)
         return assembled._replace(warnings=hits.warnings)
 
@@ -419,7 +419,7 @@ class Asking(Opened):
             return []
         hidden = hidden_projects(self._database, None)
         around = turns.conversation_around(self._database, item, neighbours)
-        return cited_items(self._database, [one for one in around if one.project not in hidden])
+        return cite_items(self._database, [one for one in around if one.project not in hidden])
 
     def verify(
         self,
@@ -439,16 +439,16 @@ class Asking(Opened):
             UsageFault: there is no working directory.
             StoreFault: the database cannot be read.
         """
-        from pastchats_memory.citations import verify
+        from pastchats_memory.episodes.cite import verify
 
         filters = filters_of(project=project)._replace(hidden=hidden_projects(self._database, None))
         return verify(self._database, filters, () if source is None else source_named(source), progress)
 
     def outcome(self, item: Item) -> Outcome:
         """How the episode of a shown item ended, with the lines that show it. Raises StoreFault."""
-        from pastchats_memory.episodes.around import how_ended
+        from pastchats_memory.episodes.load import load_outcome
 
-        return how_ended(self._database, item)
+        return load_outcome(self._database, item)
 
     def unjudged(
         self, project: str | None = ".", outcome: str | None = None, limit: int = 10, *, judged: bool = False
@@ -465,7 +465,7 @@ class Asking(Opened):
             UsageFault: there is no working directory, or no such outcome.
             StoreFault: the database cannot be read.
         """
-        from pastchats_memory.episodes.judging import listed
+        from pastchats_memory.episodes.judge import list_episodes
         from pastchats_memory.search import nothing_passes
 
         hidden = hidden_projects(self._database, None)
@@ -473,19 +473,19 @@ class Asking(Opened):
         filters = filters_of(project=project, outcome=wanted)._replace(hidden=hidden)
         behind = self._outcomes_behind(filters)
         with self._database.snapshot():
-            found = listed(self._database, filters, limit, judged=judged)
+            found = list_episodes(self._database, filters, limit, judged=judged)
             absent = () if found.sheets else nothing_passes(self._database, filters._replace(outcomes=()))
         return found, (*absent, *behind)
 
     def laid_out(self, id_: str) -> Sheet | None:
         """The episode of a turn as `unjudged` has it; None for no such item. Raises UsageFault, StoreFault."""
-        from pastchats_memory.episodes.judging import sheet_of
+        from pastchats_memory.episodes.judge import load_sheet
 
         item = self._item(id_)
         if item is None:
             return None
         with self._database.snapshot():
-            return sheet_of(self._database, item)
+            return load_sheet(self._database, item)
 
     def outcomes_of(self, hits: Iterable[Hit]) -> dict[str, str]:
         """How the episodes of the turns among the hits ended, by the hits' ids: `unknown` where that is not sure enough to be said.
@@ -506,20 +506,20 @@ class Asking(Opened):
             UsageFault: there is no working directory.
             StoreFault: the database cannot be read.
         """
-        from pastchats_memory.episodes.lessons import lessons
+        from pastchats_memory.episodes.lessons import find_lessons
         from pastchats_memory.search import nothing_passes
 
         filters = filters_of(project=project, outcome="failed,mixed,worked")
         behind = self._outcomes_behind(filters)
         hidden = hidden_projects(self._database, None)
         with self._database.snapshot():
-            found = lessons(self._database, filters.project, hidden, limit)
+            found = find_lessons(self._database, filters.project, hidden, limit)
             absent = () if found else nothing_passes(self._database, filters._replace(outcomes=(), hidden=hidden))
         return found, (*absent, *behind)
 
     def how(self, task: str, project: str | None = ".", limit: int = 5) -> tuple[list[Command], tuple[str, ...]]:
         """The commands that worked before for a task, those of an episode in their order, the best fitting episode first; and warnings. Raises UsageFault, StoreFault."""
-        from pastchats_memory.episodes.how import commands
+        from pastchats_memory.episodes.working_commands import working_commands
         from pastchats_memory.recall import worth_saying
 
         filters = filters_of(project=project, outcome="worked")
@@ -527,7 +527,7 @@ class Asking(Opened):
         wanted = self._without_private(Request(utf8(task), limit=EPISODES_ASKED, filters=filters))
         with self._database.snapshot():
             hits, terms = search_terms(self._database, self._model(), wanted)
-            found = commands(self._database, wanted, hits, worth_saying(hits, terms), terms, limit)
+            found = working_commands(self._database, wanted, hits, worth_saying(hits, terms), terms, limit)
         return found, (*hits.warnings, *behind)
 
     @property
@@ -706,7 +706,7 @@ class Keeping(Opened):
             UsageFault: it is no id, the turn has no outcome, or these words do not stand there; nothing is changed.
             StoreFault: it cannot be written; nothing is changed.
         """
-        from pastchats_memory.episodes.judging import judge
+        from pastchats_memory.episodes.judge import judge
 
         verdict = outcome_named(verdict)
         item = self._item(id_)
@@ -714,10 +714,10 @@ class Keeping(Opened):
 
     def unjudge(self, id_: str) -> tuple[Sheet | None, tuple[str, ...]]:
         """Let the rules say again how the episode of a turn ended; the episode, None for no such item, and warnings. Raises UsageFault, StoreFault."""
-        from pastchats_memory.episodes.judging import take_back
+        from pastchats_memory.episodes.judge import withdraw_judgement
 
         item = self._item(id_)
-        return (None, ()) if item is None else take_back(self._database, item)
+        return (None, ()) if item is None else withdraw_judgement(self._database, item)
 
     def reindex_outcomes(self, progress: Callable[[DeriveProgress], None] = lambda _: None) -> Derived:
         """How each episode ended, derived anew from the rows; stopped half-way, the next index run does the rest. Raises StoreFault."""

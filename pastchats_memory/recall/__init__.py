@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import NamedTuple
 
-from pastchats_memory.citations import cited_hits
 from pastchats_memory.embed import Embedder
-from pastchats_memory.episodes.around import episode_around, said
-from pastchats_memory.episodes.done import FAILED, done_in
-from pastchats_memory.episodes.threads import Thread, cited_attempts, thread_of
+from pastchats_memory.episodes.actions import FAILED, actions_of
+from pastchats_memory.episodes.cite import cite_hits
+from pastchats_memory.episodes.load import load_episode, present_outcome
+from pastchats_memory.episodes.threads import Thread, cite_attempts, find_thread
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import RESOLVED, Block, Hit, Hits, Item, Outcome, Recollection, StoredTask
 from pastchats_memory.recall.budget import within_budget
@@ -215,18 +215,18 @@ def _attempt_to_show(
 
     Who asks for failed ones alone gets them.
     """
-    episode, ending = episode_around(database, item)
+    episode, ending = load_episode(database, item)
     wanted = request.search.filters.outcomes
     found: Sequence[Item] = ()
     judged = _judged(database, episode, ending, hits, wanted) if item.role == "user" else None
     if judged and not _answers_more(episode, judged, terms):
         item, found = judged, episode
-        episode, ending = episode_around(database, item)
-    thread = thread_of(database, episode, ending, hits)
+        episode, ending = load_episode(database, item)
+    thread = find_thread(database, episode, ending, hits)
     later = thread.after or thread.answered if not wanted or "worked" in wanted else None
     if shown := turns.items(database, [int(later.id)] if later else []):
-        instead, theirs = episode_around(database, shown[0])
-        return _Attempt(shown[0], instead, theirs, thread_of(database, instead, theirs, hits), (*found, *episode))
+        instead, theirs = load_episode(database, shown[0])
+        return _Attempt(shown[0], instead, theirs, find_thread(database, instead, theirs, hits), (*found, *episode))
     return _Attempt(item, episode, ending, thread, found)
 
 
@@ -235,7 +235,7 @@ def _answers_more(episode: Sequence[Item], judged: Item, terms: Terms) -> bool:
     spoken = [judged.content, *(turn.content for turn in episode if turn.role == "user")]
     answers = [turn.content for turn in episode if turn.role == "assistant"]
     is_about_more = present("\n".join([*spoken, *answers]), terms.weights) > present("\n".join(spoken), terms.weights)
-    return is_about_more or sum(map(len, answers)) > LONGEST_REPLY or bool(done_in(episode))
+    return is_about_more or sum(map(len, answers)) > LONGEST_REPLY or bool(actions_of(episode))
 
 
 def _judged(
@@ -266,7 +266,7 @@ def _is_in(hit: Hit, turn: Item, ending: Ending) -> bool:
 
 def _asks(text: str) -> bool:
     # Patterns that are compiled where something short was said, and not in every hook.
-    from pastchats_memory.outcome.requests import is_request
+    from pastchats_memory.episodes.outcome.requests import is_request
 
     return "?" in text or "？" in text or any(is_request(sentence) for sentence in _SENTENCE.split(text))
 
@@ -286,7 +286,7 @@ def _recollection(hit: Hit, found: _Attempt, terms: Terms, request: RecallReques
         outcome=Outcome(ending.said),
         is_current=hit.source_project == request.current_project,
         question=None if question is None or question.id == item.id else hit_at(hit, question),
-        done=() if item.role == "note" else done_in(episode),
+        done=() if item.role == "note" else actions_of(episode),
     )
 
 
@@ -294,9 +294,9 @@ def _with_thread(database: Database, memory: Recollection, found: _Attempt) -> R
     """The memory with what shows its outcome, what failed before, and what came of it later."""
     thread = found.thread
     others = [one for one in (*thread.before, thread.after, thread.superseded_by) if one is not None]
-    cited = cited_attempts(database, others) if others else {}
+    cited = cite_attempts(database, others) if others else {}
     return memory._replace(
-        outcome=said(database, found.ending),
+        outcome=present_outcome(database, found.ending),
         before=tuple(cited[one.id] for one in thread.before),
         after=thread.after and cited[thread.after.id],
         superseded_by=thread.superseded_by and cited[thread.superseded_by.id],
@@ -338,7 +338,7 @@ def _task_recollection(hit: Hit, task: StoredTask, terms: Terms, request: Recall
 def _cited(database: Database, memories: Sequence[Recollection]) -> list[Recollection]:
     """The memories, what matched and what asks for it each at the place that holds best."""
     questions = [memory.question for memory in memories if memory.question is not None]
-    cited = cited_hits(database, [*(memory.hit for memory in memories), *questions])
+    cited = cite_hits(database, [*(memory.hit for memory in memories), *questions])
     asking = iter(cited[len(memories) :])
     return [
         memory._replace(hit=hit, question=memory.question and next(asking))

@@ -15,9 +15,9 @@ hardly anything and costs as much as all others together."""
 MOST_PAIRS = 12
 """Pairs of neighbouring words of one query that are looked up."""
 FUNCTION_WORD = 0.5
-"""What a function word counts for: at 0 code loses ("if", "not", "with"), at 1 talk does (benchmarks/README.md)."""
+"""What a function word counts for: at 0 code loses ("if", "not", "with"), at 1 talk does."""
 PASTED_WORD = 0.25
-"""What a word counts for that stands in a paste alone (`benchmarks/pasted.py`)."""
+"""What a word counts for that stands in a paste alone."""
 
 
 class Term(NamedTuple):

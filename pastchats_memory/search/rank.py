@@ -2,8 +2,8 @@
 
 Textbook rank fusion throws away how sure each list is, and is worse than the better of its two lists on two of four
 retrieval sets, by a hair on a third. So a third list enters the fusion, made of evidence on one scale: how much of the question stands in a
-row, how far the row stands out by meaning, what is said around it, and who said it. `benchmarks/README.md` has the
-experiments that set the numbers, and what each is worth.
+row, how far the row stands out by meaning, what is said around it, and who said it. `benchmarks/quality.py`
+measures what each is worth.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ WEIGHTS = {WORDS: 1.0, MEANING: 1.0, TOGETHER: 32.0}
 GOOD_MATCH = 4.0
 """What it would be worth, on the scale of `meant`, to match as well by words as the BEST_MATCHES do on average, of a question
 whose words are as rare as words can be: a row that leads by far is worth many times as much as one of many alike.
-This number and those below are near what `benchmarks/leave_one_out.py` ends at with all sets, moved until hybrid search was as good as
+This number and those below were fitted on all retrieval sets, then moved until hybrid search was as good as
 the better of words and meaning there and on further sets that had no part in it, of code, tasks, questions and agents' transcripts."""
 BEST_MATCHES = 50
 """Rows, the best by words, whose mean a match is held against."""

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from pastchats_memory.embed import Embedder
-from pastchats_memory.episodes.around import episode_around
-from pastchats_memory.episodes.done import done_in
-from pastchats_memory.episodes.problems import are_one, subject
-from pastchats_memory.episodes.threads import attempt_at, cited_attempts, thread_of
+from pastchats_memory.episodes.actions import actions_of
+from pastchats_memory.episodes.load import load_episode
+from pastchats_memory.episodes.problems import extract_subject, is_same_problem
+from pastchats_memory.episodes.threads import cite_attempts, describe_attempt, find_thread
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import RESOLVED, Attempt, Filters, Item, StoredTask, folded
 from pastchats_memory.render import one_line
@@ -102,8 +102,8 @@ def check_prior_work(
     if any(similar.match.is_duplicate for similar in tasks[:MAX_RESULTS]):
         return decide_verdict(tasks, project=project)
     episodes = find_similar_episodes(database, embedder, task_query, filters.hidden)
-    work = decide_verdict(tasks, episodes, subject(task_query.text), project)
-    cited = cited_attempts(database, work.episodes)
+    work = decide_verdict(tasks, episodes, extract_subject(task_query.text), project)
+    cited = cite_attempts(database, work.episodes)
     return replace(work, episodes=tuple(cited[attempt.id] for attempt in work.episodes))
 
 
@@ -122,21 +122,21 @@ def find_similar_episodes(
         StoreFault: the database cannot be read.
     """
     user_turns = Filters(role="user", notes=False, hidden=hidden)
-    topic = subject(query.text)
+    topic = extract_subject(query.text)
     cosines = {turn.id: turn.similarity for turn in vectors.nearest(database, query.vector, MAX_EPISODES, user_turns)}
-    items = [item for item in turn_rows.items(database, list(cosines)) if topic & subject(item.content)]
+    items = [item for item in turn_rows.items(database, list(cosines)) if topic & extract_subject(item.content)]
     request = Request(query.text, limit=MAX_RELATED_TURNS, filters=user_turns)
     related = search(database, embedder, request) if items else ()
     found: list[tuple[float, PriorEpisode]] = []
     for item in items:
         cosine = cosines[item.id]
         match = score_similarity(cosine, cosine, query.text, item.content[:MAX_COMPARED_LENGTH])
-        turns, ending = episode_around(database, item)
+        turns, ending = load_episode(database, item)
         if ending.is_answered:
-            thread = thread_of(database, turns, ending, related)
+            thread = find_thread(database, turns, ending, related)
             episode = PriorEpisode(
-                attempt=attempt_at(database, item, ending),
-                is_same=match.is_duplicate and are_one(query.text, item.content),
+                attempt=describe_attempt(database, item, ending),
+                is_same=match.is_duplicate and is_same_problem(query.text, item.content),
                 is_done=_is_done(database, item, turns, ending),
                 later_success=thread.after if thread.after and _has_visible_work(database, thread.after) else None,
                 superseded_by=thread.superseded_by,
@@ -157,19 +157,19 @@ def _is_done(database: Database, item: Item, turns: Sequence[Item], ending: Endi
         return False
     for later in outcomes.after(database, item.project, item.conversation_id or "", ending.last_index, 1):
         (turn,) = turn_rows.items(database, [later.asked])
-        is_go = turn.metadata.get("kind") != "command" and not subject(turn.content)
-        return is_go and later.ending.said == "worked" and _has_work(episode_around(database, turn)[0])
+        is_go = turn.metadata.get("kind") != "command" and not extract_subject(turn.content)
+        return is_go and later.ending.said == "worked" and _has_work(load_episode(database, turn)[0])
     return False
 
 
 def _has_visible_work(database: Database, attempt: Attempt) -> bool:
     (item,) = turn_rows.items(database, [int(attempt.id)])
-    return _has_work(episode_around(database, item)[0])
+    return _has_work(load_episode(database, item)[0])
 
 
 def _has_work(turns: Sequence[Item]) -> bool:
     """Return whether the turns contain commands, edits or commits."""
-    return bool(done_in(turns)) or any(turn.metadata.get("commits") for turn in turns)
+    return bool(actions_of(turns)) or any(turn.metadata.get("commits") for turn in turns)
 
 
 def decide_verdict(
@@ -194,7 +194,7 @@ def decide_verdict(
     superseded = {one.superseded_by.id: one for one in reversed(episodes) if one.superseded_by is not None}
     for episode in (one for one in episodes if one.is_same):
         earlier = superseded.get(episode.attempt.id)
-        if earlier and not topic & (subject(episode.attempt.asked) - subject(earlier.attempt.asked)):
+        if earlier and not topic & (extract_subject(episode.attempt.asked) - extract_subject(earlier.attempt.asked)):
             episode = earlier  # noqa: PLW2901 - the query shares only the words of the superseded request
         if decision := _judge_episode(episode):
             verdict, reason, attempts = decision

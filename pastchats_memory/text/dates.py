@@ -1,7 +1,7 @@
 """The time that a question speaks of ("in May 2023", "since last week", "on 3 June") as days. Pure.
 
 What bounds one side of time ("since", "before") is a filter: it says when what is sought was said. The day, month or year in
-which something happened is none, since it is told of afterwards too (`benchmarks/README.md`).
+which something happened is none, since it is told of afterwards too.
 """
 
 from __future__ import annotations

@@ -47,14 +47,41 @@ LONGEST = 20_000
 """Characters of the longest text."""
 SHORT = {
     "redact.marks:_RUN_AT_END",
-    "outcome.answers:_ANNOUNCED._compiled",
-    "outcome.faults:OTHERWISE._compiled",
-    "outcome.faults:UNDONE._compiled",
-    "outcome.requests:_INQUIRES._compiled",
+    "episodes.outcome.answers:_ANNOUNCEMENT.compiled",
+    "episodes.outcome.feedback:_MISMATCH.compiled",
+    "episodes.outcome.feedback:_UNDO.compiled",
+    "episodes.outcome.requests:_INQUIRES.compiled",
 }
 """Patterns that are only asked of some hundred characters, as their callers say."""
 ATTACKS = 400
 """Texts a pattern, at most."""
+HELD_UP_ONCE = (
+    ("[", " "),
+    ("", "1"),
+    ("", " "),
+    ("", "/*"),
+    ("", "-"),
+    ("", "\n"),
+    ("", "x"),
+    ("cwd:a", " "),
+    ("", "<user_query>"),
+    ("", "<!--"),
+    ("a", "0"),
+    ("## A", " "),
+    ('a="', "_"),
+    ("<|im_start|>", "a"),
+    ("a.", "a"),
+    (" is", " "),
+)
+"""Start and repeated part of texts that held up a pattern of this package once. Every pattern is tried with them."""
+KNOWN_SLOW = {
+    r"(?:a+)+b": "a",
+    r"\s*\n?\s*x": "\n",
+    r"<!--.*?-->": "<!--a",
+    r"(?:_|a_)+\d": "_",
+    r"(\w+\s?)*:": "a",
+}
+"""Patterns that the scan must find slow, and what is repeated to show it."""
 
 
 @dataclass(frozen=True)
@@ -360,7 +387,8 @@ def growth(time_of: Callable[[str], float], attack: tuple[str, str, str], longes
 def slow_uses(used: Used, longest: int, most: int = ATTACKS) -> Iterator[Slow]:
     """The first text that holds up each use of a pattern."""
     for use in used.uses:
-        for attack in islice(attacks(used.pattern), most):
+        made = islice(attacks(used.pattern), most)
+        for attack in (*((start, pump, "\x00") for start, pump in HELD_UP_ONCE), *made):
             grown, took = growth(lambda text, use=use: seconds(done(used.pattern, use, text)), attack, longest)
             if grown:
                 yield Slow(used.where, use, attack, grown, took)
@@ -376,6 +404,9 @@ def main() -> int:
     found = [used for used in found_patterns() if used.where.startswith(options.only)]
     if not found:
         parser.error(f"no pattern stands at a place that begins with {options.only!r}, such as outcome.faults")
+    for pattern in KNOWN_SLOW:
+        if not list(slow_uses(Used("known", re.compile(pattern, re.DOTALL), ("search",)), options.longest)):
+            sys.exit(f"the scan does not notice that {pattern} is slow")
     held_up = 0
     for used in found:
         for slow in slow_uses(used, options.longest):

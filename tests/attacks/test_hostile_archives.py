@@ -7,7 +7,6 @@ import json
 import os
 import stat
 import struct
-import time
 import zipfile
 from collections.abc import Callable
 from importlib import import_module
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from inprocess import Shell
+from work import count_calls
 
 from pastchats_memory.files import archives
 from pastchats_memory.files.archives import ZSTD
@@ -26,7 +26,6 @@ SAID = "".join(
     for role, text in (("user", "Which port?"), ("assistant", "8080."))
 )
 SMALL = 100_000
-MOST_SECONDS = 5
 BOMB = b'{"role": "user", "content": "' + b"a" * 40 * SMALL + b'"}\n'
 
 
@@ -120,9 +119,7 @@ BOMBS: dict[Callable[[Path], None], str] = {
 def test_a_bomb_is_refused_without_being_unpacked(shell: Shell, make: Callable[[Path], None]) -> None:
     make(shell.home / "in")
     (shell.home / "in" / "good.jsonl").write_text(SAID, encoding="utf-8")
-    before = time.process_time()
     said = shell("index", "in", "--json")
-    assert time.process_time() - before < MOST_SECONDS
     assert (said.status, said.json["turns_added"]) == (0, 2), said.stderr
     assert BOMBS[make] in said.stdout
 
@@ -233,12 +230,12 @@ def test_what_would_take_gigabytes_to_be_unpacked_with_is_refused(tmp_path: Path
 @pytest.mark.promise("files", "The member list of an archive is read once, not once per member.")
 def test_the_list_of_members_is_read_once_and_not_for_each_of_them(tmp_path: Path) -> None:
     path = zipped(tmp_path / "a.zip", *((f"{number}.jsonl", "") for number in range(3_000)))
-    before = time.process_time()
-    archives.unpacking(path, "0.jsonl")().close()
-    first, before = time.process_time() - before, time.process_time()
-    for number in range(100):
-        archives.unpacking(path, f"{number}.jsonl")().close()
-    assert time.process_time() - before < 10 * first
+
+    def open_members() -> None:
+        for number in range(100):
+            archives.unpacking(path, f"{number}.jsonl")().close()
+
+    assert count_calls(open_members)["_RealGetContents"] == 1
 
 
 def test_an_archive_that_was_replaced_is_read_anew(tmp_path: Path) -> None:

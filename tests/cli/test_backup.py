@@ -7,7 +7,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -15,9 +14,12 @@ import pytest
 from older_builds import make_older
 from outcomes import explained, turns
 from program import REPOSITORY, Program, write_messages
+from self_signal import PATIENT, with_checksum_vectors
+from waiting import HANG_S
 from whole import assert_whole, state
 
 from pastchats_memory import Memory
+from pastchats_memory.store import database as database_module
 from pastchats_memory.store.database import open_database
 
 LONG = 1000
@@ -258,28 +260,23 @@ def _many(folder: Path) -> None:
     write_messages(folder / "many.jsonl", *lines)
 
 
-QUICK = """
-import numpy
-from pastchats_memory.embed.packaged import PackagedEmbedder
-
-def embed(self, texts):
-    for text in texts:
-        yield numpy.random.default_rng(len(text)).normal(size=384).astype("float32")
-
-PackagedEmbedder.embed = embed
-"""
-SLOW_COPY = """
-import apsw, time
+SIGNAL_IN_COPY = """
+import os
 from pastchats_memory.store import backup
 
+steps = 0
+
 def pages(copying):
+    global steps
     while not copying.done:
         copying.step(40)
-        print("step", flush=True)
-        time.sleep(.05)
+        steps += 1
+        if steps == {steps}:
+            os.kill(os.getpid(), {number:d})
 
 backup._copy_pages = pages
 """
+"""Copy few pages at a time, and send the process a signal after so many steps."""
 
 
 @pytest.fixture(scope="module")
@@ -289,7 +286,7 @@ def _large(_webhooks: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = Program(home)
     assert program("backup", home / "small.db").status == 0
     _many(home / "history")
-    assert program.altered(QUICK)("index", "history").status == 0
+    assert with_checksum_vectors(program)("index", "history").status == 0
     return home
 
 
@@ -308,13 +305,9 @@ def test_killed_half_way_nothing_has_changed_and_what_is_left_goes_with_the_next
         assert large("restore", large.home / "small.db", "--yes").status == 0
     before = _state(large.database)
     arguments = [file] if command == "backup" else [file, "--yes"]
-    process = large.altered(SLOW_COPY).started(command, *arguments)
-    assert process.stdout is not None
     steps = 4 if command == "backup" else file.stat().st_size // (40 * 4096) + 8  # into the second copy
-    for _ in range(steps):
-        assert process.stdout.readline() == "step\n"
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
+    mortal = large.primed(SIGNAL_IN_COPY.format(steps=steps, number=signal.SIGKILL))
+    assert mortal(command, *arguments).status == -signal.SIGKILL
     assert file.exists() == (command == "restore")
     assert any("partial" in name for name in _names(large.home))
     assert _state(large.database) == before
@@ -324,31 +317,28 @@ def test_killed_half_way_nothing_has_changed_and_what_is_left_goes_with_the_next
 
 
 def test_interrupted_from_the_keyboard_nothing_is_left(large: Program) -> None:
-    process = large.altered(SLOW_COPY).started("backup", large.home / "kept.db")
-    assert process.stdout is not None
-    process.stdout.readline()
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
-    assert process.returncode == 130
+    stopped = large.primed(SIGNAL_IN_COPY.format(steps=1, number=signal.SIGINT))("backup", large.home / "kept.db")
+    assert stopped.status == 130
     assert not any("kept" in name for name in _names(large.home))
 
 
-def test_a_backup_while_something_indexes_holds_whole_batches(large: Program) -> None:
+def test_a_backup_while_something_indexes_holds_whole_batches(large: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database_module, "BUSY_MS", 1000 * HANG_S)
     write_messages(
         large.home / "history" / "new.jsonl",
         *(("user", f"New sentence {place}") for place in range(600)),
         conversation="c2",
     )
-    indexing = large.altered(QUICK).started("index", "history")
-    sizes = set()
-    while indexing.poll() is None:
+    indexing = with_checksum_vectors(large, PATIENT).started("index", "history")
+    sizes, has_ended = set(), False
+    while not has_ended:
+        has_ended = indexing.poll() is not None
         with Memory.open(large.database) as memory:
             sizes.add(memory.backup(large.home / "kept.db", force=True).turns)
         with open_database(large.home / "kept.db") as database:
             assert_whole(database)
     said = indexing.communicate()
     assert indexing.returncode == 0, said
-    assert sizes
     assert all((size - LONG - 2) % 256 in (0, 600 % 256) for size in sizes)
 
 
@@ -360,7 +350,6 @@ def test_who_reads_while_a_restore_goes_on_sees_the_old_memory_or_the_new_one(la
         while restoring.poll() is None:
             seen.add(memory.status().turns)
             assert memory.search("webhooks", mode="keyword")
-            time.sleep(0.01)
         said = restoring.communicate()
         assert restoring.returncode == 0, said
         seen.add(memory.status().turns)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from outcomes import error_of, explained
 from program import Program
+from waiting import HANG_S
 
 from pastchats_memory import cli
 from pastchats_memory.cli import is_terminal
@@ -140,7 +141,13 @@ def test_an_explained_error_leaves_no_traceback_and_a_bug_leaves_one_with_exit_7
 def _shell(program: Program, line: str) -> subprocess.CompletedProcess[str]:
     variables = {**program.environment, "P": program.command[0]}
     return subprocess.run(
-        ["bash", "-c", line], cwd=program.home, env=variables, capture_output=True, text=True, timeout=60, check=False
+        ["bash", "-c", line],
+        cwd=program.home,
+        env=variables,
+        capture_output=True,
+        text=True,
+        timeout=HANG_S,
+        check=False,
     )
 
 

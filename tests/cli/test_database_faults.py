@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 from outcomes import error_of, explained, turns
 from program import Program, write_messages
+from self_signal import PATIENT
+from waiting import HANG_S
 
 READING = (["search", "webhooks"], ["recall", "webhooks"], ["show", "1"], ["status"], ["doctor"])
 COMMANDS = (["search", "webhooks"], ["index", "history"])
@@ -88,7 +90,7 @@ def test_what_cannot_be_a_database_file_is_explained_at_once(indexed: Program, k
         "no such home": "~no-such-person/memory.db",
     }.get(kind, place)
     for command in (["search", "webhooks"], ["index", "history"])[kind == "no such home" :]:
-        explained(indexed(*command, "--db", named, timeout=20), "Error: ")
+        explained(indexed(*command, "--db", named), "Error: ")
 
 
 def test_a_damaged_database_is_called_damaged_and_doctor_says_what_to_do(indexed: Program) -> None:
@@ -272,7 +274,7 @@ def test_a_full_disk_is_explained_and_the_database_keeps_what_it_has(indexed: Pr
     database = small_disk / "memory.db"
     assert indexed("index", "history", "--db", database).status == 0
     _long_history(indexed.home / "long")
-    explained(indexed.altered(QUICK)("index", "long", "--db", database), "the disk is full")
+    explained(indexed.primed(QUICK)("index", "long", "--db", database), "the disk is full")
     assert turns(indexed, database) >= 2
     assert indexed("search", "webhooks", "--db", database).status == 0
     with sqlite3.connect(database) as connection:
@@ -307,14 +309,14 @@ def test_a_disk_with_too_little_room_for_a_chunk_of_vectors_is_full_and_no_damag
 ) -> None:
     (small_disk / "ballast").write_bytes(b"\0" * (1 << 20))
     _long_history(indexed.home / "long")
-    explained(indexed.altered(QUICK)("index", "long", "--db", small_disk / "memory.db"), "the disk is full")
+    explained(indexed.primed(QUICK)("index", "long", "--db", small_disk / "memory.db"), "the disk is full")
 
 
 def test_an_export_for_which_there_is_no_room_is_explained_and_leaves_no_traceback(
     indexed: Program, small_disk: Path
 ) -> None:
     _long_history(indexed.home / "long")
-    assert indexed.altered(QUICK)("index", "long").status == 0
+    assert indexed.primed(QUICK)("index", "long").status == 0
     (small_disk / "ballast").write_bytes(b"\0" * (11 << 18))
     exported = indexed("export", small_disk / "memory.jsonl")
     explained(exported, "No space left")
@@ -336,7 +338,7 @@ def test_a_file_size_limit_is_explained_and_the_database_keeps_what_it_has(index
     assert run.returncode == 2, run
     assert "Traceback" not in run.stderr
     assert turns(indexed) == 2
-    assert indexed.altered(QUICK)("index", "long").status == 0
+    assert indexed.primed(QUICK)("index", "long").status == 0
     assert turns(indexed) == 242
 
 
@@ -372,8 +374,8 @@ def test_two_first_runs_at_once_make_one_database(program: Program) -> None:
         )
     for attempt in range(2):
         database = program.home / f"{attempt}.db"
-        running = [program.started("index", "history", "--db", database) for _ in range(2)]
-        said = [process.communicate(timeout=60) for process in running]
+        running = [program.primed(PATIENT).started("index", "history", "--db", database) for _ in range(2)]
+        said = [process.communicate(timeout=HANG_S) for process in running]
         assert [process.returncode for process in running] == [0, 0], said
         assert turns(program, database) == 12
 

@@ -49,10 +49,10 @@ def test_every_example_in_the_help_of_a_command_runs(
     tools.mkdir()
     (tools / "jq").write_text("#!/bin/sh\ncat >/dev/null\n", encoding="utf-8")
     (tools / "jq").chmod(0o755)
-    for place, example in enumerate(examples):
+    for example in examples:
         run = (
             own_demo.typed(example)
-            if place and SHELL.isdisjoint(example) and "--watch" not in example
+            if SHELL.isdisjoint(example) and "--watch" not in example
             else in_a_shell(own_demo, example, tools)
         )
         if "use the packaged one" in run.stderr:  # a model of the hub, which is not reached from here
@@ -63,7 +63,7 @@ def test_every_example_in_the_help_of_a_command_runs(
 
 
 SHELL = frozenset("|<>&;~*$`")
-"""What only a shell understands. The first example of each command is run by one whatever it has."""
+"""Characters that only a shell understands."""
 
 
 def in_a_shell(program: Program, line: str, tools: Path) -> Run:

@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -214,9 +213,7 @@ def test_a_projects_file_that_is_none_hangs_nothing(tmp_path: Path, kind: str) -
         file.mkdir()
     else:
         file.symlink_to(tmp_path / "nothing")
-    start = time.monotonic()
     assert load("x", {}, here=tmp_path).budget == 1500
-    assert time.monotonic() - start < 1
 
 
 def test_paths_of_ones_own_file_are_relative_to_it(tmp_path: Path) -> None:

@@ -63,18 +63,15 @@ def _file_faults(path: Path, id_: str, covered: list[str]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def existing_tests() -> set[str]:
-    """Every test that pytest collects, without parameters."""
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "--collect-only",
-        "-p",
-        "no:randomly",
-        "tests",
-    ]
+    """Return the id of every test function, and of every scenario, which only pytest can name; without parameters."""
+    functions = {
+        f"{path.relative_to(REPOSITORY).as_posix()}::{name}"
+        for path in (REPOSITORY / "tests").rglob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    command = [sys.executable, "-m", "pytest", "--collect-only", "tests/features"]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, encoding="utf-8", check=True)
-    return {line.partition("[")[0] for line in done.stdout.splitlines() if "::" in line}
+    return functions | {line.partition("[")[0] for line in done.stdout.splitlines() if "::" in line}
 
 
 def test_the_index_is_whole(existing_tests: set[str]) -> None:

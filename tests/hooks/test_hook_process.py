@@ -1,4 +1,4 @@
-"""The hook as an agent runs it: a process with a body on stdin. Whatever is broken, it ends in time with 0."""
+"""The hook as an agent runs it: a process with a body on stdin. Whatever is broken, it ends with 0."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 from program import Program, write_messages
+from waiting import FOREVER_S, HANG_S, wait_until
 
 PROMPT = "How did we build the webhook retries with backoff?"
 
@@ -22,27 +22,26 @@ PROMPT = "How did we build the webhook retries with backoff?"
 def hooked(own_demo: Program) -> Program:
     """The program with a home of its own; the limit is wide, since a busy machine is no fault of the hook."""
     return own_demo.with_variables(
-        HOME=str(own_demo.home), XDG_STATE_HOME=str(own_demo.home / "state"), PASTCHATS_MEMORY_HOOK_SECONDS="30"
+        HOME=str(own_demo.home), XDG_STATE_HOME=str(own_demo.home / "state"), PASTCHATS_MEMORY_HOOK_SECONDS=str(HANG_S)
     )
 
 
-def told(program: Program, event: str, body: object, agent: str = "claude-code") -> tuple[int, str, str, float]:
-    """Status, stdout, stderr and seconds of a hook that is told a body."""
-    start = time.monotonic()
+def told(program: Program, event: str, body: object, agent: str = "claude-code") -> tuple[int, str, str]:
+    """Run a hook with a body on stdin and return its status, stdout and stderr."""
     done = subprocess.run(
         [*program.command, "hook", agent, event],
         input=body if isinstance(body, bytes) else json.dumps(body).encode(),
         cwd=program.home,
         env=program.environment,
         capture_output=True,
-        timeout=60,
+        timeout=HANG_S,
         check=False,
     )
-    return done.returncode, done.stdout.decode(), done.stderr.decode(), time.monotonic() - start
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
 def context(program: Program, body: dict[str, Any], event: str = "UserPromptSubmit", agent: str = "claude-code") -> str:
-    status, stdout, stderr, _ = told(program, event, body, agent)
+    status, stdout, stderr = told(program, event, body, agent)
     assert (status, stderr) == (0, "")
     if not stdout:
         return ""
@@ -116,9 +115,8 @@ def test_every_agent_is_answered_in_its_own_form(hooked: Program, agent: str, ev
     ],
 )
 def test_whatever_comes_on_stdin_it_ends_with_0_and_without_a_word(hooked: Program, body: bytes) -> None:
-    status, _, stderr, seconds = told(hooked, "UserPromptSubmit", body)
+    status, _, stderr = told(hooked, "UserPromptSubmit", body)
     assert (status, stderr) == (0, "")
-    assert seconds < 30
 
 
 def test_what_is_no_event_is_noted_without_a_word_of_it(hooked: Program) -> None:
@@ -128,18 +126,16 @@ def test_what_is_no_event_is_noted_without_a_word_of_it(hooked: Program) -> None
     assert "webhook" not in log
 
 
-def test_an_endless_stdin_ends_in_time(hooked: Program) -> None:
+def test_an_endless_stdin_ends(hooked: Program) -> None:
     program = hooked.with_variables(PASTCHATS_MEMORY_HOOK_SECONDS="0.7")
     read_end, write_end = os.pipe()
-    start = time.monotonic()
     with subprocess.Popen(
         [*program.command, "hook", "claude-code", "UserPromptSubmit"], stdin=read_end, env=program.environment
     ) as hook:
-        status = hook.wait(timeout=30)
+        status = hook.wait(timeout=HANG_S)
     os.close(read_end)
     os.close(write_end)
     assert status == 0
-    assert time.monotonic() - start < 20
 
 
 def broken(program: Program) -> Iterator[tuple[str, Program]]:
@@ -161,16 +157,17 @@ def broken(program: Program) -> Iterator[tuple[str, Program]]:
     yield "raises", program.altered("import pastchats_memory.memory as m; m.Memory.open = lambda *a, **k: 1 / 0")
     yield (
         "hangs",
-        program.altered("import pastchats_memory.memory as m, time; m.Memory.open = lambda *a, **k: time.sleep(600)"),
+        program.altered(
+            f"import pastchats_memory.memory as m, time; m.Memory.open = lambda *a, **k: time.sleep({FOREVER_S})"
+        ),
     )
 
 
 @pytest.mark.parametrize("kind", ["missing", "text", "folder", "no model", "aborts", "raises", "hangs"])
-def test_whatever_is_broken_it_ends_with_0_and_in_time(hooked: Program, kind: str) -> None:
+def test_whatever_is_broken_it_ends_with_0(hooked: Program, kind: str) -> None:
     program = dict(broken(hooked.with_variables(PASTCHATS_MEMORY_HOOK_SECONDS="3")))[kind]
-    status, _, stderr, seconds = told(program, "UserPromptSubmit", {"session_id": "s", "prompt": PROMPT})
+    status, _, stderr = told(program, "UserPromptSubmit", {"session_id": "s", "prompt": PROMPT})
     assert (status, stderr) == (0, "")
-    assert seconds < 30
 
 
 def test_a_fault_is_logged_without_content(hooked: Program) -> None:
@@ -184,7 +181,7 @@ def test_a_fault_is_logged_without_content(hooked: Program) -> None:
 @pytest.mark.promise("text", "An event name cannot forge a line in the hook log.")
 def test_whatever_a_caller_says_of_itself_is_one_line_of_the_log(hooked: Program) -> None:
     for event in ("no\n2026-01-01T00:00:00+00:00\tforged", "\x1b[2J", os.fsdecode(b"\xff")):
-        assert told(hooked, event, {"prompt": PROMPT})[:3] == (0, "", "")
+        assert told(hooked, event, {"prompt": PROMPT}) == (0, "", "")
     log = (hooked.home / "state" / "pastchats-memory" / "hooks.log").read_text(encoding="utf-8")
     assert [line.split("\t")[3] for line in log.splitlines()] == ["KeyError"] * 3
     assert log.replace("\n", "").replace("\t", "").isprintable()
@@ -202,19 +199,10 @@ def test_the_end_of_a_session_indexes_it_and_leaves_no_process(hooked: Program) 
     transcript = write_messages(
         hooked.home / "new.jsonl", ("user", "Which port does the ledger use?"), ("assistant", "Port 7411.")
     )
-    status, stdout, stderr, seconds = told(
-        hooked, "SessionEnd", {"session_id": "s", "transcript_path": str(transcript)}
-    )
+    status, stdout, stderr = told(hooked, "SessionEnd", {"session_id": "s", "transcript_path": str(transcript)})
     assert (status, stdout, stderr) == (0, "", "")
-    assert seconds < 30
-    for _ in range(300):
-        if hooked("search", "ledger port 7411", "--mode", "keyword", "--json").results[:1] and not _background(
-            transcript
-        ):
-            break
-        time.sleep(0.1)
-    assert "7411" in hooked("search", "ledger port 7411", "--mode", "keyword", "--json").stdout
-    assert _background(transcript) == []
+    wait_until(lambda: "7411" in hooked("search", "ledger port 7411", "--mode", "keyword", "--json").stdout)
+    wait_until(lambda: not _background(transcript))
 
 
 def test_sessions_that_end_at_once_are_all_indexed_by_one_process_at_a_time(hooked: Program) -> None:
@@ -227,12 +215,8 @@ def test_sessions_that_end_at_once_are_all_indexed_by_one_process_at_a_time(hook
     before = hooked("status", "--json").results[0]["turns"]
     with ThreadPoolExecutor(count) as pool:
         assert {done[0] for done in pool.map(lambda body: told(hooked, "SessionEnd", body), bodies)} == {0}
-    for _ in range(600):
-        if hooked("status", "--json").results[0]["turns"] == before + 2 * count:
-            break
-        time.sleep(0.1)
-    assert hooked("status", "--json").results[0]["turns"] == before + 2 * count
-    assert list((hooked.home / "state").rglob("waiting/*")) == []
+    wait_until(lambda: hooked("status", "--json").results[0]["turns"] == before + 2 * count)
+    wait_until(lambda: not list((hooked.home / "state").rglob("waiting/*")))
 
 
 def test_a_session_s_end_that_a_kill_left_waiting_is_indexed_at_the_next_one_whatever_waits_before_it(
@@ -247,11 +231,7 @@ def test_a_session_s_end_that_a_kill_left_waiting_is_indexed_at_the_next_one_wha
     (waiting / "0.json").touch()  # as a machine leaves it that goes down before the disk has the words
     (waiting / "1.json").write_text(json.dumps([hooked.environment["PASTCHATS_MEMORY_DB"], str(lost)]))
     assert told(hooked, "SessionEnd", {"session_id": "s", "transcript_path": str(ended)})[0] == 0
-    for _ in range(300):
-        if "lost anchor" in hooked("search", "lost anchor", "--mode", "keyword", "--json").stdout:
-            break
-        time.sleep(0.1)
-    assert "lost anchor" in hooked("search", "lost anchor", "--mode", "keyword", "--json").stdout
+    wait_until(lambda: "lost anchor" in hooked("search", "lost anchor", "--mode", "keyword", "--json").stdout)
     assert "torn wish" in (waiting.parent / "hooks.log").read_text()
 
 
@@ -264,12 +244,8 @@ def test_a_session_of_copilot_is_found_by_its_id_alone(hooked: Program) -> None:
     body = {"sessionId": "c0ffee-1", "timestamp": 1763800000000, "cwd": str(hooked.home), "reason": "complete"}
     before = hooked("status", "--json").results[0]["turns"]
     assert told(hooked, "sessionEnd", {**body, "sessionId": "../c0ffee-1"}, "copilot")[0] == 0
-    assert told(hooked, "sessionEnd", body, "copilot")[:3] == (0, "", "")
-    for _ in range(300):
-        if hooked("status", "--json").results[0]["turns"] > before:
-            break
-        time.sleep(0.1)
-    assert hooked("status", "--json").results[0]["turns"] > before
+    assert told(hooked, "sessionEnd", body, "copilot") == (0, "", "")
+    wait_until(lambda: hooked("status", "--json").results[0]["turns"] > before)
 
 
 def _background(transcript: Path) -> list[str]:

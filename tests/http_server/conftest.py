@@ -8,6 +8,7 @@ import httpx
 import pytest
 from program import Program
 from served import Endpoint, Server, chat_endpoint, serving
+from waiting import HANG_S
 
 
 @pytest.fixture(scope="module")
@@ -26,5 +27,5 @@ def server(demo: Program, endpoint: Endpoint) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def client(server: Server) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=server.url, timeout=30) as asking:
+    with httpx.Client(base_url=server.url, timeout=HANG_S) as asking:
         yield asking

@@ -7,15 +7,19 @@ import re
 import socket
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import httpx
 from program import Program
+from waiting import HANG_S
 
+get, post = (partial(send, timeout=HANG_S) for send in (httpx.get, httpx.post))
+"""As httpx has them, with a limit that only a hanging server exceeds."""
 STARTED = re.compile(r"Serving on (http://\S+)")
 
 
@@ -26,11 +30,15 @@ class Server:
     url: str
     process: subprocess.Popen[str]
     said: list[str]
+    reading: threading.Thread
+    """Reads what the server says until it ends."""
 
     def end(self, number: int) -> int:
-        """Send a signal and wait for the exit code."""
+        """Send a signal, wait for the end and return the exit code; then `said` is complete."""
         self.process.send_signal(number)
-        return self.process.wait(20)
+        code = self.process.wait(HANG_S)
+        self.reading.join(HANG_S)
+        return code
 
 
 @contextmanager
@@ -49,11 +57,11 @@ def serving(program: Program, *arguments: object) -> Iterator[Server]:
     reading = threading.Thread(target=lambda: said.extend(process.stderr or ()), daemon=True)
     reading.start()
     try:
-        yield Server(url, process, said)
+        yield Server(url, process, said, reading)
     finally:
         process.kill()
         process.wait()
-        reading.join(10)
+        reading.join(HANG_S)
         for stream in (process.stdout, process.stderr):
             assert stream is not None
             stream.close()
@@ -70,7 +78,11 @@ class Endpoint:
     breaks_off: bool = False
     ends_with_done: bool = True
     first_chunk_read: threading.Event = field(default_factory=threading.Event)
-    seconds: float = 0.0
+    may_answer: threading.Event = field(default_factory=threading.Event)
+    """Unset to hold every answer back."""
+
+    def __post_init__(self) -> None:
+        self.may_answer.set()
 
 
 WORDS = ("Jitter ", "spreads ", "them.")
@@ -107,7 +119,7 @@ def chat_endpoint() -> Iterator[Endpoint]:
         def _answer(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
             endpoint.seen.append({"path": self.path, "body": body, "headers": dict(self.headers)})
-            time.sleep(endpoint.seconds)
+            endpoint.may_answer.wait(HANG_S)
             if body.get("stream") and endpoint.status == 200:
                 self._stream()
             else:
@@ -128,7 +140,7 @@ def chat_endpoint() -> Iterator[Endpoint]:
                     if endpoint.breaks_off:
                         self.close_connection = True
                         return
-                    endpoint.first_chunk_read.wait(10)
+                    endpoint.first_chunk_read.wait(HANG_S)
                 for half in (part[:9], part[9:]):
                     self.wfile.write(f"{len(half):x}\r\n".encode() + half + b"\r\n")
                     self.wfile.flush()
@@ -143,6 +155,7 @@ def chat_endpoint() -> Iterator[Endpoint]:
             yield endpoint
         finally:
             endpoint.first_chunk_read.set()
+            endpoint.may_answer.set()
             server.shutdown()
             thread.join()
 

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from program import Program, write_messages
-from served import WORDS, Endpoint, nowhere, serving
+from served import WORDS, Endpoint, get, nowhere, post, serving
 
 QUESTION = "why did the retries cause a thundering herd? we use jitter"
 PATH = "/v1/chat/completions"
@@ -21,6 +21,7 @@ def fresh(endpoint: Endpoint) -> Iterator[None]:
     before = dict(vars(endpoint))
     endpoint.seen.clear()
     endpoint.first_chunk_read.clear()
+    endpoint.may_answer.set()
     yield
     vars(endpoint).update(before)
 
@@ -117,14 +118,14 @@ def test_a_configured_key_goes_on_and_neither_the_clients_nor_our_token_does(dem
     )
     with serving(ours) as server:
         shown = {"Authorization": "Bearer sesame"}
-        assert httpx.post(server.url + PATH, json=chat(), headers=shown).status_code == 200
+        assert post(server.url + PATH, json=chat(), headers=shown).status_code == 200
         assert endpoint.seen[0]["headers"]["Authorization"] == "Bearer configured"
         assert "sesame" not in str(endpoint.seen)
         endpoint.status, endpoint.body = 401, b'{"error": {"message": "bad key"}}'
-        assert refused(httpx.post(server.url + PATH, json=chat(), headers=shown)) == (502, "upstream")
+        assert refused(post(server.url + PATH, json=chat(), headers=shown)) == (502, "upstream")
     keyless = ours.with_variables(PASTCHATS_MEMORY_CHAT_API_KEY="")
     with serving(keyless) as server:
-        httpx.post(server.url + PATH, json=chat(), headers=shown)
+        post(server.url + PATH, json=chat(), headers=shown)
     assert "sesame" not in str(endpoint.seen)
 
 
@@ -176,11 +177,11 @@ def test_an_endpoint_that_is_slow_or_away_is_told(demo: Program, endpoint: Endpo
     slow = Program(demo.home).with_variables(
         PASTCHATS_MEMORY_CHAT_ENDPOINT=endpoint.url, PASTCHATS_MEMORY_CHAT_TIMEOUT="1"
     )
-    endpoint.seconds = 3
+    endpoint.may_answer.clear()
     with serving(slow) as server:
-        assert refused(httpx.post(server.url + PATH, json=chat(), timeout=20)) == (504, "upstream")
+        assert refused(post(server.url + PATH, json=chat())) == (504, "upstream")
     with serving(Program(demo.home), "--chat-endpoint", nowhere()) as server:
-        assert refused(httpx.post(server.url + PATH, json=chat())) == (502, "upstream")
+        assert refused(post(server.url + PATH, json=chat())) == (502, "upstream")
 
 
 def test_a_wrong_parameter_is_refused_whether_or_not_the_chat_asks_anything(client: httpx.Client) -> None:
@@ -191,8 +192,8 @@ def test_a_wrong_parameter_is_refused_whether_or_not_the_chat_asks_anything(clie
 
 def test_without_an_endpoint_it_says_what_to_configure(demo: Program, program: Program) -> None:
     with serving(Program(demo.home)) as server:
-        reply = httpx.post(server.url + PATH, json=chat())
-        assert refused(httpx.get(f"{server.url}/v1/models")) == (404, "no_chat_endpoint")
+        reply = post(server.url + PATH, json=chat())
+        assert refused(get(f"{server.url}/v1/models")) == (404, "no_chat_endpoint")
     assert refused(reply) == (404, "no_chat_endpoint")
     assert "PASTCHATS_MEMORY_CHAT_ENDPOINT" in reply.json()["error"]["hint"]
     assert program("serve", "--chat-endpoint", "localhost:11434").status == 2
@@ -217,7 +218,7 @@ def test_hostile_words_stay_quoted_within_the_context(program: Program, endpoint
     write_messages(program.home / "chat.jsonl", ("user", hostile), ("assistant", "The deploy freeze policy holds."))
     assert program("index", "chat.jsonl").status == 0
     with serving(program, "--chat-endpoint", endpoint.url) as server:
-        reply = httpx.post(server.url + PATH, json=chat("deploy freeze policy"))
+        reply = post(server.url + PATH, json=chat("deploy freeze policy"))
     assert reply.json()["sources"]
     sent = endpoint.seen[0]["body"]["messages"][1]["content"]
     assert "\u202e" not in sent + reply.text

@@ -7,10 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import httpx
 import pytest
 from program import Program
-from served import Endpoint, Server, serving
+from served import Endpoint, Server, get, serving
+from waiting import HANG_S
 
 AT_LENGTH = "FUZZ_HTTP_EXAMPLES" in os.environ
 HOW = (
@@ -29,6 +29,8 @@ def asked_by_schemathesis(server: Server, folder: Path, *further: str) -> str:
         "run",
         f"{server.url}/openapi.json",
         *HOW,
+        "--request-timeout",
+        str(HANG_S),
         *further,
         "--no-color",
     ]
@@ -39,7 +41,7 @@ def asked_by_schemathesis(server: Server, folder: Path, *further: str) -> str:
 
 def test_what_is_served_is_as_it_is_described(server: Server, endpoint: Endpoint, tmp_path: Path) -> None:
     said = asked_by_schemathesis(server, tmp_path)
-    described = httpx.get(f"{server.url}/openapi.json").json()["paths"]
+    described = get(f"{server.url}/openapi.json").json()["paths"]
     operations = sum(len(of_path) for of_path in described.values())
     assert f"{operations} selected / {operations} total" in said
     assert endpoint.seen
@@ -49,5 +51,5 @@ def test_what_is_served_is_as_it_is_described(server: Server, endpoint: Endpoint
 @pytest.mark.skipif(not AT_LENGTH, reason="make fuzz-http asks a server with a token, too")
 def test_behind_a_token_it_is_as_described_too(demo: Program, tmp_path: Path) -> None:
     with serving(Program(demo.home), "--token", "of-my-own") as guarded:
-        assert httpx.get(f"{guarded.url}/search?query=a").status_code == 401
+        assert get(f"{guarded.url}/search?query=a").status_code == 401
         asked_by_schemathesis(guarded, tmp_path, "--header", "Authorization: Bearer of-my-own")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from program import write_messages
+from work import count_calls, opened_files
 
 from pastchats_memory import Memory
 
@@ -57,20 +57,19 @@ def test_with_force_every_file_is_read_again_and_nothing_is_embedded(tmp_path: P
     assert (report.files_unchanged, len(report.taken), report.embedded, report.cached) == (0, 1, 0, 2)
 
 
-def test_five_thousand_unchanged_files_take_less_than_a_second(tmp_path: Path) -> None:
-    for number in range(5_000):
-        folder = tmp_path / "history" / str(number % 50)
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{number}.json").write_text("{}", encoding="utf-8")
-    with Memory.open(tmp_path / "memory.db") as memory:
-        memory.index([tmp_path / "history"])
-        taken = []
-        for _ in range(3):
-            start = time.process_time()  # other programs on the machine are no fault of ours
-            report = memory.index([tmp_path / "history"])
-            taken.append(time.process_time() - start)
-    assert report.files_unchanged == 5_000
-    assert min(taken) < 1
+def test_no_unchanged_file_is_opened_and_none_costs_a_statement(tmp_path: Path) -> None:
+    statements = {}
+    for count in (10, 200):
+        history = tmp_path / f"history-{count}"
+        for number in range(count):
+            write_messages(history / str(number % 5) / f"{number}.jsonl", ("user", "Question?"))
+        with Memory.open(tmp_path / f"{count}.db") as memory:
+            memory.index([history])
+            with opened_files() as opened:
+                assert memory.index([history]).files_unchanged == count
+            assert [path for path in opened if path.startswith(str(history)) and path.endswith(".jsonl")] == []
+            statements[count] = count_calls(lambda memory=memory, history=history: memory.index([history]))["run"]
+    assert statements[10] == statements[200]
 
 
 def test_a_note_that_was_taken_stays_taken_and_costs_nothing_without_the_option(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ Database.transaction = watched
 with Memory.open(sys.argv[2]) as memory:
     memory.index([sys.argv[1]])
     assert memory.status().turns == 2
-assert "pastchats_memory.outcome" in sys.modules
+assert "pastchats_memory.episodes.outcome" in sys.modules
 print(*(name for name in loaded if name.startswith("pastchats_memory")))
 """
 

@@ -8,7 +8,6 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Awaitable, Callable
 from contextlib import closing
 from pathlib import Path
@@ -21,13 +20,14 @@ from jsonschema import Draft202012Validator
 from mcp import Client, StdioServerParameters
 from mcp.types import CallToolResult
 from program import Program, write_messages
+from waiting import FOREVER_S, HANG_S, wait_until
 
 READING = {
     "search", "recall", "read", "find_similar", "check_prior_work", "consult_episodic_memory", "lessons", "how",
     "status",
 }  # fmt: skip
 WRITING = {"store_turn", "index_paths", "unjudged", "judge"}
-ANSWERS_S = 60
+ANSWERS_S = HANG_S
 
 
 def server(program: Program, *arguments: str) -> StdioServerParameters:
@@ -289,7 +289,7 @@ def test_an_agent_reads_how_episodes_ended_and_says_it(program: Program) -> None
     )
     assert "Outcome: worked (judged: It runs, and for the well?); was unknown · id 1" in text_of(judged)
     assert refused.is_error
-    assert "in what was said next" in text_of(refused)
+    assert "the user's next message" in text_of(refused)
     assert none.is_error
     assert "there is no item 99" in text_of(none)
     assert "Outcome: worked (judged: It runs, and for the well?)" in program("show", "1").stdout
@@ -403,7 +403,7 @@ def test_a_client_that_is_killed_leaves_no_server_behind(demo: Program) -> None:
         "import subprocess, sys, time\n"
         "server = subprocess.Popen([sys.argv[1], 'mcp'], stdin=subprocess.PIPE, stdout=subprocess.PIPE)\n"
         "print(server.pid, flush=True)\n"
-        "time.sleep(100)\n"
+        f"time.sleep({FOREVER_S})\n"
     )
     client = subprocess.Popen(
         [sys.executable, "-c", code, demo.command[0]], env=demo.environment, stdout=subprocess.PIPE, encoding="utf-8"
@@ -411,14 +411,7 @@ def test_a_client_that_is_killed_leaves_no_server_behind(demo: Program) -> None:
     pid = int(client.stdout.readline())
     client.kill()
     client.communicate()
-    await_(lambda: not is_running(pid))
-
-
-def await_(condition: Callable[[], object], seconds: float = ANSWERS_S) -> None:
-    give_up = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < give_up
-        time.sleep(0.05)
+    wait_until(lambda: not is_running(pid))
 
 
 def is_running(pid: int) -> bool:
@@ -436,7 +429,7 @@ def test_over_http_it_answers_on_the_loopback_interface_and_refuses_another_host
     running = demo.started("mcp", "--http", port)
     url = f"http://127.0.0.1:{port}/mcp"
     try:
-        await_(lambda: running.poll() is not None or answers_at(port))
+        wait_until(lambda: running.poll() is not None or answers_at(port))
 
         async def asking() -> int:
             with anyio.fail_after(ANSWERS_S):

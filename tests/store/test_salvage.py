@@ -336,7 +336,7 @@ def test_doctor_says_what_to_do_and_mends_only_when_it_is_told_to(own_demo: Prog
 
 def test_whatever_is_damaged_every_command_ends_with_an_answer_or_a_sentence() -> None:
     done = subprocess.run(
-        [sys.executable, str(LOOP), "--damages", "5", "--seed", "suite", "--json"],
+        [sys.executable, str(LOOP), "--damages", "2", "--seed", "suite", "--json"],
         capture_output=True,
         text=True,
         check=False,

@@ -1,6 +1,6 @@
 """The tables of sqlite-vec, `vec_prompts` and `vec_tasks`: written beside the vectors, asked for the nearest of what the blocks propose.
 
-A KNN over all rows takes longer than the blocks and a KNN over their proposals do together (`benchmarks/nearest.py`).
+A KNN over all rows takes longer than the blocks and a KNN over their proposals do together.
 """
 
 from __future__ import annotations

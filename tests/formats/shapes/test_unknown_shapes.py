@@ -1,6 +1,6 @@
 import json
+import random
 import sysconfig
-import time
 from pathlib import Path
 
 import pytest
@@ -11,8 +11,8 @@ from pastchats_memory.formats.generic.messages import MESSAGES
 from pastchats_memory.formats.registry import detect_format
 
 SHAPES = FIXTURES / "messages"
-SECONDS = 20
-"""Of looking through other people's files; which of them it gets to is the folder's order."""
+SAMPLE = 200
+"""How many files of installed packages are tried."""
 ASK, ANSWER = "Why does the kiln stop?", "Its relay opens."
 
 
@@ -30,14 +30,11 @@ def test_nothing_among_installed_packages_is_taken_for_a_conversation():
     packages = Path(sysconfig.get_path("purelib"))
     paths = sorted(path for suffix in ("json", "jsonl") for path in packages.rglob(f"*.{suffix}"))
     assert paths
-    until = time.monotonic() + SECONDS
-    for path in paths:
+    for path in random.Random(1).sample(paths, min(SAMPLE, len(paths))):  # noqa: S311 - no secret
         try:
             assert detect_format(SourceFile(path)) is None, path
         except NotText:
             continue
-        if time.monotonic() > until:
-            break
 
 
 @pytest.mark.parametrize(

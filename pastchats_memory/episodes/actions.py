@@ -1,0 +1,151 @@
+"""List what an episode did: commands that were run, and files that were changed.
+
+Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from pastchats_memory.model import Item
+from pastchats_memory.text.shell import is_editor, is_look, is_shell
+
+MAX_COMMANDS, MAX_FILES = 3, 4
+MAX_LINE = 120
+"""Characters."""
+OUTSIDE_PARTS = 3
+"""Parts of a path outside the project: the file with two folders."""
+FAILED = " (failed)"
+CUT = "…"
+"""End of a shortened command or list of files."""
+_CHANGE_FOLDER = re.compile(r"\Acd [^\s;&|]+ *&& *")
+"""Prefix that agents add to a command; it leaves little room for the command."""
+_REFUSED = "\nRefused; the user said:"
+"""Text below a command that the user refused."""
+_ABSOLUTE = re.compile(r"/|[A-Za-z]:/")
+
+
+class Run(NamedTuple):
+    """The last run of a command."""
+
+    command: str
+    """On one line, perhaps shortened."""
+    has_failed: bool
+    turn: int
+    """Id of the turn that records the run."""
+
+
+def actions_of(episode: Sequence[Item]) -> tuple[str, ...]:
+    """Return the last successful commands and the changed files, a line each.
+
+    If no command succeeded, return the failed ones with a mark: they may have been run to see a fault.
+    """
+    runs = [(_CHANGE_FOLDER.sub("", run.command), run.has_failed) for run in _last_runs(episode)]
+    succeeded = {command for command, has_failed in runs if not has_failed}
+    mark = "" if succeeded else FAILED
+    newest_first = (command for command, _ in reversed(runs) if command in succeeded or not succeeded)
+    latest = list(dict.fromkeys(newest_first))[:MAX_COMMANDS]
+    lines = [_shorten(f"$ {command}", MAX_LINE - len(mark)) + mark for command in reversed(latest)]
+    if files := list(dict.fromkeys(name for turn in episode for name in _changed_files(turn))):
+        lines.append(_shorten(_join_files(files), MAX_LINE))
+    return tuple(lines)
+
+
+def successful_runs(episode: Sequence[Item]) -> list[Run]:
+    """Return the commands whose last run succeeded, in the order of these runs."""
+    return [run for run in _last_runs(episode) if not run.has_failed]
+
+
+def _last_runs(episode: Sequence[Item]) -> list[Run]:
+    """Return the last run of each command in order.
+
+    Leave out commands that only look around.
+
+    A call is recorded with an answer. Its result has a row only if it failed, repaired a failure, or was a check.
+    """
+    called = {subject for turn in episode for subject in _shell_commands(turn)}
+    lines: dict[str, str] = {}
+    turns: dict[str, int] = {}
+    failed: set[str] = set()
+    for turn in episode:
+        for subject in _shell_commands(turn):
+            lines[subject] = lines.pop(subject, subject)
+            turns[subject] = turn.id
+        if turn.role == "tool" and turn.content.startswith("$ "):
+            row = turn.content[2:]
+            heading = row.partition("\n")[0].strip()
+            command = _find_call(row, heading, called)
+            if command not in called:
+                lines.pop(command, None)
+            lines[command] = heading if heading.startswith(command.removesuffix(CUT)) else command
+            turns[command] = turn.id
+            is_failure = turn.metadata.get("kind") == "error" or _REFUSED in row
+            (failed.add if is_failure else failed.discard)(command)
+    return [Run(line, command in failed, turns[command]) for command, line in lines.items() if not is_look(line)]
+
+
+def _find_call(row: str, heading: str, called: Collection[str]) -> str:
+    """Return the recorded call of a result row.
+
+    It is on one line and perhaps shortened. Without one, return the heading.
+    """
+    if heading in called:
+        return heading
+    line = " ".join(row.split())
+    longer = (one for one in called if one.endswith(CUT) or len(one) > len(heading))
+    return max((one for one in longer if line.startswith(one.removesuffix(CUT))), key=len, default=heading)
+
+
+def _shorten(line: str, width: int) -> str:
+    return line if len(line) <= width else f"{line[: width - 1]}{CUT}"
+
+
+def _shell_commands(turn: Item) -> list[str]:
+    return [subject for tool, subject in _calls(turn) if subject and is_shell(tool)]
+
+
+def _changed_files(turn: Item) -> Iterator[str]:
+    """Return paths of the changed files, relative to the project if they lie in it."""
+    recorded = turn.metadata.get("files")
+    names = [str(name) for name in recorded] if isinstance(recorded, list) else []
+    for tool, subject in _calls(turn):
+        names += subject.split(", ") if is_editor(tool) else ()
+    return (_relative_path(turn.project, name) for name in names if name and not name.endswith(CUT))
+
+
+def _relative_path(project: str, name: str) -> str:
+    """Return the path below the project's folder.
+
+    Of a path elsewhere, its last parts.
+    """
+    path = name.replace("\\", "/") if "\\" in name and "/" not in name else name
+    if not _ABSOLUTE.match(path):
+        return path.removeprefix("./")
+    return path.partition(f"/{project}/")[2] or "/".join(path.split("/")[-OUTSIDE_PARTS:])
+
+
+def _join_files(files: Sequence[str]) -> str:
+    """Return the first files on one line, with shortened paths if there is no room."""
+    more = len(files) - MAX_FILES
+    rest = f" and {more} more" if more > 0 else ""
+    line = ", ".join(files[:MAX_FILES]) + rest
+    return line if len(line) <= MAX_LINE else ", ".join(_unique_ends(files)[:MAX_FILES]) + rest
+
+
+def _unique_ends(files: Sequence[str]) -> list[str]:
+    """Return the shortest end of each path that no other path shares."""
+    ends = [
+        ["/".join(parts[at:]) for at in reversed(range(len(parts)))] for parts in (file.split("/") for file in files)
+    ]
+    times = Counter(end for path in ends for end in path)
+    return [next((end for end in path if times[end] == 1), path[-1]) for path in ends]
+
+
+def _calls(turn: Item) -> Iterator[tuple[str, str]]:
+    tools = turn.metadata.get("tools")
+    for label in tools if isinstance(tools, list) else ():
+        tool, _, subject = str(label).partition(" ")
+        yield tool, subject.strip()

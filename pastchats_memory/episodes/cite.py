@@ -1,0 +1,362 @@
+"""Check whether cited text still stands, and find the line of a quotation."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import islice
+from os import SEEK_CUR
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from pastchats_memory.files.archives import archive_of, unpacking
+from pastchats_memory.files.line_anchor import Passage, digest, located, place_of_text, places_of, unpacked
+from pastchats_memory.model import CITATION_STATES, Citation, Filters, Hit, Item, Place
+from pastchats_memory.store import citations
+from pastchats_memory.store.citations import Cited
+from pastchats_memory.store.database import Database
+
+HOLDS, MOVED, CHANGED, GONE, UNCHECKED = CITATION_STATES
+MAX_WAITING_BYTES = 16 << 20
+"""Size of a file that is searched for moved lines while somebody waits."""
+MAX_VERIFY_BYTES = 256 << 20
+"""Size of a file that `verify` searches for moved lines."""
+MIN_LINE_BYTES = 16
+"""Bytes of an average line. A file with shorter lines is no transcript, and a search takes long."""
+LINES_BEFORE, LINES_BEHIND = 40, 400
+"""Lines around a turn's first line that are searched for a quotation."""
+BLOCK = 1 << 18
+"""Bytes that are read at a time."""
+OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_JSON_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|[nrtbf\"/\\])")
+_WORD = re.compile(r"[^\W_]+")
+
+
+class CheckedPlace(NamedTuple):
+    """A place of a row, and the state of its citation."""
+
+    place: Cited
+    citation: Citation
+
+
+class BrokenCitation(NamedTuple):
+    """A memory whose source changed, moved or is gone."""
+
+    id: str
+    state: str
+    source_path: str
+    source_line: int | None
+    """Line at the time of reading."""
+    line: int | None
+    """Present line; None if it is gone or unknown."""
+    source_project: str
+
+
+class Verified(NamedTuple):
+    """All citations, counted by state, and the broken ones."""
+
+    states: dict[str, int]
+    failed: tuple[BrokenCitation, ...]
+
+    @property
+    def total(self) -> int:
+        """Number of memories that cite a file."""
+        return sum(self.states.values())
+
+
+class Progress(NamedTuple):
+    """Progress in files."""
+
+    done: int
+    total: int
+
+
+def cite_hits(database: Database, hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits with checked citations, each at its best place.
+
+    Raises StoreFault.
+    """
+    turns = [int(hit.id) for hit in hits if hit.task is None]
+    tasks = [hit.task.id for hit in hits if hit.task is not None]
+    places = citations.places(database, turns, tasks)
+    files = CitedFiles(MAX_WAITING_BYTES)
+    checked = []
+    for hit in hits:
+        is_task = hit.task is not None
+        key = (is_task, int(hit.id) if hit.task is None else hit.task.id)
+        text = hit.content if hit.task is None else hit.task.title
+        best = files.find_best(places.get(key, ()), text)
+        if best is None:
+            checked.append(hit)
+        else:
+            line = best.citation.line or best.place.line or None
+            checked.append(hit._replace(source_path=best.place.path, source_line=line, citation=best.citation))
+    return checked
+
+
+def cite_items(database: Database, items: Sequence[Item]) -> list[Item]:
+    """Return the items with checked citations. Raises StoreFault.
+
+    The best place comes first, with its present line.
+    """
+    places = citations.places(database, [item.id for item in items], ())
+    files = CitedFiles(MAX_WAITING_BYTES)
+    checked = []
+    for item in items:
+        best = files.find_best(places.get((False, item.id), ()), item.content)
+        if best is None:
+            checked.append(item)
+            continue
+        first = [place for place in item.places if place.path == best.place.path]
+        others = [place for place in item.places if place.path != best.place.path]
+        if best.citation.state == MOVED and best.citation.line is not None:
+            first = [place._replace(line=best.citation.line, end_line=None) for place in first]
+        checked.append(item._replace(source_path=best.place.path, places=(*first, *others), citation=best.citation))
+    return checked
+
+
+def verify(
+    database: Database,
+    filters: Filters,
+    paths: Sequence[str] = (),
+    progress: Callable[[Progress], None] = lambda _: None,
+) -> Verified:
+    """Check every citation. For a row in several files, the best place counts.
+
+    Args:
+        database: open.
+        filters: only project and hidden projects count.
+        paths: files and folders; all files if empty.
+        progress: called after each file.
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
+    rank = {state: place for place, state in enumerate(CITATION_STATES)}
+    best: dict[tuple[bool, int], int] = {}
+    failed: dict[tuple[bool, int], BrokenCitation] = {}
+    sources = citations.sources(database, paths)
+    for done, source in enumerate(sources, start=1):
+        files = CitedFiles(MAX_VERIFY_BYTES)
+        for row in citations.rows_of(database, source, filters):
+            key = (row.is_task, row.id)
+            citation = files.check(row.place, row.text)
+            if rank[citation.state] >= best.get(key, len(rank)):
+                continue
+            best[key] = rank[citation.state]
+            failed.pop(key, None)
+            if citation.state != HOLDS:
+                place = row.place
+                failed[key] = BrokenCitation(
+                    row.shown_id, citation.state, place.path, place.line or None, citation.line, row.project
+                )
+        progress(Progress(done, len(sources)))
+    counts = Counter(CITATION_STATES[place] for place in best.values())
+    return Verified({state: counts[state] for state in CITATION_STATES}, tuple(failed.values()))
+
+
+class CitedFiles:
+    """Cited files. Each is searched for moved lines at most once."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._contents: dict[str, bytes | None] = {}
+
+    def find_best(self, places: Sequence[Cited], text: str) -> CheckedPlace | None:
+        """Return the first place that holds, or the next best one.
+
+        None for a row without places.
+        """
+        best: CheckedPlace | None = None
+        for place in places:
+            one = CheckedPlace(place, self.check(place, text))
+            if best is None or _rank(one) < _rank(best):
+                best = one
+            if one.citation.state == HOLDS:
+                break
+        return best
+
+    def check(self, place: Cited, text: str) -> Citation:
+        """Return whether a text still stands at its place."""
+        path = located(place.path)
+        archive = archive_of(path)
+        file = archive or path
+        try:
+            if archive is None and (passage := unpacked(place.passage)) is not None:
+                if _has_lines(path, passage, text):
+                    return Citation(HOLDS, place.line)
+            elif _is_unchanged(file, place, is_packed=archive is not None):
+                return Citation(HOLDS, place.line or None)
+            content = self._read_content(path, archive)
+        except (FileNotFoundError, NotADirectoryError):
+            return Citation(GONE)
+        except OSError:  # no permission, or a damaged archive
+            return Citation(UNCHECKED)
+        return _search_lines(content, place, text)
+
+    def _read_content(self, path: Path, archive: Path | None) -> bytes | None:
+        """Return a whole file, or None if it is too large. Raises OSError."""
+        name = str(path)
+        if name not in self._contents:
+            self._contents[name] = _read(path, archive, self._max_bytes)
+        return self._contents[name]
+
+
+def _rank(checked: CheckedPlace) -> int:
+    return CITATION_STATES.index(checked.citation.state)
+
+
+def _search_lines(content: bytes | None, place: Cited, text: str) -> Citation:
+    """Return the citation of lines that are not at their old place."""
+    passage = unpacked(place.passage)
+    if content is None:
+        return Citation(CHANGED if passage else UNCHECKED)
+    lines = [_line_at(content, start) for start in places_of(content, passage, text)] if passage else []
+    if not lines and (start := place_of_text(content, text)) is not None:
+        lines = [_line_at(content, start)]
+    if not lines:
+        return Citation(CHANGED if passage else UNCHECKED)
+    line = min(lines, key=lambda line: abs(line - place.line))
+    return Citation(HOLDS if line == place.line else MOVED, line)
+
+
+def _line_at(content: bytes, start: int) -> int:
+    return content.count(b"\n", 0, start) + 1
+
+
+def _is_unchanged(file: Path, place: Cited, *, is_packed: bool) -> bool:
+    """Return whether nobody wrote to a file since it was read. Raises OSError."""
+    from pastchats_memory.formats.companions import state_of  # few citations need it
+
+    size, mtime_ns = state_of(file)
+    return mtime_ns == place.mtime_ns and (is_packed or size == place.size)
+
+
+def _has_lines(path: Path, passage: Passage, text: str) -> bool:
+    """Return whether lines stand at their old place.
+
+    Reads nothing else. Raises OSError.
+    """
+    with _open_regular_file(path) as file:
+        before = min(1, passage.offset)
+        os.lseek(file, passage.offset - before, os.SEEK_SET)
+        read = _read_up_to(file, before + passage.length + 1)
+    lines, after = read[before : before + passage.length], read[before + passage.length :]
+    is_whole = len(lines) == passage.length and read[:before] in (b"", b"\n") and after in (b"", b"\n")
+    return is_whole and digest(lines, text) == passage.digest
+
+
+def _read(path: Path, archive: Path | None, max_bytes: int) -> bytes | None:
+    if archive is None:
+        with _open_regular_file(path) as file:
+            content = None if os.fstat(file).st_size > max_bytes else _read_up_to(file, max_bytes)
+    else:
+        with unpacking(archive, os.path.relpath(path, archive))() as stream:
+            content = stream.read(max_bytes + 1)
+    if content is None or len(content) > max_bytes or content.count(b"\n") > max_bytes // MIN_LINE_BYTES:
+        return None
+    return content
+
+
+@contextmanager
+def _open_regular_file(path: Path) -> Iterator[int]:
+    """Open a file. Refuse a pipe or device that took its place meanwhile.
+
+    Raises OSError.
+    """
+    file = os.open(path, OPEN_FLAGS)
+    try:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            raise FileNotFoundError(path)
+        yield file
+    finally:
+        os.close(file)
+
+
+def _read_up_to(file: int, count: int) -> bytes:
+    blocks = []
+    while count > 0 and (block := os.read(file, min(count, 1 << 20))):
+        blocks.append(block)
+        count -= len(block)
+    return b"".join(blocks)
+
+
+def find_line(quotation: str, place: Place) -> int:
+    """Return the first line from the place on that holds the quotation's words.
+
+    Without one, return the nearest line before the place, or the place's own line.
+    """
+    before = place.line
+    for number in _lines_with(quotation, place):
+        if number >= place.line:
+            return number
+        before = number
+    return before
+
+
+def find_nearest_line(quotation: str, place: Place) -> int:
+    """Return the line nearest to the place that holds the quotation's words.
+
+    Without one, return the place's own line.
+    """
+    return min(_lines_with(quotation, place), key=lambda number: abs(number - place.line), default=place.line)
+
+
+def _lines_with(quotation: str, place: Place) -> Iterator[int]:
+    """Yield the numbers of lines near the place with the quotation's words."""
+    words = _WORD.findall(quotation)
+    if not words or not place.line:
+        return
+    longest = max(words, key=len).encode()
+    with suppress(OSError):
+        for number, raw in _read_lines_around(place):
+            if (longest in raw or b"\\u" in raw) and _has_words(raw, words):
+                yield number
+
+
+def _read_lines_around(place: Place) -> Iterator[tuple[int, bytes]]:
+    """Yield numbered lines around the place.
+
+    None of a large file, or of one in an archive.
+    """
+    path = Path(place.path)
+    if not path.is_file() or path.stat().st_size > MAX_WAITING_BYTES:
+        return
+    with path.open("rb") as file:
+        skipped = _skip_lines(file, max(0, place.line - 1 - LINES_BEFORE))
+        last = max(place.end_line or 0, place.line) + LINES_BEHIND
+        yield from islice(enumerate(file, start=skipped + 1), last - skipped)
+
+
+def _skip_lines(file: BinaryIO, lines: int) -> int:
+    """Skip lines, and return how many there were.
+
+    Counting in blocks takes a third of the time of reading lines.
+    """
+    left = lines
+    while left and (block := file.read(BLOCK)):
+        count = block.count(b"\n")
+        if count >= left:
+            end = -1
+            for _ in range(left):
+                end = block.index(b"\n", end + 1)
+            file.seek(end + 1 - len(block), SEEK_CUR)
+            return lines
+        left -= count
+    return lines - left
+
+
+def _has_words(raw: bytes, words: list[str]) -> bool:
+    """Return whether the words stand in the line in order, as text or JSON."""
+    text = _JSON_ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else " ", raw.decode(errors="replace"))
+    at = 0
+    for word in words:
+        at = text.find(word, at)
+        if at < 0:
+            return False
+        at += len(word)
+    return True

@@ -1,0 +1,90 @@
+"""Load the episode of a stored turn with its outcome.
+
+Derive an outcome that is not stored yet.
+"""
+
+from __future__ import annotations
+
+from pastchats_memory.episodes import find_request, leading_user_turns, split_episodes
+from pastchats_memory.episodes.cite import cite_items, find_line, find_nearest_line
+from pastchats_memory.episodes.judgement import SIGNAL
+from pastchats_memory.model import Evidence, Item, Outcome
+from pastchats_memory.search import filed_place
+from pastchats_memory.store import outcomes, turns
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.outcomes import Ending, Judgement
+
+NEIGHBOURS = 12
+"""Turns on each side of a turn that are searched for its episode."""
+
+
+def load_episode(database: Database, item: Item) -> tuple[list[Item], Ending]:
+    """Return the turns of the item's episode, and its ending.
+
+    A note is its own episode.
+
+    Of a long episode, return the turns near its start, its end and the item.
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
+    if item.role == "note" or item.conversation_id is None:
+        return [item], _unknown_ending(item, item)
+    ending = outcomes.of_turn(database, item)
+    if ending is not None:
+        return turns.of_episode(database, item, ending, NEIGHBOURS), ending
+    around = turns.conversation_around(database, item, NEIGHBOURS)
+    parts = list(split_episodes(around))
+    place = next(place for place, part in enumerate(parts) if any(turn.id == item.id for turn in part))
+    episode = parts[place]
+    if episode[-1] is around[-1] and around[-1].turn_index == item.turn_index + NEIGHBOURS:
+        return episode, _unknown_ending(episode[0], episode[-1])
+    judged = outcomes.of_conversation(database, item.project, item.conversation_id).get(find_request(episode).id)
+    return episode, _derive_ending(episode, parts[place + 1] if place + 1 < len(parts) else [], judged)
+
+
+def load_outcome(database: Database, item: Item) -> Outcome:
+    """Return the outcome of the item's episode, ready to be shown. Raises StoreFault."""
+    return present_outcome(database, outcomes.of_turn(database, item) or load_episode(database, item)[1])
+
+
+def present_outcome(database: Database, ending: Ending) -> Outcome:
+    """Return the outcome with the present line of each quotation.
+
+    An outcome below the least confidence is unknown, with the user's next message.
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
+    is_known = ending.said != "unknown"
+    quotations = [shown for shown in ending.evidence if is_known or shown.turn_index > ending.last_index]
+    quoted = turns.items(database, [shown.id for shown in quotations])
+    items = {item.id: item for item in cite_items(database, quoted)}
+    evidence = tuple(_cite_quotation(items[shown.id], shown.text) for shown in quotations if shown.id in items)
+    return Outcome(ending.said, evidence, ending.signal if is_known or ending.signal == SIGNAL else "")
+
+
+def _cite_quotation(item: Item, quotation: str) -> Evidence:
+    """Return a quotation with its line, of a turn with a checked citation."""
+    where = filed_place(item)
+    return Evidence(quotation, where.path, find_line(quotation, where) or None, item.citation)
+
+
+def cite_run(item: Item, command: str) -> Evidence:
+    """Return a command with the line nearest to the turn that records it.
+
+    Its call may stand above or below the turn.
+    """
+    where = filed_place(item)
+    return Evidence(command, where.path, find_nearest_line(command, where) or None, item.citation)
+
+
+def _derive_ending(episode: list[Item], following: list[Item], judgement: Judgement | None) -> Ending:
+    # Imported here, since the rules compile many patterns: only an episode without a stored outcome needs them.
+    from pastchats_memory.episodes.derive import derive_ending
+
+    return derive_ending(episode, leading_user_turns(following), judgement=judgement)
+
+
+def _unknown_ending(first: Item, last: Item) -> Ending:
+    return Ending(first.turn_index, last.turn_index, "unknown", 0.0, "")

@@ -1,0 +1,464 @@
+"""Derive the outcome of an episode: worked, failed, mixed or unknown.
+
+`RULES` is one table, ordered by strength. The first rule that finds evidence decides. Without evidence the outcome is
+unknown, since a wrong answer is worse than none. The caller then gets the user's next message, which a reader can judge.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from pastchats_memory.episodes.outcome.answers import (
+    EXIT_KEY,
+    admits_failure,
+    ends_with_question,
+    find_admission,
+    find_any_claim,
+    find_claim,
+    find_commit,
+    find_final_edit,
+    find_last_edit,
+    find_own_revert,
+    find_remaining_work,
+    get_last_answer,
+    has_tool_use,
+    is_cut_in_block,
+    is_edit,
+    is_finished,
+    list_commit_calls,
+    list_edits,
+    requests_input,
+)
+from pastchats_memory.episodes.outcome.checks import (
+    find_error,
+    has_running_check,
+    is_partly_rerun,
+    standing_checks,
+)
+from pastchats_memory.episodes.outcome.episode import (
+    MAX_QUOTATION,
+    MAX_SCANNED,
+    OPENING,
+    Episode,
+    Evidence,
+    Pattern,
+    Row,
+    Signal,
+    cached,
+    message_opening,
+    quote_line,
+    quote_message_start,
+    quote_next_message,
+    recorded_values,
+)
+from pastchats_memory.episodes.outcome.feedback import (
+    agrees,
+    continues_from_answer,
+    doubts_result,
+    finds_fault,
+    is_long_without_complaint,
+    mentions_request,
+    moves_to_new_request,
+    pastes_error_of_advice,
+    picks_offer,
+    praises_result,
+    refuses_result,
+    repeats_request,
+    reports_own_action,
+    reports_partial_success,
+    reports_same_problem,
+    says_still,
+    shares_request_word,
+    states_trouble,
+    takes_work_back,
+)
+from pastchats_memory.episodes.outcome.phrases import Phrases
+from pastchats_memory.episodes.outcome.requests import is_greeting, is_inquiry, is_question
+from pastchats_memory.text.shell import check_of, is_look, is_shell
+
+__all__ = ["RULES", "Evidence", "Outcome", "Row", "Rule", "Verdict", "derive_outcome"]
+
+Verdict = Literal["worked", "failed", "mixed", "unknown"]
+
+UNFINISHED = frozenset({"pending", "in_progress", "blocked", "review"})
+"""States of an open task."""
+MAX_SHORT_ANSWER = 1000
+"""Characters. A longer answer that begins by giving up goes on to do something else."""
+_OBSTACLE = Phrases("evidence", "obstacle")
+_EXPECTED_FAILURE = Phrases("guards", "expected_failure")
+_EARLIER_FAILURE = Phrases("guards", "earlier_failure")
+_WANTED_REFUSAL = Phrases("guards", "wanted_refusal")
+_UNTRIED = Phrases("guards", "untried")
+_FAILURE_WORD = Pattern(
+    r"""
+    \b(?:fail\w*|errors?|broken|not\ pass\w*|does(?:n't|\ not)\ work|stuck)\b
+    |не\ проход|ошибк|失败|报错"""
+)
+_INTERRUPTED = Pattern(
+    r"""
+    \[Request\ interrupted|KeyboardInterrupt|\binterrupted\ by\ (?:the\ )?user\b|^API\ Error
+    |\b(?:rate|usage)\ limit\b[^\n]{0,20}\b(?:reached|exceeded)|\bcontext\ (?:length|window)\ exceeded
+    |\boverloaded_error\b|^Credit\ balance\ is\ too\ low|^Prompt\ is\ too\ long|^Request\ timed\ out
+    |\byou've\ (?:hit|reached)\ your\b[^\n]{0,20}\blimit\b"""
+)
+"""Messages of clients and providers that end an answer."""
+_MID_SENTENCE = Pattern(r"[\w,;(\[{]\Z")
+_EXIT_CODE = re.compile(r"\AExit code \d+")
+_CODE_BLOCK = re.compile(r"^ {0,3}```.*?(?:^ {0,3}```|\Z)", re.DOTALL | re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an episode ended."""
+
+    verdict: Verdict
+    confidence: float
+    """Share of correct verdicts of the rule on labelled episodes, 0 to 1; 0 for unknown."""
+    evidence: tuple[Evidence, ...] = ()
+    """One or two quotations. For unknown, the user's next message, if any."""
+    signal: str = ""
+    """Name of the rule that decided; empty for unknown."""
+
+
+class Rule(NamedTuple):
+    """A signal, and what it shows."""
+
+    name: str
+    """Stored with the outcome; independent of the function's name."""
+    verdict: Verdict
+    confidence: float
+    signal: Signal
+
+
+def derive_outcome(turns: Sequence[Row], next_message: str = "", tasks: Sequence[str] = ()) -> Outcome:
+    """Return the outcome of an episode.
+
+    Args:
+        turns: from the user's request to the last row before the user's next message.
+        next_message: everything the user wrote before the next answer; empty at the end of the transcript.
+        tasks: the last state of each task that changed meanwhile, of `statuses.STATUSES`.
+    """
+    episode = Episode(tuple(turns), next_message.strip(), tuple(tasks))
+    for rule in RULES:
+        if evidence := rule.signal(episode):
+            return Outcome(rule.verdict, rule.confidence, evidence, rule.name)
+    return Outcome("unknown", 0.0, quote_message_start(episode))
+
+
+def has_no_answer(episode: Episode) -> tuple[Evidence, ...]:
+    """Find a request without an answer, because the user or the client stopped it."""
+    dialogue = [(at, turn) for at, turn in enumerate(episode.turns) if turn.role in ("user", "assistant")]
+    last, turn = dialogue[-1] if dialogue else (0, Row("", "", ""))
+    if turn.role != "user" or not {"interrupted", "api_error"} & recorded_values(turn, "flags"):
+        return ()
+    return quote_line(turn.content, last)
+
+
+def rejects_result(episode: Episode) -> tuple[Evidence, ...]:
+    """Find words that reject the result, or the answer if no work is visible.
+
+    With visible work, a fault may concern a part only. After a question of the agent, the words are an answer.
+    """
+    if ends_with_question(episode):
+        return ()
+    return refuses_result(episode) or (() if _find_work(episode) else finds_fault(episode)) or _reports_trouble(episode)
+
+
+def _reports_trouble(episode: Episode) -> tuple[Evidence, ...]:
+    """Find a statement of trouble that concerns the request or the answer."""
+    if not get_last_answer(episode)[1] or requests_input(episode):
+        return ()
+    trouble = states_trouble(episode)
+    if trouble and (mentions_request(episode) or not _find_work(episode)):
+        return trouble
+    return says_still(episode) if _find_work(episode) else ()
+
+
+def accepts_result(episode: Episode) -> tuple[Evidence, ...]:
+    """Find the user's praise, unless they only report a requested action."""
+    return () if requests_input(episode) and reports_own_action(episode) else praises_result(episode)
+
+
+def breaks_off(episode: Episode) -> tuple[Evidence, ...]:
+    """Find an interruption, an unanswered error or a cut code block at the end."""
+    return _find_interruption(episode) or _find_cut_block(episode)
+
+
+def _find_interruption(episode: Episode) -> tuple[Evidence, ...]:
+    """Find an interruption or an unanswered error after no visible work."""
+    place = len(episode.turns) - 1
+    last = episode.turns[place]
+    has_dialog = any(at == place and label.startswith("AskUserQuestion") for at, label in episode.calls())
+    has_result = find_any_claim(episode) or list_commit_calls(episode) or find_commit(episode)
+    text = last.content.rstrip()
+    if place == 0 or has_dialog or has_result or EXIT_KEY.match(text):
+        return ()
+    if _is_stopped(episode):
+        return quote_line(text, place, len(text) - 1)
+    is_inspection = text.startswith("$ ") and is_look(_command_of(last))
+    if last.role == "tool" and last.kind == "error" and not is_inspection:
+        return quote_line(text, place, max(0, len(text) - 1 - MAX_QUOTATION // 2))
+    ending = text[-MAX_SHORT_ANSWER:] if last.role == "tool" else text if len(text) <= OPENING else ""
+    found = _INTERRUPTED.find_last(ending)
+    return quote_line(ending, place, found.start()) if found else ()
+
+
+def _is_stopped(episode: Episode) -> bool:
+    """Return whether an error or the user ended the last answer at work.
+
+    At the next prompt, the same key only leaves the program.
+    """
+    last = episode.turns[-1]
+    flags = recorded_values(last, "flags") if last.role == "assistant" else frozenset()
+    is_cut = _MID_SENTENCE.search(last.content.rstrip()) or recorded_values(last, "tools")
+    is_complete = is_finished(episode) and not is_cut
+    return "api_error" in flags or ("interrupted" in flags and not is_complete)
+
+
+def _find_cut_block(episode: Episode) -> tuple[Evidence, ...]:
+    """Find a last answer that stops within a code block, unless the user accepts it."""
+    place, text = get_last_answer(episode)
+    is_last = place == len(episode.turns) - 1 and bool(episode.next_message)
+    if not is_cut_in_block(episode) or not is_last or find_commit(episode) or praises_result(episode):
+        return ()
+    return quote_line(text, place, len(text.rstrip()) - 1)
+
+
+def admits_partial_failure(episode: Episode) -> tuple[Evidence, ...]:
+    """Find an answer that did something, and names something undone."""
+    undone = find_admission(episode) or find_remaining_work(episode)
+    work = _find_work(episode) if undone else ()
+    return work[:1] + undone if work else ()
+
+
+def fails_check(episode: Episode) -> tuple[Evidence, ...]:
+    """Find a red last check that the answer reports, or that nothing follows.
+
+    Ignore a check that was meant to fail, and one that passes in another folder.
+    """
+    checks = standing_checks(episode)
+    place, text = get_last_answer(episode)
+    is_silent = bool(checks) and place < checks[0].place
+    is_claimed = find_claim(episode) and not ends_with_question(episode)
+    if not checks or checks[0].passed or (is_claimed and not is_silent):
+        return ()
+    if _EXPECTED_FAILURE.search(text[:OPENING]) or _EARLIER_FAILURE.search(text):
+        return ()
+    if any(check.passed and check.family == checks[0].family for check in checks):
+        return ()
+    is_unrepaired = bool(list_edits(episode)) and _has_no_edit_after(episode, checks[0].place)
+    prose = _CODE_BLOCK.sub("", text[:MAX_SCANNED])
+    is_reported = not is_inquiry(episode) and (_FAILURE_WORD.search(prose) or ends_with_question(episode))
+    return checks[0].evidence if is_silent or is_unrepaired or is_reported else ()
+
+
+def fails_command(episode: Episode) -> tuple[Evidence, ...]:
+    """Find a failed last command that changes something, with no work after it.
+
+    The answer must name the obstacle, or the request must name the command.
+    """
+    failed = _find_last_failure(episode)
+    if not failed or (find_claim(episode) and not ends_with_question(episode)) or is_inquiry(episode):
+        return ()
+    place, row = failed[0]
+    text = get_last_answer(episode)[1]
+    if _WANTED_REFUSAL.search(episode.request) or check_of(_command_of(row)):
+        return ()
+    if len(text) > MAX_SHORT_ANSWER or _EXPECTED_FAILURE.search(text[:OPENING]):
+        return ()
+    opening = text[: 2 * OPENING]
+    is_reported = _OBSTACLE.search(opening) or _FAILURE_WORD.search(opening) or ends_with_question(episode)
+    output = _EXIT_CODE.sub("", row.content.partition("\n")[2])[-MAX_SCANNED:]
+    is_requested = not episode.next_message and bool(find_error(output))
+    is_requested = is_requested and shares_request_word(episode, _command_of(row))
+    return _quote_error(row, place) if is_reported or is_requested else ()
+
+
+def gives_up(episode: Episode) -> tuple[Evidence, ...]:
+    """Find a short last answer that begins by saying that the work could not be done."""
+    text = get_last_answer(episode)[1]
+    is_short = len(text) <= MAX_SHORT_ANSWER
+    return find_admission(episode) if is_short and admits_failure(text.lstrip().partition("\n\n")[0]) else ()
+
+
+def passes_checks(episode: Episode) -> tuple[Evidence, ...]:
+    """Find green checks, if the user goes on from the work or says nothing."""
+    return _find_green_checks(episode) if moves_on(episode) or leaves_work_standing(episode) else ()
+
+
+def moves_on(episode: Episode) -> tuple[Evidence, ...]:
+    """Find visible work, if the user moves on from it.
+
+    The user requests something else, continues, or picks a next step.
+
+    If the answer asks something, a claim is not enough. Some clients record words and calls separately, so an edit
+    counts whatever the answer ends with. Others record no calls: there a claim counts, unless it answers a question.
+    """
+    has_commit = bool(recorded_values(episode.turns[get_last_answer(episode)[0]], "commits"))
+    is_waiting = requests_input(episode) or (ends_with_question(episode) and not has_visible_work(episode))
+    is_elaborated = has_visible_work(episode) and (is_long_without_complaint(episode) or picks_offer(episode))
+    continues = moves_to_new_request(episode) or continues_from_answer(episode) or agrees(episode) or is_elaborated
+    if not continues or (is_waiting and not has_commit) or _is_damaged(episode) or is_greeting(episode):
+        return ()
+    if work := _find_finished_work(episode) or find_last_edit(episode):
+        return work
+    claim = find_any_claim(episode) if is_finished(episode) and not is_inquiry(episode) else ()
+    return () if claim and _fails_after(episode, claim[0].place) else claim
+
+
+def leaves_work_standing(episode: Episode) -> tuple[Evidence, ...]:
+    """Find visible work without a comment, an open task or an invitation to try."""
+    ending = get_last_answer(episode)[1][-2 * OPENING :]
+    is_untried = not _find_green_checks(episode) and _UNTRIED.search(ending)
+    is_open = (
+        message_opening(episode)
+        or is_greeting(episode)
+        or is_untried
+        or _is_damaged(episode)
+        or _find_last_failure(episode)
+        or not UNFINISHED.isdisjoint(episode.tasks)
+    )
+    return _find_finished_work(episode) if has_visible_work(episode) and not is_open else ()
+
+
+def builds_on_answer(episode: Episode) -> tuple[Evidence, ...]:
+    """Find a next message that takes up the answer to a question.
+
+    If the user wanted something done, an offer is a plan, and a yes to it shows nothing.
+    """
+    is_answered = is_question(episode) and is_finished(episode) and not requests_input(episode)
+    is_accepted = is_answered and not _ends_in_error(episode) and (continues_from_answer(episode) or agrees(episode))
+    return quote_next_message(episode) if is_accepted else ()
+
+
+def completes_task(episode: Episode) -> tuple[Evidence, ...]:
+    """Find a task that was completed meanwhile, if nobody doubts it.
+
+    Quote the last turn rather than the task, since a quotation belongs to its turn.
+    """
+    if set(episode.tasks) != {"completed"} or doubts_result(episode) or _has_red_check(episode):
+        return ()
+    place = len(episode.turns) - 1
+    text = episode.turns[place].content.rstrip()
+    return quote_line(text, place, max(0, len(text) - 1))
+
+
+@cached
+def _find_work(episode: Episode) -> tuple[Evidence, ...]:
+    """Find a claim, a commit, an edit or a green check."""
+    green = [check.evidence for check in standing_checks(episode) if check.passed]
+    return (
+        find_claim(episode)
+        or find_commit(episode)
+        or find_final_edit(episode)
+        or (green[0] if green else ())
+        or (find_any_claim(episode) if has_tool_use(episode) else ())
+    )
+
+
+def has_visible_work(episode: Episode) -> bool:
+    """Return whether a commit, an edit or a green check supports the agent's words."""
+    return bool(find_commit(episode) or find_final_edit(episode) or list_edits(episode) or _find_green_checks(episode))
+
+
+def _find_finished_work(episode: Episode) -> tuple[Evidence, ...]:
+    """Find green checks, a commit, a claim after visible steps, or an edit."""
+    return _find_green_checks(episode) or find_commit(episode) or find_claim(episode) or find_final_edit(episode)
+
+
+@cached
+def _find_green_checks(episode: Episode) -> tuple[Evidence, ...]:
+    """Find a complete answer after which the last run of every check is green."""
+    checks = standing_checks(episode)
+    return checks[0].evidence if checks and all(check.passed for check in checks) and is_finished(episode) else ()
+
+
+def _is_damaged(episode: Episode) -> bool:
+    """Return whether a red check, an unanswered error or an undo follows the work."""
+    return _has_red_check(episode) or _ends_in_error(episode) or bool(find_own_revert(episode))
+
+
+def _has_red_check(episode: Episode) -> bool:
+    """Return whether a check is still red, ran again in part, or still runs."""
+    red = [check for check in standing_checks(episode) if not check.passed]
+    is_open = (_has_no_edit_after(episode, check.place) or is_partly_rerun(episode, check) for check in red)
+    return has_running_check(episode) or any(is_open)
+
+
+def _has_no_edit_after(episode: Episode, place: int) -> bool:
+    """Return whether nothing was edited after the tool result at the place."""
+    edits = list_edits(episode)
+    return not edits or episode.find_step(place) > edits[-1][0]
+
+
+def _ends_in_error(episode: Episode) -> bool:
+    """Return whether the last error has no answer."""
+    last = episode.turns[-1]
+    return last.kind == "error" and not EXIT_KEY.match(last.content)
+
+
+def _fails_after(episode: Episode, place: int) -> bool:
+    """Return whether a changing command failed after the place for good."""
+    results = episode.tool_results()
+    failed = (at for at, row in results if row.kind == "error" and not is_look(_command_of(row)))
+    return any(at > place and not episode.is_repaired(at) for at in failed)
+
+
+@cached
+def _find_last_failure(episode: Episode) -> tuple[tuple[int, Row], ...]:
+    """Return the last changing command, if it failed and no work follows."""
+    commands = ((at, row) for at, row in episode.tool_results() if row.content.startswith("$ "))
+    found = next(((at, row) for at, row in commands if not is_look(_command_of(row))), None)
+    if found is None or found[1].kind != "error" or not _has_no_edit_after(episode, found[0]):
+        return ()
+    step = episode.find_step(found[0])
+    return () if any(later > step and _changes_something(label) for later, label in episode.steps()) else (found,)
+
+
+def _command_of(row: Row) -> str:
+    return row.content.partition("\n")[0].removeprefix("$ ")
+
+
+def _changes_something(label: str) -> bool:
+    """Return whether a call changes something, judged by its name and command."""
+    tool, _, subject = label.partition(" ")
+    return is_edit(label) or (is_shell(tool) and not is_look(subject) and "--abort" not in subject)
+
+
+def _quote_error(row: Row, place: int) -> tuple[Evidence]:
+    """Quote the error line of an output, or its last line."""
+    output = row.content.rstrip()[-MAX_SCANNED:]
+    error = find_error(output)
+    return quote_line(output, place, error.start() if error else output.rfind("\n") + 1)
+
+
+RULES: tuple[Rule, ...] = (
+    Rule("unanswered", "failed", 0.94, has_no_answer),
+    # The user's next words or actions outweigh all claims of the agent.
+    Rule("undone", "failed", 0.96, takes_work_back),
+    Rule("asked_again", "failed", 0.88, repeats_request),
+    Rule("half_works", "mixed", 0.57, reports_partial_success),
+    Rule("still_so", "failed", 0.94, reports_same_problem),
+    Rule("advice_erred", "failed", 0.67, pastes_error_of_advice),
+    Rule("rejected", "failed", 0.96, rejects_result),
+    Rule("accepted", "worked", 0.97, accepts_result),
+    # Reports of machines: the last one counts.
+    Rule("broke_off", "failed", 0.94, breaks_off),
+    Rule("admitted_in_part", "mixed", 0.70, admits_partial_failure),
+    Rule("check_failed", "failed", 0.97, fails_check),
+    Rule("command_failed", "failed", 0.97, fails_command),
+    Rule("gave_up", "failed", 0.93, gives_up),
+    Rule("check_passed", "worked", 0.97, passes_checks),
+    Rule("moved_on", "worked", 0.88, moves_on),
+    Rule("stands", "worked", 0.95, leaves_work_standing),
+    Rule("built_on", "worked", 0.85, builds_on_answer),
+    Rule("task_completed", "worked", 0.75, completes_task),
+)
+"""The rules, the strongest first.
+
+The confidence is (correct + 1) / (verdicts + 2) over labelled and written episodes (Laplace's rule of succession). Four
+correct verdicts out of four are not certainty. `benchmarks/outcome/score.py --signals` and `compact.py` give the numbers.
+"""

@@ -1,0 +1,327 @@
+"""Hold the values that outcomes are derived from: turns and evidence."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, wraps
+from typing import TypeVar, cast
+
+from pastchats_memory.model import EMPTY, Metadata
+from pastchats_memory.text.shell import wanted
+
+MAX_QUOTATION = 120
+"""Characters."""
+OPENING = 240
+"""Characters of a text that hold its first sentences: people accept, reject and claim there."""
+MAX_SCANNED = 6000
+"""Characters that are read at each end of a text."""
+MIN_WORDS = 3
+"""Words of a sentence with content. A shorter prompt ("yes", "go on") may recur with another meaning."""
+_WORD = re.compile(r"\w")
+_EMPHASIS = re.compile(r"[*`]+|^[ \t]*[#>]+", re.MULTILINE)
+_SENTENCE_END = re.compile(r"[!?\n。！？]|\.(?=\s|\Z)")
+_FILE_LINE = re.compile(r"\A(?:(?:in|at|for|file)\s+)?[`@]?[\w./\\-]{1,200}\.\w{1,5}`?\s*:\s*\n\s*", re.IGNORECASE)
+"""A line that names the file of the next lines."""
+
+
+class Pattern:
+    """A verbose expression that is compiled at its first use.
+
+    A process that derives no outcome does not pay for it.
+    """
+
+    flags = re.VERBOSE | re.MULTILINE | re.IGNORECASE
+
+    def __init__(self, source: str, *, cased: bool = False) -> None:
+        self._source = source
+        self._cased = cased
+
+    def read_source(self) -> str:
+        """Return the expression."""
+        return self._source
+
+    @cached_property
+    def compiled(self) -> re.Pattern[str]:
+        """The expression, compiled."""
+        return re.compile(self.read_source(), self.flags & ~re.IGNORECASE if self._cased else self.flags)
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """Return the first match, or None."""
+        return self.compiled.search(text)
+
+    def match(self, text: str) -> re.Match[str] | None:
+        """Return the match at the beginning, or None."""
+        return self.compiled.match(text)
+
+    def find_all(self, text: str) -> Iterator[re.Match[str]]:
+        """Yield every match in order."""
+        return self.compiled.finditer(text)
+
+    def find_last(self, text: str) -> re.Match[str] | None:
+        """Return the last match, or None."""
+        found = None
+        for found in self.compiled.finditer(text):  # noqa: B007 - the last one is wanted
+            pass
+        return found
+
+
+CLIENT_COMMANDS = Pattern(
+    r"""
+    \s*/(?:
+        add|drop|read-only|read|diff|clear|reset|tokens?|tok|ls|exit|quit|bye|model|models|help|compact|cost|context
+        |status|login|logout|mcp|map|map-refresh|chat-mode|settings|resume|export|web|voice|paste
+        |clip|copy|copy-context|save|load|ex|e|q|c|config|doctor|init|memory|theme|vim|agents|hooks|usage|rename
+        |plugin
+    )\b[^\n]*(?:\n|\Z)
+    |\s*/(?:ask|code|architect)\s*(?:\n|\Z)|\s*\[Request\ interrupted\b[^\]\n]*\]\s*(?:\n|\Z)
+    |\s*Processing\ your\ request\.\.\.(?:\n|\Z)"""
+)
+"""Commands at the start of a message that show nothing about the work, and the client's notice of an unseen comment."""
+TRIAL_COMMANDS = Pattern(r"\s*(?:/(?:run|test|lint)\b|!)[^\n]*(?:\n|\Z)")
+"""Commands with which the user tries the work. Their comment follows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One turn of an episode, as the readers give it."""
+
+    role: str
+    kind: str
+    """`prompt`, `command`, `answer`, `error`, `result` …"""
+    content: str
+    metadata: Metadata = field(default_factory=lambda: EMPTY)
+    """The client's records. Outcomes use `tools`, `files`, `commits` and `flags`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One line that shows an outcome."""
+
+    quotation: str
+    """On one line, at most 120 characters."""
+    place: int
+    """Index of the turn in the episode, from 0. The number of turns stands for the user's next message."""
+
+
+Step = tuple[int, int]
+"""Position of a call: index of the turn that records it, and its number there."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Episode:
+    """The turns of an episode, and the user's next message."""
+
+    turns: tuple[Row, ...]
+    next_message: str
+    """Empty at the end of a transcript."""
+    tasks: tuple[str, ...] = ()
+    """States that tasks reached during the episode."""
+    cache: dict[str, object] = field(default_factory=dict)
+    """Results of `cached` functions, by function name."""
+
+    @property
+    def request(self) -> str:
+        """The user's messages, joined."""
+        return "\n".join(turn.content for turn in self.turns if turn.role == "user")
+
+    def answers(self) -> list[tuple[int, str]]:
+        """Return places and texts of the agent's answers."""
+        return [(place, turn.content) for place, turn in enumerate(self.turns) if turn.role == "assistant"]
+
+    def steps(self) -> Iterator[tuple[Step, str]]:
+        """Yield the recorded tool calls in order, such as `Bash git push`."""
+        for place, turn in enumerate(self.turns):
+            for number, label in enumerate(tool_labels(turn)):
+                yield (place, number), label
+
+    def calls(self) -> Iterator[tuple[int, str]]:
+        """Yield the recorded tool calls with the places of their turns."""
+        return ((place, label) for (place, _), label in self.steps())
+
+    def tool_results(self) -> Iterator[tuple[int, Row]]:
+        """Yield places and rows of errors and check results, the last first."""
+        for place in range(len(self.turns) - 1, -1, -1):
+            if self.turns[place].role == "tool":
+                yield place, self.turns[place]
+
+    def is_repaired(self, place: int) -> bool:
+        """Return whether the command that failed at the place succeeded later."""
+        return _last_successes(self).get(self._heading(place), place) > place
+
+    def find_step(self, place: int) -> Step:
+        """Return the position of the call whose result is at the place.
+
+        Clients record a call with the answer before it, and an early call with the first answer. Among equal calls,
+        the last call belongs to the last result. Without a matching call, return the place itself.
+        """
+        heading = self._heading(place)
+        output = " ".join(self.turns[place].content[: 2 * OPENING].split())
+        by_call, by_command = _indexed_calls(self)
+        index = by_command if heading.startswith("$ ") else by_call
+        equal_calls = index.find(heading.removeprefix("$ "), output.removeprefix("$ "))
+        results = _result_places(self)[heading]
+        later = len(results) - bisect_left(results, place)
+        return equal_calls[-min(later, len(equal_calls))] if equal_calls else (place, 0)
+
+    def _heading(self, place: int) -> str:
+        return _result_heading(self.turns[place])
+
+
+Signal = Callable[[Episode], tuple[Evidence, ...]]
+"""A pure function that returns evidence for one way to end, or nothing."""
+Result = TypeVar("Result")
+
+
+def cached(function: Callable[[Episode], Result]) -> Callable[[Episode], Result]:
+    """Return a function that evaluates each episode once."""
+
+    @wraps(function)
+    def evaluate(episode: Episode) -> Result:
+        if function.__name__ not in episode.cache:
+            episode.cache[function.__name__] = function(episode)
+        return cast("Result", episode.cache[function.__name__])
+
+    return evaluate
+
+
+def _result_heading(row: Row) -> str:
+    return " ".join(row.content.partition("\n")[0].split())
+
+
+@cached
+def _result_places(episode: Episode) -> dict[str, list[int]]:
+    """Return the places of tool results in order, by first line."""
+    places: dict[str, list[int]] = {}
+    for place, row in enumerate(episode.turns):
+        if row.role == "tool":
+            places.setdefault(_result_heading(row), []).append(place)
+    return places
+
+
+@cached
+def _last_successes(episode: Episode) -> dict[str, int]:
+    """Return the last place of each successful tool result, by first line."""
+    rows = enumerate(episode.turns)
+    return {_result_heading(row): place for place, row in rows if row.role == "tool" and row.kind == "result"}
+
+
+class _CallIndex:
+    """Steps in order, by length and text of their label without an ellipsis."""
+
+    def __init__(self) -> None:
+        self._all: dict[int, dict[str, list[Step]]] = {}
+        self._cut: dict[int, dict[str, list[Step]]] = {}
+        """Only the labels that the client cut."""
+
+    def add(self, step: Step, label: str) -> None:
+        text = label.rstrip("… ")
+        for index in (self._all, self._cut) if label.endswith("…") else (self._all,):
+            if text:
+                index.setdefault(len(text), {}).setdefault(text, []).append(step)
+
+    def find(self, heading: str, output: str) -> list[Step]:
+        """Return the steps of the call that a result heading names. Both may be cut.
+
+        The heading of a long command is only its first line. The label has all lines, and the output begins with them.
+        """
+        name = heading.rstrip("… ")
+        texts = {name}
+        if output.startswith(f"{name} "):
+            texts |= {output[:length] for length in self._all if length > len(name)}
+        if heading.endswith("…"):
+            texts |= {text for labels in self._all.values() for text in labels if text.startswith(name)}
+        found = [steps for text in texts if (steps := self._all.get(len(text), {}).get(text))]
+        found += [steps for length, labels in self._cut.items() if (steps := labels.get(name[:length]))]
+        return found[0] if len(found) == 1 else sorted({step for steps in found for step in steps})
+
+
+@cached
+def _indexed_calls(episode: Episode) -> tuple[_CallIndex, _CallIndex]:
+    """Return the steps by whole label, and by the tool's argument."""
+    by_call, by_command = _CallIndex(), _CallIndex()
+    for step, label in episode.steps():
+        by_call.add(step, label)
+        by_command.add(step, label.partition(" ")[2])
+    return by_call, by_command
+
+
+def strip_emphasis(text: str) -> str:
+    """Return the text on one line without Markdown emphasis, as quotations have it."""
+    return " ".join(_EMPHASIS.sub("", text).split())
+
+
+def quote_line(text: str, place: int, at: int = 0) -> tuple[Evidence]:
+    """Quote the line at a position, or the next line with a word.
+
+    Emphasis is removed. From a long line, quote the part around the position.
+    """
+    word = _WORD.search(text, text.rfind("\n", 0, at) + 1)
+    at = max(at, word.start() if word else 0)
+    start = text.rfind("\n", 0, at) + 1
+    if at - start > MAX_QUOTATION // 2:
+        start = text.rfind(" ", start, at - MAX_QUOTATION // 2) + 1 or start
+    return (Evidence(shorten(strip_emphasis(text[start:].partition("\n")[0])), place),)
+
+
+def shorten(line: str) -> str:
+    """Return the line, cut to 120 characters with an ellipsis."""
+    return line if len(line) <= MAX_QUOTATION else f"{line[: MAX_QUOTATION - 1]}…"
+
+
+def tool_labels(turn: Row) -> list[str]:
+    """Return the calls that the client recorded with the turn, in order."""
+    tools = turn.metadata.get("tools")
+    return [str(label) for label in tools] if isinstance(tools, Sequence) and not isinstance(tools, str) else []
+
+
+def recorded_values(turn: Row, key: str) -> frozenset[str]:
+    """Return what the client recorded under the key."""
+    values = turn.metadata.get(key)
+    return frozenset(map(str, values)) if isinstance(values, Sequence) else frozenset()
+
+
+def strip_client_commands(message: str) -> str:
+    """Return a message without leading client commands, file name and client text.
+
+    If it consists of commands, return the last command that tries something.
+    """
+    text, trial = message, ""
+    while found := CLIENT_COMMANDS.match(text) or TRIAL_COMMANDS.match(text):
+        trial = found[0] if TRIAL_COMMANDS.match(found[0]) else trial
+        text = text[found.end() :]
+    return _FILE_LINE.sub("", wanted(text.strip() or trial.strip()), count=1)
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence, at most 240 characters."""
+    return _SENTENCE_END.split(text, maxsplit=1)[0][:OPENING]
+
+
+def first_statement(text: str) -> str:
+    """Return the text up to the end of the sentence with its third word."""
+    ends = (found.start() for found in _SENTENCE_END.finditer(text))
+    return text[: next((end for end in ends if len(text[:end].split()) >= MIN_WORDS), len(text))]
+
+
+@cached
+def message_opening(episode: Episode) -> str:
+    """Return the first 240 characters of the next message, without client commands."""
+    return strip_client_commands(episode.next_message[:MAX_SCANNED])[:OPENING]
+
+
+def quote_next_message(episode: Episode, at: int = 0) -> tuple[Evidence]:
+    """Quote the line of the next message that holds a position."""
+    text = strip_client_commands(episode.next_message[:MAX_SCANNED]) or episode.next_message
+    return quote_line(text, len(episode.turns), at)
+
+
+def quote_message_start(episode: Episode) -> tuple[Evidence, ...]:
+    """Quote the start of the next message on one line.
+
+    Nothing if it is empty or consists of client commands.
+    """
+    line = " ".join(strip_client_commands(episode.next_message[:MAX_SCANNED]).split())
+    return (Evidence(shorten(line), len(episode.turns)),) if line else ()

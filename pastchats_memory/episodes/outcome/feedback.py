@@ -1,0 +1,419 @@
+"""Read the user's next message: does it accept, reject or continue the work?
+
+Negation and sarcasm count against the work. A repeated prompt and a pasted error are feedback too.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+from pastchats_memory.episodes.outcome.answers import ends_with_question, get_last_answer, requests_input
+from pastchats_memory.episodes.outcome.checks import find_failure
+from pastchats_memory.episodes.outcome.episode import (
+    MAX_SCANNED,
+    MIN_WORDS,
+    OPENING,
+    TRIAL_COMMANDS,
+    Episode,
+    Evidence,
+    Pattern,
+    cached,
+    first_sentence,
+    first_statement,
+    message_opening,
+    quote_line,
+    quote_next_message,
+    strip_client_commands,
+)
+from pastchats_memory.episodes.outcome.phrases import Phrases
+from pastchats_memory.episodes.outcome.requests import is_inquiry, is_request, starts_with_request
+from pastchats_memory.text.shell import wanted
+
+MAX_AGREEMENT_WORDS = 20
+"""A longer yes begins something else."""
+MIN_LONG_MESSAGE = 100
+"""Characters. Shorter messages may complain in unknown words."""
+MIN_SHARED_WORDS = 2
+"""Words that a sentence with "still" shares with the request, if it is about the request."""
+MIN_LONG_WORD = 4
+"""Letters."""
+MIN_ENGLISH_WORDS = 3
+"""Common English words of a message in plain English."""
+MAX_STATEMENT_WORDS = 16
+"""A longer statement is not about the work."""
+MIN_SIMILARITY = 0.95
+"""Share of common words of a prompt that was sent again with a correction."""
+MIN_COMMON_SHARE = 0.6
+"""Share of common words of a prompt that was sent again with an addition."""
+MIN_ERROR_LINE = 20
+"""Characters of a line that identifies one error."""
+MIN_POINTING_WORDS = 8
+"""A shorter prompt that points at something ("check this cell?") may point at something else next time."""
+MAX_PASTED_COMMANDS = 20
+
+_UNDO = Phrases("evidence", "undo")
+_PROBLEM_PERSISTS = Phrases("evidence", "problem_persists")
+_STILL = Phrases("evidence", "still")
+_TROUBLE = Phrases("evidence", "trouble")
+_NO = Phrases("evidence", "no")
+_REFUSAL = Phrases("evidence", "refusal")
+_FAILED_TRIAL = Phrases("evidence", "failed_trial")
+_BREAKAGE = Phrases("evidence", "breakage")
+_MISMATCH = Phrases("evidence", "mismatch")
+_HALF_SUCCESS = Phrases("evidence", "half_success")
+_FLAW = Phrases("evidence", "flaw")
+_SARCASM = Phrases("evidence", "sarcasm")
+_RELIEF = Phrases("evidence", "relief")
+_PRAISE = Phrases("evidence", "praise")
+_AGREEMENT = Phrases("evidence", "agreement")
+_CHOICE = Phrases("evidence", "choice")
+_COMMIT_REQUEST = Phrases("evidence", "commit_request")
+_APPLY_REQUEST = Phrases("evidence", "apply_request")
+_NEXT_STEP = Phrases("evidence", "next_step")
+_WORKS_NOW = Phrases("guards", "works_now")
+_USER_REPORT = Phrases("guards", "user_report")
+_GO_AHEAD = Phrases("guards", "go_ahead")
+_NO_TROUBLE = Phrases("guards", "no_trouble")
+_USER_MISTAKE = Phrases("guards", "user_mistake")
+_CONDITION = Phrases("guards", "condition")
+_BUT = Phrases("guards", "but")
+_HOWEVER = Phrases("guards", "however")
+_DOUBT = Phrases("guards", "doubt")
+_TROUBLE_WORD = Phrases("guards", "trouble_word")
+_UNEASE = Phrases("guards", "unease")
+_REDO_REQUEST = Phrases("guards", "redo_request")
+_FAULTS = (_NO, _BREAKAGE, _MISMATCH)
+
+_BARE_COMMAND = re.compile(r"[/!]|@\S+\s*\Z")
+"""A client command, or a file name alone."""
+_WORD = re.compile(r"[^\W_]+")
+_NAMED_ERROR = re.compile(r"\b[A-Z][a-zA-Z]{0,60}(?:Error|Exception): ")
+"""A line that a program printed. It may show the same error or the next one."""
+_ENGLISH = re.compile(r"\b(?:the|to|of|and|is|it|that|for|with|on|we|i|you|this)\b", re.IGNORECASE)
+_FILES_ONLY = re.compile(r"(?:@\S+(?: |\Z))+")
+"""Their content may have changed, for example a terminal's."""
+_POINTER = Pattern(r"\b(?:this|these|here)\b")
+_ERROR_LINE = Pattern(
+    r"""
+    ^(?!.*\b(?:throw|raise|return|new|console|print\w*|echo|except|catch)\b)[\ \t>│|⨯✖×]*(?:\S{1,40}\ ){0,3}?(?:
+        [\w.]{0,60}(?:Error|Exception)|(?:fatal|internal|compile|runtime|syntax|build|test|execution)?\ ?error|fatal
+        |panic|failed|uncaught\ \w+
+    )\ ?(?:\[[^\]\n]{0,40}\]|\([^)\n]{0,40}\))?(?::\ ?|=).{3,}$
+    |^[\ \t>│|=]*(?:
+        npm\ (?:ERR!|error)|ERROR\b|error\ TS\d+|error\[E\d+\]|Traceback\ \(|Uncaught\ \w+|FAILED\ |fatal:
+    )
+    |^\W*\w+_(?:mismatch|error|denied|failed|invalid|exceeded|missing|not_found)\b.{0,80}
+    |^.{0,60}\b(?:
+        flag\ provided\ but\ not\ defined|unrecognized\ arguments?
+        |(?:unknown|invalid|unrecognized|no\ such)\ (?:flag|option|argument|command|subcommand|switch)
+    )\b.{0,80}
+    |\bFile\ "[^"\n]{1,200}",\ line\ \d+
+    |^.{0,80}\b(?:
+        command\ not\ found|No\ such\ file\ or\ directory|exit\ code\ [1-9]\d*|Permission\ denied|Module\ not\ found
+        |Cannot\ find\ module
+    )\b"""
+)
+_NUMBER = re.compile(r"\d+")
+_BEFORE_ERROR_NAME = re.compile(r"\A.*?(?=\b[\w.]{0,60}(?:error|exception)\b)")
+_GENERIC_ERROR = Pattern(
+    r"\bexit(?:ed\ with)?\ (?:code|status)\b|\bcomplete\ log\b|\bcommand\ failed\b|\btest(?:s|\ suites?)?\ failed\b"
+)
+"""Lines that stand in every failed run."""
+_REQUEST_TO_SEE = Pattern(r"\b(?:paste|share|provide|send|show\ me|post)\b|请提供|пришл|добавьте")
+_ADD_FILE = Pattern(r"\s*/(?:add|read|read-only)\b")
+_PASTED_COMMAND = re.compile(r"^.{0,120}?[$%❯\]#] +(?P<command>[\w./-]{2,}[^\n]{0,80})", re.MULTILINE)
+_TERMINAL_OUTPUT = Pattern(
+    r"""
+    ^(?:\[[^\]\n]{5,80}\]|.{0,80}[$%❯])[ ]
+    |^(?:
+        Run\ |Traceback|\s*File\ \"|npm\ |\d+s$|Error\b|ERROR\b|error\b|\S*(?:Error|Exception):|>\ \S+@|Uncaught
+        |\s*at\ \S+\ \(
+    )""",
+    cased=True,
+)
+
+
+def _find(episode: Episode, pattern: Pattern, text: str | None = None) -> tuple[Evidence, ...]:
+    """Find a phrase in the opening of the next message, or in a part of it."""
+    found = pattern.search(message_opening(episode) if text is None else text)
+    return quote_next_message(episode, found.start()) if found else ()
+
+
+@cached
+def _first_remark(episode: Episode) -> str:
+    """Return the start of the next message if it is about the work.
+
+    People report faults first, and state their next wish after that.
+    """
+    opening = message_opening(episode)
+    sentence = first_sentence(opening)
+    is_long = len(sentence.split()) > MIN_WORDS
+    is_new_request = is_long and starts_with_request(sentence) and not _REDO_REQUEST.search(sentence)
+    return "" if is_new_request else first_statement(opening)
+
+
+def takes_work_back(episode: Episode) -> tuple[Evidence, ...]:
+    """Find words with which the user undoes the work, unless they made it by mistake."""
+    return () if _USER_MISTAKE.search(message_opening(episode)) else _find(episode, _UNDO)
+
+
+def reports_same_problem(episode: Episode) -> tuple[Evidence, ...]:
+    """Find words with which the user says the problem persists.
+
+    Ignore pastes and answers to the agent's questions.
+    """
+    if is_pasted_output(episode) or ends_with_question(episode) or _CONDITION.match(message_opening(episode)):
+        return ()
+    return _find(episode, _PROBLEM_PERSISTS, _first_remark(episode)) or _repeats_topic(episode)
+
+
+def _repeats_topic(episode: Episode) -> tuple[Evidence, ...]:
+    """Find a first sentence that repeats the topic of the request with a "still"."""
+    sentence = first_sentence(message_opening(episode))
+    found = _STILL.search(sentence)
+    if not found:
+        return ()
+    shared = _long_words(sentence) & _long_words(episode.request)
+    return quote_next_message(episode, found.start()) if len(shared) >= MIN_SHARED_WORDS else ()
+
+
+def _long_words(text: str) -> set[str]:
+    return {word for word in _WORD.findall(text[:MAX_SCANNED].lower()) if len(word) >= MIN_LONG_WORD}
+
+
+@cached
+def states_trouble(episode: Episode) -> tuple[Evidence, ...]:
+    """Find a short first statement of what is wrong, in the user's own words."""
+    opening = message_opening(episode)
+    first = first_sentence(opening)
+    is_asking = is_request(first) or is_request(first.rpartition(", ")[2]) or opening[len(first) :].startswith("?")
+    is_printed = find_pasted_error(episode) or _NAMED_ERROR.search(opening.partition("\n")[0])
+    is_statement = len(first.split()) <= MAX_STATEMENT_WORDS and not (is_asking or is_printed)
+    is_eased = any(pattern.search(first) for pattern in (_NO_TROUBLE, _RELIEF, _FLAW))
+    return () if not is_statement or is_eased else _find(episode, _TROUBLE, first)
+
+
+def mentions_request(episode: Episode) -> bool:
+    """Return whether the next message starts with a long word of the request."""
+    return shares_request_word(episode, first_sentence(message_opening(episode)))
+
+
+def shares_request_word(episode: Episode, text: str) -> bool:
+    """Return whether the text shares a long word with the request."""
+    return bool(_long_words(text) & _long_words(episode.request))
+
+
+def says_still(episode: Episode) -> tuple[Evidence, ...]:
+    """Find a "still" in the first sentence of the next message."""
+    return _find(episode, _STILL, first_sentence(message_opening(episode)))
+
+
+def refuses_result(episode: Episode) -> tuple[Evidence, ...]:
+    """Find a refusal of the whole result, a failed trial, or sarcastic praise."""
+    opening = message_opening(episode)
+    sarcasm = () if _RELIEF.search(opening) else (_SARCASM,)
+    refusal = () if _WORKS_NOW.search(opening) else (_REFUSAL,)
+    found = (pattern.search(opening) for pattern in (*refusal, _FAILED_TRIAL, *sarcasm))
+    return next((quote_next_message(episode, one.start()) for one in found if one), ())
+
+
+@cached
+def finds_fault(episode: Episode) -> tuple[Evidence, ...]:
+    """Find a "no", a breakage, or a difference from the request."""
+    found = (_find(episode, pattern, _first_remark(episode)) for pattern in _FAULTS)
+    return next(filter(None, found), ()) or refuses_result(episode)
+
+
+def reports_partial_success(episode: Episode) -> tuple[Evidence, ...]:
+    """Find words that part of the result works, or that it needs a correction."""
+    if is_pasted_output(episode):
+        return ()
+    has_reservation = _BUT.search(message_opening(episode)) or doubts_result(episode)
+    return (_find(episode, _HALF_SUCCESS) if has_reservation else ()) or _find(episode, _FLAW)
+
+
+def praises_result(episode: Episode) -> tuple[Evidence, ...]:
+    """Find praise or a commit request, without a reservation and without sarcasm."""
+    opening = message_opening(episode)
+    if doubts_result(episode) or _HOWEVER.search(opening) or _repeats_answer(episode):
+        return ()
+    is_praise = any(pattern.search(opening) for pattern in (_PRAISE, _RELIEF, _COMMIT_REQUEST))
+    return quote_next_message(episode) if is_praise else ()
+
+
+def _repeats_answer(episode: Episode) -> bool:
+    """Return whether the user sends a line of an answer back."""
+    line = message_opening(episode).partition("\n")[0].strip()
+    return len(line) >= MIN_ERROR_LINE and any(line in answer for _, answer in episode.answers())
+
+
+def reports_own_action(episode: Episode) -> bool:
+    """Return whether the user reports on their own actions."""
+    return bool(_USER_REPORT.search(message_opening(episode)))
+
+
+def agrees(episode: Episode) -> bool:
+    """Return whether the user says yes, and little else."""
+    opening = message_opening(episode)
+    is_go = _GO_AHEAD.search(opening) and "?" not in episode.request
+    is_short = len(opening.split()) <= MAX_AGREEMENT_WORDS
+    return bool(_AGREEMENT.search(opening)) and not is_go and is_short and not doubts_result(episode)
+
+
+def picks_offer(episode: Episode) -> bool:
+    """Return whether the user picks one of the agent's offers."""
+    return bool(_CHOICE.search(message_opening(episode))) and not doubts_result(episode)
+
+
+def is_long_without_complaint(episode: Episode) -> bool:
+    """Return whether the next message is long, English, and without trouble."""
+    opening = message_opening(episode)
+    is_short = len(strip_client_commands(episode.next_message[:MAX_SCANNED])) < MIN_LONG_MESSAGE
+    if is_short or doubts_result(episode) or _UNEASE.search(opening):
+        return False
+    return len(_ENGLISH.findall(opening)) >= MIN_ENGLISH_WORDS
+
+
+def continues_from_answer(episode: Episode) -> bool:
+    """Return whether the user goes on from the answer.
+
+    A mere "continue" counts after a question.
+    """
+    opening = message_opening(episode)
+    applies = _APPLY_REQUEST.search(opening) and not _REDO_REQUEST.search(first_sentence(opening))
+    continues = _NEXT_STEP.search(opening) or applies or (_GO_AHEAD.search(opening) and is_inquiry(episode))
+    return bool(continues) and not doubts_result(episode)
+
+
+@cached
+def doubts_result(episode: Episode) -> bool:
+    """Return whether anything in the next message speaks against the work."""
+    opening = message_opening(episode)
+    first = first_sentence(opening)
+    is_relieved = _RELIEF.search(opening)
+    return bool(
+        _objects(episode)
+        or states_trouble(episode)
+        or (_DOUBT.search(first) and not is_relieved)
+        or _BUT.search(first)
+        or (_TROUBLE_WORD.search(opening.partition("\n")[0]) and not is_relieved)
+    )
+
+
+@cached
+def _objects(episode: Episode) -> bool:
+    """Return whether the next message finds fault, or takes the work back."""
+    opening = message_opening(episode)
+    return bool(
+        any(pattern.search(opening) for pattern in (*_FAULTS, _PROBLEM_PERSISTS, _FLAW))
+        or refuses_result(episode)
+        or find_pasted_error(episode)
+        or takes_work_back(episode)
+    )
+
+
+@cached
+def moves_to_new_request(episode: Episode) -> bool:
+    """Return whether the user requests something else, without an objection.
+
+    A new request is the commonest sign of good work. A statement is mostly a complaint.
+    """
+    opening = message_opening(episode)
+    if not opening:
+        return bool(episode.next_message)
+    first = first_sentence(opening)
+    if _objects(episode) or states_trouble(episode) or _DOUBT.search(first) or repeats_request(episode):
+        return False
+    if TRIAL_COMMANDS.match(opening):
+        return False
+    if is_request(first):
+        return not _REDO_REQUEST.search(first)
+    return bool(_BARE_COMMAND.match(opening))
+
+
+@cached
+def is_pasted_output(episode: Episode) -> bool:
+    """Return whether the next message begins like the output of a program."""
+    return bool(_TERMINAL_OUTPUT.match(message_opening(episode)))
+
+
+def repeats_request(episode: Episode) -> tuple[Evidence, ...]:
+    """Find a prompt or an error that the user sends once more.
+
+    Ignore files that the answer requested, and commands that try the work.
+    """
+    if requests_input(episode) and _ADD_FILE.match(episode.next_message):
+        return ()
+    messages = (turn.content for turn in episode.turns if turn.role == "user")
+    prompts = [wanted(message) for message in messages if not TRIAL_COMMANDS.match(message)]
+    for text in filter(None, (strip_client_commands(episode.next_message), wanted(episode.next_message))):
+        if any(_is_same_prompt(prompt, text) for prompt in prompts):
+            return quote_line(text, len(episode.turns))
+    return _repeats_error(episode)
+
+
+def _repeats_error(episode: Episode) -> tuple[Evidence, ...]:
+    """Find an error line of the request that is sent again without being asked for."""
+    ending = get_last_answer(episode)[1][-2 * OPENING :]
+    if ends_with_question(episode) or _REQUEST_TO_SEE.search(ending):
+        return ()
+    requested = set(_error_lines(episode.request).values())
+    places = [place for place, line in _error_lines(episode.next_message).items() if line in requested]
+    return quote_line(episode.next_message, len(episode.turns), places[0]) if places else ()
+
+
+def _error_lines(text: str) -> dict[int, str]:
+    """Return lines that identify an error, by position.
+
+    Numbers vary between runs and are removed.
+    """
+    lines = {}
+    for found in _ERROR_LINE.find_all(text[:MAX_SCANNED]):
+        start = text.rfind("\n", 0, found.end()) + 1
+        line = " ".join(text[start : start + OPENING].partition("\n")[0].lower().split())
+        line = _NUMBER.sub("0", _BEFORE_ERROR_NAME.sub("", line))
+        if len(line) >= MIN_ERROR_LINE and not _GENERIC_ERROR.search(line):
+            lines[start] = line
+    return lines
+
+
+def _is_same_prompt(first: str, second: str) -> bool:
+    """Return whether two prompts are equal, or one extends the other.
+
+    Another word makes another prompt.
+    """
+    one, other = (" ".join(text[:MAX_SCANNED].split()) for text in (first, second))
+    is_short = min(len(one.split()), len(other.split())) < MIN_POINTING_WORDS
+    if _FILES_ONLY.fullmatch(one) or (is_short and _POINTER.search(one)):
+        return False
+    if one == other and (first.startswith("/") or len(one.split()) >= MIN_WORDS):
+        return True
+    words, others = (frozenset(word.rstrip("s") for word in _WORD.findall(text.lower())) for text in (one, other))
+    shared, least, most = len(words & others), min(len(words), len(others)), max(len(words), len(others))
+    is_extended = shared == least and shared > MIN_COMMON_SHARE * most
+    return least >= MIN_WORDS and (is_extended or shared > MIN_SIMILARITY * len(words | others))
+
+
+@cached
+def find_pasted_error(episode: Episode) -> tuple[Evidence, ...]:
+    """Find an error line in a paste, near its start or in the output of a program."""
+    is_output = is_pasted_output(episode)
+    text = episode.next_message[: MAX_SCANNED if is_output else 3 * OPENING]
+    found = _ERROR_LINE.search(text) or (find_failure(text) if is_output else None)
+    return quote_line(text, len(episode.turns), found.start()) if found else ()
+
+
+def pastes_error_of_advice(episode: Episode) -> tuple[Evidence, ...]:
+    """Find an error in the pasted output of a command that the agent recommended."""
+    text = episode.next_message[:MAX_SCANNED]
+    error = _ERROR_LINE.search(text)
+    answers = "\n".join(answer for _, answer in episode.answers())[-4 * MAX_SCANNED :]
+    commands = (found["command"].strip() for found in islice(_PASTED_COMMAND.finditer(text), MAX_PASTED_COMMANDS))
+    is_advised = any(_contains_command(answers, command) for command in commands if " " in command or "/" in command)
+    return quote_line(text, len(episode.turns), error.start()) if error and is_advised else ()
+
+
+def _contains_command(text: str, command: str) -> bool:
+    """Return whether the text contains the command as whole words."""
+    return bool(re.search(rf"(?<![\w/@.-]){re.escape(command)}(?![\w/-])", text))

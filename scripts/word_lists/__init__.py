@@ -1,0 +1,1 @@
+"""Checks that find entries of a word list which nothing needs."""

@@ -1,0 +1,58 @@
+"""Requests supersede an earlier decision. A wrong verdict is worse than none."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from program import REPOSITORY
+
+from pastchats_memory.episodes.supersession import find_replacements, replaces
+
+sys.path.insert(0, str(REPOSITORY / "benchmarks" / "outcome"))
+
+from replacing import PARTS, Wording, wordings
+
+BUILD = list(wordings("build"))
+LEAST_PRECISION, LEAST_RECALL = 0.9, 0.8
+
+
+def says(earlier: str, later: str) -> bool:
+    return any(replaces(one, earlier, "Done.") for one in find_replacements(later))
+
+
+@pytest.mark.parametrize("one", BUILD, ids=[one.later[:40] for one in BUILD])
+def test_labelled_wordings_supersede_as_labelled(one: Wording) -> None:
+    assert one.is_known == one.replaces
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_every_part_of_the_wordings_has_high_precision(part: str) -> None:
+    known = [one.replaces for one in wordings(part) if one.is_known]
+    assert sum(known) >= LEAST_PRECISION * len(known)
+    assert sum(known) >= LEAST_RECALL * sum(one.replaces for one in wordings(part))
+
+
+def test_a_product_that_two_requests_share_is_no_subject() -> None:
+    later = "Move sessions to Postgres instead of Redis, Redis evicts them."
+    assert says("Use Redis for sessions, with connect-redis.", later)
+    assert not says("Cache the product list in Redis for 60 seconds.", later)
+    assert not says("Set up Redis in docker compose for local development", later)
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        "a.go:96:4: QF1012: Use fmt.Fprintf(...) instead of WriteString(fmt.Sprintf(...)) (staticcheck)",
+        "zsh: command not found: redis",
+        "> Replace Redis with Postgres for the sessions.",
+        "```\nreplace Redis with Postgres for the sessions\n```",
+    ],
+)
+def test_program_output_and_quotations_supersede_nothing(later: str) -> None:
+    assert not says("Use Redis for the sessions and fmt.Sprintf with go 96", later)
+
+
+def test_the_same_version_replaces_nothing() -> None:
+    assert not says("pin node 20 in CI", "Switch to node 20 everywhere")
+    assert not says("pin node 18 in CI", "Switch to page 20")

@@ -31,7 +31,7 @@ from pastchats_memory.ingest.report import (
     standing,
 )
 from pastchats_memory.ingest.writer import Reading, Writer
-from pastchats_memory.store import deletion, fulltext, sources, turns, vectors
+from pastchats_memory.store import fulltext, scrub, sources, turns, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sources import SourceState
 
@@ -77,7 +77,7 @@ def index(
             _index_files(database, writer, todo, options, report, progress)
             for bring_up_to_date in (vectors.pack_all, fulltext.gather, note_passages, derive):
                 bring_up_to_date(database)
-        deletion.finish_scrub(database, wait_ms=0)
+        scrub.finish_scrub(database, wait_ms=0)
         with database.transaction():
             for archive in archives:
                 recipe = recipe_of_left(archive, options)

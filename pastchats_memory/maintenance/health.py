@@ -13,7 +13,7 @@ from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.model import utf8
 from pastchats_memory.redact.rules_version import rules_version
-from pastchats_memory.store import checks, deletion, redactions, sources, turns, vectors
+from pastchats_memory.store import checks, redactions, scrub, sources, turns, vectors
 from pastchats_memory.store.database import Database, side_files
 from pastchats_memory.store.recover import Saved
 from pastchats_memory.store.tasks import TaskTexts
@@ -186,7 +186,7 @@ def _check_derived(database: Database) -> HealthCheck:
 
 def _check_deletions(database: Database) -> HealthCheck:
     """Finish pending deletions if the database can be written."""
-    is_erased = deletion.finish_scrub(database) if database.writable else not deletion.is_due(database)
+    is_erased = scrub.finish_scrub(database) if database.writable else not scrub.is_due(database)
     if is_erased:
         return HealthCheck("deletions", is_well=True, detail="deleted text is gone from the file")
     return HealthCheck(

@@ -23,7 +23,7 @@ from pastchats_memory.embed import Embedder
 from pastchats_memory.episodes.derive import derive
 from pastchats_memory.redact import redact, redact_json, redact_path, redact_split
 from pastchats_memory.redact.rules_version import rules_version
-from pastchats_memory.store import deletion, redactions, sources, turns, vectors
+from pastchats_memory.store import redactions, scrub, sources, turns, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.redactions import AROUND, OF_TASKS, RULES, TURNS, Row, Texts
 from pastchats_memory.store.sources import meta, set_meta
@@ -219,7 +219,7 @@ def redact_stored(
         set_meta(database, {RULES: rules_version()})
     vectors.pack_all(database)
     derive(database)  # pending derivations contain the old names
-    return build_report(found, previous, erased=deletion.finish_scrub(database), duration_s=time.monotonic() - start)
+    return build_report(found, previous, erased=scrub.finish_scrub(database), duration_s=time.monotonic() - start)
 
 
 def build_report(

@@ -677,7 +677,7 @@ class Keeping(Opened):
 
     def purge(self) -> bool:
         """Delete everything but what keeps forgotten text away; False where a process that is reading keeps it in the log for now."""
-        from pastchats_memory.store.deletion import purge
+        from pastchats_memory.store.purge import purge
 
         return purge(self._database)
 

@@ -36,7 +36,7 @@ from pastchats_memory.store import turns as turn_rows
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import is_any
 from pastchats_memory.store.ids import Ids
-from pastchats_memory.store.pending_deletes import without_buried
+from pastchats_memory.store.pending_deletes import exclude_pending
 from pastchats_memory.text.excerpt import excerpt
 from pastchats_memory.text.identifiers import is_spaceless
 
@@ -252,7 +252,7 @@ def search_terms(
     Of a text of some pages the snippet takes milliseconds, and recall looks at many more hits than it shows.
     """
     asked = asked_in(request.text)
-    request = replace(request, filters=without_buried(database, request.filters))
+    request = replace(request, filters=exclude_pending(database, request.filters))
     embedding = _Beside(partial(embedder.embed_query, asked.said)) if request.needs_vector else None
     times = times_of(database, asked.said, request.filters, request.today, may_filter=request.time_filters)
     request = replace(request, filters=times.filters)

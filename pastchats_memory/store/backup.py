@@ -12,7 +12,7 @@ from pathlib import Path
 import apsw
 
 from pastchats_memory.errors import DatabaseCorrupt, DatabaseMissing, UsageFault
-from pastchats_memory.store import checks, deletion
+from pastchats_memory.store import checks, tombstone_transfer
 from pastchats_memory.store.atomic_file import new_file, partial_file, replace_file
 from pastchats_memory.store.database import (
     BUSY_MS,
@@ -93,7 +93,7 @@ def restore(file: Path, path: Path, *, vec0: bool = True) -> tuple[Counts, Path 
             _refuse_damaged(new, file)
             if os.path.lexists(path) and _is_sound(path):
                 with open_database(path, vec0=vec0) as old:
-                    deletion.rebury(new, deletion.graves(old))
+                    tombstone_transfer.apply_tombstones(new, tombstone_transfer.load_tombstones(old))
                     _overwrite(old, new)
                 return _count(new), None
             counts = _count(new)
@@ -143,7 +143,7 @@ def _overwrite(old: Database, new: Database) -> None:
         target.set_timeout(BUSY_MS)
         with _begin_copy(new.connection, target.connection) as copy:
             copy.step(0)  # takes the lock and copies nothing
-            deletion.rebury(new, deletion.graves(old))
+            tombstone_transfer.apply_tombstones(new, tombstone_transfer.load_tombstones(old))
             _copy_pages(copy)
     old.run("PRAGMA wal_checkpoint(TRUNCATE)")
 

@@ -43,7 +43,7 @@ FAULTS = {
     "OR typeof(outcome) != 'text' OR typeof(ifnull(duration_s, 0.0)) != 'real' LIMIT 1",
     "files without proper fields": "SELECT 1 FROM sources WHERE typeof(path) != 'text' OR typeof(size) != 'integer' "
     "OR NOT json_valid(ifnull(problems, '[]')) OR NOT json_valid(ifnull(resume, '{}')) LIMIT 1",
-    "a list of rows to be deleted that is none": f"SELECT 1 FROM embedding_meta WHERE key = '{pending_deletes.GOING}' AND NOT json_valid(value)",
+    "a list of rows to be deleted that is none": f"SELECT 1 FROM embedding_meta WHERE key = '{pending_deletes.PENDING_KEY}' AND NOT json_valid(value)",
     "times that are none": " UNION ALL ".join(
         f"SELECT 1 FROM {table} WHERE {column} IS NOT NULL AND NOT is_time({column})"
         for table, columns in TIMES.items()

@@ -11,7 +11,7 @@ from pastchats_memory.model import Filters
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import LISTED, conditions
 from pastchats_memory.store.live_events import LIVE
-from pastchats_memory.store.pending_deletes import buried
+from pastchats_memory.store.pending_deletes import pending_delete_ids
 
 BELOW = "(s.path IN (SELECT value FROM json_each(?1)) OR EXISTS (SELECT 1 FROM json_each(?1) WHERE instr(s.path, value || '/') = 1))"
 """Sources that are one of the paths, or below one."""
@@ -94,7 +94,7 @@ def _rows_of(database: Database, source: Source, filters: Filters, turns: str, t
         ("tasks", of_tasks, "s.path", source.path, tasks),
     ):
         for id_, *place, shown_id, project, text in database.run(
-            f"{asked} WHERE {of} = ? AND {which} AND {where} AND p.id NOT IN {buried(kind)} ORDER BY 3, p.id",
+            f"{asked} WHERE {of} = ? AND {which} AND {where} AND p.id NOT IN {pending_delete_ids(kind)} ORDER BY 3, p.id",
             (value, *values),
         ):
             yield Row(id_, kind == "tasks", shown_id, project, text, Cited(*place))

@@ -11,7 +11,7 @@ from pastchats_memory.model import RESOLVED, Filters
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.ids import Ids, listed
 from pastchats_memory.store.outcomes import LEAST_CONFIDENCE, VERDICTS
-from pastchats_memory.store.pending_deletes import buried
+from pastchats_memory.store.pending_deletes import pending_delete_ids
 
 NOTE = "note"
 FIRST_TEXT = 1 << 40
@@ -48,8 +48,8 @@ def conditions(filters: Filters) -> tuple[str, list[str]]:
         clause, wanted = _outcome_condition(filters.outcomes)
         clauses.append(clause)
         values.append(wanted)
-    if filters.buried:
-        clauses.append(f"p.id NOT IN {buried('turns')}")
+    if filters.excludes_pending:
+        clauses.append(f"p.id NOT IN {pending_delete_ids('turns')}")
     if filters.hidden:
         clauses.append("p.source_project NOT IN (SELECT value FROM json_each(?))")
         values.append(orjson.dumps(filters.hidden).decode())
@@ -90,9 +90,9 @@ def task_conditions(filters: Filters) -> tuple[str, list[str]]:
         if wanted:
             clauses.append(clause)
             values.append(orjson.dumps(wanted).decode())
-    if filters.buried:
+    if filters.excludes_pending:
         clauses += (
-            f"ifnull({id_} NOT IN {buried(kind)}, 1)"
+            f"ifnull({id_} NOT IN {pending_delete_ids(kind)}, 1)"
             for id_, kind in (("k.id", "tasks"), ("t.comment_id", "comments"), ("t.attachment_id", "attachments"))
         )
     return " AND ".join(clauses) or "1", values

@@ -10,7 +10,7 @@ import orjson
 from pastchats_memory.model import EXPORT, PRIORITIES, STATUSES, TYPES, Attachment, Comment, Task, TaskState
 from pastchats_memory.store.checks import is_time
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.pending_deletes import buried
+from pastchats_memory.store.pending_deletes import pending_delete_ids
 from pastchats_memory.store.tasks import COLUMNS, SEEN, Filed, TaskWriter, set_fields
 
 # Tasks with all that belongs to them as JSON-able objects, and back: nothing is lost on the way.
@@ -40,9 +40,9 @@ def _is_number(value: object, most: int = LARGEST) -> bool:
 
 
 STAYS = {
-    "links": f"target NOT IN (SELECT identity FROM tasks WHERE id IN {buried('tasks')})",
-    "comments": f"id NOT IN {buried('comments')}",
-    "attachments": f"id NOT IN {buried('attachments')}",
+    "links": f"target NOT IN (SELECT identity FROM tasks WHERE id IN {pending_delete_ids('tasks')})",
+    "comments": f"id NOT IN {pending_delete_ids('comments')}",
+    "attachments": f"id NOT IN {pending_delete_ids('attachments')}",
 }
 """Of what hangs on a task: it is not forgotten."""
 CHECKS: Mapping[str, Callable[[object], bool]] = {
@@ -159,7 +159,7 @@ TURNS = (
     "p.content_hash, p.echo_hash, p.metadata_json, "
     "(SELECT json_group_array(json_array(s.path, g.line, g.end_line)) FROM sightings g JOIN sources s ON s.id = g.source_id "
     "WHERE g.prompt_id = p.id) FROM prompts p "
-    f"WHERE p.source_project NOT IN (SELECT value FROM json_each(?)) AND p.id NOT IN {buried('turns')} ORDER BY p.id"
+    f"WHERE p.source_project NOT IN (SELECT value FROM json_each(?)) AND p.id NOT IN {pending_delete_ids('turns')} ORDER BY p.id"
 )
 NAMES = (
     "role", "content", "source_path", "source_project", "conversation_id", "turn_index", "timestamp", "content_hash",

@@ -9,7 +9,7 @@ import orjson
 
 from pastchats_memory.model import Filters, Item, Metadata
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.pending_deletes import buried
+from pastchats_memory.store.pending_deletes import pending_delete_ids
 
 # Judgements: how episodes ended by whoever read them, kept as where the words stand that show it, and as the turns that were read.
 
@@ -75,12 +75,12 @@ OUTCOME_COLUMNS = "o.first_index, o.last_index, o.verdict, o.confidence, o.signa
 ROWS = (
     "SELECT id, turn_index, role, content, metadata_json, timestamp FROM prompts "
     "WHERE source_project = ? AND conversation_id = ? AND turn_index >= ? AND role != 'note' "
-    f"AND id NOT IN {buried('turns')} ORDER BY turn_index, id"
+    f"AND id NOT IN {pending_delete_ids('turns')} ORDER BY turn_index, id"
 )
 """Of a conversation from an index on, in order, but for notes."""
 KNOWN = (
-    f"o.prompt_id NOT IN {buried('turns')} AND NOT EXISTS "
-    f"(SELECT 1 FROM json_each(o.evidence_json) e WHERE e.value ->> 1 IN {buried('turns')})"
+    f"o.prompt_id NOT IN {pending_delete_ids('turns')} AND NOT EXISTS "
+    f"(SELECT 1 FROM json_each(o.evidence_json) e WHERE e.value ->> 1 IN {pending_delete_ids('turns')})"
 )
 """Of `outcomes AS o`: nothing in it is of a turn that is forgotten."""
 VERDICTS = ("worked", "failed", "mixed", "unknown")
@@ -280,7 +280,7 @@ def changes_of_tasks(database: Database, one: Due) -> list[Changed]:
     rows = database.run(
         "SELECT s.at, t.id, s.status FROM task_conversations c JOIN tasks t ON t.id = c.task_id "
         "JOIN task_states s ON s.task_id = t.id WHERE c.conversation_id = ? AND t.project = ? AND s.at IS NOT NULL "
-        f"AND t.id NOT IN {buried('tasks')} ORDER BY s.at, s.id",
+        f"AND t.id NOT IN {pending_delete_ids('tasks')} ORDER BY s.at, s.id",
         (one.conversation_id, one.project),
     )
     return [Changed(*row) for row in rows]

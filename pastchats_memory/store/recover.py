@@ -22,7 +22,7 @@ from pastchats_memory.errors import DatabaseCorrupt, StoreFault
 from pastchats_memory.store.checks import TIMES, is_time
 from pastchats_memory.store.database import Database, open_database, side_files
 from pastchats_memory.store.errors import translate
-from pastchats_memory.store.pending_deletes import GOING
+from pastchats_memory.store.pending_deletes import PENDING_KEY
 from pastchats_memory.store.redactions import RULES
 from pastchats_memory.store.schema import schema
 
@@ -189,7 +189,7 @@ DURABLE = (
     "judgement_reads", "forgettings", "forgotten",
 )  # fmt: skip
 """Tables from which all others are made."""
-DURABLE_KEYS = ("model_name", "model_version", "embedding_dim", "last_reindex_at", RULES, GOING)
+DURABLE_KEYS = ("model_name", "model_version", "embedding_dim", "last_reindex_at", RULES, PENDING_KEY)
 """Keys of `embedding_meta` that say something of durable rows, or which of them go; the others say how far what is derived has come."""
 FITTING = {"INTEGER": (int,), "TEXT": (str,), "BLOB": (bytes,), "REAL": (float, int)}
 """What a value of a column is in Python, by the column's type."""
@@ -469,7 +469,7 @@ def _drop_broken_vectors(new: Database) -> None:
     """Leave only vectors that are some, of the database's own model."""
     marks = ", ".join("?" * len(DURABLE_KEYS))
     new.run(f"DELETE FROM embedding_meta WHERE key NOT IN ({marks})", DURABLE_KEYS)
-    new.run("DELETE FROM embedding_meta WHERE key = ? AND NOT json_valid(value)", (GOING,))
+    new.run("DELETE FROM embedding_meta WHERE key = ? AND NOT json_valid(value)", (PENDING_KEY,))
     known = dict(new.run("SELECT key, value FROM embedding_meta"))
     model, dim = known.get("model_name"), known.get("embedding_dim")
     if model is None or dim is None or not dim.isdecimal():

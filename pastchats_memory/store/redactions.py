@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from pastchats_memory.model import Comment
-from pastchats_memory.store import deletion
+from pastchats_memory.store import scrub
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import LISTED
 from pastchats_memory.store.sources import REDACTED, meta, set_meta
@@ -166,14 +166,14 @@ def rewrite_turn(
 
 def begin(database: Database, turns: Sequence[int], tasks: Sequence[int]) -> None:
     """Write down that old text and old vectors of rows are to be overwritten, inside the transaction that rewrites them. Raises StoreFault."""
-    deletion.begin_scrub(database)
+    scrub.begin_scrub(database)
     for statement, ids in (
         (f"SELECT id FROM prompts WHERE id IN {LISTED}", turns),
         (f"SELECT id FROM task_texts WHERE task_id IN {LISTED}", tasks),
     ):
         if ids and not database.vec0_loaded:
             listed = orjson.dumps(list(ids)).decode()
-            deletion.blank(database, statement, (listed,))
+            scrub.overwrite_vectors(database, statement, (listed,))
             database.run(f"INSERT INTO vector_changes(prompt_id) {statement}", (listed,))
 
 

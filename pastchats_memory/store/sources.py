@@ -203,7 +203,7 @@ LINE = 400
 
 def latest_runs(database: Database, filters: Filters, most: int) -> list[tuple[int, str, str]]:
     """Id, project and command of the latest rows that pass the filters, the newest first. Raises StoreFault."""
-    condition, values = conditions(filters._replace(buried=True))
+    condition, values = conditions(filters._replace(excludes_pending=True))
     rows = database.run(
         f"SELECT p.id, p.source_project, substr(p.content, 3, {LINE}) FROM prompts p "
         f"WHERE p.role = 'tool' AND p.content LIKE '$ %' AND {condition} ORDER BY p.timestamp DESC, p.id DESC LIMIT ?",

@@ -26,7 +26,7 @@ from pastchats_memory.model import (
 from pastchats_memory.store import outcomes
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import TEXT_TIME, TEXTS, conditions, task_conditions
-from pastchats_memory.store.pending_deletes import buried, without_buried
+from pastchats_memory.store.pending_deletes import exclude_pending, pending_delete_ids
 from pastchats_memory.store.tombstones import Tombstones, marks_of_attachment, marks_of_comment, marks_of_task
 
 # The texts of tasks that are searched, each with its vector: made from the rows of a task whenever these change.
@@ -519,20 +519,20 @@ ROW_COLUMNS = (
 )
 MOST_LISTED = 1_000
 UNSEEN = "project IN (SELECT value FROM json_each(?))"
-SEEN = f"NOT ({UNSEEN}) AND id NOT IN {buried('tasks')}"
+SEEN = f"NOT ({UNSEEN}) AND id NOT IN {pending_delete_ids('tasks')}"
 
 ATTACHED = {
     "links": "SELECT l.task_id, l.kind, ifnull(o.key, l.name) FROM task_links l LEFT JOIN tasks o "
     "ON o.identity = l.target WHERE l.task_id IN (SELECT value FROM json_each(?1)) "
-    f"AND ifnull(o.project NOT IN (SELECT value FROM json_each(?2)) AND o.id NOT IN {buried('tasks')}, 1) ORDER BY l.kind, 3",
+    f"AND ifnull(o.project NOT IN (SELECT value FROM json_each(?2)) AND o.id NOT IN {pending_delete_ids('tasks')}, 1) ORDER BY l.kind, 3",
     "conversations": "SELECT task_id, conversation_id FROM task_conversations "
     "WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY conversation_id",
     "states": "SELECT task_id, status, status_raw, at FROM task_states "
     "WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY at, id",
     "comments": "SELECT task_id, content, author, created_at, id FROM task_comments "
-    f"WHERE task_id IN (SELECT value FROM json_each(?)) AND id NOT IN {buried('comments')} ORDER BY created_at, id",
+    f"WHERE task_id IN (SELECT value FROM json_each(?)) AND id NOT IN {pending_delete_ids('comments')} ORDER BY created_at, id",
     "attachments": "SELECT task_id, name, size, sha256, NULL, created_at, id FROM task_attachments "
-    f"WHERE task_id IN (SELECT value FROM json_each(?)) AND id NOT IN {buried('attachments')} ORDER BY id",
+    f"WHERE task_id IN (SELECT value FROM json_each(?)) AND id NOT IN {pending_delete_ids('attachments')} ORDER BY id",
 }
 """What hangs on tasks, by their ids; links without those to the tasks of hidden projects, attachments without their texts."""
 
@@ -621,7 +621,7 @@ def task_of(database: Database, table: str, id_: int, hidden: Sequence[str]) -> 
     """The task that a row of `task_comments` or `task_attachments` belongs to, unless its project is hidden. Raises StoreFault."""
     found = database.value(
         f"SELECT id FROM tasks WHERE id = (SELECT task_id FROM {table} "
-        f"WHERE id = ? AND id NOT IN {buried(table.removeprefix('task_'))}) AND {SEEN}",
+        f"WHERE id = ? AND id NOT IN {pending_delete_ids(table.removeprefix('task_'))}) AND {SEEN}",
         (id_, orjson.dumps(hidden).decode()),
     )
     return None if found is None else int(found)
@@ -710,7 +710,7 @@ def listed(
     Raises:
         StoreFault: the database cannot be read.
     """
-    where, values = task_conditions(without_buried(database, filters))
+    where, values = task_conditions(exclude_pending(database, filters))
     tagged = ["EXISTS (SELECT 1 FROM json_each(k.tags_json) WHERE lower(value) = ?)"] * len(tags)
     where = " AND ".join((where, "t.comment_id IS NULL", "t.attachment_id IS NULL", *conditions, *tagged))
     by = order or f"ifnull(k.priority, 2), {TEXT_TIME} DESC"

@@ -13,7 +13,7 @@ from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.live_events import LIVE
 from pastchats_memory.store.outcomes import Ending
-from pastchats_memory.store.pending_deletes import buried
+from pastchats_memory.store.pending_deletes import pending_delete_ids
 from pastchats_memory.store.tombstones import Tombstones
 
 # Where turns were seen: the file that was read, and of an export what it tells of itself.
@@ -125,7 +125,7 @@ def forgotten(database: Database, prompts: Sequence[Prompt]) -> frozenset[str]:
     if not tombstones:
         return frozenset()
     rows = _rows(database, [prompt.content_hash for prompt in prompts])
-    return tombstones.among([prompt for prompt in prompts if prompt.content_hash not in rows])
+    return tombstones.forgotten_hashes([prompt for prompt in prompts if prompt.content_hash not in rows])
 
 
 def put(
@@ -240,7 +240,7 @@ def last_answer(database: Database, conversation_id: str, until: str | None) -> 
     for bound in (until, None) if until else (None,):
         found = database.run(
             "SELECT id FROM prompts WHERE conversation_id = ?1 AND role = 'assistant' AND ifnull(timestamp <= ?2, ?2 IS NULL) "
-            f"AND id NOT IN {buried('turns')} ORDER BY turn_index DESC LIMIT 1",
+            f"AND id NOT IN {pending_delete_ids('turns')} ORDER BY turn_index DESC LIMIT 1",
             (conversation_id, bound),
         )
         if found:
@@ -249,7 +249,7 @@ def last_answer(database: Database, conversation_id: str, until: str | None) -> 
 
 
 def _items(database: Database, where: str, values: Sequence[object]) -> list[Item]:
-    asked = f"SELECT {ITEM_COLUMNS} FROM prompts p WHERE {where} AND p.id NOT IN {buried('turns')} ORDER BY p.turn_index, p.id"
+    asked = f"SELECT {ITEM_COLUMNS} FROM prompts p WHERE {where} AND p.id NOT IN {pending_delete_ids('turns')} ORDER BY p.turn_index, p.id"
     rows = database.run(asked, values)
     places: dict[int, list[Place]] = {row[0]: [] for row in rows}
     for id_, path, line, end_line in database.run(

@@ -176,17 +176,17 @@ def test_what_was_forgotten_since_the_backup_stays_forgotten_and_what_was_known_
 FORGETS_MEANWHILE = """
 import subprocess, sys
 from pathlib import Path
-from pastchats_memory.store import deletion
+from pastchats_memory.store import tombstone_transfer
 
-rebury = deletion.rebury
+apply_tombstones = tombstone_transfer.apply_tombstones
 
-def and_then_forget(new, found):
-    deletion.rebury = rebury
-    rebury(new, found)
+def and_then_forget(new, records):
+    tombstone_transfer.apply_tombstones = apply_tombstones
+    apply_tombstones(new, records)
     program = Path(sys.executable).with_name("pastchats-memory")
     subprocess.run([program, "forget", "--query", "webhooks", "--yes"], check=True, capture_output=True)
 
-deletion.rebury = and_then_forget
+tombstone_transfer.apply_tombstones = and_then_forget
 """
 
 
@@ -212,14 +212,14 @@ import subprocess, sys
 from pathlib import Path
 from pastchats_memory.store import deletion
 
-delete = deletion.delete
+delete = deletion.delete_rows
 
-def while_another_writes(database, reach):
+def while_another_writes(database, chosen):
     program = Path(sys.executable).with_name("pastchats-memory")
     subprocess.run([program, "task", "add", "Water the roses"], check=True, capture_output=True)
-    return delete(database, reach)
+    return delete(database, chosen)
 
-deletion.delete = while_another_writes
+deletion.delete_rows = while_another_writes
 """
 
 

@@ -26,7 +26,7 @@ from pastchats_memory.store.database import PAUSE, Database
 from pastchats_memory.store.errors import HINT_DAMAGED
 from pastchats_memory.store.filters import LISTED, allowed_ids
 from pastchats_memory.store.ids import Ids
-from pastchats_memory.store.pending_deletes import without_buried
+from pastchats_memory.store.pending_deletes import exclude_pending
 from pastchats_memory.store.vectors import blocks, vec0
 
 Vector = NDArray[np.float32]
@@ -175,7 +175,7 @@ def nearest(
     and what has been proposed in the same snapshot.
     """
     with database.snapshot():
-        filters = without_buried(database, filters)
+        filters = exclude_pending(database, filters)
         if passing is None:
             passing = passing_ids(database, filters)
         behind = sorted(_behind(database, "blocks"))
@@ -283,7 +283,7 @@ def start_over(database: Database, ahead: str, further: Sequence[int]) -> None:
     _has_applied(database, "blocks", database.value("SELECT max(seq) FROM vector_changes") or 0)
     database.run_many("INSERT INTO vector_changes(prompt_id) VALUES (?)", [(id_,) for id_ in further])
     catch_up(database, ("blocks",))
-    vec0.give_up(database)
+    vec0.mark_stale(database)
 
 
 def unpacked(database: Database) -> int:
@@ -384,7 +384,7 @@ def _blocks_fit(database: Database) -> Iterator[bool]:
 def _vec0_fits(database: Database) -> Iterator[bool]:
     for table, key, of in (
         (vec0.TABLE, "prompt_id", "SELECT prompt_id FROM prompt_embeddings"),
-        (vec0.OF_TASKS, "text_id", "SELECT text_id FROM task_embeddings"),
+        (vec0.TASK_TABLE, "text_id", "SELECT text_id FROM task_embeddings"),
     ):
         ids = sorted(id_ for (id_,) in database.run(of))
         yield database.value(f"SELECT count(*) FROM {table}") == len(ids)

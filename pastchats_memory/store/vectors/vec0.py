@@ -18,7 +18,7 @@ from pastchats_memory.store.errors import HINT_DAMAGED
 from pastchats_memory.store.filters import FIRST_TEXT
 
 TABLE = "vec_prompts"
-OF_TASKS = "vec_tasks"
+TASK_TABLE = "vec_tasks"
 PARTS = ("chunks", "rowids", "vector_chunks00")
 """Ordinary tables without which a table of sqlite-vec is none."""
 STALE = "vec0_stale"
@@ -37,7 +37,7 @@ def is_there(database: Database) -> bool:
         database.value(
             "SELECT count(*) = 2 AND NOT EXISTS (SELECT 1 FROM embedding_meta WHERE key = ?) "
             "FROM sqlite_schema WHERE name IN (?, ?)",
-            (STALE, TABLE, OF_TASKS),
+            (STALE, TABLE, TASK_TABLE),
         )
     )
 
@@ -61,7 +61,7 @@ def nearest(
         )
         for table, key, ids in (
             (TABLE, "prompt_id", [id_ for id_ in among if id_ < FIRST_TEXT]),
-            (OF_TASKS, "text_id", [id_ for id_ in among if id_ > FIRST_TEXT]),
+            (TASK_TABLE, "text_id", [id_ for id_ in among if id_ > FIRST_TEXT]),
         )
         if ids
     ]
@@ -69,7 +69,7 @@ def nearest(
     return [id_ for _, id_ in listed], 1 - listed[-1][0] ** 2 / 2 if len(listed) == k else None
 
 
-def give_up(database: Database) -> None:
+def mark_stale(database: Database) -> None:
     """Mark the tables as stale, for `make` to drop with the extension. Inside the caller's transaction."""
     database.run("INSERT OR REPLACE INTO embedding_meta(key, value) VALUES (?, '1')", (STALE,))
 
@@ -77,22 +77,22 @@ def give_up(database: Database) -> None:
 def shadow_tables(database: Database) -> list[tuple[str, str]]:
     """Ordinary tables in which sqlite-vec keeps where a row's vector lies, and the vectors: there without it, too."""
     there = {name for (name,) in database.run("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    pairs = [(f"{table}_rowids", f"{table}_vector_chunks00") for table in (TABLE, OF_TASKS)]
+    pairs = [(f"{table}_rowids", f"{table}_vector_chunks00") for table in (TABLE, TASK_TABLE)]
     return [pair for pair in pairs if there.issuperset(pair)]
 
 
 def make(database: Database, dim: int) -> None:
     """The tables, where they are missing, and anew where they are another model's."""
     if database.value("SELECT 1 FROM embedding_meta WHERE key = ?", (STALE,)):
-        for table in (TABLE, OF_TASKS):
+        for table in (TABLE, TASK_TABLE):
             database.run(f"DROP TABLE IF EXISTS {table}")
         database.run("DELETE FROM embedding_meta WHERE key = ?", (STALE,))
     names = {name for (name,) in database.run("SELECT name FROM sqlite_schema WHERE name GLOB 'vec_*'")}
-    for table in {TABLE, OF_TASKS} & names:
+    for table in {TABLE, TASK_TABLE} & names:
         if lacking := {f"{table}_{part}" for part in PARTS} - names:  # which takes sqlite-vec down with the process
             raise DatabaseCorrupt(f"{database.path}: the database is damaged (it lacks {min(lacking)})", HINT_DAMAGED)
     database.run(
-        f"CREATE VIRTUAL TABLE IF NOT EXISTS {OF_TASKS} USING vec0(text_id INTEGER PRIMARY KEY, embedding float[{dim}])"
+        f"CREATE VIRTUAL TABLE IF NOT EXISTS {TASK_TABLE} USING vec0(text_id INTEGER PRIMARY KEY, embedding float[{dim}])"
     )
     database.run(
         f"CREATE VIRTUAL TABLE IF NOT EXISTS {TABLE} USING vec0("
@@ -109,7 +109,7 @@ def update(database: Database, changed: Sequence[int], found: Sequence[int], exa
         found: those of them that have a vector now.
         exact: their unit vectors, of shape (found, dim).
     """
-    for table, key in ((TABLE, "prompt_id"), (OF_TASKS, "text_id")):
+    for table, key in ((TABLE, "prompt_id"), (TASK_TABLE, "text_id")):
         database.run_many(f"DELETE FROM {table} WHERE {key} = ?", [(id_,) for id_ in changed])
     rows = dict(zip(found, exact.astype(np.float32), strict=True))
     fields = database.run(
@@ -125,7 +125,7 @@ def update(database: Database, changed: Sequence[int], found: Sequence[int], exa
     )
     texts = [id_ for id_ in found if id_ > FIRST_TEXT]
     database.run_many(
-        f"INSERT INTO {OF_TASKS}(text_id, embedding) VALUES (?, ?)", [(id_, rows[id_].tobytes()) for id_ in texts]
+        f"INSERT INTO {TASK_TABLE}(text_id, embedding) VALUES (?, ?)", [(id_, rows[id_].tobytes()) for id_ in texts]
     )
 
 

@@ -167,7 +167,7 @@ def _place_quotation(because: str, turns: Sequence[Said], item: Item) -> tuple[i
 
 def _make_sheet(database: Database, one: Ended) -> Sheet:
     (item,) = cite_items(database, turns.items(database, [one.asked]))
-    rows = turns.of_episode(database, item, one.ending, NEIGHBOURS)
+    rows = turns.episode_turns(database, item, one.ending, NEIGHBOURS)
     answers = [turn.content for turn in rows if turn.role == "assistant"]
     results = [turn.content for turn in rows if turn.role == "tool"]
     where = filed_place(item)

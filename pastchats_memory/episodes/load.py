@@ -32,7 +32,7 @@ def load_episode(database: Database, item: Item) -> tuple[list[Item], Ending]:
         return [item], _unknown_ending(item, item)
     ending = outcomes.of_turn(database, item)
     if ending is not None:
-        return turns.of_episode(database, item, ending, NEIGHBOURS), ending
+        return turns.episode_turns(database, item, ending, NEIGHBOURS), ending
     around = turns.conversation_around(database, item, NEIGHBOURS)
     parts = list(split_episodes(around))
     place = next(place for place, part in enumerate(parts) if any(turn.id == item.id for turn in part))

@@ -146,7 +146,7 @@ def _find_elsewhere(database: Database, episode: Sequence[Item], others: Sequenc
 
 def load_errors(database: Database, item: Item, ending: Ending) -> frozenset[str]:
     """Return the errors in the item's episode. Raises StoreFault."""
-    return extract_errors(turns.of_episode(database, item, ending, NEIGHBOURS))
+    return extract_errors(turns.episode_turns(database, item, ending, NEIGHBOURS))
 
 
 def find_superseding(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> Attempt | None:
@@ -192,7 +192,7 @@ def describe_attempt(database: Database, item: Item, ending: Ending) -> Attempt:
     Raises StoreFault.
     """
     where = filed_place(item)
-    rows = turns.of_episode(database, item, ending, LAST_TURNS)
+    rows = turns.episode_turns(database, item, ending, LAST_TURNS)
     answers = [turn.content for turn in rows if turn.role == "assistant"]
     answer = " ".join(decisive(answers[-1], {}, REQUEST_WIDTH).split()) if answers else ""
     return Attempt(

@@ -118,7 +118,7 @@ def _texts(database: Database, plan: Plan, options: IndexOptions) -> Iterator[st
         return
     if reader is not None:
         found = list(prompts_of(database, source, reader, Reading(plan, reader.name), options))
-        gone = turns.forgotten(database, found)
+        gone = turns.find_forgotten(database, found)
         yield from (prompt.turn.content for prompt in found if prompt.content_hash not in gone)
 
 

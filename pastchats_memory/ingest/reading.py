@@ -153,7 +153,9 @@ def resumed(database: Database, plan: Plan, options: IndexOptions) -> SourceFile
     if state is None or state.format not in BY_FORMAT or options.force or state.project != plan.project:
         return None
     resume = (
-        sources.resume_of(database, plan.candidate.name) if state.recipe == recipe_of(state.format, options) else None
+        sources.reading_state(database, plan.candidate.name)
+        if state.recipe == recipe_of(state.format, options)
+        else None
     )
     if resume is None or plan.candidate.size <= state.size or not has_still(state, plan.candidate):
         return None
@@ -190,10 +192,10 @@ def prompts_of(
     """The rows of a file's turns, without those of projects that are kept out. Raises CannotResume before the first."""
     name, project = file.plan.candidate.name, file.plan.project
     identities = Identities(utf8(source.path.name), copies=reader.is_specific)
-    if source.resumed is not None and (resume := sources.resume_of(database, name)) is not None:
+    if source.resumed is not None and (resume := sources.reading_state(database, name)) is not None:
         file.is_resumed = True
         file.places.update(dict(json.loads(resume)["places"]))
-        identities.stands_before = lambda content_hash, line: sources.earlier_in(database, name, content_hash, line)
+        identities.stands_before = lambda content_hash, line: sources.occurs_before(database, name, content_hash, line)
     before: Placed | None = None
     for turn in turns_of(source, reader, file, options):
         of = project or project_of(turn, source.path)

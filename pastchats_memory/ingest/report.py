@@ -175,4 +175,4 @@ def forecast(embedder: Embedder, todo: Sequence[Plan], texts_of: Callable[[Plan]
 
 def runs_under_way(database: Database) -> tuple[int, ...]:
     """Processes of other runs that write to the database at this moment. Raises StoreFault."""
-    return tuple(pid for pid in sources.runs_under_way(database) if pid != os.getpid() and is_alive(pid))
+    return tuple(pid for pid in sources.running_processes(database) if pid != os.getpid() and is_alive(pid))

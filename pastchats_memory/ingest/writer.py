@@ -15,7 +15,7 @@ from pastchats_memory.embed import Embedder
 from pastchats_memory.files.project import project_at
 from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.registry import formats_of_kind
-from pastchats_memory.ingest.changes import Plan, fingerprint, recipe_of
+from pastchats_memory.ingest.changes import COPIES, Plan, fingerprint, recipe_of
 from pastchats_memory.ingest.discover import Candidate, IndexOptions
 from pastchats_memory.ingest.report import FileReport, IndexReport
 from pastchats_memory.model import Comment, Metadata, Prompt, Task, TaskLink, TaskState, Unreadable, utf8
@@ -139,7 +139,7 @@ def store(
     format_, name = file
     writer = TaskWriter(database, embedder.name, _encode(embedder), ready_by_hash)
     whole = [one if one.project else _of_conversation(database, one) for one in waiting]
-    sources.remember(database, _folders_of(whole, name))
+    sources.remember_folders(database, _folders_of(whole, name))
     sources.keep_private(
         database, {one.project for one in whole if one.task.exported and one.task.exported.get("is_private")}
     )
@@ -345,7 +345,7 @@ class Writer:
         """Whether everything was stored; not where a row that was there when the vectors were made is gone."""
         self._encode(self._without_vector(waiting, encoded), encoded)
         ready = encode_tasks(self._database, self._embedder, (file.filed for file in self._files))
-        with sources.vectors_of(self._database, self._embedder.name, self._embedder.version):
+        with sources.vector_transaction(self._database, self._embedder.name, self._embedder.version):
             if self._without_vector(waiting, encoded):
                 return False
             redactions.claim_rules(self._database, rules_version())
@@ -359,18 +359,18 @@ class Writer:
 
     def _without_vector(self, prompts: Sequence[Prompt], encoded: dict[bytes, str]) -> list[Prompt]:
         """The turns that are not stored with just this text, nor were forgotten, and whose vector we have not got."""
-        same = corpus.unchanged(self._database, prompts)
+        same = corpus.are_unchanged(self._database, prompts)
         lacking = [
             prompt
             for prompt, unchanged in zip(prompts, same, strict=True)
             if not unchanged and prompt.text_hash not in encoded
         ]
-        gone = corpus.forgotten(self._database, lacking)
+        gone = corpus.find_forgotten(self._database, lacking)
         return [prompt for prompt in lacking if prompt.content_hash not in gone]
 
     def _encode(self, prompts: Sequence[Prompt], encoded: dict[bytes, str]) -> None:
         """Add the JSON vectors of these turns, by text_hash."""
-        encoded |= corpus.vectors_of(self._database, (prompt.text_hash for prompt in prompts), self._embedder.name)
+        encoded |= corpus.known_vectors(self._database, (prompt.text_hash for prompt in prompts), self._embedder.name)
         missing = {prompt.text_hash: prompt.turn.content for prompt in prompts if prompt.text_hash not in encoded}
         fresh = zip(missing, self._embedder.embed(missing.values()), strict=True)
         encoded |= {hash_: vectors.encode(vector) for hash_, vector in fresh}
@@ -380,7 +380,9 @@ class Writer:
         candidate = file.plan.candidate
         source_id = sources.begin_source(self._database, candidate.name, candidate.mtime_ns)
         if file.waiting:
-            written = corpus.put(self._database, tuple(file.waiting.values()), encoded, self._embedder.name, source_id)
+            written = corpus.store(
+                self._database, tuple(file.waiting.values()), encoded, self._embedder.name, source_id, COPIES
+            )
             file.added += written.added
             file.updated += written.updated
             file.forgotten += written.forgotten

@@ -147,7 +147,7 @@ def rebuild_derived(database: Database, embedder: Embedder) -> int:
         embedded = zip(lacking, embedder.embed([text for _, text in lacking]), strict=True)
         with database.transaction():
             for (id_, _), vector in embedded:
-                turns.embed(database, id_, embedder.name, vectors.encode(vector))
+                turns.set_vector(database, id_, embedder.name, vectors.encode(vector))
         done += len(lacking)
     with database.transaction():
         texts = TaskTexts(

@@ -266,9 +266,9 @@ def _rewrite_turns(
         changed = {id_: values for id_, values in changed.items() if values}
         contents = [values["content"] or "" for values in changed.values() if "content" in values]
         hashes = {content: sha256(content.encode()).digest() for content in contents}
-        embedded = turns.vectors_of(database, hashes.values(), embedder.name)
+        embedded = turns.known_vectors(database, hashes.values(), embedder.name)
         embedded |= _embed(embedder, (content for content in hashes if hashes[content] not in embedded))
-        with sources.vectors_of(database, embedder.name, embedder.version):
+        with sources.vector_transaction(database, embedder.name, embedder.version):
             unchanged = {
                 row.key[0]
                 for row in redactions.rows(database, TURNS, [(id_,) for id_ in changed])
@@ -317,7 +317,7 @@ def _rewrite_tasks(database: Database, embedder: Embedder, tasks: dict[int, list
         }
         embedded = encoded(database, _texts_to_embed(tasks, read), embedder.name, embed)
         remaining: dict[int, list[TableRow]] = {}
-        with sources.vectors_of(database, embedder.name, embedder.version):
+        with sources.vector_transaction(database, embedder.name, embedder.version):
             redactions.begin(database, (), list(tasks))
             texts = TaskTexts(database, embedder.name, embed, embedded)
             for task, rows in tasks.items():

@@ -133,7 +133,7 @@ def _priorities(words: str | None) -> tuple[int, ...]:
 
 def hidden_projects(database: Database, current_project: str | None) -> tuple[str, ...]:
     """Those that are not to be seen from a project, or from the working directory where none is named. Raises StoreFault."""
-    private, unseen = sources.private(database)
+    private, unseen = sources.private_projects(database)
     private |= {project for folder, project in unseen if is_private(str(located(folder))) is not False}
     return tuple(sorted(private - {current_project or project_here()})) if private else ()
 

@@ -86,7 +86,7 @@ def recall(database: Database, embedder: Embedder, request: RecallRequest, count
         StoreFault: the database cannot be read.
     """
     here = request.not_conversation
-    said_here = 0 if here is None else turns.turns_in(database, here)
+    said_here = 0 if here is None else turns.count_turns(database, here)
     wide = replace(request.search, limit=min(MOST_HITS, CANDIDATES + said_here), page=1)
     found, terms = search_terms(database, embedder, wide)
     if said_here:

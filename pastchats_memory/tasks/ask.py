@@ -500,7 +500,7 @@ def answer_question(
     """
     if not question.strip():
         raise UsageFault("there is no question", 'Ask one: pastchats-memory ask "what is blocked?"')
-    visible = [name for name in sources.names(database) if name not in viewpoint.hidden]
+    visible = [name for name in sources.project_names(database) if name not in viewpoint.hidden]
     parsed = parse_question(question, today or date.today(), visible)  # noqa: DTZ011 - in the local zone
     conditions = [tasks.without(name) for name in parsed.missing]
     if (span := parsed.span) is not None:

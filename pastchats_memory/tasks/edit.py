@@ -240,7 +240,7 @@ class TaskEditor:
         """
         viewpoint = self._viewpoint
         if viewpoint.project is not None and filed.project == viewpoint.project:
-            sources.remember(self._database, {viewpoint.folder: viewpoint.project})
+            sources.remember_folders(self._database, {viewpoint.folder: viewpoint.project})
         return self.open_writer(embedded).put(filed)[0]
 
     def update(self, name: str, change: Change) -> StoredTask:

@@ -15,7 +15,7 @@ from pastchats_memory.model import utf8
 from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import checks, redactions, scrub, sources, turns, vectors
 from pastchats_memory.store.database import Database, side_files
-from pastchats_memory.store.recover import Saved
+from pastchats_memory.store.recover import Recovered
 from pastchats_memory.store.tasks import TaskTexts
 from pastchats_memory.store.vectors import vec0
 
@@ -76,7 +76,7 @@ class HealthCheck:
 class RepairReport:
     """Rows that were recovered from a damaged database."""
 
-    saved: Saved
+    recovered: Recovered
     lacked: int
     """Number of turns whose vector was lost and computed again."""
     put_aside: Path | None
@@ -85,15 +85,15 @@ class RepairReport:
     @property
     def detail(self) -> str:
         """The result in one sentence."""
-        rows = self.saved.rows
-        altered = f", {self.saved.altered:,} of them altered" if self.saved.altered else ""
+        rows = self.recovered.rows
+        altered = f", {self.recovered.altered:,} of them altered" if self.recovered.altered else ""
         return f"recovered {rows['prompts']:,} turns{altered} and {rows['tasks']:,} tasks; the damaged file is {self.put_aside}"
 
     @property
     def remedy(self) -> str:
         """The next step for the user."""
         index = "Run `pastchats-memory index` on your transcripts: it restores what they still contain."
-        if {"forgettings", "forgotten"} & set(self.saved.damaged):
+        if {"forgettings", "forgotten"} & set(self.recovered.damaged):
             return f"Part of the record of forgotten items is lost: forget them again after indexing. {index}"
         return index
 
@@ -175,7 +175,7 @@ def _check_embeddings(database: Database) -> HealthCheck:
 
 
 def _check_derived(database: Database) -> HealthCheck:
-    unpacked = vectors.unpacked(database)
+    unpacked = vectors.count_unpacked(database)
     return HealthCheck(
         "derived",
         not unpacked,

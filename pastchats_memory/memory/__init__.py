@@ -810,15 +810,15 @@ class Keeping(Opened):
         """
         from pastchats_memory.maintenance.health import RepairReport, rebuild_derived
         from pastchats_memory.store.atomic_file import partial_file, replace_file
-        from pastchats_memory.store.recover import salvage
+        from pastchats_memory.store.recover import recover
 
         config = load()
         file = config.database if path is None else Path(path)
         with partial_file(file) as partial:
-            saved = salvage(file, partial)
+            recovered = recover(file, partial)
             with cls.open(partial, create=False, config=config) as new:
                 lacked = rebuild_derived(new._database, new._model())  # noqa: SLF001 - our own
-            return RepairReport(saved, lacked, replace_file(partial, file))
+            return RepairReport(recovered, lacked, replace_file(partial, file))
 
     def export(self) -> Generator[str]:
         """Every turn and task that may be seen from here, a line of JSON each, which `index` reads back. Raises StoreFault."""

@@ -322,15 +322,15 @@ class _Near(NamedTuple):
     """The question's vector, and what was proposed beside the words."""
 
     vector: Vector
-    proposal: _Beside[vectors.Proposed | None] | None
+    proposal: _Beside[vectors.Candidates | None] | None
 
 
 def _proposal(
     database: Database, request: Request, embedding: _Beside[Vector], passing: Ids | None
-) -> _Beside[vectors.Proposed | None] | None:
+) -> _Beside[vectors.Candidates | None] | None:
     """The nearest neighbours' candidates, made as soon as there is a vector; None where that would take the database."""
     depth = DEPTH if request.mode == "hybrid" else max(request.last, DEPTH)
-    propose = vectors.proposing(database, depth, passing) if request.asks_meaning else None
+    propose = vectors.prepare_scan(database, depth, passing) if request.asks_meaning else None
     return None if propose is None else _Beside(lambda: propose(embedding.value()))
 
 

@@ -12,7 +12,7 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.fulltext import FULL_TEXT
 from pastchats_memory.store.schema import schema_names
 from pastchats_memory.store.sources import meta
-from pastchats_memory.store.vectors import differing, reindex
+from pastchats_memory.store.vectors import find_mismatches, reindex
 
 LAST_RUN = (
     "SELECT started_at, files_scanned, turns_added, turns_skipped, unreadable, duration_s, outcome "
@@ -77,7 +77,7 @@ def counts(database: Database) -> dict[str, Any]:
         "dim": int(known["embedding_dim"]) if "embedding_dim" in known else None,
         "engine": "vec0" if engine == "vec0" else "exact",
         "behind": vectors.pending(database)[engine],
-        "unpacked": vectors.unpacked(database),
+        "unpacked": vectors.count_unpacked(database),
         "first": first,
         "last": last,
         "last_run": dict(zip(names, last_run[0], strict=True)) if last_run else None,
@@ -109,7 +109,7 @@ def faulty(database: Database) -> list[str]:
         database.define("sha256", _sha256)
         database.define("is_time", is_time)
         with database.snapshot():
-            return [said for said, statement in FAULTS.items() if database.run(statement)] or differing(database)
+            return [said for said, statement in FAULTS.items() if database.run(statement)] or find_mismatches(database)
     except DatabaseCorrupt as fault:
         return [fault.message]
 

@@ -167,7 +167,7 @@ def frequency(database: Database) -> int:
 
 
 def test_a_memory_that_is_too_large_is_read_for_each_question(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "MOST_KEPT", ROWS * DIM)  # which is less than the blocks have room for
+    monkeypatch.setattr(blocks, "MAX_CACHED", ROWS * DIM)  # which is less than the blocks have room for
     with kept.database.transaction():
         forget_the_nearest(kept.database, kept)
     assert [kept.reads_blocks() for _ in range(4)] == [2 * PARTS] * 4
@@ -189,15 +189,15 @@ def test_between_two_looks_at_the_file_nothing_is_kept(kept: Kept) -> None:
 def test_who_asks_once_keeps_nothing(kept: Kept) -> None:
     with open_database(kept.path, vec0=False) as another, another.snapshot():
         answers(another, QUERY, 40, ALL)
-        assert blocks.kept(another) is None
+        assert blocks.cached_parts(another) is None
         answers(another, QUERY, 40, ALL)
-        assert blocks.kept(another) is not None
+        assert blocks.cached_parts(another) is not None
 
 
 def parts_of(database: Database) -> list[weakref.ref[blocks.Codes]]:
     """What is kept of the blocks, without holding it."""
     with database.snapshot():
-        return [weakref.ref(part.buffer) for part in blocks.kept(database) or ()]
+        return [weakref.ref(part.buffer) for part in blocks.cached_parts(database) or ()]
 
 
 def test_who_closes_the_file_gives_the_memory_back_at_once(kept: Kept) -> None:
@@ -225,15 +225,15 @@ def test_what_is_copied_into_the_file_from_another_is_seen(kept: Kept, tmp_path:
     kept.ask_often()
 
 
-def proposed(kept: Kept, k: int, query: NDArray[np.float32] = QUERY) -> vectors.Proposed | None:
-    propose = vectors.proposing(kept.database, k, None)
+def proposed(kept: Kept, k: int, query: NDArray[np.float32] = QUERY) -> vectors.Candidates | None:
+    propose = vectors.prepare_scan(kept.database, k, None)
     assert propose is not None
     return propose(query)
 
 
 def test_what_was_proposed_for_fewer_than_are_asked_for_is_not_all(kept: Kept) -> None:
     with kept.database.snapshot():
-        found = vectors.nearest(kept.database, QUERY, 40, ALL, proposed=proposed(kept, 5))
+        found = vectors.nearest(kept.database, QUERY, 40, ALL, candidates=proposed(kept, 5))
     assert [tuple(one) for one in found] == by_hand(kept.rows, QUERY, 40, ALL)
 
 
@@ -248,7 +248,7 @@ def test_rows_that_the_blocks_have_as_they_were_take_no_place_among_those_propos
     with kept.database.snapshot():
         for _ in range(3):
             vectors.nearest(kept.database, QUERY, 5, ALL)
-        found = vectors.nearest(kept.database, QUERY, 5, ALL, proposed=proposed(kept, 5))
+        found = vectors.nearest(kept.database, QUERY, 5, ALL, candidates=proposed(kept, 5))
     assert [tuple(one) for one in found] == by_hand(kept.rows, QUERY, 5, ALL)
 
 
@@ -271,7 +271,7 @@ def test_what_was_read_again_stands_where_it_stood(kept: Kept) -> None:
         other.run("UPDATE vector_blocks SET scales = scales WHERE block = 0")
     kept.assert_right()
     with kept.database.snapshot():
-        ids = np.concatenate([part.ids for part in blocks.kept(kept.database) or ()])
+        ids = np.concatenate([part.ids for part in blocks.cached_parts(kept.database) or ()])
     assert ids.tolist() == sorted(kept.rows)
 
 
@@ -317,8 +317,8 @@ def test_the_vectors_of_another_model_are_seen_at_once(kept: Kept, dim: int) -> 
         reindex.begin(other, "other", "1")
         made = [(hashes[id_], vectors.encode(row.vector)) for id_, row in kept.rows.items()]
         with other.transaction():
-            reindex.add(other, "other", "1", made)
-        reindex.code_ahead(other)
+            reindex.add_vectors(other, "other", "1", made)
+        reindex.prepare_blocks(other)
         with other.transaction():
             reindex.switch(other, "other", "1", dim)
     for _ in range(3):

@@ -17,7 +17,7 @@ from pastchats_memory import Memory
 from pastchats_memory.errors import DatabaseCorrupt, StoreFault
 from pastchats_memory.render import local_time
 from pastchats_memory.store.database import open_database
-from pastchats_memory.store.recover import PAGE, ROOM_TIMES, TABLE_LEAF, records
+from pastchats_memory.store.sqlite_pages import PAGE, ROOM_TIMES, TABLE_LEAF, records
 from pastchats_memory.tasks.edit import Change
 
 LOOP = Path(__file__).parents[1] / "torture" / "damage_loop.py"
@@ -194,7 +194,7 @@ def test_a_text_that_was_altered_is_told_and_mended_from_its_file(damaged: Path)
     assert content.count(b"flaky login") > 0
     damaged.write_bytes(content.replace(b"flaky login", b"faky  login"))
     told = Memory.mend(damaged)
-    assert told.saved.altered > 0
+    assert told.recovered.altered > 0
     assert "altered" in told.detail
     with Memory.open(damaged) as memory:
         memory.index([DEMO / "history"])

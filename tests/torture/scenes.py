@@ -15,7 +15,7 @@ from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import MemoryFault
 from pastchats_memory.redact import marks
 from pastchats_memory.store.database import open_database
-from pastchats_memory.store.recover import PAGE
+from pastchats_memory.store.sqlite_pages import PAGE
 
 
 @dataclass

@@ -298,7 +298,7 @@ def test_no_product_is_so_large_that_openblas_would_divide_it_among_threads(dim:
     scan = blocks.CandidateScan(direction, 10, nothing, None)
     best = np.argsort(-(codes.astype(np.float64) @ direction))[:10]
     assert set(best.tolist()) <= set(scan.scan([part]).tolist())
-    assert likely._wide.size <= 460_800  # noqa: SLF001 - on a quiet machine nothing else tells
+    assert scan._wide.size <= 460_800  # noqa: SLF001 - on a quiet machine nothing else tells
 
 
 def test_no_rows_no_neighbours(database: Database) -> None:

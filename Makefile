@@ -49,7 +49,7 @@ fuzz: $(VENV)/installed-dev
 # Compare the server with its own description, with EXAMPLES random requests an operation.
 EXAMPLES ?= 200
 fuzz-http: $(VENV)/installed-dev
-	FUZZ_HTTP_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest --timeout=3600 tests/http_server/test_description.py
+	FUZZ_HTTP_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest --timeout=3600 tests/http/test_description.py
 
 # Kill KILLS writers, let system calls fail (every EVERYth, in JOBS processes), damage DAMAGES databases, and run a crowd for SECONDS.
 KILLS ?= 1000

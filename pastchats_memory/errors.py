@@ -15,7 +15,7 @@
         ├── DatabaseLocked      another process holds it longer than we wait
         └── DiskFull            no room for the write
 
-`http_server` turns each into an answer, and has one of its own for that, `Refused`, which never leaves it.
+`http` turns each into an answer, and has one of its own for that, `RequestError`, which never leaves it.
 Whatever else is raised is a bug and stays a traceback.
 """
 

@@ -26,7 +26,7 @@ import click
 from pastchats_memory.cli import COMMANDS, program
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.registry import all_formats
-from pastchats_memory.http_server.routes import ROUTES
+from pastchats_memory.http.routes import ROUTES
 from pastchats_memory.memory import Memory
 
 REPOSITORY = Path(__file__).resolve().parents[1]

@@ -12,7 +12,7 @@ import pastchats_memory
 
 OURS = Path(pastchats_memory.__file__).parent
 SESSIONS = sorted((OURS.parent / "fixtures" / "demo" / "history" / "claude").rglob("*.jsonl"))[:3]
-LATER = frozenset({"__main__.py", "mcp_server", "http_server", "hooks"})
+LATER = frozenset({"__main__.py", "mcp", "http", "hooks"})
 """What few processes need and takes long to import."""
 
 
@@ -28,7 +28,7 @@ def _warm_up() -> None:
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as the program has it: threads of NumPy's would not outlive a fork
 for path in OURS.rglob("*.py"):
-    if LATER.isdisjoint(path.parts):
+    if LATER.isdisjoint(path.relative_to(OURS).parts):
         parts = path.relative_to(OURS.parent).with_suffix("").parts
         import_module(".".join(parts).removesuffix(".__init__"))
 for library in ("concurrent.futures.thread", "onnxruntime", "sqlite_vec", "tabulate", "tokenizers", "tqdm"):

@@ -21,7 +21,7 @@ from program import REPOSITORY, Program
 from pastchats_memory.cli import COMMANDS, program
 from pastchats_memory.config.schema import KEYS
 from pastchats_memory.hooks.install import targets
-from pastchats_memory.http_server.routes import ROUTES
+from pastchats_memory.http.routes import ROUTES
 
 DOCS = REPOSITORY / "docs"
 ROOT_PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "AGENT_SYSTEM_PROMPT_UPDATE.md")

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, counted, emit_json, is_terminal
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import counted, emit_json, is_terminal
 from pastchats_memory.config import load
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import utf8
-from pastchats_memory.render import one_line
+from pastchats_memory.text.display import one_line
+from pastchats_memory.views.build_upkeep import build_backup, build_restore, build_restored
 
 
 @click.command(
@@ -27,19 +27,19 @@ Examples:
 )
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="Replace FILE where it is there already.")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def backup(file: Path, force: bool, db: str | None, as_json: bool) -> int:
     """Copy the memory into FILE, which only you can read.
 
     Other processes may read and index meanwhile; the copy is the memory as it is now. FILE gets its name only once it
     is complete.
     """
-    cli.interrupt_in_order()
-    with cli.open_memory(db) as memory:
+    options.interrupt_in_order()
+    with options.open_memory(db) as memory:
         copied = memory.backup(file, force=force)
     if as_json:
-        emit_json({"schema": "backup/1", "results": [{"file": utf8(str(file)), **asdict(copied)}]})
+        emit_json(build_backup(utf8(str(file)), copied))
     else:
         holds = f"{counted(copied.turns, 'turn')} and {counted(copied.tasks, 'task')}"
         click.echo(f"{one_line(str(file))}: {holds}, {copied.bytes / 1e6:,.1f} MB")
@@ -56,10 +56,10 @@ Examples:
 """,
 )
 @click.argument("file", type=click.Path(path_type=Path))
-@cli.yes
-@cli.no
-@cli.database
-@cli.as_json
+@options.yes
+@options.no
+@options.database
+@options.as_json
 def restore(file: Path, yes: bool, no: bool, db: str | None, as_json: bool) -> int:
     """Put the memory in FILE in the place of the present one.
 
@@ -69,7 +69,7 @@ def restore(file: Path, yes: bool, no: bool, db: str | None, as_json: bool) -> i
 
     FILE may be a backup, or a database of an unreleased older build: its turns and tasks are copied.
     """
-    cli.interrupt_in_order()
+    options.interrupt_in_order()
     path = load(db).database
     is_there = os.path.lexists(path)
     if is_there and not yes:
@@ -77,12 +77,12 @@ def restore(file: Path, yes: bool, no: bool, db: str | None, as_json: bool) -> i
         if not (ask and click.confirm(f"Replace the memory in {path}?", err=True)):
             click.echo(f"{path} is as it was; --yes replaces it.", err=True)
             if as_json:
-                emit_json({"schema": "restore/1", "results": []})
+                emit_json(build_restore([]))
             return NOTHING
     restored, aside = Memory.restore(file, path)
     if as_json:
-        about = {"file": utf8(str(file)), "database": utf8(str(path)), **asdict(restored)}
-        emit_json({"schema": "restore/1", "results": [about | {"put_aside": aside and utf8(str(aside))}]})
+        put_aside = None if aside is None else utf8(str(aside))
+        emit_json(build_restore([build_restored(utf8(str(file)), utf8(str(path)), restored, put_aside)]))
     else:
         click.echo(f"{one_line(str(path))}: {counted(restored.turns, 'turn')} and {counted(restored.tasks, 'task')}")
     if aside:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, emit_json, hanging, is_terminal
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import emit_json, hanging, is_terminal
 from pastchats_memory.memory.requests import project_here, project_named
-from pastchats_memory.render import one_line
-from pastchats_memory.task_render import near_json, task_json
-from pastchats_memory.tasks.capture import CaptureDecision, CaptureResult
+from pastchats_memory.tasks.capture import CaptureDecision
 from pastchats_memory.tasks.similarity import SimilarTask
+from pastchats_memory.text.display import one_line
+from pastchats_memory.views.build_tasks import build_capture
 
 
 @click.command(
@@ -30,8 +29,8 @@ Examples:
     "--yes/--no", default=None, help="Add it as a comment to a similar task, or create the task all the same."
 )
 @click.option("--project", metavar="NAME", help="Of a new task [default: the one you are in].")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def command(text: tuple[str, ...], yes: bool | None, project: str | None, db: str | None, as_json: bool) -> int:
     """Write down what is to be done. Where a similar task exists you are asked whether it becomes a comment there.
 
@@ -50,10 +49,10 @@ def command(text: tuple[str, ...], yes: bool | None, project: str | None, db: st
         return "comment" if click.confirm("Add as comment to existing task?", default=False) else "create"
 
     where = project_here() if project is None else project_named(project)
-    with cli.open_memory(db, create=True) as memory:
+    with options.open_memory(db, create=True) as memory:
         captured = memory.tasks.capture(" ".join(text), where or "", decide)
     if as_json:
-        emit_json(_json(captured))
+        emit_json(build_capture(captured))
     elif captured.outcome == "commented":
         click.echo(f"✅ Comment added to {one_line(captured.task.key)}")
     elif captured.outcome == "created":
@@ -67,9 +66,3 @@ def _tell(similar: SimilarTask) -> None:
     task = similar.task
     about = f"[{one_line(task.key)}] {one_line(task.title)} (Score: {similar.match.score:.2f})"
     click.echo(hanging(f"⚠️ Similar task found: {about}"))
-
-
-def _json(captured: CaptureResult) -> dict[str, Any]:
-    similar = None if captured.similar is None else near_json(captured.similar)
-    results = [] if captured.outcome == "found" else [task_json(captured.task)]
-    return {"schema": "capture/1", "outcome": captured.outcome, "similar": similar, "results": results}

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import os
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from pastchats_memory import cli, config
-from pastchats_memory.cli import DONE, emit_json, table, warn
+from pastchats_memory import config
+from pastchats_memory.cli import DONE, options
+from pastchats_memory.cli.output import emit_json, table, warn
 from pastchats_memory.model import utf8
-from pastchats_memory.render import one_line
+from pastchats_memory.text.display import one_line
+from pastchats_memory.views.build_upkeep import build_config
+
+if TYPE_CHECKING:
+    from pastchats_memory.views.schema import SettingView
 
 SECRET = frozenset({"api_key", "chat_api_key", "server_token"})
 NO_KEYS = frozenset({"origins", "warnings"})
@@ -26,8 +31,8 @@ Examples:
   pastchats-memory config --json | jq '.results[] | select(.origin != "default")'
 """,
 )
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def command(db: str | None, as_json: bool) -> int:
     """Every key of the configuration with its value, and who said so: a flag, a variable, a line of a file, nobody.
 
@@ -35,7 +40,7 @@ def command(db: str | None, as_json: bool) -> int:
     pastchats-memory/pastchats-memory.toml in your folder of configurations.
     """
     effective = config.load(db)
-    rows = [
+    rows: list[SettingView] = [
         {
             "key": key.name,
             "value": _shown(key.name, getattr(effective, key.name)),
@@ -45,7 +50,7 @@ def command(db: str | None, as_json: bool) -> int:
         if key.name not in NO_KEYS
     ]
     if as_json:
-        emit_json({"schema": "config/1", "results": rows, "warnings": list(effective.warnings)})
+        emit_json(build_config(rows, effective.warnings))
     else:
         cells = [[row["key"], one_line(_text(row["value"])), one_line(str(row["origin"]))] for row in rows]
         click.echo(table(cells, ["key", "value", "from"], stretch=1))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, emit_json, hanging, warn
-from pastchats_memory.render_json import context_json
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import emit_json, hanging, warn
+from pastchats_memory.views.build import build_context
 
 
 @click.command(
@@ -18,7 +18,7 @@ Examples:
   pastchats-memory context 'which queue did we choose?' --budget 500 --json
 """,
 )
-@cli.query
+@options.query
 @click.option(
     "--budget", type=click.IntRange(1), default=1500, show_default=True, metavar="TOKENS", help="Most that may be said."
 )
@@ -27,11 +27,11 @@ Examples:
 @click.option("--type", "type_", metavar="TYPE", help="Only this type, as for search.")
 @click.option("--status", metavar="STATUS", help="Only tasks of these, such as todo,in_progress.")
 @click.option("--min-similarity", type=click.FloatRange(-1, 1), help="Least cosine.")
-@cli.project
-@cli.since
-@cli.until
-@cli.database
-@cli.as_json
+@options.project
+@options.since
+@options.until
+@options.database
+@options.as_json
 def command(
     query_words: tuple[str, ...],
     query_option: str | None,
@@ -44,11 +44,11 @@ def command(
 
     For a chat or an agent that answers the question itself: `show ID` fetches what an excerpt cut short.
     """
-    question = cli.query_text(query_words, query_option)
-    with cli.open_memory(db) as memory:
+    question = options.query_text(query_words, query_option)
+    with options.open_memory(db) as memory:
         context = memory.context(question, type=type_, **limits)  # type: ignore[arg-type] # click has parsed them
     if as_json:
-        emit_json(context_json(context, limits["budget"]))  # type: ignore[arg-type] # likewise
+        emit_json(build_context(context, limits["budget"]))  # type: ignore[arg-type] # likewise
     else:
         click.echo(hanging(context.text), nl=False)
     warn(context.warnings)

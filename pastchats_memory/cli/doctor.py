@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, emit_json, hanging, is_terminal
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import emit_json, hanging, is_terminal
 from pastchats_memory.config import load
 from pastchats_memory.errors import DatabaseCorrupt
 from pastchats_memory.maintenance.health import REPAIR, HealthCheck
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import utf8
+from pastchats_memory.views.build_upkeep import build_doctor
 
 
 @click.command(
@@ -25,10 +25,10 @@ Examples:
   pastchats-memory doctor --json | jq '.results[] | select(.is_well | not)'
 """,
 )
-@cli.yes
-@cli.no
-@cli.database
-@cli.as_json
+@options.yes
+@options.no
+@options.database
+@options.as_json
 def command(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
     """Check the database, the model, the engine and the sources; exit 1 if something needs repair.
 
@@ -53,13 +53,13 @@ def command(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
                 _tell(further)
             findings = further
     if as_json:
-        emit_json({"schema": "doctor/1", "results": [asdict(finding) for finding in findings]})
+        emit_json(build_doctor(findings))
     return DONE if all(finding.is_well for finding in findings) else NOTHING
 
 
 def _findings(db: str | None) -> list[HealthCheck]:
     try:
-        with cli.open_memory(db) as memory:
+        with options.open_memory(db) as memory:
             return memory.doctor()
     except DatabaseCorrupt as fault:
         if fault.__cause__ is None:  # another program's, or no file at all: nothing that could be mended

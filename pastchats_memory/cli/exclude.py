@@ -8,13 +8,14 @@ from typing import Any
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, counted, emit_json
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import counted, emit_json
 from pastchats_memory.config import load, toml
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import utf8
-from pastchats_memory.render import one_line
+from pastchats_memory.text.display import one_line
+from pastchats_memory.views.build_upkeep import build_exclude
 
 
 @click.command(
@@ -33,8 +34,8 @@ Examples:
 )
 @click.option("--list", "listed", is_flag=True, help="What is excluded.")
 @click.option("--remove", is_flag=True, help="Let what is named be indexed again.")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def command(
     paths: tuple[str, ...], projects: tuple[str, ...], listed: bool, remove: bool, db: str | None, as_json: bool
 ) -> int:
@@ -51,7 +52,7 @@ def command(
     there = toml.excluded()
     stored = {} if listed or remove else _stored(db, paths, projects)
     if as_json:
-        emit_json({"schema": "exclude/1", "results": [{"pattern": one, "stored": stored.get(one, 0)} for one in there]})
+        emit_json(build_exclude(there, stored))
     else:
         _say(there, named, stored, listed=listed, remove=remove)
     return NOTHING if listed and not there else DONE

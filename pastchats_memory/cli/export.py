@@ -8,10 +8,10 @@ from typing import Protocol
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, counted, warn
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import counted, warn
 from pastchats_memory.model import utf8
-from pastchats_memory.render import escaped, one_line
+from pastchats_memory.text.display import escape_controls, one_line
 
 
 class Exporting(Protocol):
@@ -32,7 +32,7 @@ def put_out(what: Exporting, noun: str, file: Path | None, *, force: bool) -> in
         return number
     number = 0
     for number, line in enumerate(what.export(), start=1):  # noqa: B007 - the count is needed after
-        click.echo(escaped(line))
+        click.echo(escape_controls(line))
     return number
 
 
@@ -46,14 +46,14 @@ Examples:
 )
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 @click.option("--force", is_flag=True, help="Replace FILE where it is there already.")
-@cli.database
+@options.database
 def command(file: Path | None, force: bool, db: str | None) -> int:
     """Every turn and task, a line of JSON each, to FILE or to stdout; `index FILE` makes the same rows of it again.
 
     Nothing of private projects, unless you are in them. Vectors are not in it: they are made anew.
     """
-    cli.interrupt_in_order()
-    with cli.open_memory(db) as memory:
+    options.interrupt_in_order()
+    with options.open_memory(db) as memory:
         number = put_out(memory, "line", file, force=force)
         turns, tasks = memory.unseen()
     if turns or tasks:

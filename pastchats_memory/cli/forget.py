@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 from typing import Any
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, counted, emit_json, hanging, is_terminal, table, warn
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, table, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.maintenance.forget import ForgetResult
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import number_of
-from pastchats_memory.render import local_time, one_line
-from pastchats_memory.store.tombstones import COUNTED, Forgetting
+from pastchats_memory.store.tombstones import Forgetting
+from pastchats_memory.text.display import format_time, one_line
+from pastchats_memory.views.build_upkeep import (
+    build_forget_forgotten,
+    build_forget_found,
+    build_forget_list,
+    build_prune_forgotten,
+    build_prune_found,
+    build_purge,
+)
 
 SHOWN = 10
 WIDTH = 100
@@ -42,9 +49,9 @@ Examples:
 @click.option("--id", "ids", metavar="ID", multiple=True, help="12, t:KEY, c:5 or a:7; repeatable.")
 @click.option("--conversation", metavar="ID", help="A conversation, by its own id.")
 @click.option("--source", metavar="PATH", help="A file or folder, whether it is still there or not.")
-@cli.project
-@cli.since
-@cli.until
+@options.project
+@options.since
+@options.until
 @click.option("--query", metavar="TEXT", help="What has all of these words, or just this text.")
 @click.option("--list", "listed", is_flag=True, help="When what was forgotten, never the text.")
 @click.option(
@@ -54,10 +61,10 @@ Examples:
     flag_value=LAST,
     help="Let it be indexed again: a number of --list, or the last.",
 )
-@cli.yes
-@cli.no
-@cli.database
-@cli.as_json
+@options.yes
+@options.no
+@options.database
+@options.as_json
 def command(
     listed: bool,
     undo: str | None,
@@ -74,7 +81,7 @@ def command(
     """
     if (listed or undo is not None) and any(by.values()):
         raise UsageFault("--list and --undo go alone", "Leave the other options out.")
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         if listed:
             return _list(memory.forgotten(), as_json=as_json)
         if undo is not None:
@@ -96,16 +103,16 @@ Examples:
 """,
 )
 @click.option("--before", metavar="WHEN", required=True, help="An ISO date or time; what was said then stays.")
-@cli.yes
-@cli.no
-@cli.database
-@cli.as_json
+@options.yes
+@options.no
+@options.database
+@options.as_json
 def prune(before: str, yes: bool, no: bool, db: str | None, as_json: bool) -> int:
     """Delete all turns that are older, and leave out what is older from now on, wherever it comes from.
 
     Turns and notes without a time stay, and so do tasks. `forget --list` names it and `forget --undo` lifts it.
     """
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         found = memory.prune(before, dry_run=True)
         if not (found and (yes or _agreed(found, no=no, as_json=as_json))):
             return _left(found, "prune", as_json=as_json)
@@ -120,17 +127,17 @@ Examples:
   pastchats-memory purge --yes --json
 """,
 )
-@cli.yes
-@cli.no
-@cli.database
-@cli.as_json
+@options.yes
+@options.no
+@options.database
+@options.as_json
 def purge(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
     """Delete the whole memory: all turns, tasks, vectors and what is known of files. Transcripts stay as they are.
 
     What was forgotten stays forgotten, by hashes alone; all else comes back when it is indexed again. Without a terminal and
     without --yes nothing is deleted, exit code 1.
     """
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         state = memory.status()
         tasks = memory.tasks.count()
         agreed = yes
@@ -142,8 +149,7 @@ def purge(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
     if agreed and not is_erased:
         warn([STILL_READ])
     if as_json:
-        purged = {"turns": state.turns, "tasks": tasks, "erased": is_erased}
-        emit_json({"schema": "purge/1", "outcome": "purged" if agreed else "found", "results": [purged]})
+        emit_json(build_purge("purged" if agreed else "found", state.turns, tasks, is_erased=is_erased))
     else:
         click.echo("The memory is empty." if agreed else "Nothing was deleted; --yes deletes it.", err=not agreed)
     return DONE if agreed else NOTHING
@@ -165,7 +171,7 @@ def _agreed(found: ForgetResult, *, no: bool, as_json: bool) -> bool:
     click.echo(f"This would be forgotten: {_counts(found)}.")
     for row in found.rows[:SHOWN]:
         words = one_line(row.content[:WIDTH]) if row.content else "(of a private project)"
-        about = (one_line(row.id), local_time(row.timestamp), one_line(row.project), words)
+        about = (one_line(row.id), format_time(row.timestamp), one_line(row.project), words)
         click.echo(hanging("  " + " · ".join(filter(None, about))))
     more = found.total - min(SHOWN, len(found.rows))
     if more:
@@ -177,7 +183,7 @@ def _agreed(found: ForgetResult, *, no: bool, as_json: bool) -> bool:
 
 def _left(found: ForgetResult, command: str, *, as_json: bool) -> int:
     if as_json:
-        emit_json(_json(command, "found", found, [asdict(row) for row in found.rows]))
+        emit_json(build_prune_found(found) if command == "prune" else build_forget_found(found))
     elif not found:
         click.echo("There is nothing of that in the memory.", err=True)
     else:
@@ -191,7 +197,7 @@ def _gone(gone: ForgetResult, command: str, *, as_json: bool) -> int:
     if not gone.is_erased:
         warn([STILL_READ])
     if as_json:
-        emit_json(_json(command, "forgotten", gone, [_forgetting_json(gone.forgetting)]))
+        emit_json(build_prune_forgotten(gone) if command == "prune" else build_forget_forgotten(gone))
     else:
         number = gone.forgetting.number
         said = f"Forgotten: {_counts(gone)}. `pastchats-memory forget --undo {number}` would let it be indexed again."
@@ -201,9 +207,9 @@ def _gone(gone: ForgetResult, command: str, *, as_json: bool) -> int:
 
 def _list(known: list[Forgetting], *, as_json: bool) -> int:
     if as_json:
-        emit_json({"schema": "forget/1", "outcome": "listed", "results": [_forgetting_json(one) for one in known]})
+        emit_json(build_forget_list("listed", known))
     elif known:
-        rows = [[one.number, local_time(one.at), _counts(one), _by(one)] for one in known]
+        rows = [[one.number, format_time(one.at), _counts(one), _by(one)] for one in known]
         click.echo(table(rows, ["number", "when", "what", "chosen by"], stretch=3))
     else:
         click.echo("Nothing is forgotten.", err=True)
@@ -215,8 +221,7 @@ def _undo(memory: Memory, number: str, *, as_json: bool) -> int:
         raise UsageFault(f"{number!r} is no number of a forgetting", "See `pastchats-memory forget --list`.")
     lifted = memory.undo_forget(None if number == LAST else int(number))
     if as_json:
-        results = [_forgetting_json(lifted)] if lifted else []
-        emit_json({"schema": "forget/1", "outcome": "undone", "results": results})
+        emit_json(build_forget_list("undone", [lifted] if lifted else []))
     elif lifted is None:
         click.echo("There is no such; see `pastchats-memory forget --list`.", err=True)
     else:
@@ -236,13 +241,3 @@ def _counts(of: ForgetResult | Forgetting) -> str:
 def _by(one: Forgetting) -> str:
     said = {name: ", ".join(value) if isinstance(value, list) else value for name, value in one.selector.items()}
     return one_line("; ".join(name if value is None else f"{name} {value}" for name, value in said.items()))
-
-
-def _forgetting_json(one: Forgetting) -> dict[str, Any]:
-    return {**one._asdict(), "selector": dict(one.selector)}
-
-
-def _json(command: str, outcome: str, of: ForgetResult, results: list[dict[str, Any]]) -> dict[str, Any]:
-    counts = {kind: getattr(of, kind) for kind in (*COUNTED, "private")}
-    erased = {"erased": of.is_erased} if outcome == "forgotten" else {}
-    return {"schema": f"{command}/1", "outcome": outcome, **counts, **erased, "results": results}

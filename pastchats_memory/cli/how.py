@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, emit_json, hanging, warn
-from pastchats_memory.render import how_text
-from pastchats_memory.render_json import how_json
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import emit_json, hanging, warn
+from pastchats_memory.views.build import build_how
+from pastchats_memory.views.text import render_commands
 
 
 @click.command(
@@ -19,12 +19,12 @@ Examples:
   pastchats-memory how 'build the docs' --all --json
 """,
 )
-@cli.query
-@cli.project
+@options.query
+@options.project
 @click.option("--all", "everywhere", is_flag=True, help="In every project.")
 @click.option("--limit", type=click.IntRange(1, 40), default=5, show_default=True, help="Commands at most.")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def command(
     query_words: tuple[str, ...],
     query_option: str | None,
@@ -39,13 +39,13 @@ def command(
 
     They are quoted from transcripts: read them before you run them.
     """
-    task = cli.query_text(query_words, query_option)
-    with cli.open_memory(db) as memory:
+    task = options.query_text(query_words, query_option)
+    with options.open_memory(db) as memory:
         found, warnings = memory.how(task, None if everywhere else project or ".", limit)
     if as_json:
-        emit_json(how_json(found, warnings))
+        emit_json(build_how(found, warnings))
     elif found:
-        click.echo(hanging(how_text(found)), nl=False)
+        click.echo(hanging(render_commands(found)), nl=False)
     else:
         further = "." if everywhere else " here; --all looks in every project."
         click.echo(hanging(f"No command is known to have worked for it{further}", err=True), err=True)

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, counted, emit_json, hanging, is_terminal, table
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, table
 from pastchats_memory.config import Config, from_home, load, own_places
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.formats.registry import History
 from pastchats_memory.ingest import FileReport, Forecast, IndexReport, Progress, rehearse
 from pastchats_memory.memory import Memory
 from pastchats_memory.memory.requests import found_histories, index_options, wanted_files
-from pastchats_memory.render import one_line
+from pastchats_memory.text.display import one_line
+from pastchats_memory.views.build_upkeep import build_index, build_index_preview
 
 if TYPE_CHECKING:
     from watchfiles import Change
+
+    from pastchats_memory.ingest.discover import IndexOptions
 
 SHOWN = 10
 """Files of a kind that are named on a terminal; `--json` has them all."""
@@ -42,6 +46,7 @@ Examples:
   pastchats-memory index exports/conversations.json --project chatgpt
   pastchats-memory index ~/notes --notes
   pastchats-memory index --dry-run ~/Downloads
+  pastchats-memory index chats.json --map role=speaker,text=body,time=at
   pastchats-memory index --all --exclude '~/work/secret'
   pastchats-memory index --all --watch
 """,
@@ -56,13 +61,15 @@ Examples:
 @click.option("--include", metavar="GLOB", multiple=True, help="Only files that fit; repeatable.")
 @click.option("--exclude", metavar="GLOB", multiple=True, help="Not these files, folders, projects; repeatable.")
 @click.option("--follow-links", is_flag=True, help="Follow symbolic links out of a folder.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be taken for what.")
-@cli.yes
-@cli.no
-@cli.model
-@cli.threads
-@cli.database
-@cli.as_json
+@click.option("--format", "format_", metavar="NAME", help="Read only files of this format.")
+@click.option("--map", "key_map", metavar="ROLE=KEY,...", help="Keys of JSON of unknown shape: role=speaker,text=body.")
+@click.option("--dry-run", is_flag=True, help="Only show the format of each file, and the --map line that fits it.")
+@options.yes
+@options.no
+@options.model
+@options.threads
+@options.database
+@options.as_json
 def command(
     paths: tuple[str, ...],
     inputs: tuple[str, ...],
@@ -74,6 +81,8 @@ def command(
     include: tuple[str, ...],
     exclude: tuple[str, ...],
     follow_links: bool,
+    format_: str | None,
+    key_map: str | None,
     dry_run: bool,
     yes: bool,
     no: bool,
@@ -94,17 +103,19 @@ def command(
         hint = "Name a file or folder: pastchats-memory index ~/.claude/projects"
         raise UsageFault("no history was found" if everything else "no path was given", hint)
     how: dict[str, Any] = {
-        "force": force, "notes": notes, "include": include, "exclude": exclude, "follow_links": follow_links
+        "force": force, "notes": notes, "include": include, "exclude": exclude, "follow_links": follow_links,
+        "map": key_map, "format": format_,
     }  # fmt: skip
+    wanted_options = index_options(config, project, **_options_of(how))  # a wrong one is known before anything is made
     if dry_run:
-        return _dry_run(named, project, config, how, as_json=as_json)
+        return _dry_run(named, config, wanted_options, as_json=as_json)
     if not os.path.lexists(config.database) and not _agreed(named, histories, yes=yes, no=no):
         return NOTHING
-    cli.be_nice()
-    with cli.open_memory(db, create=True, model=model, threads=threads) as memory:
-        cli.interrupt_in_order()
+    options.be_nice()
+    with options.open_memory(db, create=True, model=model, threads=threads) as memory:
+        options.interrupt_in_order()
         report = _indexed(memory, named, project, how)
-        emit_json(_json(report)) if as_json else click.echo(hanging(_text(report)))
+        emit_json(build_index(report)) if as_json else click.echo(hanging(_text(report)))
         if watch:
             _watch(memory, named, project, how, own_places(config.database), as_json=as_json)
     return DONE if report.taken or report.known else NOTHING
@@ -170,7 +181,7 @@ def _watch(
         # once without a change: what was written since the first run looked at it, nobody watched
         report = memory.index([path for path in named if Path(path).exists()], project, **{**how, "force": False})
         if as_json and (begun or report.added):
-            emit_json(_json(report))
+            emit_json(build_index(report))
         elif report.added or report.superseded:
             click.echo(f"Added {counted(report.added, 'turn')} of {counted(len(report.taken), 'file')}.")
         elif report.moved:
@@ -179,17 +190,17 @@ def _watch(
         begun = True
 
 
-def _dry_run(paths: list[str], project: str | None, config: Config, how: dict[str, Any], *, as_json: bool) -> int:
-    follow = how.pop("follow_links")
-    wanted = index_options(config, project, follow=follow, **how)
+def _options_of(how: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `Memory.index` under the names of `index_options`."""
+    names = {"follow_links": "follow", "map": "key_map", "format": "format_"}
+    return {names.get(name, name): value for name, value in how.items()}
+
+
+def _dry_run(paths: list[str], config: Config, wanted: IndexOptions, *, as_json: bool) -> int:
     found = rehearse(config.database, [Path(path) for path in paths], wanted)
     taken = any(report.format for report, _, _ in found)
     if as_json:
-        results = [
-            {**_file(report), "turns": turns, "project": project, "keys": dict(report.keys)}
-            for report, turns, project in found
-        ]
-        emit_json({"schema": "index/1", "results": results})
+        emit_json(build_index_preview(found))
     elif found:
         unchanged = [report for report, _, _ in found if report.is_unchanged and report.format]
         rows = [
@@ -198,7 +209,7 @@ def _dry_run(paths: list[str], project: str | None, config: Config, how: dict[st
                 turns or "",
                 one_line(project or ""),
                 one_line(_near(report.path)),
-                report.reason or _taken(report),
+                report.reason or _list_keys(report),
             ]
             for report, turns, project in found
             if report not in unchanged
@@ -207,6 +218,8 @@ def _dry_run(paths: list[str], project: str | None, config: Config, how: dict[st
             click.echo(
                 table(rows, ["taken for", "turns", "project", "file", "why not, or which keys"], stretch=(2, 3, 4))
             )
+        for line in _list_maps(report for report, _, _ in found):
+            click.echo(line)
         if unchanged:
             click.echo(f"{counted(len(unchanged), 'file')} unchanged since last time.")
     if not found:
@@ -214,8 +227,23 @@ def _dry_run(paths: list[str], project: str | None, config: Config, how: dict[st
     return DONE if taken else NOTHING
 
 
-def _taken(report: FileReport) -> str:
-    return one_line(", ".join(f"{what}={keys.replace(', ', '|')}" for what, keys in report.keys.items()))
+def _list_keys(report: FileReport) -> str:
+    """Return the keys by which a file of unknown shape is read."""
+    return one_line(", ".join(f"{name}={keys.replace(', ', '|')}" for name, keys in report.keys.items()))
+
+
+def _list_maps(reports: Iterable[FileReport]) -> list[str]:
+    """Return a line for each map that files are read by or that fits files that are not read."""
+    files: dict[tuple[bool, str], list[str]] = {}
+    for report in reports:
+        if report.map:
+            files.setdefault((report.format is not None, report.map), []).append(one_line(_near(report.path)))
+    lines = []
+    for (is_read, key_map), paths in files.items():
+        more = f" and {counted(len(paths) - 1, 'other file')}" if len(paths) > 1 else ""
+        line = f"--map {shlex.quote(one_line(key_map))}"
+        lines.append(f"{paths[0]}{more}: " + (f"read with {line}" if is_read else f"not read; this fits: {line}"))
+    return lines
 
 
 def _near(path: str) -> str:
@@ -282,35 +310,3 @@ def _listed(title: str, entries: list[str]) -> list[str]:
         return []
     more = [f"  … and {len(entries) - SHOWN:,} more (all of them with --json)"] if len(entries) > SHOWN else []
     return [f"{title}:", *(f"  {entry}" for entry in entries[:SHOWN]), *more]
-
-
-def _json(report: IndexReport) -> dict[str, Any]:
-    return {
-        "schema": "index/1",
-        "outcome": report.outcome,
-        "model": report.model,
-        "duration_s": report.duration_s,
-        "files_unchanged": report.files_unchanged,
-        "moved": report.moved,
-        "embedded": report.embedded,
-        "cached": report.cached,
-        "superseded": report.superseded,
-        **report.counts(),
-        "tasks_added": report.tasks,
-        "forgotten": report.forgotten,
-        "results": [_file(state) for state in report.files],
-    }
-
-
-def _file(state: FileReport) -> dict[str, Any]:
-    return {
-        "source_path": state.path,
-        "format": state.format,
-        "added": state.added,
-        "updated": state.updated,
-        "skipped": state.skipped,
-        "forgotten": state.forgotten,
-        "unchanged": state.is_unchanged,
-        "reason": state.reason,
-        "unreadable": [{"line": line.line, "reason": line.reason} for line in state.unreadable],
-    }

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, emit_json, hanging, is_terminal
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import emit_json, hanging, is_terminal
 from pastchats_memory.config import state_folder
 from pastchats_memory.hooks.install import TARGETS, Change, advice, installing, uninstalling, write
+from pastchats_memory.views.build_upkeep import build_install, build_uninstall
+
+if TYPE_CHECKING:
+    from pastchats_memory.views.schema import FileChangeView
 
 
 @click.command(
@@ -23,10 +28,10 @@ Examples:
 )
 @click.argument("target", type=click.Choice(TARGETS))
 @click.option("--print", "only_print", is_flag=True, help="Show what would be changed and change nothing.")
-@cli.yes
-@cli.no
-@cli.database
-@cli.as_json
+@options.yes
+@options.no
+@options.database
+@options.as_json
 def install(target: str, only_print: bool, yes: bool, no: bool, db: str | None, as_json: bool) -> int:
     """Let an agent recall before each prompt and index after each session.
 
@@ -59,11 +64,11 @@ def settle(verb: str, target: str, changes: list[Change], *, answer: bool | None
         answer = not asks or click.confirm("Make this change?", err=True)
     kept = write(target, changes, state_folder(), is_install=verb == "install") if answer and changes else {}
     if as_json:
-        results = [
+        results: list[FileChangeView] = [
             {"path": str(change.path), "diff": change.diff, "is_changed": answer, "copy": kept.get(change.path)}
             for change in changes
         ]
-        emit_json({"schema": f"{verb}/1", "results": results})
+        emit_json(build_install(results) if verb == "install" else build_uninstall(results))
     elif changes:
         for copy in kept.values():
             click.echo(f"The file as it was: {copy}", err=True)
@@ -84,9 +89,9 @@ Examples:
 """,
 )
 @click.argument("target", type=click.Choice(TARGETS))
-@cli.yes
-@cli.no
-@cli.as_json
+@options.yes
+@options.no
+@options.as_json
 def uninstall(target: str, yes: bool, no: bool, as_json: bool) -> int:
     """Take out of an agent's settings what `install` put in, and nothing else.
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, emit_json, hanging, warn
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import emit_json, hanging, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory.requests import OUTCOMES
-from pastchats_memory.render import judged_text, one_line, sheets_text
-from pastchats_memory.render_json import judge_json
+from pastchats_memory.text.display import one_line
+from pastchats_memory.views.build import build_judge
+from pastchats_memory.views.text import render_judgement, render_sheets
 
 
 @click.command(
@@ -39,11 +40,11 @@ Examples:
 @click.option("--undo", is_flag=True, help="Let the rules say again how it ended.")
 @click.option("--outcome", "listed", metavar="A,B", help="List what ended so [default: unknown].")
 @click.option("--judged", is_flag=True, help="List what somebody has judged.")
-@cli.project
+@options.project
 @click.option("--all", "everywhere", is_flag=True, help="Of every project.")
 @click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="Episodes at most.")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def command(
     id_: str | None,
     outcome: str | None,
@@ -74,7 +75,7 @@ def command(
             "say how it ended, or --undo", "Such as: pastchats-memory judge 16 worked --because 'words that show it'."
         )
     warnings: tuple[str, ...] = ()
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         if outcome is not None:
             sheet, warnings = memory.judge(id_, outcome, because)
         elif undo:
@@ -82,22 +83,22 @@ def command(
         else:
             sheet = memory.laid_out(id_)
     if as_json:
-        emit_json(judge_json([] if sheet is None else [sheet], None, warnings))
+        emit_json(build_judge([] if sheet is None else [sheet], None, warnings))
     elif sheet is None:
         click.echo(f"There is no item {one_line(id_)}. Ids stand in the output of search and recall.", err=True)
     else:
-        click.echo(hanging(judged_text(sheet) if outcome or undo else sheets_text([sheet])), nl=False)
+        click.echo(hanging(render_judgement(sheet) if outcome or undo else render_sheets([sheet])), nl=False)
     warn(warnings)
     return NOTHING if sheet is None else DONE
 
 
 def _list(project: str | None, outcome: str | None, limit: int, db: str | None, *, judged: bool, as_json: bool) -> int:
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         (sheets, left), warnings = memory.unjudged(project, outcome, limit, judged=judged)
     if as_json:
-        emit_json(judge_json(sheets, left, warnings))
+        emit_json(build_judge(sheets, left, warnings))
     elif sheets:
-        click.echo(hanging(sheets_text(sheets)), nl=False)
+        click.echo(hanging(render_sheets(sheets)), nl=False)
         if left:
             click.echo(hanging(f"{left:,} more; --limit shows more of them.", err=True), err=True)
     else:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, emit_json, hanging, warn
-from pastchats_memory.render import lessons_text
-from pastchats_memory.render_json import lessons_json
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import emit_json, hanging, warn
+from pastchats_memory.views.build import build_lessons
+from pastchats_memory.views.text import render_lessons
 
 
 @click.command(
@@ -19,19 +19,19 @@ Examples:
   pastchats-memory lessons --all --json
 """,
 )
-@cli.project
+@options.project
 @click.option("--all", "everywhere", is_flag=True, help="Of every project.")
 @click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="Lessons at most.")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def command(project: str | None, limit: int, db: str | None, *, everywhere: bool, as_json: bool) -> int:
     """What failed more than once in the project you are in, and what ended it, each with its source."""
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         found, warnings = memory.lessons(None if everywhere else project or ".", limit)
     if as_json:
-        emit_json(lessons_json(found, warnings))
+        emit_json(build_lessons(found, warnings))
     elif found:
-        click.echo(hanging(lessons_text(found)), nl=False)
+        click.echo(hanging(render_lessons(found)), nl=False)
     else:
         further = "." if everywhere else " here; --all looks in every project."
         click.echo(hanging(f"Nothing is known that failed more than once and then worked{further}", err=True), err=True)

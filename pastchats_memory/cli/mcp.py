@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE
+from pastchats_memory.cli import DONE, options
 from pastchats_memory.config import load
 from pastchats_memory.errors import MemoryFault
 
@@ -20,14 +19,14 @@ Examples:
 )
 @click.option("--http", "port", type=click.IntRange(1, 65535), metavar="PORT", help="At http://127.0.0.1:PORT/mcp.")
 @click.option("--allow-write", is_flag=True, help="Offer store_turn, index_paths, unjudged and judge as well.")
-@cli.database
+@options.database
 def command(port: int | None, allow_write: bool, db: str | None) -> int:
     """Answer agents over MCP, on stdin and stdout unless --http is given. Needs the extra `mcp`.
 
     For Claude Code: claude mcp add pastchats-memory -- pastchats-memory mcp
     """
     try:
-        from pastchats_memory.mcp_server import serve
+        from pastchats_memory.mcp import serve
     except ModuleNotFoundError as fault:
         if (fault.name or "").partition(".")[0] not in ("mcp", "mcp_types", "anyio", "pydantic"):
             raise

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, emit_json, hanging, warn
-from pastchats_memory.render_json import with_warnings
-from pastchats_memory.task_render import prior_work_json, prior_work_text, resolved_json, resolved_text
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import emit_json, hanging, warn
+from pastchats_memory.views.build_tasks import build_consultation, build_prior_work
+from pastchats_memory.views.task_text import render_prior_work, render_resolved
 
 
 @click.command(
@@ -18,21 +18,21 @@ Examples:
   pastchats-memory check-prior-work 'retry webhooks' --json | jq -r .verdict
 """,
 )
-@cli.query
-@cli.database
-@cli.as_json
+@options.query
+@options.database
+@options.as_json
 def check(query_words: tuple[str, ...], query_option: str | None, db: str | None, as_json: bool) -> int:
     """Was this done, is it in progress, did it fail before, was it superseded, or is it new? With what says so and the best matches.
 
     Exit code 1 is for what is new, also where something near it is listed.
     """
-    query = cli.query_text(query_words, query_option)
-    with cli.open_memory(db) as memory:
+    query = options.query_text(query_words, query_option)
+    with options.open_memory(db) as memory:
         work = memory.check_prior_work(query)
     if as_json:
-        emit_json(prior_work_json(work))
+        emit_json(build_prior_work(work))
     else:
-        click.echo(hanging(prior_work_text(work)))
+        click.echo(hanging(render_prior_work(work)))
     return NOTHING if work.verdict == "new" else DONE
 
 
@@ -44,20 +44,19 @@ Examples:
   pastchats-memory consult-episodic-memory 'flaky login test' --limit 2 --json
 """,
 )
-@cli.query
+@options.query
 @click.option("--limit", type=click.IntRange(1, 20), default=5, show_default=True, help="Tasks at most.")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def consult(query_words: tuple[str, ...], query_option: str | None, limit: int, db: str | None, as_json: bool) -> int:
     """How were similar problems solved? Completed and archived tasks only, each with its comments and its resolution."""
-    problem = cli.query_text(query_words, query_option)
-    with cli.open_memory(db) as memory:
+    problem = options.query_text(query_words, query_option)
+    with options.open_memory(db) as memory:
         found, warnings = memory.consult_episodic_memory(problem, limit)
     if as_json:
-        body = {"schema": "consult-episodic-memory/1", "results": [resolved_json(one) for one in found]}
-        emit_json(with_warnings(body, warnings))
+        emit_json(build_consultation(found, warnings))
     elif found:
-        click.echo(hanging("\n\n".join(resolved_text(one) for one in found)))
+        click.echo(hanging("\n\n".join(render_resolved(one) for one in found)))
     else:
         said = "No solved task has to do with it; `pastchats-memory recall` looks in conversations, too."
         click.echo(hanging(said, err=True), err=True)

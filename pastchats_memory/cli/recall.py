@@ -6,10 +6,10 @@ import sys
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, emit_json, hanging, is_terminal, warn
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import emit_json, hanging, is_terminal, warn
 from pastchats_memory.memory.requests import project_here
-from pastchats_memory.render_json import recall_json
+from pastchats_memory.views.build import build_recall
 
 
 @click.command(
@@ -22,15 +22,15 @@ Examples:
   pastchats-memory recall 'flaky login test' --outcome worked,failed
 """,
 )
-@cli.query
+@options.query
 @click.option("--budget", type=click.IntRange(1), metavar="TOKENS", help="Most that may be said [default: 1500].")
 @click.option("--limit", type=click.IntRange(1, 40), default=5, show_default=True, help="Entries at most.")
-@cli.project
-@cli.since
-@cli.outcome
-@cli.model
-@cli.database
-@cli.as_json
+@options.project
+@options.since
+@options.outcome
+@options.model
+@options.database
+@options.as_json
 def command(
     query_words: tuple[str, ...],
     query_option: str | None,
@@ -47,14 +47,14 @@ def command(
 
     Searches all projects; the one you are in wins near ties and is marked. Says nothing where nothing fits.
     """
-    query = cli.query_text(query_words, query_option)
-    with cli.open_memory(db, model=model) as memory:
+    query = options.query_text(query_words, query_option)
+    with options.open_memory(db, model=model) as memory:
         budget = memory.budget if budget is None else budget
         block = memory.recall(
             query, budget, limit=limit, project=project, since=since, outcome=outcome, current_project=project_here()
         )
     if as_json:
-        emit_json(recall_json(block, budget))
+        emit_json(build_recall(block, budget))
     else:
         click.echo(hanging(block.text), nl=False)
         if not block.text:

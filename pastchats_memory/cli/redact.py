@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, bar, counted, emit_json, is_terminal, warn
+from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.forget import STILL_READ
+from pastchats_memory.cli.output import bar, counted, emit_json, is_terminal, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.maintenance.redact_stored import RedactReport, StoredSecrets, build_report
 from pastchats_memory.memory import Memory
+from pastchats_memory.views.build_upkeep import build_redact
 
 
 @click.command(
@@ -24,11 +24,11 @@ Examples:
 """,
 )
 @click.option("--rescan", is_flag=True, help="Look through all that is stored by the rules of this release.")
-@cli.yes
-@cli.no
-@cli.threads
-@cli.database
-@cli.as_json
+@options.yes
+@options.no
+@options.threads
+@options.database
+@options.as_json
 def command(rescan: bool, yes: bool, no: bool, threads: int | None, db: str | None, as_json: bool) -> int:
     """Take secrets out of what is stored already, by rules that are newer than it.
 
@@ -39,9 +39,9 @@ def command(rescan: bool, yes: bool, no: bool, threads: int | None, db: str | No
     if not rescan:
         hint = "Secrets are taken out whenever something is stored; for what is stored already: pastchats-memory redact --rescan."
         raise UsageFault("there is nothing to do", hint)
-    cli.be_nice()
-    with cli.open_memory(db, threads=threads) as memory:
-        cli.interrupt_in_order()
+    options.be_nice()
+    with options.open_memory(db, threads=threads) as memory:
+        options.interrupt_in_order()
         with bar("rows", "Looking") as progress:
             found = memory.find_secrets(progress)
         agreed = not found or yes or _agreed(found, no=no, as_json=as_json)
@@ -49,8 +49,7 @@ def command(rescan: bool, yes: bool, no: bool, threads: int | None, db: str | No
     if agreed and not done.erased:
         warn([STILL_READ])
     if as_json:
-        outcome = "redacted" if agreed else "found"
-        emit_json({"schema": "redact/1", "outcome": outcome, "results": [asdict(done)]})
+        emit_json(build_redact("redacted" if agreed else "found", done))
     else:
         click.echo(_told(done) if agreed else "Nothing was changed; --yes takes them out.", err=not agreed)
     return DONE if agreed else NOTHING

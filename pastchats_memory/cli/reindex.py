@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, bar, counted, emit_json, warn
+from pastchats_memory.cli import DONE, options
+from pastchats_memory.cli.output import bar, counted, emit_json, warn
+from pastchats_memory.episodes.derive import Derived
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
+from pastchats_memory.store.vectors.reindex import ReindexReport
+from pastchats_memory.views.build_upkeep import build_reindex
 
 
 @click.command(
@@ -29,12 +30,12 @@ Examples:
 @click.option(
     "--model",
     metavar="MODEL",
-    callback=cli.named,
+    callback=options.named,
     help="Model to change to: a name, a folder, or `packaged`.",
 )
-@cli.threads
-@cli.database
-@cli.as_json
+@options.threads
+@options.database
+@options.as_json
 def command(
     embeddings: bool, outcomes: bool, model: str | None, threads: int | None, db: str | None, as_json: bool
 ) -> int:
@@ -48,18 +49,18 @@ def command(
         raise UsageFault("one thing at a time" if embeddings else "there is nothing to do", hint)
     if outcomes and model is not None:
         raise UsageFault("outcomes need no model", "Leave --model out, or use --embeddings.")
-    cli.be_nice()
-    with cli.open_memory(db, threads=threads) as memory:
-        cli.interrupt_in_order()
-        body, told = _outcomes(memory) if outcomes else _embeddings(memory, model)
+    options.be_nice()
+    with options.open_memory(db, threads=threads) as memory:
+        options.interrupt_in_order()
+        report, told = _outcomes(memory) if outcomes else _embeddings(memory, model)
     if as_json:
-        emit_json({"schema": "reindex/1", "results": [body]})
+        emit_json(build_reindex(report))
     else:
         click.echo(told)
     return DONE
 
 
-def _outcomes(memory: Memory) -> tuple[dict[str, object], str]:
+def _outcomes(memory: Memory) -> tuple[Derived, str]:
     with bar("conversations", "Outcomes") as progress:
         try:
             done = memory.reindex_outcomes(progress)
@@ -67,10 +68,10 @@ def _outcomes(memory: Memory) -> tuple[dict[str, object], str]:
             click.echo("\nStopped. What is left is derived by the next index run, or when it is recalled.", err=True)
             raise
     rate = f"{counted(done.episodes, 'episode')} of {counted(done.conversations, 'conversation')}"
-    return asdict(done), f"{rate} read for their outcome; {done.duration_s:.1f} s"
+    return done, f"{rate} read for their outcome; {done.duration_s:.1f} s"
 
 
-def _embeddings(memory: Memory, model: str | None) -> tuple[dict[str, object], str]:
+def _embeddings(memory: Memory, model: str | None) -> tuple[ReindexReport, str]:
     with bar("rows", "Embedding") as progress:
         try:
             report = memory.reindex_embeddings(model, progress, lambda said: warn({said}.difference(memory.notices)))
@@ -86,4 +87,4 @@ def _embeddings(memory: Memory, model: str | None) -> tuple[dict[str, object], s
         f"{counted(report.rows, 'row')} have vectors of {report.model} ({report.dim} dimensions{before}): "
         f"{report.embedded:,} texts embedded, {report.cached:,} had a vector; {report.duration_s:.1f} s"
     )
-    return asdict(report), told
+    return report, told

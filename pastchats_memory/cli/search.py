@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, emit_json, ending, table, warn
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import emit_json, ending, table, warn
 from pastchats_memory.memory.requests import TYPES
 from pastchats_memory.model import Hit, Hits
-from pastchats_memory.render import local_time, one_line, time_text
-from pastchats_memory.render_json import search_json
 from pastchats_memory.search import MODES, MOST_HITS
+from pastchats_memory.text.display import format_time, one_line
+from pastchats_memory.views.build import build_search
+from pastchats_memory.views.text import render_time_read
 
 SOURCE_WIDTH = 36
 """Columns of a source in the table, which fit a terminal of 80; `show ID` and `--json` have all of it."""
@@ -33,28 +34,28 @@ Examples:
   pastchats-memory search --query 'webhook retries' --json | jq '.results[0]'
 """,
 )
-@cli.query
+@options.query
 @click.option("--mode", type=click.Choice(MODES), default="hybrid", show_default=True, help="Words, meaning, or both.")
 @click.option(
     "--limit", "--top-k", type=click.IntRange(1, MOST_HITS), default=10, show_default=True, help="Results a page."
 )
 @click.option("--page", type=click.IntRange(1, MOST_HITS), default=1, show_default=True, help="Which page.")
-@cli.project
+@options.project
 @click.option("--role", metavar="ROLE", help="Only user, assistant, system, tool or note.")
-@cli.since
-@cli.until
+@options.since
+@options.until
 @click.option("--type", "type_", type=click.Choice(TYPES), help="Only these; task means the three.")
 @click.option("--status", metavar="A,B", help="Only tasks of these: pending, in_progress, todo, done, … or raw words.")
 @click.option("--priority", metavar="0,1", help="Only tasks of these: 0 critical … 4 lowest.")
-@cli.outcome
+@options.outcome
 @click.option("--threshold", type=click.FloatRange(0, 1), metavar="X", help="Only relevance of at least X, 0 to 1.")
 @click.option("--min-similarity", type=click.FloatRange(-1, 1), metavar="X", help="Only cosine of at least X.")
 @click.option("--meaning", type=click.FloatRange(0, 1), metavar="A", help="Balance: 0 words … 1 meaning.")
 @click.option("--rerank", is_flag=True, help="Put the first 30 in the order of a cross-encoder (slow).")
-@cli.model
+@options.model
 @click.option("--explain", is_flag=True, help="Show what each list added to the score, and what was taken for a time.")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def command(
     query_words: tuple[str, ...],
     query_option: str | None,
@@ -68,19 +69,19 @@ def command(
     **how: object,
 ) -> int:
     """Find turns, notes and tasks by words and by meaning, best first; comments and attachments lead to their task."""
-    query = cli.query_text(query_words, query_option)
+    query = options.query_text(query_words, query_option)
     balance = {} if meaning is None else {"meaning": meaning}
-    with cli.open_memory(db, model=model) as memory:
+    with options.open_memory(db, model=model) as memory:
         if rerank:
             memory.load_reranker()
         hits = memory.search(query, type=type_, rerank=rerank, **balance, **how)  # type: ignore[arg-type] # click names and types the rest
         ended = memory.outcomes_of(hits) if how["outcome"] and not as_json else {}
     if as_json:
-        emit_json(search_json(hits, explain=explain))
+        emit_json(build_search(hits, explain=explain))
     elif hits:
         click.echo(_table(hits, ended, explain=explain))
         if explain and hits.time_read is not None:
-            click.echo(time_text(hits.time_read))
+            click.echo(render_time_read(hits.time_read))
     else:
         further = "" if hits.warnings else " The first page, another --mode or a lower threshold may have something."
         click.echo(f"Nothing found.{further}", err=True)
@@ -103,7 +104,7 @@ def _row(hit: Hit, ended: str | None, *, explain: bool) -> list[str]:
         about = "" if hit.id == f"t:{hit.task.key}" else f" of t:{one_line(hit.task.key)}"
         title = "" if one_line(hit.snippet).startswith(one_line(hit.task.title)) else f" {one_line(hit.task.title)}"
         said_by = f"{hit.type} ({hit.task.status}){about}{title}"
-    where = " · ".join(part for part in (local_time(hit.timestamp)[:10], one_line(hit.source_project)[:24]) if part)
+    where = " · ".join(part for part in (format_time(hit.timestamp)[:10], one_line(hit.source_project)[:24]) if part)
     what = f"{where}\n{said_by}: {one_line(hit.snippet)}\n{ending(source, SOURCE_WIDTH)}"
     if explain:
         parts = " + ".join(f"{name} {value:.5f}" for name, value in hit.contributions.items())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, warn
+from pastchats_memory.cli import DONE, options
+from pastchats_memory.cli.output import warn
 from pastchats_memory.config import load
 from pastchats_memory.errors import MemoryFault
 
@@ -30,7 +30,7 @@ Examples:
     "--token", metavar="TOKEN", help="What clients must show; others see it here, so rather PASTCHATS_MEMORY_TOKEN."
 )
 @click.option("--chat-endpoint", metavar="URL", help="Where chats go on to, such as http://localhost:11434/v1.")
-@cli.database
+@options.database
 def command(host: str, port: int, token: str | None, chat_endpoint: str | None, db: str | None) -> int:
     """Answer searches over HTTP, and give chats their context on the way to a model.
 
@@ -38,7 +38,7 @@ def command(host: str, port: int, token: str | None, chat_endpoint: str | None, 
     at /openapi.json. Needs the extra `http`.
     """
     try:
-        from pastchats_memory.http_server.server import Address, serve
+        from pastchats_memory.http import Address, serve
     except ImportError as fault:
         raise MemoryFault(f"the server cannot be started: {fault}", EXTRA) from fault
     if token == "":  # empty, so no secret # nosec B105

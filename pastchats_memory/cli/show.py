@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, emit_json, hanging
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import emit_json, hanging
 from pastchats_memory.model import Item, Outcome, leads_to_task
-from pastchats_memory.render import CITATION_NOTES, local_time, one_line, outcome_text, sanitised
-from pastchats_memory.render_json import item_json
+from pastchats_memory.text.display import format_time, one_line, sanitise
+from pastchats_memory.views.build import build_show
+from pastchats_memory.views.text import CITATION_NOTES, render_outcome
 
 
 @click.command(
@@ -24,22 +25,17 @@ Examples:
 @click.option(
     "--neighbours", type=click.IntRange(0, 100), default=2, show_default=True, help="Turns to show on each side."
 )
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def command(id_: str, neighbours: int, db: str | None, as_json: bool) -> int:
     """The whole text of an item, with its neighbours in the conversation; of t:KEY, c:5 or a:7 the task (JSON: task/1)."""
     if leads_to_task(id_):
         return _show_task(id_, db, as_json=as_json)
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         shown = [(item, memory.outcome(item)) for item in memory.show(id_, neighbours)]
     id_ = str(int(id_))
     if as_json:
-        emit_json(
-            {
-                "schema": "show/1",
-                "results": [item_json(item, outcome, is_asked=str(item.id) == id_) for item, outcome in shown],
-            }
-        )
+        emit_json(build_show(shown, id_))
     elif shown:
         click.echo("\n".join(_text(item, outcome, is_asked=str(item.id) == id_) for item, outcome in shown))
     else:
@@ -48,28 +44,29 @@ def command(id_: str, neighbours: int, db: str | None, as_json: bool) -> int:
 
 
 def _show_task(id_: str, db: str | None, *, as_json: bool) -> int:
-    from pastchats_memory.task_render import task_json, whole
+    from pastchats_memory.views.build_tasks import build_tasks
+    from pastchats_memory.views.task_text import render_task
 
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         found = memory.tasks.find_item(id_)
     if found is None:
         click.echo(f"There is no item {one_line(id_)}. Ids stand in the output of search and recall.", err=True)
         if as_json:
-            emit_json({"schema": "task/1", "results": []})
+            emit_json(build_tasks([]))
         return NOTHING
     task, attached = found
     if as_json:
-        emit_json({"schema": "task/1", "results": [task_json(task)]})
+        emit_json(build_tasks([task]))
     else:
-        click.echo(hanging(whole(task)))
+        click.echo(hanging(render_task(task)))
         if attached is not None and attached.content is not None:
-            click.echo(f"\n{one_line(attached.name)}:\n{sanitised(attached.content)}")
+            click.echo(f"\n{one_line(attached.name)}:\n{sanitise(attached.content)}")
     return DONE
 
 
 def _text(item: Item, outcome: Outcome, *, is_asked: bool) -> str:
     mark = "▶" if is_asked else " "
-    when = local_time(item.timestamp)
+    when = format_time(item.timestamp)
     head = f"{mark} {item.id} · {item.role} · {one_line(item.project)}" + (f" · {when}" if when else "")
     told = CITATION_NOTES[item.citation.state if item.citation else "holds"]
     notes = [f"turn {item.turn_index}{'; ' if told else ''}{told}", *[f"turn {item.turn_index}"] * len(item.places)]
@@ -78,6 +75,6 @@ def _text(item: Item, outcome: Outcome, *, is_asked: bool) -> str:
         for place, note in zip(item.places, notes, strict=False)
     )
     if is_asked and outcome.is_told:
-        places += f"\n  Outcome: {outcome_text(outcome)}"
-    body = "\n".join(f"    {line}" for line in sanitised(item.content).split("\n"))
+        places += f"\n  Outcome: {render_outcome(outcome)}"
+    body = "\n".join(f"    {line}" for line in sanitise(item.content).split("\n"))
     return f"{head}{places if is_asked else ''}\n{body}\n"

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, counted, emit_json, hanging
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import counted, emit_json, hanging
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory.requests import project_named
-from pastchats_memory.render import one_line
-from pastchats_memory.render_json import task_fields
-from pastchats_memory.task_render import guide, near_json, near_line
 from pastchats_memory.tasks.similarity import MIN_PAIR_SCORE, SimilarTask
+from pastchats_memory.text.display import one_line
+from pastchats_memory.views.build_tasks import build_duplicates, build_find_duplicates, build_similar
+from pastchats_memory.views.task_text import render_guide, render_near
 
 
-def show(found: Sequence[SimilarTask], threshold: float | None, schema: str, *, as_json: bool) -> int:
+def show(
+    found: Sequence[SimilarTask],
+    threshold: float | None,
+    build: Callable[[Sequence[SimilarTask]], Mapping[str, object]],
+    *,
+    as_json: bool,
+) -> int:
     """Print the nearest with score and label; exit code 1 when none of them is related or better."""
     kept = [one for one in found if threshold is None or one.match.score >= threshold]
     if as_json:
-        emit_json({"schema": schema, "results": [near_json(one) for one in kept]})
+        emit_json(build(kept))
     else:
         for one in kept:
-            click.echo(hanging(near_line(one)))
-        click.echo(hanging(guide()) if kept else "No task is like it.", err=not kept)
+            click.echo(hanging(render_near(one)))
+        click.echo(hanging(render_guide()) if kept else "No task is like it.", err=not kept)
     return DONE if any(one.match.is_related for one in kept) else NOTHING
 
 
@@ -39,13 +45,13 @@ Examples:
 @click.argument("key")
 @click.option("--threshold", type=click.FloatRange(0, 1), metavar="X", help="Only scores of at least X.")
 @click.option("--limit", type=click.IntRange(1, 40), default=5, show_default=True, help="Tasks at most.")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def similar(key: str, threshold: float | None, limit: int, db: str | None, as_json: bool) -> int:
     """The tasks most like the task KEY, with score and label, and what the scores mean."""
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         found = memory.tasks.find_similar(key, limit)
-    return show(found, threshold, "similar/1", as_json=as_json)
+    return show(found, threshold, build_similar, as_json=as_json)
 
 
 # `find-duplicates`: the tasks most like a text.
@@ -62,13 +68,13 @@ Examples:
 @click.argument("text", nargs=-1, required=True)
 @click.option("--threshold", type=click.FloatRange(0, 1), metavar="X", help="Only scores of at least X.")
 @click.option("--limit", type=click.IntRange(1, 40), default=5, show_default=True, help="Tasks at most.")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def find_duplicates(text: tuple[str, ...], threshold: float | None, limit: int, db: str | None, as_json: bool) -> int:
     """The tasks most like TEXT, with score and label, and what the scores mean."""
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         found = memory.tasks.find_duplicates(" ".join(text), limit)
-    return show(found, threshold, "find-duplicates/1", as_json=as_json)
+    return show(found, threshold, build_find_duplicates, as_json=as_json)
 
 
 # `duplicates`: clusters among all tasks.
@@ -91,29 +97,19 @@ Examples:
     metavar="X",
     help="Least score of a pair.",
 )
-@cli.project
-@cli.database
-@cli.as_json
+@options.project
+@options.database
+@options.as_json
 def duplicates(scan: bool, threshold: float, project: str | None, db: str | None, as_json: bool) -> int:
     """Clusters of tasks that are alike, each pair with its score. Tasks that programs wrote for each other are left out."""
     if not scan:
         raise UsageFault(
             "say what to compare", "`duplicates --scan` compares all tasks; `find-duplicates TEXT` one text."
         )
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         clusters = memory.tasks.scan_duplicates(threshold, project_named(project))
     if as_json:
-        results = [
-            {
-                "tasks": [{"id": f"t:{task.key}", **task_fields(task)} for task in cluster.tasks],
-                "pairs": [
-                    {"first": f"t:{pair.first}", "second": f"t:{pair.second}", "score": pair.score, "label": pair.label}
-                    for pair in cluster.pairs
-                ],
-            }
-            for cluster in clusters
-        ]
-        emit_json({"schema": "duplicates/1", "results": results})
+        emit_json(build_duplicates(clusters))
     elif clusters:
         for number, cluster in enumerate(clusters, start=1):
             click.echo(f"{number}. {counted(len(cluster.tasks), 'task')}")
@@ -121,7 +117,7 @@ def duplicates(scan: bool, threshold: float, project: str | None, db: str | None
                 click.echo(hanging(f"   {one_line(task.key)}  {one_line(task.title)} ({task.status})"))
             for pair in cluster.pairs:
                 click.echo(f"     [{pair.score:.2f}] {one_line(pair.first)} = {one_line(pair.second)} ({pair.label})")
-        click.echo(hanging(guide()))
+        click.echo(hanging(render_guide()))
     else:
         click.echo("No two tasks are that much alike.", err=True)
     return DONE if clusters else NOTHING

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, counted, emit_json, hanging, table
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import counted, emit_json, hanging, table
 from pastchats_memory.config import from_home, load
 from pastchats_memory.ingest.overview import SourceReport, overview_at
 from pastchats_memory.memory.requests import found_histories, wanted_files
-from pastchats_memory.render import one_line
+from pastchats_memory.text.display import one_line
+from pastchats_memory.views.build_upkeep import build_sources
 
 SHOWN = 10
 
@@ -25,14 +24,14 @@ Examples:
   pastchats-memory sources --json | jq '.results[] | select(.indexed == 0).path'
 """,
 )
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def command(db: str | None, as_json: bool) -> int:
     """The histories that programs keep in their default places, with how much of each is indexed and what is gone."""
     config = load(db)
     found = overview_at(config.database, found_histories(), wanted_files(config))
     if as_json:
-        emit_json({"schema": "sources/1", "results": [asdict(report) for report in found]})
+        emit_json(build_sources(found))
     elif found:
         click.echo(hanging(_text(found)))
     else:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, counted, emit_json, hanging
+from pastchats_memory.cli import DONE, options
+from pastchats_memory.cli.output import counted, emit_json, hanging
 from pastchats_memory.maintenance.health import Status
-from pastchats_memory.render import local_time
+from pastchats_memory.text.display import format_time
+from pastchats_memory.views.build_upkeep import build_status
 
 OUT = "taken out by the rules of this release"
 OUT_BY_OTHERS = "taken out by other rules than this release has; `pastchats-memory redact --rescan` looks again"
@@ -23,15 +22,15 @@ Examples:
   pastchats-memory status --json | jq '.results[0].turns'
 """,
 )
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def command(db: str | None, as_json: bool) -> int:
     """What the memory holds, which model and which engine answer, and how the last run went."""
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         status = memory.status()
         text = _text(status)  # while the memory is open, which explains what damage makes of it
     if as_json:
-        emit_json({"schema": "status/1", "results": [asdict(status)]})
+        emit_json(build_status(status))
     else:
         click.echo(text)
     return DONE
@@ -51,7 +50,7 @@ def _text(status: Status) -> str:
             else []
         ),
         ("From", f"{counted(status.sources, 'file')}{gone}, {counted(status.projects, 'project')}"),
-        ("Time", f"{local_time(status.first)} to {local_time(status.last)}" if status.first else "no turn has one"),
+        ("Time", f"{format_time(status.first)} to {format_time(status.last)}" if status.first else "no turn has one"),
         ("Model", f"{status.model}, {status.dim} dimensions" if status.model else "none yet"),
         (
             "Vectors",
@@ -72,7 +71,7 @@ def _derived(status: Status) -> str:
 
 
 def _embedded(status: Status) -> str:
-    since = f"with this model since {local_time(status.last_reindex_at)}" if status.last_reindex_at else "nothing yet"
+    since = f"with this model since {format_time(status.last_reindex_at)}" if status.last_reindex_at else "nothing yet"
     if status.next_model is None:
         return since
     return (
@@ -85,6 +84,6 @@ def _run(run: dict[str, object] | None) -> str:
     if run is None:
         return "none yet; start with `pastchats-memory index --all`, or a PATH"
     return (
-        f"{local_time(str(run['started_at']))}, {run['outcome']}: {counted(int(str(run['files_scanned'])), 'file')} looked at, "
+        f"{format_time(str(run['started_at']))}, {run['outcome']}: {counted(int(str(run['files_scanned'])), 'file')} looked at, "
         f"{counted(int(str(run['turns_added'])), 'turn')} added, {run['turns_skipped']} known, {run['unreadable']} unreadable"
     )

@@ -9,17 +9,18 @@ from typing import Any
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, counted, emit_json, hanging, is_terminal, table, warn
+from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.export import put_out
+from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, table, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory.requests import project_here, project_named, task_filters
 from pastchats_memory.model import TYPES, StoredTask
-from pastchats_memory.render import one_line, sanitised
-from pastchats_memory.render_json import search_json
-from pastchats_memory.task_render import listed, recalled, task_json, whole
 from pastchats_memory.tasks.edit import Change
 from pastchats_memory.text.dates import moment
+from pastchats_memory.text.display import one_line, sanitise
+from pastchats_memory.views.build import build_search
+from pastchats_memory.views.build_tasks import build_deletion, build_import, build_tasks
+from pastchats_memory.views.task_text import make_hit_rows, make_task_rows, render_task
 
 
 @click.group(
@@ -61,9 +62,9 @@ def _change(fields: dict[str, Any], **more: Any) -> Change:
 
 def _show(task: StoredTask, said: str, *, as_json: bool) -> int:
     if as_json:
-        emit_json({"schema": "task/1", "results": [task_json(task)]})
+        emit_json(build_tasks([task]))
     else:
-        click.echo(hanging(sanitised(said)))
+        click.echo(hanging(sanitise(said)))
     return DONE
 
 
@@ -74,14 +75,14 @@ def _show(task: StoredTask, said: str, *, as_json: bool) -> int:
 @click.option("--key", metavar="KEY", help="What t:KEY names it by [default: T-1, T-2, …].")
 @click.option("--depends", multiple=True, metavar="KEY", help="A task that it waits for; repeat for several.")
 @_fields
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def add(title: str, key: str | None, depends: tuple[str, ...], db: str | None, as_json: bool, **fields: Any) -> int:
     """A new task; makes the database when there is none."""
     if fields["project"] is None:
         fields["project"] = project_here() or ""
     change = _change(fields, title=title)
-    with cli.open_memory(db, create=True) as memory:
+    with options.open_memory(db, create=True) as memory:
         task = memory.tasks.add(change, depends, key)
     return _show(task, f"✅ Task created: {task.key}", as_json=as_json)
 
@@ -90,12 +91,12 @@ def add(title: str, key: str | None, depends: tuple[str, ...], db: str | None, a
 @click.argument("key")
 @click.option("--title", metavar="TEXT", help="What is to be done.")
 @_fields
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def update(key: str, title: str | None, db: str | None, as_json: bool, **fields: Any) -> int:
     """Change fields of a task; those that are not named stay. An empty --parent takes it out of its parent."""
     change = _change(fields, title=title)
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         task = memory.tasks.update(key, change)
     return _show(task, f"Updated {task.key} ({task.status})", as_json=as_json)
 
@@ -104,11 +105,11 @@ def update(key: str, title: str | None, db: str | None, as_json: bool, **fields:
 @click.argument("key")
 @click.argument("text")
 @click.option("--author", default="", metavar="NAME", help="Who says so.")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def comment(key: str, text: str, author: str, db: str | None, as_json: bool) -> int:
     """Say something about a task. The comment is found by its own words."""
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         task = memory.tasks.comment(key, text, author)
     return _show(task, f"Commented on {task.key}", as_json=as_json)
 
@@ -116,11 +117,11 @@ def comment(key: str, text: str, author: str, db: str | None, as_json: bool) -> 
 @command.command("attach", epilog="\b\nExample:\n  pastchats-memory task attach T-1 build.log")
 @click.argument("key")
 @click.argument("file", type=click.Path(path_type=Path))
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def attach(key: str, file: Path, db: str | None, as_json: bool) -> int:
     """Attach a file, whose text is then found. Of a binary file name, size and hash are kept."""
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         task = memory.tasks.attach(key, file)
     binary = " (binary: known by its name alone)" if task.attachments[-1].content is None else ""
     return _show(task, f"Attached {file.name} to {task.key}{binary}", as_json=as_json)
@@ -130,34 +131,34 @@ def attach(key: str, file: Path, db: str | None, as_json: bool) -> int:
 @click.argument("key")
 @click.argument("on", nargs=-1, required=True)
 @click.option("--remove", is_flag=True, help="It no longer waits for them.")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def depend(key: str, on: tuple[str, ...], remove: bool, db: str | None, as_json: bool) -> int:
     """Let a task wait for others."""
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         task = memory.tasks.depend(key, on, remove=remove)
     return _show(task, f"{task.key} {'no longer ' if remove else ''}depends on {', '.join(on)}", as_json=as_json)
 
 
 @command.command("list", epilog="\b\nExample:\n  pastchats-memory task list --status todo,in_progress --project .")
-@cli.project
+@options.project
 @click.option("--status", metavar="A,B", help="Statuses, synonyms or raw words.")
 @click.option("--priority", metavar="0,1", help="0 critical … 4 lowest.")
 @click.option("--type", "type_", type=click.Choice(TYPES), help="task means the three.")
-@cli.since
-@cli.until
+@options.since
+@options.until
 @click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="Tasks at most.")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def list_(limit: int, db: str | None, as_json: bool, **how: Any) -> int:
     """Tasks, the most urgent first."""
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         found = memory.tasks.list_tasks(task_filters(**how), limit + 1)
     tasks = found[:limit]
     if as_json:
-        emit_json({"schema": "task/1", "results": [task_json(task) for task in tasks]})
+        emit_json(build_tasks(tasks))
     elif tasks:
-        click.echo(table(listed(tasks), ["id", "status", "prio", "project", "title"], stretch=4))
+        click.echo(table(make_task_rows(tasks), ["id", "status", "prio", "project", "title"], stretch=4))
         if len(found) > limit:
             click.echo(f"… and more: these are the first {limit:,}, --limit shows others.", err=True)
     else:
@@ -167,13 +168,13 @@ def list_(limit: int, db: str | None, as_json: bool, **how: Any) -> int:
 
 @command.command("show", epilog="\b\nExample:\n  pastchats-memory task show T-1")
 @click.argument("key")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def show(key: str, db: str | None, as_json: bool) -> int:
     """A task with its history, links, comments and attachments."""
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         task = memory.tasks.get_task(key)
-    return _show(task, whole(task), as_json=as_json)
+    return _show(task, render_task(task), as_json=as_json)
 
 
 @command.command(
@@ -181,11 +182,11 @@ def show(key: str, db: str | None, as_json: bool) -> int:
 )
 @click.argument("key")
 @click.option("--yes/--no", default=None, help="Do it, or not, without asking.")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def delete(key: str, yes: bool | None, db: str | None, as_json: bool) -> int:
     """Delete a task, a comment or an attachment. Of a task (T-1) goes all that belongs to it, else only c:5 or a:7."""
-    with cli.open_memory(db) as memory:
+    with options.open_memory(db) as memory:
         if yes is None:
             yes = is_terminal(sys.stdin) and click.confirm(f"Delete {one_line(key)} for good?", err=True)
         if not yes:
@@ -193,33 +194,33 @@ def delete(key: str, yes: bool | None, db: str | None, as_json: bool) -> int:
             return NOTHING
         title = memory.tasks.delete(key)
     if as_json:
-        emit_json({"schema": "task/1", "deleted": key, "results": []})
+        emit_json(build_deletion(key))
     else:
         click.echo(f"Deleted {key} ({one_line(title)})")
     return DONE
 
 
 @command.command("recall", epilog="\b\nExample:\n  pastchats-memory task recall 'retry of webhooks' --status done")
-@cli.query
+@options.query
 @click.option("--status", metavar="A,B", help="Statuses, synonyms or raw words.")
 @click.option("--priority", metavar="0,1", help="0 critical … 4 lowest.")
-@cli.project
-@cli.since
-@cli.until
+@options.project
+@options.since
+@options.until
 @click.option("--limit", type=click.IntRange(1, 250), default=10, show_default=True, help="Tasks at most.")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def recall(
     query_words: tuple[str, ...], query_option: str | None, limit: int, db: str | None, as_json: bool, **how: Any
 ) -> int:
     """Tasks that have to do with QUERY. They are found by themselves or by their comments and attachments."""
-    query = cli.query_text(query_words, query_option)
-    with cli.open_memory(db) as memory:
+    query = options.query_text(query_words, query_option)
+    with options.open_memory(db) as memory:
         hits = memory.tasks.recall(query, task_filters(**how, parts=True), limit)
     if as_json:
-        emit_json(search_json(hits))
+        emit_json(build_search(hits))
     elif hits:
-        click.echo(table(recalled(hits), ["ID", "Score", "Status", "Title"], stretch=3))
+        click.echo(table(make_hit_rows(hits), ["ID", "Score", "Status", "Title"], stretch=3))
     else:
         click.echo("No task has to do with it.", err=True)
     warn(hits.warnings)
@@ -229,11 +230,11 @@ def recall(
 @command.command("export", epilog="\b\nExample:\n  pastchats-memory task export tasks.jsonl")
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 @click.option("--force", is_flag=True, help="Replace FILE where it is there already.")
-@cli.database
+@options.database
 def export(file: Path | None, force: bool, db: str | None) -> int:
     """Every task as JSON Lines, to FILE or to stdout. All that belongs to one stands in its line."""
-    cli.interrupt_in_order()
-    with cli.open_memory(db) as memory:
+    options.interrupt_in_order()
+    with options.open_memory(db) as memory:
         number = put_out(memory.tasks, "task", file, force=force)
         if unseen := memory.tasks.count_hidden():
             warn([f"{counted(unseen, 'task')} of private projects left out: export from inside them"])
@@ -242,8 +243,8 @@ def export(file: Path | None, force: bool, db: str | None) -> int:
 
 @command.command("import", epilog="\b\nExample:\n  pastchats-memory task import tasks.jsonl")
 @click.argument("file", type=click.Path(path_type=Path))
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def import_(file: Path, db: str | None, as_json: bool) -> int:
     """Bring in what `task export` wrote; all of it or nothing. What is there already is updated, never doubled.
 
@@ -255,10 +256,10 @@ def import_(file: Path, db: str | None, as_json: bool) -> int:
         raise UsageFault(f"{file}: {fault.strerror}", "Name what `task export` wrote.") from fault
     except UnicodeDecodeError as fault:
         raise UsageFault(f"{file} is no UTF-8 text", "Name what `task export` wrote.") from fault
-    with cli.open_memory(db, create=True) as memory:
+    with options.open_memory(db, create=True) as memory:
         done = memory.tasks.import_lines(text.split("\n"))
     if as_json:
-        emit_json({"schema": "task/1", **done, "results": []})
+        emit_json(build_import(**done))
     else:
         circles = done.pop("circles")
         click.echo(", ".join(f"{number} {what}" for what, number in done.items()))

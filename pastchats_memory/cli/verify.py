@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pastchats_memory import cli
-from pastchats_memory.cli import DONE, NOTHING, bar, counted, emit_json, ending, table, width
-from pastchats_memory.render import one_line
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import bar, counted, emit_json, ending, table, width
+from pastchats_memory.text.display import one_line
+from pastchats_memory.views.build_upkeep import build_verify
 
 if TYPE_CHECKING:
     from pastchats_memory.episodes.cite import BrokenCitation, Verified
@@ -32,21 +33,20 @@ Examples:
   pastchats-memory verify --json | jq '.results[] | select(.state == "changed")'
 """,
 )
-@cli.project
+@options.project
 @click.option("--source", metavar="PATH", help="Only what was read from this file or below this folder.")
-@cli.database
-@cli.as_json
+@options.database
+@options.as_json
 def command(project: str | None, source: str | None, db: str | None, as_json: bool) -> int:
     """Check every memory's citation: the file, the line and the text on it; exit 1 where one does not hold.
 
     Nothing is changed. What has moved is cited on its new line once its file is indexed again.
     """
-    cli.be_nice()
-    with cli.open_memory(db) as memory, bar("files", "Checking") as progress:
+    options.be_nice()
+    with options.open_memory(db) as memory, bar("files", "Checking") as progress:
         found = memory.verify(project=project, source=source, progress=progress)
     if as_json:
-        results = [failed._asdict() for failed in found.failed]
-        emit_json({"schema": "verify/1", "checked": found.total, "states": found.states, "results": results})
+        emit_json(build_verify(found))
     elif found.total:
         click.echo(_text(found))
     else:

@@ -73,6 +73,8 @@ class Config:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     note_folders: tuple[str, ...] = ()
+    formats: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: NOTHING)
+    """Maps of keys for JSON of unknown shape, by name, as `index --map` takes one."""
     budget: int = 1500
     """Tokens of a recall block."""
     threshold: float | None = None

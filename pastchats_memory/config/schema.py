@@ -110,6 +110,20 @@ def _models(value: Any) -> Mapping[str, Mapping[str, Any]]:
     return MappingProxyType(parsed)
 
 
+def _formats(value: Any) -> Mapping[str, Mapping[str, str]]:
+    if not isinstance(value, dict) or not all(isinstance(table, dict) for table in value.values()):
+        raise ValueError('tables such as [formats.mytool] with role = "speaker" and text = "body"')
+    tables = {name: {key: _named(name, key, text) for key, text in table.items()} for name, table in value.items()}
+    return MappingProxyType({name: MappingProxyType(table) for name, table in tables.items()})
+
+
+def _named(name: str, key: str, text: Any) -> str:
+    try:
+        return _text(text)
+    except ValueError as fault:
+        raise ValueError(f"in {name}.{key} {fault}") from fault
+
+
 KEYS: Mapping[str, Key] = MappingProxyType(
     {
         "database": Key(_text, is_own=True, is_path=True, variable="DB"),
@@ -129,6 +143,7 @@ KEYS: Mapping[str, Key] = MappingProxyType(
         "include": Key(_texts),
         "exclude": Key(_texts),
         "note_folders": Key(_texts),
+        "formats": Key(_formats, is_own=True, variable=""),
         "budget": Key(_whole(1)),
         "threshold": Key(_share(0)),
         "min_similarity": Key(_share(-1)),

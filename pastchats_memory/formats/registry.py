@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, reduce
 from importlib import import_module
-from pathlib import Path
+from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.formats.base.format import CERTAIN, Format
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pastchats_memory.formats.base.dialect import Dialect
     from pastchats_memory.formats.base.locations import Environment
     from pastchats_memory.formats.base.source import SourceFile
 
@@ -68,7 +71,7 @@ BUILT_IN = {
     "issue-files": "tasks.issue_files:ISSUE_FILES",
     "checklist": "tasks.checklist:CHECKLIST",
     "agent-log": "agents.agent_log:AGENT_LOG",
-    "messages": "generic.messages:MESSAGES",
+    "messages": "generic:MESSAGES",
     "scrollback": "markdown.terminal:SCROLLBACK",
     "notes": "markdown.notes:NOTES",
 }
@@ -160,6 +163,14 @@ def detect_format(source: SourceFile) -> Format | None:
 
         raise NotText("an SQLite database in which no known program keeps conversations")
     return best
+
+
+@cache
+def any_dialect() -> Dialect:
+    """Return the spellings of all agents, for a file that may hold a session of any of them. Raises BrokenFormat."""
+    from pastchats_memory.formats.base.dialect import COMMON  # a hook has no use for it
+
+    return reduce(or_, (format_.dialect() for format_ in all_formats() if format_.dialect is not None), COMMON)
 
 
 class History(NamedTuple):

@@ -9,7 +9,6 @@ import signal
 import sys
 import time
 from contextlib import suppress
-from pathlib import Path
 
 LIMIT_S = 2.0
 """From start to exit, unless PASTCHATS_MEMORY_HOOK_SECONDS says otherwise."""
@@ -73,6 +72,8 @@ def _answer(arguments: list[str], give_up: float) -> dict[str, object] | None:
     if deed == "recall" and not _is_worth_asking(told.prompt):
         return None
     if deed == "index" and agent.find_transcript and told.session and not told.transcript:
+        from pathlib import Path
+
         from pastchats_memory.formats.base.locations import Environment
 
         found = agent.find_transcript(told.session, Environment(os.environ, Path.home(), sys.platform))

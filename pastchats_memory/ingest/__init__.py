@@ -18,7 +18,7 @@ from pastchats_memory.ingest.archives import read_through
 from pastchats_memory.ingest.changes import Plan, plans, recipe_of_left
 from pastchats_memory.ingest.discover import Candidate, IndexOptions, candidates, name_of
 from pastchats_memory.ingest.dry_run import dry_run, rehearse
-from pastchats_memory.ingest.reading import BY_FORMAT, opened, prompts_of, resumed
+from pastchats_memory.ingest.reading import BY_FORMAT, opened, prompts_of, require_records, resumed
 from pastchats_memory.ingest.report import (
     FileReport,
     Forecast,
@@ -53,6 +53,7 @@ def index(
 
     Raises:
         InputMissing: an input does not exist; nothing was indexed.
+        UsageFault: no record has the keys of the map; nothing was indexed.
         ModelUnavailable: the model cannot be loaded.
         ModelChanged: the database has vectors of another model or version; nothing was indexed.
         StoreFault: the database cannot be written; earlier batches stand.
@@ -98,6 +99,7 @@ def _prepare(
     """What is to be read, and the archives that were opened to know it; what was moved is filed under its new path."""
     known = sources.known_sources(database)
     found, archives = read_through(found, known, options, report)
+    require_records(found, known, options)
     planned, moved = plans(found, known, options)
     with database.transaction():
         for old, new in moved.items():
@@ -113,7 +115,7 @@ def _prepare(
 def _texts(database: Database, plan: Plan, options: IndexOptions) -> Iterator[str]:
     """The texts of a file as the run would embed them: without secrets, nor what was forgotten or is not to be read."""
     try:
-        source, reader, _ = opened(plan.candidate, options)
+        source, reader, _ = opened(plan, options)
     except OSError:  # which the run itself will say
         return
     if reader is not None:
@@ -154,7 +156,7 @@ def _index_file(
         else:
             return
     try:
-        source, reader, reason = opened(plan.candidate, options)
+        source, reader, reason = opened(plan, options)
     except OSError as fault:  # not remembered, so that the next run tries again
         report.files.append(failed(plan.candidate, fault))
         return

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pastchats_memory.formats.base.format import TRANSCRIPT
 from pastchats_memory.formats.registry import all_formats, formats_of_kind
-from pastchats_memory.ingest.discover import Candidate, IndexOptions
+from pastchats_memory.ingest.discover import AS_DETECTED, Candidate, IndexOptions, ReadAs
 from pastchats_memory.ingest.identity import RECIPE
 from pastchats_memory.redact import redact
 from pastchats_memory.store.sources import SourceState
@@ -39,6 +39,8 @@ class Plan:
     project: str | None
     """What was said of it with --project, now or before."""
     is_unchanged: bool
+    read_as: ReadAs = AS_DETECTED
+    """The format or map that was named for it, now or before."""
 
     @property
     def is_known_whole(self) -> bool:
@@ -65,9 +67,11 @@ def plans(
         if state is not None and state.format in NOTE_FORMATS:
             candidate = replace(candidate, named=True)  # noqa: PLW2901 - a note that was taken once stays taken
         project = state.project if options.project is None and state else redact(options.project or "").text or None
-        planned.append(
-            Plan(candidate, state, project, not options.force and expected.unchanged(candidate, state, project))
-        )
+        read_as = options.read_as
+        if read_as == AS_DETECTED and state is not None:
+            read_as = ReadAs.from_json(state.read_as)
+        is_unchanged = not options.force and expected.unchanged(candidate, state, project, read_as)
+        planned.append(Plan(candidate, state, project, is_unchanged, read_as))
     return planned, moved
 
 
@@ -77,21 +81,22 @@ def recipe_of(format_: str, options: IndexOptions) -> str:
     if any(
         format_ == known.name and not known.is_specific for known in all_formats()
     ):  # a reader that is new may know it better
-        others = ";before=" + ",".join(takewhile(format_.__ne__, VERSIONS))
+        others = ";before=" + ",".join(takewhile(format_.__ne__, VERSIONS)) + options.maps_recipe()
     return f"{format_}={VERSIONS.get(format_, 0)};identity={RECIPE}{others}{options.recipe() if format_ in NOTE_FORMATS else ''}"
 
 
 def recipe_of_left(candidate: Candidate, options: IndexOptions) -> str:
     """The same of a file that was not understood: every reader, and whether notes were wanted."""
-    return _recipe_of_left(notes=_wants_notes(candidate, options))
+    return _recipe_of_left(options, notes=_wants_notes(candidate, options))
 
 
 def _wants_notes(candidate: Candidate, options: IndexOptions) -> bool:
     return candidate.named or options.wants_notes_at(candidate.path)
 
 
-def _recipe_of_left(*, notes: bool) -> str:
-    return ",".join(f"{name}={version}" for name, version in VERSIONS.items()) + f";notes={notes:d}"
+def _recipe_of_left(options: IndexOptions, *, notes: bool) -> str:
+    versions = ",".join(f"{name}={version}" for name, version in VERSIONS.items())
+    return f"{versions};notes={notes:d}{options.maps_recipe()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +112,12 @@ class _Expected:
     @classmethod
     def by(cls, options: IndexOptions) -> _Expected:
         of = {format_: recipe_of(format_, options) for format_ in VERSIONS}
-        return cls(options, of, {notes: _recipe_of_left(notes=notes) for notes in (False, True)})
+        return cls(options, of, {notes: _recipe_of_left(options, notes=notes) for notes in (False, True)})
 
-    def unchanged(self, candidate: Candidate, state: SourceState | None, project: str | None) -> bool:
+    def unchanged(self, candidate: Candidate, state: SourceState | None, project: str | None, read_as: ReadAs) -> bool:
         if state is None or (state.size, state.mtime_ns) != (candidate.size, candidate.mtime_ns):
+            return False
+        if state.read_as != read_as.to_json():
             return False
         if state.format is None:
             return state.recipe == self.of_left[_wants_notes(candidate, self.options)]

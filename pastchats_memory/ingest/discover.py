@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -15,6 +17,7 @@ from pastchats_memory.files.archives import ARCHIVES, is_bomb
 from pastchats_memory.files.project import MARKER, opted_out
 from pastchats_memory.formats.base.locations import NOTE_FOLDER_DEPTH
 from pastchats_memory.formats.companions import DATABASE_SUFFIXES, companions_of, has_companions, hidden_in
+from pastchats_memory.formats.generic.key_map import KeyMap
 from pastchats_memory.model import LeftOut, Unreadable, utf8
 from pastchats_memory.redact import redact_path
 
@@ -254,6 +257,32 @@ def _candidate(where: str, together: list[os.stat_result], *, named: bool) -> Ca
 
 
 @dataclass(frozen=True, slots=True)
+class ReadAs:
+    """The format or the map by which the user wants files to be read, instead of by detection."""
+
+    format: str = ""
+    """The name of a format, or of a map in the configuration."""
+    key_map: KeyMap | None = None
+    """Read JSON that has its keys by this map."""
+
+    def to_json(self) -> str | None:
+        """Return both as JSON for the record of the source, or None if files are to be detected."""
+        if not self.format and self.key_map is None:
+            return None
+        return json.dumps({"format": self.format, "map": self.key_map.to_table() if self.key_map else {}})
+
+    @classmethod
+    def from_json(cls, text: str | None) -> ReadAs:
+        """Build it from the record of a source."""
+        known = json.loads(text) if text else {}
+        table = known.get("map")
+        return cls(known.get("format", ""), KeyMap.from_table(table, "map") if table else None)
+
+
+AS_DETECTED = ReadAs()
+
+
+@dataclass(frozen=True, slots=True)
 class IndexOptions:
     """What the person asked for, and what the configuration says."""
 
@@ -269,6 +298,10 @@ class IndexOptions:
     """Characters of a part of a note."""
     overlap: int = 2
     """Lines that two parts of a note share."""
+    read_as: ReadAs = AS_DETECTED
+    """By which format or map; as before for a file that was read by one."""
+    maps: Mapping[str, KeyMap] = field(default_factory=dict)
+    """The maps of the configuration, by name: for files of no known format that have their keys."""
     wanted: Wanted = ALL
     """Which files, and of which projects."""
 
@@ -277,6 +310,13 @@ class IndexOptions:
         return self.notes or any(
             parent.name.lower() in self.note_folders for parent in list(path.parents)[:NOTE_FOLDER_DEPTH]
         )
+
+    def maps_recipe(self) -> str:
+        """Return a digest of the configured maps for the recipe of files that they may concern; "" without any."""
+        if not self.maps:
+            return ""
+        text = "\n".join(f"{name}:{key_map}" for name, key_map in sorted(self.maps.items()))
+        return f";maps={hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
     def recipe(self) -> str:
         """What of these, beside the project, decides what is made of a file; empty where all is as usual."""

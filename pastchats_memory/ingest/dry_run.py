@@ -11,7 +11,7 @@ from pastchats_memory.ingest.archives import read_through
 from pastchats_memory.ingest.changes import Plan, plans
 from pastchats_memory.ingest.discover import IndexOptions, candidates
 from pastchats_memory.ingest.identity import project_of
-from pastchats_memory.ingest.reading import is_wanted, opened, turns_of
+from pastchats_memory.ingest.reading import is_wanted, opened, require_records, suggested_map, turns_of
 from pastchats_memory.ingest.report import FileReport, IndexReport, failed, refused, standing
 from pastchats_memory.ingest.writer import Reading
 from pastchats_memory.store import sources
@@ -34,12 +34,14 @@ def dry_run(database: Database | None, inputs: Sequence[Path], options: IndexOpt
 
     Raises:
         InputMissing: an input does not exist.
+        UsageFault: no record has the keys of the map.
         StoreFault: the database cannot be read.
     """
     found, faults = candidates(inputs, options.wanted)
     known = sources.known_sources(database) if database else {}
     report = IndexReport("", files=list(map(refused, faults)))
     found, _ = read_through(found, known, options, report)
+    require_records(found, known, options)
     yield from ((left, 0, None) for left in report.files)
     planned, _ = plans(found, known, options)
     yield from (_rehearsed(plan, options) for plan in planned)
@@ -49,11 +51,11 @@ def _rehearsed(plan: Plan, options: IndexOptions) -> Rehearsed:
     if plan.is_unchanged and plan.state is not None:
         return replace(standing(plan), is_unchanged=True), 0, plan.project
     try:
-        source, reader, reason = opened(plan.candidate, options)
+        source, reader, reason = opened(plan, options)
     except OSError as fault:
         return failed(plan.candidate, fault), 0, None
     if reader is None:
-        return FileReport(plan.candidate.name, None, reason=reason), 0, None
+        return FileReport(plan.candidate.name, None, reason=reason, map=suggested_map(source, reader)), 0, None
     reading = Reading(plan, reader.name)
     projects = Counter(
         of
@@ -65,6 +67,7 @@ def _rehearsed(plan: Plan, options: IndexOptions) -> Rehearsed:
         reader.name,
         unreadable=tuple(reading.unreadable),
         keys=reader.explain(source) if reader.explain else {},
+        map=suggested_map(source, reader),
     )
     project = next(iter(projects)) if len(projects) == 1 else None
     return taken, projects.total() + len(reading.tasks), project

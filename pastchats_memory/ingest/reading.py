@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.project import opted_out
 from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.source import BadJson, NotText, SourceFile
+from pastchats_memory.formats.generic import MESSAGES, list_keys, list_missing_keys, mapped_format
 from pastchats_memory.formats.registry import all_formats, detect_format
 from pastchats_memory.ingest.changes import Plan, has_still, recipe_of
-from pastchats_memory.ingest.discover import Candidate, IndexOptions
+from pastchats_memory.ingest.discover import Candidate, IndexOptions, ReadAs
 from pastchats_memory.ingest.identity import Identities, project_of, text_hash
 from pastchats_memory.ingest.writer import Reading, wrong_with
 from pastchats_memory.model import Origin, Prompt, Task, Turn, Unreadable, utf8
 from pastchats_memory.redact import redact, redact_json, redact_path, redact_split
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.sources import SourceState
 from pastchats_memory.text.clean import clean_turn
 from pastchats_memory.text.recall_block import without_echoes
 
@@ -118,8 +121,9 @@ NOTES_NOT_TAKEN = "Markdown that is no dialogue; name the file itself or use --n
 BY_FORMAT: dict[str, Format] = {reader.name: reader for reader in all_formats()}
 
 
-def opened(candidate: Candidate, options: IndexOptions) -> tuple[SourceFile, Format | None, str]:
-    """The file, its reader or None, and the reason for None. Raises OSError."""
+def opened(plan: Plan, options: IndexOptions) -> tuple[SourceFile, Format | None, str]:
+    """Open a file; return it, its format or None, and the reason for None. Raises OSError."""
+    candidate = plan.candidate
     source = SourceFile(
         candidate.path,
         named=candidate.named,
@@ -129,11 +133,74 @@ def opened(candidate: Candidate, options: IndexOptions) -> tuple[SourceFile, For
         unpacked=candidate.unpacked,
     )
     try:
-        reader = detect_format(source)
+        reader = _choose_format(source, plan.read_as, options)
+        if reader is None and plan.read_as.format:
+            return source, None, f"not of the format {plan.read_as.format}, which was named for it"
         reason = "" if reader is not None else _reason_against(source) if candidate.size else "empty"
     except NotText as fault:
         return source, None, str(fault)
     return source, reader, reason
+
+
+def _choose_format(source: SourceFile, read_as: ReadAs, options: IndexOptions) -> Format | None:
+    """Choose the format or map that the user named, if the file is of its kind; else the most confident format.
+
+    Raises NotText, OSError.
+    """
+    if read_as.key_map is not None and (mapped := mapped_format(read_as.key_map)).detect(source):
+        return mapped
+    if read_as.format:
+        key_map = options.maps.get(read_as.format)
+        named = mapped_format(key_map) if key_map else BY_FORMAT.get(read_as.format)
+        if named is not None:
+            return named if named.detect(source) else None
+    detected = detect_format(source)
+    if detected is not None and detected.is_specific:
+        return detected
+    configured = map(mapped_format, options.maps.values())
+    return next((mapped for mapped in configured if mapped.detect(source)), detected)
+
+
+def suggested_map(source: SourceFile, reader: Format | None) -> str | None:
+    """Return the value of `--map` by which a file is read, or for a file that is not read one that fits it.
+
+    None for a file of a known format, and for one that no map fits. Raises OSError.
+    """
+    suggest = (reader or MESSAGES).suggest_map
+    try:
+        return suggest(source) if suggest else None
+    except NotText:
+        return None
+
+
+def require_records(found: Sequence[Candidate], known: Mapping[str, SourceState], options: IndexOptions) -> None:
+    """Require that the records of some file have the keys of the map that the user gave, if there is one.
+
+    A map by which one of the files was read before is not checked again, so `--watch` outlives a deleted file.
+
+    Raises:
+        UsageFault: no file has such records; the message names a key that none has, and keys that are there.
+    """
+    key_map, named = options.read_as.key_map, options.read_as.to_json()
+    if key_map is None or any(one.name in known and known[one.name].read_as == named for one in found):
+        return
+    mapped, missing, is_fitting, seen = mapped_format(key_map), key_map.keys, False, ""
+    for candidate in found:
+        source = SourceFile(candidate.path, unpacked=candidate.unpacked)
+        try:
+            if source.shape not in ("json", "jsonl"):
+                continue
+            missing = [key for key in missing if key in list_missing_keys(key_map, source)]
+            is_fitting = is_fitting or mapped.detect(source) > 0
+            if is_fitting and not missing:
+                return
+            seen = seen or f"The records of {candidate.name} have the keys {', '.join(list_keys(source))}."
+        except (NotText, OSError):
+            continue
+    if not seen:
+        raise UsageFault("--map: no JSON or JSONL file was found", "Name one: pastchats-memory index FILE --map ...")
+    what = f"the key `{missing[0]}`" if missing else f"all the keys of `{key_map}`"
+    raise UsageFault(f"--map: no record has {what}", f"{seen} `index --dry-run` suggests a map.")
 
 
 def _reason_against(source: SourceFile) -> str:
@@ -150,7 +217,9 @@ def _reason_against(source: SourceFile) -> str:
 def resumed(database: Database, plan: Plan, options: IndexOptions) -> SourceFile | None:
     """The file from where its reader left off, if it has only grown since and nothing else asks for the whole of it."""
     state = plan.state
-    if state is None or state.format not in BY_FORMAT or options.force or state.project != plan.project:
+    if state is None or state.format not in BY_FORMAT or options.force:
+        return None
+    if (state.project, state.read_as) != (plan.project, plan.read_as.to_json()):
         return None
     resume = (
         sources.reading_state(database, plan.candidate.name)

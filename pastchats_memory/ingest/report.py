@@ -39,6 +39,8 @@ class FileReport:
     unreadable: tuple[Unreadable, ...] = ()
     keys: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """In a dry run, the keys that were taken for role, text, time and conversation."""
+    map: str | None = None
+    """In a dry run the value of `--map` that the file is read by, or that fits a file that is not read."""
 
 
 @dataclass(frozen=True, slots=True)

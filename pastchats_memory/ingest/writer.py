@@ -284,7 +284,7 @@ class Writer:
         reason = redact(reason).text
         state = SourceState(
             candidate.name, candidate.size, candidate.mtime_ns, recipe, note=reason, file_id=candidate.file_id,
-            project=plan.project,
+            project=plan.project, read_as=plan.read_as.to_json(),
         )  # fmt: skip
         with self._database.transaction():
             if plan.state is not None and plan.state.format in SUPERSEDING:
@@ -439,4 +439,5 @@ def _state(file: Reading, options: IndexOptions) -> SourceState:
         fingerprint=file.fingerprint,
         project=file.plan.project,
         problems=orjson.dumps(problems).decode() if problems else None,
+        read_as=file.plan.read_as.to_json(),
     )

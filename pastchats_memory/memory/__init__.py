@@ -579,6 +579,8 @@ class Keeping(Opened):
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
         follow_links: bool = False,
+        map: str | None = None,  # noqa: A002 - the name of the flag
+        format: str | None = None,  # noqa: A002 - the name of the flag
         progress: Callable[[Progress], None] = lambda _: None,
         forecast: Callable[[Forecast], None] = lambda _: None,
     ) -> IndexReport:
@@ -592,11 +594,15 @@ class Keeping(Opened):
             include: globs beside the configured ones; where there are any, a file must fit one.
             exclude: globs beside the configured ones, of files, folders and projects that are left.
             follow_links: follow symbolic links out of a folder.
+            map: keys of JSON of unknown shape, such as `role=speaker,text=body,time=at`; files without them are read
+                as usual. A later run reads the same files by it, too.
+            format: read only files of this format, by its name in `metadata.format` or in the configuration.
             progress: called as the run goes on.
             forecast: called before it begins.
 
         Raises:
             InputMissing: one of the paths does not exist; nothing was indexed.
+            UsageFault: the map is wrong, no record has its keys, or no format has the name; nothing was indexed.
             ModelUnavailable: the model cannot be loaded; nothing was indexed.
             ModelChanged: the database has vectors of another model or version; nothing was indexed.
             StoreFault: the database cannot be written; what was stored before stands.
@@ -611,6 +617,8 @@ class Keeping(Opened):
             force=force,
             notes=notes,
             follow=follow_links,
+            key_map=map,
+            format_=format,
         )
         embedder = self._model(may_fetch=True)
         embedder.load()  # before anything is written: what cannot be had leaves no half-made index

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -210,11 +210,22 @@ def index_options(
     force: bool,
     notes: bool,
     follow: bool,
+    key_map: str | None = None,
+    format_: str | None = None,
 ) -> IndexOptions:
-    """What an index run is asked for, by arguments and by the configuration together."""
-    from pastchats_memory.ingest.discover import IndexOptions
+    """Build the options of an index run from arguments and configuration.
 
+    Raises:
+        UsageFault: the map or a map of the configuration is wrong, or no format has the name.
+    """
+    from pastchats_memory.formats.generic.key_map import KeyMap
+    from pastchats_memory.ingest.discover import IndexOptions, ReadAs
+
+    maps = {name: KeyMap.from_table(table, f"[formats.{name}]") for name, table in config.formats.items()}
+    named = _format_named(format_, maps, is_mapped=key_map is not None) if format_ is not None else ""
     return IndexOptions(
+        read_as=ReadAs(named, None if key_map is None else KeyMap.parse(key_map)),
+        maps=maps,
         project=project and utf8(project),
         force=force,
         notes=notes,
@@ -223,6 +234,23 @@ def index_options(
         overlap=config.overlap,
         wanted=wanted_files(config, include, exclude, follow=follow),
     )
+
+
+def _format_named(name: str, maps: Collection[str], *, is_mapped: bool) -> str:
+    """Return the name of a format or a configured map. Raises UsageFault for any other name."""
+    from difflib import get_close_matches
+
+    from pastchats_memory.formats.generic import MESSAGES
+    from pastchats_memory.formats.registry import all_formats
+
+    known = sorted({*(one.name for one in all_formats()), *maps})
+    if name not in known:
+        near = get_close_matches(name, known, n=1)
+        hint = f"Did you mean {near[0]}?" if near else f"Formats: {', '.join(known)}."
+        raise UsageFault(f"no format is called {name!r}", hint)
+    if is_mapped and name != MESSAGES.name:
+        raise UsageFault(f"--map is read by the format {MESSAGES.name}, not by {name}", "Leave out one of the two.")
+    return name
 
 
 def wanted_files(

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Block, Context, ContextItem, Hit, Outcome, Recollection
-from pastchats_memory.render import NOTHING, TOO_SMALL, block_text, citation, entry_text, local_time, one_line, quoted
+from pastchats_memory.text.display import format_time, one_line, quote
 from pastchats_memory.text.excerpt import decisive, excerpt
+from pastchats_memory.views.text import NOTHING, TOO_SMALL, format_citation, render_block, render_entry
 
 SHORTER_WIDTHS = (820, 740, 670, 600, 540, 480, 430, 380, 340, 300, 260, 220, 190, 160, 130, 100, 80, 60)
 """Of an excerpt where there is no room for more; the steps are small so that little room is left over."""
@@ -29,10 +30,10 @@ def within_budget(
     the sum of its parts, and no text is counted twice but for the whole at the end.
     """
     kept: list[Recollection] = []
-    left = budget - count_tokens(block_text(query, [], ""))
+    left = budget - count_tokens(render_block(query, [], ""))
 
     def needed(memory: Recollection) -> int:
-        return count_tokens(entry_text(len(kept) + 1, memory))
+        return count_tokens(render_entry(len(kept) + 1, memory))
 
     for memory in memories:
         fitting = _fitting(memory, weights, needed, left)
@@ -44,7 +45,7 @@ def within_budget(
     if memories and not kept:
         least = budget - left + needed(_shortened(memories[0], weights, SHORTER_WIDTHS[-1]))
         nothing = TOO_SMALL.format(least=least)
-    text = block_text(query, kept, nothing)
+    text = render_block(query, kept, nothing)
     tokens = count_tokens(text)
     if tokens > budget:
         return Block(query, (), "", 0, least=least or tokens)
@@ -154,7 +155,7 @@ def text_of(items: Sequence[ContextItem]) -> str:
     if not items:
         return f"{HEADING}\n\n{NOTHING_RELEVANT}\n"
     entries = "".join(_entry(place, item) for place, item in enumerate(items, start=1))
-    sources = "".join(f"- [{one_line(item.hit.id)}] {citation(item.hit)}\n" for item in items)
+    sources = "".join(f"- [{one_line(item.hit.id)}] {format_citation(item.hit)}\n" for item in items)
     return f"{HEADING}\n\n{entries}\nSources:\n{sources}"
 
 
@@ -163,6 +164,12 @@ def _entry(place: int, item: ContextItem) -> str:
     similarity = "" if hit.similarity is None else f"similarity: {max(0.0, hit.similarity):.0%}"
     kind = hit.role if hit.type == "prompt" else hit.type
     task = () if hit.task is None else (hit.task.status, one_line(hit.task.title)[:80])
-    facts = (f"[{one_line(hit.id)}] {kind}", *task, one_line(hit.source_project), local_time(hit.timestamp), similarity)
+    facts = (
+        f"[{one_line(hit.id)}] {kind}",
+        *task,
+        one_line(hit.source_project),
+        format_time(hit.timestamp),
+        similarity,
+    )
     line = f"{place}. {' · '.join(fact for fact in facts if fact)}\n"
-    return f"{line}{quoted(item.excerpt)}\n" if item.excerpt else line
+    return f"{line}{quote(item.excerpt)}\n" if item.excerpt else line

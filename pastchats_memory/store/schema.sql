@@ -85,7 +85,8 @@ CREATE TABLE sources (
   fingerprint TEXT,                        -- of its bytes: a file that was moved elsewhere has the same
   project TEXT,                            -- what --project said of it; NULL: as recorded in it
   resume TEXT,                             -- JSON: where its reader goes on when it has grown
-  problems TEXT                            -- JSON: lines that were not understood
+  problems TEXT,                           -- JSON: lines that were not understood
+  read_as TEXT                             -- JSON: what --format and --map said of it; NULL: it was detected
 );
 
 -- Every place where a turn was seen; the citation uses one that still exists.

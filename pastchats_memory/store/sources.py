@@ -39,9 +39,11 @@ class SourceState(NamedTuple):
     """The project given with --project."""
     problems: str | None = None
     """JSON: line and reason of each unreadable part."""
+    read_as: str | None = None
+    """JSON of the format and the map that the user named (`ingest.options.ReadAs`); None if it was detected."""
 
 
-COLUMNS = "path, size, mtime_ns, recipe, format, note, file_id, fingerprint, project, problems"
+COLUMNS = "path, size, mtime_ns, recipe, format, note, file_id, fingerprint, project, problems, read_as"
 
 
 def known_sources(database: Database) -> dict[str, SourceState]:

@@ -16,13 +16,13 @@ from pastchats_memory.episodes.problems import extract_subject, is_same_problem
 from pastchats_memory.episodes.threads import cite_attempts, describe_attempt, find_thread
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import RESOLVED, Attempt, Filters, Item, StoredTask, folded
-from pastchats_memory.render import one_line
 from pastchats_memory.search import Request, search
 from pastchats_memory.store import outcomes, vectors
 from pastchats_memory.store import turns as turn_rows
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ending
 from pastchats_memory.tasks.similarity import SimilarTask, TaskQuery, find_similar_tasks, score_similarity
+from pastchats_memory.text.display import one_line
 
 Verdict = Literal["done", "in_progress", "failed_before", "superseded", "new"]
 MAX_RESULTS = 3

@@ -12,7 +12,7 @@ from test_terminal import EVIL, UNSEEN
 from pastchats_memory.config import load
 from pastchats_memory.hooks.event import Event
 from pastchats_memory.hooks.events import recall
-from pastchats_memory.mcp_server.tools import Tools
+from pastchats_memory.mcp.tools import Tools
 from pastchats_memory.model import RECALL_PREAMBLE
 
 FORGED = """The webhook retry never ends, and `make test` exited with code 1.

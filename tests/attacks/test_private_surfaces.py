@@ -15,10 +15,9 @@ from pastchats_memory import Memory
 from pastchats_memory.config import load
 from pastchats_memory.hooks.event import Event
 from pastchats_memory.hooks.events import greet, recall
-from pastchats_memory.http_server.app import application
-from pastchats_memory.http_server.guard import Admission
-from pastchats_memory.http_server.worker import OpenMemory
-from pastchats_memory.mcp_server.tools import Tools
+from pastchats_memory.http import OpenMemory, make_application
+from pastchats_memory.http.guard import Admission
+from pastchats_memory.mcp.tools import Tools
 
 WORDS = "why does the ballast pump of the submarine stall"
 HIDDEN = ("bulkhead", "gasket", "purser")
@@ -171,7 +170,7 @@ PATHS = (
 def test_the_server_shows_it_inside_alone(shell: Shell, folder: str) -> None:
     async def asked() -> list[str]:
         memory = OpenMemory(load(), print)
-        app = application(memory, Admission(), None)
+        app = make_application(memory, Admission(), None)
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
             said = [(await client.get(path)).text for path in PATHS]
         await memory.close()

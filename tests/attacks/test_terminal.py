@@ -8,7 +8,7 @@ import re
 import pytest
 from inprocess import Shell
 
-from pastchats_memory.render import escaped, sanitised
+from pastchats_memory.text.display import escape_controls, sanitise
 
 EVIL = "\x1b[2J\x1b]0;owned\x07\x9b31m\u202egnp.exe\u2066x\u2069\u200b\x08\x7f\u061c\U000e0041\xad\u180e\u206a\u3164\uffa0\ufff9\U000e0141\u034f\u115f\u17b4\u180b\ufe00\U0001d173"
 """Clears the screen, names the window, colours by C1, turns the direction, hides letters, takes one back."""
@@ -88,7 +88,7 @@ def test_no_output_holds_what_a_terminal_obeys(shell: Shell, line: str) -> None:
 
 def test_marks_that_are_piled_on_a_letter_do_not_cover_the_lines_around() -> None:
     piled = "Z" + "\u0336\u0315" * 300 + "\u200d\ufe0f" * 300
-    assert sanitised(f"a{piled}b") == f"a{piled[:5]}b"
+    assert sanitise(f"a{piled}b") == f"a{piled[:5]}b"
     for written in (
         "ế",
         "e\u0302\u0301",
@@ -97,11 +97,11 @@ def test_marks_that_are_piled_on_a_letter_do_not_cover_the_lines_around() -> Non
         "क्षि",
         "1\ufe0f\u20e3",
     ):
-        assert sanitised(written) == written
+        assert sanitise(written) == written
 
 
 def test_json_of_hostile_words_is_escaped_and_says_the_same(shell: Shell) -> None:
     assert "\u202e" in json.dumps(json.loads(shell("show", 1, "--json").stdout), ensure_ascii=False)
     for letter in EVIL:
         written = json.dumps({"a": letter}, ensure_ascii=False)
-        assert json.loads(escaped(written)) == {"a": letter}
+        assert json.loads(escape_controls(written)) == {"a": letter}

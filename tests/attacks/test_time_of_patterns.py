@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pastchats_memory.formats.markdown.dialogue import _LEADING
+from pastchats_memory.formats.markdown.dialogue.markers import _LEADING
 from pastchats_memory.redact.heuristics import looks_random
 from pastchats_memory.text.pasted import parted
 

@@ -13,7 +13,7 @@ from program import Program
 from waiting import HANG_S
 
 from pastchats_memory import cli
-from pastchats_memory.cli import is_terminal
+from pastchats_memory.cli.output import is_terminal
 
 NO_WORDS = ("🎉", "日本語で再試行", "…?!\u202e")
 SYNTAX = (

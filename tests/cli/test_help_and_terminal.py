@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -15,7 +16,8 @@ import pytest
 from program import Program, Run, write_messages
 from wcwidth import wcswidth
 
-from pastchats_memory.cli import COMMANDS, folded, table
+from pastchats_memory.cli import COMMANDS
+from pastchats_memory.cli.output import folded, table
 
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -41,6 +43,8 @@ def test_every_example_in_the_help_of_a_command_runs(
     (home / "exports" / "conversations.json").write_text(
         '[{"role": "user", "content": "Hello?"}, {"role": "assistant", "content": "Hello."}]', encoding="utf-8"
     )
+    record = {"speaker": "user", "body": "Hello?", "at": "2026-01-31T09:00:00Z"}
+    (home / "chats.json").write_text(json.dumps([record]), encoding="utf-8")
     if command in ("similar", "task"):
         for key in ("T-1", "T-2", "TREK-45"):
             own_demo("task", "add", f"Paint the {key}", "--key", key)

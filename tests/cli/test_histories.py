@@ -136,7 +136,7 @@ def test_variables_of_the_programs_move_their_histories(tmp_path: Path) -> None:
         ("Mistral Vibe", ".vibe/logs/session/unified"),
         ("Mistral Vibe", ".vibe/logs/session/session_20260131_5c1f"),
         ("OpenHands", ".openhands/conversations"),
-        ("OpenClaw", ".openclaw/agents/main/sessions"),
+        ("pi, OpenClaw", ".openclaw/agents/main/sessions"),
     ],
 )
 def test_older_versions_and_lists_of_prompts_have_places_of_their_own(tmp_path: Path, program: str, place: str) -> None:

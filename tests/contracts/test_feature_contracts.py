@@ -196,11 +196,14 @@ def test_a_transcript_cannot_forge_a_source(own_demo: Program) -> None:
     ("breakage", "fault"),
     [
         (
-            "entry = render.entry_text\nrender.entry_text = lambda *of: '\\n'.join(entry(*of).splitlines()[:-1]) + '\\n'",
+            "entry = text.render_entry\ntext.render_entry = lambda *of: '\\n'.join(entry(*of).splitlines()[:-1]) + '\\n'",
             "has 0 sources",
         ),
-        ("render.citation = lambda hit: hit.source_path", "cites"),
-        ("render.citation = lambda hit: f'{hit.source_path}:{hit.source_line + 1} (turn {hit.turn_index})'", "cites"),
+        ("text.format_citation = lambda hit: hit.source_path", "cites"),
+        (
+            "text.format_citation = lambda hit: f'{hit.source_path}:{hit.source_line + 1} (turn {hit.turn_index})'",
+            "cites",
+        ),
         (
             """\
 from pastchats_memory.episodes.cite import CitedFiles
@@ -213,7 +216,7 @@ CitedFiles.check = lambda files, place, text: check(files, place, text)._replace
 )
 def test_a_block_without_true_sources_is_noticed(demo: Program, breakage: str, fault: str) -> None:
     assert any(
-        fault in found for found in untraceable(demo.altered(f"from pastchats_memory import render\n{breakage}"))
+        fault in found for found in untraceable(demo.altered(f"from pastchats_memory.views import text\n{breakage}"))
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from pastchats_memory import Memory
 from pastchats_memory.episodes.actions import MAX_LINE, actions_of, successful_runs
 from pastchats_memory.model import Item
-from pastchats_memory.render import how_text
+from pastchats_memory.views.text import render_commands
 
 THANKS = ("user", "Works, thanks!")
 Ran = tuple[str, str, bool]
@@ -124,7 +124,7 @@ def test_how_lists_successful_commands_in_order(tmp_path: Path) -> None:
         found = memory.how("deploy the shop to staging", "shop")[0]
         done = memory.recall("deploy the shop to staging once more").memories[0].done
     assert done == ("$ fly secrets import --env staging", "$ fly deploy --env staging")
-    assert how_text(found).startswith(
+    assert render_commands(found).startswith(
         "## 1. shop\nWorked once:\n> $ fly secrets import --env staging\nWorked in 2 episodes:\n> $ fly deploy --env staging\nIn:\n"
     )
 

@@ -13,10 +13,10 @@ from pastchats_memory import Memory
 from pastchats_memory.episodes import derive as deriving
 from pastchats_memory.episodes.judge import judge, withdraw_judgement
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.render import judged_text
 from pastchats_memory.store import outcomes
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Due
+from pastchats_memory.views.text import render_judgement
 
 REQUEST = "Which index makes the list of invoices fast?"
 ANSWER = "One over (customer, due): the list filters by the first and orders by the second."
@@ -98,7 +98,9 @@ def test_leading_answers_have_no_request(memory: Memory, history: Path) -> None:
     sheet, _ = memory.judge(memory.search("Welcome", mode="keyword")[0].id, "unknown")
     assert sheet is not None
     assert (sheet.asked, sheet.answered) == ("", "Welcome to the garden.")
-    assert judged_text(sheet).startswith("> Welcome to the garden.\nOutcome: unknown (judged, said next: Which index")
+    assert render_judgement(sheet).startswith(
+        "> Welcome to the garden.\nOutcome: unknown (judged, said next: Which index"
+    )
 
 
 def test_a_judgement_reports_the_start_of_a_long_request(memory: Memory, history: Path) -> None:
@@ -106,7 +108,7 @@ def test_a_judgement_reports_the_start_of_a_long_request(memory: Memory, history
     memory.index([write_messages(history, ("user", long), ("assistant", ANSWER))])
     sheet, _ = memory.judge(memory.search("Which index", mode="keyword")[0].id, "unknown")
     assert sheet is not None
-    first = judged_text(sheet).partition("\n")[0]
+    first = render_judgement(sheet).partition("\n")[0]
     assert (first[:20], first[-1], len(first)) == (f"> {REQUEST}"[:20], "…", 122)
 
 
@@ -148,7 +150,7 @@ def test_a_judgement_corrects_a_wrong_outcome(memory: Memory, history: Path) -> 
     sheet, _ = memory.judge(one.id, "worked", "Thanks, it works!")
     assert sheet is not None
     assert sheet.was == "failed"
-    assert judged_text(sheet).endswith(f"Outcome: worked (judged: Thanks, it works!); was failed · id {one.id}\n")
+    assert render_judgement(sheet).endswith(f"Outcome: worked (judged: Thanks, it works!); was failed · id {one.id}\n")
     memory.judge(one.id, "unknown")
     assert not memory.search(REQUEST, outcome="worked")
 

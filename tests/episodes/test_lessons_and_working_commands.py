@@ -10,8 +10,8 @@ from jsonschema import Draft202012Validator
 from program import REPOSITORY, Program, Reader, write_session
 
 from pastchats_memory import Memory
-from pastchats_memory.render import how_text, lessons_text
-from pastchats_memory.render_json import how_json, lessons_json
+from pastchats_memory.views.build import build_how, build_lessons
+from pastchats_memory.views.text import render_commands, render_lessons
 
 REQUEST = "The webhook worker sends some events twice, make it send each of them once."
 AGAIN = "The webhook worker sends some of the events twice, make it send each one once."
@@ -60,8 +60,8 @@ def test_failures_across_conversations_make_one_lesson(memory: Memory) -> None:
     assert lesson.ended_by is not None
     assert (lesson.ended_by.outcome, lesson.ended_by.shown_by) == ("worked", "8 passed in 1.2s")
     schema = json.loads((REPOSITORY / "contracts/schemas/lessons.json").read_text(encoding="utf-8"))
-    Draft202012Validator(schema).validate(lessons_json([lesson], warnings))
-    text = lessons_text([lesson])
+    Draft202012Validator(schema).validate(build_lessons([lesson], warnings))
+    text = render_lessons([lesson])
     assert "## 1. garden · failed 3 times\n> 2026-05-04 08:00: The webhook worker" in text
     assert text.count("still broken") == 1, "what was asked next is not quoted before it"
 
@@ -159,7 +159,7 @@ def test_the_places_that_a_lesson_cites_are_checked(memory: Memory, tmp_path: Pa
     (tmp_path / "said" / "monday.jsonl").unlink()
     (lesson,), _ = memory.lessons("garden")
     assert [one.citation and one.citation.state for one in lesson.attempts] == ["gone", "gone", "holds"]
-    assert "monday.jsonl:1 (the file is gone) · id" in lessons_text([lesson])
+    assert "monday.jsonl:1 (the file is gone) · id" in render_lessons([lesson])
 
 
 def test_an_unsolved_problem_is_no_lesson(tmp_path: Path) -> None:
@@ -246,8 +246,11 @@ def test_commands_appear_once_and_in_episode_order(tmp_path: Path) -> None:
         memory.index([tmp_path / "said"])
         found = memory.how("run the tests of the web shop", None)[0]
     assert [one.command for one in found] == ["make build", "cd web && pytest -q 2>&1 | tail -3"]
-    assert how_text(found).count("In:") == 1
-    assert how_text([*found, found[0]._replace(episode=found[0].episode._replace(id="0")), found[1]]).count("In:") == 2
+    assert render_commands(found).count("In:") == 1
+    assert (
+        render_commands([*found, found[0]._replace(episode=found[0].episode._replace(id="0")), found[1]]).count("In:")
+        == 2
+    )
 
 
 def test_a_question_how_to_run_the_tests_finds_the_test_command(demo: Reader) -> None:
@@ -270,7 +273,7 @@ def test_the_test_command_is_found_in_any_language(tmp_path: Path) -> None:
         for task in ("run the tests", "test", "tests"):
             (found,), _ = memory.how(task, None)
             assert (found.command, found.run.source_line) == ("pytest -q", 3)
-        assert how_text([found]).endswith(f"Source: {path}:1 · id 1; run: line 3\n")
+        assert render_commands([found]).endswith(f"Source: {path}:1 · id 1; run: line 3\n")
 
 
 def test_a_run_is_cited_by_the_line_of_its_call_however_often_the_command_was_run(tmp_path: Path) -> None:
@@ -313,7 +316,7 @@ def test_a_long_command_is_printed_by_the_schema_too(tmp_path: Path) -> None:
         found, warnings = memory.how("run the tests", None)
     assert [one.run.quotation for one in found] == [command]
     schema = json.loads((REPOSITORY / "contracts/schemas/how.json").read_text(encoding="utf-8"))
-    Draft202012Validator(schema).validate(how_json(found, warnings))
+    Draft202012Validator(schema).validate(build_how(found, warnings))
 
 
 def test_the_test_command_is_found_beyond_the_hits(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from made import made
 
 from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.source import SourceFile
+from pastchats_memory.formats.generic.key_map import KeyMap
 from pastchats_memory.model import Task, Turn
 
 ROOT = Path(__file__).parents[2]
@@ -21,7 +22,7 @@ FOLDERS = {"markdown": "dialogue"}
 def inputs(format_name):
     """Every input file of a format's fixtures; never none."""
     folder = FIXTURES / FOLDERS.get(format_name, format_name)
-    found = [path for path in sorted(folder.iterdir()) if path.is_file() and path.suffix != ".expected"]
+    found = [path for path in sorted(folder.iterdir()) if path.is_file() and path.suffix not in (".expected", ".map")]
     assert found, f"no fixtures for {format_name}"
     return found
 
@@ -35,6 +36,12 @@ def refused(format_name):
 def expected(path):
     """The golden rows, as JSON; no `.json` in the name, so that indexing this repository does not take them for messages."""
     return json.loads(path.with_suffix(".expected").read_text(encoding="utf-8"))
+
+
+def key_map(path):
+    """The `--map` line beside a file of messages, by which it is read; None for a file with known keys."""
+    sidecar = path.with_suffix(".map")
+    return KeyMap.parse(sidecar.read_text(encoding="utf-8").strip()) if sidecar.exists() else None
 
 
 def plain(row):

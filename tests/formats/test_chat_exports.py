@@ -12,7 +12,7 @@ from pastchats_memory.formats.exports.claude_ai import CLAUDE_AI
 from pastchats_memory.formats.exports.lm_studio import LM_STUDIO
 from pastchats_memory.formats.exports.openai_messages import OPENAI_MESSAGES
 from pastchats_memory.formats.exports.sharegpt import SHAREGPT
-from pastchats_memory.formats.generic.messages import MESSAGES
+from pastchats_memory.formats.generic import MESSAGES
 from pastchats_memory.formats.markdown.dialogue import DIALOGUE
 from pastchats_memory.formats.markdown.notes import NOTES
 from pastchats_memory.formats.registry import detect_format

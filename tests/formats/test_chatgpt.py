@@ -6,8 +6,9 @@ from golden import FIXTURES, inputs, refused, rows, shared, turns
 
 from pastchats_memory.formats.base import source
 from pastchats_memory.formats.base.source import SourceFile
-from pastchats_memory.formats.exports.chatgpt import CHATGPT, without_citations
-from pastchats_memory.formats.generic.messages import MESSAGES
+from pastchats_memory.formats.exports.chatgpt import CHATGPT
+from pastchats_memory.formats.exports.chatgpt.message import remove_citations
+from pastchats_memory.formats.generic import MESSAGES
 from pastchats_memory.formats.markdown.dialogue import DIALOGUE
 from pastchats_memory.formats.markdown.notes import NOTES
 
@@ -53,11 +54,11 @@ def test_an_abandoned_branch_comes_before_the_one_that_replaced_it():
     ],
 )
 def test_citation_markers_go_and_the_words_in_them_stay(marked, shown):
-    assert without_citations(marked) == shown
+    assert remove_citations(marked) == shown
 
 
 def test_citation_markers_without_end_take_linear_time():
-    without_citations("\ue200" * 200_000 + "【" * 200_000 + "†" * 200_000)
+    remove_citations("\ue200" * 200_000 + "【" * 200_000 + "†" * 200_000)
 
 
 def test_a_chain_of_twenty_thousand_messages_is_walked(tmp_path):

@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 
 from pastchats_memory.formats.base.markdown import front_matter, in_code, in_details
 from pastchats_memory.formats.base.source import NotText, SourceFile
-from pastchats_memory.formats.markdown.agent_exports import lists_calls
-from pastchats_memory.formats.markdown.dialogue import DIALOGUE, role_line
+from pastchats_memory.formats.markdown.dialogue import DIALOGUE
+from pastchats_memory.formats.markdown.dialogue.markers import parse_marker
+from pastchats_memory.formats.markdown.dialogue.parts import has_tool_lines
 from pastchats_memory.formats.markdown.notes import NOTES
 from pastchats_memory.formats.markdown.perplexity import PERPLEXITY
 from pastchats_memory.formats.markdown.terminal import SCROLLBACK
@@ -20,12 +21,12 @@ def test_a_dialogue_gives_its_turns(path):
 
 
 @pytest.mark.parametrize("path", refused("dialogue"), ids=lambda path: path.name)
-def test_a_document_that_is_no_dialogue_is_left(path):
-    assert not DIALOGUE.detect(SourceFile(path))
+def test_a_document_that_is_not_a_dialogue_goes_to_another_format_or_none(path):
+    assert detect_format(SourceFile(path)) is not DIALOGUE
 
 
 @pytest.mark.parametrize("path", inputs("dialogue"), ids=lambda path: path.name)
-def test_a_dialogue_is_nobody_elses(path):
+def test_the_dialogue_format_is_the_most_confident_about_a_dialogue(path):
     assert detect_format(SourceFile(path, named=True, notes=True)) is DIALOGUE
 
 
@@ -86,7 +87,7 @@ def test_the_lines_of_a_turn_hold_its_text(path):
     ],
 )
 def test_a_role_line_is_known_in_any_spelling(line, role, syntax):
-    found = role_line([line], 0)
+    found = parse_marker([line], 0)
     assert found is not None
     assert (found.role, found.syntax) == (role, syntax)
 
@@ -99,8 +100,8 @@ def test_a_role_line_is_known_in_any_spelling(line, role, syntax):
         "User:name", "- User: ada", "## Model Settings", "## Code", "## Agent pro and con", "- **User** table", "## A user (rarely) says", "",
     ],
 )  # fmt: skip
-def test_a_line_that_only_mentions_a_role_is_no_role_line(line):
-    assert role_line([line], 0) is None
+def test_a_line_that_only_mentions_a_role_is_no_parse_marker(line):
+    assert parse_marker([line], 0) is None
 
 
 @pytest.mark.parametrize(
@@ -108,7 +109,7 @@ def test_a_line_that_only_mentions_a_role_is_no_role_line(line):
     ["#" * 100_000, "**" * 100_000, "> [!" * 50_000, "## User" + " —" * 50_000, "<h1" * 50_000, "## " + "(" * 100_000],
 )
 def test_hostile_lines_take_linear_time(text):
-    role_line([text], 0)
+    parse_marker([text], 0)
 
 
 def test_fences_take_linear_time_however_they_are_nested():
@@ -170,11 +171,11 @@ def test_a_time_without_a_zone_is_that_of_the_clock_on_the_wall(tmp_path, in_zon
     assert [turn.timestamp for turn in turns(DIALOGUE, path)] == moments
 
 
-def test_real_markdown_of_other_formats_is_left_to_them():
+def test_real_markdown_of_other_formats_goes_to_them():
     folder = shared("transcripts")
     for part in ("aider", "specstory", "backlog-md", "markdown-export"):
         for path in (folder / part).glob("*.md"):
-            assert not DIALOGUE.detect(SourceFile(path)), path
+            assert detect_format(SourceFile(path)) is not DIALOGUE, path
 
 
 def test_a_real_export_with_numbered_headings_is_read():
@@ -196,7 +197,6 @@ def test_comments_in_front_matter_say_nothing_and_folds_in_folds_are_one():
         (SCROLLBACK, "> A controller.\n\n✦ fast\n✦ small\n✦ free\n"),
         (SCROLLBACK, "✦ It is open.\n\n✦ It is closed.\n\n> Thanks\n"),
         (SCROLLBACK, "> Is it open?\n\n⏺ Yes.\n"),
-        (SCROLLBACK, "# aider chat started at 2026-05-04 10:00:00\n\n> Is it open?\n\n✦ Yes.\n\n✦ Wide.\n"),
         (PERPLEXITY, ""),
         (PERPLEXITY, "\n\n"),
         (PERPLEXITY, "# Kiln\n\nIt fires.[^1_1]\n\n[^1_1]: https://kiln.example\n"),
@@ -206,18 +206,26 @@ def test_comments_in_front_matter_say_nothing_and_folds_in_folds_are_one():
         (PERPLEXITY, '<img src="https://kiln.example/logo.png" width="120"/>\n\n# Kiln\n\nIt fires.\n'),
     ],
 )
-def test_a_document_with_signs_of_a_copied_screen_or_thread_is_none(tmp_path, reader, text):
+def test_a_document_with_signs_of_a_copied_screen_or_thread_is_neither(tmp_path, reader, text):
     path = tmp_path / "a.md"
     path.write_text(text, encoding="utf-8")
     assert not reader.detect(SourceFile(path))
 
 
+def test_signs_of_a_screen_in_an_aider_chat_are_the_chats(tmp_path):
+    path = tmp_path / "a.md"
+    path.write_text(
+        "# aider chat started at 2026-05-04 10:00:00\n\n> Is it open?\n\n✦ Yes.\n\n✦ Wide.\n", encoding="utf-8"
+    )
+    assert detect_format(SourceFile(path)).name == "aider"
+
+
 @pytest.mark.parametrize(
-    "deed", ["Ran", "Edited", "Added", "Deleted", "Explored", "Searched", "Called", "Waited", "Viewed", "Updated"]
+    "action", ["Ran", "Edited", "Added", "Deleted", "Explored", "Searched", "Called", "Waited", "Viewed", "Updated"]
 )
-def test_what_codex_did_is_nobodys_words(tmp_path, deed):
+def test_what_codex_did_is_nobodys_words(tmp_path, action):
     path = tmp_path / "screen.txt"
-    path.write_text(f"› Mend it.\n\n• {deed} kiln.py\n  └ done\n\n• It is mended.\n", encoding="utf-8")
+    path.write_text(f"› Mend it.\n\n• {action} kiln.py\n  └ done\n\n• It is mended.\n", encoding="utf-8")
     assert [turn.content for turn in turns(SCROLLBACK, path)] == ["Mend it.", "It is mended."]
 
 
@@ -277,7 +285,7 @@ def test_calls_are_known_in_many_spellings(tmp_path, call, given, came):
 
 @pytest.mark.parametrize("line", ["- Tool: bash", "> Tool: bash", "# Tool: bash", "* Tool: bash", "Tool: bash"])
 def test_a_list_of_tools_is_no_call(line):
-    assert not lists_calls([line, line])
+    assert not has_tool_lines([line, line])
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from pastchats_memory.formats.base.source import NotText, SourceFile
 from pastchats_memory.formats.registry import all_formats, detect_format
 
 PAIRS = [(reader, path) for reader in all_formats() if reader.is_specific for path in inputs(reader.name)]
-README = FIXTURES / "README.md"
+READMES = (FIXTURES / "README.md", *(FIXTURES.parent / "pastchats_memory" / "formats").rglob("README.md"))
 ROW = re.compile(r"^\| ([a-z-]+-q\d+) \| (.+) \|$", re.MULTILINE)
 FUZZED = sorted((FIXTURES / "fuzz").glob("[!.]*"))
 
@@ -40,8 +40,7 @@ def test_no_two_results_of_tools_in_a_file_have_one_identity(reader, path):
 
 
 def test_every_quirk_has_a_fixture_and_every_fixture_of_a_quirk_is_in_the_table():
-    table = ROW.findall(README.read_text(encoding="utf-8"))
-    listed = [quirk for quirk, _ in table]
+    listed = [quirk for page in READMES for quirk, _ in ROW.findall(page.read_text(encoding="utf-8"))]
     assert len(set(listed)) == len(listed)
     shown = set().union(*(quirks_of(reader.name) for reader in all_formats()))
     assert set(listed) == shown

@@ -8,7 +8,11 @@ GOLDEN = sorted(FIXTURES.rglob("*.expected*"))
 def test_every_golden_file_stands_beside_its_input():
     assert GOLDEN
     for path in GOLDEN:
-        inputs = [other for other in path.parent.iterdir() if other.stem == path.stem and other != path]
+        inputs = [
+            other
+            for other in path.parent.iterdir()
+            if other.stem == path.stem and other not in (path, path.with_suffix(".map"))
+        ]
         assert len(inputs) == 1, path
 
 

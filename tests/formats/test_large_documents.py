@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
 from golden import inputs
 
+from pastchats_memory.formats import generic
 from pastchats_memory.formats.base import source
 from pastchats_memory.formats.base.source import SourceFile
-from pastchats_memory.formats.generic import messages
 from pastchats_memory.formats.registry import detect_format
 
 SAID = [{"role": role, "content": f"{role} says {number}"} for number in range(60) for role in ("user", "assistant")]
@@ -28,22 +27,13 @@ DOCUMENTS = {
     "replies": [{**SAID[0], "id": "a", "replies": [SAID[1]]}, SAID[2], SAID[3]],
 }
 
-GERMAN = [("kundin", "Warum geht der Ofen aus?"), ("berater", "Das Relais wird zu warm.")]
-
 NEWEST_FIRST = "shape-61-newest-first.json"
 """Turned around where it is read whole; by items its order is that of the file, since its end is not there yet."""
-
-BY_COLUMNS = {
-    path
-    for path in inputs("messages")
-    if path.suffix == ".json" and re.match(r"shape-(7[6-9]|[89]\d|1\d\d)-", path.name)
-}
-"""No key of these says who speaks: of a large one the longest list is understood window by window, as if what is around it were all else."""
 
 
 def _turns(path, monkeypatch, large):
     monkeypatch.setattr(source, "LARGE_DOCUMENT", large)
-    monkeypatch.setattr(messages, "LARGE_DOCUMENT", large)
+    monkeypatch.setattr(generic, "LARGE_DOCUMENT", large)
     reader = detect_format(SourceFile(path))
     return reader, list(reader.read(SourceFile(path))) if reader else []
 
@@ -64,7 +54,7 @@ def test_read_by_items_a_document_gives_the_turns_of_the_whole(tmp_path, monkeyp
         path
         for folder in ("chatgpt", "messages", "claude-code", "codex", "opencode")
         for path in inputs(folder)
-        if path.suffix == ".json" and path.name != NEWEST_FIRST and path not in BY_COLUMNS
+        if path.suffix == ".json" and path.name != NEWEST_FIRST
     ],
     ids=lambda path: path.name,
 )
@@ -108,41 +98,6 @@ def test_to_know_what_a_large_document_is_it_is_not_read_whole(folder, monkeypat
         opened = SourceFile(path)
         if opened.shape == "json" and detect_format(opened) is not None:
             assert not {"document", "text"} & vars(opened).keys(), path.name
-
-
-@pytest.mark.parametrize("path", sorted(BY_COLUMNS), ids=lambda path: path.name)
-def test_what_columns_alone_tell_is_told_of_a_large_document_too(path, monkeypatch):
-    whole, windows = (
-        [(turn.role, turn.content, turn.branch, turn.conversation_id) for turn in _turns(path, monkeypatch, large)[1]]
-        for large in (1 << 30, 0)
-    )
-    assert whole == windows
-
-
-def test_a_conversation_that_is_read_in_several_windows_is_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(messages, "WINDOW", 1500)
-    said = [{"sprecher": word, "satz": f"{text} ({number})"} for number in range(30) for word, text in GERMAN]
-    for name, value in (
-        ("list.json", {"kopf": {"titel": "Ofen"}, "lauf": said}),
-        ("map.json", {"lauf": dict(enumerate(said))}),
-    ):
-        path = tmp_path / name
-        path.write_text(json.dumps(value, indent=1), encoding="utf-8")
-        _, turns = _turns(path, monkeypatch, 0)
-        assert [turn.content for turn in turns] == [one["satz"] for one in said]
-        assert len({turn.conversation_id for turn in turns}) == 1
-        assert turns == sorted(turns, key=lambda turn: turn.line)
-
-
-def test_lines_of_a_large_file_are_understood_window_by_window(tmp_path, monkeypatch):
-    monkeypatch.setattr(messages, "WINDOW", 1500)
-    said = [{"sprecher": word, "satz": f"{text} ({number})"} for number in range(30) for word, text in GERMAN]
-    path = tmp_path / "lines.jsonl"
-    path.write_text("".join(f"{json.dumps(one)}\n" for one in said) + "{torn\n", encoding="utf-8")
-    _, (torn, *turns) = _turns(path, monkeypatch, 2000)
-    assert torn.line == 61
-    assert [(turn.line, turn.content) for turn in turns] == [(n, one["satz"]) for n, one in enumerate(said, 1)]
-    assert len({turn.conversation_id for turn in turns}) == 1
 
 
 def test_a_message_that_is_no_json_costs_itself_in_a_large_export_of_goose(tmp_path, monkeypatch):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pastchats_memory.formats.base.source import SourceFile
-from pastchats_memory.formats.base.tools import TodoLists
+from pastchats_memory.formats.base.todo_lists import TodoLists
 from pastchats_memory.formats.registry import detect_format
 from pastchats_memory.model import Task, status_of
 
@@ -60,7 +60,7 @@ def tasks(plans: TodoLists) -> dict[str, str]:
 )
 def test_every_agents_list_is_understood(name: str, arguments: object) -> None:
     plans = TodoLists()
-    plans.call(name, arguments, "c", at=None, line=1)
+    plans.add_call(name, arguments, "c", at=None, line=1)
     assert tasks(plans) == {"Dig": "pending", "Plant": "completed"}
 
 
@@ -70,26 +70,26 @@ def test_a_list_that_is_merged_keeps_what_it_does_not_name_and_knows_its_lines_b
         {"id": "1", "content": "Dig", "status": "in_progress"},
         {"id": "2", "content": "Plant", "status": "pending"},
     ]
-    plans.call("todo_write", {"merge": False, "todos": first}, "c", at=None, line=1)
+    plans.add_call("todo_write", {"merge": False, "todos": first}, "c", at=None, line=1)
     changes = [{"id": "1", "status": "completed"}, {"id": "3", "content": "Water", "status": "pending"}, {"id": "9"}]
-    plans.call("todo_write", {"merge": True, "todos": changes}, "c", at=None, line=2)
+    plans.add_call("todo_write", {"merge": True, "todos": changes}, "c", at=None, line=2)
     assert tasks(plans) == {"Dig": "completed", "Plant": "pending", "Water": "pending"}
 
 
 def test_tasks_with_numbers_are_made_changed_and_deleted() -> None:
     plans = TodoLists()
     for number, subject in (("1", "Dig"), ("2", "Plant"), ("3", "Water")):
-        plans.call(
+        plans.add_call(
             "TaskCreate", {"subject": subject, "description": "Soon."}, "c", at=None, line=1, call_id=f"t{number}"
         )
-        plans.result(
+        plans.add_result(
             f"t{number}", {"task": {"id": number}} if number != "3" else None, "Task #3 created successfully: Water"
         )
-    plans.call("TaskUpdate", {"taskId": "1", "status": "in_progress"}, "c", at="2026-01-01T00:00:00.000Z", line=2)
-    plans.call("TaskUpdate", {"taskId": "2", "addBlockedBy": ["1"], "owner": "ada"}, "c", at=None, line=3)
-    plans.call("TaskUpdate", {"taskId": "3", "status": "deleted"}, "c", at=None, line=4)
-    plans.call("TaskUpdate", {"taskId": "9", "status": "completed"}, "c", at=None, line=5)
-    plans.result("nobody asked", {}, "")
+    plans.add_call("TaskUpdate", {"taskId": "1", "status": "in_progress"}, "c", at="2026-01-01T00:00:00.000Z", line=2)
+    plans.add_call("TaskUpdate", {"taskId": "2", "addBlockedBy": ["1"], "owner": "ada"}, "c", at=None, line=3)
+    plans.add_call("TaskUpdate", {"taskId": "3", "status": "deleted"}, "c", at=None, line=4)
+    plans.add_call("TaskUpdate", {"taskId": "9", "status": "completed"}, "c", at=None, line=5)
+    plans.add_result("nobody asked", {}, "")
     first, second = plans.tasks()
     assert (first.title, [state.raw for state in first.states]) == ("Dig", ["pending", "in_progress"])
     assert [link.target for link in second.links] == ["c-1"]
@@ -99,20 +99,20 @@ def test_what_is_no_list_makes_no_task() -> None:
     plans = TodoLists()
     for name, arguments in (("TodoWrite", {}), ("TodoWrite", "not json"), ("TodoWrite", None), ("Read", {"todos": ["a"]}),
                             ("TodoWrite", {"todos": [3, "", {"status": "pending"}]}), ("TaskCreate", {"subject": ""})):  # fmt: skip
-        plans.call(name, arguments, "c", at=None, line=1, call_id="x")
-    plans.result("x", {"task": {"id": "1"}}, "")
+        plans.add_call(name, arguments, "c", at=None, line=1, call_id="x")
+    plans.add_result("x", {"task": {"id": "1"}}, "")
     assert tasks(plans) == {}
 
 
 def test_a_list_goes_on_where_the_file_had_ended() -> None:
     before, after = TodoLists(), TodoLists()
-    before.call("TodoWrite", {"todos": ["Dig", "Plant"]}, "c", at=None, line=1)
-    before.call("TaskCreate", {"subject": "Water"}, "c", at=None, line=1, call_id="t")
-    before.result("t", {"task": {"id": "1"}}, "")
-    after.restore(json.loads(json.dumps(before.state())))
+    before.add_call("TodoWrite", {"todos": ["Dig", "Plant"]}, "c", at=None, line=1)
+    before.add_call("TaskCreate", {"subject": "Water"}, "c", at=None, line=1, call_id="t")
+    before.add_result("t", {"task": {"id": "1"}}, "")
+    after.restore(json.loads(json.dumps(before.snapshot())))
     assert tasks(after) == {}
-    after.call("TodoWrite", {"todos": ["Dig"]}, "c", at=None, line=2)
-    after.call("TaskUpdate", {"taskId": "1", "status": "completed"}, "c", at=None, line=3)
+    after.add_call("TodoWrite", {"todos": ["Dig"]}, "c", at=None, line=2)
+    after.add_call("TaskUpdate", {"taskId": "1", "status": "completed"}, "c", at=None, line=3)
     assert tasks(after) == {"Plant": "dropped", "Water": "completed"}
 
 

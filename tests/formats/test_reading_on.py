@@ -13,7 +13,7 @@ from pastchats_memory.formats.agents.cursor import CURSOR
 from pastchats_memory.formats.base import source
 from pastchats_memory.formats.base.checkpoint import CannotResume, Checkpoint
 from pastchats_memory.formats.base.source import SAMPLE_RECORDS, NotText, SourceFile
-from pastchats_memory.formats.generic.messages import MESSAGES
+from pastchats_memory.formats.generic import MESSAGES
 from pastchats_memory.formats.registry import all_formats
 from pastchats_memory.model import Task
 
@@ -112,21 +112,6 @@ def test_whatever_happened_to_a_file_reading_on_gives_the_turns_of_the_whole(rea
     except CannotResume:
         return
     assert turns_of(certain + more + rest) == turns_of(before + after)
-
-
-def test_a_line_that_amends_an_earlier_one_has_the_file_read_as_a_whole(tmp_path):
-    said = [
-        {"id": f"m{n}", "role": role, "content": f"{role} says {n}?"}
-        for n, role in enumerate(("user", "assistant") * 30)
-    ]
-    path = tmp_path / "log.jsonl"
-    path.write_text("".join(f"{json.dumps(one)}\n" for one in said), encoding="utf-8")
-    _, place, _ = read(MESSAGES, path)
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps({"op": "edit", "target": "m58", "content": "What did I want to say?"}) + "\n")
-    with pytest.raises(CannotResume):
-        read(MESSAGES, path, place)
-    assert read(MESSAGES, path)[0][58].content == "What did I want to say?"
 
 
 def test_messages_a_line_are_gone_on_with_behind_those_by_which_they_were_recognised(tmp_path):

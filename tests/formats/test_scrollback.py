@@ -3,7 +3,8 @@
 import pytest
 from golden import turns
 
-from pastchats_memory.formats.markdown.terminal import SCROLLBACK, has_boxes
+from pastchats_memory.formats.markdown.terminal import SCROLLBACK
+from pastchats_memory.formats.markdown.terminal.boxes import has_boxes
 from pastchats_memory.text.shell import is_editor
 
 BARRED = """▌ hold() is to return kelvins.

@@ -16,7 +16,7 @@ from pastchats_memory.formats.base.source import BadJson, NotText, Scanner, Sour
 from pastchats_memory.formats.base.tools import ToolResult, parse_result
 from pastchats_memory.formats.exports.chatgpt import CHATGPT
 from pastchats_memory.formats.exports.open_webui import OPEN_WEBUI
-from pastchats_memory.formats.generic.messages import MESSAGES
+from pastchats_memory.formats.generic import MESSAGES
 from pastchats_memory.formats.registry import detect_format
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.clean import clean_turn, clean_value

@@ -1,8 +1,10 @@
 import pytest
 
+from pastchats_memory.formats.agents.claude_code import dialect as claude_code
+from pastchats_memory.formats.agents.codex import dialect as codex
 from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
 from pastchats_memory.formats.base.tools import ToolCall, ToolResult, notable_result, parse_call, parse_result
-from pastchats_memory.formats.base.wrappers import typed_in_claude, typed_in_codex
+from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.text.shell import is_editor
 
 
@@ -47,8 +49,8 @@ def test_what_is_kept_of_a_result_is_short_and_has_its_beginning_and_its_end():
     ids=range(10),
 )  # fmt: skip
 def test_a_hostile_megabyte_is_unwrapped(text):
-    typed_in_claude(text)
-    typed_in_codex(text)
+    claude_code.parse_prompt(text)
+    codex.strip_context(text)
 
 
 def test_the_files_of_a_patch_are_what_the_call_is_about():
@@ -60,9 +62,11 @@ def test_the_files_of_a_patch_are_what_the_call_is_about():
 def test_what_a_person_says_on_refusing_a_call_is_kept_and_a_bare_refusal_is_not():
     push = ToolCall("bash git push", "git push")
     refused = "The user rejected permission to use this specific tool call"
-    kept = notable_result(push, ToolResult(f"{refused} with the following feedback: not on a Friday", failed=True))
+    kept = notable_result(
+        push, ToolResult(f"{refused} with the following feedback: not on a Friday", failed=True), any_dialect()
+    )
     assert kept == ("tool", "result", "$ git push\nRefused; the user said: not on a Friday")
-    assert notable_result(push, ToolResult(f"{refused}.", failed=True)) is None
+    assert notable_result(push, ToolResult(f"{refused}.", failed=True), any_dialect()) is None
 
 
 @pytest.mark.parametrize(
@@ -74,7 +78,7 @@ def test_what_a_person_says_on_refusing_a_call_is_kept_and_a_bare_refusal_is_not
     ],
 )  # fmt: skip
 def test_what_passes_between_an_agent_and_its_client_teaches_nobody_anything(answer):
-    assert notable_result(ToolCall("edit glaze.py"), ToolResult(answer, failed=True)) is None
+    assert notable_result(ToolCall("edit glaze.py"), ToolResult(answer, failed=True), any_dialect()) is None
 
 
 def test_a_check_that_says_nothing_passed_and_is_kept():
@@ -151,7 +155,11 @@ def test_a_file_is_what_a_call_is_about_however_its_key_is_spelled() -> None:
 def test_how_a_command_in_the_background_ended_is_kept_where_its_client_asks_for_that():
     ended = ToolResult("57 passed in 4.10s")
     for label in ("BashOutput b1f2c3", "TaskOutput 7", "write_stdin"):
-        assert notable_result(ToolCall(label), ended) == ("tool", "result", f"{label}\n57 passed in 4.10s")
+        assert notable_result(ToolCall(label), ended, any_dialect()) == (
+            "tool",
+            "result",
+            f"{label}\n57 passed in 4.10s",
+        )
     assert notable_result(ToolCall("Read pytest.log"), ended) is None
 
 

@@ -10,8 +10,8 @@ import pytest
 from program import Program, write_messages
 
 from pastchats_memory.model import RECALL_PREAMBLE, Attempt, Evidence, Hit, Outcome, Recollection, StoredTask
-from pastchats_memory.render import block_text
 from pastchats_memory.text.recall_block import without_echoes
+from pastchats_memory.views.text import render_block
 
 BLOCK = """# Memory Recall
 
@@ -79,8 +79,8 @@ def test_a_block_with_everything_that_one_can_tell_leaves_nothing(form: str) -> 
         outcome=Outcome("failed", (Evidence("still down", "x.jsonl", 3),)), done=("$ make test",), before=(other,), after=other, superseded_by=other,
     )  # fmt: skip
     task = memory._replace(hit=hit._replace(task=stored))
-    assert without_echoes(FORMS[form](block_text("webhook retries", [memory, task, memory]))) == ""
-    assert without_echoes(FORMS[form](block_text("webhook retries", []))) == ""
+    assert without_echoes(FORMS[form](render_block("webhook retries", [memory, task, memory]))) == ""
+    assert without_echoes(FORMS[form](render_block("webhook retries", []))) == ""
 
 
 def test_a_block_that_was_cut_short_leaves_nothing_and_a_quotation_below_a_whole_one_stays() -> None:

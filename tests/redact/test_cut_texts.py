@@ -12,7 +12,7 @@ from pastchats_memory.formats.base.tools import (
     LABEL_LENGTH,
     TAIL_LENGTH,
     ToolResult,
-    excerpt,
+    cut_middle,
     notable_result,
     parse_call,
 )
@@ -49,7 +49,7 @@ def label(text: str) -> str:
 @pytest.mark.parametrize("written", WRITTEN)
 @pytest.mark.parametrize(
     ("cut", "length"),
-    [(shortened, KEPT_HEAD), (excerpt, HEAD_LENGTH), (heading, COMMAND_LENGTH), (label, LABEL_LENGTH)],
+    [(shortened, KEPT_HEAD), (cut_middle, HEAD_LENGTH), (heading, COMMAND_LENGTH), (label, LABEL_LENGTH)],
 )
 def test_no_piece_of_a_secret_stands_before_what_is_left_out(
     cut: Callable[[str], str], length: int, written: str
@@ -60,7 +60,7 @@ def test_no_piece_of_a_secret_stands_before_what_is_left_out(
 
 
 @pytest.mark.parametrize("written", WRITTEN)
-@pytest.mark.parametrize(("cut", "length"), [(shortened, KEPT_TAIL), (excerpt, TAIL_LENGTH)])
+@pytest.mark.parametrize(("cut", "length"), [(shortened, KEPT_TAIL), (cut_middle, TAIL_LENGTH)])
 def test_no_piece_of_a_secret_stands_behind_what_is_left_out(
     cut: Callable[[str], str], length: int, written: str
 ) -> None:

@@ -10,9 +10,9 @@ from datetime import date
 import pytest
 
 from pastchats_memory import Memory
-from pastchats_memory.render import time_text
-from pastchats_memory.render_json import search_json
 from pastchats_memory.text.dates import read_when, tells_when
+from pastchats_memory.views.build import build_search
+from pastchats_memory.views.text import render_time_read
 
 TODAY = date(2026, 5, 20)
 """A Wednesday."""
@@ -229,12 +229,12 @@ def test_how_the_time_was_read_is_told_when_asked_in_the_zone_of_the_caller(
     try:
         hits = fountain.search("fountain pump in May 2023")
         assert hits.time_read is not None
-        assert time_text(hits.time_read) == (
+        assert render_time_read(hits.time_read) == (
             "Time: 'in may 2023' is 2023-05-01 to 2023-05-31; what was said then or soon after ranks higher."
         )
-        told = search_json(hits, explain=True)
+        told = build_search(hits, explain=True)
         assert told["time"]["since"] == "2023-04-30T15:00:00.000Z"
-        assert "time" not in search_json(hits)
+        assert "time" not in build_search(hits)
     finally:
         monkeypatch.undo()
         time.tzset()

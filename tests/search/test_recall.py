@@ -16,10 +16,10 @@ from pastchats_memory.embed.tokenizer import wordpieces
 from pastchats_memory.episodes.outcome import Row, derive_outcome
 from pastchats_memory.errors import ModelUnavailable, UsageFault
 from pastchats_memory.recall import ANSWERED_WIDTH, ASKED_WIDTH
-from pastchats_memory.render import NOTHING, TOO_SMALL
 from pastchats_memory.store import outcomes
 from pastchats_memory.tasks.edit import Change
 from pastchats_memory.text.tokens import count_tokens
+from pastchats_memory.views.text import NOTHING, TOO_SMALL
 
 QUESTION = "How should the rate limiter count requests?"
 ELSEWHERE = (("user", "Which flour is best for pizza?"), ("assistant", "One with much gluten, such as tipo 00."))

@@ -15,10 +15,10 @@ from whole import assert_whole, state
 
 from pastchats_memory import Memory
 from pastchats_memory.errors import DatabaseCorrupt, StoreFault
-from pastchats_memory.render import local_time
 from pastchats_memory.store.database import open_database
 from pastchats_memory.store.sqlite_pages import PAGE, ROOM_TIMES, TABLE_LEAF, records
 from pastchats_memory.tasks.edit import Change
+from pastchats_memory.text.display import format_time
 
 LOOP = Path(__file__).parents[1] / "torture" / "damage_loop.py"
 SYSTEM = apsw.vfs_names()[0]
@@ -212,11 +212,11 @@ def test_a_time_that_is_none_is_explained_and_mended_from_its_file(damaged: Path
         database.run("UPDATE prompts SET timestamp = replace(timestamp, '2026-', '2026=')")
         database.run("UPDATE forgettings SET at = 'then'")
     with pytest.raises(DatabaseCorrupt, match="times that are none"), Memory.open(damaged) as memory:
-        local_time(min(hit.timestamp or "" for hit in memory.search(QUESTION)))
+        format_time(min(hit.timestamp or "" for hit in memory.search(QUESTION)))
     mended(damaged)
     with Memory.open(damaged) as memory:
         memory.index([DEMO / "history"])
-        assert [local_time(one.at, UTC) for one in memory.forgotten()] == ["1970-01-01"]
+        assert [format_time(one.at, UTC) for one in memory.forgotten()] == ["1970-01-01"]
     assert times(damaged) == before
 
 

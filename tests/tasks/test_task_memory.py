@@ -15,8 +15,8 @@ from pastchats_memory import Memory
 from pastchats_memory.errors import InputMissing, UsageFault
 from pastchats_memory.memory.requests import task_filters
 from pastchats_memory.model import priority_of, status_of, wanted_statuses
-from pastchats_memory.task_render import whole
 from pastchats_memory.tasks.edit import Change
+from pastchats_memory.views.task_text import render_task
 
 TODAY = date.today()  # noqa: DTZ011 - tasks are created now, in the local zone
 
@@ -149,7 +149,7 @@ def test_a_task_lists_its_parts(memory: Memory) -> None:
     memory.tasks.update(first, Change(status="done"))
     parts = [(part.key, part.title, part.status) for part in memory.tasks.get_task(top).parts]
     assert parts == [(first, "Cellar", "completed"), (second, "Roof", "pending")]
-    text = whole(memory.tasks.get_task(top))
+    text = render_task(memory.tasks.get_task(top))
     assert "Parts (1 of 2 done):\n    " + first + "  [completed] Cellar\n" in text
     assert memory.tasks.get_task(second).parts == ()
 

@@ -34,7 +34,9 @@ from pastchats_memory.formats.base.source import (
     text_of,
     value_of,
 )
-from pastchats_memory.formats.base.tools import ToolResult, parse_printed, text_of_result, without_thoughts
+from pastchats_memory.formats.base.thoughts import without_thoughts
+from pastchats_memory.formats.base.tools import ToolResult, parse_printed, text_of_result
+from pastchats_memory.formats.registry import any_dialect
 
 FORMAT = "agent-log"
 VERSION = 3
@@ -79,7 +81,7 @@ def read(source: SourceFile) -> Iterator[Row]:
     """The turns in file order; lines that are no messages."""
     path = source.path
     cwd = folder_of(read_sibling_field(path.with_name("meta.json"), "working_directory", "cwd"))
-    builder = SessionBuilder(SessionInfo(_named(path), cwd))
+    builder = SessionBuilder(SessionInfo(_named(path), cwd), any_dialect())
     place = _place(source) if source.shape == "json" else None
     if place is None:
         yield from read_session(source, builder, lambda item: _take(builder, item))

@@ -23,8 +23,8 @@ from pastchats_memory.formats.base.source import (
     text_of,
     value_of,
 )
+from pastchats_memory.formats.base.tags import spans, without_spans
 from pastchats_memory.formats.base.tools import ToolResult
-from pastchats_memory.formats.base.wrappers import spans, without_spans
 
 FORMAT = "antigravity"
 VERSION = 2

@@ -15,8 +15,8 @@ from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, number_of, parse_json, text_of
+from pastchats_memory.formats.base.tags import without_rim
 from pastchats_memory.formats.base.tools import ToolResult
-from pastchats_memory.formats.base.wrappers import without_rim
 
 FORMAT = "crush"
 VERSION = 2

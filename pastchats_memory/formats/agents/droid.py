@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from pastchats_memory.formats.base.agent_spellings import parse_droid_output
 from pastchats_memory.formats.base.companions import ending_in
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.locations import below_home
@@ -20,24 +20,9 @@ from pastchats_memory.formats.base.session import (
     texts_of,
 )
 from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
-from pastchats_memory.formats.base.tools import ToolResult, text_of_result
+from pastchats_memory.formats.base.tags import REMINDERS, without_spans
+from pastchats_memory.formats.base.tools import text_of_result
 from pastchats_memory.formats.base.tree import BranchTree
-from pastchats_memory.formats.base.wrappers import REMINDERS, without_spans
-
-# What the shell tool of Factory's Droid answers: what was printed, below or above a line with the exit code.
-
-_FAILED = re.compile(r"\AError: Command failed \(exit code: (\d{1,9})\)\n?")
-_EXITED = re.compile(r"\n?\[Process exited with code (\d{1,9})\]\s*\Z")
-
-
-def executed(text: str, *, failed: bool) -> ToolResult:
-    """The output, with its exit code where there is one."""
-    found = _FAILED.match(text) or _EXITED.search(text)
-    if found is None:
-        return ToolResult(text, failed=failed)
-    code = int(found[1])
-    return ToolResult(text[: found.start()] + text[found.end() :], code, failed=failed or code != 0)
-
 
 FORMAT = "droid"
 VERSION = 2
@@ -80,7 +65,7 @@ def read(source: SourceFile) -> Iterator[Row]:
         if _is_message(record):
             branches.add(text_of(record.get("id")), text_of(record.get("parentId")) or None)
     builder = SessionBuilder(SessionInfo(source.path.stem))
-    yield from read_session(source, builder, lambda item: _take(builder, item, branches), branches.state())
+    yield from read_session(source, builder, lambda item: _take(builder, item, branches), branches.snapshot())
 
 
 def _take(builder: SessionBuilder, item: Record, branches: BranchTree) -> str | None:
@@ -128,7 +113,7 @@ def _message(builder: SessionBuilder, message: Json, blocks: list[Json], at: Pos
         elif block.get("type") == "tool_result":
             builder.add_result(
                 text_of(block.get("tool_use_id")),
-                executed(text_of_result(block.get("content")), failed=block.get("is_error") is True),
+                parse_droid_output(text_of_result(block.get("content")), failed=block.get("is_error") is True),
                 at,
             )
 

@@ -16,7 +16,8 @@ from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, read_session
 from pastchats_memory.formats.base.sibling_files import read_sibling
 from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
-from pastchats_memory.formats.base.tools import ToolResult, without_thoughts
+from pastchats_memory.formats.base.thoughts import without_thoughts
+from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.text.dates import LOCAL, iso_utc
 
 FORMAT = "gptme"

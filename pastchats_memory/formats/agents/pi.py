@@ -87,7 +87,7 @@ def read(source: SourceFile) -> Iterator[Row]:
     if before and asdict(about) != named:
         raise CannotResume("the session has a new name")
     builder = SessionBuilder(about)
-    yield from read_session(source, builder, lambda item: _take(builder, item, branches), branches.state())
+    yield from read_session(source, builder, lambda item: _take(builder, item, branches), branches.snapshot())
 
 
 def _learn(about: SessionInfo, record: Json) -> None:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from pastchats_memory.formats.base.checkpoint import Checkpoint
+from pastchats_memory.formats.base.dialect import COMMON
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.source import Json, Record, SourceFile, mapping_of, text_of
-from pastchats_memory.formats.base.wrappers import BUILT_INS
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.clean import clean
 from pastchats_memory.text.dates import iso_utc
@@ -64,7 +64,7 @@ def _turn(item: Record) -> Turn | None:
     else:
         return None
     content, command = clean(text).strip(), _COMMAND.match(text.strip())
-    if not content or (command and command[1].lower() in BUILT_INS):
+    if not content or (command and command[1].lower() in COMMON.commands):
         return None
     return Turn(
         role="user",

@@ -6,13 +6,15 @@ A hook loads the format of its agent at every prompt. So this module imports lit
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pastchats_memory.formats.base.locations import Locations, no_locations
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pastchats_memory.formats.base.checkpoint import Checkpoint
+    from pastchats_memory.formats.base.dialect import Dialect
     from pastchats_memory.formats.base.hooks import HookDialect
     from pastchats_memory.formats.base.source import SourceFile
     from pastchats_memory.model import Task, Turn, Unreadable
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
     Row = Turn | Task | Unreadable | Checkpoint
     """What a reader yields."""
 
-CERTAIN = 90
-"""The confidence of a unique marker: no other format needs to be asked."""
+CERTAIN, TABLE_LAYOUT, SHAPE, DIALOGUE, NOTES = 90, 70, 50, 20, 10
+"""Confidences: of a unique marker, which ends the search; of tables; of a shape; of a likely dialogue; of notes."""
 
 TRANSCRIPT, EXPORT, COPY, PROMPTS = 3, 2, 1, 0
 """Fidelity of a format: a program's own record, a text made from one, a copy by hand, a list of prompts."""
@@ -76,6 +78,10 @@ class Format(NamedTuple):
     """How close a file is to the conversation: of two copies of a turn, the one of higher fidelity is kept."""
     keeps_mtime: bool = True
     """Whether the program changes a file's time with its content; otherwise the file is hashed to see a change."""
+    verified: str = ""
+    """The program's version and the month when the reader was last compared with real files, such as `2.1.34, 2026-11`."""
+    dialect: Callable[[], Dialect] | None = None
+    """Return the program's spellings of tools and wrappers; a call, since a hook must not import them."""
     is_specific: bool = True
     """Whether the format has marks of its own. A later release may know a file of another format better."""
     hooks: HookDialect | None = None
@@ -83,6 +89,8 @@ class Format(NamedTuple):
     """Return the program's own command that resumes a session, as a list of arguments."""
     explain: Callable[[SourceFile], Mapping[str, str]] | None = None
     """Return the keys that were taken for role, text, time and conversation, for a format without fixed keys. Raises OSError."""
+    suggest_map: Callable[[SourceFile], str | None] | None = None
+    """Return the value of `--map` by which a file without fixed keys is read, or that fits it. Raises NotText, OSError."""
 
     def __repr__(self) -> str:
         """Return the name: test ids and messages show it."""
@@ -91,6 +99,11 @@ class Format(NamedTuple):
     def __hash__(self) -> int:
         """Return a hash of the name, which is unique."""
         return hash(self.name)
+
+
+def resume_with(*command: str) -> Callable[[Session], list[str]]:
+    """Return a `resume` whose command ends in the session's id; a subagent resumes the session that called it."""
+    return lambda session: [*command, session.conversation_id.partition("/")[0]]
 
 
 def confident(matches: Callable[[SourceFile], bool], confidence: int) -> Callable[[SourceFile], int]:

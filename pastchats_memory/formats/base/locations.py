@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 NOTE_FOLDER_DEPTH = 4
 """How many folders above a file may make it a note by their name, such as `notes/2026/01/31.md`."""
@@ -21,7 +23,7 @@ class Environment(NamedTuple):
     def folder(self, variable: str, default: Path) -> Path:
         """Return the folder that a variable names, or the default."""
         value = self.variables.get(variable)
-        return Path(value).expanduser() if value else default
+        return type(default)(value).expanduser() if value else default  # a hook does without the import of pathlib
 
     @property
     def data(self) -> Path:
@@ -50,7 +52,7 @@ class Environment(NamedTuple):
         yield self.home / ".vscode-server" / "data" / "User"
 
 
-Locations = Callable[[Environment], Iterator[Path]]
+Locations = Callable[[Environment], "Iterator[Path]"]
 
 
 def no_locations(_: Environment) -> Iterator[Path]:

@@ -14,6 +14,7 @@ from typing import TypeVar
 from urllib.parse import unquote, urlparse
 
 from pastchats_memory.formats.base.checkpoint import RECENT, Checkpoint
+from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.source import (
     Element,
     Json,
@@ -24,9 +25,9 @@ from pastchats_memory.formats.base.source import (
     number_of,
     text_of,
 )
+from pastchats_memory.formats.base.todo_lists import TodoLists
 from pastchats_memory.formats.base.tools import (
     UNKNOWN_CALL,
-    TodoLists,
     ToolCall,
     ToolResult,
     call_from_json,
@@ -94,7 +95,8 @@ class TurnQueue:
     which tools followed it; tool rows behind it wait with it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, dialect: Dialect = COMMON) -> None:
+        self._dialect = dialect
         self._queue: deque[PendingTurn] = deque()
         self._speaking: PendingTurn | None = None
         self._tools: list[object] = []
@@ -102,7 +104,7 @@ class TurnQueue:
         """How often an edit was made in the words in which it is noted last, and not refused."""
         self._failed: list[str] = []
         """Commands whose last run failed."""
-        self._plans = TodoLists()
+        self._plans = TodoLists(dialect)
         self._latest: PendingTurn | None = None
 
     def add(self, draft: PendingTurn) -> None:
@@ -159,7 +161,7 @@ class TurnQueue:
 
         A command that failed before is worth one when it succeeds. An edit that was refused is none that was made.
         """
-        failed = has_failed(call, output)
+        failed = has_failed(call, output, self._dialect)
         if failed and is_editor(call.label.partition(" ")[0]):
             self._take_back(call.label)
         mended = not failed and call.command in self._failed
@@ -168,19 +170,19 @@ class TurnQueue:
         elif failed and call.command and call.command not in self._failed:
             self._failed.append(call.command)
             del self._failed[:-MOST_TOOLS]
-        return notable_result(call, output, mended=mended)
+        return notable_result(call, output, self._dialect, failed_before=mended)
 
     def add_plan(self, name: str, arguments: object, call_id: str = "", at: str | None = None, line: int = 0) -> None:
         """Take a tool call that may keep a list of what is to be done; its time and line are else those of the turn before."""
         said = self._latest
         if said is not None and said.conversation_id:
-            self._plans.call(
+            self._plans.add_call(
                 name, arguments, said.conversation_id, at=at or said.timestamp, line=line or said.line, call_id=call_id
             )
 
     def add_plan_result(self, call_id: str, told: object, text: str) -> None:
         """Take what such a call answered."""
-        self._plans.result(call_id, told, text)
+        self._plans.add_result(call_id, told, text)
 
     def pop_complete(self, position: int) -> Iterator[Turn]:
         """The turns that no record after `position` can change."""
@@ -207,14 +209,14 @@ class TurnQueue:
         """The assistant's turns that may still grow."""
         return [draft for draft in self._queue if draft.role == "assistant"]
 
-    def state(self) -> Json:
+    def snapshot(self) -> Json:
         """All that waits, as JSON."""
         speaking = next((place for place, draft in enumerate(self._queue) if draft is self._speaking), None)
         latest = None if self._latest is None else asdict(self._latest) | {"texts": [], "metadata": {}}
         queue = [asdict(draft) for draft in self._queue]
         return {
             "queue": queue, "speaking": speaking, "tools": self._tools, "edits": self._edits, "failed": self._failed, "latest": latest,
-            "plans": self._plans.state(),
+            "plans": self._plans.snapshot(),
         }  # fmt: skip
 
     def restore(self, state: Json) -> None:
@@ -272,9 +274,10 @@ class Position:
 class SessionBuilder:
     """The turns of one conversation, in the order in which the reader tells of them."""
 
-    def __init__(self, about: SessionInfo) -> None:
+    def __init__(self, about: SessionInfo, dialect: Dialect = COMMON) -> None:
         self.info = about
-        self.queue = TurnQueue()
+        self.dialect = dialect
+        self.queue = TurnQueue(dialect)
         self.model = ""
         """The model that answers, where answers do not tell their own."""
         self._calls: dict[str, ToolCall] = {}
@@ -336,7 +339,7 @@ class SessionBuilder:
 
     def add_call(self, call_id: str, name: str, arguments: object) -> None:
         """A tool was called; arguments are an object, JSON text of one, or raw text."""
-        call = parse_call(name, arguments)
+        call = parse_call(name, arguments, self.dialect)
         self.end_chunk()
         self._calls[call_id] = call
         self.queue.add_tool(call.label)
@@ -364,12 +367,12 @@ class SessionBuilder:
         yield from self.queue.flush()
         yield from self.queue.tasks()
 
-    def state(self) -> Json:
+    def snapshot(self) -> Json:
         """All that a longer file needs of this one, as JSON."""
         calls = {call_id: call_to_json(call) for call_id, call in list(self._calls.items())[-RECENT:]}
         return {
             "about": asdict(self.info),
-            "drafts": self.queue.state(),
+            "drafts": self.queue.snapshot(),
             "model": self.model,
             "calls": calls,
             "is_open": self._is_open,
@@ -401,7 +404,7 @@ def read_session(
         builder.restore(source.resumed.state)
     records = source.records()
     yield from read_items(source, builder, records, take)
-    yield from records.checkpoint(builder.state() | (kept or {}))
+    yield from records.checkpoint(builder.snapshot() | (kept or {}))
     yield from builder.flush()
 
 

@@ -1,4 +1,4 @@
-"""Which records of a session lie on the way to its last one, for formats whose records name the one before them."""
+"""Branches of sessions whose records or messages name the one before them: the main branch, and abandoned ones."""
 
 from __future__ import annotations
 
@@ -8,64 +8,63 @@ from collections.abc import Sequence
 from pastchats_memory.formats.base.checkpoint import RECENT, CannotResume
 from pastchats_memory.formats.base.source import Json, list_of, text_of
 
+Link = tuple[str | None, str | None]
+"""A message's own id, and the id of the message that it answers."""
+
 
 class BranchTree:
-    """Learns of every record in file order, then tells the main branch from what was left behind."""
+    """The records of a file, added in file order, and the branch of each."""
 
-    def __init__(self, before: Json | None = None) -> None:
-        """Begin with nothing, or with what `state` gave when the file was shorter."""
-        kept = before or {}
+    def __init__(self, snapshot: Json | None = None) -> None:
+        """Start empty, or with the snapshot of the shorter file."""
+        snapshot = snapshot or {}
         self._parents: dict[str, str] = {}
-        self._last = text_of(kept.get("last"))
+        self._last = text_of(snapshot.get("last"))
         self._main: frozenset[str] | None = None
-        self._before = dict.fromkeys(map(text_of, list_of(kept.get("known"))))
+        self._before = dict.fromkeys(map(text_of, list_of(snapshot.get("known"))))
 
-    def state(self) -> Json:
-        """What must be known to go on when the file has grown, as JSON."""
+    def snapshot(self) -> Json:
+        """Return what a longer file needs, as JSON."""
         return {"last": self._last, "known": list(deque((*self._before, *self._parents), RECENT))}
 
     def add(self, own_id: str, parent: str | None) -> None:
-        """One record more, None where it names no parent and follows the one before it. A parent that is not in the file was lost with its line: the record before takes its place.
+        """Add a record by its id and its parent's; None means that it follows the record before it.
+
+        The record before also stands in for a parent that is not in the file, whose line was lost.
 
         Raises:
-            CannotResume: what was added to the file leaves records behind that were told before.
+            CannotResume: the record abandons records of the shorter file.
         """
         parent = self._last if parent is None else parent
         if self._before and own_id:
-            self._refuse_what_reaches_back(own_id, parent)
+            self._check_parent(own_id, parent)
         if own_id and own_id not in self._parents:
             self._parents[own_id] = parent if parent in self._parents or not parent else self._last
             self._last = own_id
 
-    def _refuse_what_reaches_back(self, own_id: str, parent: str) -> None:
+    def _check_parent(self, own_id: str, parent: str) -> None:
         if own_id in self._before or (parent != self._last and parent not in self._parents):
-            raise CannotResume(f"{own_id} belongs to lines long before")
+            raise CannotResume(f"{own_id} belongs to much earlier lines")
 
     def of(self, own_id: str) -> str:
-        """`main` for an ancestor of the last record, for it and for records without id; `abandoned` for all others."""
+        """Return `main` for the last record, its ancestors and records without id; `abandoned` for all others."""
         if self._main is None:
             self._main = frozenset(self._chain())
         return "main" if not own_id or own_id in self._main else "abandoned"
 
     def _chain(self) -> list[str]:
-        """From the last record up. A parent always comes before its child, so this ends."""
+        """Return the ids from the last record up. A parent precedes its child, so this ends."""
         chain = [self._last]
         while parent := self._parents.get(chain[-1]):
             chain.append(parent)
         return chain
 
 
-# Which messages of a tree hang beside the path that leads to the current one.
-
-Link = tuple[str | None, str | None]
-"""A message's own id and that of the one that it answers."""
-
-
 def abandoned_places(links: Sequence[Link], current: str | None = None) -> frozenset[int]:
-    """Places of the messages that were left for another branch; none where nothing forks.
+    """Return the places of messages on abandoned branches; empty if nothing forks.
 
-    The path is walked from the current message, or where that is not known from the last one. A parent that no message has
-    is a root: of several messages below it, all but the one on the path are abandoned. Circles end.
+    The main path leads from the current message, or from the last one, to the root. A parent without a message is a root,
+    too: of several messages below it, those beside the path are abandoned. Circles end.
     """
     parents = {own: parent for own, parent in links if own}
     children = defaultdict(list)

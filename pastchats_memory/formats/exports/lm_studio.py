@@ -1,112 +1,124 @@
-"""LM Studio conversations to turns: every message in several versions, of which one is selected."""
+"""LM Studio conversations: each message has several versions, of which one is selected."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from pastchats_memory.formats.base.format import Format, confident
-from pastchats_memory.formats.base.jsonl_agent import conversations, holds
+from pastchats_memory.formats.base.conversation_export import ConversationExport, Message, first_filled
+from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.locations import below_home
-from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
-from pastchats_memory.formats.base.source import Json, Places, SourceFile, list_of, mapping_of, text_of, value_of
-from pastchats_memory.formats.base.tools import parse_result, without_thoughts
-from pastchats_memory.model import Turn
+from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
+from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of, value_of
+from pastchats_memory.formats.base.thoughts import without_thoughts
+from pastchats_memory.formats.base.tools import parse_result
 from pastchats_memory.text.dates import iso_utc, to_the_minute
 
-FORMAT = "lm-studio"
-VERSION = 3
-
-ENDING = ".conversation"
+SUFFIX = ".conversation"
 SYSTEM_PROMPT = "llm.prediction.systemPrompt"
 
 _STEP = re.compile(r"(\d{13})-0?\.\d+\Z")
-"""A step's name: when it began, in milliseconds, and a random number."""
+"""A step's identifier: its start in milliseconds, and a random number."""
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether it is a conversation whose messages have versions."""
-    return holds(source, _is_conversation)
+class LmStudio(ConversationExport):
+    """Conversations with `messages: [{versions, currentlySelected}]`."""
+
+    def is_conversation(self, value: object) -> bool:
+        """Return whether a message has versions."""
+        messages = list_of(mapping_of(value).get("messages"))
+        return any(isinstance(mapping_of(message).get("versions"), list) for message in messages)
+
+    def messages(self, conversation: Json) -> list[Message]:
+        """Return the system prompt and the versions; others are abandoned, and come before the selected one."""
+        fields = map(mapping_of, list_of(mapping_of(conversation.get("perChatPredictionConfig")).get("fields")))
+        setting = next((text_of(field.get("value")) for field in fields if field.get("key") == SYSTEM_PROMPT), "")
+        system = text_of(conversation.get("systemPrompt")) or setting
+        return [
+            *([Message({}, "system", system, branch="main")] if system else []),
+            *(
+                _message(version, branch)
+                for message in list_of(conversation.get("messages"))
+                for version, branch in _versions(mapping_of(message))
+            ),
+        ]
+
+    def describe(self, conversation: Json, source: SourceFile) -> SessionInfo:
+        """Return the id of a conversation, else the file's name, with title and time."""
+        return SessionInfo(
+            text_of(conversation.get("id")) or source.path.stem.removesuffix(SUFFIX),
+            started=to_the_minute(iso_utc(conversation.get("createdAt"))),
+            metadata={"title": text_of(conversation.get("name"))},
+        )
+
+    def add_tools(self, builder: SessionBuilder, message: Message, at: Position) -> None:
+        """Add the calls and results of the steps that were shown."""
+        for part in _shown_parts(message.fields):
+            if part.get("type") == "toolCallRequest":
+                builder.add_call(
+                    text_of(part.get("callId")), text_of(part.get("name")) or "tool", part.get("parameters")
+                )
+            elif part.get("type") == "toolCallResult":
+                content = part.get("content")
+                is_json = isinstance(content, str) and content.startswith("[")  # the JSON text of its parts
+                output = parse_result(value_of(content) if is_json else content)
+                builder.add_result(text_of(part.get("toolCallId")), output, at)
 
 
-def _is_conversation(value: object) -> bool:
-    return any(
-        isinstance(mapping_of(message).get("versions"), list) for message in list_of(mapping_of(value).get("messages"))
+def _versions(message: Json) -> Iterator[tuple[Json, str]]:
+    """Yield the versions with their branches, the selected one last."""
+    versions = [mapping_of(version) for version in list_of(message.get("versions"))]
+    chosen = message.get("currentlySelected")
+    selected = chosen if isinstance(chosen, int) and 0 <= chosen < len(versions) else len(versions) - 1
+    yield from ((version, "abandoned") for place, version in enumerate(versions) if place != selected)
+    yield from ((version, "main") for version in versions[selected : selected + 1])
+
+
+def _message(version: Json, branch: str) -> Message:
+    steps = _steps(version)
+    texts = [text for step in _shown_steps(version) if (text := _text_of_step(step)).strip()]
+    parts = _shown_parts(version)
+    starts = (_STEP.match(text_of(step.get("stepIdentifier"))) for step in steps)
+    models = (text_of(mapping_of(step.get("genInfo")).get("indexedModelIdentifier")) for step in steps)
+    role, text = text_of(version.get("role")), "\n\n".join(texts)
+    return Message(
+        version,
+        role,
+        without_thoughts(text) if role == "assistant" else text,
+        first_filled([text_of(part.get("text")) for part in parts]),
+        time=next((int(found[1]) for found in starts if found), None),
+        model=next(filter(None, models), "") or text_of(mapping_of(version.get("senderInfo")).get("senderName")),
+        images=sum(part.get("type") == "file" and part.get("fileType") == "image" for part in parts),
+        branch=branch,
     )
 
 
-def read(source: SourceFile) -> Iterator[Row]:
-    """The turns of the conversation; versions that are not selected are abandoned, and come before the one that is."""
-    name = source.path.stem.removesuffix(ENDING)
-    yield from conversations(source, _is_conversation, lambda found, places: _turns(found, places, name))
+def _steps(version: Json) -> list[Json]:
+    """Return the steps of an answer; a prompt is its own only step."""
+    return [mapping_of(step) for step in list_of(version.get("steps"))] or [version]
 
 
-def _turns(conversation: Json, places: Places, name: str) -> Iterator[Turn]:
-    began = to_the_minute(iso_utc(conversation.get("createdAt")))
-    builder = SessionBuilder(SessionInfo(text_of(conversation.get("id")) or name, started=began))
-    builder.info.metadata["title"] = text_of(conversation.get("name"))
-    fields = map(mapping_of, list_of(mapping_of(conversation.get("perChatPredictionConfig")).get("fields")))
-    own = next((text_of(field.get("value")) for field in fields if field.get("key") == SYSTEM_PROMPT), "")
-    if system := text_of(conversation.get("systemPrompt")) or own:
-        builder.add_turn("system", "prompt", system, Position(places.line(system)))
-    for message in map(mapping_of, list_of(conversation.get("messages"))):
-        versions = [mapping_of(version) for version in list_of(message.get("versions"))]
-        chosen = message.get("currentlySelected")
-        selected = chosen if isinstance(chosen, int) and 0 <= chosen < len(versions) else len(versions) - 1
-        for place, version in enumerate(versions):
-            if place != selected:
-                _take(builder, version, places, "abandoned")
-        for version in versions[selected : selected + 1]:
-            _take(builder, version, places, "main")
-    yield from builder.queue.flush()
+def _shown_steps(version: Json) -> list[Json]:
+    return [step for step in _steps(version) if mapping_of(step.get("style")).get("type") != "thinking"]
 
 
-def _take(builder: SessionBuilder, version: Json, places: Places, branch: str) -> None:
-    steps = [mapping_of(step) for step in list_of(version.get("steps"))] or [version]
-    shown = [step for step in steps if mapping_of(step.get("style")).get("type") != "thinking"]
-    parts = [mapping_of(part) for step in shown for part in list_of(step.get("content"))]
-    texts = [text for step in shown if (text := _text(step)).strip()]
-    begun = (_STEP.match(text_of(step.get("stepIdentifier"))) for step in steps)
-    time = next((int(found[1]) for found in begun if found), None)
-    first = (text for part in parts if (text := text_of(part.get("text"))).strip())
-    at = Position(places.line(next(first, "")), time, branch=branch)
-    if version.get("role") == "user":
-        files = [part for part in parts if part.get("type") == "file"]
-        pictures = sum(part.get("fileType") == "image" for part in files)
-        builder.add_prompt("\n\n".join(texts), at, pictures)
-    elif version.get("role") == "assistant":
-        for part in parts:
-            _tool(builder, part, at)
-        models = [text_of(mapping_of(step.get("genInfo")).get("indexedModelIdentifier")) for step in steps]
-        model = next(filter(None, models), "") or text_of(mapping_of(version.get("senderInfo")).get("senderName"))
-        builder.add_answer(without_thoughts("\n\n".join(texts)), at, model)
-    elif version.get("role") == "system":
-        builder.add_turn("system", "prompt", "\n\n".join(texts), at)
+def _shown_parts(version: Json) -> list[Json]:
+    return [mapping_of(part) for step in _shown_steps(version) for part in list_of(step.get("content"))]
 
 
-def _text(step: Json) -> str:
-    """The text of a step; a second model that guesses ahead leaves it in pieces."""
+def _text_of_step(step: Json) -> str:
+    """Return the text of a step; with speculative decoding it is in pieces."""
     parts = map(mapping_of, list_of(step.get("content")))
     return "".join(text_of(part.get("text")) for part in parts if part.get("type") == "text")
 
 
-def _tool(builder: SessionBuilder, part: Json, at: Position) -> None:
-    if part.get("type") == "toolCallRequest":
-        builder.add_call(text_of(part.get("callId")), text_of(part.get("name")) or "tool", part.get("parameters"))
-    elif part.get("type") == "toolCallResult":
-        builder.add_result(text_of(part.get("toolCallId")), parse_result(_answered(part.get("content"))), at)
-
-
-def _answered(content: object) -> object:
-    """What a tool answered, which is kept as JSON text of its parts."""
-    return value_of(content) if isinstance(content, str) and content.startswith("[") else content
-
+_READER = LmStudio()
 
 LM_STUDIO = Format(
     name="lm-studio",
     version=3,
-    detect=confident(recognise, 90),
-    read=read,
+    detect=_READER.detect,
+    read=_READER.read,
     program="LM Studio",
     locations=below_home(".lmstudio/conversations", ".cache/lm-studio/conversations"),
 )

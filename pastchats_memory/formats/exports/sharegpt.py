@@ -2,110 +2,111 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from pastchats_memory.formats.base.format import Format, confident
-from pastchats_memory.formats.base.jsonl_agent import conversations, holds
-from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
+from pastchats_memory.formats.base.conversation_export import ConversationExport, Message
+from pastchats_memory.formats.base.dialect import Dialect
+from pastchats_memory.formats.base.format import Format
+from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import (
     BadJson,
     Json,
-    Places,
     SourceFile,
     list_of,
     mapping_of,
     parse_json,
     text_of,
 )
-from pastchats_memory.formats.base.tools import ToolResult, without_thoughts
-from pastchats_memory.model import Turn
+from pastchats_memory.formats.base.thoughts import without_thoughts
+from pastchats_memory.formats.base.tools import ToolResult
+from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.text.clean import conversation_hash
 
-FORMAT = "sharegpt"
-VERSION = 3
-
-_WORDS = {
+_NAMES = {
     "user": "human user",
     "assistant": "gpt assistant chatgpt bard bing claude model ai bot",
     "system": "system",
     "call": "function_call tool_call",
     "result": "observation tool function function_response tool_response",
 }
-CALL, CALLED = "<tool_call>", "</tool_call>"
-ANSWER, ANSWERED = "<tool_response>", "</tool_response>"
-"""How some sets write calls of functions and what they answered."""
-WHO = {word: role for role, words in _WORDS.items() for word in words.split()}
+ROLES = {name: role for role, names in _NAMES.items() for name in names.split()}
+"""Our role by the name in `from`."""
+CALL, CALL_END = "<tool_call>", "</tool_call>"
+RESULT, RESULT_END = "<tool_response>", "</tool_response>"
+"""Tags of some sets around function calls and their results."""
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether a conversation of `from` and `value` is in it."""
-    return holds(source, _is_conversation)
+class ShareGpt(ConversationExport):
+    """Conversations with `conversations: [{from, value}]`, and perhaps two answers to choose from."""
+
+    def dialect(self) -> Dialect:
+        """Return the spellings of all agents: such a set may hold the session of any."""
+        return any_dialect()
+
+    def is_conversation(self, value: object) -> bool:
+        """Return whether a turn has a known role and a value."""
+        turns = [mapping_of(turn) for turn in list_of(mapping_of(value).get("conversations"))]
+        return any(_role_of(turn) and "value" in turn for turn in turns)
+
+    def may_be_conversation(self, value: object) -> bool:
+        """Return whether a value has a list of turns."""
+        return isinstance(mapping_of(value).get("conversations"), list)
+
+    def messages(self, conversation: Json) -> list[Message]:
+        """Return the system prompt, the turns, and the two answers; the rejected one is abandoned."""
+        system = text_of(conversation.get("system"))
+        rejected, chosen = (mapping_of(conversation.get(key)) for key in ("rejected", "chosen"))
+        return [
+            *([Message({}, "system", system, branch="main")] if system else []),
+            *(_message(mapping_of(turn), "main") for turn in list_of(conversation.get("conversations"))),
+            _message(rejected, "abandoned"),
+            _message(chosen, "main"),
+        ]
+
+    def describe(self, conversation: Json, _source: SourceFile) -> SessionInfo:
+        """Return the id of a conversation, else a hash of its words."""
+        own_id = conversation.get("id")
+        if isinstance(own_id, int | str) and own_id != "":
+            return SessionInfo(str(own_id))
+        turns = [mapping_of(turn) for turn in list_of(conversation.get("conversations"))]
+        words = ((_role_of(turn), text_of(turn.get("value"))) for turn in turns)
+        return SessionInfo(conversation_hash(pair for pair in words if pair[0] in ("user", "assistant")))
+
+    def add_answer(self, builder: SessionBuilder, message: Message, at: Position) -> None:
+        """Add the words of an answer, then the calls in tags behind them."""
+        words, *calls = without_thoughts(message.text).split(CALL)
+        builder.add_answer(words, at)
+        for call in calls:
+            _add_calls(builder, call.partition(CALL_END)[0].strip())
+
+    def add_other(self, builder: SessionBuilder, message: Message, at: Position) -> None:
+        """Add function calls, or the result of one."""
+        if message.role == "call":
+            _add_calls(builder, message.text)
+        elif message.role == "result":
+            text = message.text.strip().removeprefix(RESULT).removesuffix(RESULT_END).strip()
+            builder.add_result("", ToolResult(text), at)
 
 
-def _is_conversation(value: object) -> bool:
-    turns = [mapping_of(turn) for turn in list_of(mapping_of(value).get("conversations"))]
-    return any(_who(turn) and "value" in turn for turn in turns)
+def _role_of(turn: Json) -> str:
+    return ROLES.get(text_of(turn.get("from")).strip().lower(), "")
 
 
-def _is_item(value: object) -> bool:
-    """Whether it is a conversation, if only an empty one."""
-    return isinstance(mapping_of(value).get("conversations"), list)
+def _message(turn: Json, branch: str) -> Message:
+    return Message(turn, _role_of(turn), text_of(turn.get("value")), branch=branch)
 
 
-def _who(turn: Json) -> str:
-    return WHO.get(text_of(turn.get("from")).strip().lower(), "")
-
-
-def read(source: SourceFile) -> Iterator[Row]:
-    """The turns of every conversation; of two answers to choose from the rejected one is abandoned."""
-    yield from conversations(source, _is_item, _turns)
-
-
-def _turns(conversation: Json, places: Places) -> Iterator[Turn]:
-    turns = [mapping_of(turn) for turn in list_of(conversation.get("conversations"))]
-    said = ((who, text_of(turn.get("value"))) for turn in turns if (who := _who(turn)) in ("user", "assistant"))
-    own_id = conversation.get("id")
-    named = str(own_id) if isinstance(own_id, int | str) and own_id != "" else conversation_hash(said)
-    builder = SessionBuilder(SessionInfo(named))
-    if system := text_of(conversation.get("system")):
-        builder.add_turn("system", "prompt", system, Position(places.line(system)))
-    for turn in turns:
-        _take(builder, turn, places, "main")
-    for key, branch in (("rejected", "abandoned"), ("chosen", "main")):
-        _take(builder, mapping_of(conversation.get(key)), places, branch)
-    yield from builder.queue.flush()
-
-
-def _take(builder: SessionBuilder, turn: Json, places: Places, branch: str) -> None:
-    text = text_of(turn.get("value"))
-    at = Position(places.line(text), branch=branch)
-    match _who(turn):
-        case "user":
-            builder.add_prompt(text, at)
-        case "assistant":
-            words, *calls = without_thoughts(text).split(CALL)
-            builder.add_answer(words, at)
-            for call in calls:
-                _call(builder, call.partition(CALLED)[0].strip())
-        case "system":
-            builder.add_turn("system", "prompt", text, at)
-        case "call":
-            _call(builder, text)
-        case "result":
-            builder.add_result("", ToolResult(text.strip().removeprefix(ANSWER).removesuffix(ANSWERED).strip()), at)
-
-
-def _call(builder: SessionBuilder, text: str) -> None:
-    """One call or a list of them, as JSON text; other text is the call itself."""
+def _add_calls(builder: SessionBuilder, text: str) -> None:
+    """Add one call or a list of them, as JSON text; any other text is the name of the tool."""
     value = parse_json(text)
     calls = value if isinstance(value, list) else [value]
     for call in [{"name": text} if isinstance(value, BadJson) else mapping_of(call) for call in calls]:
         builder.add_call("", text_of(call.get("name")) or "tool", call.get("arguments"))
 
 
+_READER = ShareGpt()
+
 SHAREGPT = Format(
     name="sharegpt",
     version=3,
-    detect=confident(recognise, 90),
-    read=read,
+    detect=_READER.detect,
+    read=_READER.read,
 )

@@ -1,1 +1,388 @@
-"""JSON of unknown shape."""
+"""JSON and JSONL of unknown shape: read by known keys for role and text, or by a map that the user gives.
+
+Chat exports, fine-tuning sets and dumps of a database of turns are such files. A file without a known key for role or
+text is left; `suggest_map` then proposes a map.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from itertools import islice, takewhile
+
+from pastchats_memory.formats.base.checkpoint import Checkpoint
+from pastchats_memory.formats.base.format import Format
+from pastchats_memory.formats.base.locations import below_home
+from pastchats_memory.formats.base.source import (
+    LARGE_DOCUMENT,
+    SAMPLE_RECORDS,
+    BadJson,
+    Element,
+    Places,
+    Record,
+    Records,
+    SourceFile,
+    list_of,
+    mapping_of,
+)
+from pastchats_memory.formats.generic.containers import (
+    NO_CONTEXT,
+    Context,
+    Conversation,
+    LongList,
+    decode_nested_json,
+    find_conversations,
+    find_long_list,
+    find_thread_key,
+    is_dialogue,
+    is_other_document,
+    is_other_list,
+    parse_encoded_item,
+    select_conversations,
+)
+from pastchats_memory.formats.generic.key_map import FIELDS, KeyMap, list_record_keys
+from pastchats_memory.formats.generic.message import Message, are_exchanges, parse_message
+from pastchats_memory.formats.generic.roles import SIDES, roles_of_names
+from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.text.clean import conversation_hash, shortened
+from pastchats_memory.text.dates import to_the_minute
+
+MAPPED, KNOWN_ROLES, NAMES_ONLY = 60, 50, 20
+"""Confidences: the records fit the user's map, known roles, speakers with names alone."""
+MOST_KEYS = 3
+"""Keys that are listed for one purpose."""
+LONGEST_OPENING = 1 << 16
+"""Characters of JSON of the opening in a checkpoint."""
+KIND_OF_ROLE = {"assistant": "answer", "tool": "result"}
+
+
+@dataclass(frozen=True)
+class GenericReader:
+    """The reader of messages under known keys, or under the keys of a map."""
+
+    key_map: KeyMap | None = None
+
+    def detect(self, source: SourceFile) -> int:
+        """Return the confidence, 0 to 100, that the file has messages. Raises NotText, OSError."""
+        if source.shape == "jsonl":
+            opening = _list_opening(source)
+            if self._is_message_list(opening):
+                messages = [message for value in opening for message in self._parse_item(value)]
+            else:
+                first = next((one for value in opening for one in self._find_conversations(value)), None)
+                messages = list(first.messages) if first else []
+        elif source.shape == "json":
+            messages = [message for one in source.once(self._find_in_outline) for message in one.messages]
+        else:
+            return 0
+        if not messages or self.key_map:
+            return MAPPED if messages else 0
+        speakers = [message.speaker for message in messages]
+        known = {speaker.role for speaker in speakers if speaker.certainty}.union(roles_of_names(speakers).values())
+        return KNOWN_ROLES if known & SIDES else NAMES_ONLY
+
+    def read(self, source: SourceFile) -> Iterator[Turn | Unreadable | Checkpoint]:
+        """Read the turns in the order of the file, each with the line on which its text begins.
+
+        JSONL that has grown is read from where the last run stopped, if its opening was complete then. Raises OSError.
+        """
+        state = source.resumed.state if source.resumed else {}
+        if self.key_map is None and (table := mapping_of(state.get("map"))):
+            key_map = KeyMap.from_table({key: str(value) for key, value in table.items()}, "map")
+            yield from replace(self, key_map=key_map).read(source)
+        elif source.shape == "jsonl":
+            yield from self._read_lines(source)
+        else:
+            yield from self._read_document(source)
+
+    def explain(self, source: SourceFile) -> dict[str, str]:
+        """Return the keys of the file for role, text, time and conversation, the most frequent first."""
+        keys: dict[str, Counter[str]] = {name: Counter() for name in FIELDS}
+        for conversation in self._find_in_opening(source):
+            thread_key = self._find_thread_key(conversation.messages)
+            for message in conversation.messages:
+                keys["role"][message.speaker.key or message.text_key] += 1
+                keys["text"][message.text_key] += 1
+                keys["time"][message.time_key] += 1
+                keys["conversation"][message.conversation_key or thread_key or conversation.context.id_key] += 1
+        listed = {
+            name: [key for key, _ in counts.most_common(MOST_KEYS + 1) if key][:MOST_KEYS]
+            for name, counts in keys.items()
+        }
+        return {name: ", ".join(found) for name, found in listed.items() if found}
+
+    def suggest_map(self, source: SourceFile) -> str | None:
+        """Return the value of `--map` by which the file is read; for a file that is not read, one that fits it, or None.
+
+        Raises NotText, OSError.
+        """
+        if source.shape not in ("json", "jsonl"):
+            return None
+        key_map = self.key_map or self._describe(source)
+        return str(key_map) if key_map else None
+
+    def _describe(self, source: SourceFile) -> KeyMap | None:
+        """Return the map that reads the file as known keys do; for a file without known keys one that fits it."""
+        messages = [message for one in self._find_in_opening(source) for message in one.messages]
+        if not messages:
+            from pastchats_memory.formats.generic.columns import suggest_map  # only a dry run asks
+
+            return None if is_other_document(_sample_of(source)) else suggest_map(_sample_of(source))
+        if are_exchanges(messages) or not messages[0].speaker.key:
+            keys = {message.speaker.role: message.text_key for message in reversed(messages)}
+            return KeyMap(sides=tuple((role, keys[role]) for role in ("user", "assistant") if role in keys))
+        found = self.explain(source)
+        role, text, time, conversation = (found.get(name, "").split(", ")[0] for name in FIELDS)
+        return KeyMap(role, text, time, conversation)
+
+    # Messages by known keys, or by the map
+
+    def _parse_item(self, item: object) -> tuple[Message, ...]:
+        return self.key_map.parse_item(item) if self.key_map else parse_encoded_item(item)
+
+    def _find_conversations(self, value: object, context: Context = NO_CONTEXT) -> list[Conversation]:
+        return self.key_map.find_conversations(value, context) if self.key_map else find_conversations(value, context)
+
+    def _find_long_list(self, outline: object) -> LongList | None:
+        return self.key_map.find_long_list(outline) if self.key_map else find_long_list(outline)
+
+    def _find_thread_key(self, messages: Iterable[Message]) -> str:
+        return "" if self.key_map else find_thread_key(list(messages))
+
+    def _is_message_list(self, values: list[object]) -> bool:
+        """Return whether values, one a line, are the messages of one conversation."""
+        if self.key_map:
+            return self.key_map.is_message_list(values)
+        objects = [value for value in values if isinstance(value, dict)]
+        messages = [
+            message
+            for value in objects
+            if (message := parse_message(value) or parse_message(mapping_of(decode_nested_json(value))))
+        ]
+        return is_dialogue(messages, len(objects)) and not is_other_list(messages)
+
+    def _find_in_outline(self, source: SourceFile) -> list[Conversation]:
+        """List the conversations of a document; of a large one those of its outline."""
+        found = self._find_conversations(source.outline)
+        return found if self.key_map or is_other_document(source.outline) else select_conversations(found)
+
+    def _find_in_opening(self, source: SourceFile) -> list[Conversation]:
+        """List the conversations of a document or of the first lines."""
+        if source.shape != "jsonl":
+            return source.once(self._find_in_outline)
+        opening = _list_opening(source)
+        if self._is_message_list(opening):
+            return [Conversation(found, NO_CONTEXT) for value in opening if (found := self._parse_item(value))]
+        return [one for value in opening for one in self._find_conversations(value)]
+
+    # Files to turns
+
+    def _read_lines(self, source: SourceFile) -> Iterator[Turn | Unreadable | Checkpoint]:
+        state = source.resumed.state if source.resumed else None
+        opening = _list_opening(source) if state is None else list_of(state.get("opening"))
+        records = source.records()
+        if self._is_message_list(opening):
+            yield from self._read_messages(source, records, opening)
+        else:
+            yield from self._read_conversations(records, NO_CONTEXT)
+        if len(opening) == SAMPLE_RECORDS and len(json.dumps(opening)) <= LONGEST_OPENING:
+            table = self.key_map.to_table() if self.key_map else {}
+            yield from records.checkpoint({"opening": opening, "map": table})
+
+    def _read_document(self, source: SourceFile) -> Iterator[Turn | Unreadable]:
+        if isinstance(source.outline, BadJson):
+            yield Unreadable(str(source.path), 0, f"not JSON: {source.outline.reason}")
+        elif source.size <= LARGE_DOCUMENT:
+            yield from self._read_whole(source, source.once(self._find_in_outline))
+        elif (long := self._find_long_list(source.outline)) is None:
+            yield from self._read_whole(source, self._find_conversations(source.document))
+        elif long.has_messages:
+            yield from self._read_messages(source, source.elements(*long.keys), long.opening, long.context)
+        else:
+            context = replace(long.context, conversation_id=None)
+            yield from self._read_conversations(source.elements(*long.keys), context)
+
+    def _read_whole(self, source: SourceFile, found: list[Conversation]) -> Iterator[Turn]:
+        places, ends = Places(source.text), dict[str, str]()
+        for conversation in found:
+            yield from self._build_turns(_drop_repeated(conversation, ends), places)
+
+    def _read_conversations(
+        self, items: Records | Iterable[Element | Unreadable], context: Context
+    ) -> Iterator[Turn | Unreadable]:
+        """Read items each of which holds conversations."""
+        ends: dict[str, str] = {}
+        for item in items:
+            if isinstance(item, Unreadable):
+                yield item
+                continue
+            places = Places(item.text if isinstance(item, Element) else "", item.line)
+            for conversation in self._find_conversations(item.value, context):
+                yield from self._build_turns(_drop_repeated(conversation, ends), places)
+
+    def _read_messages(
+        self,
+        source: SourceFile,
+        items: Iterable[Record | Element | Unreadable],
+        opening: list[object],
+        context: Context = NO_CONTEXT,
+    ) -> Iterator[Turn | Unreadable]:
+        """Read items each of which is a message.
+
+        Its conversation is the one that it names, else that of a header item, else the file.
+        """
+        facts = self._compare([message for value in opening for message in self._parse_item(value) if message.text])
+        for header in takewhile(self._is_header, opening):
+            context = context.enter(mapping_of(header))
+        for item in items:
+            if isinstance(item, Unreadable):
+                yield item
+            elif messages := self._parse_item(item.value):
+                for message in messages:
+                    if message.text:
+                        yield _build_turn(message, context, facts, line=_find_line(item, message))
+            elif not isinstance(item.value, dict):
+                yield Unreadable(str(source.path), item.line, "not a JSON object")
+            elif "role" in item.value and "content" in item.value:
+                yield Unreadable(str(source.path), item.line, "role or content is neither text nor a list of parts")
+
+    def _is_header(self, value: object) -> bool:
+        return not self._parse_item(value) and not {"role", "content"} <= mapping_of(value).keys()
+
+    def _build_turns(self, conversation: Conversation, places: Places) -> Iterator[Turn]:
+        facts = self._compare([message for message in conversation.messages if message.text])
+        abandoned = conversation.abandoned
+        for place, message in enumerate(conversation.messages):
+            if message.text:
+                branch = "abandoned" if place in abandoned else "main"
+                line = places.line(message.first_piece)
+                yield _build_turn(message, conversation.context, facts, line=line, branch=branch)
+
+    def _compare(self, messages: list[Message]) -> ListFacts:
+        return ListFacts(
+            conversation_hash((message.speaker.role, message.text) for message in messages),
+            roles_of_names(message.speaker for message in messages),
+            self.key_map is None and _are_conversation_ids(messages),
+            self._find_thread_key(messages),
+        )
+
+
+def mapped_format(key_map: KeyMap | None) -> Format:
+    """Return the format of files whose records have the keys of a map; without a map, of files with known keys."""
+    reader = GenericReader(key_map)
+    return Format(
+        name="messages",
+        version=17,
+        detect=reader.detect,
+        read=reader.read,
+        program="Augment",
+        locations=below_home(".augment/sessions"),
+        is_specific=False,
+        explain=reader.explain,
+        suggest_map=reader.suggest_map,
+    )
+
+
+MESSAGES = mapped_format(None)
+
+
+@dataclass(frozen=True, slots=True)
+class ListFacts:
+    """Facts that only the messages of a list together show."""
+
+    fallback_id: str
+    """A digest of the first messages."""
+    roles: Mapping[str, str]
+    """Roles of names."""
+    ids_are_conversations: bool
+    thread_key: str
+    """The key that separates several conversations; "" for one."""
+
+    def conversation_of(self, message: Message, outer: str | None) -> str:
+        """Return the id of a message's conversation that names none itself; `outer` is the id around the list."""
+        if self.ids_are_conversations and message.own_id:
+            return message.own_id
+        thread = (message.metadata or {}).get(self.thread_key) if self.thread_key else None
+        return (outer or self.fallback_id) + (f"/{thread}" if thread is not None else "")
+
+
+def list_missing_keys(key_map: KeyMap, source: SourceFile) -> list[str]:
+    """List the keys of a map that no record of the file has. Raises NotText, OSError."""
+    return key_map.list_missing(_sample_of(source))
+
+
+def list_keys(source: SourceFile) -> list[str]:
+    """List keys of the file's records, for a message. Raises NotText, OSError."""
+    return list_record_keys(_sample_of(source))
+
+
+def _sample_of(source: SourceFile) -> object:
+    return _list_opening(source) if source.shape == "jsonl" else source.outline
+
+
+def _list_opening(source: SourceFile) -> list[object]:
+    """List the values of the first lines."""
+    return source.once(_read_opening)
+
+
+def _read_opening(source: SourceFile) -> list[object]:
+    return list(islice((item.value for item in source.records() if isinstance(item, Record)), SAMPLE_RECORDS))
+
+
+def _drop_repeated(conversation: Conversation, ends: dict[str, str]) -> Conversation:
+    """Return a logged request without the messages of an earlier one, as part of the same conversation.
+
+    Any other conversation is returned unchanged.
+
+    Args:
+        conversation: all messages of the request and its answer.
+        ends: the conversation id by a digest of all messages up to the end of each earlier request; this request's is added.
+    """
+    if not conversation.is_logged:
+        return conversation
+    digest, digests = sha256(), []
+    for message in conversation.messages:
+        digest.update(f"{message.speaker.role}\0{message.text}\0".encode("utf-8", "surrogatepass"))
+        digests.append(digest.hexdigest()[:16])
+    known = next((place for place in range(len(digests), 0, -1) if digests[place - 1] in ends), 0)
+    pairs = ((message.speaker.role, message.text) for message in conversation.messages)
+    name = ends[digests[known - 1]] if known else conversation.context.conversation_id or conversation_hash(pairs)
+    ends[digests[-1]] = name
+    context = replace(conversation.context, conversation_id=name)
+    return replace(conversation, messages=conversation.messages[known:], context=context)
+
+
+def _find_line(item: Record | Element, message: Message) -> int:
+    return item.line if isinstance(item, Record) else Places(item.text, item.line).line(message.first_piece)
+
+
+def _build_turn(message: Message, context: Context, facts: ListFacts, *, line: int, branch: str = "main") -> Turn:
+    role = facts.roles.get(message.speaker.role, message.speaker.role)
+    metadata = dict(message.metadata or {})
+    if role != message.speaker.role:
+        metadata["speaker"] = message.speaker.word
+    about = {"title": context.title, "model": context.model}
+    return Turn(
+        role=role,
+        content=shortened(message.text) if role == "tool" else message.text,
+        line=line,
+        conversation_id=message.conversation_id or facts.conversation_of(message, context.conversation_id),
+        timestamp=message.timestamp or to_the_minute(context.timestamp),
+        cwd=message.cwd or context.cwd,
+        project=message.project or context.project,
+        native_id=None if facts.ids_are_conversations else message.native_id,
+        branch=branch,
+        kind="error" if role == "tool" and metadata.get("is_error") is True else KIND_OF_ROLE.get(role, "prompt"),
+        metadata={key: value for key, value in about.items() if value} | metadata,
+    )
+
+
+def _are_conversation_ids(messages: list[Message]) -> bool:
+    """Return whether the ids of messages are their conversation's: a user and an assistant have the same one."""
+    roles = defaultdict(set)
+    for message in messages:
+        roles[message.own_id].add(message.speaker.role)
+    return any(own_id is not None and found >= SIDES for own_id, found in roles.items())

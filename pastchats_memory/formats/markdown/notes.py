@@ -14,7 +14,7 @@ from pathlib import PurePath
 
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.locations import NOTE_FOLDER_DEPTH
-from pastchats_memory.formats.base.markdown import FrontMatter, front_matter, has_marks_of_its_own
+from pastchats_memory.formats.base.markdown import FrontMatter, front_matter
 from pastchats_memory.formats.base.source import MARKDOWN_SUFFIXES, Json, SourceFile
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.clean import beginning
@@ -41,7 +41,7 @@ _FACT = re.compile(r"[\s>*_-]{0,8}(date|project)[*_]{0,2}:[*_]{0,2}[ \t]{0,8}(\S
 
 def recognise(source: SourceFile) -> bool:
     """Whether it is Markdown that somebody wants as notes: named, asked for, in a folder of notes, or dated in its front matter."""
-    if source.shape != "markdown" or has_marks_of_its_own(source.head) or not source.head.strip():
+    if source.shape != "markdown" or not source.head.strip():
         return False
     if source.named:
         return True

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pastchats_memory.formats.base.format import Format, confident
-from pastchats_memory.formats.base.markdown import front_matter, has_marks_of_its_own, headings, in_code
+from pastchats_memory.formats.base.markdown import front_matter, headings, in_code
 from pastchats_memory.formats.base.sibling_files import EVENTS, is_sibling, recorded_cwd
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tasks import folder_of_project, is_template, short_hash, titled
@@ -51,7 +51,7 @@ _TAG = re.compile(r"(?<!\S)[#+@]([A-Za-z][\w/-]*)")
 
 def recognise(source: SourceFile) -> bool:
     """Whether boxes are what the file is about: by its name and one box, or by half of its lines; or it is a todo.txt."""
-    if source.shape != "markdown" or is_template(source.path) or has_marks_of_its_own(source.head):
+    if source.shape != "markdown" or is_template(source.path):
         return False
     if source.path.name.lower() in ("todo.txt", "done.txt"):
         told = [line for line in source.head.splitlines() if line.strip()]

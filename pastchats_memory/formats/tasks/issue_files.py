@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from pastchats_memory.formats.base.format import Format, confident
-from pastchats_memory.formats.base.markdown import front_matter, has_marks_of_its_own, headings, in_code
+from pastchats_memory.formats.base.markdown import front_matter, headings, in_code
 from pastchats_memory.formats.base.source import Json, SourceFile
 from pastchats_memory.formats.base.tasks import folder_of_project, is_template, links_to, names_of, titled
 from pastchats_memory.model import (
@@ -44,7 +44,7 @@ _OLD_DAY = re.compile(r"\A(\d\d)-(\d\d)-(\d\d)\Z")
 
 def recognise(source: SourceFile) -> bool:
     """Whether the front matter has the status of an issue, and it or the text a title."""
-    if source.shape != "markdown" or is_template(source.path) or has_marks_of_its_own(source.head):
+    if source.shape != "markdown" or is_template(source.path):
         return False
     lines = source.head.split("\n")
     front = front_matter([line.rstrip("\r") for line in lines])

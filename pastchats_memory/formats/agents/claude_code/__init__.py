@@ -6,14 +6,16 @@ The reader is imported with the first file: a hook needs only what is here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.format import Format, resume_with
 from pastchats_memory.formats.base.hooks import HookDialect, command_group, specific_output
 from pastchats_memory.formats.base.locations import Environment
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pastchats_memory.formats.base.dialect import Dialect
     from pastchats_memory.formats.base.format import Row
     from pastchats_memory.formats.base.source import SourceFile
 
@@ -24,16 +26,16 @@ def _claude(environment: Mapping[str, str]) -> str:
 
 def locations(environment: Environment) -> Iterator[Path]:
     named = environment.variables.get("CLAUDE_CONFIG_DIR", "")
-    folders = [Path(name.strip()).expanduser() for name in named.split(",") if name.strip()]
+    folders = [type(environment.home)(name.strip()).expanduser() for name in named.split(",") if name.strip()]
     for folder in folders or [environment.home / ".claude", environment.configuration / "claude"]:
         yield from (folder / name for name in ("projects", "todos", "tasks", "history.jsonl"))
 
 
 def detect(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
-    from pastchats_memory.formats.agents.claude_code.reader import recognise
+    from pastchats_memory.formats.agents.claude_code import reader
 
-    return CERTAIN if recognise(source) else 0
+    return reader.detect(source)
 
 
 def read(source: SourceFile) -> Iterator[Row]:
@@ -41,6 +43,13 @@ def read(source: SourceFile) -> Iterator[Row]:
     from pastchats_memory.formats.agents.claude_code.reader import read as read_session
 
     yield from read_session(source)
+
+
+def dialect() -> Dialect:
+    """Return the spellings of tools and wrappers."""
+    from pastchats_memory.formats.agents.claude_code.dialect import DIALECT
+
+    return DIALECT
 
 
 HOOKS = HookDialect(
@@ -61,4 +70,7 @@ CLAUDE_CODE = Format(
     program="Claude Code",
     locations=locations,
     hooks=HOOKS,
+    dialect=dialect,
+    verified="2.1.220, 2026-11",
+    resume=resume_with("claude", "--resume"),  # https://code.claude.com/docs/en/cli-reference
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from pastchats_memory.formats.agents.claude_code.dialect import DIALECT
 from pastchats_memory.formats.agents.claude_code.index_pass import Overview, refuse_what_reaches_back
 from pastchats_memory.formats.agents.claude_code.records import (
     NO_TEXT,
@@ -19,6 +20,7 @@ from pastchats_memory.formats.agents.claude_code.records import (
     typed_meanwhile,
 )
 from pastchats_memory.formats.base.checkpoint import RECENT, Checkpoint
+from pastchats_memory.formats.base.format import CERTAIN
 from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
 from pastchats_memory.formats.base.source import Json, Places, Record, Records, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tools import (
@@ -33,9 +35,6 @@ from pastchats_memory.formats.base.tools import (
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.dates import iso_utc
 
-FORMAT = "claude-code"
-VERSION = 6
-
 TYPES = frozenset({
     "user", "assistant", "system", "summary", "progress", "attachment", "queue-operation", "file-history-snapshot",
     "file-history-delta", "mode", "permission-mode", "last-prompt", "custom-title", "ai-title", "agent-name",
@@ -43,6 +42,8 @@ TYPES = frozenset({
     "atis-latch", "ended", "attribution-snapshot", "content-replacement", "cost-state", "artifact-comment-monitor",
     "artifact-autoreact-ledger", "conversation_reset",
 })  # fmt: skip
+ENVELOPE, BARE_MESSAGES = 80, 60
+"""Confidences: of the envelope without a message, and of messages that lost theirs."""
 MARKS = ("sessionId", "parentUuid", "leafUuid", "messageId")
 KINDS = {
     "prompt": ("user", "prompt"),
@@ -55,32 +56,29 @@ KINDS = {
 SHELL = ToolCall("Bash")
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether any of the first records bears the marks of Claude Code, or the document is an exported web session."""
+def detect(source: SourceFile) -> int:
+    """Return a confidence: an exported web session, Claude Code's envelope with or without its messages, or messages alone."""
     if source.shape == "json":
-        return isinstance(mapping_of(source.outline).get("loglines"), list)
-    if any(map(_is_in_parts, source.sample)):
-        return False
-    spoken = sum(map(_is_spoken, source.sample))
-    return any(map(_is_marked, source.sample)) or 2 * spoken > len(source.sample)
-
-
-def _is_in_parts(record: Json) -> bool:
-    """Whether the record is Qwen Code's, whose envelope is the same and whose messages are Gemini's."""
-    return "parts" in mapping_of(record.get("message"))
+        return CERTAIN if isinstance(mapping_of(source.outline).get("loglines"), list) else 0
+    marked = [record for record in source.sample if _is_marked(record)]
+    if any(map(_has_message, marked)):
+        return CERTAIN
+    messages = sum(map(_has_message, source.sample))
+    return ENVELOPE if marked else BARE_MESSAGES if 2 * messages > len(source.sample) else 0
 
 
 def _is_marked(record: Json) -> bool:
-    """Whether the record alone is proof enough."""
+    """Return whether a record has Claude Code's envelope, which programs made after it write as well."""
     if isinstance(record.get("loglines"), list):
         return True
     typed = text_of(record.get("type")) in TYPES and not isinstance(record.get("payload"), dict)
     return typed and (any(mark in record for mark in MARKS) or is_streamed(record))
 
 
-def _is_spoken(record: Json) -> bool:
-    """Whether the record may be a message of a file that lost its marks; other agents write such ones too, but rarely."""
-    return text_of(record.get("type")) in SPOKEN and isinstance(mapping_of(record.get("message")).get("role"), str)
+def _has_message(record: Json) -> bool:
+    """Return whether a record has a message in a role of Anthropic's."""
+    message = mapping_of(record.get("message"))
+    return text_of(record.get("type")) in SPOKEN and "content" in message and message.get("role") in SPOKEN
 
 
 def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable | Checkpoint]:
@@ -107,7 +105,7 @@ def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable | Checkpoint]:
     for position, item in enumerate(_items(source, records)):
         yield from builder.tell(item, position)
     if source.shape == "jsonl":
-        yield from records.checkpoint(builder.state())
+        yield from records.checkpoint(builder.snapshot())
     yield from builder.queue.flush()
     yield from builder.queue.tasks()
 
@@ -146,7 +144,7 @@ class _SessionReader:
     """The second pass: every record adds to the turns that are in the making."""
 
     def __init__(self, source: SourceFile, view: Overview) -> None:
-        self.queue = TurnQueue()
+        self.queue = TurnQueue(DIALECT)
         self._path = str(source.path)
         self._view = view
         self._lost = view.abandoned()
@@ -155,12 +153,12 @@ class _SessionReader:
         self._calls: dict[str, ToolCall] = {}
         self._shell = SHELL
 
-    def state(self) -> Json:
+    def snapshot(self) -> Json:
         """All that a longer file needs of this one, as JSON."""
         calls = {call_id: call_to_json(call) for call_id, call in list(self._calls.items())[-RECENT:]}
         shell = call_to_json(self._shell)
         view = self._view.state(self._lost)
-        return {"view": view, "drafts": self.queue.state(), "calls": calls, "shell": shell, "project": self._project}
+        return {"view": view, "drafts": self.queue.snapshot(), "calls": calls, "shell": shell, "project": self._project}
 
     def restore(self, state: Json) -> None:
         """Take up what `state` gave when the file was shorter."""
@@ -269,7 +267,7 @@ class _SessionReader:
     def _tools(self, record: Json, content: object, line: int) -> None:
         for block in map(mapping_of, list_of(content)):
             if block.get("type") == "tool_use":
-                call = parse_call(text_of(block.get("name")), block.get("input"))
+                call = parse_call(text_of(block.get("name")), block.get("input"), DIALECT)
                 call_id = text_of(block.get("id"))
                 self._calls[call_id] = call
                 self.queue.add_tool(call.label)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from pastchats_memory.formats.agents.claude_code.dialect import CONTINUED, parse_prompt
+from pastchats_memory.formats.base.dialect import UserText
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
-from pastchats_memory.formats.base.wrappers import CONTINUED, REMINDERS, Typed, typed_in_claude, without_spans
+from pastchats_memory.formats.base.tags import REMINDERS, without_spans
 from pastchats_memory.text.clean import IMAGE
 
 SPOKEN = ("user", "assistant")
@@ -57,8 +59,8 @@ def said(record: Json) -> Said:
 
 def _voice(record: Json, texts: list[str], content: object) -> Said:
     """Whose words they are, by the first rule that fits."""
-    parts, text = [typed_in_claude(text) for text in texts], "\n\n".join(texts)
-    interrupted = any(part.interrupted for part in parts)
+    parts, text = [parse_prompt(text) for text in texts], "\n\n".join(texts)
+    interrupted = any(part.is_interruption for part in parts)
     if "tool_result" in block_types(content):
         return Said("tool", interrupted=interrupted)
     if record.get("isCompactSummary") is True or text.startswith(CONTINUED):
@@ -78,11 +80,11 @@ def from_human(origin: object) -> bool:
     return kind is None or kind == "human"
 
 
-def _typed(parts: list[Typed], media: tuple[str, ...]) -> Said:
-    interrupted = any(part.interrupted for part in parts)
+def _typed(parts: list[UserText], media: tuple[str, ...]) -> Said:
+    interrupted = any(part.is_interruption for part in parts)
     words = "\n\n".join(part.text for part in parts if part.text)
     if words:
-        voice: Voice = "command" if any(part.command for part in parts) else "prompt"
+        voice: Voice = "command" if any(part.is_command for part in parts) else "prompt"
         return Said(voice, words, media, interrupted)
     printed = "\n".join(part.bash_output for part in parts if part.bash_output)
     if printed:
@@ -97,7 +99,7 @@ def typed_meanwhile(record: Json) -> Said:
     """
     if record.get("type") == "queue-operation":
         taken = record.get("operation") == "remove" and record.get("reason") in TAKEN_IN
-        return _typed([typed_in_claude(text) for text in texts_of(record.get("content")) if taken], ())
+        return _typed([parse_prompt(text) for text in texts_of(record.get("content")) if taken], ())
     return _queued(mapping_of(record.get("attachment")))
 
 
@@ -106,7 +108,7 @@ def _queued(attachment: Json) -> Said:
     human = from_human(origin) if mapping_of(origin) else attachment.get("commandMode") == "prompt"
     if attachment.get("type") != "queued_command" or not human:
         return Said("nobody")
-    return _typed([typed_in_claude(text) for text in texts_of(prompt)], media_of(prompt))
+    return _typed([parse_prompt(text) for text in texts_of(prompt)], media_of(prompt))
 
 
 def texts_of(content: object) -> list[str]:

@@ -7,11 +7,8 @@ from collections.abc import Iterator
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.source import Json, Places, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tasks import word_of
-from pastchats_memory.formats.base.tools import entry_of, task_of_list, task_of_todo
+from pastchats_memory.formats.base.todo_lists import entry_of, task_of_list, task_of_todo
 from pastchats_memory.model import Task, Unreadable
-
-FORMAT = "claude-tasks"
-VERSION = 2
 
 STATES = frozenset({"pending", "in_progress", "completed", "cancelled"})
 """Of a todo, in the lists of OpenCode too: a comment or a mail with another word is none."""
@@ -61,4 +58,5 @@ CLAUDE_TASKS = Format(
     detect=confident(recognise, 90),
     read=read,
     kinds=frozenset({"tasks"}),
+    verified="2.1.220, 2026-11",
 )

@@ -6,14 +6,16 @@ The reader is imported with the first file: a hook needs only what is here.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.hooks import HookDialect, command_group, specific_output
 from pastchats_memory.formats.base.locations import Environment
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pastchats_memory.formats.base.dialect import Dialect
     from pastchats_memory.formats.base.format import Row
     from pastchats_memory.formats.base.source import SourceFile
 
@@ -38,6 +40,13 @@ def read(source: SourceFile) -> Iterator[Row]:
     yield from read_session(source)
 
 
+def dialect() -> Dialect:
+    """Return the spellings of tools and wrappers."""
+    from pastchats_memory.formats.agents.codex.dialect import DIALECT
+
+    return DIALECT
+
+
 HOOKS = HookDialect(
     name="codex",
     events={"SessionStart": "greet", "UserPromptSubmit": "recall", "Stop": "index"},
@@ -58,4 +67,7 @@ CODEX = Format(
     program="Codex",
     locations=locations,
     hooks=HOOKS,
+    dialect=dialect,
+    verified="0.106.0, 2026-11",
+    resume=resume_with("codex", "resume"),  # `codex resume --help`, from 0.39 on
 )

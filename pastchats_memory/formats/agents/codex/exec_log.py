@@ -10,8 +10,8 @@ import shlex
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from pastchats_memory.formats.agents.codex.dialect import DIALECT
 from pastchats_memory.formats.base.format import Format, confident
-from pastchats_memory.formats.base.markdown import is_codex_log
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, read_session
 from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, number_of, text_of
 from pastchats_memory.formats.base.tools import ToolResult
@@ -110,9 +110,6 @@ def _timed(line: str) -> tuple[str, str, str] | None:
     return (rest, time, "") if rest in NAMES else ("ended", time, rest)
 
 
-FORMAT = "codex-exec"
-VERSION = 3
-
 EVENTS = frozenset({
     "task_started", "agent_message", "agent_reasoning", "exec_command_begin", "exec_command_end", "token_count", "task_complete",
 })  # fmt: skip
@@ -130,11 +127,19 @@ _JOINED = re.compile(r" in (?:/|[A-Za-z]:\\)[^\n]{0,1000}?exec\n(?! (?:succeeded
 _STATE = re.compile(r"patch: (\w+)\Z")
 _CHANGED = re.compile(r"[AMD] ((?:/|[A-Za-z]:\\)[^\n]{0,1000})\Z")
 
+OPENING = 4096
+"""Characters within which a log names Codex."""
+_LOG = re.compile(
+    r"(?:# [^\n]*\n)?(?:(?![#`]|[*_]{0,3}(?:User|Human|You|Assistant|Agent)\b)[^\n]*\n)*?"
+    r"(?:\[[\d:T-]{19}\] )?OpenAI Codex v\d[^\n]{0,60}\n-{8}\nworkdir: "
+)
+"""The head of a log: another program's output may stand above it, but no heading, fence or speaker."""
+
 
 def recognise(source: SourceFile) -> bool:
     """Whether the log begins as Codex begins one, or a line is an event of such a run."""
     if source.shape in ("markdown", "other"):
-        return is_codex_log(source.head)
+        return _LOG.match(source.head[:OPENING].replace("\r\n", "\n")) is not None
     return any(map(_is_event, source.sample))
 
 
@@ -145,7 +150,7 @@ def _is_event(record: Json) -> bool:
 
 def read(source: SourceFile) -> Iterator[Row]:
     """The turns in file order."""
-    builder = SessionBuilder(SessionInfo(source.path.stem))
+    builder = SessionBuilder(SessionInfo(source.path.stem), DIALECT)
     if source.shape == "jsonl":
         yield from read_session(source, builder, lambda item: _take(builder, item))
         return
@@ -312,4 +317,5 @@ CODEX_EXEC = Format(
     version=3,
     detect=confident(recognise, 90),
     read=read,
+    verified="0.106.0, 2026-11",
 )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from hashlib import blake2b
 
+from pastchats_memory.formats.agents.codex.dialect import DIALECT, parse_shell, strip_context
 from pastchats_memory.formats.agents.codex.rollout import (
     CONTEXT,
     EVENT,
@@ -33,13 +34,9 @@ from pastchats_memory.formats.base.tools import (
     parse_call,
     parse_result,
 )
-from pastchats_memory.formats.base.wrappers import shell_in_codex, typed_in_codex
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.clean import IMAGE
 from pastchats_memory.text.dates import iso_utc
-
-FORMAT = "codex"
-VERSION = 4
 
 BURST = timedelta(seconds=1)
 """A replay is written in one go, milliseconds between its lines; what a person does next takes longer."""
@@ -91,7 +88,7 @@ def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable | Checkpoint]:
             builder.take(entry, line, position)
         yield from builder.queue.pop_complete(position)
     if source.shape == "jsonl" and len(builder.ordinals) <= MOST_TURNS:
-        yield from records.checkpoint(builder.state())
+        yield from records.checkpoint(builder.snapshot())
     yield from builder.queue.flush()
     yield from builder.queue.tasks()
 
@@ -115,7 +112,7 @@ class _SessionReader:
     """The second pass: every entry adds to the turns that are in the making."""
 
     def __init__(self, view: Overview) -> None:
-        self.queue = TurnQueue()
+        self.queue = TurnQueue(DIALECT)
         self._view = view
         self._subagent = subagent_of(view.meta)[0]
         self._model = self._cwd = ""
@@ -125,11 +122,11 @@ class _SessionReader:
         self._replayed = ""
         self._before: datetime | None = None
 
-    def state(self) -> Json:
+    def snapshot(self) -> Json:
         """All that a longer file needs of this one, as JSON."""
         calls = {call_id: call_to_json(call) for call_id, call in list(self._calls.items())[-RECENT:]}
         return {
-            "view": self._view.state(), "drafts": self.queue.state(), "calls": calls, "ordinals": dict(self.ordinals),
+            "view": self._view.snapshot(), "drafts": self.queue.snapshot(), "calls": calls, "ordinals": dict(self.ordinals),
             "model": self._model, "cwd": self._cwd, "replayed": self._replayed,
             "time": self._before.isoformat() if self._before else "",
         }  # fmt: skip
@@ -174,7 +171,7 @@ class _SessionReader:
         self._before = now
 
     def _prompt(self, entry: Entry, line: int, position: int) -> None:
-        text = "\n\n".join(words for part in self._view.words(entry) if (words := typed_in_codex(part)))
+        text = "\n\n".join(words for part in self._view.words(entry) if (words := strip_context(part)))
         delegated = self._subagent and not self._replayed
         pictures = _pictures(entry.payload)
         text = text or (IMAGE if pictures else "")
@@ -193,23 +190,23 @@ class _SessionReader:
                 draft.metadata |= {"model": self._model, "phase": text_of(payload.get("phase"))}
             case "function_call" | "custom_tool_call":
                 arguments = payload.get("arguments") or payload.get("input")
-                self._called(call_id, parse_call(text_of(payload.get("name")), arguments))
+                self._called(call_id, parse_call(text_of(payload.get("name")), arguments, DIALECT))
                 self.queue.add_plan(text_of(payload.get("name")), arguments, call_id, iso_utc(entry.timestamp), line)
             case "local_shell_call":
                 self._called(call_id, parse_call("shell", payload.get("action")))
             case "function_call_output" | "custom_tool_call_output":
                 found = self.queue.notable_result(
-                    self._calls.pop(call_id, UNKNOWN_CALL), parse_result(payload.get("output"))
+                    self._calls.pop(call_id, UNKNOWN_CALL), parse_result(payload.get("output"), DIALECT)
                 )
                 if found is not None:
                     self._add(*found, entry, line, position)
 
     def _shell(self, entry: Entry, line: int, position: int) -> None:
         """A command that the person ran, and what is worth finding of its output; nothing for what was injected."""
-        command, printed = shell_in_codex("".join(parts_of(entry.payload)))
+        command, printed = parse_shell("".join(parts_of(entry.payload)))
         if command:
             self._add("user", "command", f"! {command}", entry, line, position)
-            found = self.queue.notable_result(parse_call("shell", {"command": command}), parse_result(printed))
+            found = self.queue.notable_result(parse_call("shell", {"command": command}), parse_result(printed, DIALECT))
             if found is not None:
                 self._add(*found, entry, line, position)
 

@@ -6,9 +6,9 @@ import re
 from collections import Counter, deque
 from dataclasses import dataclass
 
+from pastchats_memory.formats.agents.codex.dialect import is_injected, strip_context
 from pastchats_memory.formats.base.checkpoint import RECENT, CannotResume, digest
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
-from pastchats_memory.formats.base.wrappers import injected_in_codex, typed_in_codex
 from pastchats_memory.text.clean import IMAGE
 
 LINE_TYPES = ("session_meta", "turn_context", "response_item", "event_msg", "compacted")
@@ -129,7 +129,7 @@ def human_parts(payload: Json) -> list[str]:
     kinds = kinds_of(payload)
     if kinds:
         parts = [part for part, kind in zip(parts, kinds, strict=True) if kind.startswith(TYPED)]
-    return [text for part in parts if (text := typed_in_codex(part)) and (kinds or not injected_in_codex(part))]
+    return [text for part in parts if (text := strip_context(part)) and (kinds or not is_injected(part))]
 
 
 def kinds_of(payload: Json) -> list[str]:
@@ -259,7 +259,7 @@ class Overview:
                 self._free.append(candidate.digests[0])
         self._take_back()
 
-    def state(self) -> Json:
+    def snapshot(self) -> Json:
         """What must be known to go on when the file has grown, as JSON."""
         kept = {"seen": self._seen, "loose": self._loose, "free": self._free}
         return {

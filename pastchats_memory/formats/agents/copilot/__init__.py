@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pastchats_memory.formats.base.format import CERTAIN, Format
@@ -15,6 +14,9 @@ from pastchats_memory.formats.base.hooks import TIMEOUT_S, HookDialect
 from pastchats_memory.formats.base.locations import Environment
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pastchats_memory.formats.base.dialect import Dialect
     from pastchats_memory.formats.base.format import Row
     from pastchats_memory.formats.base.source import SourceFile
 
@@ -82,6 +84,13 @@ def find_transcript(session: str, environment: Environment) -> Path | None:
     return next((place for place in places if place.is_file()), None)
 
 
+def dialect() -> Dialect:
+    """Return the spellings of tools and wrappers."""
+    from pastchats_memory.formats.agents.copilot.dialect import DIALECT
+
+    return DIALECT
+
+
 HOOKS = HookDialect(
     name="copilot",
     events={"sessionStart": "greet", "userPromptSubmitted": "recall", "sessionEnd": "index"},
@@ -103,6 +112,12 @@ COPILOT_CLI = Format(
     program="Copilot CLI",
     locations=cli_locations,
     hooks=HOOKS,
+    dialect=dialect,
+    verified="1.0.10, 2026-11",
+    resume=lambda session: [
+        "copilot",
+        f"--resume={session.conversation_id}",
+    ],  # https://github.com/github/copilot-cli/issues/3458
 )
 
 
@@ -112,6 +127,7 @@ COPILOT_SHARE = Format(
     detect=detect_share,
     read=read_share,
     fidelity=1,
+    verified="2026-11",
 )
 
 
@@ -122,4 +138,6 @@ VSCODE_COPILOT = Format(
     read=read_vscode,
     program="Copilot Chat",
     locations=vscode_locations,
+    dialect=dialect,
+    verified="session files of version 3, 2026-11",
 )

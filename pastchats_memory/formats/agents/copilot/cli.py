@@ -8,17 +8,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import takewhile
 
+from pastchats_memory.formats.agents.copilot.dialect import DIALECT
 from pastchats_memory.formats.base.markdown import blocks, in_code
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, read_session
 from pastchats_memory.formats.base.sibling_files import recorded_cwd
 from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of, value_of
+from pastchats_memory.formats.base.tags import without_rim
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
-from pastchats_memory.formats.base.wrappers import without_rim
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.dates import LOCAL, handwritten, iso_utc, to_the_minute
-
-FORMAT = "copilot-cli"
-VERSION = 6
 
 KINDS = ("session", "user", "assistant", "tool", "system", "subagent", "hook", "skill")
 """What stands before the dot in an event's type."""
@@ -46,7 +44,8 @@ def read(source: SourceFile) -> Iterator[Row]:
     """The turns in file order; lines that are no events."""
     path = source.path  # of versions whose events do not tell the working directory, a file beside them does
     builder = SessionBuilder(
-        SessionInfo(path.parent.name if path.stem == "events" else path.stem, recorded_cwd(path.parent))
+        SessionInfo(path.parent.name if path.stem == "events" else path.stem, recorded_cwd(path.parent)),
+        DIALECT,
     )
     yield from read_session(source, builder, lambda item: _take(builder, item))
 
@@ -125,8 +124,6 @@ def _output(data: Json) -> ToolResult:
 # A section begins with the time since the session began, in small print, and a heading: a role, or the name of a tool as code. A line quoted
 # from another such file stands in a fence.
 
-SHARE_FORMAT = "copilot-share"
-SHARE_VERSION = 2
 
 _TITLE = re.compile(r"\s*#\s+(?:[^\w\s]{1,8}\s*)?Copilot CLI Session\s*$", re.MULTILINE)
 _FACT = re.compile(r"> - \*\*(Session ID|Started):\*\* `?([^`\n]{1,100}?)`?\s*\Z")
@@ -155,7 +152,7 @@ def read_share(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
     facts = {fact[1]: fact[2] for line in lines[:20] if (fact := _FACT.match(line))}
     told = facts.get("Started", "")
     began = handwritten(told) or iso_utc(told[:_DAY], LOCAL)
-    builder = SessionBuilder(SessionInfo(facts.get("Session ID"), started=to_the_minute(began)))
+    builder = SessionBuilder(SessionInfo(facts.get("Session ID"), started=to_the_minute(began)), DIALECT)
     for section in _sections(lines):
         at = Position(section.line, _moment(began, section.since))
         if section.tool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from pastchats_memory.formats.agents.copilot.dialect import DIALECT
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import is_sibling
 from pastchats_memory.formats.base.source import (
@@ -19,7 +20,6 @@ from pastchats_memory.formats.base.source import (
     text_of,
 )
 from pastchats_memory.formats.base.tools import ToolResult
-from pastchats_memory.formats.base.wrappers import is_pressed
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.clean import conversation_hash
 from pastchats_memory.text.dates import iso_utc, to_the_minute
@@ -127,9 +127,6 @@ def _delete(holder: object, key: object) -> bool:
     return True
 
 
-FORMAT = "vscode-copilot-chat"
-VERSION = 9
-
 MARKS = ("responderUsername", "initialLocation", "requesterUsername")
 SHELLS = ("run_in_terminal", "copilot_runInTerminal")
 DEEPEST = 50
@@ -156,7 +153,7 @@ def read(source: SourceFile) -> Iterator[Row]:
             continue
         session, value, line = found
         request = mapping_of(value)
-        builder = builder or SessionBuilder(_about(session, request, source.path))
+        builder = builder or SessionBuilder(_about(session, request, source.path), DIALECT)
         if isinstance(_typed(request), str):
             _take(builder, request, line)
         else:
@@ -220,7 +217,7 @@ def _take(builder: SessionBuilder, request: Json, line: int) -> None:
     result = mapping_of(request.get("result"))
     at = Position(line, sent, text_of(request.get("requestId")), branch)
     typed = text_of(_typed(request))
-    builder.add_prompt("" if is_pressed(typed) else typed, at)
+    builder.add_prompt(DIALECT.parse_prompt(typed).text, at)
     for reply in _replies(list_of(request.get("response"))):
         builder.add_prompt(reply, Position(line, sent, branch=branch))
     took = mapping_of(result.get("timings")).get("totalElapsed")

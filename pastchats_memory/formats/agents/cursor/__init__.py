@@ -6,14 +6,15 @@ The reader is imported with the first file: a hook needs only what is here.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.hooks import TIMEOUT_S, HookDialect
 from pastchats_memory.formats.base.locations import Environment
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pastchats_memory.formats.base.format import Row
     from pastchats_memory.formats.base.source import SourceFile
 
@@ -77,6 +78,8 @@ CURSOR = Format(
     program="Cursor",
     locations=locations,
     hooks=HOOKS,
+    verified="bundle of 2026-07, 2026-11",
+    resume=resume_with("cursor-agent", "--resume"),  # https://github.com/coder/registry/issues/747
 )
 
 
@@ -85,4 +88,5 @@ CURSOR_IDE = Format(
     version=4,
     detect=detect_ide,
     read=read_ide,
+    verified="2026-11",
 )

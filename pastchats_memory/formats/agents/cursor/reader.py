@@ -36,8 +36,8 @@ from pastchats_memory.formats.base.source import (
     text_of,
     value_of,
 )
+from pastchats_memory.formats.base.tags import without_rim
 from pastchats_memory.formats.base.tools import ToolResult, parse_result, text_of_result
-from pastchats_memory.formats.base.wrappers import without_rim
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.dates import iso_utc, to_the_minute
 
@@ -123,9 +123,6 @@ def _varint(message: bytes, at: int) -> tuple[int, int]:
             return number, at + shift + 1
     return number, len(message)
 
-
-FORMAT = "cursor"
-VERSION = 7
 
 WRAPPERS = (
     "attached_files", "additional_data", "system_reminder", "system-reminder", "user_info", "rules", "timestamp",
@@ -357,8 +354,6 @@ def _pair(line: str) -> tuple[str, str] | None:
 #
 # Earlier versions had the bubbles inside the chat, and before that all chats of a window in one value of `ItemTable`.
 
-IDE_FORMAT = "cursor-ide"
-IDE_VERSION = 4
 
 KEYS = ("key", "value")
 CHATS, CHAT, BUBBLE = "cursordiskkv", "composerData:", "bubbleId:"

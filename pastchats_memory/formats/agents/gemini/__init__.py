@@ -6,14 +6,16 @@ The reader is imported with the first file: a hook needs only what is here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.hooks import HookDialect, named_group, specific_output
 from pastchats_memory.formats.base.locations import Environment, below_home
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pastchats_memory.formats.base.dialect import Dialect
     from pastchats_memory.formats.base.format import Row
     from pastchats_memory.formats.base.source import SourceFile
 
@@ -44,16 +46,23 @@ def read(source: SourceFile) -> Iterator[Row]:
 
 def detect_qwen(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
-    from pastchats_memory.formats.agents.gemini.qwen import recognise
+    from pastchats_memory.formats.agents.gemini import qwen
 
-    return CERTAIN if recognise(source) else 0
+    return qwen.detect(source)
 
 
 def read_qwen(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of a file."""
-    from pastchats_memory.formats.agents.gemini.qwen import read as read_session
+    from pastchats_memory.formats.agents.gemini.qwen import QwenSession
 
-    yield from read_session(source)
+    yield from QwenSession.read(source)
+
+
+def dialect() -> Dialect:
+    """Return the spellings of tools and wrappers."""
+    from pastchats_memory.formats.agents.gemini.dialect import DIALECT
+
+    return DIALECT
 
 
 HOOKS = HookDialect(
@@ -83,6 +92,9 @@ GEMINI_CLI = Format(
     program="Gemini CLI",
     locations=locations,
     hooks=HOOKS,
+    dialect=dialect,
+    verified="2026-11",
+    resume=resume_with("gemini", "--resume"),  # https://geminicli.com/docs/cli/session-management
 )
 
 
@@ -94,4 +106,7 @@ QWEN_CODE = Format(
     program="Qwen Code",
     locations=below_home(".qwen/projects", ".qwen/tmp"),
     hooks=QWEN_HOOKS,
+    dialect=dialect,
+    verified="0.21.0, 2026-11",
+    resume=resume_with("qwen", "--resume"),  # https://www.mintlify.com/QwenLM/qwen-code/cli/options/resume
 )

@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
+from pastchats_memory.formats.base.agent_spellings import parse_gemini_output
+from pastchats_memory.formats.base.dialect import COMMON
 from pastchats_memory.formats.base.session import Position, SessionBuilder
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.tags import span, without_rim
 from pastchats_memory.formats.base.tools import ToolResult, parse_result, text_of_result
-from pastchats_memory.formats.base.wrappers import BUILT_INS, span, without_rim
 
 CONTEXT = ("session_context", "hook_context")
 SUMMARIES = ("state_snapshot", "intent_summary")
@@ -35,7 +37,7 @@ OPENED, CLOSED = "--- Content from referenced files ---", "--- End of content --
 _COMMAND = re.compile(r"/([a-zA-Z][\w:-]*)(?=\s|\Z)")
 
 
-def typed(text: str) -> str:
+def strip_context(text: str) -> str:
     """What the person typed of a text in the user's role: without context of the session, hooks and referenced files."""
     text = without_rim(text, (*CONTEXT, *SUMMARIES))
     if text.startswith((*SENT, *TRUNCATED)):
@@ -45,24 +47,24 @@ def typed(text: str) -> str:
     return "" if text.strip() in ("?", "/", GO_ON) else text.strip()
 
 
-def summary_in(text: str) -> str:
+def find_summary(text: str) -> str:
     """What a compression made of the messages before; `""` where the text is none."""
     opening = text.lstrip()
     return next((span(text, tag).strip() for tag in SUMMARIES if opening.startswith(f"<{tag}>")), "")
 
 
-def begins_anew(text: str) -> bool:
+def is_compression(text: str) -> bool:
     """Whether messages were compressed and this stands in their place."""
-    return bool(summary_in(text)) or text.startswith(TRUNCATED)
+    return bool(find_summary(text)) or text.startswith(TRUNCATED)
 
 
-def command_in(text: str) -> str:
+def find_command(text: str) -> str:
     """The name of the command that was typed; `""` where none was."""
     found = _COMMAND.match(text)
     return found[1] if found else ""
 
 
-def shell_in(text: str) -> tuple[str, str]:
+def find_shell_command(text: str) -> tuple[str, str]:
     """A command that the person ran in the client's shell, and what it printed; empty for any other text."""
     if not text.startswith(RAN):
         return "", ""
@@ -70,7 +72,7 @@ def shell_in(text: str) -> tuple[str, str]:
     return command.strip(), rest.partition("```\n")[2].strip().removesuffix("```")
 
 
-def words_of(content: object) -> str:
+def visible_text(content: object) -> str:
     """The words of a message: a string, a part, or parts of which those with thoughts, data and calls are left out."""
     if isinstance(content, str):
         return content
@@ -83,49 +85,25 @@ def _shown(part: Json) -> str:
     return "" if part.get("thought") is True else text_of(part.get("text"))
 
 
-# What the shell tool of Gemini CLI and its forks answers: a header and a footer of named lines around the output.
-
-_UNTRUSTED = re.compile(r"\s*<untrusted_context>\n(.*)\n</untrusted_context>\s*\Z", re.DOTALL)
-"""What newer versions put around what came from outside."""
-_EXIT_CODE = re.compile(r"^Exit Code: (-?\d{1,9})$", re.MULTILINE)
-_PLUMBING = re.compile(
-    r"^(?:Command: .*|Directory: .*|Exit Code: .*|(?:Error|Signal|Background PIDs|Process Group PGID|Output): \(.*\)|"
-    r"Signal: .*|Background PIDs: .*|Process Group PGID: .*)\n?",
-    re.MULTILINE,
-)
-
-
-def shell_output(text: str, *, failed: bool) -> ToolResult:
-    """The output with its exit code where there is one; the tool itself counts a failed command as a success."""
-    wrapped = _UNTRUSTED.match(text)
-    text = wrapped[1] if wrapped else text
-    found = _EXIT_CODE.search(text)
-    if found is None and not text.startswith("Output: "):
-        return ToolResult(text, failed=failed)
-    code = int(found[1]) if found else None
-    words = _PLUMBING.sub("", text).strip()
-    return ToolResult(words.removeprefix("Output: "), code, failed=failed or bool(code))
-
-
 # What a message of Gemini's, in parts, comes to in a session of Gemini CLI and its forks: prompts, commands, answers of tools.
 
 
-def say_prompt(builder: SessionBuilder, sent: str, at: Position, pictures: int) -> None:
+def add_prompt(builder: SessionBuilder, sent: str, at: Position, pictures: int) -> None:
     """Tell what the person typed of a text in the user's role: words, a command, one for the shell; the summary of a compression."""
-    builder.add_turn("system", "summary", summary_in(sent), replace(at, native_id=""))
-    command, printed = shell_in(sent)
-    text = f"! {command}" if command else typed(sent)
-    name = command_in(text)
-    if name.lower() not in BUILT_INS:
+    builder.add_turn("system", "summary", find_summary(sent), replace(at, native_id=""))
+    command, printed = find_shell_command(sent)
+    text = f"! {command}" if command else strip_context(sent)
+    name = find_command(text)
+    if name.lower() not in COMMON.commands:
         builder.add_prompt(text, at, pictures, kind="command" if command or name else "prompt")
     if command:
         builder.add_call(at.native_id, "shell", {"command": command})
         builder.add_result(at.native_id, parse_result(printed), at)
 
 
-def answered(responses: Iterable[Json], *, failed: bool = False) -> ToolResult:
+def join_responses(responses: Iterable[Json], *, failed: bool = False) -> ToolResult:
     """What the `response` of each part that answers a call says together."""
     told = list(responses)
     fault = "\n".join(text for response in told if (text := text_of(response.get("error"))))
     text = fault or "\n".join(text_of_result(response.get("output")) for response in told)
-    return shell_output(text, failed=failed or bool(fault))
+    return parse_gemini_output(text, failed=failed or bool(fault))

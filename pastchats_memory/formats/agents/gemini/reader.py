@@ -14,12 +14,13 @@ from pathlib import Path
 
 from pastchats_memory.formats.agents.gemini.content import (
     TAKEN_NOTES,
-    answered,
-    begins_anew,
-    say_prompt,
-    typed,
-    words_of,
+    add_prompt,
+    is_compression,
+    join_responses,
+    strip_context,
+    visible_text,
 )
+from pastchats_memory.formats.agents.gemini.dialect import DIALECT
 from pastchats_memory.formats.agents.gemini.saved_chat import history_of, is_history
 from pastchats_memory.formats.base.checkpoint import RECENT, CannotResume
 from pastchats_memory.formats.base.session import (
@@ -102,7 +103,7 @@ class Overview:
     growing: frozenset[str] = frozenset()
     """Those of them that may have more to say."""
 
-    def state(self) -> Json:
+    def snapshot(self) -> Json:
         """What must be known to go on when the file has grown, as JSON."""
         known = list(deque((*self.before, *self.last), RECENT))
         header = {key: value for key, value in self.header.items() if key in HEADER}
@@ -137,7 +138,7 @@ class Overview:
         if isinstance(changes.get("messages"), list):
             self._refuse_what_reaches_back("the messages begin anew")
             kept = [mapping_of(message) for message in list_of(changes["messages"])]
-            compressed = any(begins_anew(words_of(message.get("content"))) for message in kept)
+            compressed = any(is_compression(visible_text(message.get("content"))) for message in kept)
             living = self.living if compressed else {}
             self.living = living | dict.fromkeys(text_of(message.get("id")) for message in kept)
         self.header |= {key: value for key, value in changes.items() if key != "messages"}
@@ -188,9 +189,6 @@ def _json_in(path: Path) -> object:
     return SourceFile(path).document if is_sibling(path) else None
 
 
-FORMAT = "gemini-cli"
-VERSION = 7
-
 INVESTIGATION = "Your task is to do a deep investigation"
 """How Gemini CLI begins the task of a subagent, which older versions keep beside the session, under the same id."""
 NAMED = "session-"
@@ -231,7 +229,7 @@ def read(source: SourceFile) -> Iterator[Row]:
             yield Unreadable(str(source.path), item.line, fault)
         yield from session.telling.queue.pop_complete(position)
     if source.shape == "jsonl":
-        yield from records.checkpoint(session.state())
+        yield from records.checkpoint(session.snapshot())
     yield from session.telling.flush()
 
 
@@ -256,14 +254,14 @@ class _Session:
             started=to_the_minute(iso_utc(header.get("startTime"))),
             metadata={"title": text_of(header.get("summary")), "parent_conversation_id": parent},
         )
-        self.telling = SessionBuilder(about)
+        self.telling = SessionBuilder(about, DIALECT)
         self._named = asdict(about)
 
-    def state(self) -> Json:
+    def snapshot(self) -> Json:
         """All that a longer file needs of this one, as JSON."""
         growing = [draft.native_id for draft in self.telling.queue.answers if draft.native_id not in self._called]
-        kept = {"view": self._view.state(), "growing": growing, "named": self._named, "branch": self._branch}
-        return self.telling.state() | kept
+        kept = {"view": self._view.snapshot(), "growing": growing, "named": self._named, "branch": self._branch}
+        return self.telling.snapshot() | kept
 
     def restore(self, state: Json) -> None:
         """Take up what `state` gave when the file was shorter. Raises CannotResume where the session has a new name since."""
@@ -298,7 +296,7 @@ class _Session:
             self._answer(record, at, position)
         elif record["type"] == "error":
             self.telling.queue.flag("api_error")
-        elif CANCELLED in words_of(record["content"]):
+        elif CANCELLED in visible_text(record["content"]):
             self.telling.queue.flag("interrupted")
         return None
 
@@ -306,17 +304,17 @@ class _Session:
         if at.native_id in self._prompts:
             return
         self._prompts.add(at.native_id)
-        sent = words_of(record.get("displayContent") or record["content"])
-        if typed(sent).startswith(INVESTIGATION) and self._branch == "main":
+        sent = visible_text(record.get("displayContent") or record["content"])
+        if strip_context(sent).startswith(INVESTIGATION) and self._branch == "main":
             self._branch = "sidechain"
             self.telling.info.metadata["parent_conversation_id"] = self.telling.info.conversation_id
             self.telling.info.conversation_id = f"{self.telling.info.conversation_id}/{self._stem}"
             at = Position(at.line, at.time, at.native_id, self._branch)
         pictures = sum("inlineData" in mapping_of(part) for part in list_of(record["content"]))
-        say_prompt(self.telling, sent, at, pictures)
+        add_prompt(self.telling, sent, at, pictures)
 
     def _answer(self, record: Json, at: Position, position: int) -> None:
-        words = words_of(record["content"])
+        words = visible_text(record["content"])
         words = "" if words in TAKEN_NOTES else words
         draft = self._begun.get(at.native_id)
         if draft is None:
@@ -338,7 +336,7 @@ class _Session:
             mapping_of(mapping_of(mapping_of(part).get("functionResponse")).get("response"))
             for part in list_of(call.get("result"))
         ]
-        output = answered(responses, failed=status == "error")
+        output = join_responses(responses, failed=status == "error")
         own = replace(at, time=call.get("timestamp") or at.time)
         if status != "cancelled":
             self.telling.add_result(call_id, output, own)

@@ -13,7 +13,14 @@ from dataclasses import dataclass
 from itertools import islice
 from urllib.parse import unquote
 
-from pastchats_memory.formats.agents.gemini.content import TAKEN_NOTES, answered, say_prompt, typed, words_of
+from pastchats_memory.formats.agents.gemini.content import (
+    TAKEN_NOTES,
+    add_prompt,
+    join_responses,
+    strip_context,
+    visible_text,
+)
+from pastchats_memory.formats.agents.gemini.dialect import DIALECT
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import (
     SAMPLE_RECORDS,
@@ -80,7 +87,7 @@ def _is_message(value: object) -> bool:
 
 def history_of(source: SourceFile) -> Iterator[Row]:
     """The turns in the order of the file, and what the tools answered that is worth a row."""
-    builder = SessionBuilder(_about(source))
+    builder = SessionBuilder(_about(source), DIALECT)
     for message in _messages(source):
         if isinstance(message, Unreadable):
             yield message
@@ -93,9 +100,9 @@ def history_of(source: SourceFile) -> Iterator[Row]:
 def _about(source: SourceFile) -> SessionInfo:
     """Which conversation it is, by what was said first, and what the client told the model before that."""
     opening = [item for item in islice(_messages(source), SAMPLE_RECORDS) if isinstance(item, _Message)]
-    told = [(message.role, words_of(message.parts)) for message in opening]
+    told = [(message.role, visible_text(message.parts)) for message in opening]
     setup = next((words for _, words in told if SETTING_UP in words), "")
-    said = ((role, typed(words) if role == "user" else words) for role, words in told)
+    said = ((role, strip_context(words) if role == "user" else words) for role, words in told)
     said = ((role, words) for role, words in said if words and words not in TAKEN_NOTES)
     folder = _FOLDER.search(setup)
     title = unquote(source.path.stem.removeprefix(SAVED)) if source.path.stem.startswith(SAVED) else ""
@@ -117,9 +124,9 @@ def _day(setup: str) -> str | None:
 
 def _tell(builder: SessionBuilder, message: _Message) -> None:
     at = Position(message.line)
-    words = words_of(message.parts)
+    words = visible_text(message.parts)
     if message.role == "user":
-        say_prompt(builder, words, at, sum("inlineData" in part for part in message.parts))
+        add_prompt(builder, words, at, sum("inlineData" in part for part in message.parts))
     elif words not in TAKEN_NOTES:
         builder.add_answer(words, at)
     for key, call in _numbered(message.parts, "functionCall"):
@@ -127,7 +134,7 @@ def _tell(builder: SessionBuilder, message: _Message) -> None:
     for key, answer in _numbered(message.parts, "functionResponse"):
         moment = _CALLED.search(text_of(answer.get("id")))
         own = Position(message.line, moment[1] if moment else None)
-        builder.add_result(key, answered([mapping_of(answer.get("response"))]), own)
+        builder.add_result(key, join_responses([mapping_of(answer.get("response"))]), own)
 
 
 def _numbered(parts: list[Json], kind: str) -> Iterator[tuple[str, Json]]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from pastchats_memory.files.foreign_sqlite import Database
 from pastchats_memory.formats.agents.opencode import files
+from pastchats_memory.formats.agents.opencode.dialect import DIALECT
 from pastchats_memory.formats.agents.opencode.files import Tree, tree_of
 from pastchats_memory.formats.agents.opencode.session import (
     Lines,
@@ -23,7 +24,7 @@ from pastchats_memory.formats.agents.opencode.session import (
     order_of,
 )
 from pastchats_memory.formats.agents.opencode.v2 import Captured, event_in, second_in
-from pastchats_memory.formats.base.format import Companions, Format, confident
+from pastchats_memory.formats.base.format import Companions, Format, confident, resume_with
 from pastchats_memory.formats.base.source import (
     BadJson,
     Element,
@@ -38,9 +39,6 @@ from pastchats_memory.formats.base.source import (
     text_of,
 )
 from pastchats_memory.model import Task, Turn, Unreadable
-
-FORMAT = "opencode"
-VERSION = 7
 
 SESSIONS = {"session": {"id", "project_id"}}
 TABLES = {"message": {"id", "session_id", "data"}, "part": {"id", "message_id", "data"}}
@@ -224,5 +222,8 @@ OPENCODE = Format(
     read=read,
     program="OpenCode, Kilo CLI",
     locations=lambda environment: iter([environment.data / "opencode", environment.data / "kilo"]),
+    dialect=lambda: DIALECT,
     companions=Companions((files.SESSION, files.MESSAGE), files.other_files, files.hidden_in),
+    verified="1.2.15 and betas of 2, 2026-11",
+    resume=resume_with("opencode", "--session"),  # https://opencode.ai/docs/cli
 )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from pastchats_memory.formats.agents.opencode.dialect import DIALECT
 from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, text_of
+from pastchats_memory.formats.base.tags import REMINDERS, without_spans
 from pastchats_memory.formats.base.tools import ToolResult, parse_call
-from pastchats_memory.formats.base.wrappers import REMINDERS, without_spans
 from pastchats_memory.model import Task, Turn
 from pastchats_memory.text.clean import IMAGE
 from pastchats_memory.text.dates import iso_utc
@@ -52,7 +53,7 @@ class Session:
             messages: each as it comes, oldest first; none is kept longer than the next one needs it.
 
         """
-        drafts = TurnQueue()
+        drafts = TurnQueue(DIALECT)
         for position, message in enumerate(messages):
             self._take(drafts, message)
             yield from drafts.pop_complete(position)

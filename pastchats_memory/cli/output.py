@@ -1,0 +1,169 @@
+"""Output to a screen or a pipe: JSON, warnings, tables that fit."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Protocol, TextIO
+
+import click
+import orjson
+
+from pastchats_memory.text.display import escape_controls, sanitise
+
+NARROWEST = 16
+"""Columns in which a text can still be read: a table that leaves it fewer is none."""
+_PIECES = re.compile(r"\s+|[^\s/\\_-]+[/\\_-]*|[/\\_-]+")
+
+
+def emit_json(body: Mapping[str, object]) -> None:
+    """Write one JSON object to stdout, on a line of its own."""
+    click.echo(escape_controls(orjson.dumps(body, option=orjson.OPT_NON_STR_KEYS).decode()))
+
+
+def warn(warnings: Iterable[str]) -> None:
+    """Each on stderr."""
+    for warning in warnings:
+        click.echo(hanging(f"Warning: {sanitise(warning)}", err=True), err=True)
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a person reads there, or types; the stream is None where the shell closed it."""
+    return stream is not None and stream.isatty()
+
+
+def width() -> int:
+    """Columns of the terminal; 100 where there is none."""
+    import shutil
+
+    return shutil.get_terminal_size((100, 24)).columns
+
+
+def table(rows: Sequence[Sequence[object]], headers: Sequence[str], stretch: int | tuple[int, ...]) -> str:
+    """Rows under headers, the column or columns `stretch` folded so that the whole fits the terminal, whose width they share.
+
+    Where they would get too little, the longest of the others are folded with them, and where that is not enough each row
+    takes lines of its own.
+    """
+    import tabulate
+
+    tabulate.MIN_PADDING = 0  # two blanks more beside each header would leave no room for the text at 80 columns
+    told = [stretch] if isinstance(stretch, int) else [*stretch]
+    cells = [[str(cell) for cell in row] for row in (headers, *rows)]
+    longest = [max(_columns(row[column]) for row in cells) for column in range(len(headers))]
+    folds = sorted(told, key=lambda column: longest[column])
+    whole = sorted({*range(len(headers))}.difference(folds), key=lambda column: longest[column])
+    room = width() - sum(longest[column] for column in whole) - 2 * (len(headers) - 1)
+    least = sum(min(NARROWEST, longest[column]) for column in folds)
+    while room < least and whole and longest[whole[-1]] > NARROWEST:
+        folds.append(whole.pop())
+        room += longest[folds[-1]]
+        least += NARROWEST
+    if room < least:
+        return "\n".join(_record(row, headers, told) for row in cells[1:])
+    for place, column in enumerate(sorted(folds, key=lambda column: longest[column])):
+        columns = min(longest[column], room // (len(folds) - place))
+        room -= columns
+        # No line of a table begins with what a transcript says, so what is folded in the first column is set in.
+        inset = " " if column == 0 and longest[column] > columns else ""
+        for row in cells:
+            row[column] = f"\n{inset}".join(folded(row[column], columns - len(inset)))
+    return tabulate.tabulate(cells[1:], headers=cells[0], tablefmt="simple", disable_numparse=True)
+
+
+def _record(row: Sequence[str], headers: Sequence[str], told: Sequence[int]) -> str:
+    """One row of a table that is too narrow for columns: its short cells behind their headers, the texts below, set in."""
+    room = max(NARROWEST, width() - 2)
+    named = ""
+    for place, (header, cell) in enumerate(zip(headers, row, strict=True)):
+        if place not in told and cell:
+            between = "\n" if _columns(f"{named} · {header} {cell}") > room else " · "
+            named += f"{between if named else ''}{header} {cell}"
+    first, *rest = folded(named, room)
+    below = [line for column in told if row[column] for line in folded(row[column], room)]
+    return "\n".join([first, *(f"  {line}" for line in (*rest, *below))])
+
+
+def folded(text: str, columns: int) -> list[str]:
+    """Lines of at most so many columns, broken between words and behind the separators of paths, within a word only at need."""
+    told = []
+    for line in text.split("\n"):
+        lines = [""]
+        for piece in _PIECES.findall(line):
+            while _columns(lines[-1]) + _columns(piece.rstrip()) > columns:
+                if not lines[-1]:
+                    fits = next((end for end in range(columns, 1, -1) if _columns(piece[:end]) <= columns), 1)
+                    lines[-1], piece = piece[:fits], piece[fits:]  # noqa: PLW2901 - what is left of it
+                lines.append("")
+            lines[-1] += piece if lines[-1] else piece.lstrip()
+        told += [line.rstrip() for line in lines if line.strip()]
+    return told or [""]
+
+
+def _columns(text: str) -> int:
+    """Of the longest line; of one with a character that nothing is known of, its characters."""
+    from wcwidth import wcswidth
+
+    return max(found if (found := wcswidth(line)) >= 0 else len(line) for line in text.split("\n"))
+
+
+def hanging(text: str, *, under: int | None = None, err: bool = False) -> str:
+    """The text as it is; on a terminal (of errors, if `err`) each line that is too long broken between words, its rest further in.
+
+    The rest begins `under` a column, if one is given; that of a quotation is quoted, too. Sources and quoted commands stay
+    whole, so that they can be copied; words are not broken at hyphens, since options of commands have them.
+    """
+    stream = sys.stderr if err else sys.stdout
+    if not is_terminal(stream):
+        return text
+    from wcwidth import wrap
+
+    lines = []
+    for line in text.split("\n"):
+        if line.startswith(("Source: ", "- [", "> $ ")) or _columns(line) <= width():
+            lines.append(line)
+            continue
+        margin = "> " if line.startswith("> ") else " " * (under or len(line) - len(line.lstrip()) + 4)
+        lines += wrap(line, width(), subsequent_indent=margin, break_on_hyphens=False) or [""]
+    return "\n".join(lines)
+
+
+def ending(text: str, columns: int) -> str:
+    """The end of a text, with `…` before it where something was left out."""
+    return text if len(text) <= columns else f"…{text[1 - columns :]}"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 turn`, `1,200 turns`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+class Step(Protocol):
+    """How far something is, in steps of its own."""
+
+    @property
+    def done(self) -> int:
+        """Steps."""
+
+    @property
+    def total(self) -> int:
+        """Steps."""
+
+
+@contextmanager
+def bar(unit: str, doing: str) -> Iterator[Callable[[Step], None]]:
+    """A bar with rate and time left on a terminal, silence elsewhere."""
+    if not is_terminal(sys.stderr):
+        yield lambda _: None
+        return
+    from tqdm import tqdm
+
+    with tqdm(unit=f" {unit}", leave=False, desc=doing, file=sys.stderr) as shown:
+
+        def step(progress: Step) -> None:
+            shown.total = progress.total
+            shown.update(progress.done - shown.n)
+
+        yield step

@@ -1,0 +1,115 @@
+"""How agents spell what all of them have: tools, results of tools, and text in the user's place.
+
+The base holds the mechanism and the spellings that several agents share. Each agent adds its own spellings in its own
+module, and hands its dialect to the SessionBuilder. `registry.any_dialect` unites all for files of an unknown agent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pastchats_memory.formats.base.questions import AnswerParser, parse_json_answers, parse_pairs
+
+Spelling = TypeVar("Spelling")
+
+
+@dataclass(frozen=True, slots=True)
+class UserText:
+    """What a person typed of a text in the user's role, without what programs put there."""
+
+    text: str = ""
+    """The person's words; `/x args` and `! command` for commands; empty if a program wrote all of it."""
+    is_command: bool = False
+    bash_output: str = ""
+    """The output of a `!` command of the person."""
+    bash_failed: bool = False
+    """The `!` command wrote to its error channel only."""
+    is_interruption: bool = False
+    """The text is the client's note that the person stopped the turn before."""
+    is_summary: bool = False
+    """The text is the client's summary of an earlier conversation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """Spellings of one agent, or of several: `COMMON | Dialect(noise=…)`."""
+
+    commands: frozenset[str] = frozenset()
+    """Commands, without their slash and in small letters, that steer the client and ask the model nothing."""
+    prompts: tuple[Callable[[str], UserText], ...] = ()
+    """Each takes one client's wrappers off a text in the user's role."""
+    todo_tools: frozenset[str] = frozenset()
+    """Tools whose call replaces the whole todo list; names as `model.folded` writes them."""
+    question_tools: frozenset[str] = frozenset()
+    """Tools that ask the person; names in small letters without separators."""
+    answers: tuple[AnswerParser, ...] = ()
+    """Each parses the result of such a tool, or returns None for another spelling."""
+    editors: tuple[str, ...] = ()
+    """Endings of names of tools whose `command` names an action on a file, and is not for a shell."""
+    whole_editors: frozenset[str] = frozenset()
+    """Whole names of such tools."""
+    polling: tuple[str, ...] = ()
+    """Beginnings of calls that read the output of a command in the background."""
+    never_ran: tuple[str, ...] = ()
+    """Beginnings of results, without an exit code, of a command that could not be started."""
+    noise: tuple[str, ...] = ()
+    """Beginnings of errors between agent and client that are not worth a row."""
+    refusals: tuple[str, ...] = ()
+    """Phrases in such an error after which it quotes why the person refused."""
+
+    def __or__(self, other: Dialect) -> Dialect:
+        """Return the spellings of both; those of `self` are tried first."""
+        return Dialect(
+            commands=self.commands | other.commands,
+            prompts=_union(self.prompts, other.prompts),
+            todo_tools=self.todo_tools | other.todo_tools,
+            question_tools=self.question_tools | other.question_tools,
+            answers=_union(self.answers, other.answers),
+            editors=_union(self.editors, other.editors),
+            whole_editors=self.whole_editors | other.whole_editors,
+            polling=_union(self.polling, other.polling),
+            never_ran=_union(self.never_ran, other.never_ran),
+            noise=_union(self.noise, other.noise),
+            refusals=_union(self.refusals, other.refusals),
+        )
+
+    def parse_prompt(self, text: str) -> UserText:
+        """Return what the person typed of a text in the user's role, without the wrappers of each client in turn."""
+        typed = UserText(text)
+        for parse in self.prompts:
+            typed = parse(typed.text)
+            if not typed.text or typed.is_command or typed.is_summary:
+                break
+        return typed
+
+
+def _union(first: tuple[Spelling, ...], second: tuple[Spelling, ...]) -> tuple[Spelling, ...]:
+    return tuple(dict.fromkeys((*first, *second)))
+
+
+COMMON = Dialect(
+    commands=frozenset({
+        "add-dir", "agents", "allowed-tools", "bashes", "bug", "chrome", "clear", "color", "compact", "config", "context",
+        "copy", "cost", "desktop", "diff", "doctor", "effort", "exit", "export", "extra-usage", "fast", "feedback",
+        "files", "help", "hooks", "ide", "install-github-app", "install-slack-app", "keybindings", "listen", "login",
+        "logout", "mcp", "memory", "migrate-installer", "mobile", "model", "output-style", "passes", "permissions",
+        "plugin", "plugins", "privacy-settings", "quit", "release-notes", "reload-plugins", "remote-control",
+        "remote-env", "rename", "reset", "resume", "rewind", "sandbox", "settings", "skills", "stats", "status",
+        "statusline", "stickers", "tag", "tasks", "terminal-setup", "theme", "todos", "upgrade", "usage", "vim", "voice",
+    }),
+    todo_tools=frozenset({
+        "todowrite", "todo_write", "write_todos", "update_plan", "update_todo_list", "manage_todo_list", "todo", "todos",
+        "updatetodos", "update_todos", "update_todo", "updatetodolist", "todo_update", "settodolist", "set_todo_list",
+        "todolist", "checklist",
+    }),
+    question_tools=frozenset({"askuserquestion", "askuser", "requestuserinput", "question", "askquestion", "askquestions"}),
+    editors=(
+        "text_editor", "file_editor", "str_replace_editor", "str-replace-editor", "str_replace_based_edit_tool", "fs_write", "fs_read",
+    ),
+    whole_editors=frozenset({"editor", "read", "write"}),
+    answers=(parse_pairs, parse_json_answers),
+    noise=("EISDIR",),
+)  # fmt: skip
+"""Spellings that more than one agent has."""

@@ -1,0 +1,259 @@
+"""Todo lists and plans that agents keep by tool calls: a call replaces the list, or makes or changes one task.
+
+A reader passes every call to a `TodoLists`, and takes the tasks at the end of the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from pastchats_memory.formats.base.dialect import COMMON, Dialect
+from pastchats_memory.formats.base.source import BadJson, Json, list_of, mapping_of, parse_json, text_of
+from pastchats_memory.formats.base.tasks import names_of, short_hash, titled, word_of
+from pastchats_memory.model import RESOLVED, Task, TaskLink, TaskState, folded, priority_of, status_of
+
+LIST_KEYS = ("todos", "plan", "items", "todoList", "todo_list", "tasks", "steps", "content", "checklist")
+TEXT_KEYS = ("content", "step", "text", "title", "description", "subject", "name")
+DROPPED = "dropped"
+"""The state of an open line when a list without it replaced its list."""
+
+_BOX = re.compile(r"\s*(?:(?:[-*+]|\d+[.)])\s+)?\[([ xX~\-/]|completed|in_progress|pending)\]\s+(\S.*)")
+"""A line of a checklist; Droid writes the state as a word."""
+_BOX_STATES = {
+    " ": "pending",
+    "x": "completed",
+    "X": "completed",
+    "-": "in_progress",
+    "/": "in_progress",
+    "~": "in_progress",
+}
+_MADE = re.compile(r"Task #?(\d+) created")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a list."""
+
+    text: str
+    status: str
+    priority: int | None = None
+    id: str = ""
+    """Its id within the list, if the agent gives one."""
+
+
+@dataclass(slots=True)
+class _TrackedTask:
+    task: Task
+    states: list[TaskState] = field(default_factory=list)
+    last: str = ""
+    """The last raw state, also from before the file grew."""
+
+    def set_status(self, raw: str, at: str | None) -> None:
+        if raw and self.last != raw:
+            self.states.append(TaskState(status_of(raw), raw, at))
+            self.last = raw
+
+
+class TodoLists:
+    """The lists of the conversations of one file."""
+
+    def __init__(self, dialect: Dialect = COMMON) -> None:
+        self._todo_tools = dialect.todo_tools
+        self._lists: dict[str, dict[str, _TrackedTask]] = {}
+        self._tasks: dict[tuple[str, str], _TrackedTask] = {}
+        self._texts: dict[str, dict[str, str]] = {}
+        """Texts of a conversation's list by the ids of its lines."""
+        self._created: dict[str, tuple[str, Json, str | None, int]] = {}
+
+    def add_call(
+        self, name: str, value: object, conversation: str, *, at: str | None, line: int, call_id: str = ""
+    ) -> None:
+        """Add a tool call: its name, its arguments as an object or as JSON text, its time and its line."""
+        arguments = (
+            value if isinstance(value, dict) else mapping_of(parse_json(value) if isinstance(value, str) else None)
+        )
+        match folded(re.split(r"\.|__", name)[-1]):
+            case kind if kind in self._todo_tools:
+                if arguments.get("merge") is True:
+                    self._merge(conversation, arguments, at, line)
+                elif (entries := entries_of(arguments)) is not None:
+                    self._replace(conversation, entries, at, line)
+            case "taskcreate":
+                self._created[call_id] = (conversation, arguments, at, line)
+            case "taskupdate":
+                self._update(conversation, arguments, at, line)
+        if isinstance(progress := arguments.get("task_progress"), str):
+            self._replace(conversation, _boxes(progress), at, line)
+
+    def add_result(self, call_id: str, output: object, text: str = "") -> None:
+        """Add the result of a call: a created task takes its number from the output or from the text."""
+        if call_id not in self._created:
+            return
+        conversation, arguments, at, line = self._created.pop(call_id)
+        found = _MADE.search(text)
+        number = word_of(mapping_of(mapping_of(output).get("task")).get("id")) or (found[1] if found else "")
+        if number and text_of(arguments.get("subject")):
+            tracked = _TrackedTask(task_of_list(arguments, conversation, number, line=line))
+            tracked.set_status("pending", at)
+            self._tasks[conversation, number] = tracked
+
+    def tasks(self, cwd: str | None = None, project: str | None = None) -> Iterator[Task]:
+        """Yield every task with its states, the current one last."""
+        for tracked in (
+            *(tracked for lines in self._lists.values() for tracked in lines.values()),
+            *self._tasks.values(),
+        ):
+            states = tuple(tracked.states)
+            raw = states[-1].raw if states else ""
+            if raw == "deleted" or not states:  # nothing new since the file grew
+                continue
+            closed = states[-1].at if states[-1].status in RESOLVED else None
+            yield tracked.task._replace(states=states, status_raw=raw, closed_at=closed, cwd=cwd, project=project,
+                created_at=states[0].at if states else None, updated_at=states[-1].at if states else None,
+            )  # fmt: skip
+
+    def snapshot(self) -> Json:
+        """Return the lists as JSON."""
+        lists = {
+            name: [[tracked.task.title, tracked.last] for tracked in of.values()] for name, of in self._lists.items()
+        }
+        tasks = [
+            [*key, tracked.task.title, tracked.task.description, tracked.last] for key, tracked in self._tasks.items()
+        ]
+        created = [[call_id, *call] for call_id, call in self._created.items()]
+        return {"lists": lists, "tasks": tasks, "created": created, "texts": self._texts}
+
+    def restore(self, snapshot: Json) -> None:
+        """Restore the lists from a snapshot of the shorter file."""
+        for conversation, texts in mapping_of(snapshot.get("texts")).items():
+            self._texts[conversation] = {id_: text_of(text) for id_, text in mapping_of(texts).items()}
+        for conversation, entries in mapping_of(snapshot.get("lists")).items():
+            known = self._lists.setdefault(conversation, {})
+            for title, last in (map(text_of, list_of(entry)) for entry in list_of(entries)):
+                known[short_hash(title)] = _TrackedTask(
+                    task_of_todo(Entry(title, last), conversation, line=0), last=last
+                )
+        for entry in list_of(snapshot.get("tasks")):
+            conversation, number, subject, description, last = map(text_of, list_of(entry))
+            fields: Json = {"subject": subject, "description": description}
+            self._tasks[conversation, number] = _TrackedTask(
+                task_of_list(fields, conversation, number, line=0), last=last
+            )
+        for call_id, *call in map(list_of, list_of(snapshot.get("created"))):
+            owner, arguments, at, line = call
+            self._created[text_of(call_id)] = (
+                text_of(owner),
+                mapping_of(arguments),
+                text_of(at) or None,
+                int(str(line)),
+            )
+
+    def _replace(self, conversation: str, entries: list[Entry], at: str | None, line: int) -> None:
+        known = self._lists.setdefault(conversation, {})
+        texts = {short_hash(entry.text) for entry in entries}
+        for name, tracked in known.items():
+            if name not in texts and status_of(tracked.last) not in RESOLVED:
+                tracked.set_status(DROPPED, at)
+        self._texts[conversation] = {}
+        for entry in entries:
+            self._keep(conversation, entry, at, line)
+
+    def _keep(self, conversation: str, entry: Entry, at: str | None, line: int) -> None:
+        tracked = _TrackedTask(task_of_todo(entry, conversation, line=line))
+        self._lists.setdefault(conversation, {}).setdefault(short_hash(entry.text), tracked).set_status(
+            entry.status, at
+        )
+        if entry.id:
+            self._texts.setdefault(conversation, {})[entry.id] = entry.text
+
+    def _merge(self, conversation: str, arguments: Json, at: str | None, line: int) -> None:
+        """Change lines of a list: a line with a known id may leave out its text."""
+        texts = self._texts.get(conversation, {})
+        for fields in map(mapping_of, list_of(arguments.get("todos"))):
+            entry = entry_of({"content": texts.get(word_of(fields.get("id")), "")} | fields)
+            if entry is not None:
+                self._keep(conversation, entry, at, line)
+
+    def _update(self, conversation: str, arguments: Json, at: str | None, line: int) -> None:
+        number = word_of(arguments.get("taskId"))
+        tracked = self._tasks.get((conversation, number))
+        if tracked is None:
+            return
+        changed = task_of_list(
+            {"subject": tracked.task.title, "description": tracked.task.description} | arguments,
+            conversation,
+            number,
+            line=line,
+        )
+        tracked.task = changed._replace(
+            line=tracked.task.line, links=tuple(dict.fromkeys((*tracked.task.links, *changed.links)))
+        )
+        tracked.set_status(text_of(arguments.get("status")), at)
+
+
+def entries_of(arguments: Json) -> list[Entry] | None:
+    """Return the list in a call's arguments: objects, texts, or a checklist in one text; None without one."""
+    for key in LIST_KEYS:
+        value = arguments.get(key)
+        if isinstance(value, str):
+            parsed = parse_json(value)
+            if isinstance(parsed, BadJson) or not isinstance(parsed, list):
+                return _boxes(value)
+            value = parsed
+        if isinstance(value, list):
+            found = (entry_of(item) if isinstance(item, dict) else _of_text(item) for item in value)
+            return [entry for entry in found if entry is not None]
+    return None
+
+
+def entry_of(fields: Json) -> Entry | None:
+    """Return a line of a list from its object, or None without a text."""
+    text = next((text for key in TEXT_KEYS if (text := text_of(fields.get(key)).strip())), "")
+    status = text_of(fields.get("status")) or (
+        "completed" if fields.get("completed") is True or fields.get("done") is True else "pending"
+    )
+    return Entry(text, status, priority_of(fields.get("priority")), word_of(fields.get("id"))) if text else None
+
+
+def _of_text(value: object) -> Entry | None:
+    text = text_of(value).strip()
+    return Entry(text, "pending") if text else None
+
+
+def _boxes(text: str) -> list[Entry]:
+    found = (_BOX.match(line) for line in text.split("\n"))
+    return [Entry(box[2].strip(), _BOX_STATES.get(box[1], box[1])) for box in found if box]
+
+
+def task_of_todo(entry: Entry, conversation: str, *, line: int) -> Task:
+    """Return the task of a line of a conversation's list, which its text identifies."""
+    return Task(
+        native_id=f"{conversation[:8]}-{short_hash(entry.text)}",
+        title=titled(entry.text),
+        line=line,
+        scope=f"conversation:{conversation}",
+        type="subtask" if entry.text.startswith(("↳", "- ")) else "task",
+        status_raw=entry.status,
+        priority=entry.priority,
+        conversation_id=conversation,
+        metadata={"format": "todo-list"},
+    )
+
+
+def task_of_list(fields: Json, session: str, number: str, *, line: int) -> Task:
+    """Return a numbered task from the call that made or changed it, or from its file."""
+    blocked = names_of(fields.get("blockedBy")) + names_of(fields.get("addBlockedBy"))
+    owner = text_of(fields.get("owner"))
+    return Task(
+        native_id=f"{session[:8]}-{number}",
+        title=titled(text_of(fields.get("subject")) or f"Task {number}"),
+        line=line,
+        scope=f"conversation:{session}",
+        description=text_of(fields.get("description")).strip(),
+        status_raw=text_of(fields.get("status")),
+        links=tuple(TaskLink("depends", f"{session[:8]}-{name}") for name in blocked),
+        conversation_id=session,
+        metadata={"format": "task-list"} | ({"assignee": owner} if owner else {}),
+    )

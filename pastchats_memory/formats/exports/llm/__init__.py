@@ -1,0 +1,155 @@
+"""Logs of the `llm` tool: its database, and what `llm logs` prints of it as JSON and as Markdown.
+
+Each response has its prompt beside it. Times are UTC without an offset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from pastchats_memory.files.foreign_sqlite import Database
+from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.locations import Environment
+from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
+from pastchats_memory.formats.base.source import (
+    Element,
+    Json,
+    Places,
+    Record,
+    SourceFile,
+    list_of,
+    mapping_of,
+    text_of,
+)
+from pastchats_memory.formats.base.tools import ToolResult
+from pastchats_memory.formats.exports.llm.database import read_rows
+from pastchats_memory.formats.exports.llm.printed import is_printed_log, parse_entries
+from pastchats_memory.model import Turn, Unreadable
+from pastchats_memory.text.clean import shortened
+
+FORMAT = "llm-logs"
+VERSION = 4
+
+ROW = frozenset({"prompt", "response", "model"})
+LineOf = Callable[[str], int]
+"""The line of what stands in a row under a key."""
+
+
+def recognise(source: SourceFile) -> bool:
+    """Whether it is the tool's database or one of its two ways to print it."""
+    if source.shape == "sqlite":
+        return source.tables.get("responses", frozenset()) >= ROW | {"conversation_id"} or _is_early(source)
+    if source.shape == "jsonl":
+        return any(_is_row(record) for record in source.sample)
+    if source.shape == "json":
+        return any(_is_row(item) for item in list_of(source.outline))
+    return source.shape == "markdown" and is_printed_log(source.head)
+
+
+def _is_early(source: SourceFile) -> bool:
+    return source.tables.get("logs", source.tables.get("log", frozenset())) >= ROW
+
+
+def _is_row(value: object) -> bool:
+    fields = mapping_of(value)
+    return fields.keys() >= ROW and "datetime_utc" in fields
+
+
+def read(source: SourceFile) -> Iterator[Turn | Unreadable]:
+    """A prompt and its answer for each response, in the order in which they were logged, in the database by conversation."""
+    if source.shape == "sqlite":
+        yield from source.from_database(_read_database)
+        return
+    conversations = _Conversations()
+    if source.shape == "markdown":
+        for row in (entry.row() for entry in parse_entries(source.text)):
+            lines = mapping_of(row["lines"])
+            yield from conversations.turns(row, lambda key, lines=lines: lines[key])  # type: ignore[misc] # numbers, as `row` made them
+    else:
+        for item in source.records() if source.shape == "jsonl" else source.elements():
+            if isinstance(item, Unreadable):
+                yield item
+            elif _is_row(item.value):
+                yield from conversations.turns(mapping_of(item.value), _line_of(item))
+            else:
+                yield Unreadable(str(source.path), item.line, "no response of llm")
+    yield from conversations.flush()
+
+
+def _read_database(database: Database) -> Iterator[Turn]:
+    conversations = _Conversations()
+    for row in read_rows(database):
+        yield from conversations.turns(row, lambda _: 1)
+    yield from conversations.flush()
+
+
+def _line_of(item: Record | Element) -> LineOf:
+    places, row = Places(item.text if isinstance(item, Element) else "", item.line), mapping_of(item.value)
+    return lambda key: places.line(text_of(row.get(key)))
+
+
+class _Conversations:
+    """The turns of the conversation that was told last."""
+
+    def __init__(self) -> None:
+        self._builder = SessionBuilder(SessionInfo())
+        self._systems: set[tuple[str | None, str]] = set()
+        """System prompts of conversations: each response repeats them."""
+
+    def flush(self) -> Iterator[Turn]:
+        """What a further response could have added to."""
+        yield from self._builder.queue.flush()
+
+    def turns(self, row: Json, line_of: LineOf) -> Iterator[Turn]:
+        """The results of tools that were sent with the prompt, the prompt, the answer and its calls; a system prompt once."""
+        conversation = text_of(row.get("conversation_id")) or text_of(row.get("id")) or None
+        if conversation != self._builder.info.conversation_id:
+            yield from self.flush()
+            self._builder = SessionBuilder(
+                SessionInfo(conversation, metadata={"title": text_of(row.get("conversation_name"))})
+            )
+        builder, own_id = self._builder, text_of(row.get("id"))
+
+        def at(key: str) -> Position:
+            return Position(line_of(key), row.get("datetime_utc"), own_id)
+
+        system = text_of(row.get("system"))
+        if system and (conversation, system) not in self._systems:
+            self._systems.add((conversation, system))
+            builder.add_turn("system", "prompt", system, at("system"))
+        self._results(row)
+        attached = [mapping_of(item) for item in list_of(row.get("attachments"))]
+        pieces = [text_of(mapping_of(item).get("content")) for item in list_of(row.get("prompt_fragments"))]
+        words = "\n\n".join([text_of(row.get("prompt")), *(shortened(piece) for piece in pieces)]).strip()
+        builder.add_prompt(words, at("prompt"), sum(text_of(item.get("type")).startswith("image") for item in attached))
+        model = text_of(row.get("resolved_model")) or text_of(row.get("model"))
+        builder.add_answer(text_of(row.get("response")), at("response"), model)
+        for call in map(mapping_of, list_of(row.get("tool_calls"))):
+            builder.add_call(
+                text_of(call.get("tool_call_id")), text_of(call.get("name")) or "tool", call.get("arguments")
+            )
+        yield from builder.queue.pop_complete(0)
+
+    def _results(self, row: Json) -> None:
+        for result in map(mapping_of, list_of(row.get("tool_results"))):
+            call_id, fault = text_of(result.get("tool_call_id")), text_of(result.get("exception"))
+            if not self._builder.awaits_result(call_id):
+                self._builder.add_call(call_id, text_of(result.get("name")) or "tool", None)
+            output = ToolResult(text_of(result.get("output")) or fault, failed=bool(fault))
+            self._builder.add_result(call_id, output, Position(1, row.get("datetime_utc")))
+
+
+def locations(environment: Environment) -> Iterator[Path]:
+    """Yield the database of the tool."""
+    yield environment.folder("LLM_USER_PATH", environment.programs / "io.datasette.llm") / "logs.db"
+
+
+LLM_LOGS = Format(
+    name="llm-logs",
+    version=4,
+    detect=confident(recognise, 90),
+    read=read,
+    program="llm",
+    locations=locations,
+)

@@ -1,0 +1,223 @@
+"""Suggest a map of keys for JSON of unknown shape, from the names and values of its columns.
+
+A dry run prints the suggestion as a `--map` line. Nothing is read by it until the user gives that line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from pastchats_memory.formats.base.source import Json, mapping_of
+from pastchats_memory.formats.generic.containers import select_conversations
+from pastchats_memory.formats.generic.key_map import KeyMap, read_word
+from pastchats_memory.formats.generic.message import is_answer_key, is_prose, is_question_key, read_time
+from pastchats_memory.formats.generic.roles import (
+    LONGEST_WORD,
+    OTHER_SIDE,
+    SIDES,
+    has_word,
+    is_doubtful_key,
+    is_role_key,
+    role_of,
+    split_words,
+    vocabulary,
+)
+
+Row = Mapping[str, object]
+"""Values of a record by dotted key."""
+
+DEEPEST = 8
+DEEPEST_KEY = 4
+MOST_ROWS = 200
+"""Rows of a table by which it is judged."""
+MOST_COLUMNS = 60
+MOST_WORDS = 12
+"""Different words for speakers in a conversation."""
+MOST_TABLES = 100
+MOST_TRIED = 5
+"""Maps that are tried on the whole value."""
+PROSE_SHARE = 0.5
+"""Share of a column's values that must be prose for it to hold texts."""
+WIDEST_ROW = 8
+
+
+@dataclass(slots=True)
+class Table:
+    """The records that stand at one place of a document."""
+
+    rows: list[Row] = field(default_factory=list)
+
+    def column(self, key: str) -> list[object]:
+        """Return the values of a column that are there."""
+        return [value for row in self.rows if (value := row.get(key)) is not None]
+
+    @property
+    def keys(self) -> list[str]:
+        """Return the keys of the columns in the order of the file."""
+        return list(dict.fromkeys(key for row in self.rows for key in row))[:MOST_COLUMNS]
+
+
+def suggest_map(value: object) -> KeyMap | None:
+    """Suggest a map for the conversations in a value; None if no table looks like one."""
+    tables: dict[tuple[str, ...], Table] = {}
+    for place, rows in _walk(value, (), 0):
+        is_other = any(has_word(key, vocabulary().other_list_words) for key in place)
+        if not is_other and (len(tables) < MOST_TABLES or place in tables):
+            table = tables.setdefault(place, Table())
+            table.rows += rows[: MOST_ROWS - len(table.rows)]
+    largest = sorted(tables.values(), key=lambda table: len(table.rows), reverse=True)
+    suggested = (key_map for table in largest if (key_map := _suggest_for_table(table)) is not None)
+    return next((key_map for key_map in islice(suggested, MOST_TRIED) if _reads_both_sides(key_map, value)), None)
+
+
+def _reads_both_sides(key_map: KeyMap, value: object) -> bool:
+    conversations = select_conversations(key_map.find_conversations(value))
+    return {message.speaker.role for one in conversations for message in one.messages} >= SIDES
+
+
+def _walk(value: object, place: tuple[str, ...], depth: int) -> Iterator[tuple[tuple[str, ...], list[Row]]]:
+    """Yield the tables of a value with the keys down to them."""
+    if depth > DEEPEST or not isinstance(value, dict | list):
+        return
+    if isinstance(value, list):
+        yield place, _rows_of(value)
+        for item in value:
+            yield from _walk(item, place, depth + 1)
+        return
+    yield (*place, "#columns"), _rows_of_columns(value)
+    yield (*place, "#values"), _rows_of([inner for inner in value.values() if isinstance(inner, dict)])
+    for key, inner in value.items():
+        yield from _walk(inner, (*place, key), depth + 1)
+
+
+def _rows_of(items: Sequence[object]) -> list[Row]:
+    """Return the rows of a list of objects, or of a list of short lists of one width."""
+    sample = items[:MOST_ROWS]
+    if all(isinstance(item, dict) for item in sample):
+        return [_flatten(mapping_of(item)) for item in sample]
+    lists = [item for item in sample if isinstance(item, list)]
+    widths = {len(item) for item in lists}
+    if len(lists) == len(sample) and len(widths) == 1 and 1 < max(widths) <= WIDEST_ROW:
+        return [{str(place): value for place, value in enumerate(item)} for item in lists]
+    return []
+
+
+def _rows_of_columns(fields: Json) -> list[Row]:
+    columns = {key: value for key, value in fields.items() if isinstance(value, list) and value}
+    if len(columns) < len(("role", "text")) or len({len(column) for column in columns.values()}) > 1:
+        return []
+    rows = zip(*(column[:MOST_ROWS] for column in columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def _flatten(fields: Json, prefix: str = "", depth: int = 0) -> dict[str, object]:
+    row: dict[str, object] = {}
+    for key, value in fields.items():
+        if isinstance(value, dict) and depth < DEEPEST_KEY:
+            row |= _flatten(value, f"{prefix}{key}.", depth + 1)
+        elif not isinstance(value, dict | list):
+            row[prefix + key] = value
+        if len(row) > MOST_COLUMNS:
+            break
+    return row
+
+
+def _suggest_for_table(table: Table) -> KeyMap | None:
+    texts = sorted((key for key in table.keys if _holds_texts(table, key)), key=lambda key: _rank_text(table, key))
+    if not texts:
+        return None
+    time = next((key for key in table.keys if key not in texts and _holds_times(table, key)), "")
+    conversation = next((key for key in table.keys if key not in (*texts, time) and _names_threads(table, key)), "")
+    roles = [key for key in table.keys if key not in (*texts, time)]
+    for role in sorted(roles, key=lambda key: not _is_role_like(key)):
+        if (words := _read_roles(table, role)) is not None:
+            return KeyMap(role, texts[0], time, conversation if conversation != role else "", words=words)
+    if sides := _find_sides(texts):
+        return KeyMap(time=time, conversation=conversation, sides=sides)
+    return None
+
+
+def _holds_texts(table: Table, key: str) -> bool:
+    values = table.column(key)
+    texts = [value for value in values if isinstance(value, str) and value.strip()]
+    is_named = not has_word(_last(key), vocabulary().not_text_key_words)
+    return is_named and len(texts) == len(values) > 0 and sum(map(is_prose, texts)) >= PROSE_SHARE * len(texts)
+
+
+def _rank_text(table: Table, key: str) -> tuple[bool, float]:
+    """Return a sort key: names of texts first, then the columns with the longest texts."""
+    lists = vocabulary()
+    is_named = has_word(_last(key), lists.text_key_words) or _last(key) in lists.text_keys
+    values = table.column(key)
+    return not is_named, -sum(len(str(value)) for value in values) / len(values)
+
+
+def _holds_times(table: Table, key: str) -> bool:
+    values = table.column(key)
+    return bool(values) and all(map(read_time, values))
+
+
+def _names_threads(table: Table, key: str) -> bool:
+    values = table.column(key)
+    is_whole = len(values) == len(table.rows) and all(read_word(value) is not None for value in values)
+    words = split_words(_last(key))
+    return is_whole and bool(words) and not vocabulary().thread_words.isdisjoint((words[0], words[-1]))
+
+
+def _is_role_like(key: str) -> bool:
+    last = _last(key)
+    return is_role_key(last) or is_doubtful_key(last)
+
+
+def _read_roles(table: Table, key: str) -> tuple[tuple[str, str], ...] | None:
+    """Return the words of a column that need a role in the map, or None if it does not name both sides."""
+    words = [word for value in table.column(key) if (word := read_word(value)) is not None]
+    different = list(dict.fromkeys(word.lower() for word in words))
+    is_repeated = len(different) <= max(len(SIDES), len(words) // 2)
+    is_short = len(different) <= MOST_WORDS and all(len(word) <= LONGEST_WORD for word in different)
+    if len(words) * 2 < len(table.rows) or not is_repeated or not is_short:
+        return None
+    if {*different} <= {"0", "1"} or {*different} <= {"true", "false"}:
+        side = _side_of(_last(key))
+        return (
+            tuple((word, side if word in ("1", "true") else OTHER_SIDE[side]) for word in sorted(different))
+            if side
+            else None
+        )
+    roles = {word: role_of(word) or _side_of(word) for word in different}
+    if not {role for role in roles.values() if role} >= SIDES:
+        return None
+    return tuple((word, role) for word, role in roles.items() if role and role_of(word) is None)
+
+
+def _side_of(name: str) -> str | None:
+    """Return the side that a key or a word names."""
+    lists = vocabulary()
+    sides = {role for word in split_words(name) if (role := role_of(word)) in SIDES}
+    if len(sides) == 1:
+        return sides.pop()
+    words = set(split_words(name)) or {name}
+    if words & lists.suggested_user_words or is_question_key(name):
+        return "user"
+    return "assistant" if words & lists.suggested_assistant_words or is_answer_key(name) else None
+
+
+def _find_sides(texts: list[str]) -> tuple[tuple[str, str], ...]:
+    """Return the columns of a question and its answer: by their names, or as the two places of a list."""
+    if sorted(texts) == ["0", "1"]:
+        return (("user", "0"), ("assistant", "1"))
+    sides: dict[str, str] = {}
+    for key in sorted(texts):
+        named = next((side for part in reversed(key.split(".")) if (side := _side_of(part)) in SIDES), None)
+        if named:
+            sides.setdefault(named, key)
+    rest = [key for key in texts if key not in sides.values()]
+    if len(sides) == 1 and len(rest) == 1:
+        sides[OTHER_SIDE[next(iter(sides))]] = rest[0]
+    return tuple(sorted(sides.items(), reverse=True)) if sides.keys() >= SIDES else ()
+
+
+def _last(key: str) -> str:
+    return key.rpartition(".")[2]

@@ -1,0 +1,138 @@
+"""Parse the notes that editors' chats write between the words when a chat is copied or exported: commands, reads, edits.
+
+`Copy All` of VS Code's chat writes `octocat: words` and `GitHub Copilot: words` (in some versions `# octocat: words` and
+`**GitHub Copilot:** words`), and its notes as paragraphs. Cursor's exports fold edits away. The exports of Windsurf's
+and Antigravity's Cascade write their notes in italics, and notes about the work on a prompt below that prompt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import pairwise, takewhile
+from typing import NamedTuple
+from urllib.parse import unquote
+
+COPILOT = "GitHub Copilot"
+
+HEADED, BOLD = "# ", "**"
+"""What some versions write before the name of an account, and around Copilot's."""
+MOST_LINES = 2000
+"""Of a command, of what a tool was given, of an edit that is folded away."""
+
+_SIGNED = re.compile(r"((?:# )?[^\s#*][^:\n]{0,38}): (?=\S)")
+"""The name of an account, which GitHub lets have 39 characters."""
+_RUN = re.compile(r"Ran terminal command: {1,2}(?=\S)|\*User accepted the command `")
+_RUN_ENDS = re.compile(r"` ?\*\Z")
+_HEREDOC = re.compile(r"(?<!<)<<-?\s?['\"]?([A-Za-z_]\w{0,39})")
+"""Neither a here-string (`<<< word`) nor a shift (`1 << 4`)."""
+_INPUT = "Completed with input: "
+_NOTE = re.compile(
+    r"Created \d{1,4} todos\Z|Checked background terminal output\Z|Read changed files in the active git repository\Z"
+    r"|Read \[[^\]]{1,200}\]\(file:.*\Z|.{0,40}\[\]\(file:.*\Z|The string to replace was not found in the file\.\Z"
+    r"|\w{1,20}(?:: \*.{1,300}\* \(\d{1,3}/\d{1,3}\)| \(\d{1,3}/\d{1,3}\) _.{1,300}_)\Z"
+    r"|Searched .{0,20}`.{1,400}, \w{1,6} [a-z]{5,7}\Z"
+    r"|Continue to iterate\?\Z|Copilot has been working on this problem for a while\.|\[object Object\]\Z"
+    r"|\*(?:Edited relevant file|Checked command status|Updated todo list|(?:Grep s|S)earched [^*]{1,300}"
+    r"|(?:Viewed|Analyzed|Listed directory|Deleted|Created|Generated) \[[^*]{1,600}|User (?:rejected|cancell?ed) the command `.*) ?\*\Z"
+)
+"""A link without words is VS Code's own, in whichever language it notes something."""
+_FENCE = re.compile(r"(`{3,4})\w{0,20}\Z")
+_EDIT = re.compile(
+    r"Made changes\.\Z|(?:Created|Edited|Replacing \d{1,6} lines .{0,40}in) \[[^\]]{0,200}\]\((?P<uri>file:[^)\n]{1,2000})"
+    r"|\[\]\((?P<created>file:[^)\n]{1,2000})\) が作成されました\Z|<details><summary>Edit file: (?P<path>[^<\n]{1,1000})</summary>\Z"
+)
+_USED = re.compile(r"(?:Using \"|Ran `)([^\"`]{1,80})[\"`]\Z")
+_DRIVE = re.compile(r"/(?=[A-Za-z]:/)")
+
+
+class EditorAction(NamedTuple):
+    """What the agent did: a command that it ran, a file that it changed, a tool that it used."""
+
+    place: int
+    """0-based line."""
+    tool: str
+    arguments: dict[str, object]
+
+
+def find_signers(lines: Sequence[str]) -> dict[str, str]:
+    """Role by what stands before the colon of the first words, and of Copilot's, as in a chat of VS Code's that was copied whole; empty where no words begin so."""
+    begun = (line for line in lines if line.strip())
+    first = next((line for line in begun if not line.startswith("#") or _SIGNED.match(line)), "")
+    if not (found := _SIGNED.match(first)):
+        return {}
+    # Whoever files a chat may put lines of their own above it, such as a date.
+    names = [
+        found[1],
+        *(one[1] for above, line in pairwise(lines) if not above.strip() and (one := _SIGNED.match(line))),
+    ]
+    account = max(takewhile(COPILOT.__ne__, names), key=names.count, default=found[1])
+    return {account: "user", f"{BOLD}{COPILOT}" if account.startswith(HEADED) else COPILOT: "assistant"}
+
+
+def extract_actions(lines: Sequence[str]) -> tuple[list[str], list[EditorAction]]:
+    """The lines, blank in the place of notes and of the empty fences around edits, and what was done."""
+    words, actions = list(lines), list[EditorAction]()
+    place = 0
+    while place < len(lines):
+        line, end = lines[place].rstrip(), place + 1
+        if found := _RUN.match(lines[place]):
+            end = _end_of_command(lines, place)
+            command = "\n".join([lines[place][found.end() :], *lines[place + 1 : end]])
+            actions.append(EditorAction(place, "Terminal", {"command": _RUN_ENDS.sub("", command)}))
+        elif found := _EDIT.match(line):
+            if found["path"]:
+                end = _end_of_block(lines, place, lambda line: line == "</details>")
+            path = found["path"] or _path_of_uri(found["uri"] or found["created"] or "")
+            actions.append(EditorAction(place, "Edit", {"path": path}))
+        elif found := _USED.match(line):
+            actions.append(EditorAction(place, found[1].title().replace(" ", "") if " " in found[1] else found[1], {}))
+        elif lines[place].startswith(_INPUT):
+            if lines[place].endswith("{"):
+                end = _end_of_block(lines, place, lambda line: line == "}")
+        elif not _NOTE.match(line):
+            place = end
+            continue
+        words[place:end] = [""] * (end - place)
+        place = end
+    _blank_empty_fences(words)
+    return words, actions
+
+
+def _path_of_uri(uri: str) -> str:
+    return _DRIVE.sub("", unquote(uri.partition("#")[0].removeprefix("file://")), count=1)
+
+
+def _end_of_command(lines: Sequence[str], place: int) -> int:
+    """The place behind a command of one line or more: at its own end, where it has begun something that ends, else at that of the paragraph."""
+    first = lines[place]
+    if first.startswith("*"):
+        return (
+            place + 1
+            if _RUN_ENDS.search(first)
+            else _end_of_block(lines, place, lambda line: bool(_RUN_ENDS.search(line)))
+        )
+    if heredoc := _HEREDOC.search(first):
+        return _end_of_block(lines, place, lambda line: line == heredoc[1])
+    if (quote := first[-1]) in "'\"" and first.count(quote) % 2:
+        return _end_of_block(lines, place, lambda line: quote in line.replace(f"\\{quote}", ""))
+    below = range(place + 1, len(lines))
+    return next((at for at in below if not lines[at].strip() or lines[at].startswith(_INPUT)), len(lines))
+
+
+def _end_of_block(lines: Sequence[str], place: int, ends: Callable[[str], bool]) -> int:
+    """The place behind the first line below that ends something; the next line, where none does."""
+    below = range(place + 1, min(len(lines), place + MOST_LINES))
+    return next((at + 1 for at in below if ends(lines[at])), place + 1)
+
+
+def _blank_empty_fences(lines: list[str]) -> None:
+    """Blank fences with nothing in them, and one that is opened at the end."""
+    opened, mark = -1, ""
+    for place, line in enumerate([*lines, ""]):
+        if opened < 0 and (found := _FENCE.match(line)):
+            opened, mark = place, found[1]
+        elif opened >= 0 and (line == mark or place == len(lines)):
+            if not any(map(str.strip, lines[opened + 1 : place])):
+                lines[opened : place + 1] = [""] * (min(place + 1, len(lines)) - opened)
+            opened = -1

@@ -1,0 +1,269 @@
+"""Parse role markers of Markdown dialogues: the lines that name the next speaker, in every notation of people and exporters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pastchats_memory.text.dates import LOCAL, MOMENT, iso_utc
+
+NAMES = {
+    "user": "user human you me usuario usuário utilisateur utente benutzer nutzer gebruiker пользователь 用户 用戶 使用者 ユーザー 사용자 người nguoi du vous você användare bruger bruker käyttäjä uživatel użytkownik utilizator felhasználó kullanıcı pengguna користувач χρήστης المستخدم کاربر משתמש",
+    "assistant": "asistente assistente assistent ассистент помощник 助手 助理 アシスタント 어시스턴트 trợ tro asistent asistan asisten asystent асистент asszisztens βοηθός المساعد دستیار assistant chatgpt claude gemini ai bot model agent gpt copilot cursor bard grok deepseek mistral llama qwen perplexity planner codex cascade windsurf antigravity kiro cline amp junie devin",
+    "system": "system developer",
+    "tool": "tool function",
+}
+SECTIONS = {"user": "prompt question query", "assistant": "response answer reply"}
+"""Words that answers also use for headings of their own: a family apart, so that one file speaks one of the two languages."""
+CALLOUT_WORDS = {
+    "user": "user question human prompt you",
+    "assistant": "agent assistant answer ai bot gpt chatgpt claude gemini model",
+}
+
+LONGEST_LINE = 200
+"""A longer heading is a sentence. Lines that carry the words themselves (`**You:** …`) may be of any length."""
+LONGEST_VERB_LINE = 60
+"""`You said:` and its like; a longer line is a sentence that ends with a colon."""
+
+_ROLES = {
+    word: (family, role)
+    for family, table in (("names", NAMES), ("sections", SECTIONS))
+    for role, words in table.items()
+    for word in words.split()
+}
+_ATX = re.compile(r"(#{1,6})[ \t]+(\S.*)\Z")
+_HTML = re.compile(r"<h([1-6])[^<>]{0,80}>([^<>]{1,80})</h\1>\s*\Z", re.IGNORECASE)
+_BOLD = re.compile(r"(?:\*\*|__)(?=\S)([^*_\n]{1,80})(?:\*\*|__)(:?)(.*)\Z", re.DOTALL)
+_PLAIN = re.compile(
+    r"(User|Human|You|Me|Assistant|AI|Agent|Bot|ChatGPT|GPT|Claude|Gemini|Copilot|Cursor|Codex|Grok|DeepSeek|System|user|assistant|USER|HUMAN|ASSISTANT|SYSTEM):(?:[ \t]+(.*)|\Z)",
+    re.DOTALL,
+)
+_RULED = re.compile(r"(={2,20}|-{2,20}|~{2,20})[ \t]*([^-=~\s][^=~\n]{0,60}?)[ \t]*\1\Z|\[([^\[\]\n]{1,40})\]:?\Z")
+_PICTURE = re.compile(r"\A[^\w\s\x00-\x7f]{1,8}\s*(?=\*\*)")
+_CALLOUT = re.compile(r">[ \t]?\[!([\w -]{1,40})\][+-]?[ \t]*(.*)\Z", re.DOTALL)
+_BEFORE = re.compile(
+    r"(?:[^\w\s<(\[*#]{1,8}\s*)?(?:(?:turn|message|msg)\s+)?(?:\[?#?\d{1,5}\]?\s*[.):–—-]?\s+\(?)?(?:[^\w\s<(\[*#]{1,8}\s*)?(?:github\s+)?",
+    re.IGNORECASE,
+)
+_PLUGIN = re.compile(r"(?:plugin|插件) \([\w. -]{1,60}\):?\Z", re.IGNORECASE)
+"""How ChatGPT Exporter names a tool; the bare word is a heading of anybody's."""
+_WORD = re.compile(r"[^\W\d_]+")
+_SAID = re.compile(
+    r"\s+(said|says|asked|asks|replied|replies|answered|wrote|writes|responded|hat gesagt|hast gesagt|a dit|avez dit|dijo|disse)\b",
+    re.IGNORECASE,
+)
+_KIND = re.compile(
+    r"(?:['’]s)?\s+(message|prompt|input|query|question|request|turn|response|answer|reply|output|assistant|agent|cli|dùng|dung|lý|ly)\b",
+    re.IGNORECASE,
+)
+_MODEL = re.compile(
+    r"([- ](sonnet|opus|haiku|pro|flash|ultra|turbo|mini|nano|code|chat|preview|large|advanced|thinking|codex|v?\d[\w.]{0,20}))+\b",
+    re.IGNORECASE,
+)
+"""What may follow a role's word: a verb, the kind of message, the rest of a model's name."""
+_MARKED = re.compile(
+    r"<(sub|small|time|sup)>([^<>]{0,80})</\1>|\(([^()]{0,80})\)|\[([^\[\]]{0,80})\]|`([^`]{0,80})`|\*([^*]{0,80})\*"
+)
+_TIME = re.compile(MOMENT)
+_LEADING = re.compile(
+    rf"[\[(]?(?:({MOMENT})|\d{{1,2}}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?)[\])]?(?:\s*+[-–—|·])?\s++(?=\S)"
+)
+"""A time before the role."""
+_DASHED = re.compile(r"\s*[—–|·@,•-]+\s*(?P<rest>[^—–|·•]{1,60})")
+_NAMED_MODEL = re.compile(r"[—–|·@,•-]+\s*(?:[a-z]+[-/.:])+[\w.:-]{1,60}\Z")
+_CLOCK = re.compile(r"\d{1,2}[:.]\d\d|\d{4}|\d{1,2}[/.]\d{1,2}")
+
+
+@dataclass(frozen=True, slots=True)
+class RoleMarker:
+    """One line that begins a turn."""
+
+    place: int
+    """0-based line."""
+    role: str
+    syntax: str
+    """`atx`, `html`, `bold`, `list`, `callout`, `ruled`, `said`, `plain`, `timed` or `signed`."""
+    family: str
+    """`names` or `sections`."""
+    level: int = 0
+    timestamp: str | None = None
+    words: str = ""
+    """What is said on the line itself."""
+    has_verb: bool = False
+    """A verb makes it certain that somebody speaks here: `You said:`."""
+
+
+def parse_marker(lines: Sequence[str], place: int) -> RoleMarker | None:
+    """What the line says about who speaks next, whichever way; None for any other line."""
+    line = _unwrap_label(lines[place].rstrip())
+    start = line.lstrip()[:2]
+    if start[:1] == "#":
+        return _parse_heading(_ATX.match(line), "atx", place)
+    if start in ("<h", "<H"):
+        return _parse_heading(_HTML.match(line), "html", place)
+    if start[:1] == ">":
+        return _parse_callout(line, place)
+    if start in ("==", "--", "~~") or start[:1] == "[":
+        return _parse_ruled(line, place) or _parse_timed(line, place)
+    if start in ("- ", "* "):
+        return _parse_bold(line[2:], "list", place)
+    return _parse_bold(line, "bold", place) if start in ("**", "__") else _parse_named(lines, line, place)
+
+
+def _parse_named(lines: Sequence[str], line: str, place: int) -> RoleMarker | None:
+    """A line without any mark that begins with who speaks."""
+    return _parse_said(line, place) or _parse_plain(lines, place) or _parse_timed(line, place)
+
+
+def _unwrap_label(line: str) -> str:
+    """Bold words without a picture before them or italics around."""
+    if line.startswith("_**") and line.endswith("**_"):
+        return line[1:-1]
+    return _PICTURE.sub("", line, count=1)
+
+
+def parse_signed_markers(lines: Sequence[str], names: Mapping[str, str]) -> list[RoleMarker]:
+    """The lines that begin with one of the names and a colon, below a blank line.
+
+    Args:
+        lines: of the file.
+        names: role by name, with the marks before it: `**Copilot` is of `**Copilot:** words`.
+
+    """
+    found = (
+        (place, (line.replace(":**", ":", 1) if line.startswith("**") else line).partition(":"))
+        for place, line in enumerate(lines)
+        if not place or not lines[place - 1].strip()
+    )
+    return [
+        RoleMarker(place, names[name], "signed", "names", words=words.strip())
+        for place, (name, colon, words) in found
+        if colon and name in names and words[:1] in ("", " ")
+    ]
+
+
+def _parse_said(line: str, place: int) -> RoleMarker | None:
+    """`You said:`, as it stands in a page that was copied without its headings."""
+    if (
+        len(line) > LONGEST_VERB_LINE
+        or not line.endswith((":", "："))
+        or not (label := _parse_label(line))
+        or not label.has_verb
+    ):
+        return None
+    return RoleMarker(place, label.role, "said", label.family, timestamp=label.timestamp, has_verb=True)
+
+
+def _parse_plain(lines: Sequence[str], place: int) -> RoleMarker | None:
+    """A name and a colon, with a blank line or a separator before it."""
+    found = _PLAIN.match(lines[place])
+    if found is None or (place and lines[place - 1].strip() not in ("", "---", "***", "* * *", "___")):
+        return None
+    family, role = _ROLES[found[1].lower()]
+    return RoleMarker(place, role, "plain", family, words=(found[2] or "").rstrip())
+
+
+def _parse_timed(line: str, place: int) -> RoleMarker | None:
+    """A time, a name and a colon before the words, as logs have them on lines that follow one another."""
+    leading = _LEADING.match(line)
+    found = _PLAIN.match(line, leading.end()) if leading else None
+    if leading is None or found is None or not found[2]:
+        return None
+    family, role = _ROLES[found[1].lower()]
+    if role == "system":  # logs of servers have more of these
+        return None
+    moment = iso_utc(leading[1], LOCAL) if leading[1] else None
+    return RoleMarker(place, role, "timed", family, timestamp=moment, words=found[2].rstrip())
+
+
+def _parse_heading(found: re.Match[str] | None, syntax: str, place: int) -> RoleMarker | None:
+    if found is None or len(found[0]) > LONGEST_LINE or (label := _parse_label(found[2])) is None:
+        return None
+    level = len(found[1]) if syntax == "atx" else int(found[1])
+    return RoleMarker(place, label.role, syntax, label.family, level, label.timestamp, has_verb=label.has_verb)
+
+
+def _parse_ruled(line: str, place: int) -> RoleMarker | None:
+    """`=== User ===`, `[USER]`."""
+    found = _RULED.match(line)
+    label = _parse_label(found[2] or found[3]) if found else None
+    return RoleMarker(place, label.role, "ruled", label.family, timestamp=label.timestamp) if label else None
+
+
+def _parse_bold(line: str, syntax: str, place: int) -> RoleMarker | None:
+    found = _BOLD.match(line)
+    if found is None or (label := _parse_label(found[1])) is None:
+        return None
+    rest = found[3].strip()
+    if not (found[1].rstrip().endswith(":") or found[2]):
+        tail = _parse_tail(f" {rest}") if rest else None
+        if rest and tail is None:
+            return None
+        return RoleMarker(place, label.role, syntax, label.family, timestamp=label.timestamp or (tail or ""))
+    return RoleMarker(place, label.role, syntax, label.family, timestamp=label.timestamp, words=rest)
+
+
+def _parse_callout(line: str, place: int) -> RoleMarker | None:
+    found = _CALLOUT.match(line)
+    if found is None:
+        return None
+    words = re.split(r"[ _-]", found[1].lower())
+    role = next((role for role, known in CALLOUT_WORDS.items() if set(words) & set(known.split())), None)
+    moment = _TIME.search(found[2])
+    return (
+        None
+        if role is None
+        else RoleMarker(place, role, "callout", "names", timestamp=iso_utc(moment[0], LOCAL) if moment else None)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Label:
+    role: str
+    family: str
+    timestamp: str | None
+    has_verb: bool
+
+
+def _parse_label(text: str) -> _Label | None:
+    """A role with nothing beside it but a number, a picture, a model, a time."""
+    text = text.strip().strip("#").strip().replace("：", ":")
+    if _PLUGIN.match(text):
+        return _Label("tool", "names", None, has_verb=False)
+    leading = _LEADING.match(text)
+    text = text[leading.end() :] if leading else text
+    if text.startswith("[") and text.endswith("]"):
+        text = text[1:-1]
+    before = _BEFORE.match(text)
+    text = text[before.end() :].removesuffix(")" if before[0].endswith("(") else "") if before else text
+    text = text.replace("**", "").replace("__", "").strip("*_ ")
+    word = _WORD.match(text)
+    if word is None or (known := _ROLES.get(word[0].lower())) is None:
+        return None
+    rest = text[word.end() :]
+    model = _MODEL.match(rest) if known[1] == "assistant" else None
+    rest = rest[model.end() :] if model else rest
+    more = _SAID.match(rest) or _KIND.match(rest)
+    timestamp = _parse_tail(rest[more.end() :] if more else rest)
+    if timestamp is None:
+        return None
+    before_it = iso_utc(leading[1], LOCAL) if leading and leading[1] else None
+    return _Label(known[1], known[0], timestamp or before_it, bool(more and more.re is _SAID))
+
+
+def _parse_tail(rest: str) -> str | None:
+    """The time in what follows a role, "" without one; None where more follows than a model, a time or a colon."""
+    timestamp = ""
+    number = re.match(r"[- ]?[0-9][\w.-]{0,20}", rest)
+    rest = (rest[number.end() :] if number else rest).strip().removeprefix(":").strip()
+    while rest and not _NAMED_MODEL.match(rest):
+        marked = _MARKED.match(rest)
+        dashed = None if marked else _DASHED.match(rest)
+        if marked is None and (dashed is None or not _CLOCK.search(dashed["rest"])):
+            return None
+        span = marked[0] if marked else dashed[0] if dashed else ""
+        if moment := _TIME.search(span):
+            timestamp = iso_utc(moment[0], LOCAL) or timestamp
+        rest = rest[len(span) :].strip().removeprefix(":").strip()
+    return timestamp

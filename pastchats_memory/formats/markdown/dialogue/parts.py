@@ -1,0 +1,317 @@
+"""Parse one part of a Markdown dialogue: its words, and the tool calls, thoughts and folds between them.
+
+OpenCode, Cline with its forks, and the many tools that export Claude Code's sessions each have a notation of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pastchats_memory.formats.base.agent_spellings import CHATGPT_HIDDEN_TYPES, CLINE_ANSWER_TOOLS
+from pastchats_memory.formats.base.markdown import in_code
+from pastchats_memory.formats.base.source import Json, mapping_of, parse_json, text_of
+from pastchats_memory.formats.base.visible_words import visible_words
+from pastchats_memory.formats.markdown.dialogue.editor_notes import extract_actions
+from pastchats_memory.formats.markdown.dialogue.tool_sections import OPENCODE, ToolUse, extract_calls, in_exported_code
+from pastchats_memory.formats.registry import any_dialect
+
+NO_WORDS = ("No response requested.", "(no content)")
+
+_CALL = re.compile(
+    r"(?![->#\s]|\*\s)(?P<open>[^\w\s]\W{0,11})(?:using tool|tool(?: use| call)?)\W{0,4}:\W{0,6}(?P<name>[\w.:/-]{1,80})"
+    r"(?:\W{0,6}ID: [^()\n]{1,80}\)?)?\W{0,4}\Z",
+    re.IGNORECASE,
+)
+"""A line that names a tool, set off by signs: `**Tool: bash**`, `[Tool Use: read_file]`, `🔧 Using tool: Read`."""
+_INPUT = re.compile(r"\W{0,4}(?:input|arguments|parameters)\W{0,4}\Z", re.IGNORECASE)
+_OUTPUT = re.compile(r"[^\w\s]\W{0,11}(?:tool )?(?P<how>result|output|error)\W{0,6}\Z", re.IGNORECASE)
+_RESULT = re.compile(r"[^\w\s]\W{0,11}tool (?:result|output)\W{0,6}(?:`[\w-]{1,80}`)?\W{0,6}\Z", re.IGNORECASE)
+"""The same where no call stands before it, which Amp names by its id."""
+_ANSWERED = re.compile(r"\[(?:Tool|[a-z_]{1,40})(?P<failed> \(Error\))?\]\s*\Z")
+"""Above what a tool answered, in the person's place."""
+_KEY = re.compile(r"([A-Z]\w{0,40}): ?(.*)\Z", re.DOTALL)
+_THOUGHT = re.compile(r"_Thinking:_\s*\Z")
+_TITLE = re.compile(r"\*\*[^*\n]{1,120}\*\*")
+"""Of a thought."""
+_FOLDED = re.compile(r"think|thought|reason|tool|output|result", re.IGNORECASE)
+_THOUGHT_FOR = re.compile(r">\s*(?:Thought|Worked|Reasoned) for ")
+_COMMAND = re.compile(r"(?:\*\[Command: )?/([\w:-]{1,80})(?: [^\n]{0,400}?)?(?:\]\*)?\Z")
+_BLANKS = re.compile(r"\n\n\n+")
+POINTER = "_asset_pointer"
+UNSEEN = CHATGPT_HIDDEN_TYPES | {POINTER}
+CALLS = frozenset({"code", "execution_output", "system_error"})
+"""Contents of ChatGPT's messages that are no words of anybody's, and those that are none of the assistant's."""
+MOST_BEFORE_TYPE = 40
+"""Characters of an object of ChatGPT's within which it says its type."""
+MOST_FOLDED_ABOVE = 3
+"""Lines of a fold within which its summary stands."""
+
+
+@dataclass(slots=True)
+class ParsedPart:
+    """What a part of a dialogue says, once all that a program put into it is out."""
+
+    text: str
+    kind: str
+    """`prompt`, `command`, `summary` or `answer`."""
+    uses: list[ToolUse] = field(default_factory=list)
+    interrupted: bool = False
+    notes: str = ""
+    """What a program noted below a person's words of the work that they began."""
+
+
+def has_tool_lines(lines: Sequence[str]) -> bool:
+    """Whether several lines of a file name a tool: one alone may be a sentence about an export."""
+    return sum(_CALL.match(line) is not None for line in lines) > 1 and (
+        sum(
+            _CALL.match(line) is not None for line, code in zip(lines, in_exported_code(lines), strict=True) if not code
+        )
+        > 1
+    )
+
+
+def parse_part(lines: Sequence[str], *, person: bool, has_tool_lines: bool) -> ParsedPart:
+    """The words of a part, and the tools in it."""
+    noted, actions = extract_actions(lines)
+    kept, uses = extract_calls(noted)
+    if not person:
+        kept = _drop_tagged_thoughts(kept)
+    reader = _PartReader(kept, person=person, has_tool_lines=has_tool_lines)
+    reader.read()
+    uses += [ToolUse(action.tool, action.arguments, "", failed=False, line=action.place) for action in actions]
+    reader.uses = sorted([*reader.uses, *uses], key=lambda one: one.line)
+    unseen = UNSEEN if person else UNSEEN | CALLS
+    text = _drop_hidden_content("\n".join(reader.words).strip(), unseen)
+    if kept != list(lines):
+        text = _BLANKS.sub("\n\n", text)
+    if not person:
+        return ParsedPart("" if text in NO_WORDS else text, "answer", reader.uses)
+    typed = any_dialect().parse_prompt(text)
+    if typed.is_summary:
+        return ParsedPart(text, "summary", reader.uses)
+    if command := _COMMAND.match(text):
+        return ParsedPart(
+            "" if command[1].lower() in any_dialect().commands else command[0].strip("*[]").removeprefix("Command: "),
+            "command",
+            reader.uses,
+        )
+    kind = "command" if typed.is_command else "prompt"
+    notes = "\n".join(line for line, left in zip(lines, noted, strict=True) if line.startswith("*") and not left)
+    return ParsedPart(
+        visible_words(typed.text, "user", any_dialect()).strip(), kind, reader.uses, typed.is_interruption, notes
+    )
+
+
+class _PartReader:
+    """A part's lines on the way into words and tools."""
+
+    def __init__(self, lines: Sequence[str], *, person: bool, has_tool_lines: bool) -> None:
+        self.words: list[str] = []
+        self.uses: list[ToolUse] = []
+        self._lines = lines
+        self._person = person
+        self._has_tool_lines = has_tool_lines
+        self._cuts = [place for place, line in enumerate(lines) if has_tool_lines and OPENCODE.match(line)]
+        self._code = in_code(lines, self._cuts)
+        self._thoughts_start = -1
+
+    def read(self) -> None:
+        place = _end_of_leading_thoughts(self._lines)
+        while place < len(self._lines):
+            place = self._read_line(place)
+        if self._thoughts_start >= 0:
+            end = self._end_of_thoughts(self._thoughts_start + 1)
+            del self.words[
+                self._thoughts_start : end if any(map(str.strip, self.words[end:])) else self._thoughts_start + 1
+            ]
+
+    def _read_line(self, place: int) -> int:
+        """Take what begins at the line; the place behind it."""
+        line = self._lines[place]
+        if self._code[place]:
+            self.words.append(line)
+            return place + 1
+        if (found := _CALL.match(line)) and (self._has_tool_lines or self._is_confirmed(found, place)):
+            self._drop_thoughts()
+            return self._read_call(found, place)
+        if self._person and (answered := _ANSWERED.match(line)):
+            return self._read_result(bool(answered["failed"]), place)
+        if _RESULT.match(line) and (end := self._find_fence(place + 1)):
+            self.uses.append(ToolUse("", {}, self._text_between(end[0], end[1]), failed=False, line=place))
+            return end[1] + 1
+        if line.startswith("<details") and (end_of_fold := self._find_fold_end(place)):
+            return end_of_fold + 1
+        if _THOUGHT.match(line) and not self._person:
+            self._drop_thoughts()
+            self._thoughts_start = len(self.words)
+        self.words.append(line)
+        return place + 1
+
+    def _end_of_thoughts(self, place: int) -> int:
+        """The place in the words behind the first paragraph from there on, or behind all that have a title, as Gemini's have.
+
+        Nothing tells where thoughts end and words begin if no call stands between them.
+        """
+        behind = end = self._end_of_paragraph(place)
+        while _TITLE.fullmatch("\n".join(self.words[place:end]).strip()):
+            place = behind = self._end_of_paragraph(end)
+            end = self._end_of_paragraph(place)
+        return behind
+
+    def _end_of_paragraph(self, place: int) -> int:
+        """The place in the words behind the first paragraph from there on."""
+        first = next((at for at in range(place, len(self.words)) if self.words[at].strip()), len(self.words))
+        return next((at for at in range(first, len(self.words)) if not self.words[at].strip()), len(self.words))
+
+    def _drop_thoughts(self) -> None:
+        if self._thoughts_start >= 0:
+            del self.words[self._thoughts_start :]
+        self._thoughts_start = -1
+
+    def _is_confirmed(self, call: re.Match[str], place: int) -> bool:
+        """Whether the only line that names a tool has an id, or below it what the tool was given or what it answered."""
+        below = next((line for line in self._lines[place + 1 :] if line.strip()), "")
+        labels = (_INPUT, _OUTPUT, _KEY) if call["open"].startswith("[") else (_INPUT, _OUTPUT)
+        return (
+            "ID: " in call[0]
+            or below.startswith("Input: ")
+            or any(label.match(below) for label in labels)
+            or self._find_fence(place + 1) is not None
+        )
+
+    def _read_call(self, found: re.Match[str], place: int) -> int:
+        if found["open"].startswith("["):
+            return self._read_listed_call(found["name"], place)
+        arguments: Json = {}
+        answered, label, failed, at = "", "input", False, place + 1
+        while at < len(self._lines):
+            line = self._lines[at]
+            if fence := self._find_fence(at):
+                fence = (fence[0], self._last_close(*fence)) if label == "output" else fence
+                inside = self._text_between(*fence)
+                if label == "input":
+                    arguments = mapping_of(parse_json(inside))
+                else:
+                    answered = inside
+                label, at = "output", fence[1] + 1
+            elif line.startswith("Input: "):
+                end = next(
+                    (end for end in range(at, len(self._lines)) if not self._lines[end].strip()), len(self._lines)
+                )
+                arguments = mapping_of(parse_json("\n".join(self._lines[at:end]).removeprefix("Input: ")))
+                at = end
+            elif _INPUT.match(line):
+                label, at = "input", at + 1
+            elif named := _OUTPUT.match(line):
+                label, failed, at = "output", named["how"].lower() == "error", at + 1
+            elif not line.strip():
+                at += 1
+            else:
+                break
+        self.uses.append(ToolUse(found["name"], arguments, answered, failed, place))
+        return at
+
+    def _read_listed_call(self, name: str, place: int) -> int:
+        """A call with a line a key, which ends where the next one begins."""
+        end = next((at for at in range(place + 1, len(self._lines)) if _CALL.match(self._lines[at])), len(self._lines))
+        arguments: dict[str, str] = {}
+        key = ""
+        for line in self._lines[place + 1 : end]:
+            if found := _KEY.match(line):
+                key = found[1].lower()
+                arguments[key] = found[2]
+            elif key:
+                arguments[key] += f"\n{line}"
+        if said := arguments.get(CLINE_ANSWER_TOOLS.get(name, "")):
+            self.words += ["", *said.split("\n")]
+        else:
+            self.uses.append(ToolUse(name, dict(arguments), "", failed=False, line=place))
+        return end
+
+    def _read_result(self, failed: bool, place: int) -> int:
+        """What a tool answered, up to the next answer or what the program says beside it."""
+        end = next((at for at in range(place + 1, len(self._lines)) if _ends_result(self._lines[at])), len(self._lines))
+        self.uses.append(ToolUse("", {}, "\n".join(self._lines[place + 1 : end]).strip(), failed, place))
+        return end
+
+    def _find_fence(self, place: int) -> tuple[int, int] | None:
+        """The first and the last line of the fenced block that begins at the line, blanks before it left out."""
+        while place < len(self._lines) and not self._lines[place].strip():
+            place += 1
+        if place >= len(self._lines) or not self._code[place] or (place and self._code[place - 1]):
+            return None
+        mark = self._lines[place].lstrip(" \t>")
+        run = mark[: len(mark) - len(mark.lstrip(mark[0]))]
+        ends = (
+            at for at in range(place + 1, len(self._lines)) if _is_closing_fence(self._lines[at].strip(" \t>"), run)
+        )
+        return place, next(ends, len(self._lines) - 1)
+
+    def _last_close(self, first: int, end: int) -> int:
+        """Where a block of OpenCode's ends that may have others in it: at the last bare fence before the next call; else `end`."""
+        if self._lines[first] != "```" or not self._cuts:
+            return end
+        later = bisect_right(self._cuts, first)
+        following = self._cuts[later] if later < len(self._cuts) else len(self._lines)
+        return next((at for at in range(following - 1, end, -1) if self._lines[at] == "```"), end)
+
+    def _text_between(self, first: int, last: int) -> str:
+        return "\n".join(self._lines[first + 1 : last])
+
+    def _find_fold_end(self, place: int) -> int | None:
+        """Where a fold of thoughts or of a tool ends; None for a fold of words."""
+        head = " ".join(self._lines[place : place + MOST_FOLDED_ABOVE]).partition("</summary>")
+        if not head[1] or not _FOLDED.search(head[0].partition("<summary>")[2]):
+            return None
+        return next(
+            (at for at in range(place, len(self._lines)) if self._lines[at].rstrip().endswith("</details>")), None
+        )
+
+
+def _ends_result(line: str) -> bool:
+    return bool(_ANSWERED.match(line)) or line.startswith(("<environment_details>", "<feedback>"))
+
+
+def _is_closing_fence(line: str, run: str) -> bool:
+    """Whether the line is a bare fence, at least as long as the one that it closes."""
+    return line.startswith(run) and not line.strip(run[0])
+
+
+def _end_of_leading_thoughts(lines: Sequence[str]) -> int:
+    """The place behind a quotation at the beginning that tells at its end how long the thoughts in it took."""
+    first = next((place for place, line in enumerate(lines) if line.strip()), len(lines))
+    end = next((place for place in range(first, len(lines)) if not lines[place].startswith(">")), len(lines))
+    return end if end > first and _THOUGHT_FOR.match(lines[end - 1]) else 0
+
+
+def _drop_tagged_thoughts(lines: Sequence[str]) -> list[str]:
+    """The lines, blank in the place of thoughts between tags that stand on lines of their own."""
+    kept, code, opened = list(lines), in_code(lines), -1
+    for place, line in enumerate(lines):
+        if line == "<thinking>" and not code[place] and opened < 0:
+            opened = place
+        elif line == "</thinking>" and opened >= 0:
+            kept[opened : place + 1] = [""] * (place + 1 - opened)
+            opened = -1
+    return kept
+
+
+def _drop_hidden_content(text: str, unseen: frozenset[str]) -> str:
+    """The text without the objects above it that ChatGPT keeps in place of words: instructions, thoughts, pictures."""
+    while text.startswith("{") and '"content_type"' in text[:MOST_BEFORE_TYPE]:
+        pretty = text.find("\n}") + 2
+        ends = (end for end in (pretty if pretty > 1 else 0, text.find("\n"), len(text)) if end > 0)
+        end = next((end for end in ends if _content_type_of(mapping_of(parse_json(text[:end]))) in unseen), 0)
+        if not end:
+            break
+        text = text[end:].lstrip()
+    return text
+
+
+def _content_type_of(fields: Json) -> str:
+    """The type of one of ChatGPT's contents; pictures and recordings are one."""
+    kind = text_of(fields.get("content_type"))
+    return POINTER if kind.endswith(POINTER) else kind

@@ -1,0 +1,198 @@
+"""Parse tool calls that exporters write into Markdown unfenced, with their results beside them.
+
+Kimi's CLI names each call and its result by an id. Goose writes them below headings. Zed's threads write them below a line with
+their status. The chats of Claude's designs name a call on one line and write nothing else about it.
+A result may hold any Markdown, so no line in it may end something that began above it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from pastchats_memory.formats.base.markdown import in_code
+from pastchats_memory.formats.base.source import Json, mapping_of, parse_json
+
+_SESSION = re.compile(r"\*\*Session ID:\*\* ses_|# Session Export: |# Kimi Session Export\s*\Z")
+"""What the exports of OpenCode, Goose and Kimi begin with, each in its own way."""
+MOST_ABOVE = 12
+"""Lines within which it stands."""
+_SPEAKER = re.compile(r"#{2,3} (?:User|Assistant)\b")
+_TURN = re.compile(r"## Turn \d{1,6}\s*\Z")
+_RULE = "---"
+OPENCODE = re.compile(r"\*\*Tool: [\w.-]{1,80}\*\*\s*\Z")
+"""Above a call, whose output stands between fences of three whatever is in it."""
+
+_KIMI = re.compile(r"(?:#### Tool Call: (?P<name>[\w.:/-]{1,120})|<details><summary>Tool Result: )")
+_KIMI_ID = re.compile(r"<!-- call_id: (\S{1,200}) -->\s*\Z")
+_KIMI_FAULT = re.compile(r"\A<system>ERROR: [^\n]{0,400}?</system>\s*")
+_EXIT = re.compile(r"^Command failed with exit code: (\d{1,9})\.$", re.MULTILINE)
+_FOLD_ENDS = "</details>"
+MOST_OF_HEAD = 6
+"""Lines of a call's first words, which may be of a command with several."""
+
+_GOOSE = re.compile(r"#### Tool (?:Call: `(?P<name>[^`]{1,120})` \(namespace: `[^`]{0,120}`\)|Response:)\s*\Z")
+_GOOSE_KEY = re.compile(r"\*   \*\*(\w{1,80})\*\*: ?(?:`(.*)`)?\s*\Z")
+_GOOSE_FAULT = "**Error in Tool Response:**"
+_FENCE = re.compile(r"\s*`{3,}\w{0,20}\s*\Z")
+
+_ZED = "**Tool Call: "
+_ZED_STATUS = re.compile(
+    r"Status: (?P<failed>Failed)?(?:Completed|Cancell?ed|Rejected|Pending|In Progress|Waiting for confirmation)?\s*\Z"
+)
+_ZED_TERMINAL = "Terminal:"
+MOST_OF_LABEL = 200
+"""Lines of a command that a label consists of."""
+
+_NAMED = re.compile(r"_\[tool: ([\w.:-]{1,80})\]_\s*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """A call of a tool, what it answered, or both."""
+
+    name: str
+    arguments: Json
+    answered: str
+    failed: bool
+    line: int
+    """0-based place within the part."""
+
+
+@dataclass(frozen=True, slots=True)
+class _ParsedSection:
+    use: ToolUse
+    end: int
+    """0-based place of the line behind it."""
+    call_id: str = ""
+    """By which an answer knows its call; without one the first answer is that of the first call."""
+
+
+def extract_calls(lines: Sequence[str]) -> tuple[list[str], list[ToolUse]]:
+    """The lines of a part, blank in the place of calls, answers and the heading of the next turn, and the calls with their answers."""
+    words = list(lines)
+    used: dict[str, ToolUse] = {}
+    counted: Counter[bool] = Counter()
+    place = 0
+    while place < len(lines):
+        section = _parse_section(lines, place)
+        if section is None:
+            place += 1
+            continue
+        words[place : section.end] = [""] * (section.end - place)
+        place = section.end
+        told = section.use
+        call_id = section.call_id or str(counted[bool(told.name)])
+        counted[bool(told.name)] += 1
+        known = used.get(call_id)
+        used[call_id] = told if known is None else replace(known, answered=told.answered, failed=told.failed)
+    last = next((at for at in range(len(words) - 1, -1, -1) if words[at].strip() not in ("", _RULE)), 0)
+    if words and _TURN.match(words[last]):
+        words[last] = ""
+    return words, list(used.values())
+
+
+def in_exported_code(lines: Sequence[str]) -> list[bool]:
+    """For every line whether it is code, where an exporter fenced nothing of what tools answered: no block reaches beyond what it wrote itself."""
+    above = any(map(_SESSION.match, lines[:MOST_ABOVE]))
+    return in_code(lines, [place for place in range(1, len(lines)) if _is_exporter_line(lines, place, above=above)])
+
+
+def is_result_heading(line: str) -> bool:
+    """Whether the line is Goose's heading above what a tool answered, and nobody's who speaks."""
+    return _GOOSE.match(line) is not None
+
+
+def _is_exporter_line(lines: Sequence[str], place: int, *, above: bool) -> bool:
+    """Whether the exporter itself wrote the line: a speaker's below a rule, or a tool's."""
+    line = lines[place]
+    if above and _SPEAKER.match(line):
+        return _RULE in lines[max(0, place - 2) : place]
+    return (above and bool(_TURN.match(line) or OPENCODE.match(line))) or _parse_zed_head(lines, place) is not None
+
+
+def _parse_section(lines: Sequence[str], place: int) -> _ParsedSection | None:
+    """The call or the answer that begins at the line."""
+    line = lines[place]
+    if kimi := _KIMI.match(line):
+        return _parse_kimi(lines, place, kimi["name"] or "")
+    if goose := _GOOSE.match(line):
+        return _parse_goose(lines, place, goose["name"] or "")
+    if named := _NAMED.match(line):
+        return _ParsedSection(ToolUse(named[1], {}, "", failed=False, line=place), place + 1, f"line {place}")
+    return _parse_zed(lines, place)
+
+
+def _parse_kimi(lines: Sequence[str], place: int, name: str) -> _ParsedSection | None:
+    near = range(place + 1, min(place + MOST_OF_HEAD, len(lines)))
+    noted = next(((at, found[1]) for at in near if (found := _KIMI_ID.match(lines[at]))), None)
+    if noted is None:
+        return None
+    start, call_id = noted[0] + 1, noted[1]
+    ends = "```" if name else _FOLD_ENDS
+    end = next((at for at in range(start + 1, len(lines)) if lines[at] == ends), len(lines))
+    body = "\n".join(lines[start:end]).strip()
+    if name:
+        return _ParsedSection(
+            ToolUse(name, mapping_of(parse_json(body.removeprefix("```json"))), "", failed=False, line=place),
+            end + 1,
+            call_id,
+        )
+    said = _KIMI_FAULT.sub("", body, count=1)
+    code = _EXIT.search(said)
+    answered = f"Exit code: {code[1]}\n{_EXIT.sub('', said).strip()}" if code else said
+    return _ParsedSection(ToolUse("", {}, answered, failed=said != body, line=place), end + 1, call_id)
+
+
+def _parse_goose(lines: Sequence[str], place: int, name: str) -> _ParsedSection:
+    end = next((at for at in range(place + 1, len(lines)) if _GOOSE.match(lines[at])), len(lines))
+    body = lines[place + 1 : end]
+    if name:
+        return _ParsedSection(ToolUse(name, _parse_goose_arguments(body), "", failed=False, line=place), end)
+    answered = "\n".join(body).strip().removesuffix(_RULE).rstrip()
+    failed = answered.startswith(_GOOSE_FAULT)
+    fenced = answered.removeprefix(_GOOSE_FAULT).strip().split("\n")
+    answered = "\n".join(line for line in fenced if not _FENCE.match(line))
+    return _ParsedSection(ToolUse("", {}, answered, failed=failed, line=place), end)
+
+
+def _parse_goose_arguments(body: Sequence[str]) -> Json:
+    """Arguments, a key a line with its value behind it, or fenced below it."""
+    told: dict[str, str] = {}
+    key, fenced = "", False
+    for line in body:
+        if key and _FENCE.match(line):
+            key, fenced = ("", False) if fenced else (key, True)
+        elif fenced:
+            told[key] = f"{told[key]}\n{line.removeprefix('    ')}".lstrip("\n")
+        elif found := _GOOSE_KEY.match(line):
+            key, told[found[1]] = found[1], found[2] or ""
+    return dict(told)
+
+
+def _parse_zed_head(lines: Sequence[str], place: int) -> tuple[str, bool, int] | None:
+    """What a tool was called for, whether it failed, and the place behind both."""
+    if not lines[place].startswith(_ZED):
+        return None
+    for at in range(place + 1, min(place + MOST_OF_LABEL, len(lines))):
+        if lines[at - 1].endswith("**") and (status := _ZED_STATUS.match(lines[at])):
+            label = "\n".join(lines[place:at]).removeprefix(_ZED).removesuffix("**")
+            return label, status["failed"] is not None, at + 1
+    return None
+
+
+def _parse_zed(lines: Sequence[str], place: int) -> _ParsedSection | None:
+    head = _parse_zed_head(lines, place)
+    if head is None:
+        return None
+    label, failed, start = head
+    end = next((at for at in range(start, len(lines)) if _parse_zed_head(lines, at)), len(lines))
+    body = [line for line in lines[start:end] if not _FENCE.match(line)]
+    answered = "\n".join(body).strip()
+    arguments: Json = {}
+    if answered.startswith(_ZED_TERMINAL):
+        arguments = {"command": label.strip("`").removeprefix("Run ")}
+        label, answered = "Terminal", answered.removeprefix(_ZED_TERMINAL).strip()
+    return _ParsedSection(ToolUse(label, arguments, answered, failed=failed, line=place), end, f"line {place}")

@@ -1,0 +1,287 @@
+"""Parse a tool's fold in SpecStory's Markdown: the call, its result, and the user's answers to its questions.
+
+SpecStory lays a fold out differently for each agent (`specstory-cli/pkg/providers/*/markdown_tools.go` of getspecstory,
+`pkg/markdown/markdown.go` for the rest). A command stands in the summary, in backticks, in a fence, in a list of inputs or
+in their JSON. A file stands behind `Path:`, in bold, or only in the tool's result.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from html import unescape
+
+import orjson
+
+from pastchats_memory.formats.base.agent_spellings import parse_droid_output, parse_gemini_output
+from pastchats_memory.formats.base.markdown import blocks
+from pastchats_memory.formats.base.questions import is_question_tool
+from pastchats_memory.formats.base.source import Json, mapping_of, number_of, text_of
+from pastchats_memory.formats.base.tools import (
+    UNKNOWN_CALL,
+    ToolCall,
+    ToolResult,
+    parse_call,
+    parse_result,
+)
+from pastchats_memory.formats.markdown.specstory.folds import Summary, parse_summary
+from pastchats_memory.formats.registry import any_dialect
+from pastchats_memory.text.shell import is_editor, is_look, is_shell, says_failure
+
+SHELLS = ("bash", "sh", "shell", "zsh")
+SHOWING = ("write", "read", "search")
+"""Kinds of tools whose fences hold the text of files."""
+BEGINS_PATCH = "*** Begin Patch"
+TERMINAL, PRINTED = "terminalCommandState", "terminalCommandOutput"
+"""Where VS Code keeps how a command ended, and what it printed."""
+NO_SUBJECT = frozenset({"explanation", "instructions", "description", TERMINAL, PRINTED})
+"""Inputs that do not tell what a call is about, though elsewhere one of them may."""
+REFUSED = ("**Apply failed**", "Status: **error**", "Status: **cancelled**", "User decision: **rejected**")
+
+NO_CODE = ("run_terminal", "run_in_terminal")
+"""Beginnings of the tools of Cursor and VS Code of whose commands no exit code is shown."""
+ERROR_BEGINNINGS = ("<tool_use_error>", "Failed to edit")
+"""Beginnings of what Claude Code and Gemini CLI answer as an error, which SpecStory does not tell from another answer."""
+
+_NAME = re.compile(r'data-tool-name="([^"\n]{1,80})"')
+_KIND = re.compile(r'data-tool-type="(\w{1,20})"')
+_ALONE = re.compile(r"`([^`\n]{1,4000})`\Z")
+_BESIDE = re.compile(r"(Input(?: \(truncated\))?: )(`{3,})\Z")
+"""A fence that opens behind words, as for what Codex gives a tool of its own kind."""
+_ITEM = re.compile(r"- ([\w.-]{1,60}): `(.{0,4000})`\Z")
+_ABOVE = re.compile(r"- ([\w.-]{1,60}):\Z")
+_ITEM_OPENED = re.compile(r"(- [\w.-]{1,60}:) `([^`]{0,4000}|\[.{0,4000}[^`])\Z")
+LONG_FENCE = "`" * 40
+"""Longer than any that a text has within."""
+_OPENING = re.compile(r"(`{3,})\w*\Z")
+_LOGIN = re.compile(r"\A\[?(?:bash|sh|zsh) -l?c (?!['\"])(.*?)\]?\Z", re.DOTALL)
+"""What a list of words became, `["bash", "-lc", "npm test"]`, with nothing between them but blanks."""
+_LABELLED = re.compile(r"(Path|URL|Query|Pattern|Skill): `(.{1,4000})`\Z")
+_PATCHED_FILE = re.compile(r"\*\*(?:Add|Modify|Update|Delete): `(.{1,1000})`\*\*\Z")
+_BELOW = re.compile(
+    r"(?:\[object Object\])*(?:<details>)?(?:<summary>)?(?:Read|Edit|Write|Create|Delete|List)[a-z]{0,4} (?:file|directory): (\S[^<\n]{0,1000}?)(?:</summary>)?\s*\Z"
+)
+_ANSWERED = re.compile(r"\*{0,2}(Result|Output|Output \(error\)|Error):\*{0,2}(?: (\S.*))?\Z")
+"""Above or before what a tool answered."""
+_WRITTEN = re.compile(
+    r"The file (\S[^\n]{0,1000}?) has been (?:updated|modified|overwritten)|File created successfully at: (\S[^\n]{0,1000}?)(?: \(|$)",
+    re.MULTILINE,
+)
+"""How Claude Code tells which file it wrote; SpecStory shows nothing else of an edit."""
+_QUESTION = re.compile(r"\*\*(.{1,2000}?)\*\*(?: _\(select multiple\)_)?\Z|\*\*.{1,200}?:\*\* (\S.*)\Z")
+"""In bold, or behind what it is about in bold."""
+_PROMPT = re.compile(r"(?:\n[^\n]{0,200}[%$#>] *){1,4}\s*\Z")
+"""A shell that waits again, below the output of a terminal."""
+_REPLY = re.compile(r"\*\*Answer:\*\*(?: (.+))?\Z")
+NO_REPLY, NOTED = "_No answer_", "user_note: "
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFold:
+    """What a fold tells."""
+
+    call: ToolCall
+    output: ToolResult
+    replies: str = ""
+    """What a person answered to the questions that the call put, below them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Fence:
+    label: str
+    """The words right above it or before it, none where another fence stands there."""
+    language: str
+    first: int
+    """Its line in the fold, as `last` is."""
+    last: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Fold:
+    name: str
+    """Of the tool."""
+    kind: str
+    """As what SpecStory counts the tool; none in earlier versions."""
+    of_shell: bool
+    lines: Sequence[str]
+    """Those below the summary."""
+    outside: Sequence[str]
+    """Those outside of fences that are not empty."""
+    fences: Sequence[_Fence]
+
+
+def parse_fold(block: Sequence[str], name: str = "") -> ParsedFold:
+    """Read the lines of a fold.
+
+    Args:
+        block: its lines.
+        name: of the tool, where they do not tell it.
+
+    """
+    summary = parse_summary(block)
+    named, typed = _NAME.search(block[0]), _KIND.search(block[0])
+    name = named[1] if named else name or summary.name or UNKNOWN_CALL.label
+    kind = typed[1] if typed else ""
+    lines = list(_fence_long_items([line.rstrip() for line in block[summary.below :]]))
+    fold = _Fold(name, kind, kind == "shell" or is_shell(name) or bool(summary.command), lines, *_split_fences(lines))
+    given = {fence.first: told for fence in fold.fences if (told := _parse_given(fence, fold)) is not None}
+    inputs = _collect_inputs(fold, summary, given.values())
+    output = _parse_output(fold, [fence for fence in fold.fences if fence.first not in given])
+    if isinstance(state := inputs.get(TERMINAL), dict):
+        code = number_of(state.get("exitCode"))
+        output = ToolResult(
+            text_of(mapping_of(inputs.get(PRINTED)).get("text")), code, failed=output.failed or bool(code)
+        )
+    if is_editor(name) and not _has_subject(inputs) and (written := _WRITTEN.search(output.text)):
+        inputs["path"] = written[1] or written[2]
+    call = parse_call(name, inputs, any_dialect())
+    if name.startswith(NO_CODE) and not is_look(call.command) and says_failure(_PROMPT.sub("", output.text)):
+        output = replace(output, failed=True)
+    return ParsedFold(
+        call, output, _parse_replies(fold.outside) if is_question_tool(name, any_dialect().question_tools) else ""
+    )
+
+
+def _collect_inputs(fold: _Fold, summary: Summary, given: Iterable[Json]) -> Json:
+    """What the tool was given: in fences, in lines, or else in the summary or in a line of its own."""
+    inputs = _parse_listed_inputs(fold.outside)
+    for told in given:
+        inputs = told | inputs
+    if not _has_subject(inputs):
+        alone = filter(None, (_text_in_backticks(line, fold) for line in fold.outside))
+        inputs["command" if fold.of_shell else "path"] = summary.command or summary.subject or next(alone, "")
+    if isinstance(command := inputs.get("command"), str):
+        inputs["command"] = _LOGIN.sub(r"\1", command)
+    return inputs
+
+
+def _has_subject(inputs: Json) -> bool:
+    return any(value for key, value in inputs.items() if key not in NO_SUBJECT)
+
+
+def _fence_long_items(lines: Sequence[str]) -> Iterator[str]:
+    """The lines, with every input of several lines between backticks in a fence below its name."""
+    mark, opened = "", False
+    for line in lines:
+        if opened:
+            opened = not line.endswith("`")
+            yield from (line,) if opened else (line[:-1], LONG_FENCE)
+            continue
+        opening = _OPENING.match(line)
+        mark = "" if line == mark else mark or (opening[1] if opening else "")
+        found = None if mark else _ITEM_OPENED.match(line)
+        opened = found is not None
+        yield from (found[1], LONG_FENCE, found[2]) if found else (line,)
+
+
+def _split_fences(lines: Sequence[str]) -> tuple[list[str], list[_Fence]]:
+    """The lines outside of fences that are not empty, and the fences."""
+    outside: list[str] = []
+    fences: list[_Fence] = []
+    begin = 0
+    for language, first, last in blocks([_BESIDE.sub(r"\2", line) for line in lines]):
+        above = [line for line in lines[begin:first] if line.strip()]
+        outside += above
+        beside = _BESIDE.match(lines[first])
+        label = beside[1].rstrip() if beside else above[-1] if above else ""
+        fences.append(_Fence(label, language, first, last, "\n".join(lines[first + 1 : last])))
+        begin = last + 1
+    return [*outside, *(line for line in lines[begin:] if line.strip())], fences
+
+
+def _parse_listed_inputs(outside: Sequence[str]) -> Json:
+    """What the tool was given, as far as lines name it."""
+    inputs: Json = {}
+    for line in outside:
+        if item := _ITEM.match(line):
+            inputs[item[1]] = item[2]
+        elif labelled := _LABELLED.match(line):
+            inputs.setdefault(labelled[1].lower(), labelled[2])
+        elif below := _BELOW.match(line):
+            inputs.setdefault("path", below[1])
+    if files := [found[1] for line in outside if (found := _PATCHED_FILE.match(line))]:
+        inputs["path"] = ", ".join(files)
+    return inputs
+
+
+def _parse_given(fence: _Fence, fold: _Fold) -> Json | None:
+    """What a fence says that the tool was given, None of one that does not say that."""
+    if item := _ABOVE.match(fence.label):
+        return {item[1]: fence.text}
+    if fence.text.startswith(BEGINS_PATCH):
+        return {"input": fence.text}
+    if fence.language in SHELLS and not is_editor(fold.name) and fold.kind not in SHOWING:
+        return {"command": fence.text}
+    if fence.language == "json" and fence is fold.fences[0] and not _ANSWERED.match(fence.label):
+        return _parse_json_input(fence.text)
+    return {} if fence.label.startswith("Input") else None
+
+
+def _parse_json_input(text: str) -> Json:
+    """A tool's input, or VS Code's record of a terminal's call, in which markup is escaped."""
+    try:
+        inputs = mapping_of(orjson.loads(text))
+    except orjson.JSONDecodeError:
+        return {}
+    typed = mapping_of(inputs.get("commandLine"))
+    command = text_of(typed.get("toolEdited")) or text_of(typed.get("original"))
+    return inputs | ({"command": unescape(command)} if command else {})
+
+
+def _text_in_backticks(line: str, fold: _Fold) -> str:
+    """The text of a line that is code alone; a command may have backticks of its own."""
+    line = line.strip()
+    if fold.of_shell:
+        return line[1:-1] if len(line) > 2 and line[0] == line[-1] == "`" else ""  # noqa: PLR2004 - both marks and something
+    found = _ALONE.match(line)
+    return found[1] if found else ""
+
+
+def _parse_output(fold: _Fold, fences: Sequence[_Fence]) -> ToolResult:
+    """What the tool answered: behind or below a word for it, else in the last fence, or the first one below a command."""
+    refused = any(line.startswith(REFUSED) for line in fold.outside)
+    beside = next((found for line in fold.outside if (found := _ANSWERED.match(line)) and found[2]), None)
+    if beside:
+        return _parse_ended(fold.name, beside[2], failed=refused or _is_error(beside[1]))
+    labelled = [(found[1], fence) for fence in fences if (found := _ANSWERED.match(fence.label))]
+    if not fences:
+        return ToolResult("", failed=refused)
+    word, fence = labelled[-1] if labelled else ("", fences[0 if fold.of_shell else -1])
+    text = _text_to_last_mark(fold.lines, fence) if fold.of_shell else fence.text
+    return _parse_ended(fold.name, text, failed=refused or _is_error(word))
+
+
+def _text_to_last_mark(lines: Sequence[str], fence: _Fence) -> str:
+    """The text up to the last closing mark: earlier versions took no longer fence for an output with fences in it."""
+    mark = lines[fence.first].removesuffix(fence.language)
+    last = next((place for place in range(len(lines) - 1, fence.last, -1) if lines[place] == mark), fence.last)
+    return "\n".join(lines[fence.first + 1 : last])
+
+
+def _is_error(word: str) -> bool:
+    return "error" in word.lower()
+
+
+def _parse_ended(name: str, text: str, *, failed: bool) -> ToolResult:
+    """The answer with its exit code, in the spelling of the agent."""
+    if name == "run_shell_command":
+        return parse_gemini_output(text, failed=failed)
+    output = parse_droid_output(text, failed=failed) if name == "Execute" else parse_result(text, any_dialect())
+    return replace(output, failed=output.failed or failed or text.startswith((*ERROR_BEGINNINGS, *any_dialect().noise)))
+
+
+def _parse_replies(outside: Sequence[str]) -> str:
+    """The questions with what the person answered below them: Codex tells it of each, others of all behind the last."""
+    told: list[tuple[str, list[str]]] = []
+    asked: list[str] = []
+    for line in outside:
+        if reply := _REPLY.match(line):
+            told.append(("\n".join(asked), [reply[1]] if reply[1] else []))
+            asked = []
+        elif question := _QUESTION.match(line):
+            asked.append(question[1] or question[2])
+        elif told and not asked and line.startswith("- "):
+            told[-1][1].append(line[2:].removeprefix(NOTED))
+    return "\n\n".join("\n".join((question, *words)) for question, words in told if words not in ([], [NO_REPLY]))

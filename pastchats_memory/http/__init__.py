@@ -1,0 +1,337 @@
+"""Serve the memory over HTTP: the application, the process that runs it, and the threads that ask the memory.
+
+Needs the extra `http`; `cli.serve` alone imports this package.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import traceback
+from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from queue import Empty, LifoQueue
+from types import TracebackType
+from typing import Any, TypeVar
+
+import uvicorn
+from httpx import AsyncClient
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route as Path
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from pastchats_memory.config import Config
+from pastchats_memory.errors import MemoryFault, UsageFault
+from pastchats_memory.http import chat
+from pastchats_memory.http.answers import RequestError, answer_error, answer_json, translate_fault
+from pastchats_memory.http.guard import Admission, Guard, is_loopback
+from pastchats_memory.http.openapi import CHAT, MODELS, describe
+from pastchats_memory.http.routes import CONTEXT, ROUTES, Route, make_context, read_arguments
+from pastchats_memory.memory import Memory, StandingMemory
+from pastchats_memory.memory.requests import filters_of
+from pastchats_memory.model import Context
+
+Answer = TypeVar("Answer")
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+MAX_QUESTIONS = 4
+"""Questions answered at once, at most one per processor: a question has two threads of its own."""
+HEAD_SECONDS = 10.0
+"""Time limit for the head of a request, and for a client that sends on after an answer."""
+IDLE_SECONDS = 5
+SHUTDOWN_SECONDS = 3
+"""Time for running answers when the server stops."""
+BACKLOG = 256
+
+
+# --- the memory in threads --------------------------------------------------------------------------------------------
+
+
+class OpenMemory:
+    """Opens the memory once for every question that runs at the same time; no connection is shared."""
+
+    def __init__(self, config: Config, report: Callable[[str], None]) -> None:
+        """Use the configured database; `report` gets every notice about its opening once."""
+        self._config = config
+        self._report = report
+        self._reported = {*config.warnings}  # the command has shown these
+        self._threads = ThreadPoolExecutor(min(MAX_QUESTIONS, os.cpu_count() or 1), "memory")
+        self._idle: LifoQueue[StandingMemory] = LifoQueue()
+        """Last in, first out: a single client always gets the connection with the most recently read pages."""
+
+    async def ask(self, call: Callable[[Memory], Answer]) -> Answer:
+        """Return the result of the call.
+
+        Raises:
+            MemoryFault: the memory cannot be opened, or cannot answer.
+        """
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._answer, call)
+
+    async def begin(self) -> None:
+        """Open the memory; report if that fails. Every question tries again."""
+        try:
+            await self.ask(lambda _: None)
+        except MemoryFault as fault:
+            self._report(f"{fault.message}; until then every question is answered with an error. {fault.hint}".strip())
+
+    async def close(self) -> None:
+        """Close the memory after the running questions are answered."""
+        await asyncio.to_thread(self._threads.shutdown)
+        while not self._idle.empty():
+            self._idle.get_nowait().close()
+
+    def _answer(self, call: Callable[[Memory], Answer]) -> Answer:
+        try:
+            standing = self._idle.get_nowait()
+        except Empty:
+            standing = StandingMemory(self._config, self._notify)
+        try:
+            memory = standing.opened()
+            with memory.explaining_damage():
+                return call(memory)
+        finally:
+            self._idle.put(standing)
+
+    def _notify(self, notice: str) -> None:
+        if notice not in self._reported:
+            self._reported.add(notice)
+            self._report(notice)
+
+
+# --- the application --------------------------------------------------------------------------------------------------
+
+
+def make_application(memory: OpenMemory, admission: Admission, upstream: chat.Upstream | None) -> ASGIApp:
+    """Return the application behind its guard."""
+    description = describe(ROUTES, with_token=admission.token is not None)
+
+    async def openapi(_: Request) -> Response:
+        return answer_json(description)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        await memory.begin()
+        yield
+        await memory.close()
+
+    paths = [Path(route.path.replace("}", ":path}"), _make_endpoint(memory, route)) for route in ROUTES]
+    app = Starlette(
+        routes=[*paths, Path("/openapi.json", openapi), *_make_chat_routes(memory, admission, upstream)],
+        lifespan=lifespan,
+        exception_handlers={
+            RequestError: _answer_request_error,
+            MemoryFault: _answer_fault,
+            HTTPException: _answer_no_route,
+            Exception: _answer_bug,
+        },
+    )
+    app.router.redirect_slashes = False
+    return Guard(app, admission)
+
+
+def _make_endpoint(memory: OpenMemory, route: Route) -> Endpoint:
+    async def answer(request: Request) -> Response:
+        given = read_arguments(route.parameters, request.query_params.multi_items())
+        if route.in_path is not None:
+            name = route.in_path.name
+            given[name] = route.in_path.read(request.path_params[name])
+        body = await memory.ask(lambda opened: route.answer(opened, given))
+        if body is None:
+            raise RequestError(404, "not_found", "there is no such item", "Take ids from the results of /search.")
+        return answer_json(body)
+
+    return answer
+
+
+def _make_chat_routes(memory: OpenMemory, admission: Admission, upstream: chat.Upstream | None) -> list[Path]:
+    """Return the routes that pass requests on to the chat endpoint."""
+    client = None if upstream is None else upstream.make_client()
+
+    def require_endpoint() -> tuple[AsyncClient, chat.Upstream]:
+        if upstream is None or client is None:
+            hint = "Set `chat_endpoint` in your own pastchats-memory.toml, or PASTCHATS_MEMORY_CHAT_ENDPOINT."
+            raise RequestError(404, "no_chat_endpoint", "no chat endpoint is configured", hint)
+        return client, upstream
+
+    def read_key(request: Request) -> str | None:
+        return None if admission.token is not None else request.headers.get("authorization")
+
+    async def chat_completion(request: Request) -> Response:
+        client, upstream = require_endpoint()
+        given = read_arguments(CONTEXT, request.query_params.multi_items())
+        body = chat.parse_request(await request.body())
+        context = await memory.ask(lambda opened: _find_context(opened, chat.find_question(body), given))
+        sources = chat.list_sources(context)
+        return await chat.forward(client, upstream, chat.add_context(body, context), sources, read_key(request))
+
+    async def models(request: Request) -> Response:
+        client, upstream = require_endpoint()
+        read_arguments((), request.query_params.multi_items())
+        return await chat.list_models(client, upstream, request.path_params.get("name"), read_key(request))
+
+    return [
+        Path(CHAT, chat_completion, methods=["POST"]),
+        Path(MODELS, models),
+        Path(f"{MODELS}/{{name:path}}", models),
+    ]
+
+
+def _find_context(memory: Memory, question: str, given: dict[str, Any]) -> Context:
+    """Assemble the context of a question; a blank question gets none, but wrong filters are still an error."""
+    if not question.strip():
+        filters_of(
+            type_=given.get("type"), **{name: given.get(name) for name in ("project", "since", "until", "status")}
+        )
+        return Context((), "", 0)
+    return make_context(memory, question, given)
+
+
+async def _answer_request_error(_: Request, fault: Exception) -> Response:
+    assert isinstance(fault, RequestError)  # noqa: S101 - it is registered for these
+    return answer_error(fault)
+
+
+async def _answer_fault(_: Request, fault: Exception) -> Response:
+    assert isinstance(fault, MemoryFault)  # noqa: S101 - it is registered for these
+    return answer_error(translate_fault(fault))
+
+
+async def _answer_no_route(_: Request, fault: Exception) -> Response:
+    assert isinstance(fault, HTTPException)  # noqa: S101 - it is registered for these
+    kind, message = "usage", "this path does not allow this method"
+    if fault.status_code == 404:  # noqa: PLR2004 - HTTP's number
+        kind, message = "not_found", "there is no such path"
+    error = RequestError(fault.status_code, kind, message, "See /openapi.json for the paths.")
+    return answer_error(error, fault.headers)
+
+
+async def _answer_bug(_: Request, __: Exception) -> Response:
+    hint = "The server's log has the place, not the content; please report it."
+    return answer_error(RequestError(500, "bug", "this is a fault of pastchats-memory itself", hint))
+
+
+# --- the process ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """The address to listen on."""
+
+    host: str
+    port: int
+
+
+def serve(config: Config, address: Address, report: Callable[[str], None]) -> None:
+    """Serve until SIGINT or SIGTERM.
+
+    Args:
+        config: the effective configuration.
+        address: to listen on; port 0 means any free port.
+        report: gets the URL and what else the user should know.
+
+    Raises:
+        UsageFault: the address cannot be used, or not without a token; the chat endpoint is not a URL.
+    """
+    local = is_loopback(address.host)
+    if not local and config.server_token is None:
+        hint = "Set PASTCHATS_MEMORY_TOKEN (or --token), or serve on 127.0.0.1, as without --host."
+        raise UsageFault(f"whoever reaches {address.host} could read everything, and there is no token", hint)
+    upstream = None
+    if config.chat_endpoint is not None:
+        upstream = chat.Upstream(config.chat_endpoint, config.chat_api_key, config.chat_timeout)
+        report(f"Chats that are sent here go on to {upstream.host}, with what is remembered of their question.")
+    app = make_application(OpenMemory(config, report), Admission(config.server_token, local), upstream)
+    with listen(address) as listener:
+        port = listener.getsockname()[1]
+        host = f"[{address.host}]" if ":" in address.host else address.host
+        report(f"Serving on http://{host}:{port} (end with Ctrl-C); described at /openapi.json")
+        server = uvicorn.Server(
+            uvicorn.Config(
+                app, http=_ImpatientProtocol, ws="none", lifespan="on", log_config=None, access_log=False,
+                server_header=False, proxy_headers=False, timeout_keep_alive=IDLE_SECONDS,
+                timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+            )
+        )  # fmt: skip
+        _log_without_content()
+        signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn stops at SIGTERM, and then raises it once more
+        server.run(sockets=[listener])
+
+
+def listen(address: Address) -> socket.socket:
+    """Open a listener whose connections send without delay. Raises UsageFault.
+
+    asyncio switches Nagle's algorithm off only if the socket says that its protocol is TCP. A socket from
+    `create_server` does not: the second of the two sends of an answer then waited 40 ms for an acknowledgement.
+    """
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    try:
+        listener = socket.create_server((address.host, address.port), family=family, backlog=BACKLOG)
+    except (OSError, OverflowError) as fault:
+        why = str(getattr(fault, "strerror", None) or fault).partition(" (while attempting to bind")[0]
+        raise UsageFault(
+            f"{address.host}:{address.port}: {why}", "Name another address with --host and --port."
+        ) from fault
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
+
+
+class _ImpatientProtocol(H11Protocol):
+    """Closes a connection whose next request does not begin in time; uvicorn itself would wait for ever."""
+
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # uvicorn's signature
+        super().connection_made(transport)
+        self._start_timer()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._stop_timer()
+        elif self._timer is None:
+            self._start_timer()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def _start_timer(self) -> None:
+        self._timer = self.loop.call_later(HEAD_SECONDS, self._close)
+
+    def _close(self) -> None:
+        self._timer = None
+        self.transport.close()
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+class _ContentFreeFormatter(logging.Formatter):
+    """Formats tracebacks without the messages of exceptions, which may quote queries or results."""
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802 - logging's name
+        """Return the frames and the exception's type."""
+        kind: type[BaseException] | None = ei[0]
+        trace: TracebackType | None = ei[2]
+        return "".join(traceback.format_tb(trace)) + (kind.__name__ if kind else "")
+
+
+def _log_without_content() -> None:
+    handler = logging.StreamHandler()
+    handler.setFormatter(_ContentFreeFormatter("%(levelname)s %(name)s: %(message)s"))
+    for name in ("uvicorn", "uvicorn.error"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    logger = logging.getLogger("uvicorn")
+    logger.addHandler(handler)
+    logger.propagate = False

@@ -1,0 +1,64 @@
+"""Answer with JSON, and with `error/1` and a fitting status if a request cannot be answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import orjson
+from starlette.responses import Response
+
+from pastchats_memory.errors import MemoryFault
+from pastchats_memory.model import utf8
+from pastchats_memory.views.build import build_error
+
+if TYPE_CHECKING:
+    from pastchats_memory.views.schema import ErrorBody
+
+STATUS: Mapping[str, int] = {
+    "usage": 400,
+    "input_missing": 404,
+    "model_unavailable": 503,
+    "model_changed": 503,
+    "database_missing": 503,
+    "database_locked": 503,
+}
+"""HTTP status by kind of fault; all other kinds get 500."""
+
+
+class RequestError(Exception):
+    """A request that is answered with an error. It never leaves this package."""
+
+    def __init__(self, status: int, kind: str, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.status = status
+        self.kind = kind
+        self.message = message
+        self.hint = hint
+
+
+def translate_fault(fault: MemoryFault) -> RequestError:
+    """Return the error that answers a fault of the request or of the database."""
+    return RequestError(STATUS.get(fault.kind, 500), fault.kind, fault.message, fault.hint)
+
+
+def encode(body: Mapping[str, object]) -> bytes:
+    """Encode a body as JSON on one line."""
+    return orjson.dumps(body, option=orjson.OPT_NON_STR_KEYS)
+
+
+def answer_json(body: Mapping[str, object], status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Return a JSON response that no cache stores and that no browser takes for another type."""
+    always = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+    return Response(encode(body), status, {**always, **(headers or {})}, "application/json")
+
+
+def build_error_body(error: RequestError) -> ErrorBody:
+    """Return an error as `error/1`."""
+    return build_error(error.kind, utf8(error.message), utf8(error.hint))
+
+
+def answer_error(error: RequestError, headers: Mapping[str, str] | None = None) -> Response:
+    """Return the response to a request that failed."""
+    challenge = {"WWW-Authenticate": "Bearer"} if error.kind == "unauthorized" else {}
+    return answer_json(build_error_body(error), error.status, {**challenge, **(headers or {})})

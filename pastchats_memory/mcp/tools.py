@@ -1,0 +1,365 @@
+"""Define the MCP tools. Each makes one call to `Memory` and returns a brief view and a text.
+
+The SDK calls tools in threads beside its event loop. One lock lets one call at a time use the memory.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Literal, ParamSpec, TypeVar
+
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.types import CallToolResult, ContentBlock, ResourceLink, TextContent
+from pydantic import Field
+
+from pastchats_memory.config import Config
+from pastchats_memory.episodes.judge import MAX_QUOTATION
+from pastchats_memory.errors import MemoryFault, UsageFault
+from pastchats_memory.memory import Memory, StandingMemory
+from pastchats_memory.memory.requests import found_histories, project_here
+from pastchats_memory.model import RECALL_PREAMBLE, leads_to_task, utf8
+from pastchats_memory.text.display import one_line, sanitise
+from pastchats_memory.views import schema as views
+from pastchats_memory.views.brief import (
+    build_consultation_answer,
+    build_how_answer,
+    build_item_page,
+    build_lessons_answer,
+    build_prior_work_answer,
+    build_recall_answer,
+    build_search_answer,
+    build_sheets_answer,
+    build_similar_answer,
+    build_task_page,
+)
+from pastchats_memory.views.task_text import render_guide, render_near, render_prior_work, render_resolved, render_task
+from pastchats_memory.views.text import (
+    render_commands,
+    render_hits,
+    render_item,
+    render_judgement,
+    render_lessons,
+    render_sheets,
+)
+
+NOTHING = "Nothing found. Fewer words or another mode may find more."
+ID_HINT = "Take ids from the answers of search and recall, such as 12 or t:KEY."
+
+LONGEST_QUERY = 100_000
+"""Characters of a query. A query of millions would keep all other calls waiting."""
+Query = Annotated[
+    str, Field(max_length=LONGEST_QUERY, description="What to look for, in a few words; nothing in it is syntax.")
+]
+Since = Annotated[str | None, Field(description="Earliest ISO date or time, inclusive.")]
+Project = Annotated[str | None, Field(description="Only this project; `.` is the one of the working directory.")]
+Outcomes = Annotated[str | None, Field(description="Only episodes with these outcomes: worked,failed,mixed,unknown.")]
+Here = Annotated[str | None, Field(description="`.` is the project of the working directory; null for all.")]
+Threshold = Annotated[float | None, Field(ge=0, le=1)]
+
+Params = ParamSpec("Params")
+Result = TypeVar("Result")
+
+
+def _lock_memory(tool: Callable[Params, Result]) -> Callable[Params, Result]:
+    """Run one call of the tool at a time, and turn explained faults into errors that an agent can act on."""
+
+    @functools.wraps(tool)
+    def call(*args: Params.args, **kwargs: Params.kwargs) -> Result:
+        with LOCK:
+            try:
+                with args[0].memory.explaining_damage():  # type: ignore[attr-defined] # the first argument is a `Tools`
+                    return tool(*args, **kwargs)
+            except MemoryFault as fault:
+                raise ToolError(sanitise(f"{fault.message}\n{fault.hint}").strip()) from fault
+
+    return call
+
+
+LOCK = threading.Lock()
+"""Guards the one memory of this process: a connection serves one thread at a time."""
+
+
+class Tools:
+    """The tools over one memory. Their docstrings are the descriptions that agents read."""
+
+    def __init__(self, config: Config, *, allow_write: bool) -> None:
+        self._allow_write = allow_write
+        self._standing = StandingMemory(config, create=allow_write)
+
+    @property
+    def memory(self) -> Memory:
+        """Return the open memory. Raises MemoryFault."""
+        return self._standing.opened()
+
+    @_lock_memory
+    def search(
+        self,
+        query: Query,
+        mode: Literal["hybrid", "keyword", "semantic"] = "hybrid",
+        limit: Annotated[int, Field(ge=1, le=50)] = 10,
+        project: Project = None,
+        role: Annotated[str | None, Field(description="user, assistant, system, tool or note.")] = None,
+        since: Since = None,
+        until: Annotated[str | None, Field(description="Latest ISO date or time, a day meaning all of it.")] = None,
+        type: Literal["prompt", "note", "task", "epic", "subtask", "comment", "attachment"] | None = None,  # noqa: A002 - the argument's name
+        status: Annotated[
+            str | None, Field(description="Only tasks with these statuses, such as todo,in_progress.")
+        ] = None,
+        outcome: Outcomes = None,
+        threshold: Threshold = None,
+        rerank: Annotated[
+            bool,
+            Field(description="Sort the first thirty by a cross-encoder, which has to be in the cache; slow."),
+        ] = False,
+    ) -> Annotated[CallToolResult, views.SearchAnswer]:
+        """Find turns, notes and tasks of earlier work by words and by meaning, best first, each with its source."""
+        hits = self.memory.search(
+            query, mode=mode, limit=limit, project=project, role=role, since=since, until=until, type=type,
+            status=status, outcome=outcome, threshold=threshold, rerank=rerank,
+        )  # fmt: skip
+        text = f"{RECALL_PREAMBLE}\n{render_hits(hits)}" if hits else NOTHING
+        return _answer(text, build_search_answer(hits), (hit.source_path for hit in hits))
+
+    @_lock_memory
+    def recall(
+        self,
+        query: Query,
+        budget: Annotated[int | None, Field(ge=1, le=20_000, description="Tokens of the text.")] = None,
+        project: Project = None,
+        since: Since = None,
+        outcome: Outcomes = None,
+    ) -> Annotated[CallToolResult, views.RecallAnswer]:
+        """Before starting work: recall what was tried before, what worked and what failed, or that nothing fits.
+
+        If an outcome is unknown, judge by the user's next words, which are quoted with it.
+        """
+        memory = self.memory
+        budget = memory.budget if budget is None else budget
+        block = memory.recall(
+            query, budget, project=project, since=since, outcome=outcome, current_project=project_here()
+        )
+        return _answer(block.text, build_recall_answer(block, budget), (hit.source_path for hit in block.hits))
+
+    @_lock_memory
+    def read(
+        self,
+        id: Annotated[str, Field(description="12 for a turn, t:KEY, c:5 or a:7 for a task.")],  # noqa: A002 - the argument's name
+        start: Annotated[int, Field(ge=1, description="First line of the item.")] = 1,
+        end: Annotated[int | None, Field(ge=1, description="Last line; as many as fit without it.")] = None,
+    ) -> Annotated[CallToolResult, views.ReadAnswer]:
+        """Read the whole text of an item that another tool cut short, or some of its lines; a long one takes several calls."""
+        memory = self.memory
+        if end is not None and end < start:
+            raise UsageFault("`end` lies before `start`", "Lines are counted from 1, both inclusive.")
+        if leads_to_task(id):
+            shown = memory.tasks.find_item(id)
+            if shown is None:
+                raise UsageFault(f"there is no item {id}", ID_HINT)
+            task, attached = shown
+            text = render_task(task)
+            if attached is not None and attached.content is not None:
+                text += f"\n\n{sanitise(attached.content)}"
+            page = build_task_page(task, text, start, end)
+            return _answer(page["content"], page, [page["source_path"]])
+        items = memory.show(id, neighbours=1)
+        if not items:
+            raise UsageFault(f"there is no item {id}", ID_HINT)
+        item = next(item for item in items if item.id == int(id))
+        page = build_item_page(items, item, memory.outcome(item), start, end)
+        return _answer(render_item(item, page["content"]), page, [page["source_path"]])
+
+    @_lock_memory
+    def find_similar(
+        self,
+        id: Annotated[str | None, Field(description="t:KEY, or 12 for the text of a turn.")] = None,  # noqa: A002 - the tool's parameter
+        text: Annotated[
+            str | None, Field(max_length=LONGEST_QUERY, description="Instead of an id: what a task is about.")
+        ] = None,
+        threshold: Threshold = None,
+    ) -> Annotated[CallToolResult, views.SimilarAnswer]:
+        """Find the five tasks most similar to a task, a turn or a text, with score and label: is this a duplicate?"""
+        tasks = self.memory.tasks
+        if (id is None) == (text is None):
+            raise UsageFault("give either `id` or `text`", ID_HINT)
+        if id is not None and id.isdecimal():
+            items = self.memory.show(id, neighbours=0)
+            if not items:
+                raise UsageFault(f"there is no item {id}", ID_HINT)
+            near = tasks.find_duplicates(items[0].content)
+        else:
+            near = tasks.find_similar(id.removeprefix("t:")) if id is not None else tasks.find_duplicates(text or "")
+        found = [one for one in near if threshold is None or one.match.score >= threshold]
+        lines = [*(render_near(one) for one in found), render_guide()] if found else ["No task is like it."]
+        return _answer("\n".join(lines), build_similar_answer(found), (one.task.source_path for one in found))
+
+    @_lock_memory
+    def check_prior_work(
+        self, query: Annotated[str, Field(max_length=LONGEST_QUERY, description="What you are about to do.")]
+    ) -> Annotated[CallToolResult, views.PriorWorkAnswer]:
+        """Before creating a task: was this done, is it in progress, did it fail, was it superseded, or is it new?"""
+        work = self.memory.check_prior_work(query)
+        paths = [*(one.source_path for one in work.episodes), *(one.task.source_path for one in work.results)]
+        return _answer(render_prior_work(work), build_prior_work_answer(work), paths)
+
+    @_lock_memory
+    def consult_episodic_memory(
+        self, problem_context: Annotated[str, Field(max_length=LONGEST_QUERY, description="The error or the problem.")]
+    ) -> Annotated[CallToolResult, views.ConsultAnswer]:
+        """Before solving a complex bug: find completed tasks about similar problems, each with its resolution."""
+        found, warnings = self.memory.consult_episodic_memory(problem_context)
+        nothing = "No solved task has to do with it; `recall` looks in conversations, too."
+        text = "\n\n".join(render_resolved(one) for one in found) or nothing
+        return _answer(text, build_consultation_answer(found, warnings), (one.task.source_path for one in found))
+
+    @_lock_memory
+    def lessons(self, project: Here = ".") -> Annotated[CallToolResult, views.LessonsAnswer]:
+        """List what failed more than once in this project, and what ended it."""
+        found, warnings = self.memory.lessons(project)
+        nothing = f"Nothing is known that failed more than once and then worked{_hint_at_other_projects(project)}"
+        text = f"{RECALL_PREAMBLE}\n{render_lessons(found)}" if found else nothing
+        paths = (one.source_path for lesson in found for one in lesson.attempts)
+        return _answer(text, build_lessons_answer(found, warnings), paths)
+
+    @_lock_memory
+    def how(
+        self,
+        query: Annotated[str | None, Field(max_length=LONGEST_QUERY, description="The task, in a few words.")] = None,
+        project: Here = ".",
+        task: Annotated[str | None, Field(max_length=LONGEST_QUERY, description="The same as `query`.")] = None,
+    ) -> Annotated[CallToolResult, views.HowAnswer]:
+        """List the commands that worked before in this project, for a task."""
+        wanted = query if task is None else task
+        if wanted is None or None not in (query, task):
+            raise UsageFault("give the task, once", "As `query`, such as: run the tests.")
+        found, warnings = self.memory.how(wanted, project)
+        nothing = f"No command is known to have worked for it{_hint_at_other_projects(project)}"
+        text = f"{RECALL_PREAMBLE}\n{render_commands(found)}" if found else nothing
+        return _answer(text, build_how_answer(found, warnings), (one.episode.source_path for one in found))
+
+    @_lock_memory
+    def unjudged(
+        self,
+        project: Here = ".",
+        outcome: Outcomes = None,
+        limit: Annotated[int, Field(ge=1, le=50)] = 10,
+    ) -> Annotated[CallToolResult, views.SheetsAnswer]:
+        """List the newest episodes with unknown outcome for you to read and `judge`; with `outcome` those with that outcome by the rules."""
+        found, warnings = self.memory.unjudged(project, outcome, limit)
+        nothing = f"There is nothing to judge{_hint_at_other_projects(project)}"
+        text = f"{RECALL_PREAMBLE}\n{render_sheets(found.sheets)}" if found.sheets else nothing
+        body = build_sheets_answer(found.sheets, found.left, warnings)
+        return _answer(text, body, (sheet.source_path for sheet in found.sheets))
+
+    @_lock_memory
+    def judge(
+        self,
+        id: Annotated[str, Field(coerce_numbers_to_str=True, description="Id of any turn of the episode, such as 12.")],  # noqa: A002 - the argument's name
+        outcome: Annotated[
+            Literal["worked", "failed", "mixed", "unknown"] | None,
+            Field(description="The outcome; null takes a judgement back."),
+        ],
+        because: Annotated[
+            str | None,
+            Field(
+                max_length=MAX_QUOTATION,
+                description="The line that shows it, verbatim: of the answer, a result or the user's next words; not for unknown.",
+            ),
+        ] = None,
+    ) -> Annotated[CallToolResult, views.SheetsAnswer]:
+        """Label the outcome of an earlier episode after reading it; your label replaces that of the rules.
+
+        Worked: the result is there, and a check, the result itself or the user's next words show it; these count more than the
+        answer's own claim. Failed: the last check failed, the answer gives up, the work was stopped or undone, or the user's next
+        words complain or repeat the request. Mixed: parts of both are shown. Unknown: nothing shows it.
+        """
+        memory = self.memory
+        sheet, warnings = memory.unjudge(id) if outcome is None else memory.judge(id, outcome, because)
+        if sheet is None:
+            raise UsageFault(f"there is no item {id}", ID_HINT)
+        body = build_sheets_answer([sheet], None, warnings)
+        return _answer(f"{RECALL_PREAMBLE}\n{render_judgement(sheet)}", body, [sheet.source_path])
+
+    @_lock_memory
+    def status(self) -> Annotated[CallToolResult, views.StatusAnswer]:
+        """Show what the memory contains, and which model and engine answer."""
+        state = self.memory.status()
+        body: views.StatusAnswer = {
+            "turns": state.turns,
+            "by_role": state.by_role,
+            "projects": state.projects,
+            "sources": state.sources,
+            "model": state.model,
+            "engine": state.engine,
+            "first": state.first,
+            "last": state.last,
+            "is_writable": self._allow_write,
+        }
+        text = f"{state.turns:,} turns of {state.projects:,} projects; model {state.model}, engine {state.engine}."
+        return _answer(text, body)
+
+    @_lock_memory
+    def store_turn(
+        self,
+        role: Annotated[str, Field(description="user, assistant, system or tool.")],
+        content: str,
+        conversation_id: str | None = None,
+        event_id: Annotated[
+            str | None, Field(description="Your own id of the turn; a repeat then changes nothing.")
+        ] = None,
+        project: str | None = None,
+        timestamp: Annotated[str | None, Field(description="ISO 8601; now by default.")] = None,
+    ) -> Annotated[CallToolResult, views.StoredAnswer]:
+        """Store one turn of the present conversation. Its copy in a transcript will be the same item."""
+        memory = self.memory
+        stored = memory.store_turn(role, content, conversation_id, event_id, project, timestamp, client="mcp")
+        text = f"{'Stored' if stored.is_new else 'Known already'}: id {stored.id}"
+        body: views.StoredAnswer = {"id": stored.id, "is_new": stored.is_new}
+        return _answer(text, body)
+
+    @_lock_memory
+    def index_paths(
+        self, paths: Annotated[list[str], Field(min_length=1, description="Below the histories of this machine.")]
+    ) -> Annotated[CallToolResult, views.IndexAnswer]:
+        """Index transcripts: files and folders in the usual places or below the configured `roots`."""
+        report = self.memory.index(_check_paths(paths))
+        counts = report.counts()
+        body: views.IndexAnswer = {
+            "files_scanned": report.files_scanned,
+            "files_taken": len(report.taken),
+            "turns_added": counts["turns_added"],
+            "turns_skipped": counts["turns_skipped"],
+            "unreadable": counts["unreadable"],
+        }
+        return _answer(f"{body['turns_added']} turns added from {body['files_taken']} files.", body)
+
+
+def _check_paths(paths: Iterable[str]) -> list[Path]:
+    """Resolve the paths. Raises UsageFault for one that is not below a place that may be indexed."""
+    roots = [history.path.resolve() for history in found_histories()]
+    wanted = [Path(path).expanduser().resolve() for path in paths]
+    for path in wanted:
+        if not any(path.is_relative_to(root) for root in roots):
+            raise UsageFault(
+                f"{utf8(str(path))} is not below a place that may be indexed",
+                "Ask the user to name its folder under `roots` in their own pastchats-memory.toml, or to run "
+                "`pastchats-memory index` themselves.",
+            )
+    return wanted
+
+
+def _hint_at_other_projects(project: str | None) -> str:
+    return "." if project is None else " there; with `project` null all projects are looked through."
+
+
+def _answer(text: str, body: Mapping[str, object], paths: Iterable[str] = ()) -> CallToolResult:
+    """Return the text, links to the sources, and the view."""
+    links = (
+        ResourceLink(type="resource_link", uri=Path(path).as_uri(), name=one_line(Path(path).name))
+        for path in dict.fromkeys(paths)
+        if path.startswith("/")
+    )
+    content: list[ContentBlock] = [TextContent(type="text", text=text), *links]
+    return CallToolResult(content=content, structured_content=dict(body))

@@ -1,0 +1,241 @@
+"""Build the JSON views of indexing, the database, forgetting, configuration and installation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:  # these modules import NumPy and apsw, which `config` and `exclude` do not need
+    from pastchats_memory.episodes.cite import Verified
+    from pastchats_memory.episodes.derive import Derived
+    from pastchats_memory.ingest.dry_run import Rehearsed
+    from pastchats_memory.ingest.overview import SourceReport
+    from pastchats_memory.ingest.report import FileReport, IndexReport
+    from pastchats_memory.maintenance.forget import ForgetResult
+    from pastchats_memory.maintenance.health import HealthCheck, Status
+    from pastchats_memory.maintenance.redact_stored import RedactReport
+    from pastchats_memory.store.backup import Counts
+    from pastchats_memory.store.tombstones import Forgetting
+    from pastchats_memory.store.vectors.reindex import ReindexReport
+    from pastchats_memory.views import schema as views
+
+
+# --- indexing and sources ---------------------------------------------------------------------------------------------
+
+
+def build_index(report: IndexReport) -> views.IndexBody:
+    """Build `index/1` of a run."""
+    counts = report.counts()
+    return {
+        "schema": "index/1",
+        "outcome": report.outcome,
+        "model": report.model,
+        "duration_s": report.duration_s,
+        "files_unchanged": report.files_unchanged,
+        "moved": report.moved,
+        "embedded": report.embedded,
+        "cached": report.cached,
+        "superseded": report.superseded,
+        "files_scanned": counts["files_scanned"],
+        "turns_added": counts["turns_added"],
+        "turns_skipped": counts["turns_skipped"],
+        "unreadable": counts["unreadable"],
+        "tasks_added": report.tasks,
+        "forgotten": report.forgotten,
+        "results": [_build_file(file) for file in report.files],
+    }
+
+
+def build_index_preview(files: Iterable[Rehearsed]) -> views.IndexPreviewBody:
+    """Build `index/1` of a dry run."""
+    results: list[views.PreviewedFileView] = [
+        {
+            **_build_file(report),
+            "turns": turns,
+            "project": project,
+            "keys": cast("views.MessageKeys", dict(report.keys)),
+            "map": report.map,
+        }
+        for report, turns, project in files
+    ]
+    return {"schema": "index/1", "results": results}
+
+
+def _build_file(file: FileReport) -> views.IndexedFileView:
+    return {
+        "source_path": file.path,
+        "format": file.format,
+        "added": file.added,
+        "updated": file.updated,
+        "skipped": file.skipped,
+        "forgotten": file.forgotten,
+        "unchanged": file.is_unchanged,
+        "reason": file.reason,
+        "unreadable": [{"line": line.line, "reason": line.reason} for line in file.unreadable],
+    }
+
+
+def build_sources(reports: Sequence[SourceReport]) -> views.SourcesBody:
+    """Build `sources/1`."""
+    return {"schema": "sources/1", "results": [cast("views.SourceView", asdict(report)) for report in reports]}
+
+
+# --- the database -----------------------------------------------------------------------------------------------------
+
+
+def build_status(status: Status) -> views.StatusBody:
+    """Build `status/1`."""
+    return {"schema": "status/1", "results": [cast("views.StatusView", asdict(status))]}
+
+
+def build_doctor(findings: Sequence[HealthCheck]) -> views.DoctorBody:
+    """Build `doctor/1`."""
+    return {"schema": "doctor/1", "results": [cast("views.FindingView", asdict(finding)) for finding in findings]}
+
+
+def build_verify(verified: Verified) -> views.VerifyBody:
+    """Build `verify/1`."""
+    return {
+        "schema": "verify/1",
+        "checked": verified.total,
+        "states": cast("views.VerifyStates", dict(verified.states)),
+        "results": [cast("views.FailedCitationView", failed._asdict()) for failed in verified.failed],
+    }
+
+
+def build_reindex(report: ReindexReport | Derived) -> views.ReindexBody:
+    """Build `reindex/1`, of vectors or of outcomes."""
+    return {"schema": "reindex/1", "results": [cast("views.ReembeddedView | views.RederivedView", asdict(report))]}
+
+
+def build_redact(outcome: str, report: RedactReport) -> views.RedactBody:
+    """Build `redact/1`; the outcome is `redacted` or `found`."""
+    return {"schema": "redact/1", "outcome": outcome, "results": [cast("views.RedactedView", asdict(report))]}
+
+
+def build_backup(file: str, counts: Counts) -> views.BackupBody:
+    """Build `backup/1`."""
+    return {"schema": "backup/1", "results": [cast("views.BackupView", {"file": file, **asdict(counts)})]}
+
+
+def build_restore(results: Sequence[views.RestoredView]) -> views.RestoreBody:
+    """Build `restore/1`; without results if nothing was replaced."""
+    return {"schema": "restore/1", "results": list(results)}
+
+
+def build_restored(file: str, database: str, counts: Counts, put_aside: str | None) -> views.RestoredView:
+    """Build the result of a restore.
+
+    Args:
+        file: path of the backup.
+        database: path of the database.
+        counts: contents of the backup.
+        put_aside: path of the previous database if it was too damaged to be overwritten.
+    """
+    return {
+        "file": file,
+        "database": database,
+        "turns": counts.turns,
+        "tasks": counts.tasks,
+        "bytes": counts.bytes,
+        "put_aside": put_aside,
+    }
+
+
+# --- forgetting -------------------------------------------------------------------------------------------------------
+
+
+def build_forget_found(found: ForgetResult) -> views.ForgetFoundBody:
+    """Build `forget/1` of what would be forgotten."""
+    return {"schema": "forget/1", **_build_found(found)}
+
+
+def build_prune_found(found: ForgetResult) -> views.PruneFoundBody:
+    """Build `prune/1` of what would be forgotten."""
+    return {"schema": "prune/1", **_build_found(found)}
+
+
+def build_forget_forgotten(forgotten: ForgetResult) -> views.ForgetForgottenBody:
+    """Build `forget/1` of what was forgotten."""
+    return {"schema": "forget/1", **_build_forgotten(forgotten)}
+
+
+def build_prune_forgotten(forgotten: ForgetResult) -> views.PruneForgottenBody:
+    """Build `prune/1` of what was forgotten."""
+    return {"schema": "prune/1", **_build_forgotten(forgotten)}
+
+
+def build_forget_list(outcome: str, forgettings: Sequence[Forgetting]) -> views.ForgetListBody:
+    """Build `forget/1` of a list; the outcome is `listed` or `undone`."""
+    return {"schema": "forget/1", "outcome": outcome, "results": [_build_forgetting(one) for one in forgettings]}
+
+
+def _build_found(found: ForgetResult) -> views.FoundFields:
+    rows = [cast("views.ForgettableView", asdict(row)) for row in found.rows]
+    return {"outcome": "found", **_build_counts(found), "results": rows}
+
+
+def _build_forgotten(forgotten: ForgetResult) -> views.ForgottenFields:
+    results = [] if forgotten.forgetting is None else [_build_forgetting(forgotten.forgetting)]
+    return {
+        "outcome": "forgotten",
+        **_build_counts(forgotten),
+        "erased": forgotten.is_erased,
+        "results": results,
+    }
+
+
+def _build_counts(rows: ForgetResult) -> views.ForgetCounts:
+    return {
+        "turns": rows.turns,
+        "tasks": rows.tasks,
+        "comments": rows.comments,
+        "attachments": rows.attachments,
+        "private": rows.private,
+    }
+
+
+def _build_forgetting(one: Forgetting) -> views.ForgettingView:
+    return {
+        "number": one.number,
+        "at": one.at,
+        "selector": cast("views.SelectorView", dict(one.selector)),
+        "turns": one.turns,
+        "tasks": one.tasks,
+        "comments": one.comments,
+        "attachments": one.attachments,
+    }
+
+
+def build_purge(outcome: str, turns: int, tasks: int, *, is_erased: bool) -> views.PurgeBody:
+    """Build `purge/1`; the outcome is `purged` or `found`."""
+    return {
+        "schema": "purge/1",
+        "outcome": outcome,
+        "results": [{"turns": turns, "tasks": tasks, "erased": is_erased}],
+    }
+
+
+# --- configuration and installation -----------------------------------------------------------------------------------
+
+
+def build_config(settings: Sequence[views.SettingView], warnings: Sequence[str]) -> views.ConfigBody:
+    """Build `config/1`."""
+    return {"schema": "config/1", "results": list(settings), "warnings": list(warnings)}
+
+
+def build_exclude(patterns: Sequence[str], stored: Mapping[str, int]) -> views.ExcludeBody:
+    """Build `exclude/1`; `stored` has the number of stored rows by pattern."""
+    results: list[views.ExclusionView] = [{"pattern": one, "stored": stored.get(one, 0)} for one in patterns]
+    return {"schema": "exclude/1", "results": results}
+
+
+def build_install(changes: Sequence[views.FileChangeView]) -> views.InstallBody:
+    """Build `install/1`."""
+    return {"schema": "install/1", "results": list(changes)}
+
+
+def build_uninstall(changes: Sequence[views.FileChangeView]) -> views.UninstallBody:
+    """Build `uninstall/1`."""
+    return {"schema": "uninstall/1", "results": list(changes)}

@@ -1,0 +1,274 @@
+"""Render values as Markdown. No text from a transcript can leave its quotation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from pastchats_memory.model import (
+    NO_ANSWER,
+    RECALL_HEADING,
+    Attempt,
+    Citation,
+    Command,
+    Hit,
+    Item,
+    Lesson,
+    Outcome,
+    Recollection,
+    Sheet,
+    TimeRead,
+)
+from pastchats_memory.text.display import format_time, one_line, quote, sanitise
+
+NOTHING = "Nothing found: no earlier conversation or note fits."
+TOO_SMALL = "There are memories of this; a budget of {least} would hold one."
+CITATION_NOTES = {
+    "holds": "",
+    "moved": "moved since it was read",
+    "changed": "changed since it was read",
+    "gone": "the file is gone",
+    "unchecked": "the file has changed, not checked",
+}
+"""Remark on a source by the state of its citation."""
+QUERY_WIDTH = 200
+"""Most characters of the query in the head of a block."""
+PROMPT_WIDTH = 120
+"""Most characters of a prompt that stands beside its judgement."""
+SAME_START = 40
+"""Two quotations that share so many first characters show the same answer; one of them is enough."""
+
+
+# --- citations --------------------------------------------------------------------------------------------------------
+
+
+def format_citation(hit: Hit) -> str:
+    """Write where a hit comes from: `path:line (turn N)`, with N counted from 0.
+
+    A task has no turn: `path:line`, or the remark that it was made by hand.
+    """
+    if hit.task is not None and not hit.source_path:
+        return f"task {one_line(hit.task.key)}, made by hand"
+    line = "" if hit.source_line is None else f":{hit.source_line}"
+    path = sanitise(hit.source_path).replace("\n", " ")
+    notes = [f"turn {hit.turn_index}"] if hit.task is None else []
+    notes += [note] if (note := _note_citation(hit.citation)) else []
+    return f"{path}{line}" + (f" ({'; '.join(notes)})" if notes else "")
+
+
+def _note_citation(citation: Citation | None) -> str:
+    return CITATION_NOTES[citation.state if citation else "holds"]
+
+
+def _render_source(path: str, number: int | None, citation: Citation | None, id_: str) -> str:
+    line = f":{number}" if number else ""
+    note = f" ({note})" if (note := _note_citation(citation)) else ""
+    return f"Source: {one_line(path)}{line}{note} · id {id_}"
+
+
+# --- the recall block -------------------------------------------------------------------------------------------------
+
+
+def render_block(query: str, memories: Sequence[Recollection], nothing: str = NOTHING) -> str:
+    """Render the recall block; without memories it contains `nothing` instead."""
+    head = f"{RECALL_HEADING}\n\nQuery: {one_line(query)[:QUERY_WIDTH]}\n"
+    if not memories:
+        return f"{head}\n{nothing}\n"
+    return head + "".join(render_entry(place, memory) for place, memory in enumerate(memories, start=1))
+
+
+def render_entry(place: int, memory: Recollection) -> str:
+    """Render one entry of the block, with the empty line before it; `place` counts from 1."""
+    hit = memory.hit
+    here = " (this project)" if memory.is_current else ""
+    when = format_time((memory.question or hit).timestamp)
+    title = " · ".join(part for part in (one_line(hit.source_project) + here, when) if part)
+    lines = ["", f"## {place}. {title}"]
+    if memory.outcome.is_told:
+        lines.append(f"Outcome: {render_outcome(memory.outcome)}{_note_evidence(memory)}")
+    if memory.asked:
+        lines += ["Asked:" if hit.task is None else "Task:", quote(memory.asked)]
+    if memory.answered:
+        lines += ["Answered:" if hit.type != "note" and hit.task is None else "Note:", quote(memory.answered)]
+    if memory.done:
+        lines += ["Done:", quote("\n".join(map(one_line, memory.done)))]
+    lines += _render_thread(memory)
+    lines.append(f"Source: {_render_entry_sources(memory)}")
+    return "\n".join(lines) + "\n"
+
+
+def _render_entry_sources(memory: Recollection) -> str:
+    """Cite the turn that is shown first, and the turn that matched if that is another one."""
+    hit = memory.hit
+    first = memory.question or hit
+    source = f"{format_citation(first)} · id {one_line(first.id)}"
+    if first is hit:
+        return source
+    is_near = hit.source_path == first.source_path and hit.source_line is not None and not _note_citation(hit.citation)
+    matched = f"line {hit.source_line}" if is_near else format_citation(hit)
+    return f"{source}; matched: {matched} · id {hit.id}"
+
+
+def _note_evidence(memory: Recollection) -> str:
+    """Remark that the line behind the outcome changed or is gone, unless the entry's own source says the same."""
+    evidence = memory.outcome.evidence[-1].citation if memory.outcome.evidence else None
+    source = memory.hit.citation
+    if evidence is None or evidence.state not in ("changed", "gone") or (source and source.state == evidence.state):
+        return ""
+    return f" · {_note_citation(evidence)}"
+
+
+def _render_thread(memory: Recollection) -> list[str]:
+    lines: list[str] = []
+    for heading, attempts in (
+        ("Failed before:", memory.before),
+        ("Worked later:", (memory.after,)),
+        ("Superseded by:", (memory.superseded_by,)),
+    ):
+        shown = [attempt for attempt in attempts if attempt is not None]
+        lines += [heading, *(f"{render_attempt(attempt)} · id {attempt.id}" for attempt in shown)] if shown else []
+    return lines
+
+
+# --- episodes and outcomes --------------------------------------------------------------------------------------------
+
+
+def render_attempt(attempt: Attempt) -> str:
+    """Quote another episode on one line: time, prompt, answer and outcome.
+
+    The marks between them (`:`, `→`, `—`) cannot occur within a quoted part.
+    """
+    when = format_time(attempt.timestamp)
+    outcome = ""
+    if attempt.outcome != "unknown":
+        outcome = f" — {_describe_outcome(attempt.outcome, attempt.basis, attempt.shown_by)}"
+    repeats = not attempt.answered or attempt.shown_by[:SAME_START] == attempt.answered[:SAME_START]
+    answered = "" if repeats else f" → {_replace_marks(attempt.answered)}"
+    return f"> {when}{': ' if when else ''}{_replace_marks(attempt.asked)}{answered}{outcome}"
+
+
+def _replace_marks(text: str) -> str:
+    return one_line(text).replace(" — ", " – ").replace(" → ", " -> ").replace(" · ", " - ")
+
+
+def render_attempt_lines(attempt: Attempt) -> tuple[str, str]:
+    """Render another episode as its quotation and its source line."""
+    source = _render_source(attempt.source_path, attempt.source_line, attempt.citation, attempt.id)
+    return render_attempt(attempt), source
+
+
+def render_outcome(outcome: Outcome) -> str:
+    """Render an outcome with its evidence: `worked (12 passed)`, `unknown (said next: Now the same for logout)`."""
+    return _describe_outcome(outcome.verdict, outcome.basis, outcome.shown_by)
+
+
+def _describe_outcome(outcome: str, basis: str, shown_by: str) -> str:
+    """Put the quoted line into brackets that it cannot leave."""
+    quotation = "" if basis == NO_ANSWER else one_line(shown_by).replace("(", "[").replace(")", "]")
+    evidence = ": ".join(filter(None, (basis, quotation)))
+    return outcome + (f" ({evidence})" if evidence else "")
+
+
+def render_lessons(lessons: Sequence[Lesson]) -> str:
+    """Render repeated failures and what ended them; each attempt is quoted with its source."""
+    parts = []
+    for place, lesson in enumerate(lessons, start=1):
+        attempts = [line for attempt in _drop_repeats(lesson) for line in render_attempt_lines(attempt)]
+        heading = f"## {place}. {one_line(lesson.project)} · failed {lesson.times} times"
+        parts.append("\n".join([heading, *attempts, "Ended by:", *render_attempt_lines(lesson.ended_by)]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _drop_repeats(lesson: Lesson) -> list[Attempt]:
+    """Drop the evidence of attempts where it is the next prompt, which the lesson shows anyway."""
+    prompts = {attempt.asked[:SAME_START] for attempt in (*lesson.attempts, lesson.ended_by)}
+    return [one._replace(shown_by="") if one.shown_by[:SAME_START] in prompts else one for one in lesson.attempts]
+
+
+def render_commands(commands: Sequence[Command]) -> str:
+    """Render commands that worked, grouped by episode and in the order in which they ran."""
+    runs: dict[tuple[str, str], list[Command]] = {}
+    for one in commands:
+        runs.setdefault((one.project, one.episode.id), []).append(one)
+    parts = []
+    for place, ((project, _), run) in enumerate(runs.items(), start=1):
+        lines = [f"## {place}. {one_line(project)}"]
+        for times, alike in groupby(run, key=lambda one: one.times):
+            lines.append("Worked once:" if times == 1 else f"Worked in {times} episodes:")
+            lines += [quote(f"$ {one_line(one.command)}") for one in alike]
+        attempt, source = render_attempt_lines(run[0].episode)
+        places = _list_run_places(run)
+        parts.append("\n".join([*lines, "In:", attempt, source + (f"; run: {places}" if places else "")]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _list_run_places(commands: Sequence[Command]) -> str:
+    """List the lines where an episode's commands ran, in order; a file is named if it is not the episode's own."""
+    file = commands[0].episode.source_path
+    lines = (
+        f"{'' if one.run.source_path == file else f'{one_line(one.run.source_path)} '}line {one.run.source_line}"
+        for one in commands
+        if one.run.source_line
+    )
+    return ", ".join(dict.fromkeys(lines))
+
+
+def render_sheets(sheets: Sequence[Sheet]) -> str:
+    """Render episodes for a reader who judges their outcome; all text is quoted, with its source."""
+    return "\n".join(_render_sheet(place, sheet) for place, sheet in enumerate(sheets, start=1))
+
+
+def _render_sheet(place: int, sheet: Sheet) -> str:
+    title = " · ".join(part for part in (one_line(sheet.project), format_time(sheet.timestamp)) if part)
+    texts = [
+        ("Asked:", sheet.asked),
+        ("Answered:", sheet.answered),
+        ("Done:", "\n".join(map(one_line, sheet.done))),
+        *(("Result:", text) for text in sheet.results),
+        ("Said next:", sheet.said_next),
+    ]
+    quotations = [f"{heading}\n{quote(text)}" for heading, text in texts if text.strip()]
+    # The evidence of an unknown outcome is the user's next words, which are quoted in full below.
+    outcome = render_outcome(sheet.outcome) if sheet.outcome.verdict != "unknown" else "unknown"
+    source = _render_source(sheet.source_path, sheet.source_line, sheet.citation, sheet.id)
+    return "\n".join([f"## {place}. {title}", f"Outcome: {outcome}", *quotations, source]) + "\n"
+
+
+def render_judgement(sheet: Sheet) -> str:
+    """Render the outcome of one episode on two lines: the quoted prompt, then outcome and id."""
+    prompt = one_line(sheet.asked or sheet.answered)
+    prompt = quote(prompt if len(prompt) <= PROMPT_WIDTH else f"{prompt[: PROMPT_WIDTH - 1]}…")
+    was = f"; was {sheet.was}" if sheet.was else ""
+    return f"{prompt}\nOutcome: {render_outcome(sheet.outcome)}{was} · id {sheet.id}\n"
+
+
+# --- search results and items -----------------------------------------------------------------------------------------
+
+
+def render_hits(hits: Sequence[Hit]) -> str:
+    """Render search results, each quoted with its source."""
+    return "\n".join(_render_hit(hit) for hit in hits) + "\n"
+
+
+def _render_hit(hit: Hit) -> str:
+    kind = hit.role if hit.task is None else f"{hit.type} ({hit.task.status})"
+    title = " · ".join(part for part in (one_line(hit.source_project), kind, format_time(hit.timestamp)) if part)
+    return f"## {hit.rank}. {title}\n{quote(hit.snippet)}\nSource: {format_citation(hit)} · id {one_line(hit.id)}"
+
+
+def render_item(item: Item, content: str) -> str:
+    """Render a stored turn with the given part of its content."""
+    when = format_time(item.timestamp)
+    title = " · ".join(part for part in (one_line(item.role), one_line(item.project), when) if part)
+    place = item.places[0] if item.places else None
+    line = f":{place.line}" if place and place.line else ""
+    note = _note_citation(item.citation)
+    turn = f"(turn {item.turn_index}{'; ' if note else ''}{note})"
+    return f"{title}\n{quote(content)}\nSource: {one_line(item.source_path)}{line} {turn} · id {item.id}\n"
+
+
+def render_time_read(read: TimeRead) -> str:
+    """Render the time that a query was found to name, and its effect, on one line."""
+    days = f"{format_time(read.since)[:10] or '…'} to {format_time(read.until)[:10] or '…'}"
+    use = "nothing else was searched" if read.is_filter else "what was said then or soon after ranks higher"
+    return f"Time: {one_line(read.words)!r} is {days}; {use}."

@@ -1,0 +1,31 @@
+"""An agent's own command resumes a session that is in the memory."""
+
+from pathlib import Path
+
+import pytest
+
+from pastchats_memory.formats.base.format import Session
+from pastchats_memory.formats.registry import load_format
+
+COMMANDS = {
+    "claude-code": ["claude", "--resume", "7f3c"],
+    "codex": ["codex", "resume", "7f3c"],
+    "gemini-cli": ["gemini", "--resume", "7f3c"],
+    "qwen-code": ["qwen", "--resume", "7f3c"],
+    "opencode": ["opencode", "--session", "7f3c"],
+    "cursor": ["cursor-agent", "--resume", "7f3c"],
+    "copilot-cli": ["copilot", "--resume=7f3c"],
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_format_names_the_command_that_resumes_a_session(name: str) -> None:
+    resume = load_format(name).resume
+    assert resume is not None
+    assert resume(Session("7f3c", Path("session.jsonl"), "/home/ada/kiln")) == COMMANDS[name]
+
+
+def test_a_subagent_resumes_the_session_that_called_it() -> None:
+    resume = load_format("claude-code").resume
+    assert resume is not None
+    assert resume(Session("7f3c/agent-1", Path("agent-1.jsonl"), None)) == ["claude", "--resume", "7f3c"]

@@ -145,7 +145,7 @@ def database(turns: int) -> Path:
             said = texts.batch(start, min(BATCH, turns - start))
             write(opened, start, said, directions.batch(said, seed=start))
         vectors.pack_all(opened)  # as every index run ends
-        fulltext.gather(opened)
+        fulltext.merge_scattered(opened)
     unfinished.rename(path)
     return path
 

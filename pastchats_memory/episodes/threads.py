@@ -63,7 +63,7 @@ def find_thread(database: Database, episode: Sequence[Item], ending: Ending, oth
     attempts = [*_find_in_conversation(database, episode, ending), *_find_elsewhere(database, episode, others)]
     before = [one for is_earlier, one in attempts if is_earlier and one.answered and one.outcome in ("failed", "mixed")]
     later = [one for is_earlier, one in attempts if not is_earlier and one.answered]
-    is_open = ending.said in ("failed", "mixed")
+    is_open = ending.outcome in ("failed", "mixed")
     return Thread(
         before=tuple(before[-MAX_FAILURES:]),
         after=next((one for one in later if is_open and one.outcome == "worked"), None),
@@ -78,7 +78,7 @@ def is_failed_by_next(ending: Ending) -> bool:
     The user's next message says so, or the episode was stopped before any answer.
     """
     is_shown_by_next = any(shown.turn_index > ending.last_index for shown in ending.evidence)
-    return ending.said in ("failed", "mixed") and (is_shown_by_next or not ending.is_answered)
+    return ending.outcome in ("failed", "mixed") and (is_shown_by_next or not ending.is_answered)
 
 
 def _is_continued(ending: Ending) -> bool:
@@ -86,7 +86,7 @@ def _is_continued(ending: Ending) -> bool:
 
     Users who stop an agent mostly say how to continue.
     """
-    return is_failed_by_next(ending) or (ending.said == "failed" and ending.signal == BROKE_OFF)
+    return is_failed_by_next(ending) or (ending.outcome == "failed" and ending.signal == BROKE_OFF)
 
 
 def _find_in_conversation(database: Database, episode: Sequence[Item], ending: Ending) -> list[tuple[bool, Attempt]]:
@@ -176,13 +176,13 @@ def find_superseding(database: Database, episode: Sequence[Item], others: Sequen
             continue
         if found := turns.items(database, [int(hit.id)]):
             ending = outcomes.of_turn(database, found[0])
-            if ending is not None and ending.said != "failed":
+            if ending is not None and ending.outcome != "failed":
                 return describe_attempt(database, found[0], ending)
     return None
 
 
 def _load_attempt(database: Database, one: Ended) -> Attempt:
-    (item,) = turns.items(database, [one.asked])
+    (item,) = turns.items(database, [one.question_id])
     return describe_attempt(database, item, one.ending)
 
 
@@ -199,12 +199,12 @@ def describe_attempt(database: Database, item: Item, ending: Ending) -> Attempt:
         str(item.id),
         _one_line(wanted(item.content)),
         answer,
-        ending.said,
+        ending.outcome,
         ending.shown_by,
         item.timestamp,
         where.path,
         where.line or None,
-        signal="" if ending.said == "unknown" else ending.signal,
+        signal="" if ending.outcome == "unknown" else ending.signal,
     )
 
 

@@ -76,7 +76,7 @@ def index(
         announce(replace(lies_ahead, beside=runs_under_way(database)))
         with database.without_mapping(), database.with_long_timeout():
             _index_files(database, writer, todo, options, report, progress)
-            for bring_up_to_date in (vectors.pack_all, fulltext.gather, note_passages, derive):
+            for bring_up_to_date in (vectors.pack_all, fulltext.merge_scattered, note_passages, derive):
                 bring_up_to_date(database)
         scrub.finish_scrub(database, wait_ms=0)
         with database.transaction():

@@ -30,15 +30,15 @@ def note_passages(database: Database) -> None:
     Raises:
         StoreFault: it cannot be written.
     """
-    for source in citations.unplaced_sources(database):
-        rows = citations.unplaced(database, source)
+    for source in citations.sources_without_passage(database):
+        rows = citations.rows_without_passage(database, source)
         try:
             found = list(_passages(database, source, rows))
         except OSError:  # it went away, or cannot be unpacked: the next run tries again
             continue
         if found:
             with database.transaction():
-                citations.place(database, source, found)
+                citations.store_passages(database, source, found)
 
 
 def _passages(database: Database, source: Source, rows: Sequence[Row]) -> Iterator[tuple[Row, bytes]]:
@@ -61,7 +61,7 @@ def _passages(database: Database, source: Source, rows: Sequence[Row]) -> Iterat
 
 def _start(database: Database, source: Source, line: int, stream: BinaryIO) -> tuple[int, int]:
     """Bytes and number of a line at or above the one that is wanted, which is where it was."""
-    before = citations.placed_before(database, source, line)
+    before = citations.passage_before(database, source, line)
     passage = unpacked(before.place.passage) if before else None
     if before is None or passage is None:
         return 0, 1

@@ -30,7 +30,7 @@ from pastchats_memory.store.tasks import (
     Embed,
     Filed,
     TaskWriter,
-    encoded,
+    encode_texts,
     identity_of,
     supersede_tasks,
     texts_to_come,
@@ -85,12 +85,12 @@ def _filed(task: Task, project: str, source_path: str, seen_at: str) -> Filed:
 
 def wrong_with(task: Task) -> str | None:
     """What an export has wrong about a task, None for nothing and for a task of any other source."""
-    return None if task.exported is None else interchange.fault_of(task.exported)
+    return None if task.exported is None else interchange.find_fault(task.exported)
 
 
 def _as_exported(task: Task, exported: Metadata) -> Filed:
     body = dict(redact_json(exported))
-    filed = interchange.task_of(body)
+    filed = interchange.parse_task(body)
     return replace(filed, task=filed.task._replace(cwd=task.cwd, exported=body))
 
 
@@ -125,7 +125,7 @@ def encode_tasks(database: Database, embedder: Embedder, files: Iterable[Sequenc
     tombstones = Tombstones(database)
     kept = (without_forgotten(database, tombstones, one) for waiting in files for one in waiting)
     texts = texts_to_come(one.task for one in kept if one is not None)
-    return encoded(database, texts, embedder.name, _encode(embedder))
+    return encode_texts(database, texts, embedder.name, _encode(embedder))
 
 
 def store(
@@ -153,9 +153,9 @@ def store(
 
 def _put(database: Database, writer: TaskWriter, one: Filed) -> tuple[int, str]:
     if one.task.exported is None:
-        return writer.put(one)
+        return writer.store(one)
     known = interchange.newer_than(database, one.task.exported)
-    return interchange.put_exported(database, writer, one.task.exported) if known is None else (known, "unchanged")
+    return interchange.store_exported(database, writer, one.task.exported) if known is None else (known, "unchanged")
 
 
 def _folders_of(waiting: Iterable[Filed], name: str) -> dict[str, str]:

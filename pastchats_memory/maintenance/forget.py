@@ -224,7 +224,7 @@ def _parse_ids(database: Database, selector: Selector) -> dict[str, list[int]]:
 def _find_rows(database: Database, query: str) -> list[int]:
     """Return the ids of rows that contain every word of a query, or exactly its text."""
     query_words = words(query)
-    matches = fulltext.having(database, query_words[0], Filters()) if query_words else np.empty(0, np.int64)
+    matches = fulltext.find_phrase(database, query_words[0], Filters()) if query_words else np.empty(0, np.int64)
     for word in query_words[1:]:
-        matches = np.intersect1d(matches, fulltext.having(database, word, Filters()))
+        matches = np.intersect1d(matches, fulltext.find_phrase(database, word, Filters()))
     return sorted({*matches.tolist(), *deletion.find_text(database, query.strip())})

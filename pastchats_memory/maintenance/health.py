@@ -161,7 +161,7 @@ def rebuild_derived(database: Database, embedder: Embedder) -> int:
 
 
 def _check_rows(database: Database) -> HealthCheck:
-    damage = checks.damage(database) or checks.faulty(database)
+    damage = checks.damage(database) or checks.find_faults(database)
     if damage:
         return HealthCheck("database", is_well=False, detail="; ".join(damage[:3]), remedy=REPAIR)
     return HealthCheck("database", is_well=True, detail="intact")

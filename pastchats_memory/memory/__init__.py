@@ -215,9 +215,9 @@ def _explain_damage(database: Database, fault: BaseException) -> None:
     """
     if not isinstance(fault, Exception) or isinstance(fault, MemoryFault | OSError | RuntimeError):
         return
-    from pastchats_memory.store.checks import damage, faulty
+    from pastchats_memory.store.checks import damage, find_faults
 
-    if found := damage(database) or faulty(database):
+    if found := damage(database) or find_faults(database):
         raise DatabaseCorrupt(f"{database.path}: the database is damaged ({found[0]})", HINT_DAMAGED) from fault
 
 
@@ -497,7 +497,7 @@ class Asking(Opened):
         with self._database.snapshot():
             items = turns.items(self._database, [int(hit.id) for hit in hits if hit.type == "prompt"])
             endings = ((item.id, outcomes.of_turn(self._database, item)) for item in items)
-            return {str(id_): ending.said for id_, ending in endings if ending is not None}
+            return {str(id_): ending.outcome for id_, ending in endings if ending is not None}
 
     def lessons(self, project: str | None = ".", limit: int = 10) -> tuple[list[Lesson], tuple[str, ...]]:
         """What failed repeatedly in a project (`.` is that of the working directory, None all) and what ended it; and warnings.
@@ -848,7 +848,7 @@ class Keeping(Opened):
         from pastchats_memory.store import interchange, tasks
 
         hidden = hidden_projects(self._database, None)
-        return interchange.unseen(self._database, hidden), tasks.unseen(self._database, hidden)
+        return interchange.count_hidden_turns(self._database, hidden), tasks.count_hidden(self._database, hidden)
 
 
 class Memory(Asking, Keeping):

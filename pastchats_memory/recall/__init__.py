@@ -247,14 +247,14 @@ def _judged(
     """
     spoken = list(takewhile(lambda turn: turn.role == "user", episode))
     text = "\n".join(turn.content for turn in spoken)
-    if not spoken or len(text) > LONGEST_JUDGEMENT or ending.said == "worked" or spoken[0].conversation_id is None:
+    if not spoken or len(text) > LONGEST_JUDGEMENT or ending.outcome == "worked" or spoken[0].conversation_id is None:
         return None
     for before in outcomes.before(database, spoken[0], ending.first_index, 1):
         earlier = before.ending
-        is_told = earlier.said != "unknown" and (not wanted or earlier.said in wanted)
+        is_told = earlier.outcome != "unknown" and (not wanted or earlier.outcome in wanted)
         is_quoted = is_told and earlier.evidence[-1].id in {turn.id for turn in spoken}
         if is_quoted and any(_is_in(hit, spoken[0], earlier) for hit in hits) and not _asks(text):
-            return next(iter(turns.items(database, [before.asked])), None)
+            return next(iter(turns.items(database, [before.question_id])), None)
     return None
 
 
@@ -283,7 +283,7 @@ def _recollection(hit: Hit, found: _Attempt, terms: Terms, request: RecallReques
         hit=with_snippet(hit, terms),
         asked=None if question is None else excerpt(question.content, terms.weights, ASKED_WIDTH),
         answered=decisive(answered, terms.weights, ANSWERED_WIDTH) or None,
-        outcome=Outcome(ending.said),
+        outcome=Outcome(ending.outcome),
         is_current=hit.source_project == request.current_project,
         question=None if question is None or question.id == item.id else hit_at(hit, question),
         done=() if item.role == "note" else actions_of(episode),

@@ -17,7 +17,7 @@ from pastchats_memory.store import fulltext, sources, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import spread_among, spread_ids
 from pastchats_memory.store.ids import Ids, among
-from pastchats_memory.store.tasks import around, belongings
+from pastchats_memory.store.turn_context import neighbours, turn_contexts
 from pastchats_memory.text.identifiers import is_spaceless
 from pastchats_memory.text.words import words
 
@@ -70,8 +70,8 @@ def _signals(
     database: Database, matches: Matches, pool: Sequence[int], times: Times, deviations: NDArray[np.float64]
 ) -> Signals:
     filters = times.filters
-    about = belongings(database, pool)
-    beside = around(database, pool, REACH, filters)
+    about = turn_contexts(database, pool)
+    beside = neighbours(database, pool, REACH, filters)
     ids = np.array([*pool, *sorted({other for _, other, _ in beside}.difference(pool))])
     numbers: dict[str | int, int] = {}
     conversations = [
@@ -116,7 +116,7 @@ def _phrases(
     """The weight of the pairs of words that stand in each row, shape (ids,)."""
     total = np.zeros(len(ids))
     for pair, weight in pairs.items():
-        total += weight * among(ids, fulltext.having(database, pair, filters))
+        total += weight * among(ids, fulltext.find_phrase(database, pair, filters))
     return total
 
 

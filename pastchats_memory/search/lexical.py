@@ -63,7 +63,9 @@ def _rows(database: Database, term: str, made: Mapping[str, tuple[str, ...]], mo
     parts = made.get(text, ())
     if rows is None or not all(map(str.isalpha, parts)):
         return rows
-    return distinct(np.concatenate([rows, fulltext.having(database, " ".join(parts), NO_FILTERS)])) if parts else rows
+    return (
+        distinct(np.concatenate([rows, fulltext.find_phrase(database, " ".join(parts), NO_FILTERS)])) if parts else rows
+    )
 
 
 def postings(database: Database, rows: Mapping[str, Ids], weights: Mapping[str, float]) -> dict[str, fulltext.Scored]:
@@ -110,7 +112,7 @@ class Terms(NamedTuple):
 def terms_of(database: Database, asked: Asked) -> Terms:
     """The terms of a question's words, those that stand in a paste alone as less, and of its pieces. Raises StoreFault."""
     own = dict.fromkeys(words(spaced(asked.said)))
-    corpus = fulltext.rows(database)
+    corpus = fulltext.count_rows(database)
     terms = _of_words(database, own, words(spaced(asked.words)), corpus)
     unheard = [term.word for term in terms if not term.rows and term.word in own]
     pieces = rows_of_pieces(database, asked.said, own, unheard)

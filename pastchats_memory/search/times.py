@@ -14,7 +14,7 @@ from pastchats_memory.model import Filters, TimeRead
 from pastchats_memory.search.rank import timeliness
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import is_any
-from pastchats_memory.store.tasks import beginnings
+from pastchats_memory.store.turn_context import text_beginnings
 from pastchats_memory.text.dates import moment
 
 _TIMELY = re.compile(
@@ -94,7 +94,7 @@ def told(database: Database, times: Times, ids: Sequence[int]) -> NDArray[np.boo
         return np.zeros(len(ids), np.bool_)
     from pastchats_memory.text.dates import tells_when
 
-    texts = beginnings(database, ids)
+    texts = text_beginnings(database, ids)
     return np.array([tells_when(texts.get(id_, "")) for id_ in ids])
 
 

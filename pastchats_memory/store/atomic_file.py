@@ -31,10 +31,10 @@ def new_file(to: Path, database: Path, *, force: bool = False) -> Iterator[Path]
         UsageFault: the name is taken.
         StoreFault: the file cannot be written.
     """
-    refuse_taken(to, database, force=force)
+    refuse_existing(to, database, force=force)
     with partial_file(to) as partial:
         yield partial
-        refuse_taken(to, database, force=force)
+        refuse_existing(to, database, force=force)
         _publish(partial, to)
 
 
@@ -53,7 +53,7 @@ def write_lines(to: Path, database: Path, lines: Iterable[str], *, force: bool) 
     return number
 
 
-def refuse_taken(to: Path, database: Path, *, force: bool) -> None:
+def refuse_existing(to: Path, database: Path, *, force: bool) -> None:
     """Raise UsageFault unless the name is free, or is a file that `force` allows to replace."""
     try:
         mode = to.lstat().st_mode

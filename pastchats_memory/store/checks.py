@@ -1,4 +1,4 @@
-"""Counts and integrity: what `status` and `doctor` ask."""
+"""Count rows and check the database, for `status` and `doctor`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TIMES = {
     "task_comments": ("created_at",),
     "forgettings": ("at",),
 }
-"""Columns that hold a time or none."""
+"""Columns with a time or NULL, by table."""
 FAULTS = {
     "turns without proper fields": "SELECT 1 FROM prompts WHERE typeof(content) != 'text' OR typeof(content_hash) != 'text' "
     "OR typeof(role) != 'text' OR typeof(turn_index) != 'integer' OR length(text_hash) != 32 "
@@ -50,11 +50,11 @@ FAULTS = {
         for column in columns
     ),
 }
-"""What is said of rows that no release writes, and how one of them is found."""
+"""Message and query for each kind of row that no release writes."""
 
 
 def counts(database: Database) -> dict[str, Any]:
-    """The fields of `health.Status` that the database knows. Raises StoreFault."""
+    """Return the fields of `health.Status` that the database knows. Raises StoreFault."""
     known = meta(database)
     engine = vectors.engine_of(database)
     by_role = dict(database.run("SELECT role, count(*) FROM prompts GROUP BY role ORDER BY count(*) DESC, role"))
@@ -85,10 +85,10 @@ def counts(database: Database) -> dict[str, Any]:
 
 
 def damage(database: Database) -> list[str]:
-    """What SQLite finds wrong with the file, its foreign keys and its full-text indexes; empty for nothing."""
+    """Return the damage that SQLite finds in the file, its foreign keys and its full-text indexes, if any."""
     try:
         with database.snapshot():
-            for table in FULL_TEXT:  # FTS5 notices what other connections wrote when it is read, not when it is checked
+            for table in FULL_TEXT:  # a read, not the check, makes FTS5 notice writes of other connections
                 database.run(f"SELECT rowid FROM {table} LIMIT 1")
             found = [text for (text,) in database.run("PRAGMA integrity_check(10)") if text != "ok"]
             dangling = database.run("PRAGMA foreign_key_check")
@@ -100,22 +100,24 @@ def damage(database: Database) -> list[str]:
     return found
 
 
-def faulty(database: Database) -> list[str]:
-    """What no release writes, where the file itself is whole: lacking tables, values of another kind; empty for nothing."""
+def find_faults(database: Database) -> list[str]:
+    """Return missing tables and malformed values, if any, of a file that SQLite can read."""
     try:
-        lacking = sorted(set(schema_names()) - {name for (name,) in database.run("SELECT name FROM sqlite_schema")})
-        if lacking:
-            return [f"it lacks {', '.join(lacking[:5])}"]
+        missing = sorted(set(schema_names()) - {name for (name,) in database.run("SELECT name FROM sqlite_schema")})
+        if missing:
+            return [f"it lacks {', '.join(missing[:5])}"]
         database.define("sha256", _sha256)
         database.define("is_time", is_time)
         with database.snapshot():
-            return [said for said, statement in FAULTS.items() if database.run(statement)] or find_mismatches(database)
+            return [message for message, statement in FAULTS.items() if database.run(statement)] or find_mismatches(
+                database
+            )
     except DatabaseCorrupt as fault:
         return [fault.message]
 
 
 def is_time(value: object) -> bool:
-    """Whether it is a time as it is stored: ISO 8601."""
+    """Return whether a value is a time in ISO 8601."""
     try:
         datetime.fromisoformat(str(value))
     except ValueError:
@@ -128,7 +130,7 @@ def _sha256(text: object) -> bytes:
 
 
 def without_embedding(database: Database) -> int:
-    """How many turns lack their embedding row: none, or I-MEM-001 is broken."""
+    """Return the number of turns without an embedding row; I-MEM-001 requires 0."""
     return int(
         database.value(
             "SELECT count(*) FROM prompts p WHERE NOT EXISTS (SELECT 1 FROM prompt_embeddings e WHERE e.prompt_id = p.id)"
@@ -137,7 +139,7 @@ def without_embedding(database: Database) -> int:
 
 
 def some_without_embedding(database: Database) -> list[tuple[int, str]]:
-    """Ids and texts of some turns that lack their embedding row. Raises StoreFault."""
+    """Return ids and texts of up to 256 turns without an embedding row. Raises StoreFault."""
     found = database.run(
         "SELECT p.id, p.content FROM prompts p WHERE NOT EXISTS "
         "(SELECT 1 FROM prompt_embeddings e WHERE e.prompt_id = p.id) ORDER BY p.id LIMIT 256"
@@ -146,10 +148,10 @@ def some_without_embedding(database: Database) -> list[tuple[int, str]]:
 
 
 def task_ids(database: Database) -> list[int]:
-    """Every task's. Raises StoreFault."""
+    """Return the ids of all tasks. Raises StoreFault."""
     return [int(id_) for (id_,) in database.run("SELECT id FROM tasks ORDER BY id")]
 
 
 def source_paths(database: Database) -> list[str]:
-    """Every file that turns were read from."""
+    """Return the paths of all files that turns were read from. Raises StoreFault."""
     return [path for (path,) in database.run("SELECT path FROM sources WHERE format IS NOT NULL")]

@@ -19,7 +19,6 @@ from pastchats_memory.store.tasks import (
     MAX_CHUNKS,
     Filed,
     TaskWriter,
-    beginnings,
     chunks,
     delete_rows,
     supersede_tasks,
@@ -223,7 +222,7 @@ def test_ten_megabytes_of_text_are_few_chunks_that_hold_every_word(database: Dat
 
 def test_what_a_task_begins_with_is_read_as_what_a_turn_does(database: Database) -> None:
     put(database, GATE)
-    assert sorted(beginnings(database, allowed_ids(database, None, Filters()).tolist()).values()) == [
+    assert sorted(text_beginnings(database, allowed_ids(database, None, Filters()).tolist()).values()) == [
         "Hang the gate",
         "The hinge is rusty",
     ]

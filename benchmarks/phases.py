@@ -45,16 +45,16 @@ def phase_of(statement: str) -> str:
 
 def put_clocks_in() -> None:
     """Once everything is imported."""
-    from pastchats_memory import search
     from pastchats_memory.embed.packaged import PackagedEmbedder
     from pastchats_memory.memory import Memory
+    from pastchats_memory.search.background import BackgroundCall
     from pastchats_memory.store.database import Database
     from pastchats_memory.store.vectors import blocks
 
     run = Database.run
     Database.run = lambda self, statement, values=(): clock(phase_of(statement), run)(self, statement, values)
     PackagedEmbedder.embed_query = clock("model", PackagedEmbedder.embed_query, main_only=False)
-    search._Beside.value = clock("wait", search._Beside.value)  # noqa: SLF001 - where recall waits for it
+    BackgroundCall.result = clock("wait", BackgroundCall.result)
     blocks.find_candidates = clock("blocks", blocks.find_candidates)
     Memory.open = clock("open", Memory.open)
     Memory.recall = clock("recall", Memory.recall)

@@ -26,10 +26,9 @@ import orjson
 from judged import DEPTH, LEVELS, METRICS, SEED, Set, asked_for, metrics, until
 from numpy.typing import NDArray
 
-import pastchats_memory.search
 from pastchats_memory import Memory
 from pastchats_memory.embed.packaged import PackagedEmbedder
-from pastchats_memory.search import candidates, query, rank
+from pastchats_memory.search import candidates, hits, query, rank
 
 AIMS = {
     ("locomo", "turn", "R@10"): 0.80,
@@ -126,22 +125,22 @@ def instead(module: Any, **values: object) -> Iterator[None]:
 
 
 def uncentred(asked: rank.Floats, rows: rank.Floats, background: rank.Floats) -> rank.Floats:
-    """`rank.standing_out` without taking out what the corpus has in common."""
+    """`rank.standard_scores` without taking out what the corpus has in common."""
     usual = background @ asked
     return np.asarray((rows @ asked - usual.mean()) / (float(usual.std()) or 1.0))
 
 
 ABLATIONS = {
-    "without the third list": (rank, {"WEIGHTS": {**rank.WEIGHTS, rank.TOGETHER: 0.0}}),
+    "without the third list": (rank, {"WEIGHTS": {**rank.WEIGHTS, rank.EVIDENCE: 0.0}}),
     "without presence": (rank, {"PRESENCE": 0.0}),
     "without phrases": (rank, {"PHRASE": 0.0}),
-    "without the rows around": (rank, {"BESIDE": 0.0}),
+    "without the rows around": (rank, {"NEIGHBOURS": 0.0}),
     "roles around alike": (rank, {"OTHER_ROLE": 1.0}),
     "without the conversation": (rank, {"CONVERSATION": 0.0}),
     "without who typed it": (rank, {"TYPED": 0.0}),
-    "without centring": (candidates, {"standing_out": uncentred}),
+    "without centring": (candidates, {"standard_scores": uncentred}),
     "without who is named": (rank, {"NAMED": 0.0}),
-    "without who tells when": (rank, {"TOLD": 0.0}),
+    "without who tells when": (rank, {"HAS_TIME": 0.0}),
     "without surprise": (rank, {"SURPRISE": 0.0}),
     "emphasis 1": (rank, {"EMPHASIS": 1.0}),
     "function words count 1": (query, {"FUNCTION_WORD": 1.0}),
@@ -259,7 +258,7 @@ def measure(of: Set, databases: Path, *, ablated: bool = True) -> Scores:
     path = of.indexed(databases)
     plain = Plain(path)
     scores = Scores(of, plain.units())
-    with Memory.open(path) as memory, instead(pastchats_memory.search, excerpt=lambda text, *_: text):
+    with Memory.open(path) as memory, instead(hits, excerpt=lambda text, *_: text):
         # snippets are not what is measured here, and would take most of the time
         scores.add("plain BM25", plain.bm25)
         scores.add("keyword", searched(memory, "keyword"))

@@ -30,10 +30,10 @@ from numpy.typing import NDArray
 from pastchats_memory import Memory
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.model import Filters
-from pastchats_memory.recall import LEAST_RELEVANCE
+from pastchats_memory.recall.selection import LEAST_RELEVANCE
 from pastchats_memory.search import rank
-from pastchats_memory.search.lexical import terms_of
-from pastchats_memory.search.query import asked_in
+from pastchats_memory.search.lexical import weigh_terms
+from pastchats_memory.search.query import query_text
 from pastchats_memory.store import fulltext, vectors
 
 KINDS = ("present", "removed", "other")
@@ -134,9 +134,9 @@ class Haystacks(Rows):
     def _asked(self, question: str) -> tuple[Floats, Floats]:
         """Of all rows the cosine and the share of the question's weight."""
         if question not in self._last:
-            terms = terms_of(self.database, asked_in(question))
+            terms = weigh_terms(self.database, query_text(question))
             found = np.zeros(len(self.ids))
-            for word, rows in fulltext.postings(self.database, terms.looked_up, Filters()).items():
+            for word, rows in fulltext.postings(self.database, terms.importances, Filters()).items():
                 found[np.searchsorted(self.ids, rows.ids)] += terms.weights[word]
             cosines = self.unit_vectors @ vectors.unit(embedded(question))
             self._last = {question: (cosines, found * terms.coverage / (sum(terms.weights.values()) or 1.0))}

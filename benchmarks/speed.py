@@ -42,7 +42,7 @@ def questions(database: Path) -> list[str]:
         )
     asked = (" ".join(re.findall(r"\w+", text)[:9]) for (text,) in found)
     with Memory.open(database) as memory:
-        return list(itertools.islice((question for question in asked if memory.recall(question).memories), 5))
+        return list(itertools.islice((question for question in asked if memory.recall(question).entries), 5))
 
 
 def asking(database: Path, command: str, *options: str) -> Callable[[], None]:

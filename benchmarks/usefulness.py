@@ -20,14 +20,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pastchats_memory import Memory, recall
+from pastchats_memory import Memory
 from pastchats_memory.episodes.threads import Thread
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.registry import detect_format
-from pastchats_memory.model import Block, Item
-from pastchats_memory.recall import budget
+from pastchats_memory.model import Item, RecallBlock
+from pastchats_memory.recall import budget, entries
 from pastchats_memory.search.lexical import Terms
-from pastchats_memory.text.excerpt import excerpt, present
+from pastchats_memory.text.excerpt import excerpt, weigh_matches
 
 FOLDER = Path(__file__).parent / "usefulness"
 FILES = {"first": "tasks.tsv", "fresh": "fresh.tsv", "third": "third.tsv", "fourth": "fourth.tsv"}
@@ -84,7 +84,7 @@ def decisive_line(folder: Path, task: Task) -> str | None:
     return None
 
 
-def asked(memory: Memory, question: str, size: int = BYTES) -> Block:
+def asked(memory: Memory, question: str, size: int = BYTES) -> RecallBlock:
     return memory.recall(question, size, limit=ENTRIES, count_tokens=lambda text: len(text.encode()))
 
 
@@ -94,14 +94,14 @@ def as_first_released() -> None:
     def most_words(answers: Sequence[Item], terms: Terms, item: Item) -> list[str]:
         if item.role == "assistant":
             return [item.content]
-        weights = [present(answer.content, terms.weights) for answer in answers]
+        weights = [weigh_matches(answer.content, terms.weights) for answer in answers]
         return [answers[weights.index(max(weights))].content] if answers else []
 
-    recall.decisive = excerpt  # type: ignore[attr-defined] # the very names that recall looks up
-    recall.actions_of = lambda _: ()  # type: ignore[attr-defined] # as above
-    recall.find_thread = lambda *_: Thread()  # type: ignore[attr-defined] # as above
-    recall._about = most_words  # noqa: SLF001 - what the first release did is put in its place
-    recall.ASKED_WIDTH, recall.ANSWERED_WIDTH, budget.SHORTER_WIDTHS = 320, 700, (350, 160, 100, 60)
+    entries.key_sentences = excerpt  # type: ignore[attr-defined] # the very names that recall looks up
+    entries.actions_of = lambda _: ()  # type: ignore[attr-defined] # as above
+    entries.find_thread = lambda *_: Thread()  # type: ignore[attr-defined] # as above
+    entries._relevant_answers = most_words  # noqa: SLF001 - what the first release did is put in its place
+    entries.ASKED_WIDTH, entries.ANSWERED_WIDTH, budget.SHORTER_WIDTHS = 320, 700, (350, 160, 100, 60)
 
 
 def main() -> None:
@@ -132,7 +132,7 @@ def main() -> None:
             report(name, blocks, known, names=arguments.misses)
 
 
-def report(name: str, blocks: dict[Task, Block], known: dict[Task, str], *, names: bool) -> None:
+def report(name: str, blocks: dict[Task, RecallBlock], known: dict[Task, str], *, names: bool) -> None:
     held = [task for task, block in blocks.items() if known[task] in plain(block.text)]
     found = [
         task for task, block in blocks.items()

@@ -8,9 +8,9 @@ from pastchats_memory.errors import MemoryFault
 
 if TYPE_CHECKING:
     from pastchats_memory.memory import Memory
-    from pastchats_memory.model import Block, Hit, Item
+    from pastchats_memory.model import Hit, Item, RecallBlock
 
-__all__ = ["Block", "Hit", "Item", "Memory", "MemoryFault"]
+__all__ = ["Hit", "Item", "Memory", "MemoryFault", "RecallBlock"]
 
 
 def __getattr__(name: str) -> object:

@@ -43,9 +43,9 @@ def _hurry(arguments: list[str]) -> None:
     gc.disable()  # what a process of a third of a second leaves behind goes with it
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads that nothing here has work for
     if "keyword" not in arguments:
-        from pastchats_memory.embed.packaged import load_beside
+        from pastchats_memory.embed.packaged import load_in_background
 
-        load_beside()
+        load_in_background()
 
 
 if __name__ == "__main__":

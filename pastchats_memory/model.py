@@ -139,6 +139,10 @@ class Filters(NamedTuple):
         return self.role is not None or self.notes is not None
 
 
+NO_FILTERS = Filters()
+"""Lets every row through."""
+
+
 class Neighbour(NamedTuple):
     """A prompt near a query vector."""
 
@@ -519,7 +523,7 @@ class Unjudged(NamedTuple):
     """How many more there are."""
 
 
-class Recollection(NamedTuple):
+class RecallEntry(NamedTuple):
     """One entry of a recall block: an episode, with the turn of it that matched."""
 
     hit: Hit
@@ -543,11 +547,11 @@ class Recollection(NamedTuple):
     """Where something else was later put in the place of what was decided."""
 
 
-class Block(NamedTuple):
+class RecallBlock(NamedTuple):
     """What primes an agent."""
 
     query: str
-    memories: tuple[Recollection, ...]
+    entries: tuple[RecallEntry, ...]
     text: str
     """Markdown within the budget."""
     tokens: int
@@ -559,7 +563,7 @@ class Block(NamedTuple):
     @property
     def hits(self) -> tuple[Hit, ...]:
         """The turns that matched, one an entry."""
-        return tuple(memory.hit for memory in self.memories)
+        return tuple(entry.hit for entry in self.entries)
 
 
 class Lesson(NamedTuple):

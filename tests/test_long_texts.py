@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pastchats_memory.text.excerpt import decisive, excerpt
+from pastchats_memory.text.excerpt import excerpt
+from pastchats_memory.text.key_sentences import key_sentences
 
 
 def test_a_megabyte_that_repeats_one_word_has_an_excerpt() -> None:
@@ -14,4 +15,4 @@ def test_the_decisive_lines_of_a_megabyte_are_found() -> None:
         "one line of many that the width of a screen broke, and here\n" * 20_000,
         "." * 1_000_000 + "x\nand on",
     ):
-        assert len(decisive(text, {"line": 1.0}, 700)) <= 700
+        assert len(key_sentences(text, {"line": 1.0}, 700)) <= 700

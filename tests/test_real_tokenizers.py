@@ -15,7 +15,7 @@ from program import REPOSITORY, Reader
 from pastchats_memory import Memory
 from pastchats_memory.embed.tokenizer import wordpieces
 from pastchats_memory.model import Hit
-from pastchats_memory.recall.budget import ContextRequest, assemble
+from pastchats_memory.recall.context import ContextRequest, build_context
 from pastchats_memory.text.tokens import count_tokens
 
 splintr = pytest.importorskip("splintr", reason="splintr-rs, which ships the vocabularies, is not installed")
@@ -127,7 +127,7 @@ def hit(number: int, content: str) -> Hit:
 def test_the_context_of_hard_texts_is_within_the_budget_of_every_model(budget: int) -> None:
     hits = [hit(number, text) for number, text in enumerate(HARD.values())]
     for at in range(0, len(hits), 5):
-        text = assemble(hits[at : at + 5], {}, ContextRequest(budget, 5, 2000), count).text
+        text = build_context(hits[at : at + 5], {}, ContextRequest(budget, 5, 2000), count).text
         assert most(text) <= (budget, "~")
 
 

@@ -18,7 +18,7 @@ from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal
 from pastchats_memory.config import Config, from_home, load, own_places
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.formats.registry import History
-from pastchats_memory.ingest import FileReport, Forecast, IndexReport, Progress, rehearse
+from pastchats_memory.ingest import FileReport, Forecast, IndexReport, Progress, dry_run_at
 from pastchats_memory.memory import Memory
 from pastchats_memory.memory.requests import found_histories, index_options, wanted_files
 from pastchats_memory.text.display import one_line
@@ -27,7 +27,7 @@ from pastchats_memory.views.build_upkeep import build_index, build_index_preview
 if TYPE_CHECKING:
     from watchfiles import Change
 
-    from pastchats_memory.ingest.discover import IndexOptions
+    from pastchats_memory.ingest.options import IndexOptions
 
 SHOWN = 10
 """Files of a kind that are named on a terminal; `--json` has them all."""
@@ -147,7 +147,7 @@ def _agreed(named: list[str], histories: list[History], *, yes: bool, no: bool) 
 
 
 def _foretell(forecast: Forecast) -> None:
-    for process in forecast.beside:
+    for process in forecast.other_runs:
         click.echo(f"Process {process} is indexing too; both go on, and each turn is stored once.", err=True)
     if forecast.seconds >= LONG and is_terminal(sys.stderr):
         minutes = max(1, round(forecast.seconds / 60))
@@ -197,7 +197,7 @@ def _options_of(how: dict[str, Any]) -> dict[str, Any]:
 
 
 def _dry_run(paths: list[str], config: Config, wanted: IndexOptions, *, as_json: bool) -> int:
-    found = rehearse(config.database, [Path(path) for path in paths], wanted)
+    found = dry_run_at(config.database, [Path(path) for path in paths], wanted)
     taken = any(report.format for report, _, _ in found)
     if as_json:
         emit_json(build_index_preview(found))

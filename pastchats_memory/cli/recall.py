@@ -60,6 +60,6 @@ def command(
         if not block.text:
             warn([f"a budget of {budget} tokens is too small for anything to be said; --budget {block.least} would do"])
     warn(block.warnings)
-    if not block.memories and is_terminal(sys.stderr):
+    if not block.entries and is_terminal(sys.stderr):
         click.echo("`pastchats-memory search` lists what is nearest, whether it fits or not.", err=True)
-    return DONE if block.memories else NOTHING
+    return DONE if block.entries else NOTHING

@@ -10,7 +10,7 @@ from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, ending, table, warn
 from pastchats_memory.memory.requests import TYPES
 from pastchats_memory.model import Hit, Hits
-from pastchats_memory.search import MODES, MOST_HITS
+from pastchats_memory.search.request import MODES, MOST_HITS
 from pastchats_memory.text.display import format_time, one_line
 from pastchats_memory.views.build import build_search
 from pastchats_memory.views.text import render_time_read

@@ -16,8 +16,8 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory.requests import project_here, project_named, task_filters
 from pastchats_memory.model import TYPES, StoredTask
 from pastchats_memory.tasks.edit import Change
-from pastchats_memory.text.dates import moment
 from pastchats_memory.text.display import one_line, sanitise
+from pastchats_memory.text.timestamps import parse_bound
 from pastchats_memory.views.build import build_search
 from pastchats_memory.views.build_tasks import build_deletion, build_import, build_tasks
 from pastchats_memory.views.task_text import make_hit_rows, make_task_rows, render_task
@@ -56,7 +56,7 @@ def _change(fields: dict[str, Any], **more: Any) -> Change:
     return Change(
         description=fields["description"], type=fields["type_"], status=fields["status"], priority=fields["priority"],
         tags=fields["tags"] or None, project=project_named(fields["project"]), parent=fields["parent"],
-        due=due and moment(due, is_end=True), **more,
+        due=due and parse_bound(due, is_end=True), **more,
     )  # fmt: skip
 
 

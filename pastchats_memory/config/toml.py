@@ -18,7 +18,7 @@ from tomlkit.exceptions import TOMLKitError
 from pastchats_memory.config import own_file
 from pastchats_memory.config.schema import KEYS, absolute
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.files.atomic import write_whole
+from pastchats_memory.files.atomic import write_atomic
 
 LARGEST = 10_000
 """Bytes that are read at all: a name of 20,000 parts takes the parser a second, and each command reads the file."""
@@ -179,7 +179,7 @@ def _change(how: Callable[[list[str]], list[str]]) -> None:
 def _write(path: Path, text: str) -> None:
     try:
         Path(os.path.realpath(path)).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_whole(path, text.encode())
+        write_atomic(path, text.encode())
     except OSError as fault:
         raise UsageFault(
             f"{path}: {fault.strerror}", "Make it writable, or put a .pastchats-ignore into the folder."

@@ -1,4 +1,4 @@
-"""Texts to unit vectors: the `Embedder` protocol and its real implementations."""
+"""Turn texts into unit vectors: the `Embedder` protocol."""
 
 from __future__ import annotations
 
@@ -9,28 +9,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 Vector = NDArray[np.float32]
-
-
 ENGLISH = "all-MiniLM-L6-v2"
-"""The end of the name of the packaged model and of its original."""
+"""End of the names of the packaged model and of its original."""
 
 
 def is_english(name: str) -> bool:
-    """Whether a model is known to have learnt English alone: in other scripts all texts are alike to it."""
+    """Check whether a model is known to have learnt English alone.
+
+    Texts in other scripts are all alike to it.
+    """
     return name.endswith(ENGLISH)
 
 
 class Embedder(Protocol):
-    """A model that turns texts into unit vectors of one fixed length. Whatever needs it loaded raises ModelUnavailable."""
+    """A model that turns texts into unit vectors of one length.
+
+    Each use that loads it may raise ModelUnavailable.
+    """
 
     @property
     def name(self) -> str:
-        """What `embedding_meta.model_name` records, such as `sentence-transformers/all-MiniLM-L6-v2`."""
+        """The name of the model, as `embedding_meta.model_name` has it.
+
+        Such as `sentence-transformers/all-MiniLM-L6-v2`.
+        """
         ...
 
     @property
     def version(self) -> str:
-        """Changes whenever the same text would get another vector: weights, prefixes, pooling, windows."""
+        """Changes whenever the same text would get another vector.
+
+        Weights, prefixes, pooling and windows decide that.
+        """
         ...
 
     @property
@@ -39,13 +49,19 @@ class Embedder(Protocol):
         ...
 
     def load(self) -> None:
-        """Make ready now what the first text would make ready."""
+        """Load now what the first text would load."""
         ...
 
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
-        """One float32 unit vector of shape (dim,) per text, in the order of the texts; each a function of its text alone."""
+        """Yield a float32 unit vector of shape (dim,) for each text, in order.
+
+        Each depends on its text alone.
+        """
         ...
 
     def embed_query(self, text: str) -> Vector:
-        """The vector of a question, float32 of shape (dim,); some models prefix it differently from a document."""
+        """Return the vector of a question, float32 of shape (dim,).
+
+        Some models prefix it differently from a document.
+        """
         ...

@@ -1,4 +1,7 @@
-"""Models of fastembed's list that need more than a graph and a tokenizer (static ones, Qwen3, Jina v3): fastembed runs them."""
+"""Run models that need more than a graph and a tokenizer.
+
+fastembed runs them: static models, Qwen3, Jina v3.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pastchats_memory.embed import Vector
+from pastchats_memory.embed.hub import PATIENCE, call_within, model_missing, print_notice
 from pastchats_memory.embed.profiles import PROFILES
-from pastchats_memory.embed.registry import PATIENCE, missing, on_stderr, within
 from pastchats_memory.embed.runtime import be_discreet
 from pastchats_memory.errors import ModelUnavailable
 
@@ -22,7 +25,10 @@ if TYPE_CHECKING:
 
 
 class FastembedEmbedder:
-    """A model that fastembed loads and runs, as an `Embedder`; one text a call, so that each vector is its own."""
+    """A model that fastembed loads and runs, as an `Embedder`.
+
+    One text for each call, so that its vector depends on it alone.
+    """
 
     def __init__(self, name: str, cache: Path, threads: int, *, may_fetch: bool) -> None:
         self.name = name
@@ -44,19 +50,22 @@ class FastembedEmbedder:
             return TextEmbedding(self.name, str(self._cache), self._threads, local_files_only=True)
         except ValueError as fault:
             if not self._may_fetch:
-                raise missing(self.name, self._cache, "only indexing fetches models") from fault
+                raise model_missing(self.name, self._cache, "only indexing fetches models") from fault
         from huggingface_hub.utils import httpx
 
         try:
-            within(PATIENCE, _reach_hub)
-            on_stderr(f"Downloading {self.name} to {self._cache}")
+            call_within(PATIENCE, _reach_hub)
+            print_notice(f"Downloading {self.name} to {self._cache}")
             return TextEmbedding(self.name, str(self._cache), self._threads)
         except (OSError, ValueError, httpx.HTTPError) as fault:
-            raise missing(self.name, self._cache, str(fault)) from fault
+            raise model_missing(self.name, self._cache, str(fault)) from fault
 
     @cached_property
     def version(self) -> str:
-        """Of fastembed, which owns every other rule of such a model. Raises ModelUnavailable."""
+        """The version of fastembed's rules, which decide everything else.
+
+        Raises ModelUnavailable.
+        """
         return f"fastembed/{self.dim}"
 
     @cached_property
@@ -65,16 +74,22 @@ class FastembedEmbedder:
         return int(self._model.embedding_size)
 
     def load(self) -> None:
-        """Load it now. Raises ModelUnavailable."""
+        """Load the model now. Raises ModelUnavailable."""
         _ = self._model
 
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
-        """One float32 unit vector of shape (dim,) per text, in their order. Raises ModelUnavailable."""
+        """Yield a float32 unit vector of shape (dim,) for each text, in order.
+
+        Raises ModelUnavailable.
+        """
         for vector in self._model.passage_embed(texts, batch_size=1):
             yield _unit(vector)
 
     def embed_query(self, text: str) -> Vector:
-        """The vector of a question, float32 of shape (dim,). Raises ModelUnavailable."""
+        """Return the vector of a question, float32 of shape (dim,).
+
+        Raises ModelUnavailable.
+        """
         return next(_unit(vector) for vector in self._model.query_embed(text))
 
 
@@ -95,9 +110,9 @@ def _reach_hub() -> None:
 
 def _unknown(name: str, known: list[str]) -> ModelUnavailable:
     near = get_close_matches(name, [*known, *PROFILES, "packaged"], n=3, cutoff=0.4)
-    meant = f"Did you mean {' or '.join(dict.fromkeys(near))}? " if near else ""
+    suggestion = f"Did you mean {' or '.join(dict.fromkeys(near))}? " if near else ""
     return ModelUnavailable(
         f"there is no model {name}",
-        f"{meant}A folder with an ONNX model goes by its path (./name), and a server's model needs an endpoint: "
+        f"{suggestion}A folder with an ONNX model goes by its path (./name), and a server's model needs an endpoint: "
         f"set PASTCHATS_MEMORY_ENDPOINT.",
     )

@@ -1,7 +1,9 @@
-"""A copy of this process that does what it is asked, one text after the other, until this one ends.
+"""Answer requests in a fork of this process, one at a time.
 
-Python runs one thread at a time, and loading a model takes its lock for most of the time: only another process loads
-beside this one.
+The fork ends with this process.
+
+Python runs one thread at a time, and loading a model holds its lock most of the time. Only another process can load while
+this one works.
 """
 
 from __future__ import annotations
@@ -13,51 +15,57 @@ from threading import Lock
 from typing import BinaryIO
 
 SIZE = 8
-"""Bytes of the number before each message."""
+"""Bytes of the length before each message."""
 REQUEST, ANSWER = 0, 1
-"""Descriptors in the copy, where it has neither the person's input nor output."""
+"""Descriptors in the fork, which has neither the user's input nor output."""
 HIGHEST = 1 << 16
-"""Descriptor up to which the copy closes what it was born with."""
+"""Descriptor up to which the fork closes what it inherited."""
 
-Answering = Callable[[str, str], bytes]
-"""Of a kind of question and a text the answer; what it raises ends the copy."""
+Handler = Callable[[str, str], bytes]
+"""Answers a request of a kind with a text; an exception ends the fork."""
 
 
-class Beside:
-    """The copy, as this process asks it. Raises OSError where there can be none."""
+class ForkServer:
+    """The fork, as this process asks it. Raises OSError if no process can be started."""
 
-    def __init__(self, answering: Answering, prepare: Callable[[], None]) -> None:
-        """Begin: the copy prepares itself at once. Nothing that must not be shared may be open by now, no thread run."""
-        asked, request = os.pipe()
-        answer, answered = os.pipe()
+    def __init__(self, handler: Handler, prepare: Callable[[], None]) -> None:
+        """Fork now; the fork prepares at once.
+
+        No thread may run, and nothing may be open that must not be shared.
+        """
+        request_end, requests = os.pipe()
+        answers, answer_end = os.pipe()
         if os.fork() == 0:
-            _serve(asked, answered, answering, prepare)
-        os.close(asked)
-        os.close(answered)
-        self._request = os.fdopen(request, "wb")  # for as long as this process lives
-        self._answer = os.fdopen(answer, "rb")
-        self._one_by_one = Lock()
+            _serve(request_end, answer_end, handler, prepare)
+        os.close(request_end)
+        os.close(answer_end)
+        self._requests = os.fdopen(requests, "wb")  # for as long as this process lives
+        self._answers = os.fdopen(answers, "rb")
+        self._lock = Lock()
 
     def ask(self, kind: str, text: str) -> bytes | None:
-        """The answer, or None where the copy has ended."""
-        with self._one_by_one, suppress(OSError):
-            _send(self._request, kind.encode())
-            _send(self._request, text.encode("utf-8", "surrogatepass"))
-            return _receive(self._answer)
+        """Return the answer, or None if the fork has ended."""
+        with self._lock, suppress(OSError):
+            _send(self._requests, kind.encode())
+            _send(self._requests, text.encode("utf-8", "surrogatepass"))
+            return _receive(self._answers)
         return None
 
 
-def _serve(asked: int, answered: int, answering: Answering, prepare: Callable[[], None]) -> None:
-    """In the copy; it ends as soon as nobody can ask it any more, or cannot answer: whoever asks then finds out by himself why."""
+def _serve(request_end: int, answer_end: int, handler: Handler, prepare: Callable[[], None]) -> None:
+    """Serve requests in the fork, until the parent ends or a request fails.
+
+    The parent then finds the fault itself.
+    """
     try:
-        os.dup2(asked, REQUEST)
-        os.dup2(answered, ANSWER)
+        os.dup2(request_end, REQUEST)
+        os.dup2(answer_end, ANSWER)
         os.dup2(os.open(os.devnull, os.O_RDWR), 2)
         os.closerange(3, HIGHEST)
         requests, answers = os.fdopen(REQUEST, "rb"), os.fdopen(ANSWER, "wb")
         prepare()
         while (kind := _receive(requests)) is not None and (text := _receive(requests)) is not None:
-            _send(answers, answering(kind.decode(), text.decode("utf-8", "surrogatepass")))
+            _send(answers, handler(kind.decode(), text.decode("utf-8", "surrogatepass")))
     finally:
         os._exit(0)
 
@@ -68,7 +76,7 @@ def _send(stream: BinaryIO, content: bytes) -> None:
 
 
 def _receive(stream: BinaryIO) -> bytes | None:
-    """The next message, or None at the end."""
+    """Return the next message, or None at the end."""
     size = stream.read(SIZE)
     if len(size) < SIZE:
         return None
@@ -76,15 +84,18 @@ def _receive(stream: BinaryIO) -> bytes | None:
     return content if len(content) == number else None
 
 
-_there: list[Beside] = []
+_servers: list[ForkServer] = []
 
 
-def begin(answering: Answering, prepare: Callable[[], None]) -> None:
-    """Have such a copy, one a process, asked by `ask` from now on. Raises OSError."""
-    if not _there:
-        _there.append(Beside(answering, prepare))
+def start(handler: Handler, prepare: Callable[[], None]) -> None:
+    """Start the one fork of this process, which `ask` uses from then on.
+
+    Raises OSError.
+    """
+    if not _servers:
+        _servers.append(ForkServer(handler, prepare))
 
 
 def ask(kind: str, text: str) -> bytes | None:
-    """What the copy says, or None where there is none."""
-    return _there[0].ask(kind, text) if _there else None
+    """Return the fork's answer, or None without a fork."""
+    return _servers[0].ask(kind, text) if _servers else None

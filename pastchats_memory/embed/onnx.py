@@ -1,6 +1,6 @@
-"""Any ONNX model in a folder: a snapshot of the hub's cache, or a folder of one's own.
+"""Run any ONNX model in a folder of the cache or of the user.
 
-The graph runs on onnxruntime directly. fastembed runs the same files in the same way, but takes half a second to import.
+The graph runs directly on onnxruntime. fastembed runs the same files in the same way, but takes half a second to import.
 """
 
 from __future__ import annotations
@@ -21,39 +21,42 @@ import numpy as np
 from pastchats_memory.embed import Vector
 from pastchats_memory.embed.profiles import BUILT_IN, CLS, Profile
 from pastchats_memory.embed.runtime import foreign_faults, open_graph
-from pastchats_memory.embed.tokenizer import Windows, padded
+from pastchats_memory.embed.windows import Windows, pad
 from pastchats_memory.errors import ModelUnavailable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from onnxruntime import InferenceSession
 
-    from pastchats_memory.embed.tokenizer import Ids
+    from pastchats_memory.embed.windows import Ids
 
 BATCH_TOKENS = 1024
-"""Of a call, padding among them: larger batches run slower, and as many calls run at once as there are threads."""
-ALONE = 2048
-"""Tokens of a text from which on no other runs beside it: what attention takes grows with their square."""
+"""Tokens of a call, padding included. Larger batches are slower, and each thread runs a call of its own."""
+LONG_TEXT = 2048
+"""Tokens from which a text runs without others; the memory of attention grows with their square."""
 AHEAD = 512
-"""Texts that are looked at together, so that a batch's are of like length; a stream of any length takes constant memory."""
+"""Texts that are sorted by length at once, so that a stream of any length takes constant memory."""
 SAMPLE = 1 << 16
-"""Bytes of a file's start and end that its fingerprint is made of."""
+"""Bytes of a file's start and end in its fingerprint."""
 SCALES_OVER_THE_CALL = (b"DynamicQuantizeLinear", b"DynamicQuantizeMatMul", b"DynamicQuantizeLSTM")
-"""Operations by which the same text gets another vector in other company."""
+"""Operations that give a text another vector in another batch."""
 RECIPE = "1"
-"""Raised whenever the same files would give another vector."""
+"""Version of the recipe; raised whenever the same files would give another vector."""
 
 Files = tuple[Path, Profile]
 
 
 class LocalModel:
-    """A graph and a tokenizer in a folder; nothing is looked for before it is needed."""
+    """A graph and a tokenizer in a folder, which is looked for on first use."""
 
     otherwise = ", or choose another with --model"
-    """What else can be done where its files are unusable."""
+    """The last way out that an error message names."""
 
     def __init__(self, name: str, find: Callable[[], Files], threads: int) -> None:
-        """Make one of a name and of what finds its folder and profile, which may raise ModelUnavailable."""
+        """Take a name, and a function that finds the folder and the profile.
+
+        The function may raise ModelUnavailable.
+        """
         self.name = name
         self._find = find
         self._threads = threads
@@ -77,13 +80,16 @@ class LocalModel:
 
     @cached_property
     def windows(self) -> Windows:
-        """Its tokenizer, which cuts texts at its window. Raises ModelUnavailable."""
+        """The tokenizer, which cuts texts to the model's window. Raises ModelUnavailable."""
         folder, profile = self._files
         with self.translated():
             return Windows(folder, profile.tokens)
 
     def run(self, ids: Ids, mask: Ids, types: Ids) -> list[NDArray[Any]]:
-        """What the graph gives for rows of tokens, each of shape (rows, longest). Raises ModelUnavailable."""
+        """Return the graph's outputs for rows of tokens.
+
+        Each input has the shape (rows, longest). Raises ModelUnavailable.
+        """
         fed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
         wanted = {graph_input.name for graph_input in self.session.get_inputs()}
         with self.translated():
@@ -92,14 +98,17 @@ class LocalModel:
 
     @contextmanager
     def translated(self) -> Iterator[None]:
-        """Raise ModelUnavailable for what onnxruntime, tokenizers and the disk say of unusable files."""
+        """Raise ModelUnavailable for any error about unusable files.
+
+        onnxruntime, tokenizers and the disk raise such errors.
+        """
         try:
             yield
         except foreign_faults() as fault:
             folder = self._files[0]
-            said = str(fault).strip().splitlines()[0][:200]
+            message = str(fault).strip().splitlines()[0][:200]
             hint = f"Delete {folder} and run the same command again to fetch it anew{self.otherwise}."
-            raise ModelUnavailable(f"the model {self.name} cannot be used: {said}", hint) from fault
+            raise ModelUnavailable(f"the model {self.name} cannot be used: {message}", hint) from fault
 
 
 class LocalEmbedder(LocalModel):
@@ -107,7 +116,10 @@ class LocalEmbedder(LocalModel):
 
     @cached_property
     def version(self) -> str:
-        """What the vectors depend on: files, prefixes, pooling, cut. Raises ModelUnavailable."""
+        """A hash of what decides the vectors: files, prefixes, pooling, window.
+
+        Raises ModelUnavailable.
+        """
         folder, profile = self._files
         with self.translated():
             files = "".join(_fingerprint(folder / name) for name in (profile.file, *profile.further, "tokenizer.json"))
@@ -120,7 +132,10 @@ class LocalEmbedder(LocalModel):
         return self._files[1].dim or len(self.embed_query(""))
 
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
-        """One float32 unit vector of shape (dim,) per text, in their order. Raises ModelUnavailable."""
+        """Yield a float32 unit vector of shape (dim,) for each text, in order.
+
+        Raises ModelUnavailable.
+        """
         rest = iter(texts)
         while ahead := list(islice(rest, AHEAD)):
             rows = self._rows(self._files[1].document, ahead)
@@ -130,27 +145,33 @@ class LocalEmbedder(LocalModel):
             yield from (vectors[place] for place in range(len(rows)))
 
     def _at_once(self, rows: Sequence[Ids]) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
-        """Batches, as places of rows, and their vectors: a thread a call, as fast as a call with all threads or faster."""
+        """Yield batches, as places of rows, with their vectors.
+
+        One thread for each call is at least as fast as one call.
+        """
         from concurrent.futures import ThreadPoolExecutor  # brings logging; a single question does without
 
         def run(batch: Sequence[int]) -> NDArray[np.float32]:
             return self._run([rows[place] for place in batch])
 
-        parts = list(batches([len(row) for row in rows], 0 if self._scales_over_the_call else BATCH_TOKENS))
-        alone = [batch for batch in parts if len(rows[batch[0]]) > ALONE]
+        parts = list(make_batches([len(row) for row in rows], 0 if self._scales_over_the_call else BATCH_TOKENS))
+        alone = [batch for batch in parts if len(rows[batch[0]]) > LONG_TEXT]
         yield from ((batch, run(batch)) for batch in alone)
         together = parts[len(alone) :]
         with ThreadPoolExecutor(self._threads, "embed") as pool:
             yield from zip(together, pool.map(run, together), strict=True)
 
     def embed_query(self, text: str) -> Vector:
-        """The vector of a question, float32 of shape (dim,). Raises ModelUnavailable."""
+        """Return the vector of a question, float32 of shape (dim,).
+
+        Raises ModelUnavailable.
+        """
         vector: Vector = self._run(self._rows(self._files[1].query, [text]))[0]
         return vector
 
     def _rows(self, prefix: str, texts: Sequence[str]) -> list[Ids]:
         self.load()
-        return self.windows.of([prefix + text for text in texts])
+        return self.windows.encode([prefix + text for text in texts])
 
     @cached_property
     def _scales_over_the_call(self) -> bool:
@@ -159,11 +180,11 @@ class LocalEmbedder(LocalModel):
             return any(graph.find(name) >= 0 for name in SCALES_OVER_THE_CALL)
 
     def _run(self, rows: Sequence[Ids]) -> NDArray[np.float32]:
-        """Unit vectors of shape (rows, dim)."""
-        ids, mask = padded(rows)
+        """Return unit vectors of shape (rows, dim)."""
+        ids, mask = pad(rows)
         outputs = self.run(ids, mask, np.zeros_like(ids))
         profile = self._files[1]
-        vectors = _pooled(outputs[1] if profile.pooling == BUILT_IN else outputs[0], mask, profile.pooling)
+        vectors = _pool(outputs[1] if profile.pooling == BUILT_IN else outputs[0], mask, profile.pooling)
         if vectors.shape[1] < (profile.dim or 1):
             fault = f"{self.name} gives {vectors.shape[1]} numbers a text, not the {profile.dim} that were asked for"
             raise ModelUnavailable(fault, "Correct `dim` of this model in your configuration.")
@@ -177,10 +198,12 @@ class LocalEmbedder(LocalModel):
         return unit
 
 
-def batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
-    """Places of rows that go through the graph together: of like length, longest first, at most so many tokens padded.
+def make_batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
+    """Yield places of rows for one call, of similar length, longest first.
 
-    Each batch has one row at least; `tokens` 0 gives every row a call of its own.
+    A batch has at most `tokens` tokens with padding.
+
+    Each batch has at least one row; `tokens` 0 gives every row a call of its own.
     """
     batch: list[int] = []
     for place in sorted(range(len(lengths)), key=lambda place: -lengths[place]):
@@ -192,8 +215,11 @@ def batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
         yield batch
 
 
-def _pooled(output: NDArray[Any], mask: Ids, pooling: str) -> NDArray[np.float64]:
-    """Of shape (rows, width): the graph's own where it gives one vector a text, else by the profile's rule."""
+def _pool(output: NDArray[Any], mask: Ids, pooling: str) -> NDArray[np.float64]:
+    """Return one vector for each row, by the graph or the profile's rule.
+
+    Shape (rows, width).
+    """
     wide = output.astype(np.float64)
     if wide.ndim == 2:  # noqa: PLR2004 - rows and numbers
         return wide
@@ -205,7 +231,10 @@ def _pooled(output: NDArray[Any], mask: Ids, pooling: str) -> NDArray[np.float64
 
 
 def _fingerprint(path: Path) -> str:
-    """Of a file's size, start and end: weights of hundreds of megabytes are not read through at every start."""
+    """Return a hash of a file's size, start and end.
+
+    Reading hundreds of megabytes at every start would be slow.
+    """
     size = path.stat().st_size
     with path.open("rb") as file:
         digest = hashlib.sha256(f"{size}:".encode() + file.read(SAMPLE))

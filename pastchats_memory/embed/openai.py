@@ -1,4 +1,9 @@
-"""A model behind an OpenAI-compatible endpoint (`POST BASE/embeddings`). Text leaves the machine, so it is never the default."""
+"""Embed texts with a model behind an OpenAI-compatible endpoint.
+
+It sends `POST BASE/embeddings`.
+
+Text leaves the machine, so it is never the default.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,7 @@ from numpy.typing import NDArray
 
 from pastchats_memory.embed import Vector
 from pastchats_memory.embed.profiles import Profile
-from pastchats_memory.embed.tokenizer import whole
+from pastchats_memory.embed.tokenizer import repair_surrogates
 from pastchats_memory.errors import ModelUnavailable
 
 if TYPE_CHECKING:
@@ -20,21 +25,21 @@ if TYPE_CHECKING:
     from tenacity import RetryCallState
 
 BATCH = 64
-"""Texts a request."""
+"""Texts of a request."""
 BATCH_CHARACTERS = 100_000
-"""Of a request's texts together; servers stop at some 300,000 tokens."""
+"""Characters of a request's texts; servers refuse more than about 300,000 tokens."""
 FIRST_BYTES, LAST_BYTES = 6_000, 2_000
-"""What is sent of a longer text: 8,000 bytes are 8,000 tokens at most, and usual windows have 8,191."""
-ANSWER = 30.0
+"""Bytes that are sent of a longer text. 8,000 bytes are at most 8,000 tokens, and usual windows have 8,191."""
+REQUEST_SECONDS = 30.0
 """Seconds that one request may take while indexing."""
-QUESTION = 4.0
-"""Seconds that a question may take in all, tries included."""
-PATIENCE = 60.0
+QUESTION_SECONDS = 4.0
+"""Seconds that a question may take in all, retries included."""
+BATCH_SECONDS = 60.0
 """Seconds after which a batch is not tried again."""
 LONGEST_WAIT = 20.0
-"""Seconds between two tries at most, also where the server asks for more."""
+"""Seconds between two tries at most, even if the server asks for more."""
 BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
-"""Answers that another try may better."""
+"""Statuses that another try may overcome."""
 REFUSED = frozenset({401, 403})
 EXTRA = "Install what it needs: pip install 'pastchats-memory[endpoint]'."
 
@@ -43,10 +48,12 @@ class EndpointEmbedder:
     """A model behind an endpoint as an `Embedder`."""
 
     def __init__(self, name: str, base: str, key: str | None, profile: Profile) -> None:
-        """Make one of a model's name, the endpoint's base URL, its key, and the profile's prefixes and `dim`.
+        """Take a model's name, the endpoint's base URL, its key, and a profile.
+
+        The profile gives prefixes and `dim`.
 
         Raises:
-            ModelUnavailable: the URL is none, or the libraries are not installed.
+            ModelUnavailable: the URL is invalid, or the libraries are not installed.
         """
         parts = urlsplit(base)
         if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -60,33 +67,50 @@ class EndpointEmbedder:
 
     @cached_property
     def dim(self) -> int:
-        """Length of every vector: as configured, else as the first answer has it. Raises ModelUnavailable."""
+        """Length of every vector: as configured, else as in the first answer.
+
+        Raises ModelUnavailable.
+        """
         return self._profile.dim or len(self.embed_query("dimensions"))
 
     @property
     def version(self) -> str:
-        """Says that the vectors come from an endpoint, how long they are and what stood before the texts."""
+        """Names the endpoint, the length of the vectors, and the prefixes of the texts."""
         prefixes = f"/{self._profile.query}/{self._profile.document}" if self._profile.query else ""
         return f"endpoint/{self.dim}{prefixes}"
 
     def load(self) -> None:
-        """Ask for one vector, so that a wrong key or address is known at once. Raises ModelUnavailable."""
+        """Ask for one vector, so that a wrong key or address shows at once.
+
+        Raises ModelUnavailable.
+        """
         _ = self.dim
 
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
-        """One float32 unit vector of shape (dim,) per text, in their order. Raises ModelUnavailable."""
+        """Yield a float32 unit vector of shape (dim,) for each text, in order.
+
+        Raises ModelUnavailable.
+        """
         with self._connected() as client:
-            for batch in _batches(shortened(self._profile.document + text) for text in texts):
-                yield from self._vectors(client, batch, self.dim, PATIENCE, ANSWER)
+            for batch in _batches(truncate_text(self._profile.document + text) for text in texts):
+                yield from self._vectors(client, batch, self.dim, BATCH_SECONDS, REQUEST_SECONDS)
 
     def embed_query(self, text: str) -> Vector:
-        """The vector of a question, float32 of shape (dim,). Raises ModelUnavailable."""
+        """Return the vector of a question, float32 of shape (dim,).
+
+        Raises ModelUnavailable.
+        """
         expected = self.__dict__.get("dim", self._profile.dim)
         with self._connected() as client:
-            return self._vectors(client, [shortened(self._profile.query + text)], expected, QUESTION, QUESTION)[0]
+            return self._vectors(
+                client, [truncate_text(self._profile.query + text)], expected, QUESTION_SECONDS, QUESTION_SECONDS
+            )[0]
 
     def _connected(self) -> httpx.Client:
-        """Keeps its connections; follows no redirection, which would take the key elsewhere."""
+        """Return a client that keeps its connections and follows no redirect.
+
+        A redirect would leak the key.
+        """
         try:
             import httpx
         except ImportError as fault:
@@ -100,7 +124,7 @@ class EndpointEmbedder:
         body: dict[str, Any] = {"model": self.name, "input": texts, "encoding_format": "float"}
         if self._profile.dim:
             body["dimensions"] = self._profile.dim
-        rows = self._asked(client, body, patience, answer)
+        rows = self._request(client, body, patience, answer)
         try:
             by_index = {row["index"]: row["embedding"] for row in rows["data"]}
             vectors = np.array([by_index[place] for place in range(len(texts))], dtype=np.float64)
@@ -108,8 +132,11 @@ class EndpointEmbedder:
         except (KeyError, TypeError, ValueError) as fault:
             raise self._fault(f"its answer makes no sense: {type(fault).__name__}: {str(fault)[:120]}") from fault
 
-    def _asked(self, client: httpx.Client, body: dict[str, Any], patience: float, answer: float) -> Any:
-        """The answer's JSON, asked for again with growing pauses while the server is busy or out of reach."""
+    def _request(self, client: httpx.Client, body: dict[str, Any], patience: float, answer: float) -> Any:
+        """Return the answer's JSON.
+
+        Retry with growing pauses while the server is busy or unreachable.
+        """
         try:
             import httpx
             import tenacity
@@ -139,9 +166,9 @@ class EndpointEmbedder:
         return ModelUnavailable(f"the endpoint {self.host} gives no vectors of {self.name} ({why})", hint)
 
 
-def shortened(text: str) -> str:
-    """The text, or of one longer than a usual window its start and its end."""
-    raw = whole(text).encode()
+def truncate_text(text: str) -> str:
+    """Return the text, or the start and end of one that exceeds a usual window."""
+    raw = repair_surrogates(text).encode()
     if len(raw) <= FIRST_BYTES + LAST_BYTES:
         return raw.decode() or " "  # an empty text is refused by most
     return raw[:FIRST_BYTES].decode(errors="ignore") + raw[-LAST_BYTES:].decode(errors="ignore")
@@ -161,7 +188,7 @@ def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _units(vectors: NDArray[np.float64], shape: tuple[int, int]) -> list[Vector]:
-    """Each row as a unit vector. Raises ValueError where there are not as many of that length as there should be."""
+    """Return each row as a unit vector. Raises ValueError for a wrong shape."""
     if vectors.shape != shape:
         raise ValueError(f"vectors of shape {vectors.shape} instead of {shape}")
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -171,18 +198,21 @@ def _units(vectors: NDArray[np.float64], shape: tuple[int, int]) -> list[Vector]
 
 
 def _pause(state: RetryCallState) -> float:
-    """Seconds to the next try: what the server asks for, else twice the last pause and a random part."""
+    """Return the seconds to the next try.
+
+    The server may ask for a pause; else it is random and doubles.
+    """
     import tenacity
 
     outcome = state.outcome
     if outcome is not None and not outcome.failed:
-        asked = outcome.result().headers.get("Retry-After", "")
-        if asked.replace(".", "", 1).isascii() and asked.replace(".", "", 1).isdecimal():
-            return min(float(asked), LONGEST_WAIT)
+        wait = outcome.result().headers.get("Retry-After", "")
+        if wait.replace(".", "", 1).isascii() and wait.replace(".", "", 1).isdecimal():
+            return min(float(wait), LONGEST_WAIT)
     return tenacity.wait_random_exponential(multiplier=0.25, max=LONGEST_WAIT)(state)
 
 
 def _last(state: RetryCallState) -> Any:
-    """What the last try came to, a response or its exception."""
+    """Return the result of the last try, a response or its exception."""
     assert state.outcome is not None  # noqa: S101 - there was a try
     return state.outcome.result()

@@ -1,11 +1,13 @@
-"""The model in the package: all-MiniLM-L6-v2 as int8 ONNX, English, offline, made by scripts/build_packaged_model.py.
+"""Run the packaged model: all-MiniLM-L6-v2 as int8 ONNX, English, offline.
 
-A vector is a function of its text alone: one text goes through the network at a time, because the activations are
-scaled over whatever is in a call.
+`scripts/build_packaged_model.py` makes it.
 
-A long text is known by its first 190 tokens and its last 64, in one window. Pooling several windows ranked turns worse,
-the worse the more the later ones weighed, and made indexing up to three times slower.
-What stands in between is found by its words.
+A vector depends on its text alone. So one text goes through the network at a time, because the activations are scaled
+over the whole call.
+
+The vector of a long text is made of its first 190 and last 64 tokens, in one window. Pooling several windows ranked turns
+worse, the more the later ones weighed, and indexing took up to three times as long. Words
+find the text between.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ import orjson
 
 from pastchats_memory.embed import Vector, forkserver
 from pastchats_memory.embed.runtime import foreign_faults, open_graph
-from pastchats_memory.embed.tokenizer import FOLDER, REINSTALL, costs, encode, tokenizer
+from pastchats_memory.embed.tokenizer import FOLDER, REINSTALL, encode, price_text, tokenizer
 from pastchats_memory.errors import ModelUnavailable
 
 if TYPE_CHECKING:
@@ -35,40 +37,43 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from onnxruntime import InferenceSession
 
-VECTOR = "vector"
-"""What a copy of this process is asked for; else for the pieces of a text (`wordpiece.PIECES`)."""
+VECTOR_REQUEST = "vector"
+"""Kind of a request to the fork for a vector; the other kind asks for the price of a text."""
 FAMILY = "int8-"
-"""How the versions of this model begin: the original has the same name."""
-START, END = 101, 102
-ROOM = 254
-"""Tokens of text in the window: 256 less [CLS] and [SEP]."""
-TAIL = 64
-"""Of them what the end of a longer text gets."""
+"""Start of the versions of this model; its original has the same name."""
+CLS_ID, SEP_ID = 101, 102
+WINDOW = 254
+"""Tokens of text in the window: 256 minus [CLS] and [SEP]."""
+WINDOW_TAIL = 64
+"""Tokens of the window for the end of a longer text."""
 WEIGHTS_BYTES = 23_129_856
 CHARACTERS, TAIL_CHARACTERS = 4_000, 1_000
-"""What the tokenizer sees of the start and of the end of a longer text: megabytes cost no more than a page."""
+"""Characters of the start and end of a longer text that are tokenized; megabytes cost no more than a page."""
 AHEAD = 16
-"""Texts under way per thread, so that a stream of any length takes constant memory."""
+"""Texts in progress for each thread, so that a stream of any length takes constant memory."""
 
 
 class PackagedEmbedder:
-    """The packaged model as an `Embedder`; nothing is loaded before the first text."""
+    """The packaged model as an `Embedder`; it is loaded with the first text."""
 
     name = "sentence-transformers/all-MiniLM-L6-v2"
-    version = f"{FAMILY}151e31ca/{ROOM - TAIL}-first-and-{TAIL}-last-tokens/mean"
+    version = f"{FAMILY}151e31ca/{WINDOW - WINDOW_TAIL}-first-and-{WINDOW_TAIL}-last-tokens/mean"
     dim = 384
 
     def __init__(self, threads: int | None = None) -> None:
-        """Use as many threads for a stream of texts; by default one a core."""
+        """Use that many threads for a stream of texts; by default one for each core."""
         self._threads = threads or os.cpu_count() or 1
 
     def load(self) -> None:
-        """Load now what the first text would load (60 to 80 ms); raises ModelUnavailable."""
+        """Load now what the first text would load (60 to 80 ms). Raises ModelUnavailable."""
         _ = self.session
         tokenizer()
 
     def refuse_altered(self) -> None:
-        """Raises ModelUnavailable for files that are not those of this release; reading all of them takes some 50 ms."""
+        """Read all files (about 50 ms).
+
+        Raises ModelUnavailable for files that are not those of this release.
+        """
         import hashlib  # brings OpenSSL, which a question has no use for
 
         try:
@@ -80,7 +85,7 @@ class PackagedEmbedder:
             raise ModelUnavailable(f"the packaged model cannot be read: {fault}", REINSTALL) from fault
 
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
-        """One float32 unit vector of shape (384,) per text, in their order, as the texts come."""
+        """Yield a float32 unit vector of shape (384,) for each text, in order."""
         from concurrent.futures import ThreadPoolExecutor  # brings logging; a single question does without
 
         self.load()
@@ -93,45 +98,56 @@ class PackagedEmbedder:
                 under_way.extend(pool.submit(self.embed_query, text) for text in islice(rest, 1))
 
     def embed_query(self, text: str) -> Vector:
-        """The vector of a question, float32 of shape (384,); the same as of a document with this text."""
-        answered = forkserver.ask(VECTOR, text)
-        return np.frombuffer(answered, np.float32) if answered else _embedded(text)
+        """Return the vector of a question, float32 of shape (384,).
+
+        A document with this text has the same.
+        """
+        answered = forkserver.ask(VECTOR_REQUEST, text)
+        return np.frombuffer(answered, np.float32) if answered else _embed(text)
 
     @property
     def session(self) -> InferenceSession:
-        """The network as onnxruntime runs it, on one thread a call; all embedders share it."""
+        """The network as onnxruntime runs it, on one thread for each call.
+
+        All embedders share it.
+        """
         with _LOADING:
             return _load_network()
 
 
-def _embedded(text: str) -> Vector:
+def _embed(text: str) -> Vector:
     session = PackagedEmbedder().session  # before the text is cut, because it loads the tokenizer beside itself
     return cast("Vector", session.run(None, {"ids": window(text)})[0][0])
 
 
 _LOADING = Lock()
-_FOR_ONE = Event()
-"""Whether this process asks one question and ends."""
+_IS_FOR_ONE_QUESTION = Event()
+"""Set if this process asks one question and ends."""
 
 
-def load_beside() -> None:
-    """Begin to load what the one question of this process needs beside everything else; whoever asks is told of any fault.
+def load_in_background() -> None:
+    """Start to load what this process needs for its one question.
 
-    In a process of its own where that is a copy of this one: in a thread, half of the loading would only begin when Python's
-    lock is free, and the rest of the program would wait for it as often. Nothing but NumPy is to be imported by now, and
-    nothing to be open: two threads that import NumPy at once break it for both, and a copy shares what is open.
+    The first use reports any fault.
+
+    A fork loads it if the system allows. In a thread, half of the loading would wait for Python's lock, and the rest of the
+    program would wait as often. Call this before anything but NumPy is imported or opened: two threads that import NumPy at
+    once break it for both, and a fork shares open files.
     """
-    _FOR_ONE.set()
+    _IS_FOR_ONE_QUESTION.set()
     if sys.platform == "linux":  # frameworks of macOS do not survive in a copy
         with suppress(OSError):  # no further process is allowed here
-            forkserver.begin(_answer, _load_quietly)
+            forkserver.start(_answer, _load_quietly)
             return
     Thread(target=_load_quietly).start()
 
 
 def _answer(kind: str, text: str) -> bytes:
-    """What the copy of this process says: the bytes of a vector, or as JSON what a text costs. Raises ModelUnavailable."""
-    return _embedded(text).tobytes() if kind == VECTOR else orjson.dumps(costs(text))
+    """Return the fork's answer: bytes of a vector, or a text's price as JSON.
+
+    Raises ModelUnavailable.
+    """
+    return _embed(text).tobytes() if kind == VECTOR_REQUEST else orjson.dumps(price_text(text))
 
 
 def _load_quietly() -> None:
@@ -141,20 +157,23 @@ def _load_quietly() -> None:
 
 @cache
 def _load_network() -> InferenceSession:
-    """The network, with the tokenizer loaded in the time of its own load."""
+    """Return the network; the tokenizer loads in a thread meanwhile."""
     of_tokenizer = Thread(target=_load_tokenizer)
     of_tokenizer.start()
     try:
-        _refuse_cut(FOLDER / "weights.bin", WEIGHTS_BYTES)
-        session = open_graph(FOLDER / "model.onnx", threads=1, for_one=_FOR_ONE.is_set())
+        _refuse_truncated(FOLDER / "weights.bin", WEIGHTS_BYTES)
+        session = open_graph(FOLDER / "model.onnx", threads=1, for_one=_IS_FOR_ONE_QUESTION.is_set())
     except foreign_faults(ImportError) as fault:
         raise ModelUnavailable(f"the packaged model cannot be loaded: {fault}", REINSTALL) from fault
     of_tokenizer.join()
     return session
 
 
-def _refuse_cut(path: Path, size: int) -> None:
-    """Raises OSError for a file of another size: mapped into memory, a short one may end the process where it ends."""
+def _refuse_truncated(path: Path, size: int) -> None:
+    """Raise OSError for a file of another size.
+
+    A short one, mapped into memory, may kill the process.
+    """
     found = path.stat().st_size
     if found != size:
         raise OSError(f"{path.name} has {found:,} bytes instead of {size:,}")
@@ -166,10 +185,13 @@ def _load_tokenizer() -> None:
 
 
 def window(text: str) -> NDArray[np.int64]:
-    """The tokens of a text that the network sees, of shape (1, tokens), at most 256, [CLS] and [SEP] among them."""
+    """Return the tokens of a text that the network sees, shape (1, tokens).
+
+    There are at most 256, [CLS] and [SEP] included.
+    """
     text = text.strip()
     ids = encode(text[:CHARACTERS]).ids
-    if len(ids) > ROOM or len(text) > CHARACTERS:
+    if len(ids) > WINDOW or len(text) > CHARACTERS:
         end = encode(text[-TAIL_CHARACTERS:]).ids if len(text) > CHARACTERS else ids
-        ids = [*ids[: ROOM - TAIL], *end[-TAIL:]]
-    return np.array([[START, *ids, END]], np.int64)
+        ids = [*ids[: WINDOW - WINDOW_TAIL], *end[-WINDOW_TAIL:]]
+    return np.array([[CLS_ID, *ids, SEP_ID]], np.int64)

@@ -1,7 +1,7 @@
-"""What each model by name needs: where its files lie, how it is fed, and what of its output is kept.
+"""Describe what each known model needs: files, input and output.
 
-The files are those of fastembed's list, so that its cache and ours are one; a test holds the two equal. The words
-before a question and before a document are those of the models' own cards.
+The files are those of fastembed's list, so that both share one cache; a test keeps the two equal. The prefixes of
+questions and documents come from the models' own cards.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ class Profile:
     """A model's files, its rules, and the part of its vectors that counts."""
 
     repository: str
-    """On the hub; empty for a folder."""
+    """Repository on the hub; empty for a folder."""
     file: str = "onnx/model.onnx"
     pooling: str = MEAN
-    """`cls` (the first token), `mean` (over the tokens), `built-in` (the graph's own second output)."""
+    """`cls` (the first token), `mean` (over the tokens), or `built-in` (the graph's own second output)."""
     dim: int | None = None
-    """Numbers of a vector that are kept, from its start (Matryoshka); None for all."""
+    """Numbers that are kept from the start of a vector (Matryoshka); None for all."""
     query: str = ""
-    """Stands before every question."""
+    """Prefix of every question."""
     document: str = ""
-    """Stands before every text that is stored."""
+    """Prefix of every stored text."""
     tokens: int | None = None
-    """Of a window, special ones among them; None for what the tokenizer's own files say."""
+    """Tokens of a window, special ones included; None for what the tokenizer's files say."""
     further: tuple[str, ...] = ()
-    """Files beside the graph that it cannot do without."""
+    """Files that the graph needs besides itself."""
 
 
 _PASSAGES = "Represent this sentence for searching relevant passages: "
@@ -116,16 +116,22 @@ PROFILES: Mapping[str, Profile] = {
     "intfloat/e5-base-v2": _e5("e5-base-v2", 768),
     "intfloat/e5-small-v2": _e5("e5-small-v2", 384),
 }
-"""The models that run straight from the cache. Others of fastembed's list run through fastembed itself."""
+"""Models that run straight from the cache. Others of fastembed's list run through fastembed."""
 
 
 def profile_of(name: str) -> tuple[str, Profile] | None:
-    """A model's name as it is spelled here and its profile; None where there is none. Case does not matter."""
+    """Return a model's name as spelled here, and its profile.
+
+    None for an unknown name. Case does not matter.
+    """
     return next(((known, profile) for known, profile in PROFILES.items() if known.lower() == name.lower()), None)
 
 
 def rules_for(names: Iterable[str]) -> Profile | None:
-    """The profile of the first of the names that ends like a model known here, or that is one of the e5 family."""
+    """Return the profile of the first name of a known model or the e5 family.
+
+    A name counts if it ends like a known one.
+    """
     for name in names:
         last = name.rstrip("/").rsplit("/", 1)[-1].lower()
         for known, profile in PROFILES.items():

@@ -1,7 +1,7 @@
-"""A cross-encoder: a model that reads a question and a text together, and says how well the one answers the other.
+"""Score texts by a cross-encoder, which reads question and text together.
 
-It makes nothing that could be stored, so it reads few texts, those that a search found. Run as fastembed's
-TextCrossEncoder runs it, out of the same cache; a test holds the two equal.
+Its scores cannot be stored, so it reads only the few texts that a search found. It runs as fastembed's TextCrossEncoder
+does, from the same cache; a test keeps the two equal.
 """
 
 from __future__ import annotations
@@ -12,37 +12,40 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pastchats_memory.embed import registry
-from pastchats_memory.embed.onnx import BATCH_TOKENS, Files, LocalModel, batches
+from pastchats_memory.embed import hub
+from pastchats_memory.embed.onnx import BATCH_TOKENS, Files, LocalModel, make_batches
 from pastchats_memory.embed.profiles import Profile
 from pastchats_memory.embed.registry import ModelSettings
-from pastchats_memory.embed.tokenizer import padded
+from pastchats_memory.embed.windows import pad
 from pastchats_memory.errors import ModelUnavailable
 
 NAME = "Xenova/ms-marco-MiniLM-L-6-v2"
-"""The smallest of fastembed's list."""
+"""The smallest cross-encoder of fastembed's list."""
 PROFILE = Profile(NAME)
-WITHOUT = ", or leave --rerank out"
+OTHER_WAY = ", or leave --rerank out"
 
 
 class CrossEncoder(LocalModel):
-    """The cross-encoder of the cache."""
+    """The cross-encoder in the cache."""
 
-    otherwise = WITHOUT
+    otherwise = OTHER_WAY
 
     def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
-        """The model's number for each text, larger is better; shape (texts,). Raises ModelUnavailable."""
+        """Return a number for each text, larger is better; shape (texts,).
+
+        Raises ModelUnavailable.
+        """
         from concurrent.futures import ThreadPoolExecutor  # brings logging; a search by vectors does without
 
         self.load()
-        pairs = self.windows.of_pairs(question, texts)
+        pairs = self.windows.encode_pairs(question, texts)
 
         def read(batch: Sequence[int]) -> NDArray[np.float32]:
-            ids, mask = padded([pairs[place][0] for place in batch])
-            types, _ = padded([pairs[place][1] for place in batch])
+            ids, mask = pad([pairs[place][0] for place in batch])
+            types, _ = pad([pairs[place][1] for place in batch])
             return self._numbers(self.run(ids, mask, types)[0])
 
-        parts = list(batches([len(ids) for ids, _ in pairs], BATCH_TOKENS))
+        parts = list(make_batches([len(ids) for ids, _ in pairs], BATCH_TOKENS))
         scores = np.empty(len(pairs))
         with ThreadPoolExecutor(self._threads, "rerank") as pool:
             for batch, made in zip(parts, pool.map(read, parts), strict=True):
@@ -50,22 +53,25 @@ class CrossEncoder(LocalModel):
         return scores
 
     def _numbers(self, output: NDArray[np.float32]) -> NDArray[np.float32]:
-        """One a row. Raises ModelUnavailable."""
+        """Return one number for each row. Raises ModelUnavailable."""
         if output.ndim != 2 or not np.isfinite(output[:, 0]).all():  # noqa: PLR2004 - rows and numbers
-            raise ModelUnavailable(f"the model {self.name} gives no number a text", f"Delete it{WITHOUT}.")
+            raise ModelUnavailable(f"the model {self.name} gives no number a text", f"Delete it{OTHER_WAY}.")
         return output[:, 0]
 
 
 def cross_encoder(settings: ModelSettings, *, may_fetch: bool) -> CrossEncoder:
-    """The one that searches are ordered by again; nothing is loaded yet, and what it lacks is known when it is."""
+    """Return the cross-encoder of `search --rerank`.
+
+    It is looked for and loaded at its first use.
+    """
 
     def find() -> Files:
-        found = registry.snapshot(settings.caches, PROFILE)
+        found = hub.find_snapshot(settings.caches, PROFILE)
         if found is not None:
             return found
         cache = settings.caches[0] if settings.caches else Path()
         if not may_fetch:
-            raise registry.missing(NAME, cache, "only search --rerank fetches it", WITHOUT)
-        return registry.fetch(NAME, PROFILE, cache, registry.on_stderr, WITHOUT)
+            raise hub.model_missing(NAME, cache, "only search --rerank fetches it", OTHER_WAY)
+        return hub.fetch_model(NAME, PROFILE, cache, hub.print_notice, OTHER_WAY)
 
     return CrossEncoder(NAME, find, settings.threads)

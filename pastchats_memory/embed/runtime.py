@@ -1,4 +1,4 @@
-"""onnxruntime as this program uses it: silent, told nothing of the machine's owner, on the processor."""
+"""Run onnxruntime silently, without telemetry, on the processor."""
 
 from __future__ import annotations
 
@@ -12,18 +12,20 @@ if TYPE_CHECKING:
 
 
 def be_discreet() -> None:
-    """Switch off what model libraries report about their use; each reads its variable once, when it is imported.
+    """Switch off the usage reports of model libraries.
 
-    onnxruntime from 1.29 on otherwise writes a device id into the cache folder and sends usage to its makers.
+    Each reads its variable when it is imported.
+
+    Otherwise onnxruntime from 1.29 on writes a device id into the cache folder and sends usage to its makers.
     """
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 
 
 def open_graph(path: Path, threads: int, *, for_one: bool = False) -> InferenceSession:
-    """A graph ready to run, on so many threads a call; `for_one` call it is ready sooner, and runs a little slower.
+    """Return a graph that is ready to run, on that many threads for each call.
 
-    Raises ImportError, OSError, or what onnxruntime raises.
+    `for_one` call it is ready sooner, and runs a little slower. Raises ImportError, OSError, or an onnxruntime exception.
     """
     be_discreet()
     import onnxruntime
@@ -33,13 +35,16 @@ def open_graph(path: Path, threads: int, *, for_one: bool = False) -> InferenceS
     options.intra_op_num_threads = threads
     options.log_severity_level = 3  # errors alone: remarks on the graph are for whoever exported it
     if for_one:
-        # weights are then used as the file has them, not copied into the processor's order first
+        # The weights are used as the file has them, not first copied into the processor's order.
         options.add_session_config_entry("session.disable_prepacking", "1")
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
 def foreign_faults(*further: type[Exception]) -> tuple[type[Exception], ...]:
-    """Of the disk, of files that say nonsense, and, once it is loaded, everything onnxruntime has names for: those share no ancestor."""
+    """Return the exceptions of the disk, of invalid files and of onnxruntime.
+
+    onnxruntime's share no base class, and exist once it is loaded.
+    """
     state = sys.modules.get("onnxruntime.capi.onnxruntime_pybind11_state")
     named = () if state is None else vars(state).values()
     return (

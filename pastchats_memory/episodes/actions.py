@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from pastchats_memory.model import Item
-from pastchats_memory.text.shell import is_editor, is_look, is_shell
+from pastchats_memory.text.shell import is_editor, is_read_only, is_shell
 
 MAX_COMMANDS, MAX_FILES = 3, 4
 MAX_LINE = 120
@@ -84,7 +84,7 @@ def _last_runs(episode: Sequence[Item]) -> list[Run]:
             turns[command] = turn.id
             is_failure = turn.metadata.get("kind") == "error" or _REFUSED in row
             (failed.add if is_failure else failed.discard)(command)
-    return [Run(line, command in failed, turns[command]) for command, line in lines.items() if not is_look(line)]
+    return [Run(line, command in failed, turns[command]) for command, line in lines.items() if not is_read_only(line)]
 
 
 def _find_call(row: str, heading: str, called: Collection[str]) -> str:

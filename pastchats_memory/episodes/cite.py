@@ -13,8 +13,9 @@ from os import SEEK_CUR
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from pastchats_memory.files.archives import archive_of, unpacking
-from pastchats_memory.files.line_anchor import Passage, digest, located, place_of_text, places_of, unpacked
+from pastchats_memory.files.archives import archive_of, open_member
+from pastchats_memory.files.line_anchor import LineAnchor, digest, find_lines, find_text, unpack_anchor
+from pastchats_memory.files.stored_path import resolve_path
 from pastchats_memory.model import CITATION_STATES, Citation, Filters, Hit, Item, Place
 from pastchats_memory.store import citations
 from pastchats_memory.store.citations import CitedPlace
@@ -182,11 +183,11 @@ class CitedFiles:
 
     def check(self, place: CitedPlace, text: str) -> Citation:
         """Return whether a text still stands at its place."""
-        path = located(place.path)
+        path = resolve_path(place.path)
         archive = archive_of(path)
         file = archive or path
         try:
-            if archive is None and (passage := unpacked(place.passage)) is not None:
+            if archive is None and (passage := unpack_anchor(place.passage)) is not None:
                 if _has_lines(path, passage, text):
                     return Citation(HOLDS, place.line)
             elif _is_unchanged(file, place, is_packed=archive is not None):
@@ -212,11 +213,11 @@ def _rank(checked: CheckedPlace) -> int:
 
 def _search_lines(content: bytes | None, place: CitedPlace, text: str) -> Citation:
     """Return the citation of lines that are not at their old place."""
-    passage = unpacked(place.passage)
+    passage = unpack_anchor(place.passage)
     if content is None:
         return Citation(CHANGED if passage else UNCHECKED)
-    lines = [_line_at(content, start) for start in places_of(content, passage, text)] if passage else []
-    if not lines and (start := place_of_text(content, text)) is not None:
+    lines = [_line_at(content, start) for start in find_lines(content, passage, text)] if passage else []
+    if not lines and (start := find_text(content, text)) is not None:
         lines = [_line_at(content, start)]
     if not lines:
         return Citation(CHANGED if passage else UNCHECKED)
@@ -236,7 +237,7 @@ def _is_unchanged(file: Path, place: CitedPlace, *, is_packed: bool) -> bool:
     return mtime_ns == place.mtime_ns and (is_packed or size == place.size)
 
 
-def _has_lines(path: Path, passage: Passage, text: str) -> bool:
+def _has_lines(path: Path, passage: LineAnchor, text: str) -> bool:
     """Return whether lines stand at their old place.
 
     Reads nothing else. Raises OSError.
@@ -255,7 +256,7 @@ def _read(path: Path, archive: Path | None, max_bytes: int) -> bytes | None:
         with _open_regular_file(path) as file:
             content = None if os.fstat(file).st_size > max_bytes else _read_up_to(file, max_bytes)
     else:
-        with unpacking(archive, os.path.relpath(path, archive))() as stream:
+        with open_member(archive, os.path.relpath(path, archive))() as stream:
             content = stream.read(max_bytes + 1)
     if content is None or len(content) > max_bytes or content.count(b"\n") > max_bytes // MIN_LINE_BYTES:
         return None

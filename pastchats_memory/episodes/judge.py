@@ -16,7 +16,7 @@ from pastchats_memory.episodes.judgement import SIGNAL, apply_judgement, find_ba
 from pastchats_memory.episodes.load import NEIGHBOURS, present_outcome
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Filters, Item, Sheet, Unjudged
-from pastchats_memory.search import filed_place
+from pastchats_memory.search.hits import cited_place
 from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Due, Ended, Ending, Judgement, TurnRow
@@ -172,7 +172,7 @@ def _make_sheet(database: Database, one: Ended) -> Sheet:
     rows = turns.episode_turns(database, item, one.ending, NEIGHBOURS)
     answers = [turn.content for turn in rows if turn.role == "assistant"]
     results = [turn.content for turn in rows if turn.role == "tool"]
-    where = filed_place(item)
+    where = cited_place(item)
     next_message = "\n".join(turn.content for turn in _read_next_message(database, one))
     return Sheet(
         id=str(item.id),

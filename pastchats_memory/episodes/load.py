@@ -9,7 +9,7 @@ from pastchats_memory.episodes import find_request, leading_user_turns, split_ep
 from pastchats_memory.episodes.cite import cite_items, find_line, find_nearest_line
 from pastchats_memory.episodes.judgement import SIGNAL
 from pastchats_memory.model import Evidence, Item, Outcome
-from pastchats_memory.search import filed_place
+from pastchats_memory.search.hits import cited_place
 from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ending, Judgement
@@ -68,7 +68,7 @@ def present_outcome(database: Database, ending: Ending) -> Outcome:
 
 def _cite_quotation(item: Item, quotation: str) -> Evidence:
     """Return a quotation with its line, of a turn with a checked citation."""
-    where = filed_place(item)
+    where = cited_place(item)
     return Evidence(quotation, where.path, find_line(quotation, where) or None, item.citation)
 
 
@@ -77,7 +77,7 @@ def cite_run(item: Item, command: str) -> Evidence:
 
     Its call may stand above or below the turn.
     """
-    where = filed_place(item)
+    where = cited_place(item)
     return Evidence(command, where.path, find_nearest_line(command, where) or None, item.citation)
 
 

@@ -11,8 +11,8 @@ from difflib import SequenceMatcher
 
 from pastchats_memory.model import Item
 from pastchats_memory.store.outcomes import OPENING
-from pastchats_memory.text.identifiers import grams, spaced
-from pastchats_memory.text.shell import wanted
+from pastchats_memory.text.identifiers import blank_spaceless, ngrams
+from pastchats_memory.text.shell import find_instruction
 from pastchats_memory.text.words import FUNCTION_WORDS, words
 
 MIN_SHARED_WORDS = 3
@@ -76,8 +76,8 @@ def extract_subject(request: str) -> frozenset[str]:
     """
     if _COMMAND.match(request):
         return frozenset()
-    bare = _PATH.sub(" ", wanted(request[:OPENING]))
-    return frozenset([*words(spaced(bare)), *grams(bare)]) - FUNCTION_WORDS - _GO_WORDS
+    bare = _PATH.sub(" ", find_instruction(request[:OPENING]))
+    return frozenset([*words(blank_spaceless(bare)), *ngrams(bare)]) - FUNCTION_WORDS - _GO_WORDS
 
 
 def is_same_problem(first: str, second: str) -> bool:
@@ -88,7 +88,7 @@ def is_same_problem(first: str, second: str) -> bool:
 
 def has_different_name(first: str, second: str) -> bool:
     """Return whether the requests differ in a flag, file, name or number."""
-    one, other = (wanted(text[:OPENING])[:COMPARED] for text in (first, second))
+    one, other = (find_instruction(text[:OPENING])[:COMPARED] for text in (first, second))
     flags, files = ([kind.findall(text) for text in (one, other)] for kind in (_FLAG, _FILE))
     if all(flags) and not set(flags[0]) & set(flags[1]):
         return True

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from pastchats_memory.text.shell import wanted
+from pastchats_memory.text.shell import find_instruction
 from pastchats_memory.text.words import FUNCTION_WORDS
 
 MAX_SCANNED = 2000
@@ -157,7 +157,7 @@ class Replacement(NamedTuple):
 @lru_cache(maxsize=512)
 def find_replacements(request: str) -> tuple[Replacement, ...]:
     """Return what a request replaces; empty without such a decision."""
-    text = _QUOTED.sub(" ", _FENCE.sub("\n", wanted(request)[:MAX_SCANNED]))
+    text = _QUOTED.sub(" ", _FENCE.sub("\n", find_instruction(request)[:MAX_SCANNED]))
     if _STAYS.search(text):
         return ()
     found = [(sentence, *one) for sentence in _SENTENCE.findall(text) for one in _find_put_aside(sentence)]
@@ -197,7 +197,7 @@ def replaces(one: Replacement, request: str, answer: str) -> bool:
 
     The subject must be the same.
     """
-    request, answer = wanted(request)[:MAX_SCANNED], answer[:MAX_SCANNED]
+    request, answer = find_instruction(request)[:MAX_SCANNED], answer[:MAX_SCANNED]
     own = _extract_subject(request, set(one.old.split()))
     clauses = [clause for about in one.clauses if (clause := about - (one.news - own))]
     significant = [clause for about in clauses if (clause := about - (one.placed - own))]

@@ -15,12 +15,13 @@ from pastchats_memory.episodes.cite import cite_items
 from pastchats_memory.episodes.load import NEIGHBOURS
 from pastchats_memory.episodes.problems import extract_errors, is_same_problem, is_shared_error
 from pastchats_memory.model import Attempt, Hit, Item
-from pastchats_memory.search import filed_place
+from pastchats_memory.search.hits import cited_place
 from pastchats_memory.store import outcomes, turns, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import BROKE_OFF, Ended, Ending
-from pastchats_memory.text.excerpt import decisive, excerpt
-from pastchats_memory.text.shell import wanted
+from pastchats_memory.text.excerpt import excerpt
+from pastchats_memory.text.key_sentences import key_sentences
+from pastchats_memory.text.shell import find_instruction
 
 MIN_COSINE = 0.8
 """Cosine of two equal requests, if they also share words."""
@@ -191,13 +192,13 @@ def describe_attempt(database: Database, item: Item, ending: Ending) -> Attempt:
 
     Raises StoreFault.
     """
-    where = filed_place(item)
+    where = cited_place(item)
     rows = turns.episode_turns(database, item, ending, LAST_TURNS)
     answers = [turn.content for turn in rows if turn.role == "assistant"]
-    answer = " ".join(decisive(answers[-1], {}, REQUEST_WIDTH).split()) if answers else ""
+    answer = " ".join(key_sentences(answers[-1], {}, REQUEST_WIDTH).split()) if answers else ""
     return Attempt(
         str(item.id),
-        _one_line(wanted(item.content)),
+        _one_line(find_instruction(item.content)),
         answer,
         ending.outcome,
         ending.shown_by,
@@ -216,7 +217,7 @@ def cite_attempts(database: Database, attempts: Sequence[Attempt]) -> dict[str, 
 
 
 def _cite(attempt: Attempt, item: Item) -> Attempt:
-    where = filed_place(item)
+    where = cited_place(item)
     return attempt._replace(source_path=where.path, source_line=where.line or None, citation=item.citation)
 
 

@@ -13,13 +13,13 @@ from pastchats_memory.episodes.cite import cite_items
 from pastchats_memory.episodes.load import cite_run, load_episode
 from pastchats_memory.episodes.threads import cite_attempts, describe_attempt, find_superseding
 from pastchats_memory.model import Command, Filters, Hit
-from pastchats_memory.search import Request
 from pastchats_memory.search.lexical import Terms
+from pastchats_memory.search.request import Request
 from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ending
 from pastchats_memory.store.sources import latest_runs
-from pastchats_memory.text.shell import check_of, is_look
+from pastchats_memory.text.shell import classify_check, is_read_only
 from pastchats_memory.text.words import FUNCTION_WORDS, words
 
 MIN_LETTERS = 4
@@ -164,7 +164,7 @@ def _latest_checks(database: Database, checks: Collection[str], filters: Filters
 def _is_for(command: str, checks: Collection[str]) -> bool:
     """Return whether every part of the command is one of the checks."""
     parts = [part.strip() for part in _PARTS.split(command)]
-    doing = [part for part in parts if part and not is_look(part)]
+    doing = [part for part in parts if part and not is_read_only(part)]
     return bool(doing) and all(_family(part) in checks for part in doing)
 
 
@@ -213,7 +213,7 @@ def _measure_fit(command: str, weights: Mapping[str, float]) -> float:
 
 
 def _family(command: str) -> str:
-    family = check_of(command) or ""
+    family = classify_check(command) or ""
     return family if family in FAMILIES else ""
 
 

@@ -1,1 +1,1 @@
-"""Bytes on disk: archives, other programs' databases, atomic writes, projects, line anchors."""
+"""Read and write bytes on disk."""

@@ -1,4 +1,4 @@
-"""The bytes of what is packed: members of zip archives, gzip and zstd files, never more than they may unpack to."""
+"""Read packed bytes: members of zip archives, gzip and zstd files, within limits."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 ARCHIVES = frozenset({".zip", ".gz", ".zst"})
 ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
-SMALL = 256 * 1024 * 1024
-"""Bytes that anything may unpack to."""
-DENSEST = 200
-"""Times its packed size that more than that may unpack to: transcripts pack to a fifth or a tenth, bombs to a thousandth."""
+SMALL_SIZE = 256 * 1024 * 1024
+"""Bytes that any file may unpack to."""
+MOST_DENSITY = 200
+"""Ratio to which a larger file may unpack. Transcripts pack to a fifth or a tenth, bombs to a thousandth."""
 MOST_PARTS = 20_000
-"""That a gzip file may be put together from: each takes its time, and bgzip makes one of 64 KiB."""
+"""Parts of a gzip file. Each takes time, and bgzip makes one of 64 KiB."""
 AT_ONCE = 1 << 16
-"""Packed bytes that are read in one go."""
+"""Packed bytes of one read."""
 GZIP = 31
-"""As zlib calls the largest window within a header and a checksum of gzip's."""
+"""The zlib window code for gzip's header and checksum."""
 
 
-class Broken(OSError):
-    """The archive, or a member of it, cannot be unpacked; the message says why."""
+class BrokenArchive(OSError):
+    """An archive, or a member, that cannot be unpacked; the message says why."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -37,26 +37,29 @@ class Broken(OSError):
 
 
 def is_archive(path: str) -> bool:
-    """Whether it is read through, by its name."""
+    """Check by its name whether a file is an archive."""
     return path.lower().endswith(tuple(ARCHIVES))
 
 
-def unpacking(path: Path, within: str = "") -> Callable[[], BinaryIO]:
-    """A way to open the bytes of an archive's member, which a zip alone has by name; it raises OSError."""
-    return _of_zip(path, within) if path.suffix.lower() == ".zip" else _of_one(path)
+def open_member(path: Path, within: str = "") -> Callable[[], BinaryIO]:
+    """Return a function that opens the bytes of an archive's member.
+
+    It raises OSError. Only zip members have a name.
+    """
+    return _open_zip_member(path, within) if path.suffix.lower() == ".zip" else _open_single(path)
 
 
 def archive_of(path: Path) -> Path | None:
-    """The archive that a path leads into; None where it leads into none."""
+    """Return the archive that a path leads into, or None."""
     return next((parent for parent in path.parents if is_archive(str(parent)) and parent.is_file()), None)
 
 
 def is_bomb(size: int, packed: int) -> bool:
-    """Whether so many bytes of so few are made to do harm."""
-    return size > SMALL and size > DENSEST * packed
+    """Check whether so many bytes from so few packed ones are an attack."""
+    return size > SMALL_SIZE and size > MOST_DENSITY * packed
 
 
-def _of_zip(path: Path, name: str) -> Callable[[], BinaryIO]:
+def _open_zip_member(path: Path, name: str) -> Callable[[], BinaryIO]:
     import zipfile  # brings much, and a question seldom needs what is packed
 
     def opened() -> BinaryIO:
@@ -65,36 +68,42 @@ def _of_zip(path: Path, name: str) -> Callable[[], BinaryIO]:
             archive = _zip(path, found.st_ino, found.st_size, found.st_mtime_ns)
             member = archive.getinfo(name)
             if member.compress_type == zipfile.ZIP_LZMA:  # a few bytes may ask for four gigabytes to be unpacked with
-                raise Broken("packed by LZMA; unpack it first")
-            return _buffered(cast("BinaryIO", archive.open(name)), member.file_size)
+                raise BrokenArchive("packed by LZMA; unpack it first")
+            return _limit(cast("BinaryIO", archive.open(name)), member.file_size)
         except (zipfile.BadZipFile, KeyError, RuntimeError, ValueError) as fault:
-            raise Broken(f"cannot be unpacked: {fault}") from fault
+            raise BrokenArchive(f"cannot be unpacked: {fault}") from fault
 
     return opened
 
 
 @lru_cache(1)
 def _zip(path: Path, *_state: int) -> zipfile.ZipFile:
-    """The archive that was asked for last stays open: to read its list of members anew for each takes the square of their number."""
+    """Return the archive.
+
+    The last one stays open, because reading its list for each member takes quadratic time.
+    """
     import zipfile
 
     return zipfile.ZipFile(path)
 
 
-def _of_one(path: Path) -> Callable[[], BinaryIO]:
+def _open_single(path: Path) -> Callable[[], BinaryIO]:
     import zlib
 
     def opened() -> BinaryIO:
-        most = max(SMALL, DENSEST * path.stat().st_size)
+        most = max(SMALL_SIZE, MOST_DENSITY * path.stat().st_size)
         if path.suffix.lower() == ".gz":
-            return _buffered(_Gzip(path.open("rb"), partial(zlib.decompressobj, GZIP)), most)
-        return _buffered(import_module(ZSTD).open(path), most)
+            return _limit(_Gzip(path.open("rb"), partial(zlib.decompressobj, GZIP)), most)
+        return _limit(import_module(ZSTD).open(path), most)
 
     return opened
 
 
 class _Gzip:
-    """The parts of a gzip file one after the other; the standard library's reader takes any number of them."""
+    """The parts of a gzip file in sequence.
+
+    The standard library's reader accepts any number of them.
+    """
 
     def __init__(self, file: BinaryIO, begun: Callable[[], zlib._Decompress]) -> None:
         self._file = file
@@ -105,7 +114,10 @@ class _Gzip:
         self._is_between = True
 
     def read(self, most: int) -> bytes:
-        """So many bytes or fewer; none at the end. Raises zlib.error, EOFError, OSError."""
+        """Return at most that many bytes; none at the end.
+
+        Raises zlib.error, EOFError, OSError.
+        """
         while True:
             self._packed = self._packed or self._file.read(AT_ONCE)
             is_end = not self._packed
@@ -117,7 +129,7 @@ class _Gzip:
                     continue
                 self._parts += 1
                 if self._parts > MOST_PARTS:
-                    raise Broken(f"put together from more than {MOST_PARTS:,} parts; unpack it first")
+                    raise BrokenArchive(f"put together from more than {MOST_PARTS:,} parts; unpack it first")
                 self._part = self._begun()
             found = self._part.decompress(self._packed, most)
             self._packed = self._part.unconsumed_tail or self._part.unused_data
@@ -136,12 +148,15 @@ class _Stream(Protocol):
     def close(self) -> None: ...
 
 
-def _buffered(stream: _Stream, most: int) -> BinaryIO:
-    return io.BufferedReader(_Unpacked(stream, most))
+def _limit(stream: _Stream, most: int) -> BinaryIO:
+    return io.BufferedReader(_LimitedStream(stream, most))
 
 
-class _Unpacked(io.RawIOBase):
-    """A stream that is unpacked as it is read, that never gives more than it may, and whose faults are OSErrors."""
+class _LimitedStream(io.RawIOBase):
+    """A stream that unpacks as it is read and stops at its limit.
+
+    It raises only OSError.
+    """
 
     def __init__(self, stream: _Stream, most: int) -> None:
         self._stream = stream
@@ -151,17 +166,17 @@ class _Unpacked(io.RawIOBase):
         return True
 
     def readinto(self, target: Any) -> int:
-        """Fill the target; 0 at the end."""
+        """Fill the target; return 0 at the end."""
         import zipfile
         import zlib
 
         try:
             found = self._stream.read(len(target))
         except (zlib.error, EOFError, ValueError, zipfile.BadZipFile, import_module(ZSTD).ZstdError) as fault:
-            raise Broken(f"damaged where it was packed: {fault}") from fault
+            raise BrokenArchive(f"damaged where it was packed: {fault}") from fault
         self._left -= len(found)
         if self._left < 0:
-            raise Broken("unpacks to far more than any transcript")
+            raise BrokenArchive("unpacks to far more than any transcript")
         target[: len(found)] = found
         return len(found)
 

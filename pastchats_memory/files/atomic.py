@@ -1,4 +1,4 @@
-"""A small file that is written anew: all of it or nothing."""
+"""Write a small file atomically."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ import stat
 from pathlib import Path
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Give a file other content, for its owner alone where it is new. A link stays a link, and what is there keeps its mode.
+def write_atomic(path: Path, content: bytes) -> None:
+    """Replace the content of a file, all or nothing.
 
-    Raises OSError: it is as it was, and nothing lies beside it.
+    A new file is readable by its owner alone.
+
+    A link stays a link, and an existing file keeps its mode.
+
+    Raises:
+        OSError: the file is unchanged, and no temporary file is left.
     """
     target = Path(os.path.realpath(path))
     fresh = target.with_name(f"{target.name}.pastchats-memory-{os.getpid()}")

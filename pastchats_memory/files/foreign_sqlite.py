@@ -1,8 +1,8 @@
-"""Other programs' SQLite files, read as values: no write, no lock on the original, no knowledge of any format.
+"""Read other programs' SQLite files without writing or locking them.
 
-A database in use has its newest rows in a `-wal` beside it, or half of a change in a `-journal`. Then both are copied to
-a private folder and the copy is opened; its folder is gone before the first row is read, so that nothing stays behind
-whatever ends the process. A file that stands alone is opened where it is, as one that does not change.
+A database in use has its newest rows in a `-wal` file, or half of a change in a `-journal`. Then all files are copied to a
+private folder and the copy is opened. Its folder is deleted before the first row is read, so no copy can stay behind. A
+database without such files is opened in place as immutable.
 """
 
 from __future__ import annotations
@@ -23,41 +23,44 @@ import apsw
 Value = str | int | float | bytes | None
 Row = tuple[Value, ...]
 
-BESIDE = ("-wal", "-journal")
-"""What a name gets for the file that holds rows which are not in the database itself."""
+SIDE_SUFFIXES = ("-wal", "-journal")
+"""Suffixes of files with rows that the database itself lacks."""
 WAL_HEADER = 32
-"""Bytes that a checkpoint changes when it begins the -wal anew."""
+"""Bytes that change when a checkpoint restarts the -wal."""
 ATTEMPTS = 5
 PAUSE = 0.2
-"""Seconds until a file that was written to while it was copied is copied again."""
+"""Seconds before a file is copied again that changed during the copy."""
 
 STEPS = 10_000
-"""Instructions of SQLite after which is looked whether it has done enough."""
+"""SQLite instructions between two checks of the limit."""
 STEPS_A_BYTE = 20
-"""Of the file, that one query may take: a row takes ten for each column, and seldom has less than a byte a column."""
+"""Instructions that a query may take for each byte of the file; a row takes ten for each column."""
 TIMES_ITS_SIZE = 10
-"""That the rows of one query may hold: more than once is told where columns that were added later have a default."""
+"""Size of a query's rows as a multiple of the file; columns added later repeat their default."""
 LONGEST_VALUE = 64 * 1024 * 1024
-"""Bytes of one value, as of one line of a transcript; what is longer is left out without being read."""
+"""Bytes of one value; a longer one is skipped without being read."""
 _TOO_LONG = 2
 
 _ANY: Mapping[str, Value] = MappingProxyType({})
 
 
 class ForeignFault(ValueError):
-    """Another program's database is damaged, or was written to all the while."""
+    """Another program's database that is damaged, or changed throughout."""
 
 
 class _Endless(ForeignFault):
-    """Pages that lead to one another, so that a few kilobytes have rows without end."""
+    """Pages in a cycle, which give a small file endless rows."""
 
     def __init__(self) -> None:
         super().__init__("more rows than a file of its size can hold")
 
 
-def beside(path: Path) -> list[Path]:
-    """The files next to the database without which it is not whole. Raises OSError."""
-    return [other for suffix in BESIDE if _has_bytes(other := path.with_name(path.name + suffix))]
+def side_files(path: Path) -> list[Path]:
+    """Return the files next to a database without which it is incomplete.
+
+    Raises OSError.
+    """
+    return [other for suffix in SIDE_SUFFIXES if _has_bytes(other := path.with_name(path.name + suffix))]
 
 
 def _has_bytes(path: Path) -> bool:
@@ -68,55 +71,55 @@ def _has_bytes(path: Path) -> bool:
 
 
 def tables(path: Path) -> dict[str, frozenset[str]]:
-    """Names of the tables and of their columns, in small letters; of a file in use as it was a moment ago.
+    """Return the columns of each table, in lower case.
 
     Raises:
-        ForeignFault: it cannot be read as a database.
-        OSError: it cannot be read at all.
+        ForeignFault: the file is no readable database.
+        OSError: the file cannot be read.
     """
-    if not beside(path):
-        with _alone(path) as database:
+    if not side_files(path):
+        with _open_in_place(path) as database:
             return database.tables
     try:
-        with _alone(path) as database:
+        with _open_in_place(path) as database:
             found = database.tables
     except ForeignFault:
         found = {}
     if found:
         return found
-    with opened(path) as database:
+    with open_foreign(path) as database:
         return database.tables
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Database]:
-    """The database for reading, with everything that was committed to it.
+def open_foreign(path: Path) -> Iterator[Database]:
+    """Open the database for reading, with everything that was committed to it.
 
     Raises:
-        ForeignFault: it is damaged, or was written to all the time.
-        OSError: it cannot be read at all.
+        ForeignFault: the database is damaged, or changed throughout.
+        OSError: the file cannot be read.
     """
-    if not beside(path):
-        with _alone(path) as database:
+    if not side_files(path):
+        with _open_in_place(path) as database:
             yield database
         return
     folder = Path(tempfile.mkdtemp(prefix="pastchats-memory-"))  # with mode 0700
     try:
-        connection = _connected(_copied(path, folder), "")
+        connection = _connect(_copy(path, folder), "")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    with _closing(connection) as database:
+    with _close_after(connection) as database:
         yield database
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[Database]:
-    with _closing(_connected(path, "&immutable=1")) as database:
+def _open_in_place(path: Path) -> Iterator[Database]:
+    with _close_after(_connect(path, "&immutable=1")) as database:
         yield database
 
 
-def _connected(path: Path, wanted: str) -> apsw.Connection:
-    """A connection in a transaction of its own, so that every file it needs is open."""
+def _connect(path: Path, wanted: str) -> apsw.Connection:
+    """Return a connection in a transaction, so that every file it needs is open."""
     writable = not wanted
     flags = apsw.SQLITE_OPEN_URI | (apsw.SQLITE_OPEN_READWRITE if writable else apsw.SQLITE_OPEN_READONLY)
     try:
@@ -138,7 +141,7 @@ def _connected(path: Path, wanted: str) -> apsw.Connection:
 
 
 @contextmanager
-def _closing(connection: apsw.Connection) -> Iterator[Database]:
+def _close_after(connection: apsw.Connection) -> Iterator[Database]:
     try:
         yield Database(connection)
     except apsw.Error as fault:
@@ -147,33 +150,33 @@ def _closing(connection: apsw.Connection) -> Iterator[Database]:
         connection.close(force=True)
 
 
-def _copied(path: Path, folder: Path) -> Path:
-    """A copy of the file and of what stands beside it, all of one moment."""
+def _copy(path: Path, folder: Path) -> Path:
+    """Copy the database and its side files, all of one moment."""
     for attempt in range(ATTEMPTS):
         if attempt:
             time.sleep(PAUSE)
-        before = _moment(path)
-        for source in (path, *beside(path)):
+        before = _read_state(path)
+        for source in (path, *side_files(path)):
             shutil.copyfile(source, folder / source.name)
-        if _moment(path) == before:
+        if _read_state(path) == before:
             return folder / path.name
         for copy in folder.iterdir():
             copy.unlink()
     raise ForeignFault("written to all the while; close the program that it belongs to and index again")
 
 
-def _moment(path: Path) -> tuple[object, ...]:
-    """What stays as it is while rows are only added to the -wal."""
+def _read_state(path: Path) -> tuple[object, ...]:
+    """Return what stays the same while rows are only appended to the -wal."""
     status = path.stat()
     heads = []
-    for other in beside(path):
+    for other in side_files(path):
         with other.open("rb") as file:
             heads.append((other.name, file.read(WAL_HEADER)))
     return status.st_size, status.st_mtime_ns, *heads
 
 
 class Database:
-    """Tables of another program and the values in them."""
+    """The tables and values of another program's database."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
@@ -186,7 +189,10 @@ class Database:
         self.tables = dict(self._tables())
 
     def _tables(self) -> Iterator[tuple[str, frozenset[str]]]:
-        """Plain tables alone: reading a view or a virtual table would run what the file says."""
+        """Yield plain tables only.
+
+        Reading a view or virtual table would run the file's code.
+        """
         listed = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE %'"
         for name in self._names(listed):
             yield name.lower(), frozenset(map(str.lower, self._names("SELECT name FROM pragma_table_info(?)", name)))
@@ -208,14 +214,16 @@ class Database:
         within: tuple[str, str, str] | None = None,
         order: Sequence[str] = (),
     ) -> Iterator[Row]:
-        """The named columns of a table, streamed; None for a column that this version of the program does not have, and for what is too long.
+        """Yield the named columns of a table.
+
+        None for a missing column, and for a value that is too long.
 
         Args:
-            table: may be missing: no rows.
-            columns: in small letters.
-            where: values that columns must have; a column that is missing: no rows.
-            within: a column, its lowest value and the one before which it ends.
-            order: columns; those that are missing are passed over.
+            table: may be missing, which yields no rows.
+            columns: in lower case.
+            where: values that columns must have; a missing column yields no rows.
+            within: a column, its lowest value and its exclusive upper bound.
+            order: columns; missing ones are ignored.
 
         Raises:
             ForeignFault: the file is damaged, at once or further on.
@@ -233,7 +241,7 @@ class Database:
         statement += f" WHERE {' AND '.join(conditions)}" if conditions else ""
         statement += f" ORDER BY {', '.join(ordered)}" if ordered else ""
         left = TIMES_ITS_SIZE * self._size
-        for row in self._told(statement, values):
+        for row in self._run(statement, values):
             left -= len(row) + sum(len(value) for value in row[::2] if isinstance(value, bytes))
             if left < 0:
                 raise _Endless
@@ -242,11 +250,11 @@ class Database:
 
     @property
     def left_out(self) -> str:
-        """What was left out of the rows so far; nothing mostly."""
+        """A description of the values that were skipped so far; usually empty."""
         return f"{self._too_long:,} × a value of more than {LONGEST_VALUE >> 20} MiB" if self._too_long else ""
 
-    def _told(self, statement: str, values: Sequence[Value]) -> Iterator[Row]:
-        """The rows of a statement, each of which may take as many steps as the file allows."""
+    def _run(self, statement: str, values: Sequence[Value]) -> Iterator[Row]:
+        """Yield the rows of a statement, with limited steps for each row."""
         self._rounds = 0
         try:
             for row in self._connection.execute(statement, values):
@@ -256,7 +264,10 @@ class Database:
             raise _Endless from fault
 
     def _value(self, value: Value, is_text: Value) -> Value:
-        """Text comes as bytes, since a program may have stored bytes as text that are none."""
+        """Decode text, which comes as bytes.
+
+        Programs may store invalid UTF-8 as text.
+        """
         return value.decode(self._encoding, "replace") if is_text and isinstance(value, bytes) else value
 
 

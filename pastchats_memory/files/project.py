@@ -1,4 +1,7 @@
-"""Which project a folder belongs to: asked of every turn that is indexed, and of the working directory by a recall."""
+"""Find the project of a folder.
+
+Called for each indexed turn, and for the working directory of a recall.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,16 @@ from functools import cache
 from pathlib import Path
 
 MARKER = ".pastchats-ignore"
-"""In a folder: nothing in it is read, and no conversation that was held in it or below it."""
-
-
+"""A file that opts its folder out: its files are not read, nor conversations held in it or below it."""
 LONGEST_PATH = 4096
-"""Characters: what is longer is no folder, and to list all that would be above it takes the square of its length."""
+"""Characters of a path; a longer one is no folder, and listing its parents takes quadratic time."""
 LONGEST_POINTER = 8192
-"""Bytes of a `.git` file that are read: one of a cloned repository may have holes of terabytes."""
+"""Bytes of a `.git` file that are read; a hostile one may have holes of terabytes."""
 
 
 @cache
-def opted_out(folder: str) -> bool:
-    """Whether the folder, or one above it, has the marker."""
+def is_opted_out(folder: str) -> bool:
+    """Check whether the folder, or one above it, has the marker."""
     here = Path(folder)
     try:
         return any((parent / MARKER).exists() for parent in _upwards(here))
@@ -27,9 +28,9 @@ def opted_out(folder: str) -> bool:
 
 @cache
 def project_at(folder: str) -> str:
-    """The name of the repository that a folder lies in, where it still exists; else the folder's own name.
+    """Return the name of the repository that a folder lies in, else its own.
 
-    A worktree has a `.git` file that points into the main repository's `.git/worktrees`, whose folder gives the name.
+    A worktree's `.git` file points into the main repository's `.git/worktrees`, whose folder gives the name.
     """
     here = Path(folder.replace("\\", "/") if "\\" in folder and "/" not in folder else folder)
     try:
@@ -50,7 +51,7 @@ def _repository(folder: Path) -> str | None:
     if not marker.is_file():
         return None
     with marker.open("rb") as file:
-        said = file.read(LONGEST_POINTER).decode("utf-8", errors="replace")
-    pointer = Path(said.removeprefix("gitdir:").strip())
+        content = file.read(LONGEST_POINTER).decode("utf-8", errors="replace")
+    pointer = Path(content.removeprefix("gitdir:").strip())
     inside = "worktrees" in pointer.parts and ".git" in pointer.parts
     return Path(*pointer.parts[: pointer.parts.index(".git")]).name if inside else folder.name

@@ -22,7 +22,7 @@ def has_companions(where: str) -> bool:
 def companions_of(path: Path) -> Iterator[Path]:
     """Yield the other files whose change is a change of this one. Raises OSError."""
     if path.suffix.lower() in DATABASE_SUFFIXES:
-        yield from foreign_sqlite.beside(path)
+        yield from foreign_sqlite.side_files(path)
         return
     for companions in _all_companions():
         if path.name.startswith(companions.prefixes):

@@ -95,9 +95,9 @@ def _is_worth_asking(prompt: str) -> bool:
     if query_for(prompt) is None:
         return False
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads that nothing here has work for
-    from pastchats_memory.embed.packaged import load_beside
+    from pastchats_memory.embed.packaged import load_in_background
 
-    load_beside()
+    load_in_background()
     return True
 
 

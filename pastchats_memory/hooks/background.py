@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pastchats_memory.files.atomic import write_whole
+from pastchats_memory.files.atomic import write_atomic
 
 NICENESS = 19
 LONGEST_S = 1800
@@ -37,7 +37,7 @@ def run(folder: Path, database: Path, transcript: Path) -> None:
     waiting = folder / "waiting"
     waiting.mkdir(mode=0o700, parents=True, exist_ok=True)
     wish = json.dumps([str(database), str(transcript)]).encode()
-    write_whole(waiting / f"{hashlib.sha256(wish).hexdigest()[:24]}.json", wish)
+    write_atomic(waiting / f"{hashlib.sha256(wish).hexdigest()[:24]}.json", wish)
     os.nice(NICENESS)
     lock = os.open(folder / "indexing.lock", os.O_CREAT | os.O_RDWR, 0o600)
     while wishes := sorted(waiting.glob("*.json")):  # again after each release: one may have come just before it

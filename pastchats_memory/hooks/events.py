@@ -36,11 +36,11 @@ def recall(event: Event, database: str | None) -> str | None:
             least_relevance=LEAST_RELEVANCE,
             count_tokens=_count_bytes,
         )
-    if not block.memories:
+    if not block.entries:
         return None
     if event.session:
         with suppress(OSError):
-            session.remember(state_folder(), event.session, frozenset(memory.hit.id for memory in block.memories))
+            session.remember(state_folder(), event.session, frozenset(memory.hit.id for memory in block.entries))
     return f"{RECALL_PREAMBLE}\n{block.text}"
 
 

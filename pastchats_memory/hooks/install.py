@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from pastchats_memory.errors import MemoryFault, UsageFault
-from pastchats_memory.files.atomic import write_whole
+from pastchats_memory.files.atomic import write_atomic
 from pastchats_memory.formats.base.hooks import HookDialect
 from pastchats_memory.formats.registry import all_formats
 from pastchats_memory.hooks.jsonc import with_hooks, without_ours, without_pieces
@@ -213,7 +213,7 @@ def _replace(change: Change) -> None:
                 folder.rmdir()
         return
     place.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(place, change.after.encode("utf-8", "surrogateescape"))
+    write_atomic(place, change.after.encode("utf-8", "surrogateescape"))
 
 
 def settings_path(target: str, environment: Mapping[str, str] = os.environ) -> Path:
@@ -266,4 +266,4 @@ def _record(target: str, changes: list[Change], state: Path) -> None:
         records[path] = {**first, "path": path, "pieces": list(change.pieces)}
     recorded[target] = list(records.values())
     text = json.dumps({name: of for name, of in recorded.items() if of}, indent=2)
-    write_whole(state / "installed.json", text.encode())
+    write_atomic(state / "installed.json", text.encode())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from pastchats_memory.text.pasted import parted
-from pastchats_memory.text.recall_block import without_echoes
+from pastchats_memory.text.pasted import split_paste
+from pastchats_memory.text.recall_block import strip_recall_blocks
 from pastchats_memory.text.words import FUNCTION_WORDS, words
 
 LONGEST_QUERY = 1200
@@ -26,10 +26,10 @@ _TAGGED = re.compile(r"<(?P<tag>[a-z][a-z_-]{2,40})(?: [^<>]{0,200})?>.*?(?:</(?
 
 def query_for(prompt: str) -> str | None:
     """What to recall for a prompt; None for one that is trivial, a command of the client, or only a paste."""
-    text = without_echoes(prompt)
+    text = strip_recall_blocks(prompt)
     if text.lstrip()[:1] in ("/", "!", "#"):
         return None
-    text = " ".join(" ".join(parted(_TAGGED.sub(" ", text))).split())
+    text = " ".join(" ".join(split_paste(_TAGGED.sub(" ", text))).split())
     if len(text) > LONGEST_QUERY:
         text = f"{text[: LONGEST_QUERY * 2 // 3]} {text[-LONGEST_QUERY // 3 :]}"
     telling = [word for word in words(text) if word not in CHATTER and not word.isdigit()]

@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from pastchats_memory.files.atomic import write_whole
+from pastchats_memory.files.atomic import write_atomic
 
 WEEK_S = 7 * 24 * 3600
 
@@ -26,7 +26,7 @@ def remember(folder: Path, session: str, ids: frozenset[str]) -> None:
     """Add to what the session was given. Raises OSError."""
     file = _file(folder, session)
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_whole(file, json.dumps(sorted(given(folder, session) | ids)).encode())
+    write_atomic(file, json.dumps(sorted(given(folder, session) | ids)).encode())
 
 
 def forget_old(folder: Path) -> None:

@@ -16,7 +16,7 @@ from pastchats_memory.http.answers import RequestError
 from pastchats_memory.memory import Memory
 from pastchats_memory.memory.requests import TYPES, task_filters
 from pastchats_memory.model import Context
-from pastchats_memory.search import MODES, MOST_HITS
+from pastchats_memory.search.request import MODES, MOST_HITS
 from pastchats_memory.views.build import (
     build_context,
     build_how,

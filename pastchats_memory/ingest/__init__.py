@@ -1,4 +1,10 @@
-"""Files to rows: discover, read, count, embed what is new, store in batches."""
+"""Index files: the pipeline that turns the files below some folders into rows.
+
+    discover → detect → read → clean → identify → redact → embed → write
+
+`discover` lists files, `changes` drops unchanged ones, and `detect` finds the format of each. `read` yields clean turns,
+`turn_rows` identifies and redacts them, and `writer` embeds and stores them in batches.
+"""
 
 from __future__ import annotations
 
@@ -13,29 +19,30 @@ from pastchats_memory.episodes.derive import derive
 from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.source import SourceFile
-from pastchats_memory.ingest.anchors import note_passages
-from pastchats_memory.ingest.archives import read_through
-from pastchats_memory.ingest.changes import Plan, plans, recipe_of_left
-from pastchats_memory.ingest.discover import Candidate, IndexOptions, candidates, name_of
-from pastchats_memory.ingest.dry_run import dry_run, rehearse
-from pastchats_memory.ingest.reading import BY_FORMAT, opened, prompts_of, require_records, resumed
+from pastchats_memory.ingest.anchors import write_anchors
+from pastchats_memory.ingest.archives import expand_archives
+from pastchats_memory.ingest.changes import Plan, plan_files, recipe_of_skipped
+from pastchats_memory.ingest.detect import BY_FORMAT, detect, require_records, resume
+from pastchats_memory.ingest.discover import Candidate, discover_files, stored_name
+from pastchats_memory.ingest.dry_run import dry_run, dry_run_at
+from pastchats_memory.ingest.forecast import Forecast, estimate, other_runs
+from pastchats_memory.ingest.open_file import OpenFile
+from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.ingest.report import (
     FileReport,
-    Forecast,
     IndexReport,
     Progress,
-    failed,
-    forecast,
-    refused,
-    runs_under_way,
-    standing,
+    report_failed,
+    report_refused,
+    report_unchanged,
 )
-from pastchats_memory.ingest.writer import Reading, Writer
+from pastchats_memory.ingest.turn_rows import read_rows
+from pastchats_memory.ingest.writer import Writer
 from pastchats_memory.store import fulltext, scrub, sources, turns, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sources import SourceState
 
-__all__ = ["FileReport", "Forecast", "IndexOptions", "IndexReport", "Progress", "dry_run", "index", "rehearse"]
+__all__ = ["FileReport", "Forecast", "IndexOptions", "IndexReport", "Progress", "dry_run", "dry_run_at", "index"]
 
 
 def index(
@@ -46,10 +53,10 @@ def index(
     progress: Callable[[Progress], None] = lambda _: None,
     announce: Callable[[Forecast], None] = lambda _: None,
 ) -> IndexReport:
-    """Bring everything below the inputs into the database.
+    """Index all files below the inputs, newest first, and report what became of each.
 
-    Each batch is one transaction of rows, vectors and indexes, so an interrupted run leaves what it had stored; the
-    file it was in is read again by the next run, which embeds nothing twice.
+    Each batch is one transaction of rows, vectors and indexes, so an interrupted run keeps what it stored. The next run
+    reads the interrupted file again, and embeds nothing twice.
 
     Raises:
         InputMissing: an input does not exist; nothing was indexed.
@@ -60,28 +67,28 @@ def index(
         KeyboardInterrupt: passed on after the run was recorded as interrupted.
     """
     start = time.monotonic()
-    found, faults = candidates(inputs, options.wanted)
-    left = [refused(fault) for fault in faults]
-    report = IndexReport(embedder.name, files_scanned=len(found) + sum(bool(one.unreadable) for one in left))
-    report.files += left
+    files, faults = discover_files(inputs, options.wanted)
+    skipped = [report_refused(fault) for fault in faults]
+    report = IndexReport(embedder.name, files_scanned=len(files) + sum(bool(one.unreadable) for one in skipped))
+    report.files += skipped
     with database.transaction():
-        run_id = sources.begin_run(database, [name_of(path) for path in inputs], embedder.name, os.getpid())
+        run_id = sources.begin_run(database, [stored_name(path) for path in inputs], embedder.name, os.getpid())
         sources.claim_model(database, embedder.name, embedder.version, embedder.dim)
         vectors.catch_up(database)
     report.outcome = "failed"
     try:
         writer = Writer(database, embedder, report, run_id, options)
-        todo, archives = _prepare(database, found, options, report)
-        lies_ahead = forecast(embedder, todo, lambda plan: _texts(database, plan, options))
-        announce(replace(lies_ahead, beside=runs_under_way(database)))
+        todo, archives = _plan(database, files, options, report)
+        expected = estimate(embedder, todo, lambda plan: _sample_texts(database, plan, options))
+        announce(replace(expected, other_runs=other_runs(database)))
         with database.without_mapping(), database.with_long_timeout():
             _index_files(database, writer, todo, options, report, progress)
-            for bring_up_to_date in (vectors.pack_all, fulltext.merge_scattered, note_passages, derive):
+            for bring_up_to_date in (vectors.pack_all, fulltext.merge_scattered, write_anchors, derive):
                 bring_up_to_date(database)
         scrub.finish_scrub(database, wait_ms=0)
         with database.transaction():
             for archive in archives:
-                recipe = recipe_of_left(archive, options)
+                recipe = recipe_of_skipped(archive, options)
                 sources.finish_source(database, SourceState(archive.name, archive.size, archive.mtime_ns, recipe))
         report.outcome = "done"
     except KeyboardInterrupt:
@@ -93,14 +100,17 @@ def index(
     return report
 
 
-def _prepare(
-    database: Database, found: list[Candidate], options: IndexOptions, report: IndexReport
+def _plan(
+    database: Database, files: list[Candidate], options: IndexOptions, report: IndexReport
 ) -> tuple[list[Plan], list[Candidate]]:
-    """What is to be read, and the archives that were opened to know it; what was moved is filed under its new path."""
+    """Return the files to read, and the archives that were opened.
+
+    File moved files under their new paths.
+    """
     known = sources.known_sources(database)
-    found, archives = read_through(found, known, options, report)
-    require_records(found, known, options)
-    planned, moved = plans(found, known, options)
+    files, archives = expand_archives(files, known, options, report)
+    require_records(files, known, options)
+    planned, moved = plan_files(files, known, options)
     with database.transaction():
         for old, new in moved.items():
             sources.move_source(database, old, new.name, new.mtime_ns, new.file_id)
@@ -108,20 +118,22 @@ def _prepare(
     unchanged = [plan for plan in planned if plan.is_unchanged]
     report.files_unchanged = len(unchanged)
     report.known = sum(plan.state is not None and plan.state.format is not None for plan in unchanged)
-    report.files += [standing(plan) for plan in unchanged if plan.state and (plan.state.note or plan.state.problems)]
+    report.files += [
+        report_unchanged(plan) for plan in unchanged if plan.state and (plan.state.note or plan.state.problems)
+    ]
     return [plan for plan in planned if not plan.is_unchanged], archives
 
 
-def _texts(database: Database, plan: Plan, options: IndexOptions) -> Iterator[str]:
-    """The texts of a file as the run would embed them: without secrets, nor what was forgotten or is not to be read."""
+def _sample_texts(database: Database, plan: Plan, options: IndexOptions) -> Iterator[str]:
+    """Yield the texts of a file that the run would embed, for an estimate."""
     try:
-        source, reader, _ = opened(plan, options)
-    except OSError:  # which the run itself will say
+        source, format_, _ = detect(plan, options)
+    except OSError:  # the run itself reports it
         return
-    if reader is not None:
-        found = list(prompts_of(database, source, reader, Reading(plan, reader.name), options))
-        gone = turns.find_forgotten(database, found)
-        yield from (prompt.turn.content for prompt in found if prompt.content_hash not in gone)
+    if format_ is not None:
+        rows = list(read_rows(database, source, format_, OpenFile(plan, format_.name), options))
+        forgotten = turns.find_forgotten(database, rows)
+        yield from (row.turn.content for row in rows if row.content_hash not in forgotten)
 
 
 def _index_files(
@@ -133,50 +145,53 @@ def _index_files(
     progress: Callable[[Progress], None],
 ) -> None:
     total = sum(plan.candidate.size for plan in todo)
-    done = turns = 0
+    done = turns_read = 0
     for plan in todo:
         for characters in _index_file(database, writer, plan, options, report):
-            turns += 1
-            progress(Progress(done + min(characters, plan.candidate.size), total, turns))
+            turns_read += 1
+            progress(Progress(done + min(characters, plan.candidate.size), total, turns_read))
         done += plan.candidate.size
-        progress(Progress(done, total, turns))
+        progress(Progress(done, total, turns_read))
     writer.flush()
 
 
 def _index_file(
     database: Database, writer: Writer, plan: Plan, options: IndexOptions, report: IndexReport
 ) -> Iterator[int]:
-    """Read one file into the writer; after each turn the characters so far."""
-    source = resumed(database, plan, options)
+    """Pass one file to the writer, from its last checkpoint if it only grew.
+
+    Yields the number of characters so far, after each turn.
+    """
+    source = resume(database, plan, options)
     if source is not None and plan.state is not None and plan.state.format is not None:
         try:
-            yield from _read(database, writer, plan, source, BY_FORMAT[plan.state.format], options)
+            yield from _write_rows(database, writer, plan, source, BY_FORMAT[plan.state.format], options)
         except CannotResume:
             pass
         else:
             return
     try:
-        source, reader, reason = opened(plan, options)
+        source, format_, reason = detect(plan, options)
     except OSError as fault:  # not remembered, so that the next run tries again
-        report.files.append(failed(plan.candidate, fault))
+        report.files.append(report_failed(plan.candidate, fault))
         return
-    if reader is None:
-        writer.pass_over(plan, recipe_of_left(plan.candidate, options), reason)
+    if format_ is None:
+        writer.skip(plan, recipe_of_skipped(plan.candidate, options), reason)
     else:
-        yield from _read(database, writer, plan, source, reader, options)
+        yield from _write_rows(database, writer, plan, source, format_, options)
 
 
-def _read(
-    database: Database, writer: Writer, plan: Plan, source: SourceFile, reader: Format, options: IndexOptions
+def _write_rows(
+    database: Database, writer: Writer, plan: Plan, source: SourceFile, format_: Format, options: IndexOptions
 ) -> Iterator[int]:
-    file = writer.open(plan, reader.name)
+    file = writer.open(plan, format_.name)
     characters = 0
     try:
-        for prompt in prompts_of(database, source, reader, file, options):
-            writer.add(file, prompt)
-            characters += len(prompt.turn.content)
+        for row in read_rows(database, source, format_, file, options):
+            writer.add(file, row)
+            characters += len(row.turn.content)
             yield characters
     except CannotResume:
-        writer.give_up(file)
+        writer.abandon(file)
         raise
     writer.close(file)

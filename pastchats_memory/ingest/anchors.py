@@ -1,4 +1,7 @@
-"""After files were read: where in them each text stands, so that a citation can be checked without reading them again."""
+"""Write the anchor of each text, so that citations are cheap to check.
+
+An anchor is the place of a text's lines in its file.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import BinaryIO
 
-from pastchats_memory.files.archives import archive_of, unpacking
-from pastchats_memory.files.line_anchor import LONGEST, digest, located, passage_of, unpacked
+from pastchats_memory.files.archives import archive_of, open_member
+from pastchats_memory.files.line_anchor import LONGEST, digest, make_anchor, unpack_anchor
+from pastchats_memory.files.stored_path import resolve_path
 from pastchats_memory.formats.base.source import SQLITE
 from pastchats_memory.formats.companions import companions_of, state_of
 from pastchats_memory.store import citations
@@ -19,21 +23,23 @@ from pastchats_memory.store.citations import Row, Source
 from pastchats_memory.store.database import Database
 
 LOOKAHEAD = 1 << 18
-"""Bytes behind a cited line in which the end of its text is looked for."""
-NONE = b""
-"""What is noted of a row that has no passage: a database's, or one of a line that holds a whole document."""
+"""Bytes after a cited line in which the end of its text is looked for."""
+NO_ANCHOR = b""
+"""Stored for a row without an anchor: a row of a database, or of a line that holds a whole document."""
 
 
-def note_passages(database: Database) -> None:
-    """Note the passages of all rows that have none yet, a transaction a file; files that are not as they were read are left.
+def write_anchors(database: Database) -> None:
+    """Write the anchors of all rows that lack one, a transaction for each file.
+
+    Changed files are left.
 
     Raises:
-        StoreFault: it cannot be written.
+        StoreFault: the database cannot be written.
     """
     for source in citations.sources_without_passage(database):
         rows = citations.rows_without_passage(database, source)
         try:
-            found = list(_passages(database, source, rows))
+            found = list(_find_in_file(database, source, rows))
         except OSError:  # it went away, or cannot be unpacked: the next run tries again
             continue
         if found:
@@ -41,28 +47,28 @@ def note_passages(database: Database) -> None:
                 citations.store_passages(database, source, found)
 
 
-def _passages(database: Database, source: Source, rows: Sequence[Row]) -> Iterator[tuple[Row, bytes]]:
-    path = located(source.path)
+def _find_in_file(database: Database, source: Source, rows: Sequence[Row]) -> Iterator[tuple[Row, bytes]]:
+    path = resolve_path(source.path)
     archive = archive_of(path)
     if state_of(archive or path)[archive is not None :] != (source.size, source.mtime_ns)[archive is not None :]:
         return
     if archive is not None:
-        with unpacking(archive, os.path.relpath(path, archive))() as stream:
-            yield from passages_in(stream, rows)
+        with open_member(archive, os.path.relpath(path, archive))() as stream:
+            yield from find_anchors(stream, rows)
         return
     with path.open("rb") as stream:
         if stream.read(len(SQLITE)) == SQLITE or any(companions_of(path)):
-            yield from ((row, NONE) for row in rows)
+            yield from ((row, NO_ANCHOR) for row in rows)
             return
-        offset, line = _start(database, source, rows[0].place.line, stream) if rows else (0, 1)
+        offset, line = _find_start(database, source, rows[0].place.line, stream) if rows else (0, 1)
         stream.seek(offset)
-        yield from passages_in(stream, rows, offset, line)
+        yield from find_anchors(stream, rows, offset, line)
 
 
-def _start(database: Database, source: Source, line: int, stream: BinaryIO) -> tuple[int, int]:
-    """Bytes and number of a line at or above the one that is wanted, which is where it was."""
+def _find_start(database: Database, source: Source, line: int, stream: BinaryIO) -> tuple[int, int]:
+    """Return the offset and number of an unchanged line at or above the wanted one."""
     before = citations.passage_before(database, source, line)
-    passage = unpacked(before.place.passage) if before else None
+    passage = unpack_anchor(before.place.passage) if before else None
     if before is None or passage is None:
         return 0, 1
     stream.seek(passage.offset)
@@ -71,8 +77,8 @@ def _start(database: Database, source: Source, line: int, stream: BinaryIO) -> t
 
 
 @dataclass(slots=True, eq=False)
-class _Met:
-    """The texts that are cited by a line which was met, and the lines from there on."""
+class _OpenAnchors:
+    """The texts that one line cites, and the lines from there on."""
 
     rows: list[Row]
     offset: int
@@ -82,11 +88,11 @@ class _Met:
 
     @property
     def until(self) -> float:
-        """The line before which all of them end."""
+        """The line before which all texts end."""
         return max(self.following if (end := row.place.end_line) is None else end + 1 for row in self.rows)
 
     def is_full(self) -> bool:
-        """Whether no further line can matter."""
+        """Check whether further lines cannot matter."""
         if len(self.lines) > (LOOKAHEAD if len(self.rows) > 1 else LONGEST):
             return True
         if not self.lines.endswith(b"\n") or any(row.place.end_line is not None for row in self.rows):
@@ -98,19 +104,21 @@ class _Met:
         for row in self.rows:
             place = row.place
             count = None if place.end_line is None else place.end_line - place.line + 1
-            found = passage_of(bytes(self.lines), self.offset, row.text, count, is_bounded=is_bounded)
+            found = make_anchor(bytes(self.lines), self.offset, row.text, count, is_bounded=is_bounded)
             shared = len(self.rows) > 1 and found is not None and found.length > LOOKAHEAD
-            yield row, NONE if found is None or shared else found.packed()
+            yield row, NO_ANCHOR if found is None or shared else found.packed()
 
 
-def passages_in(stream: BinaryIO, rows: Sequence[Row], offset: int = 0, number: int = 1) -> Iterator[tuple[Row, bytes]]:
-    """Each row with its passage, packed; NONE for one that has none.
+def find_anchors(
+    stream: BinaryIO, rows: Sequence[Row], offset: int = 0, number: int = 1
+) -> Iterator[tuple[Row, bytes]]:
+    """Yield each row with its packed anchor; NO_ANCHOR for a row without one.
 
     Args:
-        stream: of the file's bytes, at the beginning of a line.
-        rows: by line.
+        stream: the file's bytes, at the start of a line.
+        rows: ordered by line.
         offset: bytes before that line.
-        number: of it.
+        number: number of that line.
 
     Raises:
         OSError: the file cannot be read.
@@ -119,22 +127,22 @@ def passages_in(stream: BinaryIO, rows: Sequence[Row], offset: int = 0, number: 
     for row in rows:
         wanted[row.place.line].append(row)
     until = dict(pairwise([*sorted(wanted), math.inf]))
-    met: list[_Met] = []
-    while piece := stream.readline(LONGEST + 1):
+    met: list[_OpenAnchors] = []
+    while line := stream.readline(LONGEST + 1):
         for one in [one for one in met if one.until <= number]:
             met.remove(one)
             yield from one.passages(is_bounded=True)
         if number in wanted:
-            met.append(_Met(wanted.pop(number), offset, until[number]))
+            met.append(_OpenAnchors(wanted.pop(number), offset, until[number]))
         for one in list(met):
-            one.lines += piece
+            one.lines += line
             if one.is_full():
                 met.remove(one)
                 yield from one.passages(is_bounded=False)
         if not wanted and not met:
             return
-        offset += len(piece)
-        number += piece.endswith(b"\n")
+        offset += len(line)
+        number += line.endswith(b"\n")
     for one in met:
         yield from one.passages(is_bounded=False)
-    yield from ((row, NONE) for some in wanted.values() for row in some)
+    yield from ((row, NO_ANCHOR) for some in wanted.values() for row in some)

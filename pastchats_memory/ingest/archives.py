@@ -1,7 +1,9 @@
-"""Archives read through, as if they were folders: a member is cited as `export.zip/conversations.json`.
+"""Look through archives as if they were folders.
 
-Nothing is unpacked to the disk. What could do harm is refused with a reason: names that lead out, sizes that no transcript
-unpacks to, archives within archives.
+A member is cited as `export.zip/conversations.json`.
+
+No member is unpacked to the disk. Harmful members are refused with a reason: names that lead out, sizes that no
+transcript unpacks to, archives within archives.
 """
 
 from __future__ import annotations
@@ -13,45 +15,49 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from pastchats_memory.files.archives import ARCHIVES, Broken, is_archive, is_bomb, unpacking
+from pastchats_memory.files.archives import ARCHIVES, BrokenArchive, is_archive, is_bomb, open_member
 from pastchats_memory.formats.companions import DATABASE_SUFFIXES
-from pastchats_memory.ingest.changes import recipe_of_left
-from pastchats_memory.ingest.discover import SKIPPED_FOLDERS, TEXTS, Candidate, IndexOptions
-from pastchats_memory.ingest.report import IndexReport, failed, refused
+from pastchats_memory.ingest.changes import recipe_of_skipped
+from pastchats_memory.ingest.discover import SKIPPED_FOLDERS, TEXTS, Candidate
+from pastchats_memory.ingest.options import IndexOptions
+from pastchats_memory.ingest.report import IndexReport, report_failed, report_refused
 from pastchats_memory.model import Unreadable, utf8
 from pastchats_memory.store.sources import SourceState
 
 MOST_MEMBERS = 100_000
 LONGEST_NAME = 4096
-"""Characters: a name of thirty thousand folders takes seconds wherever it is taken apart."""
+"""Characters of a member's name; taking apart a name of thirty thousand folders takes seconds."""
 FOREIGN = frozenset({"__MACOSX", *SKIPPED_FOLDERS})
 
 
-def members(archive: Candidate) -> Iterator[Candidate | Unreadable]:
-    """What could be a transcript in the archive, each with a way to open it, and what is refused. Raises OSError."""
+def list_members(archive: Candidate) -> Iterator[Candidate | Unreadable]:
+    """Yield the members that could be transcripts, and the refused ones.
+
+    Raises OSError.
+    """
     if archive.path.suffix.lower() == ".zip":
-        yield from _in_zip(archive)
+        yield from _list_zip(archive)
     else:
         inside = archive.path / archive.path.stem
-        yield replace(archive, where=str(inside), file_id="", is_alone=False, unpacked=unpacking(archive.path))
+        yield replace(archive, where=str(inside), file_id="", is_alone=False, unpacked=open_member(archive.path))
 
 
-def again(archive: Candidate, name: str, size: int) -> Candidate:
-    """A member of which the path is known."""
+def reopen_member(archive: Candidate, name: str, size: int) -> Candidate:
+    """Return a member with a known path."""
     inside = Path(name)
     within = name[len(archive.name) + 1 :]
     is_zip = archive.path.suffix.lower() == ".zip"
-    unpacked = unpacking(archive.path, within)
+    unpacked = open_member(archive.path, within)
     named = archive.named and not is_zip
     return replace(archive, where=str(inside), size=size, named=named, file_id="", is_alone=False, unpacked=unpacked)
 
 
-def read_through(
+def expand_archives(
     found: Sequence[Candidate], known: Mapping[str, SourceState], options: IndexOptions, report: IndexReport
 ) -> tuple[list[Candidate], list[Candidate]]:
-    """The files with archives replaced by what is in them, and the archives that were opened for it.
+    """Replace archives by their members; also return the archives that were opened.
 
-    One that has not changed is not opened: what was in it is known.
+    An unchanged archive is not opened, because its members are known.
     """
     files: list[Candidate] = []
     opened: list[Candidate] = []
@@ -60,35 +66,35 @@ def read_through(
             files.append(candidate)
             continue
         within = [name for name in known if name.startswith(f"{candidate.name}/")] if candidate.name in known else []
-        recipe = recipe_of_left(candidate, options)
+        recipe = recipe_of_skipped(candidate, options)
         as_it_was = SourceState(candidate.name, candidate.size, candidate.mtime_ns, recipe)
         is_known = known.get(candidate.name) == as_it_was and all(known[name].size >= 0 for name in within)
         if is_known and not options.force:
-            files += [again(candidate, name, known[name].size) for name in within]
+            files += [reopen_member(candidate, name, known[name].size) for name in within]
             continue
         try:
-            inside = list(members(candidate))
+            inside = list(list_members(candidate))
         except OSError as fault:
-            report.files.append(failed(candidate, fault))
+            report.files.append(report_failed(candidate, fault))
             continue
         faults = [member for member in inside if isinstance(member, Unreadable)]
-        report.files += map(refused, faults)
+        report.files += map(report_refused, faults)
         files += [member for member in inside if isinstance(member, Candidate)]
         opened += [] if faults else [candidate]
     report.files_scanned += len(files) - len(found)
     return files, opened
 
 
-def _in_zip(archive: Candidate) -> Iterator[Candidate | Unreadable]:
+def _list_zip(archive: Candidate) -> Iterator[Candidate | Unreadable]:
     try:
         with zipfile.ZipFile(archive.path) as opened:
             listed = opened.infolist()
     except (zipfile.BadZipFile, ValueError, EOFError, NotImplementedError) as fault:
-        raise Broken(f"a zip archive that cannot be read: {fault}") from fault
+        raise BrokenArchive(f"a zip archive that cannot be read: {fault}") from fault
     if len(listed) > MOST_MEMBERS:
-        raise Broken(f"a zip archive of more than {MOST_MEMBERS:,} members")
+        raise BrokenArchive(f"a zip archive of more than {MOST_MEMBERS:,} members")
     if is_bomb(sum(member.file_size for member in listed), archive.size):
-        raise Broken("a zip archive that unpacks to far more than any transcript")
+        raise BrokenArchive("a zip archive that unpacks to far more than any transcript")
     for member in listed:
         if not 0 < len(member.filename) <= LONGEST_NAME:
             yield Unreadable(utf8(str(archive.path)), 0, "a member without a name, or with one longer than any path")
@@ -96,10 +102,10 @@ def _in_zip(archive: Candidate) -> Iterator[Candidate | Unreadable]:
         if member.is_dir() or stat.S_ISLNK(member.external_attr >> 16) or FOREIGN & set(member.filename.split("/")):
             continue
         path = archive.path / member.filename
-        if reason := _refusal(member):
+        if reason := _find_refusal(member):
             yield Unreadable(utf8(str(path)), 0, reason)
         elif os.path.splitext(member.filename)[1].lower() in TEXTS:  # noqa: PTH122 - a name in an archive is no path
-            unpacked = unpacking(archive.path, member.filename)
+            unpacked = open_member(archive.path, member.filename)
             yield replace(
                 archive,
                 where=str(path),
@@ -111,7 +117,7 @@ def _in_zip(archive: Candidate) -> Iterator[Candidate | Unreadable]:
             )
 
 
-def _refusal(member: zipfile.ZipInfo) -> str:
+def _find_refusal(member: zipfile.ZipInfo) -> str:
     name, suffix = PurePosixPath(member.filename), PurePosixPath(member.filename).suffix.lower()
     if not name.parts or name.is_absolute() or ".." in name.parts or "\\" in member.filename or ":" in name.parts[0]:
         return "a name that leads out of the archive"

@@ -1,4 +1,4 @@
-"""What has become of the files since they were read: unchanged, grown, rewritten, moved."""
+"""Compare files with what is stored: unchanged, grown, rewritten or moved."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from pathlib import Path
 
 from pastchats_memory.formats.base.format import TRANSCRIPT
 from pastchats_memory.formats.registry import all_formats, formats_of_kind
-from pastchats_memory.ingest.discover import AS_DETECTED, Candidate, IndexOptions, ReadAs
+from pastchats_memory.ingest.discover import Candidate
 from pastchats_memory.ingest.identity import RECIPE
+from pastchats_memory.ingest.options import AS_DETECTED, IndexOptions, ReadAs
 from pastchats_memory.redact import redact
 from pastchats_memory.store.sources import SourceState
 
 ENDS = 4096
-"""Bytes at the start, and before the place where a reader goes on, that must be the same for it to go on there."""
+"""Bytes at the start, and before a checkpoint, that must be unchanged for the reader to resume there."""
 
 VERSIONS = {known.name: known.version for known in all_formats()}
-"""In the order in which the formats are asked."""
+"""Version of each format, in the order in which formats are asked."""
 COPIES = {known.name: known.fidelity for known in all_formats() if known.fidelity < TRANSCRIPT}
 """Fidelity of each format that repeats transcripts without their ids, by name."""
 HASHED_FORMATS = frozenset(known.name for known in all_formats() if not known.keeps_mtime)
@@ -31,34 +32,40 @@ NOTE_FORMATS = frozenset(known.name for known in formats_of_kind("notes"))
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A file and what is known of it."""
+    """A file, and what is stored of it."""
 
     candidate: Candidate
     state: SourceState | None
-    """As it was when it was last read; None for a file that never was."""
+    """Its state when it was last read; None for a new file."""
     project: str | None
-    """What was said of it with --project, now or before."""
+    """The project that the user set with --project, now or earlier."""
     is_unchanged: bool
     read_as: ReadAs = AS_DETECTED
-    """The format or map that was named for it, now or before."""
+    """The format or map that the user named for it, now or earlier."""
 
     @property
     def is_known_whole(self) -> bool:
-        """The file is as it was, and only its reader is another: rows that it no longer gives were never in it."""
+        """Whether only the reader changed, not the file.
+
+        Then rows that the reader no longer yields were never in it.
+        """
         state = self.state
         return (
             state is not None and state.size in (self.candidate.size, -1) and state.mtime_ns == self.candidate.mtime_ns
         )
 
 
-def plans(
+def plan_files(
     found: Iterable[Candidate], known: Mapping[str, SourceState], options: IndexOptions
 ) -> tuple[list[Plan], dict[str, Candidate]]:
-    """For each file what is known of it, and those that were moved, by their old paths. Raises OSError."""
+    """Return a plan for each file, and moved files by their old paths.
+
+    Raises OSError.
+    """
     found = list(found)
-    moved = _moved([candidate for candidate in found if candidate.name not in known], known)
+    moved = _find_moved([candidate for candidate in found if candidate.name not in known], known)
     old_paths = {new.name: old for old, new in moved.items()}
-    expected = _Expected.by(options)
+    expected = _ExpectedRecipes.by(options)
     planned = []
     for candidate in found:
         state = known.get(old_paths.get(candidate.name, candidate.name))
@@ -76,7 +83,10 @@ def plans(
 
 
 def recipe_of(format_: str, options: IndexOptions) -> str:
-    """What besides its bytes decides what is made of a file that was understood: its own reader, and no other."""
+    """Return what decides the rows of a file besides its bytes.
+
+    It has the version of the file's own format, and of no other.
+    """
     others = ""
     if any(
         format_ == known.name and not known.is_specific for known in all_formats()
@@ -85,34 +95,37 @@ def recipe_of(format_: str, options: IndexOptions) -> str:
     return f"{format_}={VERSIONS.get(format_, 0)};identity={RECIPE}{others}{options.recipe() if format_ in NOTE_FORMATS else ''}"
 
 
-def recipe_of_left(candidate: Candidate, options: IndexOptions) -> str:
-    """The same of a file that was not understood: every reader, and whether notes were wanted."""
-    return _recipe_of_left(options, notes=_wants_notes(candidate, options))
+def recipe_of_skipped(candidate: Candidate, options: IndexOptions) -> str:
+    """Return the recipe of a file without a format.
+
+    It has all versions, and whether notes were wanted.
+    """
+    return _recipe_of_skipped(options, notes=_wants_notes(candidate, options))
 
 
 def _wants_notes(candidate: Candidate, options: IndexOptions) -> bool:
     return candidate.named or options.wants_notes_at(candidate.path)
 
 
-def _recipe_of_left(options: IndexOptions, *, notes: bool) -> str:
+def _recipe_of_skipped(options: IndexOptions, *, notes: bool) -> str:
     versions = ",".join(f"{name}={version}" for name, version in VERSIONS.items())
     return f"{versions};notes={notes:d}{options.maps_recipe()}"
 
 
 @dataclass(frozen=True, slots=True)
-class _Expected:
-    """What a file that is as it was was read by, if it would be read the same way today: put together once a run."""
+class _ExpectedRecipes:
+    """The recipes that files would get today, computed once for each run."""
 
     options: IndexOptions
     of: Mapping[str, str]
-    """By format."""
+    """Recipe of each format."""
     of_left: Mapping[bool, str]
-    """Of what was not understood, by whether notes were wanted."""
+    """Recipe of a file without a format, by whether notes were wanted."""
 
     @classmethod
-    def by(cls, options: IndexOptions) -> _Expected:
+    def by(cls, options: IndexOptions) -> _ExpectedRecipes:
         of = {format_: recipe_of(format_, options) for format_ in VERSIONS}
-        return cls(options, of, {notes: _recipe_of_left(options, notes=notes) for notes in (False, True)})
+        return cls(options, of, {notes: _recipe_of_skipped(options, notes=notes) for notes in (False, True)})
 
     def unchanged(self, candidate: Candidate, state: SourceState | None, project: str | None, read_as: ReadAs) -> bool:
         if state is None or (state.size, state.mtime_ns) != (candidate.size, candidate.mtime_ns):
@@ -126,8 +139,8 @@ class _Expected:
         return (state.recipe, state.project) == (self.of.get(state.format), project)
 
 
-def _moved(new: list[Candidate], known: Mapping[str, SourceState]) -> dict[str, Candidate]:
-    """By old path each file that is gone from there and whose bytes are found elsewhere."""
+def _find_moved(new: list[Candidate], known: Mapping[str, SourceState]) -> dict[str, Candidate]:
+    """Return files that have the bytes of a missing file, by its old path."""
     gone = [state for state in known.values() if state.fingerprint and not os.path.lexists(state.path)] if new else []
     by_mark: defaultdict[object, list[SourceState]] = defaultdict(list)
     for state in gone:
@@ -139,7 +152,7 @@ def _moved(new: list[Candidate], known: Mapping[str, SourceState]) -> dict[str, 
         mark = _fingerprint_or_none(candidate.path) if candidate.size in sizes else candidate.size
         likely = (*by_mark[candidate.file_id], *by_mark[mark])
         for state in likely:
-            if state.path not in moved and has_still(state, candidate):
+            if state.path not in moved and has_same_bytes(state, candidate):
                 moved[state.path] = candidate
                 break
     return moved
@@ -156,8 +169,11 @@ def _fingerprint_or_none(path: Path) -> str | None:
         return None
 
 
-def has_still(state: SourceState, candidate: Candidate) -> bool:
-    """Whether the file has the bytes that were read of it, or of the one that it was: all, or for one that grows its ends."""
+def has_same_bytes(state: SourceState, candidate: Candidate) -> bool:
+    """Check whether a file still has the bytes that were read.
+
+    A growing file must have the same bytes at both ends of what was read.
+    """
     how, _, rest = (state.fingerprint or "").partition(":")
     offset = rest.partition(":")[0]
     try:
@@ -169,7 +185,10 @@ def has_still(state: SourceState, candidate: Candidate) -> bool:
 
 
 def fingerprint(path: Path, offset: int | None = None) -> str:
-    """SHA-256 of a file, or of its first 4 KB and the last 4 KB before `offset`. Raises OSError."""
+    """Return SHA-256 of a file, or of both ends of its part before `offset`.
+
+    An end has 4 KB. Raises OSError.
+    """
     with path.open("rb") as file:
         if offset is None:
             return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"

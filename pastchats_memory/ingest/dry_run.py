@@ -1,4 +1,4 @@
-"""What a run would make of files, without anything being written."""
+"""Show what a run would make of files, without writing."""
 
 from __future__ import annotations
 
@@ -7,67 +7,69 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pastchats_memory.ingest.archives import read_through
-from pastchats_memory.ingest.changes import Plan, plans
-from pastchats_memory.ingest.discover import IndexOptions, candidates
+from pastchats_memory.ingest.archives import expand_archives
+from pastchats_memory.ingest.changes import Plan, plan_files
+from pastchats_memory.ingest.detect import detect, require_records, suggest_map
+from pastchats_memory.ingest.discover import discover_files
 from pastchats_memory.ingest.identity import project_of
-from pastchats_memory.ingest.reading import is_wanted, opened, require_records, suggested_map, turns_of
-from pastchats_memory.ingest.report import FileReport, IndexReport, failed, refused, standing
-from pastchats_memory.ingest.writer import Reading
+from pastchats_memory.ingest.open_file import OpenFile
+from pastchats_memory.ingest.options import IndexOptions
+from pastchats_memory.ingest.read import is_wanted, read_turns
+from pastchats_memory.ingest.report import FileReport, IndexReport, report_failed, report_refused, report_unchanged
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database, open_database
 
-Rehearsed = tuple[FileReport, int, str | None]
-"""What a file would be taken for, how many turns it has, and the project where they are of one."""
+DryRunFile = tuple[FileReport, int, str | None]
+"""The report of a file, its number of turns, and its project if all turns have the same."""
 
 
-def rehearse(path: Path, inputs: Sequence[Path], options: IndexOptions) -> list[Rehearsed]:
-    """What `dry_run` says with the database at the path, which is only read and need not exist."""
+def dry_run_at(path: Path, inputs: Sequence[Path], options: IndexOptions) -> list[DryRunFile]:
+    """Return the dry run with the database at a path, which need not exist."""
     if not path.exists():
         return list(dry_run(None, inputs, options))
     with open_database(path) as database:
         return list(dry_run(database, inputs, options))
 
 
-def dry_run(database: Database | None, inputs: Sequence[Path], options: IndexOptions) -> Iterator[Rehearsed]:
-    """Each file. Nothing is written; one that would not be read is said to be unchanged, with no turns.
+def dry_run(database: Database | None, inputs: Sequence[Path], options: IndexOptions) -> Iterator[DryRunFile]:
+    """Yield each file with its number of turns; unchanged files have none.
 
     Raises:
         InputMissing: an input does not exist.
         UsageFault: no record has the keys of the map.
         StoreFault: the database cannot be read.
     """
-    found, faults = candidates(inputs, options.wanted)
+    found, faults = discover_files(inputs, options.wanted)
     known = sources.known_sources(database) if database else {}
-    report = IndexReport("", files=list(map(refused, faults)))
-    found, _ = read_through(found, known, options, report)
+    report = IndexReport("", files=list(map(report_refused, faults)))
+    found, _ = expand_archives(found, known, options, report)
     require_records(found, known, options)
     yield from ((left, 0, None) for left in report.files)
-    planned, _ = plans(found, known, options)
-    yield from (_rehearsed(plan, options) for plan in planned)
+    planned, _ = plan_files(found, known, options)
+    yield from (_dry_run_file(plan, options) for plan in planned)
 
 
-def _rehearsed(plan: Plan, options: IndexOptions) -> Rehearsed:
+def _dry_run_file(plan: Plan, options: IndexOptions) -> DryRunFile:
     if plan.is_unchanged and plan.state is not None:
-        return replace(standing(plan), is_unchanged=True), 0, plan.project
+        return replace(report_unchanged(plan), is_unchanged=True), 0, plan.project
     try:
-        source, reader, reason = opened(plan, options)
+        source, reader, reason = detect(plan, options)
     except OSError as fault:
-        return failed(plan.candidate, fault), 0, None
+        return report_failed(plan.candidate, fault), 0, None
     if reader is None:
-        return FileReport(plan.candidate.name, None, reason=reason, map=suggested_map(source, reader)), 0, None
-    reading = Reading(plan, reader.name)
+        return FileReport(plan.candidate.name, None, reason=reason, map=suggest_map(source, reader)), 0, None
+    reading = OpenFile(plan, reader.name)
     projects = Counter(
         of
-        for turn in turns_of(source, reader, reading, options)
+        for turn in read_turns(source, reader, reading, options)
         if is_wanted(turn, of := plan.project or project_of(turn, source.path), options)
     )
-    taken = FileReport(
+    report = FileReport(
         plan.candidate.name,
         reader.name,
         unreadable=tuple(reading.unreadable),
         keys=reader.explain(source) if reader.explain else {},
-        map=suggested_map(source, reader),
+        map=suggest_map(source, reader),
     )
     project = next(iter(projects)) if len(projects) == 1 else None
-    return taken, projects.total() + len(reading.tasks), project
+    return report, projects.total() + len(reading.tasks), project

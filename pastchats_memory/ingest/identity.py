@@ -1,4 +1,4 @@
-"""When two readings are the same turn, and to which project a turn belongs."""
+"""Identify turns, so that two readings of a turn are one row."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ from pastchats_memory.files.project import project_at
 from pastchats_memory.model import Turn, utf8
 
 RECIPE = "1"
-"""Raised whenever `identity` would give another hash for the same turn."""
-
-
+"""Version of the recipe; raised whenever `Identities` would give the same turn another hash."""
 _UNIQUE = re.compile(r"[0-9A-Za-z]{16}")
-"""What ids of machines have in common: UUIDs without their dashes, `msg_01Ab…`, hashes."""
+"""What generated ids have in common: UUIDs without dashes, `msg_01Ab…`, hashes."""
 
 
 class Identities:
-    """Gives the turns of one file their identity, in file order.
+    """Identify the turns of one file, in file order.
 
-    In order of preference: the record's native id; role, normalised text and time, if the time is finer than a minute,
-    with the conversation if it is not finer than a second; conversation, role and text. The last two count equals, so that two turns with equal words stay two, while a copy of
-    the file counts the same way. A native id that looks made by hand (`msg-001`) may stand in another file for another
-    turn, so the text is added to it.
+    The first of these that applies is a turn's identity:
 
-    Some programs copy a conversation under new ids when it is resumed or forked, and keep the times. By role, text and
-    time such a copy is known for what it is, in formats where a time is that of the moment (`copies`).
+    - its native id; the text is added if the id looks made by hand (`msg-001`), because another file may use it again;
+    - role, normalised text and time, if the time is finer than a minute; the conversation is added to whole seconds;
+    - conversation, role and text.
+
+    The last two count equal turns, so that two turns with equal words stay two, while a copy of the file counts the same way.
+
+    Some programs copy a conversation under new ids when it is resumed or forked, and keep the times. Role, text and time
+    identify such a copy in formats whose times are those of the moment (`copies`).
     """
 
     def __init__(self, file_name: str, *, copies: bool = False) -> None:
@@ -37,20 +38,23 @@ class Identities:
         self._copies = copies
         self._seen: Counter[tuple[str, ...]] = Counter()
         self.stands_before: Callable[[str, int], bool] = lambda _hash, _line: False
-        """Whether a turn of that identity stands before that line, in a part of the file that is not read again."""
+        """Tells whether an equal turn stands before a line, in a part of the file that is not read again."""
 
     def of(self, turn: Turn) -> tuple[str, str | None]:
-        """The turn's own identity, and the one it has in common with its copies or None: hex SHA-256, 64 characters."""
+        """Return the turn's own identity, and the one that it shares with copies.
+
+        Both are hex SHA-256, 64 characters. The second is None without a fine time.
+        """
         if turn.native_id is not None:
             own = digest("native", turn.role, turn.native_id, "" if is_unique(turn.native_id) else turn.content)
-            return own, self._echo(turn)
+            return own, self._identify_copy(turn)
         own = self._counted(turn)
         while self.stands_before(own, turn.line):
             own = self._counted(turn)
-        return own, self._echo(turn)
+        return own, self._identify_copy(turn)
 
-    def _echo(self, turn: Turn) -> str | None:
-        if not self._copies or turn.timestamp is None or not _to_the_moment(turn):
+    def _identify_copy(self, turn: Turn) -> str | None:
+        if not self._copies or turn.timestamp is None or not _has_exact_time(turn):
             return None
         key = ("echo", turn.role, " ".join(unicodedata.normalize("NFC", turn.content).split()), turn.timestamp)
         self._seen[key] += 1
@@ -58,9 +62,9 @@ class Identities:
 
     def _counted(self, turn: Turn) -> str:
         text = " ".join(unicodedata.normalize("NFC", turn.content).split())
-        if turn.timestamp is not None and _to_the_moment(turn):
-            # Of a conversation's copy the time stays and the id may not, so the time alone should tell. But a whole
-            # second is shared by many short turns of a busy log, so there the conversation tells as well.
+        if turn.timestamp is not None and _has_exact_time(turn):
+            # A copy of a conversation keeps its times, but not always its id, so the time alone identifies. But many
+            # short turns of a busy log share a whole second, so there the conversation counts as well.
             busy = turn.timestamp.endswith(".000Z") and turn.conversation_id is not None
             conversation = (turn.conversation_id or "",) if busy else ()
             key: tuple[str, ...] = ("time", turn.role, text, turn.timestamp, *conversation)
@@ -72,25 +76,20 @@ class Identities:
         return digest(*key, str(self._seen[key]))
 
 
-def _to_the_moment(turn: Turn) -> bool:
+def _has_exact_time(turn: Turn) -> bool:
     return turn.timestamp is not None and not turn.timestamp.endswith(":00.000Z")
 
 
 def is_unique(native_id: str) -> bool:
-    """Whether an id looks made by a machine, so that nothing else has it anywhere."""
+    """Check whether an id looks generated, so that no other turn has it anywhere."""
     return _UNIQUE.search(native_id.replace("-", "")) is not None
 
 
 def digest(*parts: str) -> str:
-    """Hex SHA-256, 64 characters, of the parts under this version of the recipe."""
+    """Return the hex SHA-256 of the parts under this version of the recipe."""
     return hashlib.sha256("\0".join((RECIPE, *parts)).encode()).hexdigest()
 
 
-def text_hash(content: str) -> bytes:
-    """SHA-256 of the content, 32 bytes."""
-    return hashlib.sha256(content.encode()).digest()
-
-
 def project_of(turn: Turn, path: Path) -> str:
-    """The name of the project a turn belongs to: as recorded, else of the repository or folder of the file."""
+    """Return the recorded project of a turn, else the file's repository or folder."""
     return turn.project or utf8(project_at(turn.cwd or str(path.parent)))

@@ -1,4 +1,4 @@
-"""One turn stored directly, while it is said: for hooks and for MCP."""
+"""Store one turn while it happens, for hooks and MCP."""
 
 from __future__ import annotations
 
@@ -9,34 +9,38 @@ from uuid import uuid4
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.files.project import opted_out, project_at
-from pastchats_memory.ingest.discover import ALL, Wanted
+from pastchats_memory.files.project import is_opted_out, project_at
 from pastchats_memory.ingest.identity import Identities, digest, is_unique
-from pastchats_memory.ingest.reading import prompt_of, without_our_words
+from pastchats_memory.ingest.options import ALL_FILES, FileFilter
+from pastchats_memory.ingest.read import clean
+from pastchats_memory.ingest.turn_rows import build_row
 from pastchats_memory.model import Turn, utf8
 from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import live_events, redactions, sources, vectors
 from pastchats_memory.store import turns as corpus
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.live_events import LIVE
-from pastchats_memory.text.dates import iso_utc
+from pastchats_memory.text.timestamps import iso_utc
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """What became of a turn."""
+class StoredTurn:
+    """The result of storing a turn."""
 
     id: str
     is_new: bool
-    """False: its event, or its copy in a transcript, was there before."""
+    """Whether the turn was added; otherwise its event, or its copy in a transcript, was stored before."""
 
 
-def live_turn(
+def make_live_turn(
     role: str, content: str, conversation_id: str | None, event_id: str | None, cwd: str | None, timestamp: str | None
 ) -> Turn:
-    """The turn as a reader would give it; without a time it is said now. Raises UsageFault."""
-    said_at = iso_utc(timestamp or datetime.now(UTC).isoformat())
-    if said_at is None:
+    """Return a turn as a format would yield it; without a time it happens now.
+
+    Raises UsageFault.
+    """
+    moment = iso_utc(timestamp or datetime.now(UTC).isoformat())
+    if moment is None:
         raise UsageFault(f"{timestamp!r} is no time", "Use ISO 8601, such as 2026-01-31T08:15:00Z.")
     turn = Turn(
         role=utf8(role),
@@ -44,11 +48,11 @@ def live_turn(
         line=0,
         conversation_id=utf8(conversation_id) if conversation_id else None,
         native_id=utf8(event_id) if event_id else None,
-        timestamp=said_at,
+        timestamp=moment,
         cwd=cwd,
         kind="answer" if role.strip().lower() == "assistant" else "prompt",
     )
-    understood = without_our_words(turn)
+    understood = clean(turn)
     if understood is None or not role.strip():
         raise UsageFault(
             "there is nothing to store", "Give a role and the words that were said; a recalled block alone is not kept."
@@ -57,24 +61,25 @@ def live_turn(
 
 
 def store_turn(
-    database: Database, embedder: Embedder, turn: Turn, project: str | None, client: str, wanted: Wanted = ALL
-) -> Stored:
+    database: Database, embedder: Embedder, turn: Turn, project: str | None, client: str, wanted: FileFilter = ALL_FILES
+) -> StoredTurn:
     """Store a turn with its vector and words in one transaction.
 
     Args:
         database: open for writing.
-        embedder: of the database's model.
-        turn: of `live_turn`; its `native_id` is the caller's own id of the event. Said again, it is the same row.
-        project: None for the one of the turn's working directory.
-        client: who says so; the row's source is `live:CLIENT` until a transcript has it.
+        embedder: the embedder of the database's model.
+        turn: from `make_live_turn`; its `native_id` is the caller's id of the event. A repeated event is the same row.
+        project: None for the project of the turn's working directory.
+        client: the caller; the row's source is `live:CLIENT` until a transcript has it.
         wanted: which projects' turns may be stored.
 
     Raises:
-        UsageFault: its project has opted out, or these words were forgotten.
-        ModelUnavailable, ModelChanged: nothing was stored.
+        UsageFault: the project has opted out, or these words were forgotten.
+        ModelUnavailable: nothing was stored.
+        ModelChanged: nothing was stored.
         StoreFault: nothing was stored.
     """
-    if turn.cwd is not None and opted_out(turn.cwd):
+    if turn.cwd is not None and is_opted_out(turn.cwd):
         raise UsageFault("this project is not to be remembered", "A .pastchats-ignore in its folder says so.")
     project = utf8(project or project_at(turn.cwd or "."))
     if wanted.excludes(project) or (turn.cwd is not None and wanted.excludes(turn.cwd)):
@@ -84,7 +89,7 @@ def store_turn(
     event = digest(LIVE, path, place, turn.role, turn.native_id or uuid4().hex)
     known_by = turn.native_id if turn.native_id and is_unique(turn.native_id) else event
     hashes = Identities(path).of(turn._replace(native_id=known_by))
-    prompt = prompt_of(turn._replace(native_id=turn.native_id or event), path, project, 0, LIVE, hashes)
+    prompt = build_row(turn._replace(native_id=turn.native_id or event), path, project, 0, LIVE, hashes)
     _refuse_forgotten(corpus.find_forgotten(database, [prompt]))
     encoded = corpus.known_vectors(database, [prompt.text_hash], embedder.name)
     if not encoded:
@@ -95,7 +100,7 @@ def store_turn(
         redactions.claim_rules(database, rules_version())
         known = live_events.find_event(database, event)
         if known is not None:
-            return Stored(str(known), is_new=False)
+            return StoredTurn(str(known), is_new=False)
         source_id = sources.begin_source(database, path, time.time_ns())
         index = live_events.next_turn_index(database, turn.conversation_id, project, path)
         placed = prompt._replace(turn_index=index)
@@ -103,7 +108,7 @@ def store_turn(
         _refuse_forgotten(written.forgotten)
         live_events.store_event(database, event, written.ids[0])
         vectors.catch_up(database)
-    return Stored(str(written.ids[0]), is_new=bool(written.added))
+    return StoredTurn(str(written.ids[0]), is_new=bool(written.added))
 
 
 def _refuse_forgotten(gone: object) -> None:

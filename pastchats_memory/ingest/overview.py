@@ -1,4 +1,4 @@
-"""The histories on this machine, and what of each is in the database."""
+"""List the agent histories on this machine, and how much of each is indexed."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from pathlib import Path
 from typing import Protocol
 
 from pastchats_memory.files.archives import is_archive
-from pastchats_memory.ingest.discover import ALL, Wanted, candidates
+from pastchats_memory.ingest.discover import discover_files
+from pastchats_memory.ingest.options import ALL_FILES, FileFilter
 from pastchats_memory.model import LeftOut, utf8
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database, open_database
 
 ELSEWHERE = "elsewhere"
-"""Name of what was indexed from no default place."""
+"""Program name of files that were indexed from other places."""
 
 
 class History(Protocol):
-    """A program and where it keeps its history."""
+    """A program, and where it keeps its history."""
 
     @property
     def program(self) -> str:
-        """Its name."""
+        """Name of the program."""
 
     @property
     def path(self) -> Path:
@@ -31,37 +32,42 @@ class History(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SourceReport:
-    """One history."""
+    """One history, and how much of it is indexed."""
 
     program: str
     path: str | None
     """None for all that is indexed from elsewhere."""
     files: int
-    """That could be transcripts."""
+    """Files that could be transcripts."""
     bytes: int
     indexed: int
-    """Of them, that were understood and are in the memory."""
+    """Those of them that are indexed."""
     excluded: int
-    """Files and folders of it that are kept out."""
+    """Excluded files and folders."""
     gone: tuple[str, ...]
-    """Paths of files that are in the memory and no longer on the disk."""
+    """Paths of indexed files that no longer exist."""
 
 
-def overview_at(path: Path, histories: Iterable[History], wanted: Wanted = ALL) -> list[SourceReport]:
-    """The same of a database that may not exist yet. Raises StoreFault."""
+def overview_at(path: Path, histories: Iterable[History], wanted: FileFilter = ALL_FILES) -> list[SourceReport]:
+    """Return the overview with a database that may not exist yet. Raises StoreFault."""
     if not path.exists():
         return overview(None, histories, wanted)
     with open_database(path) as database:
         return overview(database, histories, wanted)
 
 
-def overview(database: Database | None, histories: Iterable[History], wanted: Wanted = ALL) -> list[SourceReport]:
-    """Each history, then what is indexed from elsewhere, if anything is. Raises StoreFault."""
+def overview(
+    database: Database | None, histories: Iterable[History], wanted: FileFilter = ALL_FILES
+) -> list[SourceReport]:
+    """Return each history, then what is indexed from elsewhere, if anything is.
+
+    Raises StoreFault.
+    """
     known = sources.known_sources(database) if database else {}
     indexed = {path for path, state in known.items() if state.format is not None}
     reports = []
     for history in histories:
-        found, faults = candidates([history.path] if wanted.looks_into(history.path) else [], wanted)
+        found, faults = discover_files([history.path] if wanted.looks_into(history.path) else [], wanted)
         excluded = sum(isinstance(fault, LeftOut) for fault in faults)
         root = utf8(str(history.path))
         below = {path for path in indexed if path == root or path.startswith(f"{root}/")}

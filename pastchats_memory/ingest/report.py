@@ -1,95 +1,77 @@
-"""What a run was asked for, how far it is, and what came of it."""
+"""Report the progress and the result of an index run."""
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import orjson
 
-from pastchats_memory.embed import Embedder
 from pastchats_memory.ingest.changes import Plan
 from pastchats_memory.ingest.discover import Candidate
 from pastchats_memory.model import LeftOut, Unreadable
-from pastchats_memory.store import sources
-from pastchats_memory.store.atomic_file import is_alive
-from pastchats_memory.store.database import Database
 
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """What became of one file that was not simply unchanged."""
+    """The result for one file."""
 
     path: str
     format: str | None
-    """None: not taken, see `reason`."""
+    """None for a file that was not indexed; see `reason`."""
     added: int = 0
     updated: int = 0
     skipped: int = 0
-    """Turns that were stored already."""
+    """Turns that were stored before."""
     forgotten: int = 0
-    """Turns and tasks that were left out, because they were forgotten."""
+    """Turns and tasks that were left out because they were forgotten."""
     is_unchanged: bool = False
-    """It was not read: what is said of it was found out when it was."""
+    """Whether it was not read; the report then repeats the last reading."""
     reason: str | None = None
-    """Why it was not taken, or not all of it."""
+    """Why the file, or a part of it, was not indexed."""
     unreadable: tuple[Unreadable, ...] = ()
     keys: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """In a dry run, the keys that were taken for role, text, time and conversation."""
+    """In a dry run, the keys that were read as role, text, time and conversation."""
     map: str | None = None
-    """In a dry run the value of `--map` that the file is read by, or that fits a file that is not read."""
+    """In a dry run, the value of `--map` that reads the file, or would read a file without a format."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is."""
+    """The progress of a run."""
 
     bytes_done: int
-    """Of the file under way as many as its turns so far have characters."""
+    """For the current file, the characters of its turns so far."""
     bytes_total: int
     turns: int
-    """Read so far."""
-
-
-@dataclass(frozen=True, slots=True)
-class Forecast:
-    """What lies before a run, estimated from a few of its files."""
-
-    files: int
-    turns: int
-    """To be embedded."""
-    seconds: float
-    beside: tuple[int, ...] = ()
-    """Process ids of other runs that are under way on the same database."""
+    """Turns read so far."""
 
 
 @dataclass(slots=True)
 class IndexReport:
-    """What a run found, added, skipped and could not read."""
+    """The result of a run: what it found, added, skipped and could not read."""
 
     model: str
     files_scanned: int = 0
     files_unchanged: int = 0
     known: int = 0
-    """Of the unchanged files those that were understood when they were read."""
+    """Unchanged files that have a format."""
     moved: int = 0
-    """Files known under another path that is gone."""
+    """Files that were known under another path, which is gone."""
     files: list[FileReport] = field(default_factory=list)
-    """What was read, and what was passed over or not understood in it, now or when it was read."""
+    """Files that were read, and problems of unchanged files."""
     added: int = 0
     skipped: int = 0
-    """Turns so far, of files that are not whole too."""
+    """Turns that were stored before, of unfinished files too."""
     embedded: int = 0
-    """Texts that went through the model."""
+    """Texts that the model embedded."""
     cached: int = 0
-    """Rows, new or stored before and read again, whose text already had a vector."""
+    """Rows whose text already had a vector."""
     tasks: int = 0
-    """Tasks that were added."""
+    """Added tasks."""
     forgotten: int = 0
-    """Turns and tasks that were left out, because they were forgotten."""
+    """Turns and tasks that were left out because they were forgotten."""
     superseded: int = 0
     """Rows of notes that are no longer in their file."""
     duration_s: float = 0.0
@@ -98,16 +80,16 @@ class IndexReport:
 
     @property
     def taken(self) -> list[FileReport]:
-        """The files that were read and understood."""
+        """The files that were read and have a format."""
         return [report for report in self.files if report.format is not None and not report.is_unchanged]
 
     @property
     def unreadable(self) -> list[Unreadable]:
-        """Lines and whole files that were not understood."""
+        """Lines and whole files that are unreadable."""
         return [line for report in self.files for line in report.unreadable]
 
     def counts(self) -> dict[str, int]:
-        """The record of the run, as `runs` has it."""
+        """Return the record of the run, as the table `runs` has it."""
         return {
             "files_scanned": self.files_scanned,
             "turns_added": self.added,
@@ -116,65 +98,23 @@ class IndexReport:
         }
 
 
-def refused(fault: Unreadable) -> FileReport:
-    """What is said of a file or folder that was not looked into; one that a person keeps out is no fault."""
+def report_refused(fault: Unreadable) -> FileReport:
+    """Report a file or folder that was not looked into; an excluded one is no fault."""
     faults = () if isinstance(fault, LeftOut) else (fault,)
     return FileReport(fault.path, None, reason=fault.reason, unreadable=faults)
 
 
-def failed(candidate: Candidate, fault: OSError) -> FileReport:
-    """What is said of a file that the disk or the permissions kept from being read."""
+def report_failed(candidate: Candidate, fault: OSError) -> FileReport:
+    """Report a file that the disk or its permissions kept from being read."""
     reason = fault.strerror or str(fault)
     return FileReport(candidate.name, None, reason=reason, unreadable=(Unreadable(candidate.name, 0, reason),))
 
 
-def standing(plan: Plan) -> FileReport:
-    """What was found out about a file that is not read again."""
+def report_unchanged(plan: Plan) -> FileReport:
+    """Report a file that is not read again, as its last reading found it."""
     state = plan.state
     if state is None:
         return FileReport(plan.candidate.name, None, is_unchanged=True)
     reason = state.note if state.format is None else None
     problems = tuple(Unreadable(plan.candidate.name, line, why) for line, why in orjson.loads(state.problems or "[]"))
     return FileReport(plan.candidate.name, state.format, is_unchanged=True, reason=reason, unreadable=problems)
-
-
-# How long a run will take, estimated before it begins from a few of its files and a few of their texts.
-
-SHORTEST = 2_000_000
-"""Bytes under which a run is over before an estimate would be."""
-FILES = 10
-LARGEST = 1_000_000
-"""Bytes of a file that is read for the estimate."""
-TEXTS = 24
-BYTES_A_TURN = 3000
-"""Where no file is small enough to be read: what sessions of agents have, results of their tools included."""
-
-
-def forecast(embedder: Embedder, todo: Sequence[Plan], texts_of: Callable[[Plan], Iterable[str]]) -> Forecast:
-    """What lies before a run; nothing is measured before a short one. Raises ModelUnavailable.
-
-    Args:
-        embedder: whose speed is measured.
-        todo: the files that are to be read.
-        texts_of: the texts of a file's turns.
-    """
-    new = [plan for plan in todo if plan.state is None or plan.state.size < plan.candidate.size]
-    total = sum(plan.candidate.size - (plan.state.size if plan.state else 0) for plan in new)
-    if total < SHORTEST:
-        return Forecast(len(todo), 0, 0.0)
-    small = [plan for plan in new if plan.candidate.size <= LARGEST]
-    sample = small[:: max(1, len(small) // FILES)][:FILES]
-    texts = [text for plan in sample for text in texts_of(plan)]
-    turns = total / BYTES_A_TURN
-    if texts:
-        turns = total * len(texts) / sum(plan.candidate.size for plan in sample)
-    timed = texts[:: max(1, len(texts) // TEXTS)][:TEXTS] or ["How long will it take?"]
-    start = time.perf_counter()
-    for _ in embedder.embed(timed):
-        pass
-    return Forecast(len(todo), round(turns), turns * (time.perf_counter() - start) / len(timed))
-
-
-def runs_under_way(database: Database) -> tuple[int, ...]:
-    """Processes of other runs that write to the database at this moment. Raises StoreFault."""
-    return tuple(pid for pid in sources.running_processes(database) if pid != os.getpid() and is_alive(pid))

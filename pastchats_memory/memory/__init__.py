@@ -15,7 +15,7 @@ from pastchats_memory.embed.registry import embedder_of
 from pastchats_memory.errors import DatabaseCorrupt, MemoryFault, UsageFault
 from pastchats_memory.memory.requests import about_the_model, hidden_projects, model_settings
 from pastchats_memory.model import Item, number_of
-from pastchats_memory.search import Request
+from pastchats_memory.search.request import Request
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.deletion import finish_at_opening
 from pastchats_memory.store.errors import HINT_DAMAGED
@@ -33,8 +33,21 @@ from typing import TYPE_CHECKING
 from pastchats_memory.embed.tokenizer import wordpieces
 from pastchats_memory.episodes.cite import cite_hits, cite_items
 from pastchats_memory.memory.requests import OUTCOMES, filters_of, source_named, standing_here
-from pastchats_memory.model import Block, Command, Context, Filters, Hit, Hits, Lesson, Outcome, Sheet, Unjudged, utf8
-from pastchats_memory.search import Scoring, search, search_terms, with_snippet
+from pastchats_memory.model import (
+    Command,
+    Context,
+    Filters,
+    Hit,
+    Hits,
+    Lesson,
+    Outcome,
+    RecallBlock,
+    Sheet,
+    Unjudged,
+    utf8,
+)
+from pastchats_memory.search import Rerank, search, search_with_terms
+from pastchats_memory.search.hits import add_snippet
 
 if TYPE_CHECKING:
     from datetime import date
@@ -63,7 +76,7 @@ if TYPE_CHECKING:
     from pastchats_memory.episodes.derive import Derived
     from pastchats_memory.episodes.derive import Progress as DeriveProgress
     from pastchats_memory.ingest import Forecast, IndexReport, Progress
-    from pastchats_memory.ingest.live import Stored
+    from pastchats_memory.ingest.live import StoredTurn
     from pastchats_memory.maintenance.forget import ForgetResult
     from pastchats_memory.maintenance.health import RepairReport
     from pastchats_memory.maintenance.redact_stored import RedactProgress, RedactReport, StoredSecrets
@@ -297,7 +310,7 @@ class Asking(Opened):
             cited = cite_hits(self._database, hits)
         return Hits(cited, (*hits.warnings, *behind), hits.time_read)
 
-    def _scoring(self, *, asked: bool) -> Scoring | None:
+    def _scoring(self, *, asked: bool) -> Rerank | None:
         return self._cross_encoder().scores if asked else None
 
     def load_reranker(self) -> None:
@@ -318,7 +331,7 @@ class Asking(Opened):
         given: frozenset[str] = frozenset(),
         least_relevance: float | None = None,
         count_tokens: Callable[[str], int] | None = None,
-    ) -> Block:
+    ) -> RecallBlock:
         """What is worth remembering before work on `query` starts; empty of memories where nothing fits.
 
         Args:
@@ -338,15 +351,17 @@ class Asking(Opened):
             UsageFault: this cannot be asked.
             StoreFault: the database cannot be read.
         """
-        from pastchats_memory.recall import LEAST_RELEVANCE, RecallRequest, recall
+        from pastchats_memory.recall import recall
+        from pastchats_memory.recall.request import RecallRequest
+        from pastchats_memory.recall.selection import LEAST_RELEVANCE
 
         filters = filters_of(project=project, since=since, outcome=outcome)
         request = RecallRequest(
             self._without_private(Request(utf8(query), limit=limit, filters=filters), current_project),
             self.budget if budget is None else budget,
             current_project,
-            not_conversation=not_conversation,
-            given=given,
+            exclude_conversation=not_conversation,
+            exclude_items=given,
             least_relevance=LEAST_RELEVANCE if least_relevance is None else least_relevance,
         )
         behind = self._outcomes_behind(filters)
@@ -394,16 +409,16 @@ class Asking(Opened):
             UsageFault: this cannot be asked.
             StoreFault: the database cannot be read.
         """
-        from pastchats_memory.recall import worth_saying
-        from pastchats_memory.recall.budget import ContextRequest, assemble
+        from pastchats_memory.recall.context import ContextRequest, build_context
+        from pastchats_memory.recall.selection import above_threshold
 
         request = ContextRequest(budget, limit, width)
         filters = filters_of(project=project, since=since, until=until, type_=type, status=status)
         wanted = Request(utf8(question), limit=limit, filters=filters, min_similarity=min_similarity)
         with self._database.snapshot():
-            hits, terms = search_terms(self._database, self._model(), self._without_private(wanted))
-            worth = [with_snippet(hit, terms) for hit in cite_hits(self._database, worth_saying(hits, terms))]
-        assembled = assemble(worth, terms.weights, request, _count_tokens)
+            hits, terms = search_with_terms(self._database, self._model(), self._without_private(wanted))
+            worth = [add_snippet(hit, terms) for hit in cite_hits(self._database, above_threshold(hits, terms))]
+        assembled = build_context(worth, terms.weights, request, _count_tokens)
         return assembled._replace(warnings=hits.warnings)
 
     def show(self, id_: str, neighbours: int = 2) -> list[Item]:
@@ -466,7 +481,7 @@ class Asking(Opened):
             StoreFault: the database cannot be read.
         """
         from pastchats_memory.episodes.judge import list_episodes
-        from pastchats_memory.search import nothing_passes
+        from pastchats_memory.search.no_results import explain_empty
 
         hidden = hidden_projects(self._database, None)
         wanted = outcome or (",".join(OUTCOMES) if judged else "unknown")
@@ -474,7 +489,7 @@ class Asking(Opened):
         behind = self._outcomes_behind(filters)
         with self._database.snapshot():
             found = list_episodes(self._database, filters, limit, judged=judged)
-            absent = () if found.sheets else nothing_passes(self._database, filters._replace(outcomes=()))
+            absent = () if found.sheets else explain_empty(self._database, filters._replace(outcomes=()))
         return found, (*absent, *behind)
 
     def laid_out(self, id_: str) -> Sheet | None:
@@ -507,27 +522,27 @@ class Asking(Opened):
             StoreFault: the database cannot be read.
         """
         from pastchats_memory.episodes.lessons import find_lessons
-        from pastchats_memory.search import nothing_passes
+        from pastchats_memory.search.no_results import explain_empty
 
         filters = filters_of(project=project, outcome="failed,mixed,worked")
         behind = self._outcomes_behind(filters)
         hidden = hidden_projects(self._database, None)
         with self._database.snapshot():
             found = find_lessons(self._database, filters.project, hidden, limit)
-            absent = () if found else nothing_passes(self._database, filters._replace(outcomes=(), hidden=hidden))
+            absent = () if found else explain_empty(self._database, filters._replace(outcomes=(), hidden=hidden))
         return found, (*absent, *behind)
 
     def how(self, task: str, project: str | None = ".", limit: int = 5) -> tuple[list[Command], tuple[str, ...]]:
         """The commands that worked before for a task, those of an episode in their order, the best fitting episode first; and warnings. Raises UsageFault, StoreFault."""
         from pastchats_memory.episodes.working_commands import working_commands
-        from pastchats_memory.recall import worth_saying
+        from pastchats_memory.recall.selection import above_threshold
 
         filters = filters_of(project=project, outcome="worked")
         behind = self._outcomes_behind(filters)
         wanted = self._without_private(Request(utf8(task), limit=EPISODES_ASKED, filters=filters))
         with self._database.snapshot():
-            hits, terms = search_terms(self._database, self._model(), wanted)
-            found = working_commands(self._database, wanted, hits, worth_saying(hits, terms), terms, limit)
+            hits, terms = search_with_terms(self._database, self._model(), wanted)
+            found = working_commands(self._database, wanted, hits, above_threshold(hits, terms), terms, limit)
         return found, (*hits.warnings, *behind)
 
     @property
@@ -630,12 +645,12 @@ class Keeping(Opened):
     def store_turn(
         self, role: str, content: str, conversation_id: str | None = None, event_id: str | None = None,
         project: str | None = None, timestamp: str | None = None, client: str = "python",
-    ) -> Stored:  # fmt: skip
+    ) -> StoredTurn:  # fmt: skip
         """One turn while it is said, as `ingest.live.store_turn`: of the project of the working directory and now by default."""
-        from pastchats_memory.ingest.live import live_turn, store_turn
+        from pastchats_memory.ingest.live import make_live_turn, store_turn
 
         wanted = wanted_files(self._config or DEFAULTS)
-        turn = live_turn(role, content, conversation_id, event_id, None if project else str(Path.cwd()), timestamp)
+        turn = make_live_turn(role, content, conversation_id, event_id, None if project else str(Path.cwd()), timestamp)
         return store_turn(self._database, self._model(), turn, project, client, wanted)
 
     def forget(

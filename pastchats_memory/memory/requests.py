@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 from pastchats_memory.config import Config, is_private, own_places
 from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.packaged import FAMILY
-from pastchats_memory.embed.registry import CustomModel, ModelSettings, cores, is_model, leaves_for
+from pastchats_memory.embed.registry import CustomModel, ModelSettings, cores, is_model, remote_host
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.files.line_anchor import located
+from pastchats_memory.files.stored_path import resolve_path
 from pastchats_memory.model import STATUSES, Filters, priority_of, utf8, wanted_statuses
 from pastchats_memory.model import TYPES as TASK_TYPES
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
-from pastchats_memory.text.dates import moment
+from pastchats_memory.text.timestamps import parse_bound
 
 if TYPE_CHECKING:
     from pastchats_memory.formats.registry import History
-    from pastchats_memory.ingest.discover import IndexOptions, Wanted
+    from pastchats_memory.ingest.options import FileFilter, IndexOptions
     from pastchats_memory.tasks.edit import Viewpoint
 
 OUTCOMES = ("worked", "failed", "mixed", "unknown")
@@ -73,8 +73,8 @@ def filters_of(
     return Filters(
         project=project_named(project),
         role=role and utf8(role),
-        since=None if since is None else moment(since, is_end=False),
-        until=None if until is None else moment(until, is_end=True),
+        since=None if since is None else parse_bound(since, is_end=False),
+        until=None if until is None else parse_bound(until, is_end=True),
         notes=type_ == "note" if type_ in ("prompt", "note") else None,
         kinds=() if type_ in (None, "prompt", "note") else TASK_TYPES if type_ == "task" else (str(type_),),
         statuses=_statuses(status),
@@ -134,7 +134,7 @@ def _priorities(words: str | None) -> tuple[int, ...]:
 def hidden_projects(database: Database, current_project: str | None) -> tuple[str, ...]:
     """Those that are not to be seen from a project, or from the working directory where none is named. Raises StoreFault."""
     private, unseen = sources.private_projects(database)
-    private |= {project for folder, project in unseen if is_private(str(located(folder))) is not False}
+    private |= {project for folder, project in unseen if is_private(str(resolve_path(folder))) is not False}
     return tuple(sorted(private - {current_project or project_here()})) if private else ()
 
 
@@ -148,7 +148,7 @@ def standing_here(database: Database) -> Viewpoint:
 
 def look_for_private_projects(database: Database) -> None:
     """Ask every project that text came from; of one that is gone or not understood it stays as it was. Raises StoreFault."""
-    there = {folder: str(located(folder)) for folder, _ in sources.folders(database)}
+    there = {folder: str(resolve_path(folder)) for folder, _ in sources.folders(database)}
     asked = [(folder, is_private(path)) for folder, path in there.items() if os.path.isdir(path)]  # noqa: PTH112 - pathlib's raises below a closed folder on Python 3.11
     with database.transaction():
         sources.set_private(database, [(folder, said) for folder, said in asked if said is not None])
@@ -197,7 +197,7 @@ def about_the_model(config: Config, database: Path, known: Mapping[str, str], em
 
 def about_leaving(embedder: Embedder) -> Iterator[str]:
     """Whether text leaves the machine, and to whom."""
-    if (whom := leaves_for(embedder)) is not None:
+    if (whom := remote_host(embedder)) is not None:
         yield f"text leaves this machine: it is sent to {whom} for its vectors"
 
 
@@ -219,7 +219,7 @@ def index_options(
         UsageFault: the map or a map of the configuration is wrong, or no format has the name.
     """
     from pastchats_memory.formats.generic.key_map import KeyMap
-    from pastchats_memory.ingest.discover import IndexOptions, ReadAs
+    from pastchats_memory.ingest.options import IndexOptions, ReadAs
 
     maps = {name: KeyMap.from_table(table, f"[formats.{name}]") for name, table in config.formats.items()}
     named = _format_named(format_, maps, is_mapped=key_map is not None) if format_ is not None else ""
@@ -255,11 +255,11 @@ def _format_named(name: str, maps: Collection[str], *, is_mapped: bool) -> str:
 
 def wanted_files(
     config: Config, include: Sequence[str] = (), exclude: Sequence[str] = (), *, follow: bool = False
-) -> Wanted:
+) -> FileFilter:
     """Which files, and which projects' turns, may be stored."""
-    from pastchats_memory.ingest.discover import Wanted
+    from pastchats_memory.ingest.options import FileFilter
 
-    return Wanted((*config.include, *include), (*config.exclude, *exclude), follow, own_places(config.database))
+    return FileFilter((*config.include, *include), (*config.exclude, *exclude), follow, own_places(config.database))
 
 
 def found_histories(environment: Mapping[str, str] = os.environ) -> list[History]:

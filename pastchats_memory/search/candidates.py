@@ -1,4 +1,4 @@
-"""What speaks for each row of the pool, the best of both lists, beyond its place in them."""
+"""Gather the evidence for each row of the pool, the best rows of both lists."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from pastchats_memory.embed import Vector, is_english
 from pastchats_memory.model import Filters
-from pastchats_memory.search.lexical import Matches, by_word
-from pastchats_memory.search.rank import IMPERSONAL, Signals, evidence, evidence_of_words, rarity, standing_out
-from pastchats_memory.search.times import Times, timely, told
+from pastchats_memory.search.lexical import Matches, score_by_word
+from pastchats_memory.search.rank import IMPERSONAL, Signals, evidence, rarity, standard_scores, word_evidence
+from pastchats_memory.search.times import QueryTime, has_time, match_time
 from pastchats_memory.store import fulltext, sources, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import spread_among, spread_ids
@@ -22,114 +22,138 @@ from pastchats_memory.text.identifiers import is_spaceless
 from pastchats_memory.text.words import words
 
 REACH = 2
-"""Turns on each side of a row whose words speak for it."""
+"""Turns on each side of a row whose words count for it."""
 TYPED_ROLES = frozenset({"user", "note"})
-"""Of rows that a person wrote; texts of tasks count with them."""
+"""Roles of rows that a person wrote; texts of tasks count as well."""
 SPEAKER = re.compile(r"\s*([^\W\d_][\w'-]*(?: [^\W\d_][\w'-]*){0,2}): ")
-"""The name before what was said, in a transcript of several people."""
-SAMPLE = 256
-"""Rows that stand for the searched corpus, whose mean and spread they give nearly as well as all of it."""
+"""The name before an utterance in a transcript of several people."""
+BACKGROUND_SAMPLE = 256
+"""Rows whose mean and spread stand for those of the searched corpus."""
 
 
-def by_evidence(
-    database: Database, matches: Matches, query_vector: Vector, pool: Sequence[int], times: Times, meaning: float
+def order_by_evidence(
+    database: Database, matches: Matches, query_vector: Vector, pool: Sequence[int], time: QueryTime, meaning: float
 ) -> list[int]:
-    """Those of the pool that have a vector, by `rank.evidence`, best first; equal ones by id. Raises StoreFault.
+    """Return the pool's rows with a vector, ordered by `rank.evidence`, then by id.
 
-    All have one but in a damaged database, whose other rows keep their places in the list of words.
+    Only a damaged database has rows without a vector; they keep their places in the list of words.
+
+    Raises:
+        StoreFault: the database cannot be read.
     """
     pool, rows = vectors.matrix(database, pool)
     if not pool:
         return []
-    sampled, background = _background(database, matches.passing)
+    sampled, background = _load_background(database, matches.passing)
     if not sampled:  # nearly all of a large corpus was deleted
         background = rows
-    deviations = standing_out(vectors.unit(query_vector), rows, background)
-    return _ordered(pool, evidence(_signals(database, matches, pool, times, deviations), meaning))
+    scores = standard_scores(vectors.unit(query_vector), rows, background)
+    return _order(pool, evidence(_gather_signals(database, matches, pool, time, scores), meaning))
 
 
-def _background(database: Database, passing: Ids | None) -> tuple[list[int], NDArray[np.float64]]:
-    """Some of the rows that were searched, all over them, and their vectors; of the whole memory the same for every question."""
+def _load_background(database: Database, passing: Ids | None) -> tuple[list[int], NDArray[np.float64]]:
+    """Return a sample of the searched rows and their vectors.
+
+    Without filters it is the same for every question.
+    """
     if passing is not None:
-        return vectors.matrix(database, spread_among(passing, SAMPLE))
-    return database.cache.get_or_make("background", lambda: vectors.matrix(database, spread_ids(database, SAMPLE)))
+        return vectors.matrix(database, spread_among(passing, BACKGROUND_SAMPLE))
+    return database.cache.get_or_make(
+        "background", lambda: vectors.matrix(database, spread_ids(database, BACKGROUND_SAMPLE))
+    )
 
 
-def by_words(database: Database, matches: Matches, pool: Sequence[int], times: Times) -> list[int]:
-    """The pool, ids in ascending order, by `rank.evidence_of_words`, best first; equal ones by id. Raises StoreFault."""
+def order_by_words(database: Database, matches: Matches, pool: Sequence[int], time: QueryTime) -> list[int]:
+    """Return the pool ordered by `rank.word_evidence`, equal ones by id.
+
+    The pool's ids are in ascending order.
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
     if not pool:
         return []
-    return _ordered(pool, evidence_of_words(_signals(database, matches, pool, times, np.empty(0))))
+    return _order(pool, word_evidence(_gather_signals(database, matches, pool, time, np.empty(0))))
 
 
-def _ordered(pool: Sequence[int], total: NDArray[np.float64]) -> list[int]:
+def _order(pool: Sequence[int], total: NDArray[np.float64]) -> list[int]:
     return [id_ for _, id_ in sorted(zip((-total).tolist(), pool, strict=True))]
 
 
-def _signals(
-    database: Database, matches: Matches, pool: Sequence[int], times: Times, deviations: NDArray[np.float64]
+def _gather_signals(
+    database: Database, matches: Matches, pool: Sequence[int], time: QueryTime, scores: NDArray[np.float64]
 ) -> Signals:
-    filters = times.filters
+    """Return what the ranking needs to know about the pool and the rows around it."""
+    filters = time.filters
     about = turn_contexts(database, pool)
-    beside = neighbours(database, pool, REACH, filters)
-    ids = np.array([*pool, *sorted({other for _, other, _ in beside}.difference(pool))])
+    neighbours = neighbours(database, pool, REACH, filters)
+    ids = np.array([*pool, *sorted({other for _, other, _ in neighbours}.difference(pool))])
     numbers: dict[str | int, int] = {}
     conversations = [
         numbers.setdefault((about[id_].conversation or id_) if id_ in about else id_, len(numbers)) for id_ in pool
     ]
     terms = matches.terms
-    places, same_role = _places(beside, pool, ids)
+    places, same_role = _place_neighbours(neighbours, pool, ids)
     return Signals(
-        matches=by_word(database, matches, ids),
-        weights=np.array([terms.weights[word] * (terms.looked_up[word] == 1) for word in matches.postings]),
-        phrases=_phrases(database, terms.pairs, ids[: len(pool)], filters),
+        matches=score_by_word(database, matches, ids),
+        weights=np.array([terms.weights[word] * (terms.importances[word] == 1) for word in matches.postings]),
+        phrases=_weigh_phrases(database, terms.pairs, ids[: len(pool)], filters),
         around=places,
         same_role=same_role,
-        deviations=_as_read(database, deviations, [about[id_].opening if id_ in about else "" for id_ in pool]),
+        standard_scores=_ignore_unknown_scripts(
+            database, scores, [about[id_].opening if id_ in about else "" for id_ in pool]
+        ),
         conversations=np.array(conversations),
         typed=np.array([id_ not in about or about[id_].role in TYPED_ROLES for id_ in pool])
         * (1.0 if terms.is_personal else IMPERSONAL),
-        named=np.array([id_ in about and _is_named(about[id_].opening, terms.looked_up) for id_ in pool]),
-        timely=timely(times.read, [about[id_].timestamp if id_ in about else None for id_ in pool]),
-        told=told(database, times, pool),
+        named=np.array([id_ in about and _is_named(about[id_].opening, terms.importances) for id_ in pool]),
+        time_match=match_time(time.read, [about[id_].timestamp if id_ in about else None for id_ in pool]),
+        has_time=has_time(database, time, pool),
         searched=matches.searched,
         rarity=rarity(list(terms.weights.values()), terms.corpus),
     )
 
 
-def _as_read(database: Database, deviations: NDArray[np.float64], openings: Sequence[str]) -> NDArray[np.float64]:
-    """Of rows in a script that the model never learnt none: they stand out from all others by that alone."""
-    if not len(deviations) or not is_english(sources.meta(database).get("model_name", "")):
-        return deviations
-    return np.where([is_spaceless(opening) for opening in openings], np.minimum(deviations, 0.0), deviations)
+def _ignore_unknown_scripts(
+    database: Database, scores: NDArray[np.float64], openings: Sequence[str]
+) -> NDArray[np.float64]:
+    """Return scores of at most 0 for rows in a script that the model never learnt.
+
+    They stand out by that alone.
+    """
+    if not len(scores) or not is_english(sources.meta(database).get("model_name", "")):
+        return scores
+    return np.where([is_spaceless(opening) for opening in openings], np.minimum(scores, 0.0), scores)
 
 
-def _is_named(opening: str, asked: Iterable[str]) -> bool:
-    """Whether a text begins with the name of a speaker that stands in the question."""
+def _is_named(opening: str, words_asked: Iterable[str]) -> bool:
+    """Check whether a text begins with the name of a speaker that the question names."""
     speaker = SPEAKER.match(opening)
-    return speaker is not None and not set(words(speaker[1])).isdisjoint(asked)
+    return speaker is not None and not set(words(speaker[1])).isdisjoint(words_asked)
 
 
-def _phrases(
+def _weigh_phrases(
     database: Database, pairs: Mapping[str, float], ids: NDArray[np.int64], filters: Filters
 ) -> NDArray[np.float64]:
-    """The weight of the pairs of words that stand in each row, shape (ids,)."""
+    """Return the weight of the pairs of words that occur in each row, shape (ids,)."""
     total = np.zeros(len(ids))
     for pair, weight in pairs.items():
         total += weight * among(ids, fulltext.find_phrase(database, pair, filters))
     return total
 
 
-def _places(
-    beside: Sequence[tuple[int, int, bool]], pool: Sequence[int], ids: NDArray[np.int64]
+def _place_neighbours(
+    neighbours: Sequence[tuple[int, int, bool]], pool: Sequence[int], ids: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """For each row of the pool where in `ids` the rows around it stand, -1 for none, and whether they are of its role.
+    """Return the places in `ids` of each row's neighbours, and whether roles match.
 
-    Both are of shape (pool, most of them).
+    A missing neighbour has the place -1.
+
+    Both arrays have the shape (pool, most neighbours).
     """
     at = {id_: place for place, id_ in enumerate(ids.tolist())}
     of: dict[int, list[tuple[int, bool]]] = {id_: [] for id_ in pool}
-    for id_, other, is_same in beside:
+    for id_, other, is_same in neighbours:
         of[id_].append((at[other], is_same))
     width = max(map(len, of.values()))
     filled = [found + [(-1, False)] * (width - len(found)) for found in of.values()]

@@ -1,193 +1,143 @@
-"""What the corpus makes of a question's words, and the rows that they lead to."""
+"""Search by words: weigh words, find their rows, score the rows by BM25."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pastchats_memory.model import Filters
-from pastchats_memory.search.query import Asked, Term, coverage, looked_up, pairs, term
-from pastchats_memory.search.rank import in_rows
-from pastchats_memory.store import fulltext, trigrams
+from pastchats_memory.model import NO_FILTERS, Filters
+from pastchats_memory.search.query import QueryText, Term, measure_coverage, select_words, weigh_term, word_pairs
+from pastchats_memory.search.subwords import find_subword_rows, subword_postings
+from pastchats_memory.store import fulltext
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.filters import allowed_ids, spread_ids
-from pastchats_memory.store.ids import Ids, among, distinct, runs
-from pastchats_memory.text.identifiers import LEAST, compounds, grams, identifiers, inside, piece, places, spaced
-from pastchats_memory.text.words import FIRST_PERSON, FUNCTION_WORDS, words
+from pastchats_memory.store.filters import allowed_ids
+from pastchats_memory.store.ids import Ids, among, runs
+from pastchats_memory.text.identifiers import blank_spaceless, split_identifiers, subword_text
+from pastchats_memory.text.words import FIRST_PERSON, words
 
-# A question's pieces and the rows that have them: what is no word of the index, looked up by its trigrams.
-
-MOST_PIECES = 48
-"""Of one question that are looked up: a pasted log has thousands."""
-MOST_ROWS = 10_000
-"""That a piece may be in: one in more tells hardly anything."""
-EVERY = 1 << 40
-"""Rows, where nothing else is asked for."""
-SAMPLE = 256
-"""Rows whose lengths tell what a long one is."""
-NO_FILTERS = Filters()
+OVERSAMPLING = 15
+"""Rows that are scored first, as a multiple of the wanted number."""
+ROUNDING = 1e-9
+"""Relative error that a sum may have."""
+UNKNOWN_SUBWORD = 0.5
+"""Share of its weight that an unknown subword has; every other pair of characters joins two words."""
 
 
-def rows_of_pieces(database: Database, text: str, typed: Iterable[str], unheard: Iterable[str]) -> dict[str, Ids]:
-    """By piece the rows that have it, none for one that was looked for in vain; one that is in too many is left out.
+class Terms(NamedTuple):
+    """The words of a query, weighed by the corpus."""
 
-    Args:
-        database: whose index is asked.
-        text: the question.
-        typed: its words.
-        unheard: those of them that no row has as a word.
+    weights: dict[str, float]
+    """Weight of each word that occurs in the corpus."""
+    importances: dict[str, float]
+    """Importance of each word to look up."""
+    pairs: dict[str, float]
+    """Weight of each pair of neighbouring words."""
+    coverage: float
+    """Share of the query's weight that occurs in the corpus, 0 to 1."""
+    subwords: Mapping[str, Ids]
+    """Rows of each subword to look up."""
+    is_personal: bool
+    """Whether the query uses the first person."""
+    corpus: int
+    """Number of all rows, without filters."""
+
+
+def weigh_terms(database: Database, question: QueryText) -> Terms:
+    """Return the terms of a question.
+
+    These are its words, the words of its pastes at a lower weight, and its subwords.
 
     Raises:
         StoreFault: the database cannot be read.
     """
-    of_script, made = grams(text), identifiers(text)
-    # Words beside a script without spaces stand there without a blank, and are then no words to the index.
-    beside_script = (word for word in typed if word not in FUNCTION_WORDS) if of_script else ()
-    within = [word for word in (*made, *unheard, *beside_script) if len(word) >= LEAST]
-    joined = ["".join(words(compound)) for compound in compounds(text)]
-    sought = list(dict.fromkeys((*of_script, *map(piece, within), *map(piece, joined))))[:MOST_PIECES]
-    found = {term: rows for term in sought if (rows := _rows(database, term, made, MOST_ROWS)) is not None}
-    found = {term: rows for term, rows in found.items() if len(rows) or term[1:-1] not in joined}
-    if of_script and not found:
-        found = {term: rows for term in of_script[:1] if (rows := _rows(database, term, made, EVERY)) is not None}
-    return found
-
-
-def _rows(database: Database, term: str, made: Mapping[str, tuple[str, ...]], most: int) -> Ids | None:
-    """Those that have the piece; of one that is made of words also those in which these stand apart (`get_user_by_id`)."""
-    text = inside(term) or ""
-    rows = trigrams.containing(database, text, most, lambda content: any(True for _ in places(content, text)))
-    parts = made.get(text, ())
-    if rows is None or not all(map(str.isalpha, parts)):
-        return rows
-    return (
-        distinct(np.concatenate([rows, fulltext.find_phrase(database, " ".join(parts), NO_FILTERS)])) if parts else rows
-    )
-
-
-def postings(database: Database, rows: Mapping[str, Ids], weights: Mapping[str, float]) -> dict[str, fulltext.Scored]:
-    """The rows of each piece with what it counts there: its weight, more in short rows than in long ones. Raises StoreFault."""
-    if not rows:
-        return {}
-    sampled = spread_ids(database, SAMPLE)
-    usual = trigrams.lengths(database, np.array(sampled, np.int64))
-    every = distinct(np.concatenate(list(rows.values())))
-    sizes = trigrams.lengths(database, every) / (usual[usual > 0].mean() if usual.any() else 1.0)
-    return {
-        term: fulltext.Scored(ids, in_rows(weights[term], sizes[np.searchsorted(every, ids)]))
-        for term, ids in rows.items()
-    }
-
-
-LIKELY = 15
-"""Times as many rows as are wanted are scored first."""
-ROUNDING = 1e-9
-"""Share by which a sum may be off."""
-IN_VAIN = 0.5
-"""What an unknown piece counts for among what the corpus does not know: every other pair of characters joins two words."""
-
-
-class Terms(NamedTuple):
-    """What the corpus makes of a query's words."""
-
-    weights: dict[str, float]
-    """Of each word that occurs: how much it tells."""
-    looked_up: dict[str, float]
-    """The importance of the words to look up."""
-    pairs: dict[str, float]
-    """Words that stand side by side, and how much it tells that they do."""
-    coverage: float
-    """Share of the query's weight that the corpus knows at all, 0 to 1."""
-    pieces: Mapping[str, Ids]
-    """The rows of those to look up that are no words of the index."""
-    is_personal: bool
-    """The query speaks of who asks."""
-    corpus: int
-    """All rows, whatever the filters."""
-
-
-def terms_of(database: Database, asked: Asked) -> Terms:
-    """The terms of a question's words, those that stand in a paste alone as less, and of its pieces. Raises StoreFault."""
-    own = dict.fromkeys(words(spaced(asked.said)))
+    own = dict.fromkeys(words(blank_spaceless(question.typed)))
     corpus = fulltext.count_rows(database)
-    terms = _of_words(database, own, words(spaced(asked.words)), corpus)
-    unheard = [term.word for term in terms if not term.rows and term.word in own]
-    pieces = rows_of_pieces(database, asked.said, own, unheard)
-    terms = _with_pieces(terms, pieces, corpus)
-    in_vain = {term.word for term in terms if not term.rows}
-    parts = (part for word, of in identifiers(asked.said).items() if word in in_vain for part in of)
-    terms += _of_words(database, dict.fromkeys(part for part in parts if part not in own and len(part) > 1), (), corpus)
-    chosen = looked_up(terms)
+    terms = _weigh_words(database, own, words(blank_spaceless(question.full)), corpus)
+    unmatched = [term.word for term in terms if not term.rows and term.word in own]
+    subwords = find_subword_rows(database, question.typed, own, unmatched)
+    terms = _add_subwords(terms, subwords, corpus)
+    unknown = {term.word for term in terms if not term.rows}
+    parts = (part for word, of in split_identifiers(question.typed).items() if word in unknown for part in of)
+    terms += _weigh_words(
+        database, dict.fromkeys(part for part in parts if part not in own and len(part) > 1), (), corpus
+    )
+    chosen = select_words(terms)
     return Terms(
         {term.word: term.weight for term in terms if term.rows},
         chosen,
-        pairs(spaced(asked.said), [term for term in terms if term.word in chosen]),
-        coverage(terms),
-        {piece: rows for piece, rows in pieces.items() if piece in chosen},
+        word_pairs(blank_spaceless(question.typed), [term for term in terms if term.word in chosen]),
+        measure_coverage(terms),
+        {part: rows for part, rows in subwords.items() if part in chosen},
         not FIRST_PERSON.isdisjoint(own),
         corpus,
     )
 
 
-def _of_words(database: Database, own: dict[str, None], pasted: Sequence[str], corpus: int) -> list[Term]:
-    """Of words that the index takes for the same the first."""
+def _weigh_words(database: Database, own: dict[str, None], pasted: Sequence[str], corpus: int) -> list[Term]:
+    """Return the terms of words; among words with equal stems the first one counts."""
     stems = fulltext.stems(database, own | dict.fromkeys(pasted))
     frequencies = fulltext.document_frequencies(database, {stem for of_word in stems.values() for stem in of_word})
     by_stems = {of_word: word for word, of_word in reversed(stems.items()) if of_word}
     return [
-        term(word, min(frequencies[stem] for stem in of_word), corpus, pasted=word not in own)
+        weigh_term(word, min(frequencies[stem] for stem in of_word), corpus, pasted=word not in own)
         for of_word, word in reversed(by_stems.items())
     ]
 
 
-def _with_pieces(terms: Sequence[Term], pieces: Mapping[str, Ids], corpus: int) -> list[Term]:
-    """Words and pieces; a piece that more rows have than have its word takes the word's place."""
+def _add_subwords(terms: Sequence[Term], subwords: Mapping[str, Ids], corpus: int) -> list[Term]:
+    """Return words and subwords.
+
+    A subword replaces its word if it occurs in more rows.
+    """
     by_text = {term.word: term for term in terms}
-    for part, rows in pieces.items():
-        text = inside(part) or ""
+    for part, rows in subwords.items():
+        text = subword_text(part) or ""
         if text not in by_text or len(rows) > by_text[text].rows:
-            found = term(part, len(rows), corpus)
-            by_text[text] = found if len(rows) else found._replace(weight=IN_VAIN * found.weight)
+            found = weigh_term(part, len(rows), corpus)
+            by_text[text] = found if len(rows) else found._replace(weight=UNKNOWN_SUBWORD * found.weight)
     return list(by_text.values())
 
 
 class Matches(NamedTuple):
-    """The rows that a query's words lead to."""
+    """The rows that contain words of a query."""
 
     terms: Terms
     postings: Mapping[str, fulltext.Postings]
     ids: NDArray[np.int64]
-    """Those that the filters let through, ascending."""
+    """Ids that pass the filters, in ascending order."""
     ceilings: NDArray[np.float64]
-    """By row what its words score at most."""
+    """Upper bound of each row's score."""
     passing: NDArray[np.int64] | None
-    """All rows that the filters let through, ascending; None without filters, or where nothing but words is asked."""
+    """Ids of all rows that pass the filters, in ascending order; None without filters, or for a search by words alone."""
 
     @property
     def searched(self) -> int:
-        """How many rows these were found among."""
+        """Number of rows that were searched."""
         return self.terms.corpus if self.passing is None else len(self.passing)
 
 
-def matches_of(database: Database, terms: Terms, filters: Filters, passing: Ids | None) -> Matches:
-    """The rows that have any of the words. Raises StoreFault.
+def find_matches(database: Database, terms: Terms, filters: Filters, passing: Ids | None) -> Matches:
+    """Return the rows that contain any of the words.
 
     Args:
-        database: whose rows they are.
+        database: the database to search.
         terms: the words.
-        filters: what is let through.
-        passing: that as a list, where there is one: it is looked for in thousands of pages, so once a question.
+        filters: the filters of the request.
+        passing: ids of the rows that pass them, if they are known; finding them reads thousands of pages.
+
+    Raises:
+        StoreFault: the database cannot be read.
     """
-    plain = [word for word in terms.looked_up if inside(word) is None]
+    plain = [word for word in terms.importances if subword_text(word) is None]
     found = {
         **fulltext.postings(database, plain, filters),
-        **postings(database, terms.pieces, terms.weights),
+        **subword_postings(database, terms.subwords, terms.weights),
     }
     every = np.concatenate([np.empty(0, np.int64), *(rows.ids for rows in found.values())])
-    ceilings = np.concatenate([np.empty(0), *(terms.looked_up[word] * rows.ceilings for word, rows in found.items())])
+    ceilings = np.concatenate([np.empty(0), *(terms.importances[word] * rows.ceilings for word, rows in found.items())])
     order = np.argsort(every, kind="stable")
     ids, firsts = runs(every[order])
     most = np.add.reduceat(ceilings[order], firsts) if len(ids) else np.empty(0)
@@ -198,44 +148,58 @@ def matches_of(database: Database, terms: Terms, filters: Filters, passing: Ids 
     return Matches(terms, found, ids[allowed], most[allowed], passing)
 
 
-def best(database: Database, matches: Matches, k: int) -> list[int]:
-    """The k rows that score most, best first, equal ones by id. Raises StoreFault.
+def top_rows(database: Database, matches: Matches, k: int) -> list[int]:
+    """Return the ids of the k best rows, best first, equal ones by id.
 
-    What k rows reach, the others have to be able to reach: so most of those that have nothing but a frequent word are
-    never scored.
+    Rows are scored only if their ceiling reaches the k-th best score found so far. So most rows that have only a frequent
+    word are never scored.
+
+    Raises:
+        StoreFault: the database cannot be read.
     """
-    first = LIKELY * k
+    first = OVERSAMPLING * k
     if len(matches.ids) <= first:
-        return _highest(matches.ids, scores(database, matches, matches.ids), k)
+        return _sort_top(matches.ids, score_rows(database, matches, matches.ids), k)
     likely = np.argpartition(-matches.ceilings, first)[:first]
-    scored = scores(database, matches, matches.ids[likely])
+    scored = score_rows(database, matches, matches.ids[likely])
     further = matches.ceilings >= np.partition(scored, -k)[-k] * (1 - ROUNDING)
     further[likely] = False
     others = matches.ids[further]
     ids = np.concatenate([matches.ids[likely], others])
-    return _highest(ids, np.concatenate([scored, scores(database, matches, others)]), k)
+    return _sort_top(ids, np.concatenate([scored, score_rows(database, matches, others)]), k)
 
 
-def _highest(ids: NDArray[np.int64], scored: NDArray[np.float64], k: int) -> list[int]:
+def _sort_top(ids: NDArray[np.int64], scored: NDArray[np.float64], k: int) -> list[int]:
     highest: list[int] = ids[np.lexsort((ids, -scored))][:k].tolist()
     return highest
 
 
-def scores(database: Database, matches: Matches, ids: NDArray[np.int64]) -> NDArray[np.float64]:
-    """What the question's words score in each row, shape (ids,). Raises StoreFault."""
-    return np.asarray(by_word(database, matches, ids).sum(axis=0))
+def score_rows(database: Database, matches: Matches, ids: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the score of each row, shape (ids,).
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
+    return np.asarray(score_by_word(database, matches, ids).sum(axis=0))
 
 
-def by_word(database: Database, matches: Matches, ids: NDArray[np.int64]) -> NDArray[np.float64]:
-    """What each of the question's words scores in each row, shape (words, ids). Raises StoreFault."""
+def score_by_word(database: Database, matches: Matches, ids: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the score of each word in each row, shape (words, ids).
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
     sizes = fulltext.sizes(database, ids)
-    looked_up = matches.terms.looked_up
-    found = [looked_up[word] * rows.at(ids, sizes) for word, rows in matches.postings.items()]
+    importances = matches.terms.importances
+    found = [importances[word] * rows.at(ids, sizes) for word, rows in matches.postings.items()]
     return np.reshape(found, (len(found), len(ids)))
 
 
-def shares(matches: Matches, ids: NDArray[np.int64]) -> NDArray[np.float64]:
-    """How much of the question's weight stands in each row, 0 to 1; words that the corpus does not know count as absent."""
+def matched_weight(matches: Matches, ids: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the share of the question's weight that occurs in each row, 0 to 1.
+
+    Unknown words count as missing.
+    """
     weights = matches.terms.weights
     total = sum(weights.values()) / matches.terms.coverage if weights else 1.0
     found = np.zeros(len(ids))

@@ -1,4 +1,4 @@
-"""What a person typed, as the engines want it: words, an FTS5 expression, filters."""
+"""Read a question: its text for each engine, its words and their weights."""
 
 from __future__ import annotations
 
@@ -9,44 +9,78 @@ from typing import NamedTuple
 
 from pastchats_memory.text.words import FUNCTION_WORDS, WORD
 
+
+class QueryText(NamedTuple):
+    """The text of a question, as each engine gets it."""
+
+    full: str
+    """Everything except our own recall blocks; the full-text index searches its words."""
+    typed: str
+    """The full text without pastes, but with the line of them that names an error; this text is embedded.
+
+    One sentence below sixty lines of a log would be lost in a vector of both.
+    """
+
+
+def query_text(text: str) -> QueryText:
+    """Return what a text asks.
+
+    A paste without an error line and without other text asks all of itself.
+    """
+    if "\n" not in text:
+        return QueryText(text, text)  # what a paste is shows by its lines
+    from pastchats_memory.text.pasted import split_paste
+    from pastchats_memory.text.recall_block import strip_recall_blocks
+
+    own = strip_recall_blocks(text) or text
+    return QueryText(own, "\n".join(part for part in split_paste(own) if part) or own)
+
+
 MOST_ROWS = 30_000
-"""Rows that the words of one query may be looked up in, the rarest words first: a word in half of a large corpus tells
-hardly anything and costs as much as all others together."""
+"""Rows in which the words of one query are looked up, rarest words first.
+
+A word in half of a large corpus carries hardly any information, and costs as much as all other words together."""
 MOST_PAIRS = 12
-"""Pairs of neighbouring words of one query that are looked up."""
+"""Pairs of neighbouring words that are looked up for one query."""
 FUNCTION_WORD = 0.5
-"""What a function word counts for: at 0 code loses ("if", "not", "with"), at 1 talk does."""
+"""Importance of a function word: at 0 search over code is worse ("if", "not"), at 1 search over conversations."""
 PASTED_WORD = 0.25
-"""What a word counts for that stands in a paste alone."""
+"""Importance of a word that stands in a paste alone."""
 
 
 class Term(NamedTuple):
-    """A word of a query and what the corpus makes of it."""
+    """A word of a query with its statistics in the corpus."""
 
     word: str
-    """As it was typed, lower-cased."""
+    """The word in lower case."""
     rows: int
-    """In how many rows of the corpus it occurs."""
+    """Rows of the corpus in which it occurs."""
     importance: float
-    """1, or FUNCTIONWORD."""
+    """1, less for a function word or a word that only a paste has."""
     weight: float
-    """Importance times inverse document frequency; also of a word that does not occur, which weighs the most."""
+    """Importance times inverse document frequency. A word that no row has weighs the most."""
 
 
-def term(word: str, rows: int, corpus: int, *, pasted: bool = False) -> Term:
-    """A word that occurs in `rows` of the `corpus` rows, weighed as Lucene's BM25 does: ln(1 + (N - n + ½) / (n + ½))."""
+def weigh_term(word: str, rows: int, corpus: int, *, pasted: bool = False) -> Term:
+    """Return the term of a word that occurs in `rows` of the `corpus` rows.
+
+    The inverse document frequency is that of Lucene's BM25: ln(1 + (N - n + ½) / (n + ½)).
+    """
     importance = (FUNCTION_WORD if word in FUNCTION_WORDS else 1.0) * (PASTED_WORD if pasted else 1.0)
     return Term(word, rows, importance, importance * math.log(1 + (corpus - rows + 0.5) / (rows + 0.5)))
 
 
-def coverage(terms: Sequence[Term]) -> float:
-    """Share of the query's weight that occurs in the corpus, 0 to 1."""
+def measure_coverage(terms: Sequence[Term]) -> float:
+    """Return the share of the query's weight that occurs in the corpus, 0 to 1."""
     total = sum(term.weight for term in terms)
     return sum(term.weight for term in terms if term.rows) / total if total else 0.0
 
 
-def looked_up(terms: Sequence[Term]) -> dict[str, float]:
-    """The importance of the words worth looking up, rarest first, until their rows are too many; at least one."""
+def select_words(terms: Sequence[Term]) -> dict[str, float]:
+    """Return the importance of the words to look up, rarest first.
+
+    Stops when their rows exceed MOST_ROWS, but always takes one word.
+    """
     chosen: dict[str, float] = {}
     rows = 0
     for term in sorted((term for term in terms if term.rows), key=lambda term: term.rows):
@@ -57,8 +91,11 @@ def looked_up(terms: Sequence[Term]) -> dict[str, float]:
     return chosen
 
 
-def pairs(text: str, terms: Sequence[Term]) -> dict[str, float]:
-    """Words that stand side by side in a query, both of importance, with the weight of the lesser; the weightiest MOST_PAIRS."""
+def word_pairs(text: str, terms: Sequence[Term]) -> dict[str, float]:
+    """Return the heaviest MOST_PAIRS pairs of neighbouring important words.
+
+    A pair has the weight of its lesser word.
+    """
     weights = {term.word: term.weight for term in terms if term.rows and term.importance == 1}
     row = [word.lower() for word in WORD.findall(text)]
     found = {
@@ -67,27 +104,3 @@ def pairs(text: str, terms: Sequence[Term]) -> dict[str, float]:
         if first in weights and second in weights and first != second
     }
     return dict(sorted(found.items(), key=lambda pair: -pair[1])[:MOST_PAIRS])
-
-
-# What of a text is asked: its words of the one engine, what is said in it of the other.
-
-
-class Asked(NamedTuple):
-    """What of a text the two engines are asked."""
-
-    words: str
-    """All but our own blocks that it quotes."""
-    said: str
-    """Without what was pasted, but for the line of it that says what went wrong: a sentence below sixty lines of a log
-    would be lost in one vector with them."""
-
-
-def asked_in(text: str) -> Asked:
-    """What is asked in a text; of a paste alone in which nothing went wrong, all of it."""
-    if "\n" not in text:
-        return Asked(text, text)  # what a paste is shows by its lines
-    from pastchats_memory.text.pasted import parted
-    from pastchats_memory.text.recall_block import without_echoes
-
-    own = without_echoes(text) or text
-    return Asked(own, "\n".join(part for part in parted(own) if part) or own)

@@ -1,9 +1,11 @@
-"""From what two engines say of the same rows to one order. Pure; the contributions returned are the computation.
+"""Merge the lists of both engines into one order.
 
-Textbook rank fusion throws away how sure each list is, and is worse than the better of its two lists on two of four
-retrieval sets, by a hair on a third. So a third list enters the fusion, made of evidence on one scale: how much of the question stands in a
-row, how far the row stands out by meaning, what is said around it, and who said it. `benchmarks/quality.py`
-measures what each is worth.
+Pure; the returned contributions add up to the score.
+
+Textbook rank fusion discards how sure each list is. On two of four retrieval sets it is worse than the better of its two
+lists, on a third slightly worse. So the fusion takes a third list, made of evidence on one scale: how much of the question
+occurs in a row, how far the row stands out by meaning, what its neighbours say, and who wrote it. `benchmarks/quality.py`
+measures the worth of each.
 """
 
 from __future__ import annotations
@@ -19,72 +21,80 @@ Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 RRF_K = 10
-"""Reciprocal rank fusion's constant; the original 60 is for lists of a thousand, these are of a hundred."""
-WORDS, MEANING, TOGETHER = "words", "meaning", "together"
-READ = "read"
-"""What a cross-encoder that reads question and row together adds: all of the score."""
-MOST_SURE = 30.0
-"""Of a cross-encoder's numbers, beyond which all are as good as certain."""
-WEIGHTS = {WORDS: 1.0, MEANING: 1.0, TOGETHER: 32.0}
-"""Of the three lists at even balance: the two plain ones settle what evidence leaves open."""
+"""Constant of reciprocal rank fusion. The original 60 is for lists of a thousand rows, these have a hundred."""
+WORDS, MEANING, EVIDENCE = "words", "meaning", "together"
+RERANK = "read"
+"""Name of the contribution of a cross-encoder, which is then the whole score."""
+LOGIT_LIMIT = 30.0
+"""Magnitude of a cross-encoder's number beyond which it counts as certain."""
+WEIGHTS = {WORDS: 1.0, MEANING: 1.0, EVIDENCE: 32.0}
+"""Weights of the three lists at even balance; the two plain lists settle what evidence leaves open."""
 GOOD_MATCH = 4.0
-"""What it would be worth, on the scale of `meant`, to match as well by words as the BEST_MATCHES do on average, of a question
-whose words are as rare as words can be: a row that leads by far is worth many times as much as one of many alike.
-This number and those below were fitted on all retrieval sets, then moved until hybrid search was as good as
-the better of words and meaning there and on further sets that had no part in it, of code, tasks, questions and agents' transcripts."""
-BEST_MATCHES = 50
-"""Rows, the best by words, whose mean a match is held against."""
-EMPHASIS = 1.25
-"""Power that makes much of few rows that stand out far, and little of many that stand out somewhat."""
-SURPRISE = 1.5
-"""Power of how much farther the nearest row stands out than chance alone would have it among so many."""
-PRESENCE = 0.9
-"""Share of a word's weight that counts for standing in a row at all, however often and however long the row."""
-PHRASE = 1.2
-"""Share of the lesser one's weight that counts where two words stand side by side, as in the question."""
-BESIDE = 0.5
-"""Share that counts of the words which a row lacks and the rows around it have, and of how much nearer in meaning the
-best of them is: an answer is found by its question."""
-OTHER_ROLE = 0.5
-"""Share of that for a row of another role: what an assistant answers says the question again, at length."""
-CONVERSATION = 0.4
-"""Share that counts of what the conversation's best rows have for them."""
-BEST_ROWS = 3
-"""So many of them, by their mean."""
-DATED = 8.0
-"""What it is worth that the row was said at the time which the question names, or soon after."""
-AFTERWARDS, BEFOREHAND = 30.0, 3.0
-"""Days in which that falls to 1/e after the time and before it: what happened is told of later."""
-ALONE_PHRASE, ALONE_BESIDE, ALONE_CONVERSATION, ALONE_TYPED, ALONE_TOLD, ALONE_DATED = 0.2, 0.3, 0.2, 0.03, 0.4, 1.0
-"""The same six where nothing but words is asked: the first four then settle near ties, and presence and roles only harm."""
-FEWEST = 3
-"""Rows that a corpus counts as at least, since of one nothing stands out."""
-TOLD = 2.0
-"""What it is worth that the row tells a time, where the question asks when."""
-TYPED = 3.0
-"""What it is worth that a person wrote the row: an answer says the question's words again, and many more."""
-IMPERSONAL = 0.25
-"""Share of that where the question does not speak of who asks: what one said oneself answers "what did I", less so "what did it say"."""
-NAMED = 2.0
-"""What it is worth that the row begins with the name of a speaker whom the question names."""
+"""Worth of matching words as well as the BEST_MATCHES do on average, on the scale of `semantic_evidence`, for a question
+of the rarest possible words. A row that leads by far is worth many times as much as one of many equal rows.
 
-IN_WORDS = 0.4
-"""What it adds to a cosine that all of the question's weight stands in the row; a half of it adds a sixteenth of that."""
-IN_WORDS_POWER = 4
-LARGER = 0.04
-"""What a memory ten times as large takes away: the nearest of more rows is nearer to any question."""
+This number and those below were fitted on all retrieval sets. Then they were moved until hybrid search was as good as the
+better of words and meaning, there and on further sets of code, tasks, questions and agents' transcripts."""
+BEST_MATCHES = 50
+"""Rows with the best word scores; a match is compared with their mean."""
+EMPHASIS = 1.25
+"""Exponent that favours few rows standing out far over many standing out slightly."""
+SURPRISE = 1.5
+"""Exponent for how far the nearest row stands out beyond chance."""
+PRESENCE = 0.9
+"""Share of a word's weight that counts for occurring at all, however often and however long the row."""
+PHRASE = 1.2
+"""Share of the lesser word's weight that counts if two words are neighbours as in the question."""
+NEIGHBOURS = 0.5
+"""Share that counts of words which only the neighbouring rows have, and of how much nearer in meaning the best of them is.
+An answer is found by its question."""
+OTHER_ROLE = 0.5
+"""Share of that for a neighbour of another role; an assistant's answer repeats the question at length."""
+CONVERSATION = 0.4
+"""Share that counts of the evidence for the best rows of the conversation."""
+BEST_ROWS = 3
+"""Number of those rows, which count by their mean."""
+DATED = 8.0
+"""Worth of a row from the time that the question names, or soon after."""
+DAYS_AFTER, DAYS_BEFORE = 30.0, 3.0
+"""Days in which that worth falls to 1/e, after the time and before it; people write about events afterwards."""
+(
+    WORDS_ONLY_PHRASE,
+    WORDS_ONLY_NEIGHBOURS,
+    WORDS_ONLY_CONVERSATION,
+    WORDS_ONLY_TYPED,
+    WORDS_ONLY_HAS_TIME,
+    WORDS_ONLY_DATED,
+) = 0.2, 0.3, 0.2, 0.03, 0.4, 1.0
+"""The same six for a search by words alone. The first four then settle near ties; presence and roles only do harm."""
+LEAST_ROWS = 3
+"""Size that a corpus has at least in the formulas, because nothing stands out of one row."""
+HAS_TIME = 2.0
+"""Worth of a row that mentions a time, if the question asks for one."""
+TYPED = 3.0
+"""Worth of a row that a person wrote; an answer repeats the question's words among many others."""
+IMPERSONAL = 0.25
+"""Share of that for a question without the first person: own words answer "what did I", less so "what did it say"."""
+NAMED = 2.0
+"""Worth of a row that begins with the name of a speaker whom the question names."""
+
+WORD_MATCH = 0.4
+"""Added to the cosine of a row that has all of the question's weight; a half of the weight adds a sixteenth of it."""
+WORD_MATCH_POWER = 4
+SIZE_PENALTY = 0.04
+"""Subtracted for each tenfold size of the memory; the nearest of more rows is nearer to any question."""
 MIDDLE, STEEPNESS = 0.34, 26.0
-"""Of the logistic curve from there to 0 … 1, fitted to questions with and without an answer (`benchmarks/recall_floor.py`)."""
+"""The logistic curve from there to 0 … 1, fitted to questions with and without an answer (`benchmarks/recall_floor.py`)."""
 
 
 class Ranked(NamedTuple):
-    """One row of the fused order."""
+    """One row of the merged order."""
 
     id: int
     contributions: Mapping[str, float]
-    """By list, what it adds; lists without the row are missing."""
+    """What each list adds to the score; lists without the row are missing."""
     ranks: Mapping[str, int]
-    """By list, the 1-based place in it."""
+    """Rank of the row in each list, counted from 1."""
 
     @property
     def score(self) -> float:
@@ -93,25 +103,33 @@ class Ranked(NamedTuple):
 
 
 def reciprocal_rank(rank: int, weight: float, k: int = RRF_K) -> float:
-    """Weight / (k + rank), with rank counted from 1 (Cormack, Clarke, Büttcher 2009)."""
+    """Return weight / (k + rank), with rank counted from 1.
+
+    Cormack, Clarke, Büttcher 2009.
+    """
     return weight / (k + rank)
 
 
-def balanced(meaning: float) -> dict[str, float]:
-    """The weights of the lists at a balance from 0 (words alone) to 1 (meaning alone); a half gives WEIGHTS."""
+def list_weights(meaning: float) -> dict[str, float]:
+    """Return the weights of the lists at a balance.
+
+    The balance runs from 0 (words alone) to 1 (meaning alone); 0.5 gives WEIGHTS.
+    """
     return {
         WORDS: 2 * (1 - meaning) * WEIGHTS[WORDS],
         MEANING: 2 * meaning * WEIGHTS[MEANING],
-        TOGETHER: 4 * meaning * (1 - meaning) * WEIGHTS[TOGETHER],
+        EVIDENCE: 4 * meaning * (1 - meaning) * WEIGHTS[EVIDENCE],
     }
 
 
 def fuse(lists: Mapping[str, Sequence[int]], weights: Mapping[str, float]) -> list[Ranked]:
-    """Weighted reciprocal rank fusion, highest score first, equal scores by id.
+    """Merge lists by weighted reciprocal rank fusion.
+
+    The highest score comes first, equal scores by id.
 
     Args:
         lists: ids by list name, best first.
-        weights: by list name; a list of weight 0 still gives its ranks, but adds nothing and no rows of its own.
+        weights: weights by list name; a list of weight 0 gives ranks, but adds no score and no rows.
     """
     ranks: dict[int, dict[str, int]] = {}
     for name, ids in lists.items():
@@ -124,43 +142,51 @@ def fuse(lists: Mapping[str, Sequence[int]], weights: Mapping[str, float]) -> li
     return sorted((row for row in fused if row.contributions), key=lambda row: (-row.score, row.id))
 
 
-def continued(head: Sequence[Ranked], lists: Mapping[str, Sequence[int]], weights: Mapping[str, float]) -> list[Ranked]:
-    """The head, then the other rows of longer lists in the order of their own fusion, below the head's last score.
+def extend(head: Sequence[Ranked], lists: Mapping[str, Sequence[int]], weights: Mapping[str, float]) -> list[Ranked]:
+    """Append further rows below the head's last score.
 
-    The head stays as it is however much is asked for, so that a later page goes on where the one before ended.
+    They are the other rows of longer lists, in the order of their own fusion.
+
+    The head does not depend on how much is asked for, so a later page continues where the one before ended.
     """
-    inside = {row.id for row in head}
-    rest = [row for row in fuse(lists, weights) if row.id not in inside]
+    shown = {row.id for row in head}
+    rest = [row for row in fuse(lists, weights) if row.id not in shown]
     if not head:
         return rest
     most = sum(reciprocal_rank(1, weights[name]) for name in lists) or 1.0
-    return [*head, *_below(head[-1].score / most, rest)]
+    return [*head, *_scale(head[-1].score / most, rest)]
 
 
-def _below(share: float, rows: Sequence[Ranked]) -> list[Ranked]:
-    """The rows with each contribution a share of what it was."""
-    return [Ranked(row.id, {name: part * share for name, part in row.contributions.items()}, row.ranks) for row in rows]
+def _scale(factor: float, rows: Sequence[Ranked]) -> list[Ranked]:
+    """Return the rows with each contribution multiplied by a factor."""
+    return [
+        Ranked(row.id, {name: part * factor for name, part in row.contributions.items()}, row.ranks) for row in rows
+    ]
 
 
-def read_again(rows: Sequence[Ranked], scores: Floats) -> list[Ranked]:
-    """The first rows in the order of a cross-encoder's scores, the others behind them in the order they had.
+def rerank(rows: Sequence[Ranked], scores: Floats) -> list[Ranked]:
+    """Order the first rows by a cross-encoder's scores.
+
+    The others keep their order behind them.
 
     Args:
-        rows: best first.
-        scores: shape (m,), any numbers, of the first m rows.
+        rows: ranked rows, best first.
+        scores: shape (m,), any numbers, for the first m rows.
     """
-    likely = (1 / (1 + np.exp(-np.clip(scores, -MOST_SURE, MOST_SURE)))).tolist()
-    read = [Ranked(row.id, {READ: share}, row.ranks) for row, share in zip(rows, likely, strict=False)]
+    likely = (1 / (1 + np.exp(-np.clip(scores, -LOGIT_LIMIT, LOGIT_LIMIT)))).tolist()
+    read = [Ranked(row.id, {RERANK: share}, row.ranks) for row, share in zip(rows, likely, strict=False)]
     head = sorted(read, key=lambda row: (-row.score, row.id))
     rest = rows[len(head) :]
-    return [*head, *_below(head[-1].score / rest[0].score, rest)] if rest else head
+    return [*head, *_scale(head[-1].score / rest[0].score, rest)] if rest else head
 
 
-def standing_out(query: Floats, rows: Floats, background: Floats) -> Floats:
-    """By how many standard deviations each row is nearer to the query than the rows of the corpus usually are.
+def standard_scores(query: Floats, rows: Floats, background: Floats) -> Floats:
+    """Return how far each row stands out from usual rows, in standard deviations.
 
-    The mean of two views: of the vectors as they are, and centred on the background's mean, which takes out what all its
-    texts share (Mu, Viswanath 2018, "All-but-the-top", its first step). Which of the two is better depends on the corpus.
+    A row stands out if it is nearer to the query than rows of the corpus usually are.
+
+    The score is the mean of two views: of the vectors as they are, and of vectors centred on the background's mean, which
+    removes what all texts share (Mu, Viswanath 2018, "All-but-the-top", its first step). The corpus decides which is better.
 
     Args:
         query: shape (dim,).
@@ -171,98 +197,107 @@ def standing_out(query: Floats, rows: Floats, background: Floats) -> Floats:
         Shape (n,).
     """
     centre = background.mean(axis=0)
-    as_they_are = _deviations(query, rows, background)
-    return np.asarray((as_they_are + _deviations(query - centre, rows - centre, background - centre)) / 2)
+    as_they_are = _measure_deviations(query, rows, background)
+    return np.asarray((as_they_are + _measure_deviations(query - centre, rows - centre, background - centre)) / 2)
 
 
-def _deviations(query: Floats, rows: Floats, background: Floats) -> Floats:
-    direction = _normalised(query[None, :])[0]
-    usual = _normalised(background) @ direction
+def _measure_deviations(query: Floats, rows: Floats, background: Floats) -> Floats:
+    direction = _normalize(query[None, :])[0]
+    usual = _normalize(background) @ direction
     spread = float(usual.std()) or 1.0
-    return np.asarray((_normalised(rows) @ direction - usual.mean()) / spread)
+    return np.asarray((_normalize(rows) @ direction - usual.mean()) / spread)
 
 
-def emphasised(deviations: Floats) -> Floats:
-    """sign(z) · |z| ^ EMPHASIS, the same shape."""
-    return np.asarray(np.sign(deviations) * np.abs(deviations) ** EMPHASIS)
+def emphasize(scores: Floats) -> Floats:
+    """Return sign(z) · |z| ^ EMPHASIS, the same shape."""
+    return np.asarray(np.sign(scores) * np.abs(scores) ** EMPHASIS)
 
 
-def meant(deviations: Floats, searched: int) -> Floats:
-    """The deviations emphasised, and the more the farther the nearest row stands out beyond chance.
+def semantic_evidence(scores: Floats, searched: int) -> Floats:
+    """Return emphasised scores, scaled by the nearest row's lead over chance.
 
-    The largest of n normal deviates is near √(2 ln n) (Gumbel 1958, "Statistics of Extremes"): a question that nothing is
-    about has a nearest row too, and in a larger corpus a nearer one.
+    The largest of n normal deviates is near √(2 ln n) (Gumbel 1958, "Statistics of Extremes"). A question that no row is about
+    also has a nearest row, and a nearer one in a larger corpus.
 
     Args:
-        deviations: shape (n,), of `standing_out`, the nearest row among them.
-        searched: rows of the corpus that it is the nearest of.
+        scores: shape (n,), from `standard_scores`, including the nearest row.
+        searched: number of rows that were searched.
 
     Returns:
         Shape (n,).
     """
-    farthest = max(float(deviations.max(initial=0.0)), 0.0)
-    by_chance = math.sqrt(2 * math.log(max(searched, FEWEST)))
-    return np.asarray((farthest / by_chance) ** SURPRISE * emphasised(deviations))
+    farthest = max(float(scores.max(initial=0.0)), 0.0)
+    by_chance = math.sqrt(2 * math.log(max(searched, LEAST_ROWS)))
+    return np.asarray((farthest / by_chance) ** SURPRISE * emphasize(scores))
 
 
 def rarity(weights: Sequence[float], corpus: int) -> float:
-    """How rare a question's two rarest words are, 0 for none that is known to about 1 for such as stand in one row.
+    """Return the rarity of a question's two rarest words.
 
-    Names and identifiers lead to the one row that is meant; common words stand in many others as well, however many of them
-    the best row has.
+    It is 0 without a known word, and about 1 for words that occur in one row.
+
+    Names and identifiers lead to one row; common words occur in many other rows as well.
 
     Args:
         weights: inverse document frequencies.
-        corpus: rows that these were counted in.
+        corpus: number of rows in which they were counted.
     """
     rarest = sorted(weights)[-2:]
-    return sum(rarest) / (len(rarest) or 1) / math.log(max(corpus, FEWEST))
+    return sum(rarest) / (len(rarest) or 1) / math.log(max(corpus, LEAST_ROWS))
 
 
-def in_rows(weight: float, lengths: Floats) -> Floats:
-    """What a piece counts that stands in rows, nobody knows how often: BM25 of once, with k₁ 1.2 and b .75; the same shape.
+def score_one_occurrence(weight: float, lengths: Floats) -> Floats:
+    """Return BM25 of a subword that occurs once in each row, with k₁ 1.2 and b 0.75.
+
+    The shape of `lengths`.
+
+    The index does not count how often a subword occurs.
 
     Args:
         weight: its inverse document frequency.
-        lengths: shape (n,), as multiples of the usual one.
+        lengths: shape (n,), as multiples of the usual length.
     """
     return np.asarray(weight * 2.2 / (1 + 1.2 * (0.25 + 0.75 * lengths)))
 
 
-def strengths(matches: Floats, weights: Floats) -> Floats:
-    """How strongly each word stands in each row: its BM25 there, and PRESENCE of its weight for being there at all.
+def word_strengths(matches: Floats, weights: Floats) -> Floats:
+    """Return the strength of each word in each row.
+
+    The strength is its BM25, plus PRESENCE of its weight for occurring at all.
 
     Args:
-        matches: shape (words, rows), BM25, 0 where the word is not.
-        weights: shape (words,), inverse document frequency; 0 for a word whose presence tells nothing.
+        matches: shape (words, rows), BM25, 0 for a missing word.
+        weights: shape (words,), inverse document frequency; 0 for a word whose presence carries no information.
     """
     return np.asarray(matches + PRESENCE * weights[:, None] * (matches > 0))
 
 
-def beside(strong: Floats, around: Places, shares: Floats | float) -> Floats:
-    """What the rows around a row have of the words that it lacks, or has less of; each word once, where that counts most.
+def neighbour_terms(strong: Floats, around: Places, shares: Floats | float) -> Floats:
+    """Return what neighbouring rows have of words that a row lacks or has less of.
+
+    Each word counts once, at its best.
 
     Args:
-        strong: shape (words, all rows), of `strengths`.
-        around: shape (n, reach), for each of the first n rows the places of the rows around it; -1 where there is none.
-        shares: shape (n, reach), how much of each of these counts; or one number for all.
+        strong: shape (words, all rows), from `word_strengths`.
+        around: shape (n, reach), places of the neighbours of each of the first n rows; -1 for none.
+        shares: shape (n, reach), how much each neighbour counts; or one number for all.
 
     Returns:
         Shape (n,).
     """
     n = len(around)
-    padded = np.concatenate([strong, np.zeros((len(strong), 1))], axis=1)  # which -1 points at
+    padded = np.concatenate([strong, np.zeros((len(strong), 1))], axis=1)  # -1 points at the zeros
     ahead = np.maximum(padded[:, around] - strong[:, :n, None], 0.0)
     return np.asarray((ahead * shares).max(axis=2, initial=0.0).sum(axis=0))
 
 
-def nearer_beside(own: Floats, around: Places, shares: Floats) -> Floats:
-    """By how much the best of the rows around a row is ahead of it, 0 where none is.
+def neighbour_similarity(own: Floats, around: Places, shares: Floats) -> Floats:
+    """Return the lead of the best neighbour's evidence, 0 if none leads.
 
     Args:
         own: shape (n,).
-        around: as for `beside`; of rows behind the first n nothing is known, and they count for nothing.
-        shares: as for `beside`.
+        around: as for `neighbour_terms`; rows behind the first n are unknown and count for nothing.
+        shares: as for `neighbour_terms`.
 
     Returns:
         Shape (n,).
@@ -273,13 +308,18 @@ def nearer_beside(own: Floats, around: Places, shares: Floats) -> Floats:
     return np.asarray((ahead * shares).max(axis=1, initial=0.0))
 
 
-def timeliness(days: Floats) -> Floats:
-    """1 within the time that a question names, less the more days after it (positive) or before it (negative)."""
-    return np.asarray(np.where(days >= 0, np.exp(-np.abs(days) / AFTERWARDS), np.exp(-np.abs(days) / BEFOREHAND)))
+def time_decay(days: Floats) -> Floats:
+    """Return 1 within the named time, and less for days after or before it.
+
+    Days after it are positive, days before it negative.
+    """
+    return np.asarray(np.where(days >= 0, np.exp(-np.abs(days) / DAYS_AFTER), np.exp(-np.abs(days) / DAYS_BEFORE)))
 
 
-def of_conversation(own: Floats, conversations: Places) -> Floats:
-    """For each row the mean evidence of the BEST_ROWS best rows of its conversation; those that are fewer count as 0.
+def conversation_evidence(own: Floats, conversations: Places) -> Floats:
+    """Return the evidence of each row's conversation.
+
+    It is the mean of its BEST_ROWS best rows; missing rows count as 0.
 
     Args:
         own: shape (n,).
@@ -295,81 +335,94 @@ def of_conversation(own: Floats, conversations: Places) -> Floats:
 
 
 class Signals(NamedTuple):
-    """What is known of the n rows that may be shown, and of the rows around them."""
+    """What the ranking knows about the n rows of the pool and the rows around them."""
 
     matches: Floats
     """Shape (words, all rows), BM25 of each word, the n rows first."""
     weights: Floats
-    """Shape (words,), what it tells that a word is there at all."""
+    """Shape (words,), weight of a word's presence."""
     phrases: Floats
-    """Shape (n,), weight of the question's pairs of words that stand there."""
+    """Shape (n,), weight of the question's pairs of words that occur in the row."""
     around: Places
-    """Shape (n, reach), the places of the rows around each; -1 where there is none."""
+    """Shape (n, reach), places of the neighbours of each row; -1 for none."""
     same_role: NDArray[np.bool_]
-    """Shape (n, reach), whether it is of the row's own role."""
-    deviations: Floats
-    """Shape (n,), of `standing_out`; empty where nothing but words is asked."""
+    """Shape (n, reach), whether a neighbour has the row's role."""
+    standard_scores: Floats
+    """Shape (n,), from `standard_scores`; empty for a search by words alone."""
     conversations: Places
     """Shape (n,), a number for each conversation."""
     typed: Floats
-    """Shape (n,), 1 where a person wrote it, or IMPERSONAL; else 0."""
+    """Shape (n,), 1 or IMPERSONAL if a person wrote the row, else 0."""
     named: NDArray[np.bool_]
-    """Shape (n,), whether it begins with the name of a speaker whom the question names."""
-    timely: Floats
-    """Shape (n,), of `timeliness`; 0 where the question names no time."""
-    told: NDArray[np.bool_]
-    """Shape (n,), whether it tells a time and the question asks for one."""
+    """Shape (n,), whether the row begins with the name of a speaker whom the question names."""
+    time_match: Floats
+    """Shape (n,), from `time_decay`; 0 if the question names no time."""
+    has_time: NDArray[np.bool_]
+    """Shape (n,), whether the row mentions a time and the question asks for one."""
     searched: int
-    """Rows of the corpus that these were found among; of no use where nothing but words is asked."""
+    """Number of searched rows; unused for a search by words alone."""
     rarity: float
-    """Of the question's words, as `rarity` has it; of no use there either."""
+    """Rarity of the question's words, from `rarity`; unused for a search by words alone."""
 
 
 def evidence(signals: Signals, meaning: float) -> Floats:
-    """All that speaks for each of the n rows, on one scale and summed; shape (n,).
+    """Return the sum of all evidence for each row, on one scale; shape (n,).
 
     Args:
-        signals: of the rows, n > 0.
+        signals: the rows, n > 0.
         meaning: the balance, 0 (words) to 1 (meaning).
     """
-    n = len(signals.deviations)
-    strong = strengths(signals.matches, signals.weights)
+    n = len(signals.standard_scores)
+    strong = word_strengths(signals.matches, signals.weights)
     standing = strong[:, :n].sum(axis=0) + PHRASE * signals.phrases
     usual = float(np.sort(standing)[-BEST_MATCHES:].mean())
     scale = 2 * (1 - meaning) * GOOD_MATCH * signals.rarity / (usual or 1.0)
-    near = 2 * meaning * meant(signals.deviations, signals.searched)
+    near = 2 * meaning * semantic_evidence(signals.standard_scores, signals.searched)
     own = scale * standing + near
     shares = np.where(signals.same_role, 1.0, OTHER_ROLE)
-    context = scale * beside(strong, signals.around, shares) + nearer_beside(near, signals.around, shares)
-    said = TYPED * signals.typed + NAMED * signals.named + DATED * signals.timely + TOLD * signals.told
-    return np.asarray(own + BESIDE * context + CONVERSATION * of_conversation(own, signals.conversations) + said)
+    context = scale * neighbour_terms(strong, signals.around, shares) + neighbour_similarity(
+        near, signals.around, shares
+    )
+    further = TYPED * signals.typed + NAMED * signals.named + DATED * signals.time_match + HAS_TIME * signals.has_time
+    return np.asarray(
+        own + NEIGHBOURS * context + CONVERSATION * conversation_evidence(own, signals.conversations) + further
+    )
 
 
-def evidence_of_words(signals: Signals) -> Floats:
-    """What speaks for each of the n rows by words alone, in shares of the best match; shape (n,)."""
+def word_evidence(signals: Signals) -> Floats:
+    """Return the evidence for each row by words alone, as shares of the best match.
+
+    Shape (n,).
+    """
     n = len(signals.around)
-    standing = signals.matches[:, :n].sum(axis=0) + ALONE_PHRASE * signals.phrases
+    standing = signals.matches[:, :n].sum(axis=0) + WORDS_ONLY_PHRASE * signals.phrases
     most = float(standing.max(initial=0.0)) or 1.0
     own = standing / most
-    context = ALONE_BESIDE * beside(signals.matches, signals.around, 1.0) / most
-    said = ALONE_TYPED * signals.typed + ALONE_DATED * signals.timely + ALONE_TOLD * signals.told
-    return np.asarray(own + context + ALONE_CONVERSATION * of_conversation(own, signals.conversations) + said)
+    context = WORDS_ONLY_NEIGHBOURS * neighbour_terms(signals.matches, signals.around, 1.0) / most
+    further = (
+        WORDS_ONLY_TYPED * signals.typed
+        + WORDS_ONLY_DATED * signals.time_match
+        + WORDS_ONLY_HAS_TIME * signals.has_time
+    )
+    return np.asarray(
+        own + context + WORDS_ONLY_CONVERSATION * conversation_evidence(own, signals.conversations) + further
+    )
 
 
-def relevance(similarities: Floats, shares: Floats, rows: int) -> Floats:
-    """How likely it is, 0 to 1, that a memory whose best row is like this one has something to do with the question.
+def relevance(similarities: Floats, matched: Floats, rows: int) -> Floats:
+    """Return how likely a memory with such a best row is about the question, 0 to 1.
 
-    At .5 as many questions with an answer have such a row as questions without one, where both are equally frequent.
+    At 0.5, as many questions with an answer have such a row as questions without one, if both are equally frequent.
 
     Args:
         similarities: shape (n,), cosines.
-        shares: shape (n,), of the question's weight in words, how much stands in the row.
-        rows: how many were searched.
+        matched: shape (n,), share of the question's weight that occurs in the row.
+        rows: number of searched rows.
     """
-    fit = similarities + IN_WORDS * shares**IN_WORDS_POWER - LARGER * np.log10(max(rows, 1))
+    fit = similarities + WORD_MATCH * matched**WORD_MATCH_POWER - SIZE_PENALTY * np.log10(max(rows, 1))
     return np.asarray(1 / (1 + np.exp(-STEEPNESS * (fit - MIDDLE))))
 
 
-def _normalised(matrix: Floats) -> Floats:
+def _normalize(matrix: Floats) -> Floats:
     length = np.linalg.norm(matrix, axis=1, keepdims=True)
     return np.asarray(matrix / np.where(length > 0, length, 1.0))

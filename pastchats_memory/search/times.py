@@ -1,4 +1,4 @@
-"""The time that a query speaks of, as a filter or as something that speaks for a row."""
+"""Read the time that a question names, as a filter or as evidence."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pastchats_memory.model import Filters, TimeRead
-from pastchats_memory.search.rank import timeliness
+from pastchats_memory.search.rank import time_decay
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import is_any
 from pastchats_memory.store.turn_context import text_beginnings
-from pastchats_memory.text.dates import moment
+from pastchats_memory.text.timestamps import parse_bound
 
-_TIMELY = re.compile(
+_TIME_WORD = re.compile(
     r"\b(?:(?:19|20)\d\d|yesterday|ago|(?:day|week|fortnight|month|quarter|year)s?|"
     r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\b",
     re.IGNORECASE,
 )
-"""Without one of these nothing is read, and the tables for it are not loaded."""
+"""Words without which a question names no time, so that the time patterns need not be loaded."""
 _ASKS_WHEN = re.compile(
     r"\bwhen (?:did|was|were|is|are|will|ha[sd]|have)\b|\b(?:what|which) (?:date|day|month|year)\b|\bhow long ago\b",
     re.IGNORECASE,
@@ -30,84 +30,107 @@ _ASKS_WHEN = re.compile(
 DAY = timedelta(days=1)
 
 
-class Times(NamedTuple):
-    """What of a query's time is used."""
+class QueryTime(NamedTuple):
+    """The time that a question names, and how the search uses it."""
 
     filters: Filters
-    """The caller's, narrowed where the time is a filter."""
+    """The caller's filters, narrowed if the time is a filter."""
     read: TimeRead | None = None
     warnings: tuple[str, ...] = ()
-    are_asked: bool = False
-    """The query asks for a time."""
+    asks_when: bool = False
+    """Whether the question asks for a time."""
 
 
-def times_of(database: Database, text: str, filters: Filters, today: date, *, may_filter: bool) -> Times:
-    """The time that a query speaks of, and whether it asks for one. Raises StoreFault; arguments as for `_named`."""
-    named = _named(database, text, filters, today, may_filter=may_filter)
-    return named._replace(are_asked=_ASKS_WHEN.search(text) is not None)
+def read_time(database: Database, text: str, filters: Filters, today: date, *, may_filter: bool) -> QueryTime:
+    """Return the time that a question names, and whether it asks for one.
+
+    Arguments are those of `_read_named_time`.
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
+    named = _read_named_time(database, text, filters, today, may_filter=may_filter)
+    return named._replace(asks_when=_ASKS_WHEN.search(text) is not None)
 
 
-def _named(database: Database, text: str, filters: Filters, today: date, *, may_filter: bool) -> Times:
-    """The time that a query speaks of; none where the caller said when. Raises StoreFault.
+def _read_named_time(database: Database, text: str, filters: Filters, today: date, *, may_filter: bool) -> QueryTime:
+    """Return the time that a question names; no time if the caller's filters set one.
 
     Args:
-        database: where a month without a year is looked for, and a filter that would leave nothing is dropped.
-        text: the query.
-        filters: the caller's.
-        today: what "last week" counts from.
-        may_filter: else the time only ever speaks for rows.
+        database: used to find the year of a month, and to drop a filter that would leave no row.
+        text: the question.
+        filters: the caller's filters.
+        today: the day from which "last week" counts.
+        may_filter: whether the time may exclude rows.
+
+    Raises:
+        StoreFault: the database cannot be read.
     """
-    if filters.since or filters.until or not _TIMELY.search(text):
-        return Times(filters)
+    if filters.since or filters.until or not _TIME_WORD.search(text):
+        return QueryTime(filters)
     from pastchats_memory.text.dates import read_when
 
     when = read_when(text, today)
     if when is None:
-        return Times(filters)
+        return QueryTime(filters)
     readings = [
-        TimeRead(when.words, _moment(since, is_end=False), _moment(until, is_end=True), when.is_filter and may_filter)
+        TimeRead(when.words, _bound(since, is_end=False), _bound(until, is_end=True), when.is_filter and may_filter)
         for since, until in when.spans
     ]
     for read in readings:
         narrowed = filters._replace(since=read.since, until=read.until)
         if is_any(database, narrowed):
-            return Times(narrowed if read.is_filter else filters, read)
+            return QueryTime(narrowed if read.is_filter else filters, read)
     if not readings[0].is_filter:
-        return Times(filters)
-    return Times(filters, None, (f"nothing here is of the time that {when.words!r} names; all times were searched",))
+        return QueryTime(filters)
+    return QueryTime(
+        filters, None, (f"nothing here is of the time that {when.words!r} names; all times were searched",)
+    )
 
 
-def _moment(day: date | None, *, is_end: bool) -> str | None:
-    return None if day is None else moment(day.isoformat(), is_end=is_end)
+def _bound(day: date | None, *, is_end: bool) -> str | None:
+    return None if day is None else parse_bound(day.isoformat(), is_end=is_end)
 
 
-def timely(read: TimeRead | None, timestamps: list[str | None]) -> NDArray[np.float64]:
-    """How much the time that a query speaks of is that of each row, 0 to 1; shape (rows,)."""
+def match_time(read: TimeRead | None, timestamps: list[str | None]) -> NDArray[np.float64]:
+    """Return how well each row's time matches the question's, 0 to 1.
+
+    Shape (rows,).
+    """
     if read is None or read.is_filter:
         return np.zeros(len(timestamps))
-    return timeliness(np.array([_days_off(read, timestamp) for timestamp in timestamps]))
+    return time_decay(np.array([_days_off(read, timestamp) for timestamp in timestamps]))
 
 
-def told(database: Database, times: Times, ids: Sequence[int]) -> NDArray[np.bool_]:
-    """Whether each row tells a time, where the query asks for one; shape (ids,). Raises StoreFault."""
-    if not times.are_asked:
+def has_time(database: Database, time: QueryTime, ids: Sequence[int]) -> NDArray[np.bool_]:
+    """Return whether each row mentions a time and the question asks for one.
+
+    Shape (ids,).
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
+    if not time.asks_when:
         return np.zeros(len(ids), np.bool_)
-    from pastchats_memory.text.dates import tells_when
+    from pastchats_memory.text.dates import mentions_time
 
     texts = text_beginnings(database, ids)
-    return np.array([tells_when(texts.get(id_, "")) for id_ in ids])
+    return np.array([mentions_time(texts.get(id_, "")) for id_ in ids])
 
 
 def _days_off(read: TimeRead, timestamp: str | None) -> float:
-    """Days that a row is after the span, negative before it, 0 within; infinitely many for a row without a time."""
+    """Return the days by which a row is off the span.
+
+    Positive after the span, negative before it, 0 within it, and -inf without a time.
+    """
     if timestamp is None:
         return -np.inf
     if read.since is not None and timestamp < read.since:
-        return (_time(timestamp) - _time(read.since)) / DAY
+        return (_parse(timestamp) - _parse(read.since)) / DAY
     if read.until is not None and timestamp > read.until:
-        return (_time(timestamp) - _time(read.until)) / DAY
+        return (_parse(timestamp) - _parse(read.until)) / DAY
     return 0.0
 
 
-def _time(text: str) -> datetime:
+def _parse(text: str) -> datetime:
     return datetime.fromisoformat(text)

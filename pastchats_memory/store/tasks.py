@@ -28,6 +28,7 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import TEXT_TIME, TEXTS, task_conditions
 from pastchats_memory.store.pending_deletes import exclude_pending, pending_delete_ids
 from pastchats_memory.store.tombstones import Tombstones, marks_of_attachment, marks_of_comment, marks_of_task
+from pastchats_memory.text.hashes import text_hash
 
 CHUNK = 1500
 """Characters of one searched part of an attachment."""
@@ -48,11 +49,6 @@ class Text:
     labels: str = ""
     title: str = ""
     """Title of a task with a description, embedded by itself as well."""
-
-
-def text_hash(content: str) -> bytes:
-    """Return the SHA-256 of a text, by which its vector is found again."""
-    return hashlib.sha256(content.encode()).digest()
 
 
 def task_text(title: str, description: str) -> str:

@@ -13,7 +13,8 @@ import orjson
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Attachment, Filters, Hits, StoredTask
 from pastchats_memory.redact import redact_json
-from pastchats_memory.search import Request, search
+from pastchats_memory.search import search
+from pastchats_memory.search.request import Request
 from pastchats_memory.store import interchange, tasks, vectors
 from pastchats_memory.store.atomic_file import write_lines
 from pastchats_memory.store.tasks import task_text, without_forgotten

@@ -18,12 +18,14 @@ from typing import Any, TypeVar
 from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import OPEN, PRIORITIES, RESOLVED, TYPES, Filters, StoredTask
-from pastchats_memory.search import Request, search
+from pastchats_memory.search import search
+from pastchats_memory.search.request import Request
 from pastchats_memory.store import sources, tasks
 from pastchats_memory.store.database import Database
 from pastchats_memory.tasks.edit import Viewpoint
 from pastchats_memory.tasks.similarity import RELATED_SCORE, TaskQuery, find_similar_tasks
-from pastchats_memory.text.dates import NUMBERS, TIMES, moment, number_of, to_come
+from pastchats_memory.text.time_spans import NUMBERS, TIME_PATTERNS, next_occurrence, parse_number
+from pastchats_memory.text.timestamps import parse_bound
 
 T = TypeVar("T")
 PHRASES_FILE = Path(__file__).with_name("questions.toml")
@@ -301,9 +303,9 @@ class QuestionParser:
         before = re.search(rf"\b{_NUMBER} (?=(?:latest|newest|oldest|most recent|most urgent)\b)", self.text)
         if before and not found:
             self.text = self.text.replace(before[0], "", 1)
-            self.parsed.limit = number_of(before[1])
+            self.parsed.limit = parse_number(before[1])
         if found:
-            self.parsed.limit = number_of(found[1])
+            self.parsed.limit = parse_number(found[1])
             if found[0].startswith(("latest", "newest", "last", "most recent")):
                 self.parsed.order = "newest"
             elif found[0].startswith("oldest"):
@@ -366,14 +368,14 @@ class QuestionParser:
         self.text, promises = re.subn(promised, "due", self.text)
         if promises:
             self.parsed.statuses = self.parsed.statuses or OPEN
-        for pattern, days_of in TIMES:
+        for pattern, days_of in TIME_PATTERNS:
             match = re.search(pattern, self.text)
             if match is None:
                 continue
             bounds = days_of(match, self.today)
             field = self._find_event()
             if field == "due":
-                bounds = to_come(bounds, match[0], self.today)
+                bounds = next_occurrence(bounds, match[0], self.today)
             self.parsed.span = DateSpan(field, *bounds)
             self.cut(rf"{pattern}(?:'s)?")
             for event in {"due": ("due", "created"), "created": ("created",), "updated": ("updated",)}.get(field, ()):
@@ -504,8 +506,8 @@ def answer_question(
     parsed = parse_question(question, today or date.today(), visible)  # noqa: DTZ011 - in the local zone
     conditions = [tasks.missing_condition(name) for name in parsed.missing]
     if (span := parsed.span) is not None:
-        since = None if span.since is None else moment(span.since.isoformat(), is_end=False)
-        until = None if span.until is None else moment(span.until.isoformat(), is_end=True)
+        since = None if span.since is None else parse_bound(span.since.isoformat(), is_end=False)
+        until = None if span.until is None else parse_bound(span.until.isoformat(), is_end=True)
         conditions += tasks.time_conditions(span.field, since, until)
     if parsed.relation is not None:
         others = _find_named_tasks(database, embedder, parsed.of or "", viewpoint)

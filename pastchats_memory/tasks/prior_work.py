@@ -16,7 +16,8 @@ from pastchats_memory.episodes.problems import extract_subject, is_same_problem
 from pastchats_memory.episodes.threads import cite_attempts, describe_attempt, find_thread
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import RESOLVED, Attempt, Filters, Item, StoredTask, folded
-from pastchats_memory.search import Request, search
+from pastchats_memory.search import search
+from pastchats_memory.search.request import Request
 from pastchats_memory.store import outcomes, vectors
 from pastchats_memory.store import turns as turn_rows
 from pastchats_memory.store.database import Database

@@ -1,25 +1,24 @@
-"""What a turn's text may contain, for every reader."""
+"""Clean text for every format: no NUL bytes, lone surrogates or terminal colours."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from pastchats_memory.model import Turn
 
-KEPT_HEAD = 2000
-KEPT_TAIL = 1000
 IMAGE = "[image]"
-"""What stands for a picture, and for a prompt of pictures alone."""
+"""Stands for a picture, and for a prompt that has only pictures."""
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _TERMINAL_CODE = re.compile(r"\x1b\[[0-9;?]{0,32}[A-Za-z]")
 
 
 def clean(text: str) -> str:
-    r"""The text as SQLite and a terminal can bear it: line ends `\n`, no NUL bytes, no colour codes, surrogates paired or `\ufffd`."""
+    r"""Return text that SQLite and a terminal accept.
+
+    Line ends become `\n`, NUL bytes and colour codes go, and lone surrogates become `\ufffd`.
+    """
     if _SURROGATE.search(text):
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     if "\x1b" in text:
@@ -27,55 +26,8 @@ def clean(text: str) -> str:
     return text.replace("\0", "").replace("\r\n", "\n").replace("\r", "\n")
 
 
-def shortened(text: str) -> str:
-    """A tool's output with its middle left out, when it is long: the beginning and the end say what it was and how it ended."""
-    if len(text) <= KEPT_HEAD + KEPT_TAIL:
-        return text
-    start, end = beginning(text, KEPT_HEAD), ending(text, KEPT_TAIL)
-    return f"{start}\n[… {len(text) - len(start) - len(end)} characters left out …]\n{end}"
-
-
-def beginning(text: str, length: int) -> str:
-    """The text, or at most so many characters of its beginning, up to a word: half of a secret would not be known for one."""
-    if len(text) <= length:
-        return text
-    start = text[:length]
-    word = _LAST_WORD.search(start, max(0, length - LONGEST_WORD))
-    if word is None:
-        return start
-    return start[: max(word.start(), start.rfind("/") + 1)] if _PATH.match(word[0]) else start[: word.start()]
-
-
-def ending(text: str, length: int) -> str:
-    """The text, or at most so many characters of its end, from a line, else an item or a word on: without its name no password is known for one."""
-    if len(text) <= length:
-        return text
-    end = text[-length:]
-    parted = _PARTED.match(end)
-    return end[parted.end() :] if parted and text[-length - 1] != "\n" else end
-
-
-LONGEST_WORD = 200
-"""What is longer is no secret that half of would tell, but an image or a key by its own shape."""
-_APART = r"\s\"'`,;&<>(){}|"
-_LAST_WORD = re.compile(rf"(?<=[{_APART}])[^{_APART}]{{0,{LONGEST_WORD}}}\Z")
-_PATH = re.compile(r"(?:[~.]{0,2}|[A-Za-z]:)/")
-_PARTED = re.compile(
-    rf"[^\n]{{0,{LONGEST_WORD}}}\n|[^,;&}}|]{{0,{LONGEST_WORD}}}[,;&}}|]|[^{_APART}]{{0,{LONGEST_WORD}}}(?=[{_APART}])"
-)
-
-
-def conversation_hash(opening: Iterable[tuple[str, str]]) -> str:
-    """SHA-256 of the first three (role, text) pairs: the id of a conversation without one, which it keeps when its file moves."""
-    first = [list(pair) for _, pair in zip(range(3), opening, strict=False)]
-    return hashlib.sha256(json.dumps(first, separators=(",", ":")).encode()).hexdigest()
-
-
-# What no row may contain, taken out in one place for every reader: NUL bytes, lone surrogates, terminal colours.
-
-
 def clean_turn(turn: Turn) -> Turn | None:
-    """The turn as it may be stored, or None where nothing readable is left."""
+    """Return the turn as it may be stored, or None if no readable text is left."""
     content = clean(turn.content).strip()
     if not content:
         return None
@@ -91,7 +43,10 @@ def clean_turn(turn: Turn) -> Turn | None:
 
 
 def clean_value(value: object) -> object:
-    """A JSON value with every text in it clean; numbers that JSON or SQLite cannot hold become text."""
+    """Return a JSON value with clean text.
+
+    Numbers that JSON or SQLite cannot hold become text.
+    """
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, Mapping):

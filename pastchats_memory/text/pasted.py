@@ -1,7 +1,9 @@
-"""What a person says in a text, apart from what was pasted into it: code, logs, traces, differences, data, quotations.
+"""Separate what a person typed from what was pasted.
 
-A line is known by how it begins and ends, and by how many of its words are words. A few such lines are part of what
-somebody says, and stay.
+Pastes are code, logs, traces, diffs, data and quotations.
+
+The start and end of a line, and its share of ordinary words, show whether it was pasted. A few such lines belong to what
+the person typed, and stay.
 """
 
 from __future__ import annotations
@@ -10,19 +12,19 @@ import re
 from typing import NamedTuple
 
 FEW_LINES = 3
-"""So many lines of a paste, one after the other, may stand in a text as part of what somebody says."""
+"""Consecutive pasted lines that still count as typed."""
 MOST_READ = 400
-"""Characters of a line by which it is known."""
+"""Characters of a line that are looked at."""
 LONG_LINE = 300
-"""Characters from which a line may be a paste by itself: data in one piece."""
+"""Characters from which one line may be a paste: data in one piece."""
 LEAST_WORDS = 0.65
-"""Share of words among what stands between the spaces of a line that somebody says."""
+"""Share of words in a typed line."""
 LONG_QUOTATION = 400
-"""Characters from which what stands in quotation marks is not what somebody asks."""
+"""Characters from which a quotation counts as pasted."""
 
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _QUOTATION = re.compile(rf'“[^“”]{{{LONG_QUOTATION},}}+”|"[^"\n]{{{LONG_QUOTATION},}}+"')
-_OF_A_PROGRAM = re.compile(
+_PROGRAM_LINE = re.compile(
     r"""[ \t]*+(?:
         \d{4}-\d\d-\d\d[T\ ]\d\d:\d\d | \[?\d\d:\d\d:\d\d | \[\d\d:\d\d | [A-Z][a-z]{2}\ [\ \d]\d\ \d\d:\d\d:\d\d
         | [A-Z]{4,5}[\ :\]] | \[(?:INFO|WARN|DEBUG|ERROR|TRACE) | (?:warning|error|note|panic|fatal)(?:\[\w+\])?:[ ]
@@ -33,8 +35,8 @@ _OF_A_PROGRAM = re.compile(
     )""",
     re.VERBOSE,
 )
-"""Logs, traces, compilers, differences, a shell's prompt, quoted mail, listings, data."""
-_OF_CODE = re.compile(
+"""Logs, traces, compilers, diffs, shell prompts, quoted mail, listings, data."""
+_CODE_LINE = re.compile(
     r"""[ \t]*+(?:
         (?:async\ )?def\ \w+\( | class\ \w+[(:{\ ] | from\ [\w.]+\ import\  | import\ [\w.{*"'] | return\b | el(?:if|se)\b | try\b | except\b
         | (?:if|for|while|with)\ .*[:{]$ | (?:export\ )?(?:const|let|var|function|interface|type|enum)\ \w
@@ -45,54 +47,55 @@ _OF_CODE = re.compile(
     )""",
     re.VERBOSE,
 )
-_WITHIN = re.compile(r"[ \t]*$|(?: {2}|\t)[ \t]*\S|[#*] |[-+](?! \S)")
-"""What belongs to a paste that has begun: a blank line, what is indented, a comment, a line of a difference."""
+_CONTINUES_PASTE = re.compile(r"[ \t]*$|(?: {2}|\t)[ \t]*\S|[#*] |[-+](?! \S)")
+"""A line that belongs to the paste above it: blank, indented, a comment, or a line of a diff."""
 _ERROR = re.compile(
     r"\b(?:(?:[A-Z]\w*)?(?:Error|Exception|Warning|Failure)|error|fatal|panic|FAILED)\b(?: ?\[\w+\])?[:! ]"
 )
 _BULLET = re.compile(r"(?<![ \t])[ \t]*+(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 _WORD = re.compile(r"[(\"'“*_`]*(?:[^\W\d_]|(?![^\W\d_])[\u3000-\uffef])+(?:['’-][^\W\d_]+)*[)\"'”*_`.,;:!?…]*\Z")
-"""Letters, and all that scripts without spaces put among them."""
+"""Letters, and whatever scripts without spaces put among them."""
 
 
-class Parted(NamedTuple):
-    """A text in two."""
+class PastedText(NamedTuple):
+    """A text in two parts."""
 
-    said: str
-    """Without what was pasted, line by line."""
+    typed: str
+    """The text without pastes, line by line."""
     error: str
-    """The last line of the pastes that says what went wrong; empty for none."""
+    """The last line of the pastes that names an error; empty for none."""
 
 
-def parted(text: str) -> Parted:
-    """What is said in a text, and what went wrong according to what was pasted into it."""
+def split_paste(text: str) -> PastedText:
+    """Return the typed part of a text, and the error that its pastes name."""
     pastes = _FENCE.findall(text)
-    said: list[str] = []
+    typed: list[str] = []
     run: list[str] = []
     for line in [*_QUOTATION.sub(" ", _FENCE.sub("\n", text)).splitlines(), "end"]:
-        if _is_pasted(line) or (run and _WITHIN.match(line)):
+        if _is_pasted(line) or (run and _CONTINUES_PASTE.match(line)):
             run.append(line)
             continue
-        (pastes if _is_paste(run) else said).extend(run)
+        (pastes if _is_paste(run) else typed).extend(run)
         run = []
-        said.append(line)
+        typed.append(line)
     errors = [line for paste in pastes for line in paste.splitlines() if _ERROR.search(line[:MOST_READ])]
-    return Parted("\n".join(said[:-1]).strip(), errors[-1].strip()[:MOST_READ] if errors else "")
+    return PastedText("\n".join(typed[:-1]).strip(), errors[-1].strip()[:MOST_READ] if errors else "")
 
 
 def _is_pasted(line: str) -> bool:
-    """Whether a line looks like one that a program wrote, or that is written for one."""
+    """Check whether a line looks written by or for a program."""
     start = line[:MOST_READ].rstrip()
-    return bool(start) and bool(_OF_A_PROGRAM.match(start) or _OF_CODE.match(start) or not _is_talk(start))
+    return bool(start) and bool(_PROGRAM_LINE.match(start) or _CODE_LINE.match(start) or not _is_talk(start))
 
 
 def _is_talk(line: str) -> bool:
+    """Check whether enough parts of a line are words."""
     parts = _BULLET.sub("", line, count=1).split()
     return sum(_WORD.match(part) is not None for part in parts) >= LEAST_WORDS * len(parts)
 
 
 def _is_paste(run: list[str]) -> bool:
-    """Whether lines that look pasted, with what stands within them, are more than part of what somebody says."""
+    """Check whether lines that look pasted are more than a part of a prompt."""
     return sum(map(_is_pasted, run)) > FEW_LINES or any(
         len(line) >= LONG_LINE and not _is_talk(line[:MOST_READ]) for line in run
     )

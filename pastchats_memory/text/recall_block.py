@@ -1,6 +1,8 @@
-"""Our own recall blocks, known again where they come back inside transcripts: they were said by us, not by anybody there.
+"""Recognise and strip our own recall blocks in transcripts.
 
-A block may come back as it was, quoted, indented, with line numbers, HTML-escaped, or as one line of escaped JSON.
+Nobody there wrote them.
+
+A block may come back unchanged, quoted, indented, with line numbers, HTML-escaped, or as one line of escaped JSON.
 """
 
 from __future__ import annotations
@@ -10,43 +12,48 @@ import re
 from pastchats_memory.model import RECALL_HEADING, RECALL_PREAMBLE
 
 _BREAK = re.compile(r"\r?\n|\\{1,15}n")
-"""The end of a line, as it is or as JSON in JSON writes it."""
-_RIM = re.compile(r"(?:[ \t|]|\\{1,15}t|\d{1,6}[→:|\t]|>|&(?:amp;){0,3}gt;)*")
-"""What a quotation, an indentation or a listing puts before a line."""
+"""The end of a line, plain or as nested JSON writes it."""
+_MARGIN = re.compile(r"(?:[ \t|]|\\{1,15}t|\d{1,6}[→:|\t]|>|&(?:amp;){0,3}gt;)*")
+"""The prefix that a quotation, indentation or listing puts before a line."""
 _QUOTES = re.compile(r"[ \t|\d→:]*+(?:>|&(?:amp;){0,3}gt;)")
-_SAID = re.compile(r"\\{1,15}[nrt]|\d{1,6}[→:]|[\s|>]")
-"""Breaks and rims, without which something is left where anything was said."""
+_MARGIN_ONLY = re.compile(r"\\{1,15}[nrt]|\d{1,6}[→:]|[\s|>]")
+"""Breaks and margins; text remains without them if anything else was written."""
 _LABEL = re.compile(
     r"Query: |## \d{1,3}\. |Outcome: |Asked:|Task:|Answered:|Note:|Did:|Done:|Failed before:|Worked later:|Superseded by:|Evidence:"
     r"|(Source: |More: )|Nothing found|There are memories"
 )
-"""With what a line of a block begins that is no quotation; behind some nothing of their entry follows."""
+"""The start of a line of a block that is no quotation; some end their entry."""
 
 
-def without_echoes(text: str) -> str:
-    """The text without every recall block that it quotes; empty where there was nothing else."""
+def strip_recall_blocks(text: str) -> str:
+    """Return the text without the recall blocks that it quotes.
+
+    Empty if there is nothing else.
+    """
     if RECALL_HEADING not in text:
         return text
-    kept: list[str] = []
+    parts: list[str] = []
     end = 0
     at = text.find(RECALL_HEADING)
     while at >= 0:
-        block_end = _end_of_block(text, at + len(RECALL_HEADING))
+        block_end = _find_block_end(text, at + len(RECALL_HEADING))
         if block_end is not None:
-            kept.append(_before_block(text[end:at]))
+            parts.append(_strip_introduction(text[end:at]))
             end = block_end
         at = text.find(RECALL_HEADING, max(end, at + 1))
-    if not kept:
+    if not parts:
         return text
-    left = "".join((*kept, text[end:])).strip()
-    return left if _SAID.sub("", left) else ""
+    left = "".join((*parts, text[end:])).strip()
+    return left if _MARGIN_ONLY.sub("", left) else ""
 
 
-def _end_of_block(text: str, start: int) -> int | None:
-    """Where the block ends whose heading ends at `start`; None where the heading is only mentioned.
+def _find_block_end(text: str, start: int) -> int | None:
+    """Return the end of the block whose heading ends at `start`.
 
-    Lines of a block are known by their labels and by the quotation marks that fence whatever was recalled. What is quoted
-    behind an entry's last label is somebody else's.
+    None if the heading is only mentioned.
+
+    Labels, and the quotation marks around recalled text, mark the lines of a block. Quotations after the last label of an
+    entry are somebody else's.
     """
     end = start
     labels = 0
@@ -58,8 +65,8 @@ def _end_of_block(text: str, start: int) -> int | None:
     while at <= len(text):
         following = _BREAK.search(text, at)
         stop = following.start() if following else len(text)
-        rim = _RIM.match(text, at, stop)
-        content = rim.end() if rim else at
+        margin = _MARGIN.match(text, at, stop)
+        content = margin.end() if margin else at
         if label := _LABEL.match(text, content):
             labels += 1
             is_open = label[1] is None
@@ -74,8 +81,11 @@ def _end_of_block(text: str, start: int) -> int | None:
     return end if labels else None
 
 
-def _before_block(text: str) -> str:
-    """What stands before a heading, without the heading's own rim and the line with which a hook introduces a block."""
+def _strip_introduction(text: str) -> str:
+    """Return the text before a heading, without the heading's own margin.
+
+    The line with which a hook introduces a block goes as well.
+    """
     line = max(text.rfind("\n"), text.rfind("\\n") + 1) + 1
     if not text[line:].strip(" \t|>→:0123456789&gtamp;"):
         text = text[:line]

@@ -1,4 +1,4 @@
-"""What a tool, a shell command and a prompt that a client made are for. Pure."""
+"""Classify tools and shell commands by what they do. Pure."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from functools import cache
 from typing import Literal
 
 Family = Literal["test", "lint", "build"]
-"""What a command checks."""
+"""The kind of check that a command makes."""
 
-_RUNS = frozenset({
+_RUN_WORDS = frozenset({
     "bash", "cmd", "command", "commands", "exec", "execute", "powershell", "shell", "terminal",
 })  # fmt: skip
-_OF_SHELLS = _RUNS | frozenset({
+_SHELL_WORDS = _RUN_WORDS | frozenset({
     "builtin", "container", "copilot", "in", "launch", "local", "power", "process", "run", "tool", "unified", "v",
 })  # fmt: skip
-_EDITS = frozenset({
+_EDIT_WORDS = frozenset({
     "added", "append", "create", "delete", "deleted", "edit", "edited", "edits", "insert", "modify", "move", "multiedit", "overwrite", "patch", "remove", "rename", "replace",
     "save", "update", "write",
 })  # fmt: skip
-_OF_FILES = _EDITS | frozenset({
+_FILE_WORDS = _EDIT_WORDS | frozenset({
     "after", "and", "apply", "based", "before", "block", "blocks", "body", "builtin", "cell", "code", "content", "copilot", "diff", "editor",
     "existing", "fast", "file", "files", "find", "fs", "functions", "in", "internal", "into", "lines", "multi", "new", "notebook", "regex",
     "search", "single", "smart", "str", "string", "symbol", "text", "to", "tool", "v", "vscode",
 })  # fmt: skip
-"""`v` is of a version, as in `edit_file_v2`."""
+"""Words in the names of tools that change files; `v` belongs to a version, as in `edit_file_v2`."""
 _TEMPLATE = "(marked with █)"
 _MARKED = re.compile(r"^█(.*)", re.MULTILINE)
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_LOOKS = r"""
+_READ_ONLY = r"""
     (?!
         env\ (?:(?:-\S+|\w+=\S*)\s+)*\w|find\b.*?\ -(?:delete|(?:exec|ok)(?:dir)?\ (?!(?:cat|e?grep|file|head|ls|stat|tail|wc)\ ))
         |git\ (?:branch\ (?:-[cdfmu]|--(?:copy|delete|force|move|set|unset)|[^-\s])|remote\ (?:add|prune|remove|rename|rm|set-|update))
@@ -47,31 +47,37 @@ _LOOKS = r"""
 _BETWEEN = re.compile(r"&&|\|\||;|\||\n")
 _QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
 _CUT = re.compile(r"['\"][^'\"]*…\Z")
-"""What stands in quotes at the end of a command that was cut there."""
+"""Quoted text at the end of a command that was cut there."""
 _INTO_FILE = re.compile(r"(?<![0-9&>])>{1,2}+\s*+(?!/dev/null|[&>])")
 
 
 def is_shell(tool: str) -> bool:
-    """Whether a tool runs a command, by the words of its name: `Bash`, `run_in_terminal`, `developer__shell`."""
+    """Check by its name whether a tool runs commands.
+
+    Examples are `Bash`, `run_in_terminal` and `developer__shell`.
+    """
     words = _words(tool)
-    return words <= _OF_SHELLS and bool(words & _RUNS or words >= {"launch", "process"})
+    return words <= _SHELL_WORDS and bool(words & _RUN_WORDS or words >= {"launch", "process"})
 
 
 def is_editor(tool: str) -> bool:
-    """Whether a tool changes files, by the words of its name: `MultiEdit`, `copilot_replaceString`, `mcp__fs__write_file`."""
+    """Check by its name whether a tool changes files.
+
+    Examples are `MultiEdit` and `mcp__fs__write_file`.
+    """
     words = _words(tool)
-    return words <= _OF_FILES and bool(words & _EDITS or words >= {"apply", "diff"} or words == {"editor"})
+    return words <= _FILE_WORDS and bool(words & _EDIT_WORDS or words >= {"apply", "diff"} or words == {"editor"})
 
 
 def _words(tool: str) -> frozenset[str]:
     return frozenset(part.lower() for part in _PART.findall(tool.rpartition("__")[2]))
 
 
-def is_look(command: str) -> bool:
-    """Whether every part of a command only looks and changes nothing, whatever stands in quotes."""
+def is_read_only(command: str) -> bool:
+    """Check whether every part of a command only reads, whatever stands in quotes."""
     bare = _CUT.sub("_", _QUOTED.sub("_", command[:_LONGEST_COMMAND]))
     return not _INTO_FILE.search(bare) and all(
-        _compiled(_LOOKS).match(part) or _ASKS_ITSELF.search(part)
+        _compile(_READ_ONLY).match(part) or _ASKS_PROGRAM.search(part)
         for part in map(str.strip, _BETWEEN.split(bare))
         if part
     )
@@ -93,7 +99,7 @@ _CHECKERS: Mapping[Family, frozenset[str]] = {
         "sbt", "swiftc", "tsup", "webpack", "xcodebuild",
     }),
 }  # fmt: skip
-"""Programs that check something, whatever they are told."""
+"""Programs that check something whatever their arguments are."""
 _TASKS: Mapping[Family, frozenset[str]] = {
     "test": frozenset({
         "--test", "connectedCheck", "e2e", "integrationTest", "nextest", "spec", "specs", "t", "test", "tests", "verify",
@@ -105,20 +111,20 @@ _TASKS: Mapping[Family, frozenset[str]] = {
         "--build", "assemble", "build", "bundle", "compile", "package",
     }),
 }  # fmt: skip
-"""What programs are told that do as they are told."""
+"""Arguments by which a general runner checks something."""
 _RUNNERS = frozenset({
     "aider", "artisan", "astro", "bazel", "bun", "cabal", "cargo", "composer", "dart", "deno", "dotnet", "flutter", "go", "gradle",
     "gradlew", "hatch", "helm", "invoke", "just", "lein", "lerna", "make", "manage.py", "mix", "mvn", "mvnw", "next", "ng", "node",
     "npm", "nuxt", "nx", "pnpm", "poe", "rails", "rake", "sbt", "stack", "swift", "terraform", "tofu", "turbo", "vite",
     "xcodebuild", "yarn", "zig",
 })  # fmt: skip
-"""Those programs."""
-_OTHERWISE = frozenset({
+"""General runners: programs that do what their arguments say."""
+_NO_BUILD = frozenset({
     "clean", "dev", "distclean", "down", "help", "logs", "serve", "shell", "start", "stop", "uninstall", "up",
 })  # fmt: skip
-"""What those of them that build by themselves are told last when nothing is to be built."""
+"""Last arguments with which a runner that builds by default builds nothing."""
 _CONTAINERS = frozenset({"docker", "podman"})
-"""Programs that run another one, of which they build the place."""
+"""Programs that run another program, or build its container."""
 _WRAPPERS = frozenset({
     "-m", "bundle", "bunx", "command", "dlx", "env", "exec", "nice", "nohup", "npx", "pdm", "php", "pipenv", "pnpx", "poetry", "run", "rye",
     "sudo", "time", "timeout", "uv", "uvx", "xvfb-run",
@@ -127,16 +133,16 @@ _INTERPRETER = re.compile(r"python[0-9.]*\Z")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _SEPARATORS = re.compile(r"[;&|()\n]+")
 _DURATION = re.compile(r"[0-9.]+[smh]?\Z")
-_ASKS_ITSELF = re.compile(
+_ASKS_PROGRAM = re.compile(
     r"\s(?:-version|--(?:version|help|collect-only|co|list|list-?tests|showconfig|print-config))(?=[\s=]|\Z)",
     re.IGNORECASE,
 )
-"""What makes a program tell about itself and check nothing."""
+"""Options that make a program describe itself and check nothing."""
 _SET_ASIDE = re.compile(
     r"\bgit\s+(?:stash\b(?!\s+(?:pop|apply|list|show|drop))|checkout\s(?:[^;&|\n]{0,80}\s)?HEAD[~^])"
 )
-"""Beside a check: that it is red without the work is what was to be seen."""
-_SUMS_UP = r"""
+"""Commands that set the work aside; a check beside them is meant to fail."""
+_TEST_SUMMARY = r"""
     ^[=\ ]*(?:\d+\ (?:failed|passed|skipped|errors?|deselected|xfailed|xpassed|warnings?),?\ ?)+\ ?in\ [\d.]+s
     |^\ *(?:Tests|Test\ (?:Files|Suites)):?\ +(?:\d+\ (?:failed|passed|skipped|todo|total)[\ |,]*)+
     |^\ *\d+\ (?:passing|failing)\b|^test\ result:\ (?:ok|FAILED)\.|^---\ FAIL:\ \S|^Ran\ \d+\ tests?\ in\b
@@ -148,8 +154,8 @@ NO_SUCH_COMMAND = r"""
     |\bist\ entweder\ falsch\ geschrieben\b|\bn'est\ pas\ reconnu\ (?:comme|en\ tant)\b|\bno\ se\ reconoce\ como\b
     |\bnão\ é\ reconhecido\ como\b|\bnon\ riconosciuto\ come\b|не\ распознано\ как|не\ является\ внутренней
     |无法将[^\n]{1,80}项识别为|不是内部或外部命令|として認識され(?:ません|ていません)"""
-"""What PowerShell and Windows' command line say of a command that is not there."""
-_ENDS_BADLY = (
+"""Messages of PowerShell and the Windows command line for a missing command."""
+_FAILURE = (
     NO_SUCH_COMMAND
     + r"""
     |^HTTP\ [45]\d\d\Z|^\w[\w.]*(?:Error|Exception)\b(?::\ .*)?\Z|^npm\ (?:error|ERR!)\ .*(?:\n.*){0,4}\Z|\AHTTP/[\d.]+\ [45]\d\d\b
@@ -157,69 +163,78 @@ _ENDS_BADLY = (
     |^[│╷\s]*(?:fatal|Error):\ .*(?:\n.*){0,8}\Z|^.*\bfailed\ to\ solve:.*\Z
     |^(?:\S{1,40}:\ )?(?:line\ \d+:\ )?(?:command\ not\ found:\ \S+|\S{1,80}:\ command\ not\ found)\Z"""
 )
-_WRITTEN = r"""
+_HEREDOC = r"""
     (?P<shell>(?<![\w.-])(?:ba|z|s)?sh\b[^\n<]{0,200})?(?<!<)<<-?\ *(?P<quote>['"]?)(?P<end>\w+)(?P=quote)[^\n]*\n
         (?s:.*?)(?:^[^\S\n]*+(?P=end)\b|\Z)"""
-"""A text within a command; handed to a shell it is commands."""
-_SAID = rf"""
+"""A text within a command; if a shell reads it, it consists of commands."""
+_MESSAGE = rf"""
     (?<!\S)(?:-[a-z]*[bmt]|--(?:message|body|notes|title)|echo(?:\s-\w+)*)[=\s]\s*(?:{_QUOTED.pattern})"""
-"""The message of a commit, what an issue or a line of output says."""
+"""The message of a commit, an issue or a line of output."""
 _ARGUMENT = rf"(?P<shell>\b(?:ba|da|z)?sh(?:\s-\w+){{1,4}}\s)?(?:{_QUOTED.pattern})"
-"""What stands in quotes; handed to a shell it is commands."""
+"""Quoted text; if a shell reads it, it consists of commands."""
 _HIDES_END = re.compile(r"\||;|\bcurl\b")
-_LAST = 1500
-"""Characters of an output in which it says how it ended."""
+_LAST_CHARACTERS = 1500
+"""Characters at the end of an output that show how it ended."""
 _LONGEST_COMMAND = 4000
 _MOST_WORDS = 12
-_TOLD_BY = 3
-"""Words behind a runner that say what it does."""
+_ARGUMENTS_READ = 3
+"""Arguments after a runner that say what it does."""
 
 
-def check_of(command: str, output: str = "") -> Family | None:
-    """What a shell command checks by running it, rather than by naming it as `cat pytest.ini` or a message does; of several parts the last that does.
+def classify_check(command: str, output: str = "") -> Family | None:
+    """Return what a shell command checks by running it.
 
-    A command that nobody knows, or a look at one that was begun before, is a test where the output ends as a runner of tests ends.
+    Of several parts, the last that checks.
+
+    Naming a check, as `cat pytest.ini` or a commit message does, does not count. An unknown command counts as a test if its
+    output ends as a test runner's output does.
     """
     command = command[:_LONGEST_COMMAND]
     if _SET_ASIDE.search(command):
         return None
-    bare = _compiled(_WRITTEN).sub(lambda found: found[0] if found["shell"] else " ", command)
-    run = _compiled(_ARGUMENT).sub(_unquoted, _compiled(_SAID).sub(" ", bare))
+    bare = _compile(_HEREDOC).sub(lambda found: found[0] if found["shell"] else " ", command)
+    run = _compile(_ARGUMENT).sub(_unquote, _compile(_MESSAGE).sub(" ", bare))
     parts = reversed(_SEPARATORS.split(run))
-    family = _first(_family(part.split()[:_MOST_WORDS]) for part in parts if not _ASKS_ITSELF.search(part))
-    if family is None and _ASKS_ITSELF.search(command):
+    family = _first(_find_family(part.split()[:_MOST_WORDS]) for part in parts if not _ASKS_PROGRAM.search(part))
+    if family is None and _ASKS_PROGRAM.search(command):
         return None
-    return family or ("test" if _sums_up(output) and not (command and is_look(command)) else None)
+    return family or ("test" if _ends_with_summary(output) and not (command and is_read_only(command)) else None)
 
 
-def _unquoted(found: re.Match[str]) -> str:
-    """The words of an argument, of which a separator makes no other command unless a shell reads them."""
+def _unquote(found: re.Match[str]) -> str:
+    """Return the words of an argument.
+
+    Separators end a command only if a shell reads them.
+    """
     shell = found["shell"] or ""
     words = found[0][len(shell) + 1 : -1]
     return f";{words};" if shell else _SEPARATORS.sub("_", words)
 
 
-def _sums_up(output: str) -> bool:
-    return bool(output) and bool(_compiled(_SUMS_UP).search(output[-_LAST:]))
+def _ends_with_summary(output: str) -> bool:
+    return bool(output) and bool(_compile(_TEST_SUMMARY).search(output[-_LAST_CHARACTERS:]))
 
 
-def ends_badly(command: str, output: str) -> bool:
-    """Whether the last lines of an output say that something failed, of a command whose exit code is another's or tells nothing of that."""
-    return bool(_HIDES_END.search(command[:_LONGEST_COMMAND])) and says_failure(output)
+def hides_failure(command: str, output: str) -> bool:
+    """Check whether the output shows a failure that the exit code hides."""
+    return bool(_HIDES_END.search(command[:_LONGEST_COMMAND])) and reports_failure(output)
 
 
-def says_failure(output: str) -> bool:
-    """Whether the last lines of an output say that something failed: all that is to go by where no exit code is told."""
-    return bool(_compiled(_ENDS_BADLY).search(output[-_LAST:].rstrip()))
+def reports_failure(output: str) -> bool:
+    """Check whether the last lines of an output report a failure.
+
+    Commands without an exit code need that.
+    """
+    return bool(_compile(_FAILURE).search(output[-_LAST_CHARACTERS:].rstrip()))
 
 
 @cache
-def _compiled(source: str) -> re.Pattern[str]:
-    """When it is first looked for."""
+def _compile(source: str) -> re.Pattern[str]:
+    """Return a pattern that is compiled at its first use."""
     return re.compile(source, re.VERBOSE | re.MULTILINE | re.IGNORECASE)
 
 
-def _family(words: list[str]) -> Family | None:
+def _find_family(words: list[str]) -> Family | None:
     while words and (
         words[0] in _WRAPPERS
         or _ASSIGNMENT.match(words[0])
@@ -229,19 +244,23 @@ def _family(words: list[str]) -> Family | None:
         words = words[1:]
     if not words:
         return None
-    program, told = words[0].rpartition("/")[2], [word for word in words[1:] if word not in ("run", "exec")]
+    program, arguments = words[0].rpartition("/")[2], [word for word in words[1:] if word not in ("run", "exec")]
     if program in _CONTAINERS:
-        return "build" if "build" in told[:2] else _first(_family(told[at:]) for at in range(len(told)))
+        return (
+            "build"
+            if "build" in arguments[:2]
+            else _first(_find_family(arguments[at:]) for at in range(len(arguments)))
+        )
     if program in _RUNNERS:
-        parts = (part for word in told[:_TOLD_BY] for part in word.split(":"))
-        if family := _first(_named(part, _TASKS) for part in parts) or _family(told):
+        parts = (part for word in arguments[:_ARGUMENTS_READ] for part in word.split(":"))
+        if family := _first(_look_up(part, _TASKS) for part in parts) or _find_family(arguments):
             return family
-    goals = [word for word in told if not word.startswith("-") and not _ASSIGNMENT.match(word)]
-    builds = program not in _RUNNERS or not goals or goals[-1] not in _OTHERWISE
-    return _named(program, _CHECKERS) if builds else None
+    goals = [word for word in arguments if not word.startswith("-") and not _ASSIGNMENT.match(word)]
+    builds = program not in _RUNNERS or not goals or goals[-1] not in _NO_BUILD
+    return _look_up(program, _CHECKERS) if builds else None
 
 
-def _named(word: str, table: Mapping[Family, frozenset[str]]) -> Family | None:
+def _look_up(word: str, table: Mapping[Family, frozenset[str]]) -> Family | None:
     return _first(family if word in words else None for family, words in table.items())
 
 
@@ -249,7 +268,10 @@ def _first(found: Iterable[Family | None]) -> Family | None:
     return next((family for family in found if family), None)
 
 
-def wanted(prompt: str) -> str:
-    """What the person wants: where aider put the comments that it found in files below words of its own, those that it marks; else the prompt."""
+def find_instruction(prompt: str) -> str:
+    """Return the user's instruction in a prompt that aider made.
+
+    aider makes prompts of comments in files; other prompts are returned unchanged.
+    """
     marked = _MARKED.findall(prompt) if _TEMPLATE in prompt[:300] else ()
     return "\n".join(marked).strip() or prompt

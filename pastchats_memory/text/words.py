@@ -1,4 +1,4 @@
-"""Words of a text, as the full-text index splits them."""
+"""Split text into words as the full-text index does."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ FUNCTION_WORDS = frozenset(
 )
 
 FIRST_PERSON = frozenset({"i", "me", "mine", "my", "myself", "our", "ours", "us", "we"})
-"""Words by which a question speaks of who asks it."""
+"""Words by which a question speaks of the person who asks."""
 
 WORD = re.compile(r"[^\W_]+")
 
 
 def words(text: str) -> list[str]:
-    """The distinct words, lower-cased, in order: runs of letters and digits, as the index splits them."""
+    """Return the distinct words, lower-cased, in order: runs of letters and digits."""
     return list(dict.fromkeys(word.lower() for word in WORD.findall(text)))

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import (
     Attempt,
-    Block,
     Command,
     Hit,
     Hits,
     Item,
     Lesson,
     Outcome,
-    Recollection,
+    RecallBlock,
+    RecallEntry,
     Sheet,
     StoredTask,
 )
@@ -69,17 +69,17 @@ def _build_hit(hit: Hit) -> views.HitBrief:
 # --- episodes ---------------------------------------------------------------------------------------------------------
 
 
-def build_recall_answer(block: Block, budget: int) -> views.RecallAnswer:
+def build_recall_answer(block: RecallBlock, budget: int) -> views.RecallAnswer:
     """Build the answer of `recall`; the block's excerpts fit its budget already."""
     return {
         "tokens": block.tokens,
         "budget": budget,
-        "results": [_build_entry(memory) for memory in block.memories],
+        "results": [_build_entry(memory) for memory in block.entries],
         "warnings": list(block.warnings),
     }
 
 
-def _build_entry(memory: Recollection) -> views.RecallBrief:
+def _build_entry(memory: RecallEntry) -> views.RecallBrief:
     hit = memory.hit
     return {
         "id": hit.id,

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from pastchats_memory.model import (
     Attempt,
-    Block,
     Citation,
     Command,
     Context,
@@ -20,7 +19,8 @@ from pastchats_memory.model import (
     Item,
     Lesson,
     Outcome,
-    Recollection,
+    RecallBlock,
+    RecallEntry,
     Sheet,
     StoredTask,
 )
@@ -131,19 +131,19 @@ def build_semantic(hits: Hits) -> views.SemanticBody:
 # --- episodes ---------------------------------------------------------------------------------------------------------
 
 
-def build_recall(block: Block, budget: int) -> views.RecallBody:
+def build_recall(block: RecallBlock, budget: int) -> views.RecallBody:
     """Build `recall/1`."""
     body: views.RecallBody = {
         "schema": "recall/1",
         "budget": budget,
         "tokens": block.tokens,
         "text": block.text,
-        "results": [_build_entry(memory) for memory in block.memories],
+        "results": [_build_entry(memory) for memory in block.entries],
     }
     return add_warnings(body, block.warnings)
 
 
-def _build_entry(memory: Recollection) -> views.RecallView:
+def _build_entry(memory: RecallEntry) -> views.RecallView:
     return {
         **_build_hit_fields(memory.hit),
         "asked": memory.asked,

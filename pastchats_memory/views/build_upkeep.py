@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:  # these modules import NumPy and apsw, which `config` and `exclude` do not need
     from pastchats_memory.episodes.cite import Verified
     from pastchats_memory.episodes.derive import Derived
-    from pastchats_memory.ingest.dry_run import Rehearsed
+    from pastchats_memory.ingest.dry_run import DryRunFile
     from pastchats_memory.ingest.overview import SourceReport
     from pastchats_memory.ingest.report import FileReport, IndexReport
     from pastchats_memory.maintenance.forget import ForgetResult
@@ -47,7 +47,7 @@ def build_index(report: IndexReport) -> views.IndexBody:
     }
 
 
-def build_index_preview(files: Iterable[Rehearsed]) -> views.IndexPreviewBody:
+def build_index_preview(files: Iterable[DryRunFile]) -> views.IndexPreviewBody:
     """Build `index/1` of a dry run."""
     results: list[views.PreviewedFileView] = [
         {

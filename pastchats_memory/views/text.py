@@ -15,7 +15,7 @@ from pastchats_memory.model import (
     Item,
     Lesson,
     Outcome,
-    Recollection,
+    RecallEntry,
     Sheet,
     TimeRead,
 )
@@ -69,7 +69,7 @@ def _render_source(path: str, number: int | None, citation: Citation | None, id_
 # --- the recall block -------------------------------------------------------------------------------------------------
 
 
-def render_block(query: str, memories: Sequence[Recollection], nothing: str = NOTHING) -> str:
+def render_block(query: str, memories: Sequence[RecallEntry], nothing: str = NOTHING) -> str:
     """Render the recall block; without memories it contains `nothing` instead."""
     head = f"{RECALL_HEADING}\n\nQuery: {one_line(query)[:QUERY_WIDTH]}\n"
     if not memories:
@@ -77,7 +77,7 @@ def render_block(query: str, memories: Sequence[Recollection], nothing: str = NO
     return head + "".join(render_entry(place, memory) for place, memory in enumerate(memories, start=1))
 
 
-def render_entry(place: int, memory: Recollection) -> str:
+def render_entry(place: int, memory: RecallEntry) -> str:
     """Render one entry of the block, with the empty line before it; `place` counts from 1."""
     hit = memory.hit
     here = " (this project)" if memory.is_current else ""
@@ -97,7 +97,7 @@ def render_entry(place: int, memory: Recollection) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _render_entry_sources(memory: Recollection) -> str:
+def _render_entry_sources(memory: RecallEntry) -> str:
     """Cite the turn that is shown first, and the turn that matched if that is another one."""
     hit = memory.hit
     first = memory.question or hit
@@ -109,7 +109,7 @@ def _render_entry_sources(memory: Recollection) -> str:
     return f"{source}; matched: {matched} · id {hit.id}"
 
 
-def _note_evidence(memory: Recollection) -> str:
+def _note_evidence(memory: RecallEntry) -> str:
     """Remark that the line behind the outcome changed or is gone, unless the entry's own source says the same."""
     evidence = memory.outcome.evidence[-1].citation if memory.outcome.evidence else None
     source = memory.hit.citation
@@ -118,7 +118,7 @@ def _note_evidence(memory: Recollection) -> str:
     return f" · {_note_citation(evidence)}"
 
 
-def _render_thread(memory: Recollection) -> list[str]:
+def _render_thread(memory: RecallEntry) -> list[str]:
     lines: list[str] = []
     for heading, attempts in (
         ("Failed before:", memory.before),

@@ -19,7 +19,7 @@ from work import count_calls
 from pastchats_memory.files import archives
 from pastchats_memory.files.archives import ZSTD
 from pastchats_memory.ingest import archives as archive_members
-from pastchats_memory.ingest.discover import Candidate, candidates
+from pastchats_memory.ingest.discover import Candidate, discover_files
 
 SAID = "".join(
     json.dumps({"conversation_id": "c", "role": role, "content": text}) + "\n"
@@ -32,7 +32,7 @@ BOMB = b'{"role": "user", "content": "' + b"a" * 40 * SMALL + b'"}\n'
 @pytest.fixture
 def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
     """Where a hundredth of what is allowed to unpack is allowed, so that a test need not unpack a gigabyte to show it."""
-    monkeypatch.setattr(archives, "SMALL", SMALL)
+    monkeypatch.setattr(archives, "SMALL_SIZE", SMALL)
     monkeypatch.setattr(archive_members, "MOST_MEMBERS", 1_000)
     (tmp_path / "in").mkdir()
     return Shell(tmp_path)
@@ -173,8 +173,8 @@ def test_a_link_in_an_archive_is_not_followed(shell: Shell) -> None:
 
 def read_through(path: Path) -> None:
     """Every member to its end. Raises OSError."""
-    (archive,), _ = candidates([path])
-    for member in archive_members.members(archive):
+    (archive,), _ = discover_files([path])
+    for member in archive_members.list_members(archive):
         if isinstance(member, Candidate):
             assert member.unpacked is not None
             with member.unpacked() as stream:
@@ -233,15 +233,15 @@ def test_the_list_of_members_is_read_once_and_not_for_each_of_them(tmp_path: Pat
 
     def open_members() -> None:
         for number in range(100):
-            archives.unpacking(path, f"{number}.jsonl")().close()
+            archives.open_member(path, f"{number}.jsonl")().close()
 
     assert count_calls(open_members)["_RealGetContents"] == 1
 
 
 def test_an_archive_that_was_replaced_is_read_anew(tmp_path: Path) -> None:
     path = zipped(tmp_path / "a.zip", ("a.jsonl", "old"))
-    with archives.unpacking(path, "a.jsonl")() as member:
+    with archives.open_member(path, "a.jsonl")() as member:
         zipped(tmp_path / "b.zip", ("a.jsonl", "new")).replace(path)
         assert member.read() == b"old"
-    with archives.unpacking(path, "a.jsonl")() as member:
+    with archives.open_member(path, "a.jsonl")() as member:
         assert member.read() == b"new"

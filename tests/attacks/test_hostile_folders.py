@@ -16,7 +16,8 @@ from inprocess import Shell
 from program import REPOSITORY, Program
 
 from pastchats_memory.formats.base import source
-from pastchats_memory.ingest.discover import Wanted, candidates
+from pastchats_memory.ingest.discover import discover_files
+from pastchats_memory.ingest.options import FileFilter
 
 SAID = "".join(
     json.dumps({"conversation_id": "c", "role": role, "content": text}) + "\n"
@@ -269,5 +270,5 @@ def test_a_link_that_may_be_seen_and_not_be_read_is_told_of(tmp_path: Path) -> N
     with subprocess.Popen([sys.executable, "-c", ""]) as ended:
         os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
         (tmp_path / "process").symlink_to(f"/proc/{ended.pid}/task/{ended.pid}")
-        _, unreadable = candidates([tmp_path], Wanted(follow=True))
+        _, unreadable = discover_files([tmp_path], FileFilter(follow=True))
     assert any(fault.path.endswith("process/exe") for fault in unreadable)

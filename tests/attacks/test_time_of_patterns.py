@@ -6,7 +6,7 @@ import pytest
 
 from pastchats_memory.formats.markdown.dialogue.markers import _LEADING
 from pastchats_memory.redact.heuristics import looks_random
-from pastchats_memory.text.pasted import parted
+from pastchats_memory.text.pasted import split_paste
 
 
 def test_a_million_blanks_behind_a_time_are_read() -> None:
@@ -20,4 +20,4 @@ def test_a_value_of_many_parts_is_not_random(part: str) -> None:
 
 def test_a_run_of_ideographs_with_a_number_behind_it_is_no_paste() -> None:
     text = "设" * 100 + "1"
-    assert parted(text).said == text
+    assert split_paste(text).typed == text

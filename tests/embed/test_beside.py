@@ -10,7 +10,7 @@ import pytest
 from waiting import HANG_S, wait_until
 
 from pastchats_memory.embed.packaged import PackagedEmbedder
-from pastchats_memory.embed.tokenizer import costs
+from pastchats_memory.embed.tokenizer import price_text
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="no copy is made of a process elsewhere")
 
@@ -27,20 +27,20 @@ def run(code: str, status: int = 0) -> str:
 @pytest.mark.parametrize("begin", ["", REFUSED], ids=["a copy", "no further process is allowed"])
 def test_a_process_of_one_question_gets_the_same_bytes_and_costs_as_any_other(begin: str) -> None:
     found = run(
-        f"{begin}from pastchats_memory.embed.packaged import PackagedEmbedder, load_beside\n"
-        "from pastchats_memory.embed.tokenizer import wordpieces\nimport sys\nload_beside()\n"
+        f"{begin}from pastchats_memory.embed.packaged import PackagedEmbedder, load_in_background\n"
+        "from pastchats_memory.embed.tokenizer import wordpieces\nimport sys\nload_in_background()\n"
         f"for text in {ASKED}: print(PackagedEmbedder().embed_query(text).tobytes().hex(), ascii(wordpieces(text)))\n"
         "print('onnxruntime' in sys.modules)"
     ).splitlines()
     usual = PackagedEmbedder()
-    assert found[:-1] == [f"{usual.embed_query(text).tobytes().hex()} {costs(text)!a}" for text in ASKED]
+    assert found[:-1] == [f"{usual.embed_query(text).tobytes().hex()} {price_text(text)!a}" for text in ASKED]
     assert found[-1] == str(bool(begin))
 
 
 def test_where_the_copy_was_killed_the_process_answers_by_itself() -> None:
     found = run(
         "import os, signal\nfrom pathlib import Path\n"
-        "from pastchats_memory.embed.packaged import PackagedEmbedder, load_beside\nload_beside()\n"
+        "from pastchats_memory.embed.packaged import PackagedEmbedder, load_in_background\nload_in_background()\n"
         "child = int(Path(f'/proc/self/task/{os.getpid()}/children').read_text())\n"
         "os.kill(child, signal.SIGKILL)\nprint(PackagedEmbedder().embed_query('webhook retries').tobytes().hex())"
     )
@@ -50,7 +50,7 @@ def test_where_the_copy_was_killed_the_process_answers_by_itself() -> None:
 @pytest.mark.parametrize(("ending", "status"), [("os._exit(0)", 0), ("os.kill(os.getpid(), 9)", -9)])
 def test_the_copy_ends_with_the_process(ending: str, status: int) -> None:
     copy = run(
-        "import os\nfrom pathlib import Path\nfrom pastchats_memory.embed.packaged import load_beside\nload_beside()\n"
+        "import os\nfrom pathlib import Path\nfrom pastchats_memory.embed.packaged import load_in_background\nload_in_background()\n"
         f"print(Path(f'/proc/self/task/{{os.getpid()}}/children').read_text(), flush=True)\n{ending}",
         status,
     )
@@ -66,7 +66,7 @@ def has_ended(status: Path) -> bool:
 
 def test_a_process_that_asks_for_it_twice_has_one_copy() -> None:
     children = run(
-        "import os\nfrom pathlib import Path\nfrom pastchats_memory.embed.packaged import load_beside\n"
-        "load_beside()\nload_beside()\nprint(Path(f'/proc/self/task/{os.getpid()}/children').read_text())"
+        "import os\nfrom pathlib import Path\nfrom pastchats_memory.embed.packaged import load_in_background\n"
+        "load_in_background()\nload_in_background()\nprint(Path(f'/proc/self/task/{os.getpid()}/children').read_text())"
     )
     assert len(children.split()) == 1

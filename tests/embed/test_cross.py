@@ -16,7 +16,7 @@ from pastchats_memory.embed.registry import ModelSettings
 from pastchats_memory.embed.reranker import NAME, PROFILE, cross_encoder
 from pastchats_memory.embed.runtime import be_discreet
 from pastchats_memory.errors import ModelUnavailable
-from pastchats_memory.search import READ_AGAIN
+from pastchats_memory.search import RERANKED
 
 be_discreet()
 
@@ -62,13 +62,13 @@ def test_what_was_found_stands_in_the_order_of_the_cross_encoder(cached: Program
     found = cached("search", question, "--json", "--limit", "40", "--explain", "--rerank")
     assert (found.status, found.stderr) == (0, "")
     after = found.results
-    read, rest = after[:READ_AGAIN], after[READ_AGAIN:]
+    read, rest = after[:RERANKED], after[RERANKED:]
     settings = ModelSettings((cached.home / "cache" / "pastchats-memory" / "models",))
     scores = cross_encoder(settings, may_fetch=False).scores(question, [hit["content"] for hit in read])
     assert (np.diff(scores) <= CLOSE).all()
-    assert {hit["id"] for hit in read} == {hit["id"] for hit in before[:READ_AGAIN]}
-    assert [hit["id"] for hit in read] != [hit["id"] for hit in before[:READ_AGAIN]]
-    assert [hit["id"] for hit in rest] == [hit["id"] for hit in before[READ_AGAIN:]]
+    assert {hit["id"] for hit in read} == {hit["id"] for hit in before[:RERANKED]}
+    assert [hit["id"] for hit in read] != [hit["id"] for hit in before[:RERANKED]]
+    assert [hit["id"] for hit in rest] == [hit["id"] for hit in before[RERANKED:]]
     for hit in after:
         assert hit["score"] == pytest.approx(sum(hit["contributions"].values()))
     assert all(set(hit["contributions"]) == {"read"} for hit in read)

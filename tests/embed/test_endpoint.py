@@ -88,7 +88,7 @@ def test_a_busy_server_is_asked_again_with_pauses(status: int, monkeypatch: pyte
         return good(body, number) if number > 1 else (status, {"error": "later"}, {})
 
     seen: list[dict[str, Any]] = []
-    monkeypatch.setattr(module, "QUESTION", HANG_S)
+    monkeypatch.setattr(module, "QUESTION_SECONDS", HANG_S)
     with endpoint(busy_twice, seen) as base:
         assert np.array_equal(embedder(base).embed_query("x"), unit("x"))
     assert len(seen) == 3
@@ -105,7 +105,7 @@ def test_it_waits_as_long_as_the_server_asks(monkeypatch: pytest.MonkeyPatch) ->
     def busy_once(body: dict[str, Any], number: int) -> tuple[int, Any, dict[str, str]]:
         return good(body, number) if number else (429, {}, {"Retry_After": "1"})
 
-    monkeypatch.setattr(module, "QUESTION", HANG_S)
+    monkeypatch.setattr(module, "QUESTION_SECONDS", HANG_S)
     monkeypatch.setattr(module, "_pause", noted)
     with endpoint(busy_once, []) as base:
         embedder(base).embed_query("x")
@@ -124,7 +124,7 @@ def test_a_question_does_not_wait_longer_for_a_busy_server_than_a_question_may_t
 
 
 def test_a_question_gives_up_on_a_silent_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "QUESTION", 0.5)
+    monkeypatch.setattr(module, "QUESTION_SECONDS", 0.5)
     with silent() as address, pytest.raises(ModelUnavailable, match="timed out"):
         embedder(address).embed_query("x")
 

@@ -110,7 +110,7 @@ def test_a_text_is_cut_at_the_models_window(
 ) -> None:
     embedder = local(name, laid_out(tmp_path, name, tiny_graph))
     prefix = PROFILES[name].document
-    rows = embedder.windows.of([prefix + "a b " * 10_000, prefix + "a b"])
+    rows = embedder.windows.encode([prefix + "a b " * 10_000, prefix + "a b"])
     whole = tokenizer().encode(prefix + "a b " * 10_000).ids
     assert rows[0].tolist() == [*whole[: window - 1], whole[-1]]
     assert rows[1].tolist() == tokenizer().encode(prefix + "a b").ids

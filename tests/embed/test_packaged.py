@@ -18,7 +18,7 @@ from work import count_lines
 
 from pastchats_memory import Memory
 from pastchats_memory.embed import Embedder, Vector, packaged
-from pastchats_memory.embed.packaged import ROOM, TAIL, PackagedEmbedder, window
+from pastchats_memory.embed.packaged import WINDOW, WINDOW_TAIL, PackagedEmbedder, window
 from pastchats_memory.embed.tokenizer import FOLDER, REINSTALL, encode
 
 TEXTS = [
@@ -89,7 +89,7 @@ def test_a_paraphrase_is_closer_than_another_subject(embedder: PackagedEmbedder)
 @pytest.mark.parametrize("word", ["a ", "counterproductive ", "数据", "x = {}; ", "    \n"])
 def test_the_window_is_cut_by_tokens_not_by_characters(word: str) -> None:
     ids = encode((word * 300).strip()).ids
-    kept = [*ids[: ROOM - TAIL], *ids[-TAIL:]] if len(ids) > ROOM else ids
+    kept = [*ids[: WINDOW - WINDOW_TAIL], *ids[-WINDOW_TAIL:]] if len(ids) > WINDOW else ids
     assert window(word * 300).tolist() == [[101, *kept, 102]]
 
 
@@ -105,7 +105,7 @@ def test_the_end_of_a_long_text_brings_it_nearer_to_a_question_about_it(
 
 @pytest.mark.parametrize("huge", ["word " * 2_000_000, "x" * 10_000_000, "\n" * 10_000_000 + "word"])
 def test_megabytes_cost_no_more_than_a_page(huge: str) -> None:
-    assert window(huge).shape[1] <= ROOM + 2
+    assert window(huge).shape[1] <= WINDOW + 2
     assert count_lines(lambda: window(huge)) < 2 * count_lines(lambda: window(huge[:10_000]))
 
 

@@ -122,7 +122,7 @@ def test_how_lists_successful_commands_in_order(tmp_path: Path) -> None:
     ]
     with Memory.open(tmp_path / "memory.db") as memory:
         found = memory.how("deploy the shop to staging", "shop")[0]
-        done = memory.recall("deploy the shop to staging once more").memories[0].done
+        done = memory.recall("deploy the shop to staging once more").entries[0].done
     assert done == ("$ fly secrets import --env staging", "$ fly deploy --env staging")
     assert render_commands(found).startswith(
         "## 1. shop\nWorked once:\n> $ fly secrets import --env staging\nWorked in 2 episodes:\n> $ fly deploy --env staging\nIn:\n"

@@ -121,7 +121,7 @@ def test_a_comment_in_a_watched_file_is_a_request_of_its_own(memory: Memory, tmp
     )
     memory.index([reported])
     assert [ending[2] for ending in listed(database_of(memory))] == ["unknown", "worked"]
-    lists, light = (memory.recall(query).memories[0] for query in ("reorder the lists of rooms", "put the light out"))
+    lists, light = (memory.recall(query).entries[0] for query in ("reorder the lists of rooms", "put the light out"))
     assert (lists.outcome.verdict, lists.outcome.shown_by) == ("unknown", "Put the light out AI!")
     assert (light.asked, light.outcome.shown_by) == ("Put the light out AI!", "Commit 51c7e0d")
 

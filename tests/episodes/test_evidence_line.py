@@ -94,5 +94,5 @@ def test_a_tight_budget_drops_the_next_message_first(memory: Memory, history: Pa
     whole = memory.recall("lock webhook events")
     assert "said next" in whole.text
     little = memory.recall("lock webhook events", whole.tokens - 1)
-    assert little.memories
+    assert little.entries
     assert "said next" not in little.text

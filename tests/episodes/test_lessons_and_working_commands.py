@@ -95,9 +95,9 @@ def test_complaints_of_one_conversation_are_one_chain(tmp_path: Path) -> None:
         (lesson,) = memory.lessons("garden")[0]
         assert [one.asked for one in lesson.attempts] == [question, "still 500"]
         assert lesson.ended_by.asked == "no, same 500. look at the log"
-        (entry,) = memory.recall("login endpoint returns 500 after the upgrade to Django").memories
+        (entry,) = memory.recall("login endpoint returns 500 after the upgrade to Django").entries
         assert (entry.outcome.verdict, [one.asked for one in entry.before]) == ("worked", [question, "still 500"])
-        (failed,) = memory.recall("login endpoint returns 500 after the upgrade", outcome="failed").memories
+        (failed,) = memory.recall("login endpoint returns 500 after the upgrade", outcome="failed").entries
         assert failed.after is not None
         assert failed.after.asked == "no, same 500. look at the log"
 
@@ -129,7 +129,7 @@ def test_a_mentioned_error_joins_attempts_in_other_words(tmp_path: Path) -> None
     with paying(tmp_path, *PAYING) as memory:
         (lesson,) = memory.lessons("garden")[0]
         assert [one.asked for one in (*lesson.attempts, lesson.ended_by)] == list(PAYING)
-        entry = memory.recall("checkout test pays with a card, Stripe iframe in Playwright").memories[0]
+        entry = memory.recall("checkout test pays with a card, Stripe iframe in Playwright").entries[0]
     assert (entry.outcome.verdict, [one.asked for one in entry.before]) == ("worked", list(PAYING[:2]))
 
 
@@ -137,7 +137,7 @@ def test_an_unmentioned_red_test_joins_nothing(tmp_path: Path) -> None:
     others = "Paginate the list of orders.", "Limit the rate of the public API.", "Write the notes of the release."
     with paying(tmp_path, *others) as memory:
         assert memory.lessons("garden")[0] == []
-        assert [one for entry in memory.recall("limit the rate of the API").memories for one in entry.before] == []
+        assert [one for entry in memory.recall("limit the rate of the API").entries for one in entry.before] == []
 
 
 def test_successes_are_searched_for_errors_only_after_a_failure(memory: Memory, tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_a_request_without_a_subject_joins_nothing(tmp_path: Path, question: str
             listed(tmp_path / "said", f"c{day}", day, ("user", text), LOCK, ("user", "No, that is wrong, undo it."))
         memory.index([tmp_path / "said"])
         assert memory.lessons(None)[0] == []
-        assert [one.before for one in memory.recall(question).memories if one.before] == []
+        assert [one.before for one in memory.recall(question).entries if one.before] == []
         assert memory.check_prior_work(question).verdict == "new"
         listed(tmp_path / "said", "c4", 4, ("user", question), CLAIM, GREEN)
         memory.index([tmp_path / "said"])

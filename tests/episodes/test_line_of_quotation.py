@@ -39,7 +39,7 @@ def test_evidence_is_cited_by_its_own_line(tmp_path: Path) -> None:
     path.write_text(HISTORY, encoding="utf-8")
     with Memory.open(tmp_path / "memory.db") as memory:
         memory.index([path])
-        (found,) = memory.recall("estimated time in the progress bar").memories
+        (found,) = memory.recall("estimated time in the progress bar").entries
     lines = HISTORY.split("\n")
     assert found.outcome.verdict == "worked"
     assert [lines[(shown.source_line or 0) - 1] for shown in found.outcome.evidence] == ["#### Lovely,"]

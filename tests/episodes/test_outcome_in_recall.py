@@ -13,7 +13,7 @@ from pastchats_memory import Memory
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Citation
 from pastchats_memory.store import outcomes
-from pastchats_memory.text.excerpt import decisive
+from pastchats_memory.text.key_sentences import key_sentences
 
 REQUEST = "The webhook worker sends some events twice, make it send each of them once."
 FIRST = "I put a lock around the sending of webhook events, so that a worker sends each of them once."
@@ -49,11 +49,11 @@ def test_attempts_of_one_conversation_appear_in_order(memory: Memory, history: P
     memory.index([history])
     sure(memory)
     block = memory.recall("webhook event claimed in the table before the worker sends it")
-    first = block.memories[0]
+    first = block.entries[0]
     assert (first.outcome.verdict, first.outcome.shown_by) == ("worked", "8 passed in 1.2s")
     assert [(one.asked, one.outcome) for one in first.before] == [(REQUEST, "failed")]
     assert "Failed before:\n> 2026-05-04 08:00: The webhook worker sends some events twice" in block.text
-    assert sum(REQUEST in (entry.asked or "") for entry in block.memories) == 0
+    assert sum(REQUEST in (entry.asked or "") for entry in block.entries) == 0
 
 
 @pytest.mark.promise(
@@ -66,18 +66,18 @@ def test_what_shows_an_outcome_and_other_attempts_are_checked_where_they_were_re
     memory.index([history])
     sure(memory)
     question = "webhook event claimed in the table before the worker sends it"
-    (first, *_) = memory.recall(question).memories
+    (first, *_) = memory.recall(question).entries
     assert [one.citation and one.citation.state for one in (*first.outcome.evidence, *first.before)] == ["holds"] * 2
     read = history.read_text(encoding="utf-8")
     history.write_text("\n" + read.replace("8 passed", "7 passed"), encoding="utf-8")
     block = memory.recall(question)
-    (shown,), (before,) = block.memories[0].outcome.evidence, block.memories[0].before
+    (shown,), (before,) = block.entries[0].outcome.evidence, block.entries[0].before
     assert (shown.citation, before.citation) == (Citation("changed"), Citation("moved", 2))
     assert before.source_line == 2
     assert "Outcome: worked (8 passed in 1.2s) · changed since it was read\n" in block.text
     history.unlink()
     block = memory.recall(question)
-    assert block.memories[0].outcome.evidence[0].citation == Citation("gone")
+    assert block.entries[0].outcome.evidence[0].citation == Citation("gone")
     assert "Outcome: worked (8 passed in 1.2s)\n" in block.text, "the source says it"
 
 
@@ -99,11 +99,11 @@ def test_a_success_lists_its_failed_attempts(memory: Memory, history: Path) -> N
     memory.index([history])
     sure(memory)
     block = memory.recall("lock around the sending of webhook events")
-    (shown,) = [entry for entry in block.memories if "webhook" in (entry.asked or "")]
+    (shown,) = [entry for entry in block.entries if "webhook" in (entry.asked or "")]
     assert shown.outcome.verdict == "worked"
     assert [(one.asked, one.answered, one.outcome) for one in shown.before] == [(REQUEST, FIRST, "failed")]
     assert block.text.count(FIRST) == 1
-    failed = memory.recall("lock around the sending of webhook events", outcome="failed").memories[0]
+    failed = memory.recall("lock around the sending of webhook events", outcome="failed").entries[0]
     assert (failed.outcome.verdict, failed.after and failed.after.asked) == ("failed", BROKEN)
 
 
@@ -114,9 +114,9 @@ def test_a_stopped_prompt_shows_the_next_answered_one(memory: Memory, history: P
         history, ("user", REQUEST), stopped, ("user", again), stopped, ("user", "No lock."), ("assistant", SECOND)
     )
     memory.index([history])
-    first = memory.recall(REQUEST).memories[0]
+    first = memory.recall(REQUEST).entries[0]
     assert (first.asked, first.answered, first.outcome.verdict, first.before) == ("No lock.", SECOND, "unknown", ())
-    failed = memory.recall(REQUEST, outcome="failed").memories
+    failed = memory.recall(REQUEST, outcome="failed").entries
     assert [(one.asked, one.answered) for one in failed] == [(REQUEST, None), (again, None)]
     assert memory.lessons(None)[0] == [], "nothing was tried"
 
@@ -125,7 +125,7 @@ def test_an_uncertain_failure_is_not_listed(memory: Memory, history: Path) -> No
     write_messages(history, ("user", REQUEST), ("assistant", FIRST), ("user", BROKEN), ("assistant", SECOND))
     memory.index([history])
     memory._database.run("UPDATE outcomes SET confidence = 0.5")  # noqa: SLF001 - no command writes what the test needs
-    assert all(not entry.before for entry in memory.recall("webhook worker sends events twice").memories)
+    assert all(not entry.before for entry in memory.recall("webhook worker sends events twice").entries)
 
 
 def test_the_same_problem_in_another_conversation_of_the_project_is_one_thread(memory: Memory, history: Path) -> None:
@@ -136,7 +136,7 @@ def test_the_same_problem_in_another_conversation_of_the_project_is_one_thread(m
     listed(folder, "shed", 6, ("user", REQUEST), ("assistant", FIRST), ("user", "No, that is wrong."), project="shed")
     memory.index([folder])
     sure(memory)
-    entries = memory.recall("webhook event claimed by a worker before it is sent", project="garden").memories
+    entries = memory.recall("webhook event claimed by a worker before it is sent", project="garden").entries
     worked = next(entry for entry in entries if entry.outcome.verdict == "worked")
     assert [(one.asked, one.outcome) for one in worked.before] == [(REQUEST, "failed")]
 
@@ -150,9 +150,9 @@ def test_a_filter_for_successes_shows_failures_and_successors(memory: Memory, hi
     listed(folder, "moved", 7, ("user", "Move the sessions to Postgres instead of Redis."), ("assistant", "Moved."))
     memory.index([folder])
     sure(memory)
-    worked = memory.recall("webhook worker sends events twice", outcome="worked").memories[0]
+    worked = memory.recall("webhook worker sends events twice", outcome="worked").entries[0]
     assert [(one.asked, one.outcome) for one in worked.before] == [(REQUEST, "failed")]
-    saved = memory.recall("Redis for the sessions", outcome="worked").memories[0]
+    saved = memory.recall("Redis for the sessions", outcome="worked").entries[0]
     assert saved.superseded_by is not None
 
 
@@ -165,11 +165,11 @@ def test_a_superseded_decision_names_its_successor(memory: Memory, history: Path
     listed(folder, "later", 9, ("user", "Replace the lamp in the shop, its sessions are dark."), ("assistant", "Done."))
     memory.index([folder])
     block = memory.recall("where are sessions of the shop kept")
-    entry = next(entry for entry in block.memories if "Redis, with a lifetime" in (entry.answered or ""))
+    entry = next(entry for entry in block.entries if "Redis, with a lifetime" in (entry.answered or ""))
     assert entry.superseded_by is not None
     assert entry.superseded_by.asked == change
     assert f"Superseded by:\n> 2026-05-08 08:00: {change}" in block.text
-    assert all(one.superseded_by is None for one in block.memories if one is not entry)
+    assert all(one.superseded_by is None for one in block.entries if one is not entry)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_questions_and_advice_supersede_nothing(memory: Memory, history: Path, c
     )
     listed(folder, "friday", 8, ("user", f"The sessions of the shop: {change}"), ("assistant", "The shop has them."))
     memory.index([folder])
-    entries = memory.recall("where are sessions of the shop kept").memories
+    entries = memory.recall("where are sessions of the shop kept").entries
     (entry,) = (entry for entry in entries if entry.answered == saved)
     assert (entry.superseded_by is not None) == names
 
@@ -271,16 +271,16 @@ def test_the_decisive_lines_of_an_answer_are_taken_in_their_order() -> None:
             "Would you like me to write a test for the webhook worker?",
         ]
     )
-    shown = decisive(answer, {"webhook": 2.0, "worker": 1.0}, 200)
+    shown = key_sentences(answer, {"webhook": 2.0, "worker": 1.0}, 200)
     assert shown.index("two workers read") < shown.index("claimed before it is sent")
     assert len(shown) <= 200
     assert all(line == "…" or line in answer for line in shown.split("\n"))
-    assert decisive("Short.", {}, 200) == "Short."
+    assert key_sentences("Short.", {}, 200) == "Short."
 
 
 def test_equally_telling_lines_yield_to_the_last_ones() -> None:
     steps = [f"The webhook was tried in the way that has the number {number}." for number in range(30)]
-    shown = decisive("\n".join([*steps, "Let me know how the webhook does."]), {"webhook": 1.0}, 200)
+    shown = key_sentences("\n".join([*steps, "Let me know how the webhook does."]), {"webhook": 1.0}, 200)
     assert shown == "\n".join(["…", *steps[-3:]])
 
 
@@ -289,7 +289,7 @@ def test_the_number_of_a_list_stays_with_what_it_numbers() -> None:
         f"{number}. The webhook was tried in the garden. " + "It was a long and windy day. " * 4
         for number in range(1, 30)
     ]
-    shown = decisive("\n".join(steps), {"webhook": 1.0}, 200)
+    shown = key_sentences("\n".join(steps), {"webhook": 1.0}, 200)
     assert shown.split("\n")[1] == "26. The webhook was tried in the garden."
 
 
@@ -299,19 +299,19 @@ def test_a_sentence_that_a_terminal_broke_at_its_width_is_shown_whole() -> None:
         "The cause was found in the end: two workers read the webhook event before either of\n"
         "them has claimed it, so that it is sent twice."
     )
-    shown = decisive("\n".join([cause, *tour]), {"webhook": 1.0}, 250)
+    shown = key_sentences("\n".join([cause, *tour]), {"webhook": 1.0}, 250)
     assert cause.replace("\n", " ") in shown
 
 
 def test_lines_that_follow_each_other_without_being_one_sentence_stay_lines() -> None:
     steps = [f"ran step {number} of the tour through the house" for number in range(30)]
-    shown = decisive("\n".join([*steps, "claimed the webhook event"]), {"webhook": 1.0}, 200)
+    shown = key_sentences("\n".join([*steps, "claimed the webhook event"]), {"webhook": 1.0}, 200)
     assert shown.split("\n")[-2:] == [steps[-1], "claimed the webhook event"]
 
 
 def test_short_lines_do_not_fill_the_remaining_room() -> None:
     steps = ["This is a step of the tour through the house, and of the garden behind it."] * 10
-    shown = decisive(
+    shown = key_sentences(
         "\n".join([*steps, "在线模式：", "Done.", "The webhook event is claimed now.", "Yours."]), {"webhook": 1.0}, 60
     )
     assert shown.split("\n")[-1] == "The webhook event is claimed now."
@@ -321,7 +321,7 @@ def test_short_lines_do_not_fill_the_remaining_room() -> None:
 def test_edits_that_a_client_is_to_make_are_no_part_of_what_is_quoted() -> None:
     block = "<<<<<<< SEARCH\nlock()\n=======\nclaim()\n>>>>>>> REPLACE"
     fenced = f"**src/worker.py**\n```python\n{block}\n{block}\n```"
-    assert decisive(f"The worker claims it.\n\n{fenced}\n\nRun it.", {}, 900).split() == [
+    assert key_sentences(f"The worker claims it.\n\n{fenced}\n\nRun it.", {}, 900).split() == [
         "The",
         "worker",
         "claims",
@@ -329,21 +329,21 @@ def test_edits_that_a_client_is_to_make_are_no_part_of_what_is_quoted() -> None:
         "Run",
         "it.",
     ]
-    assert decisive(f"It claims.\n\n```\nsrc/worker.py\n{block}\n```", {}, 900) == "It claims."
-    assert decisive(f"{fenced}\n\n{fenced}", {"claim": 1.0}, 20) == ""
-    assert decisive("It claims.\n------- SEARCH\nlock()\n=======\n+++++++ REPLACE", {}, 900) == "It claims."
+    assert key_sentences(f"It claims.\n\n```\nsrc/worker.py\n{block}\n```", {}, 900) == "It claims."
+    assert key_sentences(f"{fenced}\n\n{fenced}", {"claim": 1.0}, 20) == ""
+    assert key_sentences("It claims.\n------- SEARCH\nlock()\n=======\n+++++++ REPLACE", {}, 900) == "It claims."
     assert (
-        decisive("It claims.\n*** Begin Patch\n*** Delete File: a.py\n*** End Patch\nRun it.", {}, 900)
+        key_sentences("It claims.\n*** Begin Patch\n*** Delete File: a.py\n*** End Patch\nRun it.", {}, 900)
         == "It claims.\n\nRun it."
     )
 
 
 def test_an_edit_that_was_broken_off_ends_at_its_fence_and_other_code_stays() -> None:
     broken = "worker.py\n```\n<<<<<<< SEARCH\nlock()\n=======\nclaim()\n```\nThe worker claims it."
-    assert decisive(broken, {}, 900) == "The worker claims it."
-    assert decisive("It claims.\n<<<<<<< SEARCH\nlock()", {}, 900) == "It claims."
+    assert key_sentences(broken, {}, 900) == "The worker claims it."
+    assert key_sentences("It claims.\n<<<<<<< SEARCH\nlock()", {}, 900) == "It claims."
     saved = "In `git`:\n```\n<<<<<<< HEAD\nlock()\n=======\nclaim()\n>>>>>>> main\n```\nKeep the second."
-    assert decisive(saved, {}, 900) == saved
+    assert key_sentences(saved, {}, 900) == saved
 
 
 @pytest.mark.parametrize(
@@ -356,10 +356,10 @@ def test_an_edit_that_was_broken_off_ends_at_its_fence_and_other_code_stays() ->
 )
 def test_text_below_a_cut_edit_is_shown(broken: str) -> None:
     cause = "It failed because the key left out the tenant."
-    assert decisive(f"{broken}\n\n{cause}", {}, 900) == cause
-    assert decisive(f"The cache:\n\n{broken}\n \n\n{cause}", {}, 900).split("\n")[-1] == cause
+    assert key_sentences(f"{broken}\n\n{cause}", {}, 900) == cause
+    assert key_sentences(f"The cache:\n\n{broken}\n \n\n{cause}", {}, 900).split("\n")[-1] == cause
     whole = "*** Begin Patch\n+a\n\nb\n*** End Patch"
-    assert decisive(f"{broken}\n\n{cause}\n\n{whole}", {}, 900) == cause
+    assert key_sentences(f"{broken}\n\n{cause}\n\n{whole}", {}, 900) == cause
 
 
 @pytest.mark.parametrize(
@@ -372,8 +372,8 @@ def test_the_line_that_names_the_cause_is_not_lost_to_offers_or_to_late_steps(of
     tour = [f"{number}. The event goes from the house to the garden." for number in range(1, 5)]
     cause, fix = "The actual cause is the clock: it was an hour late.", "The network sets the clock now."
     answer = "\n".join(["I looked at the whole way.", *tour, "Then I looked at the shed.", cause, fix, offer])
-    assert decisive(answer, {"webhook": 1.0}, 60) == f"…\n{cause}"
-    assert decisive(answer, {}, 135) == f"…\nThen I looked at the shed.\n{cause}\n{fix}"
+    assert key_sentences(answer, {"webhook": 1.0}, 60) == f"…\n{cause}"
+    assert key_sentences(answer, {}, 135) == f"…\nThen I looked at the shed.\n{cause}\n{fix}"
 
 
 def test_a_filtered_table_has_an_outcome_column(program: Program) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pastchats_memory.files.atomic import write_whole
+from pastchats_memory.files.atomic import write_atomic
 
 
 def mode(path: Path) -> int:
@@ -18,9 +18,9 @@ def mode(path: Path) -> int:
 def test_a_new_file_is_its_owners_alone_and_one_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
-        write_whole(tmp_path / "new", b"one")
+        write_atomic(tmp_path / "new", b"one")
         (tmp_path / "open").touch(mode=0o644)
-        write_whole(tmp_path / "open", b"two")
+        write_atomic(tmp_path / "open", b"two")
     finally:
         os.umask(before)
     assert {path.name: (mode(path), path.read_bytes()) for path in tmp_path.iterdir()} == {
@@ -32,7 +32,7 @@ def test_a_new_file_is_its_owners_alone_and_one_that_is_there_keeps_its_mode(tmp
 def test_a_link_stays_one(tmp_path: Path) -> None:
     (tmp_path / "dotfiles").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "dotfiles" / "settings")
-    write_whole(tmp_path / "link", b"one")
+    write_atomic(tmp_path / "link", b"one")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "dotfiles" / "settings").read_bytes() == b"one"
 
@@ -40,5 +40,5 @@ def test_a_link_stays_one(tmp_path: Path) -> None:
 def test_what_cannot_be_written_leaves_nothing_beside(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     with pytest.raises(OSError, match="folder"):
-        write_whole(tmp_path / "folder", b"one")
+        write_atomic(tmp_path / "folder", b"one")
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]

@@ -45,13 +45,13 @@ def made(path, *rows, mode="DELETE"):
 
 
 def texts(path):
-    with foreign_sqlite.opened(path) as database:
+    with foreign_sqlite.open_foreign(path) as database:
         return [text for (text,) in database.rows("notes", ["text"], order=["id"])]
 
 
 def test_values_come_as_they_are_and_a_column_that_is_missing_as_none(path):
     made(path, ("é", "a"), (b"\xff", "b"), (7, "b")).close()
-    with foreign_sqlite.opened(path) as database:
+    with foreign_sqlite.open_foreign(path) as database:
         assert list(database.rows("notes", ["id", "text", "gone"], order=["kind", "gone", "id"])) == [
             (1, "é", None),
             (2, b"\xff", None),
@@ -103,7 +103,7 @@ def test_rows_that_are_only_in_the_wal_are_read_and_the_files_stay_as_they_are(p
     before = {file: file.read_bytes() for file in (path, wal)}
     present = sorted(path.parent.iterdir())
     assert foreign_sqlite.tables(path)["notes"]
-    with foreign_sqlite.opened(path) as database:
+    with foreign_sqlite.open_foreign(path) as database:
         rows = database.rows("notes", ["text"])
         assert next(rows) == ("committed",)
         assert list(private.iterdir()) == [], "the copy has no name while it is read"
@@ -241,7 +241,7 @@ def round_and_round(path):
 @pytest.mark.parametrize("asked", [{}, {"where": {"text": "b"}}, {"order": ["text"]}], ids=["all", "where", "order"])
 def test_rows_without_end_in_a_few_kilobytes_are_damage(path, asked):
     round_and_round(path)
-    with foreign_sqlite.opened(path) as database, pytest.raises(ForeignFault, match="more rows than"):
+    with foreign_sqlite.open_foreign(path) as database, pytest.raises(ForeignFault, match="more rows than"):
         for _ in database.rows("notes", ["id", "text"], **asked):
             pass
 
@@ -266,7 +266,7 @@ def of_one_text(path):
 @pytest.mark.promise("files", "Rows that share pages and add up to far more than the file count as damage.")
 def test_rows_that_tell_one_text_again_and_again_are_damage_once_they_hold_far_more_than_the_file(path):
     of_one_text(path)
-    with foreign_sqlite.opened(path) as database:
+    with foreign_sqlite.open_foreign(path) as database:
         assert [len(text) for (text,) in database.rows("notes", ["text"])] == [534 + 508 * 200] * 10
         with pytest.raises(ForeignFault, match="more rows than"):
             list(database.rows("notes", ["text", "text"]))
@@ -288,6 +288,6 @@ def test_many_rows_that_an_added_column_makes_longer_are_no_damage(path):
         owner.executemany("INSERT INTO notes(text, kind) VALUES (?, ?)", [("", "")] * 5000)
     owner.execute("ALTER TABLE notes ADD COLUMN later TEXT DEFAULT 'of a length that no row has of its own'")
     owner.close()
-    with foreign_sqlite.opened(path) as database:
+    with foreign_sqlite.open_foreign(path) as database:
         asked = database.rows("notes", ["id", "text", "kind", "later", *"abcdefgh"], order=["kind", "later", "text"])
         assert sum(1 for _ in asked) == 5000

@@ -7,7 +7,7 @@ from pastchats_memory.formats.agents import aider
 from pastchats_memory.formats.agents.aider import AIDER
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.registry import detect_format
-from pastchats_memory.ingest.discover import candidates
+from pastchats_memory.ingest.discover import discover_files
 
 CHAT = """
 # aider chat started at 2026-02-02 10:00:00
@@ -77,7 +77,7 @@ def test_a_session_keeps_its_id_when_it_grows_and_moves(folder, tmp_path_factory
 
 
 def test_both_histories_are_found_below_a_folder(folder):
-    assert {candidate.path.name for candidate in candidates([folder])[0]} == {aider.CHAT, aider.INPUT}
+    assert {candidate.path.name for candidate in discover_files([folder])[0]} == {aider.CHAT, aider.INPUT}
     assert {detect_format(SourceFile(path)) for path in folder.iterdir()} == {AIDER}
 
 

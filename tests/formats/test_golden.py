@@ -1,6 +1,6 @@
 from golden import FIXTURES
 
-from pastchats_memory.ingest.discover import candidates
+from pastchats_memory.ingest.discover import discover_files
 
 GOLDEN = sorted(FIXTURES.rglob("*.expected*"))
 
@@ -17,7 +17,7 @@ def test_every_golden_file_stands_beside_its_input():
 
 
 def test_indexing_this_repository_takes_no_golden_file_for_a_conversation():
-    found, unreadable = candidates([FIXTURES])
+    found, unreadable = discover_files([FIXTURES])
     paths = {candidate.path for candidate in found}
     assert paths
     assert paths.isdisjoint(GOLDEN)

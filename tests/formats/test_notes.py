@@ -11,7 +11,7 @@ from pastchats_memory.formats.base.markdown import front_matter
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.markdown import notes
 from pastchats_memory.formats.markdown.notes import NOTES
-from pastchats_memory.text.dates import date_in_path
+from pastchats_memory.text.timestamps import date_in_path
 
 
 @pytest.mark.parametrize("path", inputs("notes"), ids=lambda path: path.name)

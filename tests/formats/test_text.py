@@ -1,6 +1,8 @@
 import pytest
 
-from pastchats_memory.text.clean import KEPT_HEAD, KEPT_TAIL, beginning, clean, conversation_hash, ending, shortened
+from pastchats_memory.text.clean import clean
+from pastchats_memory.text.hashes import conversation_hash
+from pastchats_memory.text.truncate import OUTPUT_HEAD, OUTPUT_TAIL, keep_head, keep_tail, truncate_middle
 
 
 @pytest.mark.parametrize(
@@ -19,15 +21,15 @@ def test_text_is_made_fit_to_be_stored(raw, shown):
 
 
 def test_a_long_output_keeps_its_beginning_and_its_end():
-    text = "a" * KEPT_HEAD + "b" * 500 + "c" * KEPT_TAIL
-    assert shortened(text) == "a" * KEPT_HEAD + "\n[… 500 characters left out …]\n" + "c" * KEPT_TAIL
-    assert shortened("short") == "short"
+    text = "a" * OUTPUT_HEAD + "b" * 500 + "c" * OUTPUT_TAIL
+    assert truncate_middle(text) == "a" * OUTPUT_HEAD + "\n[… 500 characters left out …]\n" + "c" * OUTPUT_TAIL
+    assert truncate_middle("short") == "short"
 
 
 def test_a_run_without_an_end_in_sight_is_cut_where_the_room_ends():
-    assert beginning("A" * 1000, 500) == "A" * 500
-    assert ending("short", 500) == "short"
-    assert beginning("see " + "A" * 150 + " there", 100) == "see "
+    assert keep_head("A" * 1000, 500) == "A" * 500
+    assert keep_tail("short", 500) == "short"
+    assert keep_head("see " + "A" * 150 + " there", 100) == "see "
 
 
 def test_a_made_id_depends_on_the_first_three_messages_alone():

@@ -3,7 +3,7 @@ from datetime import UTC, timedelta, timezone
 
 import pytest
 
-from pastchats_memory.text.dates import LOCAL, MOMENT, iso_utc, to_the_minute
+from pastchats_memory.text.timestamps import LOCAL, MOMENT, iso_utc, to_the_minute
 
 NOON = "2026-01-31T12:00:00.000Z"
 

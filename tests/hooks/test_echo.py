@@ -9,8 +9,8 @@ from collections.abc import Callable
 import pytest
 from program import Program, write_messages
 
-from pastchats_memory.model import RECALL_PREAMBLE, Attempt, Evidence, Hit, Outcome, Recollection, StoredTask
-from pastchats_memory.text.recall_block import without_echoes
+from pastchats_memory.model import RECALL_PREAMBLE, Attempt, Evidence, Hit, Outcome, RecallEntry, StoredTask
+from pastchats_memory.text.recall_block import strip_recall_blocks
 from pastchats_memory.views.text import render_block
 
 BLOCK = """# Memory Recall
@@ -54,14 +54,14 @@ FORMS: dict[str, Callable[[str], str]] = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_text_that_is_all_echo_leaves_nothing(form: str) -> None:
-    assert without_echoes(FORMS[form](BLOCK)) == ""
+    assert strip_recall_blocks(FORMS[form](BLOCK)) == ""
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_what_stands_around_an_echo_stays(form: str) -> None:
     break_ = "\\n" if form.startswith("as JSON") and "in" not in form else "\n"
     text = f"Please mend the retries.{break_}{FORMS[form](BLOCK)}{break_}Then run the tests."
-    left = without_echoes(text)
+    left = strip_recall_blocks(text)
     assert left.startswith("Please mend the retries.")
     assert left.endswith("Then run the tests.")
     assert "jitter" not in left
@@ -74,22 +74,22 @@ def test_a_block_with_everything_that_one_can_tell_leaves_nothing(form: str) -> 
     stored = StoredTask(1, "T-1", "Build the retries", "", "task", "pending", "todo", None, (), "courier", None, (), "x.jsonl", 3,
                         None, None, None, None, (), (), (), (), {})  # fmt: skip
     other = Attempt("3", "Build the retries", "A fixed delay.", "failed", "no", None, "x.jsonl", 1)
-    memory = Recollection(
+    memory = RecallEntry(
         hit=hit, asked="Build the retries.\n  with jitter", answered="Full jitter.", is_current=True,
         outcome=Outcome("failed", (Evidence("still down", "x.jsonl", 3),)), done=("$ make test",), before=(other,), after=other, superseded_by=other,
     )  # fmt: skip
     task = memory._replace(hit=hit._replace(task=stored))
-    assert without_echoes(FORMS[form](render_block("webhook retries", [memory, task, memory]))) == ""
-    assert without_echoes(FORMS[form](render_block("webhook retries", []))) == ""
+    assert strip_recall_blocks(FORMS[form](render_block("webhook retries", [memory, task, memory]))) == ""
+    assert strip_recall_blocks(FORMS[form](render_block("webhook retries", []))) == ""
 
 
 def test_a_block_that_was_cut_short_leaves_nothing_and_a_quotation_below_a_whole_one_stays() -> None:
-    assert without_echoes(BLOCK[: BLOCK.index("Source: /home")]) == ""
-    assert without_echoes(f"{BLOCK}> And this?") == "> And this?"
+    assert strip_recall_blocks(BLOCK[: BLOCK.index("Source: /home")]) == ""
+    assert strip_recall_blocks(f"{BLOCK}> And this?") == "> And this?"
 
 
 def test_two_echoes_go_both() -> None:
-    assert without_echoes(f"{BLOCK}\nand again\n\n{BLOCK}") == "and again"
+    assert strip_recall_blocks(f"{BLOCK}\nand again\n\n{BLOCK}") == "and again"
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_two_echoes_go_both() -> None:
     ],
 )
 def test_a_mention_of_the_heading_is_no_echo(text: str) -> None:
-    assert without_echoes(text) == text
+    assert strip_recall_blocks(text) == text
 
 
 def test_a_recalled_block_is_never_indexed(program: Program) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from program import DEMO, Program
 
-from pastchats_memory.files.archives import AT_ONCE, ZSTD, unpacking
+from pastchats_memory.files.archives import AT_ONCE, ZSTD, open_member
 
 CHAT = json.dumps([{"role": "user", "content": "Is the fence painted?"}, {"role": "assistant", "content": "Green."}])
 LINES = '{"role": "user", "content": "Is the gate?"}\n{"role": "assistant", "content": "Not yet."}\n'
@@ -88,7 +88,7 @@ def test_a_gzip_file_of_several_parts_is_read_to_its_end(tmp_path: Path, padding
     parts = [b"", LINES.encode(), b"", os.urandom(2 * AT_ONCE), LINES.encode()]
     path = tmp_path / "chat.jsonl.gz"
     path.write_bytes(b"".join(gzip.compress(part) + bytes(padding) for part in parts))
-    with unpacking(path)() as stream:
+    with open_member(path)() as stream:
         assert stream.read() == b"".join(parts)
 
 
@@ -96,7 +96,7 @@ def test_a_gzip_file_of_several_parts_is_read_to_its_end(tmp_path: Path, padding
 def test_a_gzip_file_that_was_cut_is_damaged(tmp_path: Path, last: int) -> None:
     path = tmp_path / "chat.jsonl.gz"
     path.write_bytes(gzip.compress(LINES.encode() * 9)[:last])
-    with unpacking(path)() as stream, pytest.raises(OSError, match="it ends before its end"):
+    with open_member(path)() as stream, pytest.raises(OSError, match="it ends before its end"):
         stream.read()
 
 
@@ -148,7 +148,7 @@ def test_a_member_that_is_damaged_costs_itself(program: Program) -> None:
 
 
 def test_a_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pastchats_memory.files.archives.SMALL", 10_000)
+    monkeypatch.setattr("pastchats_memory.files.archives.SMALL_SIZE", 10_000)
     zeros = b"[" + b" " * 5_000_000 + b"]"
     packed(tmp_path / "a.zip", chat_json=zeros)
     (tmp_path / "b.json.gz").write_bytes(gzip.compress(zeros))

@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from pastchats_memory import Memory
-from pastchats_memory.ingest.discover import candidates
+from pastchats_memory.ingest.discover import discover_files
 
 SESSION = "ses_3f0a5ccccffeKq0bV8nW2xYz1a"
 
@@ -59,7 +59,7 @@ def test_messages_whose_session_is_gone_are_read_once_as_well(tmp_path: Path, tr
 def test_only_what_is_a_part_of_another_file_is_left_to_it(tmp_path: Path, tree) -> None:
     for name in ("msg_1.json", "prt_1.json", "ses_1.json"):
         (tmp_path / name).write_text("{}", encoding="utf-8")
-    found, unreadable = candidates([tmp_path])
+    found, unreadable = discover_files([tmp_path])
     assert unreadable == []
     assert sorted(candidate.path.name for candidate in found) == [
         "msg_1.json",
@@ -67,7 +67,7 @@ def test_only_what_is_a_part_of_another_file_is_left_to_it(tmp_path: Path, tree)
         "ses_1.json",
         f"{SESSION}.json",
     ]
-    (message,), _ = candidates([next(iter((tree.storage / "message" / SESSION).iterdir()))])
+    (message,), _ = discover_files([next(iter((tree.storage / "message" / SESSION).iterdir()))])
     assert message.named
 
 

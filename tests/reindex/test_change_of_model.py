@@ -77,7 +77,7 @@ def whole(database: Database, model: Checksums) -> None:
         assert vectors.find_mismatches(fresh) == []
     assert database.value("SELECT count(*) FROM next_vectors") == 0
     question = model.embed_query("Sentence 5")
-    from pastchats_memory.search.lexical import NO_FILTERS
+    from pastchats_memory.model import NO_FILTERS
 
     ids = [neighbour.id for neighbour in vectors.nearest(database, question, 5, NO_FILTERS)]
     best = [neighbour.id for neighbour in vectors.score(database, question, range(1, 1000))][:5]

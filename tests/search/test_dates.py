@@ -10,7 +10,7 @@ from datetime import date
 import pytest
 
 from pastchats_memory import Memory
-from pastchats_memory.text.dates import read_when, tells_when
+from pastchats_memory.text.dates import mentions_time, read_when
 from pastchats_memory.views.build import build_search
 from pastchats_memory.views.text import render_time_read
 
@@ -148,7 +148,7 @@ def test_what_the_caller_says_of_time_goes_before_what_the_query_says(fountain: 
 
 def test_recall_leaves_nothing_out_for_a_time_in_the_task(fountain: Memory) -> None:
     told = fountain.recall("the pump of the fountain leaks since February 2024")
-    assert any(memory.hit.timestamp < "2024" for memory in told.memories)
+    assert any(memory.hit.timestamp < "2024" for memory in told.entries)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_recall_leaves_nothing_out_for_a_time_in_the_task(fountain: Memory) -> N
     ],
 )
 def test_a_text_that_names_a_day_or_more_tells_when(text: str) -> None:
-    assert tells_when(text)
+    assert mentions_time(text)
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_a_text_that_names_a_day_or_more_tells_when(text: str) -> None:
     ],
 )
 def test_a_text_without_a_day_tells_no_time(text: str) -> None:
-    assert not tells_when(text)
+    assert not mentions_time(text)
 
 
 @pytest.fixture(scope="module")

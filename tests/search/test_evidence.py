@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pastchats_memory.search import rank
-from pastchats_memory.search.query import term
-from pastchats_memory.search.rank import emphasised, evidence, standing_out
+from pastchats_memory.search.query import weigh_term
+from pastchats_memory.search.rank import emphasize, evidence, standard_scores
 
 NUMBERS = st.floats(-5, 5, allow_nan=False).map(lambda number: round(number, 3))
 
@@ -54,21 +54,21 @@ def vectors(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def test_standing_out_equals_a_second_implementation_without_arrays(data: tuple) -> None:
     query, rows, background = data
     plainly = plainly_standing_out(query.tolist(), rows.tolist(), background.tolist())
-    assert standing_out(query, rows, background).tolist() == pytest.approx(plainly, rel=1e-6, abs=1e-9)
+    assert standard_scores(query, rows, background).tolist() == pytest.approx(plainly, rel=1e-6, abs=1e-9)
 
 
 @given(vectors(), vectors())
 def test_how_far_a_row_stands_out_does_not_depend_on_which_others_are_asked_about(data: tuple, more: tuple) -> None:
     query, rows, background = data
     others = np.resize(more[1], rows.shape)
-    together = standing_out(query, np.vstack([rows, others]), background)[: len(rows)]
-    assert together == pytest.approx(standing_out(query, rows, background))
+    together = standard_scores(query, np.vstack([rows, others]), background)[: len(rows)]
+    assert together == pytest.approx(standard_scores(query, rows, background))
 
 
 @given(vectors())
 def test_the_corpus_stands_out_from_itself_by_nothing_on_average(data: tuple) -> None:
     query, _, background = data
-    own = standing_out(query, background, background)
+    own = standard_scores(query, background, background)
     assert own.mean() == pytest.approx(0, abs=1e-9)
     assert own.std() <= 1 + 1e-9  # of the mean of two views, of which each has 1
 
@@ -77,7 +77,7 @@ def test_the_row_that_is_the_query_stands_out_the_most() -> None:
     generator = np.random.default_rng(7)
     background = generator.standard_normal((50, 8))
     rows = np.vstack([generator.standard_normal((10, 8)), background[3]])
-    assert standing_out(background[3], rows, background).argmax() == 10
+    assert standard_scores(background[3], rows, background).argmax() == 10
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_the_row_that_is_the_query_stands_out_the_most() -> None:
 )
 @pytest.mark.parametrize("query", [[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])
 def test_a_corpus_too_small_to_compare_with_still_gives_numbers(query: list, rows: list, background: list) -> None:
-    deviations = standing_out(np.array(query), np.array(rows), np.array(background))
+    deviations = standard_scores(np.array(query), np.array(rows), np.array(background))
     assert deviations.shape == (len(rows),)
     assert np.isfinite(deviations).all()
     if len(rows) == 3:
@@ -101,67 +101,71 @@ def test_a_corpus_too_small_to_compare_with_still_gives_numbers(query: list, row
 @given(st.lists(NUMBERS, max_size=8))
 def test_emphasis_keeps_the_sign_and_equals_a_power_taken_one_by_one(deviations: list[float]) -> None:
     by_one = [math.copysign(abs(z) ** rank.EMPHASIS, z) for z in deviations]
-    assert emphasised(np.array(deviations)).tolist() == pytest.approx(by_one)
+    assert emphasize(np.array(deviations)).tolist() == pytest.approx(by_one)
 
 
 def test_a_word_that_is_there_counts_by_its_bm25_and_by_being_there() -> None:
-    strong = rank.strengths(np.array([[3.0, 0.0], [0.0, 2.0]]), np.array([5.0, 0.0]))
+    strong = rank.word_strengths(np.array([[3.0, 0.0], [0.0, 2.0]]), np.array([5.0, 0.0]))
     assert strong.tolist() == [[3.0 + rank.PRESENCE * 5.0, 0.0], [0.0, 2.0]]  # the second is a function word
 
 
 def test_a_row_is_helped_by_words_that_only_the_rows_around_it_have_each_once() -> None:
     strong = np.array([[4.0, 0.0, 0.0, 1.0], [0.0, 2.0, 3.0, 2.5]])  # two words; rows 0 and 1, and two more around them
     around = np.array([[1, 3, -1], [0, 2, 3]])
-    assert rank.beside(strong, around, 1.0).tolist() == [2.5, 4.0 + 1.0]
+    assert rank.neighbour_terms(strong, around, 1.0).tolist() == [2.5, 4.0 + 1.0]
 
 
 def test_of_the_rows_around_one_that_counts_half_helps_with_half_of_what_it_has_more() -> None:
     strong = np.array([[1.0, 5.0, 2.0]])
     around = np.array([[1, 2], [0, 2]])
-    assert rank.beside(strong, around, np.array([[0.5, 1.0], [1.0, 1.0]])).tolist() == [2.0, 0.0]
-    assert rank.beside(strong, around, np.array([[0.1, 1.0], [1.0, 1.0]])).tolist() == [1.0, 0.0]
-    assert rank.nearer_beside(strong[0, :2], around, np.array([[0.5, 1.0], [1.0, 1.0]])).tolist() == [
+    assert rank.neighbour_terms(strong, around, np.array([[0.5, 1.0], [1.0, 1.0]])).tolist() == [2.0, 0.0]
+    assert rank.neighbour_terms(strong, around, np.array([[0.1, 1.0], [1.0, 1.0]])).tolist() == [1.0, 0.0]
+    assert rank.neighbour_similarity(strong[0, :2], around, np.array([[0.5, 1.0], [1.0, 1.0]])).tolist() == [
         2.0,
         0.0,
     ]
 
 
 def test_a_row_with_nothing_around_it_is_helped_by_nothing() -> None:
-    assert rank.beside(np.array([[4.0]]), np.array([[-1]]), 1.0).tolist() == [0.0]
-    assert rank.beside(np.array([[4.0]]), np.empty((1, 0), dtype=np.int64), 1.0).tolist() == [0.0]
-    assert rank.beside(np.empty((0, 2)), np.array([[1], [0]]), 1.0).tolist() == [0.0, 0.0]
+    assert rank.neighbour_terms(np.array([[4.0]]), np.array([[-1]]), 1.0).tolist() == [0.0]
+    assert rank.neighbour_terms(np.array([[4.0]]), np.empty((1, 0), dtype=np.int64), 1.0).tolist() == [0.0]
+    assert rank.neighbour_terms(np.empty((0, 2)), np.array([[1], [0]]), 1.0).tolist() == [0.0, 0.0]
 
 
 def test_what_is_said_at_the_time_named_counts_whole_and_less_the_farther_from_it() -> None:
-    found = rank.timeliness(np.array([0.0, 30.0, 60.0, -3.0, -np.inf]))
+    found = rank.time_decay(np.array([0.0, 30.0, 60.0, -3.0, -np.inf]))
     assert found.tolist() == pytest.approx([1.0, math.exp(-1), math.exp(-2), math.exp(-1), 0.0])
 
 
 def test_a_conversation_counts_by_its_best_rows_and_fewer_of_them_count_less() -> None:
     own = np.array([9.0, 1.0, 6.0, 3.0, 6.0])
-    mean = rank.of_conversation(own, np.array([0, 0, 0, 0, 1]))
+    mean = rank.conversation_evidence(own, np.array([0, 0, 0, 0, 1]))
     assert mean.tolist() == pytest.approx([6.0, 6.0, 6.0, 6.0, 2.0])
-    assert rank.of_conversation(np.empty(0), np.empty(0, dtype=np.int64)).tolist() == []
+    assert rank.conversation_evidence(np.empty(0), np.empty(0, dtype=np.int64)).tolist() == []
 
 
 def test_the_same_deviations_mean_more_where_the_nearest_row_stands_out_beyond_chance() -> None:
     by_chance = math.sqrt(2 * math.log(1000))
-    assert rank.meant(np.array([by_chance, 1.0]), 1000).tolist() == pytest.approx([by_chance**rank.EMPHASIS, 1.0])
-    assert rank.meant(np.array([2 * by_chance, 1.0]), 1000)[1] == pytest.approx(2**rank.SURPRISE)
-    assert rank.meant(np.array([by_chance, 1.0]), 100_000)[1] < 1.0
+    assert rank.semantic_evidence(np.array([by_chance, 1.0]), 1000).tolist() == pytest.approx(
+        [by_chance**rank.EMPHASIS, 1.0]
+    )
+    assert rank.semantic_evidence(np.array([2 * by_chance, 1.0]), 1000)[1] == pytest.approx(2**rank.SURPRISE)
+    assert rank.semantic_evidence(np.array([by_chance, 1.0]), 100_000)[1] < 1.0
 
 
 @pytest.mark.parametrize("searched", [0, 1, 2, 3])
 def test_in_a_corpus_of_a_row_or_none_nothing_is_divided_by_nothing(searched: int) -> None:
-    assert np.isfinite(rank.meant(np.array([1.0]), searched)).all()
-    assert rank.meant(np.empty(0), searched).tolist() == []
-    assert rank.meant(np.array([-1.0, -2.0]), searched).tolist() == [0.0, 0.0]
+    assert np.isfinite(rank.semantic_evidence(np.array([1.0]), searched)).all()
+    assert rank.semantic_evidence(np.empty(0), searched).tolist() == []
+    assert rank.semantic_evidence(np.array([-1.0, -2.0]), searched).tolist() == [0.0, 0.0]
 
 
 def test_a_row_is_helped_by_how_much_nearer_the_best_row_around_it_is() -> None:
     around = np.array([[1, 3, -1], [0, 2, -1], [0, 1, 4]])  # of rows 3 and 4 nothing is known
-    assert rank.nearer_beside(np.array([1.0, 4.0, 2.0]), around, np.ones((3, 3))).tolist() == [3.0, 0.0, 2.0]
-    assert rank.nearer_beside(np.array([1.0]), np.empty((1, 0), dtype=np.int64), np.empty((1, 0))).tolist() == [0.0]
+    assert rank.neighbour_similarity(np.array([1.0, 4.0, 2.0]), around, np.ones((3, 3))).tolist() == [3.0, 0.0, 2.0]
+    assert rank.neighbour_similarity(np.array([1.0]), np.empty((1, 0), dtype=np.int64), np.empty((1, 0))).tolist() == [
+        0.0
+    ]
 
 
 SEARCHED, RARITY = 1000, 0.65
@@ -174,12 +178,12 @@ def signals(rows: int, **given: np.ndarray) -> rank.Signals:
         "weights": np.ones(1),
         "phrases": np.zeros(rows),
         "around": np.empty((rows, 0), dtype=np.int64),
-        "deviations": np.zeros(rows),
+        "standard_scores": np.zeros(rows),
         "conversations": np.arange(rows),
         "typed": np.zeros(rows),
         "named": np.zeros(rows, dtype=bool),
-        "timely": np.zeros(rows),
-        "told": np.zeros(rows, dtype=bool),
+        "time_match": np.zeros(rows),
+        "has_time": np.zeros(rows, dtype=bool),
     }
     known = {**nothing, **given}
     return rank.Signals(**{"same_role": known["around"] >= 0, **known}, searched=SEARCHED, rarity=RARITY)
@@ -192,11 +196,11 @@ def test_evidence_equals_a_sum_worked_by_hand() -> None:
         weights=np.array([1.0, 0.0]),
         phrases=np.array([0.5, 0.0]),
         around=np.array([[1], [0]]),
-        deviations=np.array([1.0, 4.0]),
+        standard_scores=np.array([1.0, 4.0]),
         conversations=np.array([0, 0]),
         typed=np.array([1.0, 0.0]),
         named=np.array([False, True]),
-        told=np.array([False, True]),
+        has_time=np.array([False, True]),
     )
     first = 2.0 + rank.PRESENCE + rank.PHRASE * 0.5
     scale = RARITY * rank.GOOD_MATCH / ((first + 1.0) / 2)
@@ -205,12 +209,12 @@ def test_evidence_equals_a_sum_worked_by_hand() -> None:
     own = [scale * first + near[0], scale * 1.0 + near[1]]
     of_both = rank.CONVERSATION * sum(own) / rank.BEST_ROWS
     by_hand = [
-        own[0] + rank.BESIDE * (scale * 1.0 + near[1] - near[0]) + of_both + rank.TYPED,
-        own[1] + rank.BESIDE * scale * (2.0 + rank.PRESENCE) + of_both + rank.NAMED + rank.TOLD,
+        own[0] + rank.NEIGHBOURS * (scale * 1.0 + near[1] - near[0]) + of_both + rank.TYPED,
+        own[1] + rank.NEIGHBOURS * scale * (2.0 + rank.PRESENCE) + of_both + rank.NAMED + rank.HAS_TIME,
     ]
     assert evidence(given, 0.5).tolist() == pytest.approx(by_hand)
-    by_hand[0] -= (1 - rank.OTHER_ROLE) * rank.BESIDE * (scale * 1.0 + near[1] - near[0])
-    by_hand[1] -= (1 - rank.OTHER_ROLE) * rank.BESIDE * scale * (2.0 + rank.PRESENCE)
+    by_hand[0] -= (1 - rank.OTHER_ROLE) * rank.NEIGHBOURS * (scale * 1.0 + near[1] - near[0])
+    by_hand[1] -= (1 - rank.OTHER_ROLE) * rank.NEIGHBOURS * scale * (2.0 + rank.PRESENCE)
     of_other_roles = given._replace(same_role=np.zeros((2, 1), dtype=bool))
     assert evidence(of_other_roles, 0.5).tolist() == pytest.approx(by_hand)
 
@@ -229,17 +233,17 @@ def test_a_lone_match_by_words_counts_before_a_row_nearer_by_three_deviations_am
 ):
     match = np.array([[1.0, 0.0]])
     for deviations, first in ((3.0, 0), (4.0, 1)):
-        both = evidence(signals(2, matches=match, deviations=np.array([0.0, deviations])), 0.5)
+        both = evidence(signals(2, matches=match, standard_scores=np.array([0.0, deviations])), 0.5)
         assert int(np.argmax(both)) == first
 
 
 def test_the_best_match_is_worth_more_the_rarer_the_two_rarest_words_of_the_question_are() -> None:
-    match = signals(2, matches=np.array([[1.0, 0.0]]), deviations=np.array([0.0, 3.0]))
+    match = signals(2, matches=np.array([[1.0, 0.0]]), standard_scores=np.array([0.0, 3.0]))
     assert np.diff([evidence(match._replace(rarity=rarity), 0.5)[0] for rarity in (0.0, 0.3, 0.9)]).min() > 0
     assert rank.rarity([0.5, 6.0, 5.0], 1000) == pytest.approx(5.5 / math.log(1000))
     assert rank.rarity([6.0], 1000) == pytest.approx(6.0 / math.log(1000))
     assert rank.rarity([], 0) == 0.0
-    assert rank.rarity([term("name", 1, 1000).weight], 1000) == pytest.approx(1, abs=0.06)
+    assert rank.rarity([weigh_term("name", 1, 1000).weight], 1000) == pytest.approx(1, abs=0.06)
 
 
 @pytest.mark.parametrize("meaning", [0.0, 0.3, 0.5, 1.0])
@@ -247,11 +251,11 @@ def test_more_of_anything_is_never_worth_less(meaning: float) -> None:
     usual = np.array([[1.0, 1.0]])
     plain = evidence(signals(2, matches=usual), meaning)[0]
     for more in (
-        signals(2, matches=usual, deviations=np.array([1.0, 0.0])),
+        signals(2, matches=usual, standard_scores=np.array([1.0, 0.0])),
         signals(2, matches=usual, typed=np.array([1.0, 0.0])),
         signals(2, matches=usual, named=np.array([True, False])),
-        signals(2, matches=usual, timely=np.array([0.5, 0.0])),
-        signals(2, matches=usual, told=np.array([True, False])),
+        signals(2, matches=usual, time_match=np.array([0.5, 0.0])),
+        signals(2, matches=usual, has_time=np.array([True, False])),
         signals(2, matches=usual, phrases=np.array([1.0, 0.0])),
         signals(2, matches=np.array([[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]), weights=np.ones(3)),
     ):
@@ -267,19 +271,17 @@ def test_words_alone_are_ordered_by_a_sum_worked_by_hand() -> None:
         around=np.array([[1], [0]]),
         conversations=np.array([0, 0]),
         typed=np.array([1.0, 0.0]),
-        told=np.array([False, True]),
+        has_time=np.array([False, True]),
     )
-    best = 2.0 + rank.ALONE_PHRASE * 0.5
-    of_both = rank.ALONE_CONVERSATION * (1.0 + 1.0 / best) / rank.BEST_ROWS
+    best = 2.0 + rank.WORDS_ONLY_PHRASE * 0.5
+    of_both = rank.WORDS_ONLY_CONVERSATION * (1.0 + 1.0 / best) / rank.BEST_ROWS
     by_hand = [
-        1.0 + rank.ALONE_BESIDE * 1.0 / best + of_both + rank.ALONE_TYPED,
-        1.0 / best + rank.ALONE_BESIDE * 2.0 / best + of_both + rank.ALONE_TOLD,
+        1.0 + rank.WORDS_ONLY_NEIGHBOURS * 1.0 / best + of_both + rank.WORDS_ONLY_TYPED,
+        1.0 / best + rank.WORDS_ONLY_NEIGHBOURS * 2.0 / best + of_both + rank.WORDS_ONLY_HAS_TIME,
     ]
-    assert rank.evidence_of_words(given).tolist() == pytest.approx(by_hand)
-    assert rank.evidence_of_words(given._replace(same_role=np.zeros((2, 1), dtype=bool))).tolist() == pytest.approx(
-        by_hand
-    )
-    assert rank.evidence_of_words(signals(2, matches=np.empty((0, 2)), weights=np.empty(0))).tolist() == [0.0, 0.0]
+    assert rank.word_evidence(given).tolist() == pytest.approx(by_hand)
+    assert rank.word_evidence(given._replace(same_role=np.zeros((2, 1), dtype=bool))).tolist() == pytest.approx(by_hand)
+    assert rank.word_evidence(signals(2, matches=np.empty((0, 2)), weights=np.empty(0))).tolist() == [0.0, 0.0]
 
 
 def test_nothing_known_of_any_row_leaves_them_equal() -> None:
@@ -300,8 +302,8 @@ def test_relevance_runs_from_0_to_1_and_more_of_anything_is_never_less(cosine: f
 
 
 def test_relevance_equals_a_curve_worked_by_hand() -> None:
-    fit = 0.5 + rank.IN_WORDS * 0.5**rank.IN_WORDS_POWER - rank.LARGER * 3
+    fit = 0.5 + rank.WORD_MATCH * 0.5**rank.WORD_MATCH_POWER - rank.SIZE_PENALTY * 3
     by_hand = 1 / (1 + math.exp(-rank.STEEPNESS * (fit - rank.MIDDLE)))
     assert rank.relevance(np.array([0.5]), np.array([0.5]), 1000).tolist() == pytest.approx([by_hand])
-    middle = rank.MIDDLE + rank.LARGER * 3
+    middle = rank.MIDDLE + rank.SIZE_PENALTY * 3
     assert rank.relevance(np.array([middle]), np.zeros(1), 1000).tolist() == pytest.approx([0.5])

@@ -9,24 +9,24 @@ from hypothesis import strategies as st
 
 from pastchats_memory.search import rank
 from pastchats_memory.search.rank import (
+    EVIDENCE,
     MEANING,
-    TOGETHER,
     WORDS,
-    balanced,
-    continued,
+    extend,
     fuse,
-    read_again,
+    list_weights,
     reciprocal_rank,
+    rerank,
 )
 
-NAMES = (WORDS, MEANING, TOGETHER)
+NAMES = (WORDS, MEANING, EVIDENCE)
 ORDERS = st.lists(st.integers(1, 12), unique=True, max_size=12)
 LISTS = st.fixed_dictionaries(dict.fromkeys(NAMES, ORDERS))
 WEIGHTS = st.fixed_dictionaries({name: st.sampled_from([0.0, 0.5, 1.0, 8.0]) for name in NAMES})
 
 
 def test_fusion_gives_the_sums_of_a_table_worked_by_hand() -> None:
-    fused = fuse({WORDS: [1, 2, 3], MEANING: [3, 4, 1], TOGETHER: [3]}, {WORDS: 1.0, MEANING: 1.0, TOGETHER: 8.0})
+    fused = fuse({WORDS: [1, 2, 3], MEANING: [3, 4, 1], EVIDENCE: [3]}, {WORDS: 1.0, MEANING: 1.0, EVIDENCE: 8.0})
     by_hand = [  # k is 10
         (3, 1 / 13 + 1 / 11 + 8 / 11),
         (1, 1 / 11 + 1 / 13),
@@ -35,9 +35,9 @@ def test_fusion_gives_the_sums_of_a_table_worked_by_hand() -> None:
     ]
     assert [row.id for row in fused] == [id_ for id_, _ in by_hand]
     assert [row.score for row in fused] == pytest.approx([score for _, score in by_hand])
-    assert fused[0].ranks == {WORDS: 3, MEANING: 1, TOGETHER: 1}
+    assert fused[0].ranks == {WORDS: 3, MEANING: 1, EVIDENCE: 1}
     assert fused[2].ranks == {WORDS: 2}
-    assert fused[0].contributions == pytest.approx({WORDS: 1 / 13, MEANING: 1 / 11, TOGETHER: 8 / 11})
+    assert fused[0].contributions == pytest.approx({WORDS: 1 / 13, MEANING: 1 / 11, EVIDENCE: 8 / 11})
 
 
 def test_the_published_constant_gives_the_published_value() -> None:
@@ -45,7 +45,7 @@ def test_the_published_constant_gives_the_published_value() -> None:
 
 
 def test_equal_scores_are_ordered_by_id() -> None:
-    assert [row.id for row in fuse({WORDS: [9], MEANING: [4], TOGETHER: [7]}, dict.fromkeys(NAMES, 1.0))] == [4, 7, 9]
+    assert [row.id for row in fuse({WORDS: [9], MEANING: [4], EVIDENCE: [7]}, dict.fromkeys(NAMES, 1.0))] == [4, 7, 9]
 
 
 def test_a_list_of_no_weight_gives_its_ranks_but_no_rows_and_no_part_of_a_score() -> None:
@@ -97,23 +97,23 @@ def test_fusion_is_sorted_by_score_and_lists_every_row_once(lists: dict, weights
 
 
 def test_the_balance_gives_the_usual_weights_in_the_middle_and_one_list_alone_at_its_ends() -> None:
-    assert balanced(0.5) == rank.WEIGHTS
-    assert balanced(0) == {WORDS: 2 * rank.WEIGHTS[WORDS], MEANING: 0, TOGETHER: 0}
-    assert balanced(1) == {WORDS: 0, MEANING: 2 * rank.WEIGHTS[MEANING], TOGETHER: 0}
+    assert list_weights(0.5) == rank.WEIGHTS
+    assert list_weights(0) == {WORDS: 2 * rank.WEIGHTS[WORDS], MEANING: 0, EVIDENCE: 0}
+    assert list_weights(1) == {WORDS: 0, MEANING: 2 * rank.WEIGHTS[MEANING], EVIDENCE: 0}
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_more_meaning_never_makes_words_weigh_more(first: float, second: float) -> None:
     less, more = sorted((first, second))
-    assert balanced(less)[WORDS] >= balanced(more)[WORDS]
-    assert balanced(less)[MEANING] <= balanced(more)[MEANING]
-    assert all(weight >= 0 for weight in balanced(less).values())
+    assert list_weights(less)[WORDS] >= list_weights(more)[WORDS]
+    assert list_weights(less)[MEANING] <= list_weights(more)[MEANING]
+    assert all(weight >= 0 for weight in list_weights(less).values())
 
 
 def test_rows_of_longer_lists_follow_the_head_below_its_last_score() -> None:
-    head = fuse({WORDS: [1, 2], MEANING: [2, 3], TOGETHER: [3, 2, 1]}, rank.WEIGHTS)
+    head = fuse({WORDS: [1, 2], MEANING: [2, 3], EVIDENCE: [3, 2, 1]}, rank.WEIGHTS)
     longer = {WORDS: [1, 2, 4, 5], MEANING: [2, 3, 6, 4]}
-    rows = continued(head, longer, rank.WEIGHTS)
+    rows = extend(head, longer, rank.WEIGHTS)
     assert rows[: len(head)] == head
     assert [row.id for row in rows[len(head) :]] == [4, 6, 5]
     assert [row.score for row in rows] == sorted((row.score for row in rows), reverse=True)
@@ -122,16 +122,16 @@ def test_rows_of_longer_lists_follow_the_head_below_its_last_score() -> None:
 
 @given(LISTS, st.sampled_from([0.0, 0.001, 0.5, 0.999, 1.0]))
 def test_scores_never_rise_where_the_head_ends(lists: dict, meaning: float) -> None:
-    weights = balanced(meaning)
-    head = fuse({WORDS: lists[WORDS][:2], MEANING: lists[MEANING][:2], TOGETHER: lists[TOGETHER][:2]}, weights)
-    rows = continued(head, {WORDS: lists[WORDS], MEANING: lists[MEANING]}, weights)
+    weights = list_weights(meaning)
+    head = fuse({WORDS: lists[WORDS][:2], MEANING: lists[MEANING][:2], EVIDENCE: lists[EVIDENCE][:2]}, weights)
+    rows = extend(head, {WORDS: lists[WORDS], MEANING: lists[MEANING]}, weights)
     assert [row.score for row in rows] == sorted((row.score for row in rows), reverse=True)
     assert len({row.id for row in rows}) == len(rows)
 
 
 def test_rows_that_were_read_again_stand_above_those_that_were_not() -> None:
     rows = fuse({WORDS: [1, 2, 3, 4, 5]}, {WORDS: 1.0})
-    again = read_again(rows, np.array([-1.0, 900.0, -900.0]))
+    again = rerank(rows, np.array([-1.0, 900.0, -900.0]))
     assert [row.id for row in again] == [2, 1, 3, 4, 5]
     assert all(row.score > 0 for row in again)
     assert [row.score for row in again] == sorted((row.score for row in again), reverse=True)

@@ -11,8 +11,8 @@ from program import Reader
 
 from pastchats_memory import Memory
 from pastchats_memory.model import RECALL_HEADING
-from pastchats_memory.search.query import asked_in
-from pastchats_memory.text.pasted import FEW_LINES, parted
+from pastchats_memory.search.query import query_text
+from pastchats_memory.text.pasted import FEW_LINES, split_paste
 
 PASTES = sorted((Path(__file__).parents[2] / "fixtures" / "pastes").glob("*.txt"))
 WITH_AN_ERROR = {
@@ -30,13 +30,13 @@ WITH_AN_ERROR = {
     "around", ["Why is the boat late?\n\n{}", "{}\nWhy is the boat late?", "Why is\n{}\n\nthe boat late?"]
 )
 def test_a_sentence_is_what_is_left_of_a_query_with_a_paste(paste: Path, around: str) -> None:
-    said = parted(around.format(paste.read_text())).said
+    said = split_paste(around.format(paste.read_text())).typed
     assert " ".join(said.replace("exit status 2", "").split()) == "Why is the boat late?"
 
 
 @pytest.mark.parametrize("paste", PASTES, ids=lambda path: path.stem)
 def test_what_went_wrong_is_taken_out_of_a_paste(paste: Path) -> None:
-    assert WITH_AN_ERROR.get(paste.stem, "") in parted(f"Why?\n{paste.read_text()}").error
+    assert WITH_AN_ERROR.get(paste.stem, "") in split_paste(f"Why?\n{paste.read_text()}").error
 
 
 @pytest.mark.parametrize(
@@ -53,51 +53,51 @@ def test_what_went_wrong_is_taken_out_of_a_paste(paste: Path) -> None:
     ],
 )  # fmt: skip
 def test_talk_stays_as_it_is(talk: str) -> None:
-    assert parted(talk).said == talk
+    assert split_paste(talk).typed == talk
 
 
 def test_a_few_lines_of_code_are_part_of_what_is_said() -> None:
     few = "\n".join(f"x{number} = read({number})" for number in range(FEW_LINES))
-    assert "x0 = read(0)" in parted(f"What do these do?\n{few}\nAnd why?").said
+    assert "x0 = read(0)" in split_paste(f"What do these do?\n{few}\nAnd why?").typed
     more = "\n".join(f"x{number} = read({number})" for number in range(FEW_LINES + 1))
-    assert "x0" not in parted(f"What do these do?\n{more}\nAnd why?").said
+    assert "x0" not in split_paste(f"What do these do?\n{more}\nAnd why?").typed
 
 
 def test_a_long_quotation_is_not_what_is_asked() -> None:
     quoted = "The ships lay still in the harbour. " * 20
-    assert parted(f'Shorten this: "{quoted}"').said == "Shorten this:"
-    assert parted('Who said "The ships lay still"?').said == 'Who said "The ships lay still"?'
+    assert split_paste(f'Shorten this: "{quoted}"').typed == "Shorten this:"
+    assert split_paste('Who said "The ships lay still"?').typed == 'Who said "The ships lay still"?'
 
 
 def test_a_line_of_data_is_a_paste_however_few_lines_it_has() -> None:
     data = '{"lot":"LOT-1","brix":19.2,"ph":3.1},' * 20
-    assert parted(f"Which lot is ripe?\n[{data}]").said == "Which lot is ripe?"
+    assert split_paste(f"Which lot is ripe?\n[{data}]").typed == "Which lot is ripe?"
 
 
 @given(st.text(alphabet=st.sampled_from(list("ab1 \t\n`~>$|\"“”'=;:{}()[].-+#@<")), max_size=300))
 def test_nothing_is_said_that_did_not_stand_there(text: str) -> None:
-    assert set(parted(text).said.split()) <= set(text.split())
+    assert set(split_paste(text).typed.split()) <= set(text.split())
 
 
 @pytest.mark.parametrize("piece", ["“", '"', "`", "```\n", "a:1", "a.A", "x ", "\n", "> \n", "if "])
 def test_a_hostile_megabyte_is_read(piece: str) -> None:
-    parted(piece * (1_000_000 // len(piece)))
+    split_paste(piece * (1_000_000 // len(piece)))
 
 
 def test_a_query_of_one_line_is_asked_as_it_is() -> None:
-    assert asked_in("MAX_IN_FLIGHT=20;") == ("MAX_IN_FLIGHT=20;", "MAX_IN_FLIGHT=20;")
+    assert query_text("MAX_IN_FLIGHT=20;") == ("MAX_IN_FLIGHT=20;", "MAX_IN_FLIGHT=20;")
 
 
 def test_a_paste_alone_is_asked_by_what_went_wrong_or_as_a_whole() -> None:
     trace = (PASTES[0].parent / "go-panic.txt").read_text()
-    assert asked_in(trace).said.endswith("panic: runtime error: index out of range [7] with length 7")
+    assert query_text(trace).typed.endswith("panic: runtime error: index out of range [7] with length 7")
     code = (PASTES[0].parent / "python-code.txt").read_text()
-    assert asked_in(code) == (code, code)
+    assert query_text(code) == (code, code)
 
 
 def test_a_block_of_ours_is_neither_looked_up_nor_embedded() -> None:
     block = f"{RECALL_HEADING}\n## 1. harbour\nAsked: where is the pilot's key?\nSource: a.jsonl:1"
-    assert asked_in(f"{block}\n\nWhy is the boat late?") == ("Why is the boat late?", "Why is the boat late?")
+    assert query_text(f"{block}\n\nWhy is the boat late?") == ("Why is the boat late?", "Why is the boat late?")
 
 
 def test_words_of_a_paste_are_found_too(demo: Reader) -> None:

@@ -8,8 +8,15 @@ from hypothesis import strategies as st
 from program import write_messages
 
 from pastchats_memory import Memory
-from pastchats_memory.search import UNREAD
-from pastchats_memory.text.identifiers import compounds, grams, identifiers, inside, is_spaceless, places
+from pastchats_memory.search import ENGLISH_ONLY
+from pastchats_memory.text.identifiers import (
+    find_compounds,
+    find_subword,
+    is_spaceless,
+    ngrams,
+    split_identifiers,
+    subword_text,
+)
 
 SAID = (
     ("user", "我们怎么重试失败的webhook请求？"),
@@ -78,7 +85,7 @@ def test_a_row_with_the_piece_is_first_whatever_is_asked_with(memory: Memory, qu
 
 @pytest.mark.parametrize("query", ["重试", "タイムアウト", "데이터베이스", "getUserBy", "41c9e0d", "11000"])
 def test_recall_tells_what_has_the_piece(memory: Memory, query: str) -> None:
-    assert FOUND[query] & {int(entry.hit.id) for entry in memory.recall(query).memories}
+    assert FOUND[query] & {int(entry.hit.id) for entry in memory.recall(query).entries}
 
 
 @pytest.mark.parametrize("query", ["div", "aws", "登录超时", "ฝน", "XyzzyFrobnicator", "🎉"])
@@ -89,7 +96,7 @@ def test_what_is_nowhere_is_not_found_in_the_middle_of_other_words(memory: Memor
 def test_a_script_that_the_model_has_not_learnt_is_searched_by_its_characters_and_it_is_said(memory: Memory) -> None:
     hits = memory.search("重试")
     assert [int(hit.id) for hit in hits] == [1, 2]
-    assert UNREAD in hits.warnings
+    assert ENGLISH_ONLY in hits.warnings
     assert memory.search("webhook retries").warnings == ()
     assert len(memory.search("重试", mode="semantic", limit=50)) == len(SAID)
     assert len(memory.search("天气", limit=50)) == len(SAID)  # which leads nowhere else
@@ -120,9 +127,9 @@ def test_a_pasted_log_in_any_script_is_answered(memory: Memory) -> None:
 
 
 def test_pieces_of_a_script_without_spaces_are_pairs_of_neighbours_and_of_others_threes() -> None:
-    assert grams("重试策略 and 日, 重试") == ["*重试*", "*试策*", "*策略*", "*日*"]
-    assert grams("ตั้งค่า") == ["*ตั้*", "*ั้ง*", "*้งค*", "*งค่*", "*ค่า*"]
-    assert grams("plain words, naïve café") == []
+    assert ngrams("重试策略 and 日, 重试") == ["*重试*", "*试策*", "*策略*", "*日*"]
+    assert ngrams("ตั้งค่า") == ["*ตั้*", "*ั้ง*", "*้งค*", "*งค่*", "*ค่า*"]
+    assert ngrams("plain words, naïve café") == []
 
 
 @pytest.mark.parametrize(
@@ -135,11 +142,14 @@ def test_pieces_of_a_script_without_spaces_are_pairs_of_neighbours_and_of_others
     ],
 )
 def test_an_identifier_is_known_by_its_parts(text: str, parts: dict[str, tuple[str, ...]]) -> None:
-    assert identifiers(text) == parts
+    assert split_identifiers(text) == parts
 
 
 def test_compounds_are_words_that_marks_hold_together() -> None:
-    assert compounds("see ingest/turns.py, next_attempt_at; don't: a - b") == ["ingest/turns.py", "next_attempt_at"]
+    assert find_compounds("see ingest/turns.py, next_attempt_at; don't: a - b") == [
+        "ingest/turns.py",
+        "next_attempt_at",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -154,7 +164,7 @@ def test_compounds_are_words_that_marks_hold_together() -> None:
     ],
 )
 def test_a_short_piece_has_to_begin_where_a_word_or_a_part_of_one_does(text: str, *, stands: bool) -> None:
-    assert bool(list(places(text, "div"))) is stands
+    assert bool(list(find_subword(text, "div"))) is stands
 
 
 def test_most_letters_decide_what_script_a_question_is_in() -> None:
@@ -165,6 +175,6 @@ def test_most_letters_decide_what_script_a_question_is_in() -> None:
 
 @given(st.text(max_size=40))
 def test_a_piece_is_found_in_its_own_text(text: str) -> None:
-    assert all(inside(gram) is not None for gram in grams(text))
-    for gram in grams(text):
-        assert list(places(text, gram[1:-1]))
+    assert all(subword_text(gram) is not None for gram in ngrams(text))
+    for gram in ngrams(text):
+        assert list(find_subword(text, gram[1:-1]))

@@ -15,7 +15,7 @@ from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.embed.tokenizer import wordpieces
 from pastchats_memory.episodes.outcome import Row, derive_outcome
 from pastchats_memory.errors import ModelUnavailable, UsageFault
-from pastchats_memory.recall import ANSWERED_WIDTH, ASKED_WIDTH
+from pastchats_memory.recall.entries import ANSWERED_WIDTH, ASKED_WIDTH
 from pastchats_memory.store import outcomes
 from pastchats_memory.tasks.edit import Change
 from pastchats_memory.text.tokens import count_tokens
@@ -86,7 +86,7 @@ def test_two_episodes_of_one_conversation_are_two_entries(memory: Memory, said: 
     )
     say(said, "c1", *turns)
     memory.index([said])
-    asked = [entry.asked for entry in memory.recall("rate limiter requests").memories]
+    asked = [entry.asked for entry in memory.recall("rate limiter requests").entries]
     assert {turns[0][1], turns[2][1]} <= set(asked)
 
 
@@ -94,7 +94,7 @@ def test_an_answer_is_shown_with_its_question_and_the_other_way_round(memory: Me
     say(said, "c1", ("user", QUESTION), ("assistant", "In a bucket of tokens that a script in Redis refills."))
     memory.index([said])
     for query in ("rate limiter count requests", "bucket of tokens refilled by Redis"):
-        first = memory.recall(query).memories[0]
+        first = memory.recall(query).entries[0]
         assert (first.asked, first.answered) == (QUESTION, "In a bucket of tokens that a script in Redis refills.")
 
 
@@ -102,19 +102,19 @@ def test_what_an_assistant_was_told_to_be_is_nothing_to_remember(memory: Memory,
     told = ("system", "You are pair programming on a rate limiter that counts requests.")
     say(said, "c1", told, ("user", QUESTION), ("assistant", "In a bucket of tokens that a script in Redis refills."))
     memory.index([said])
-    assert [one.asked for one in memory.recall("pair programming on a rate limiter").memories] == [QUESTION]
+    assert [one.asked for one in memory.recall("pair programming on a rate limiter").entries] == [QUESTION]
 
 
 def test_a_subagent_is_remembered_with_what_it_was_told_to_do(memory: Memory, said: Path) -> None:
     say(said, "c1", ("system", QUESTION), ("assistant", "In a bucket of tokens that a script in Redis refills."))
     memory.index([said])
-    first = memory.recall("rate limiter count requests").memories[0]
+    first = memory.recall("rate limiter count requests").entries[0]
     assert (first.asked, first.answered) == (QUESTION, "In a bucket of tokens that a script in Redis refills.")
 
 
 def test_a_summary_of_what_was_said_before_is_shown_as_it_stands(memory: Memory) -> None:
     memory.index([Path(__file__).parents[2] / "fixtures" / "claude-code" / "claude-code-q6.jsonl"])
-    first = memory.recall("tests moved to pytest, two fixtures share a temporary folder").memories[0]
+    first = memory.recall("tests moved to pytest, two fixtures share a temporary folder").entries[0]
     assert "two fixtures still share a temporary folder" in (first.answered or "")
 
 
@@ -122,7 +122,7 @@ def test_an_error_that_came_in_place_of_an_answer_is_shown_in_its_place(memory: 
     error = "APIError: the model tide-2 has reached its end of life and is no longer available"
     say(said, "c1", ("user", "Draw the chart of the harbour"), ("tool", error))
     memory.index([said])
-    first = memory.recall("tide-2 has reached its end of life").memories[0]
+    first = memory.recall("tide-2 has reached its end of life").entries[0]
     assert (first.asked, first.answered) == ("Draw the chart of the harbour", error)
 
 
@@ -132,7 +132,7 @@ def test_near_duplicates_are_said_once(memory: Memory, said: Path) -> None:
         say(said, f"c{number}", ("user", QUESTION), ("assistant", answer.format(end)), day=number + 1)
     say(said, "other", ("user", QUESTION), ("assistant", "A sliding window in memory will do for one process."), day=9)
     memory.index([said])
-    answers = [entry.answered or "" for entry in memory.recall(QUESTION).memories]
+    answers = [entry.answered or "" for entry in memory.recall(QUESTION).entries]
     assert sum("token bucket" in text for text in answers) == 1
     assert sum("sliding window" in text for text in answers) == 1
 
@@ -155,7 +155,7 @@ def test_what_is_recalled_has_the_snippets_that_a_search_shows(memory: Memory, s
 
 def test_no_more_entries_are_said_than_asked_for(demo_memory: Memory) -> None:
     for limit in (1, 2, 5):
-        assert len(demo_memory.recall("webhook retries", budget=9000, limit=limit).memories) == limit
+        assert len(demo_memory.recall("webhook retries", budget=9000, limit=limit).entries) == limit
 
 
 # --- order ------------------------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ def test_of_one_conversation_the_turn_that_fits_best_stands_for_it_however_late_
 def test_the_current_project_wins_near_ties_and_is_marked(twice: Memory, here: str) -> None:
     block = twice.recall(QUESTION, current_project=here)
     assert block.hits[0].source_project == here
-    assert [entry.is_current for entry in block.memories][:2] == [True, False]
+    assert [entry.is_current for entry in block.entries][:2] == [True, False]
     assert f"## 1. {here} (this project) · " in block.text
     assert block.text.count("(this project)") == 1
 
@@ -234,7 +234,7 @@ def test_entries_far_below_the_best_one_are_left_out_however_many_were_asked_for
 
 
 def test_a_name_that_was_never_said_is_not_recalled(demo_memory: Memory) -> None:
-    assert demo_memory.recall("frobnicate_widget_42").memories == ()
+    assert demo_memory.recall("frobnicate_widget_42").entries == ()
 
 
 def test_without_a_model_recall_speaks_where_the_words_of_the_question_are_known(demo_memory: Memory) -> None:
@@ -243,14 +243,14 @@ def test_without_a_model_recall_speaks_where_the_words_of_the_question_are_known
             raise ModelUnavailable("the packaged model cannot be loaded", "Reinstall pastchats-memory.")
 
     bare = Memory(demo_memory._database, Lost())  # noqa: SLF001 - no public way to lose a model
-    assert bare.recall("build webhook retries").memories
-    assert bare.recall("best restaurants in Lisbon").memories == ()
+    assert bare.recall("build webhook retries").entries
+    assert bare.recall("best restaurants in Lisbon").entries == ()
     assert "by words alone" in bare.recall("best restaurants in Lisbon").warnings[0]
 
 
 def test_an_empty_memory_is_silent(memory: Memory) -> None:
     block = memory.recall("anything at all")
-    assert (block.memories, NOTHING in block.text) == ((), True)
+    assert (block.entries, NOTHING in block.text) == ((), True)
 
 
 # --- budget -----------------------------------------------------------------------------------------------------------
@@ -263,13 +263,13 @@ def test_a_block_is_never_over_its_budget_and_says_what_it_costs(demo: Reader, b
         block = opened.recall(query, budget=budget)
     assert block.tokens == count_tokens(block.text, wordpieces) <= budget
     assert all(f"id {hit.id}" in block.text for hit in block.hits)
-    for entry in block.memories:
+    for entry in block.entries:
         assert len(entry.asked or "") <= ASKED_WIDTH
         assert len(entry.answered or "") <= ANSWERED_WIDTH
 
 
 def test_ten_times_the_budget_says_more_entries(demo_memory: Memory) -> None:
-    few, many = (demo_memory.recall("build webhook retries", budget=budget).memories for budget in (300, 3000))
+    few, many = (demo_memory.recall("build webhook retries", budget=budget).entries for budget in (300, 3000))
     assert 0 < len(few) < len(many)
 
 
@@ -286,7 +286,7 @@ def test_a_small_budget_still_names_the_best_memory(demo: Reader) -> None:
 
 def test_shortened_excerpts_are_parts_of_what_was_said(demo_memory: Memory) -> None:
     for budget in (180, 200, 230, 260, 350):
-        for entry in demo_memory.recall("build webhook retries", budget=budget).memories:
+        for entry in demo_memory.recall("build webhook retries", budget=budget).entries:
             whole = " ".join(item.content for item in demo_memory.show(entry.hit.id, neighbours=12))
             for part in (entry.asked, entry.answered):
                 assert part is None or part.strip("…") in whole
@@ -302,7 +302,7 @@ def test_the_last_entry_is_cut_no_further_than_the_budget_asks(memory: Memory, s
 
 def test_a_budget_that_holds_no_entry_says_that_there_are_some(demo_memory: Memory) -> None:
     block = demo_memory.recall("build webhook retries", budget=60)
-    assert (block.memories, TOO_SMALL.format(least=block.least) in block.text) == ((), True)
+    assert (block.entries, TOO_SMALL.format(least=block.least) in block.text) == ((), True)
     assert demo_memory.recall("build webhook retries", budget=1).text == ""
 
 
@@ -332,7 +332,7 @@ def test_an_entry_says_how_its_episode_ended_and_by_what_that_is_known(memory: M
         memory, said, ANSWERED, ("tool", "$ pytest -q\n12 passed in 0.81s"), ("assistant", "It counts per user.")
     )
     assert "Outcome: worked (12 passed in 0.81s)\n" in text
-    assert [memory_.outcome.verdict for memory_ in memory.recall(QUESTION).memories] == ["worked"]
+    assert [memory_.outcome.verdict for memory_ in memory.recall(QUESTION).entries] == ["worked"]
 
 
 def test_a_signal_that_is_wrong_too_often_is_not_said(memory: Memory, said: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pastchats_memory import Memory
-from pastchats_memory.model import Recollection
+from pastchats_memory.model import RecallEntry
 
 UPLOAD = "Uploading a photo of a tulip to the garden gallery is refused with 413, please fix it."
 EDIT = ("tool", "$ sed -i s/1m/8m/ nginx.conf\n")
@@ -40,8 +40,8 @@ def index(memory: Memory, folder: Path, *conversations: tuple[tuple[str, str], .
     memory.index([folder])
 
 
-def entries(memory: Memory, query: str = "tulip photo upload refused 413") -> tuple[Recollection, ...]:
-    return memory.recall(query, 3000).memories
+def entries(memory: Memory, query: str = "tulip photo upload refused 413") -> tuple[RecallEntry, ...]:
+    return memory.recall(query, 3000).entries
 
 
 def test_words_that_only_judge_the_answer_before_get_no_entry_beside_it(memory: Memory, tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_an_episode_has_one_time_and_one_source_whichever_turn_of_it_matched(mem
     index(memory, tmp_path / "said", (("user", UPLOAD), EDIT, TRIED, ("user", "works, thanks")))
     asked = memory.recall("uploading a photo of a tulip to the garden gallery is refused")
     answered = memory.recall("raised the limit for photos of the gallery to 8 MB")
-    assert [block.memories[0].hit.role for block in (asked, answered)] == ["user", "assistant"]
+    assert [block.entries[0].hit.role for block in (asked, answered)] == ["user", "assistant"]
     for block in (asked, answered):
         assert re.search(r"^## 1\. garden · 2026-05-01 \d\d:00$", block.text, re.MULTILINE)
         assert re.search(r"^Source: .*c1\.jsonl:1 \(turn 0\) · id 1\b", block.text, re.MULTILINE)
@@ -142,10 +142,10 @@ def test_an_episode_has_one_time_and_one_source_whichever_turn_of_it_matched(mem
 def test_the_budget_that_would_do_is_told_and_does(memory: Memory, tmp_path: Path, budget: int) -> None:
     index(memory, tmp_path / "said", (("user", UPLOAD), EDIT, TRIED))
     small = memory.recall("tulip photo upload refused 413", budget)
-    assert small.memories == ()
+    assert small.entries == ()
     assert budget == 1 or f"a budget of {small.least} would hold one" in small.text
     enough = memory.recall("tulip photo upload refused 413", small.least)
-    assert (len(enough.memories), enough.least) == (1, 0)
+    assert (len(enough.entries), enough.least) == (1, 0)
 
 
 def test_a_budget_without_room_for_a_word_does_not_say_that_nothing_was_found(program, tmp_path: Path) -> None:

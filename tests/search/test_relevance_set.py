@@ -178,7 +178,7 @@ def test_rows_in_a_script_that_the_model_never_learnt_do_not_stand_among_what_an
 
 
 def test_recall_says_nothing_to_questions_without_an_answer(demo_memory: Memory) -> None:
-    spoken = [question for question in NOTHING if demo_memory.recall(question).memories]
+    spoken = [question for question in NOTHING if demo_memory.recall(question).entries]
     assert spoken == []
 
 

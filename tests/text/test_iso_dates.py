@@ -6,7 +6,7 @@ from datetime import UTC
 
 import pytest
 
-from pastchats_memory.text.dates import moment
+from pastchats_memory.text.timestamps import parse_bound
 
 
 @pytest.mark.parametrize(
@@ -24,5 +24,5 @@ from pastchats_memory.text.dates import moment
 def test_a_day_an_hour_a_minute_or_a_second_is_meant_whole_in_the_basic_form_too(
     text: str, first: str, last: str
 ) -> None:
-    assert moment(text, is_end=False, zone=UTC) == first
-    assert moment(text, is_end=True, zone=UTC) == last
+    assert parse_bound(text, is_end=False, zone=UTC) == first
+    assert parse_bound(text, is_end=True, zone=UTC) == last

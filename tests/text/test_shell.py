@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pastchats_memory.text.shell import check_of, ends_badly, is_editor, is_look, is_shell
+from pastchats_memory.text.shell import classify_check, hides_failure, is_editor, is_read_only, is_shell
 
 
 @pytest.mark.parametrize(
@@ -24,8 +24,8 @@ from pastchats_memory.text.shell import check_of, ends_badly, is_editor, is_look
     ],
 )
 def test_an_output_that_ends_in_a_failure_is_known_though_a_pipe_hides_the_code(output: str) -> None:
-    assert ends_badly("./run.sh | tail -3", output)
-    assert not ends_badly("./run.sh", output), "its own exit code tells"
+    assert hides_failure("./run.sh | tail -3", output)
+    assert not hides_failure("./run.sh", output), "its own exit code tells"
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_an_output_that_ends_in_a_failure_is_known_though_a_pipe_hides_the_code(
     ["", "412", "404 rows copied", "status: 200", "HTTP/1.1 200 OK", "rc=0", "[main 1f0a2bc] Catch the TypeError", "failed=0", "0 errors"],
 )  # fmt: skip
 def test_numbers_and_words_of_failure_in_an_output_are_none(output: str) -> None:
-    assert not ends_badly("./run.sh | tail -3", output)
+    assert not hides_failure("./run.sh | tail -3", output)
 
 
 def test_a_command_that_tells_about_itself_or_sets_the_work_aside_checks_nothing() -> None:
@@ -44,13 +44,13 @@ def test_a_command_that_tells_about_itself_or_sets_the_work_aside_checks_nothing
         "pytest --collect-only -q",
         "git stash && pytest -q; git stash pop",
     ):
-        assert check_of(command, "1 failed, 4 passed in 0.1s") is None, command
+        assert classify_check(command, "1 failed, 4 passed in 0.1s") is None, command
     for command in (
         "pytest --cov=shop --config-file a.ini",
         "node --version && npm test",
         "git stash pop && pytest -q",
     ):
-        assert check_of(command) == "test", command
+        assert classify_check(command) == "test", command
 
 
 def test_a_command_that_only_asks_how_things_are_is_a_look() -> None:
@@ -61,7 +61,7 @@ def test_a_command_that_only_asks_how_things_are_is_a_look() -> None:
         "npm ls && cat package.json",
         "rg -o 'a|b' notes.md | grep -E 'bean|thyme|sag…",
     ):
-        assert is_look(command), command
+        assert is_read_only(command), command
     for command in (
         "kubectl apply -f web.yaml",
         "gh pr merge 12",
@@ -70,7 +70,7 @@ def test_a_command_that_only_asks_how_things_are_is_a_look() -> None:
         "cd app\nmake deploy",
         "rg 'a|b' notes.md | xargs rm 'bean|thy…",
     ):
-        assert not is_look(command), command
+        assert not is_read_only(command), command
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_tool_that_changes_something_else_or_nothing_is_no_editor(tool: str) -
                 r"""grep -E '"(lint|test)"' package.json | head; echo "== a && \"b\" || c" d"""],
 )  # fmt: skip
 def test_commands_that_only_look_are_known(command: str) -> None:
-    assert is_look(command)
+    assert is_read_only(command)
 
 
 @pytest.mark.parametrize(
@@ -123,4 +123,4 @@ def test_commands_that_only_look_are_known(command: str) -> None:
                 "git branch -D old", "git branch new", "git remote add origin /srv/shop.git", "sort -u a -o a", "Get-Item a | Remove-Item", "sed -n -i 1,9p a.py"],
 )  # fmt: skip
 def test_commands_that_do_something_are_known(command: str) -> None:
-    assert not is_look(command)
+    assert not is_read_only(command)

@@ -77,7 +77,7 @@ from pastchats_memory.episodes.outcome.feedback import (
 )
 from pastchats_memory.episodes.outcome.phrases import Phrases
 from pastchats_memory.episodes.outcome.requests import is_greeting, is_inquiry, is_question
-from pastchats_memory.text.shell import check_of, is_look, is_shell
+from pastchats_memory.text.shell import classify_check, is_read_only, is_shell
 
 __all__ = ["RULES", "Evidence", "Outcome", "Row", "Rule", "Verdict", "derive_outcome"]
 
@@ -198,7 +198,7 @@ def _find_interruption(episode: Episode) -> tuple[Evidence, ...]:
         return ()
     if _is_stopped(episode):
         return quote_line(text, place, len(text) - 1)
-    is_inspection = text.startswith("$ ") and is_look(_command_of(last))
+    is_inspection = text.startswith("$ ") and is_read_only(_command_of(last))
     if last.role == "tool" and last.kind == "error" and not is_inspection:
         return quote_line(text, place, max(0, len(text) - 1 - MAX_QUOTATION // 2))
     ending = text[-MAX_SHORT_ANSWER:] if last.role == "tool" else text if len(text) <= OPENING else ""
@@ -265,7 +265,7 @@ def fails_command(episode: Episode) -> tuple[Evidence, ...]:
         return ()
     place, row = failed[0]
     text = get_last_answer(episode)[1]
-    if _WANTED_REFUSAL.search(episode.request) or check_of(_command_of(row)):
+    if _WANTED_REFUSAL.search(episode.request) or classify_check(_command_of(row)):
         return ()
     if len(text) > MAX_SHORT_ANSWER or _EXPECTED_FAILURE.search(text[:OPENING]):
         return ()
@@ -403,7 +403,7 @@ def _ends_in_error(episode: Episode) -> bool:
 def _fails_after(episode: Episode, place: int) -> bool:
     """Return whether a changing command failed after the place for good."""
     results = episode.tool_results()
-    failed = (at for at, row in results if row.kind == "error" and not is_look(_command_of(row)))
+    failed = (at for at, row in results if row.kind == "error" and not is_read_only(_command_of(row)))
     return any(at > place and not episode.is_repaired(at) for at in failed)
 
 
@@ -411,7 +411,7 @@ def _fails_after(episode: Episode, place: int) -> bool:
 def _find_last_failure(episode: Episode) -> tuple[tuple[int, Row], ...]:
     """Return the last changing command, if it failed and no work follows."""
     commands = ((at, row) for at, row in episode.tool_results() if row.content.startswith("$ "))
-    found = next(((at, row) for at, row in commands if not is_look(_command_of(row))), None)
+    found = next(((at, row) for at, row in commands if not is_read_only(_command_of(row))), None)
     if found is None or found[1].kind != "error" or not _has_no_edit_after(episode, found[0]):
         return ()
     step = episode.find_step(found[0])
@@ -425,7 +425,7 @@ def _command_of(row: Row) -> str:
 def _changes_something(label: str) -> bool:
     """Return whether a call changes something, judged by its name and command."""
     tool, _, subject = label.partition(" ")
-    return is_edit(label) or (is_shell(tool) and not is_look(subject) and "--abort" not in subject)
+    return is_edit(label) or (is_shell(tool) and not is_read_only(subject) and "--abort" not in subject)
 
 
 def _quote_error(row: Row, place: int) -> tuple[Evidence]:

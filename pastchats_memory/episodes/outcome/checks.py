@@ -20,7 +20,7 @@ from pastchats_memory.episodes.outcome.episode import (
     cached,
     quote_line,
 )
-from pastchats_memory.text.shell import NO_SUCH_COMMAND, Family, check_of
+from pastchats_memory.text.shell import NO_SUCH_COMMAND, Family, classify_check
 
 _RED = Pattern(
     r"""
@@ -175,7 +175,7 @@ def _trim_brackets(line: str) -> str:
 def _read_check(place: int, row: Row) -> Check | None:
     heading, _, output = row.content.partition("\n")
     command = heading.removeprefix("$ ")
-    family = check_of(command if heading.startswith("$ ") else "", output)
+    family = classify_check(command if heading.startswith("$ ") else "", output)
     result = read_check_output(output[-MAX_SCANNED:])
     has_no_tests = family == "test" and _NO_TESTS.search(output) and not _SOME_TESTS.search(output)
     if family is None or has_no_tests or _NEVER_RAN.search(output) or (result is None and _STARTED.search(output)):
@@ -219,7 +219,7 @@ def has_running_check(episode: Episode) -> bool:
     started = [
         step
         for step, label in episode.steps()
-        if _IN_BACKGROUND.search(label.rstrip(") ")) and check_of(label.partition(" ")[2])
+        if _IN_BACKGROUND.search(label.rstrip(") ")) and classify_check(label.partition(" ")[2])
     ]
     return bool(started) and not any(
         episode.find_step(check.place) >= started[-1] for check in standing_checks(episode)

@@ -10,7 +10,7 @@ from functools import cached_property, wraps
 from typing import TypeVar, cast
 
 from pastchats_memory.model import EMPTY, Metadata
-from pastchats_memory.text.shell import wanted
+from pastchats_memory.text.shell import find_instruction
 
 MAX_QUOTATION = 120
 """Characters."""
@@ -292,7 +292,7 @@ def strip_client_commands(message: str) -> str:
     while found := CLIENT_COMMANDS.match(text) or TRIAL_COMMANDS.match(text):
         trial = found[0] if TRIAL_COMMANDS.match(found[0]) else trial
         text = text[found.end() :]
-    return _FILE_LINE.sub("", wanted(text.strip() or trial.strip()), count=1)
+    return _FILE_LINE.sub("", find_instruction(text.strip() or trial.strip()), count=1)
 
 
 def first_sentence(text: str) -> str:

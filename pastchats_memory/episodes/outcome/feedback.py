@@ -28,7 +28,7 @@ from pastchats_memory.episodes.outcome.episode import (
 )
 from pastchats_memory.episodes.outcome.phrases import Phrases
 from pastchats_memory.episodes.outcome.requests import is_inquiry, is_request, starts_with_request
-from pastchats_memory.text.shell import wanted
+from pastchats_memory.text.shell import find_instruction
 
 MAX_AGREEMENT_WORDS = 20
 """A longer yes begins something else."""
@@ -346,8 +346,8 @@ def repeats_request(episode: Episode) -> tuple[Evidence, ...]:
     if requests_input(episode) and _ADD_FILE.match(episode.next_message):
         return ()
     messages = (turn.content for turn in episode.turns if turn.role == "user")
-    prompts = [wanted(message) for message in messages if not TRIAL_COMMANDS.match(message)]
-    for text in filter(None, (strip_client_commands(episode.next_message), wanted(episode.next_message))):
+    prompts = [find_instruction(message) for message in messages if not TRIAL_COMMANDS.match(message)]
+    for text in filter(None, (strip_client_commands(episode.next_message), find_instruction(episode.next_message))):
         if any(_is_same_prompt(prompt, text) for prompt in prompts):
             return quote_line(text, len(episode.turns))
     return _repeats_error(episode)

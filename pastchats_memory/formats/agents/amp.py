@@ -19,7 +19,7 @@ from pastchats_memory.formats.base.session import (
 )
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, number_of, text_of
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
-from pastchats_memory.text.dates import iso_utc, to_the_minute
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 FORMAT = "amp"
 VERSION = 5

@@ -22,7 +22,7 @@ from pastchats_memory.formats.base.session import (
 from pastchats_memory.formats.base.sibling_files import is_sibling
 from pastchats_memory.formats.base.source import BadJson, Json, SourceFile, list_of, mapping_of, parse_json, text_of
 from pastchats_memory.formats.base.tools import ToolResult
-from pastchats_memory.text.dates import iso_utc, to_the_minute
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 FORMAT = "continue"
 VERSION = 6

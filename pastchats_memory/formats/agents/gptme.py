@@ -18,7 +18,7 @@ from pastchats_memory.formats.base.sibling_files import read_sibling
 from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.thoughts import without_thoughts
 from pastchats_memory.formats.base.tools import ToolResult
-from pastchats_memory.text.dates import LOCAL, iso_utc
+from pastchats_memory.text.timestamps import LOCAL, iso_utc
 
 FORMAT = "gptme"
 VERSION = 2

@@ -36,7 +36,7 @@ from pastchats_memory.formats.base.source import (
 )
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed
 from pastchats_memory.model import Unreadable
-from pastchats_memory.text.dates import LOCAL, iso_utc
+from pastchats_memory.text.timestamps import LOCAL, iso_utc
 
 FORMAT = "openhands"
 VERSION = 3

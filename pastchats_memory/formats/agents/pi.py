@@ -26,7 +26,7 @@ from pastchats_memory.formats.base.session import (
 from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, number_of, text_of
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.formats.base.tree import BranchTree
-from pastchats_memory.text.dates import iso_utc, to_the_minute
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 FORMAT = "pi"
 VERSION = 8

@@ -11,7 +11,7 @@ from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.source import Json, Record, SourceFile, mapping_of, text_of
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.clean import clean
-from pastchats_memory.text.dates import iso_utc
+from pastchats_memory.text.timestamps import iso_utc
 
 FORMAT = "prompt-history"
 VERSION = 1

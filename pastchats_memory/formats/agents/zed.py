@@ -27,7 +27,7 @@ from pastchats_memory.formats.base.source import (
 )
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.model import Unreadable
-from pastchats_memory.text.dates import iso_utc, to_the_minute
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 FORMAT = "zed"
 VERSION = 6

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from pastchats_memory.formats.base.source import Json
-from pastchats_memory.text.clean import beginning
+from pastchats_memory.text.truncate import keep_head
 
 MOST_FRONT_MATTER = 400
 MOST_KEYS = 100
@@ -67,7 +67,7 @@ def _value(block: Sequence[str]) -> str | list[str]:
     if first.startswith("[") and first.endswith("]"):
         return [text for item in first[1:-1].split(",") if (text := _scalar(item))]
     if first in (">", "|", ">-", "|-", ">+", "|+", ""):
-        return beginning("\n".join(line.strip() for line in rest), LONGEST_VALUE)
+        return keep_head("\n".join(line.strip() for line in rest), LONGEST_VALUE)
     return _scalar("\n".join((first, *rest)))
 
 
@@ -76,7 +76,7 @@ def _scalar(text: str) -> str:
     quoted = len(text) > 1 and text[0] in "\"'" and text[-1] == text[0]
     if not quoted:
         text = text.partition(" #")[0].rstrip()
-    return "" if text in ("null", "~") else beginning(text.strip("\"'") if quoted else text, LONGEST_VALUE)
+    return "" if text in ("null", "~") else keep_head(text.strip("\"'") if quoted else text, LONGEST_VALUE)
 
 
 def in_code(lines: Sequence[str], cuts: Sequence[int] = ()) -> list[bool]:

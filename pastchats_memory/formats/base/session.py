@@ -38,8 +38,8 @@ from pastchats_memory.formats.base.tools import (
 )
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.clean import IMAGE, clean
-from pastchats_memory.text.dates import iso_utc, to_the_minute
 from pastchats_memory.text.shell import is_editor
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 # Turns in the making, in the order in which they were begun: some grow over several lines, some learn later how they ended.
 

@@ -345,7 +345,7 @@ class SourceFile:
     ) -> Iterator[_Told | Unreadable]:
         """What `telling` makes of the database, up to where it is damaged. Raises OSError."""
         try:
-            with foreign_sqlite.opened(self.path) as database:
+            with foreign_sqlite.open_foreign(self.path) as database:
                 yield from builder(database)
                 if left_out := database.left_out:
                     yield Unreadable(str(self.path), 0, left_out)

@@ -13,8 +13,9 @@ import orjson
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.questions import Questions, is_question_tool, parse_answers, parse_questions
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, text_of
-from pastchats_memory.text.clean import beginning, clean, ending
-from pastchats_memory.text.shell import check_of, ends_badly, is_look
+from pastchats_memory.text.clean import clean
+from pastchats_memory.text.shell import classify_check, hides_failure, is_read_only
+from pastchats_memory.text.truncate import keep_head, keep_tail
 
 LABEL_LENGTH = 120
 COMMAND_LENGTH = 240
@@ -110,8 +111,8 @@ def _shell_text(value: object) -> str:
 
 
 def _shorten_label(text: str) -> str:
-    line = " ".join(clean(beginning(text, 2 * LABEL_LENGTH)).split())
-    return line if len(line) <= LABEL_LENGTH else beginning(line, LABEL_LENGTH - 1) + "…"
+    line = " ".join(clean(keep_head(text, 2 * LABEL_LENGTH)).split())
+    return line if len(line) <= LABEL_LENGTH else keep_head(line, LABEL_LENGTH - 1) + "…"
 
 
 def text_of_result(content: object) -> str:
@@ -179,7 +180,7 @@ def notable_result(
     failed = has_failed(call, output, dialect)
     if not failed and not failed_before and not is_check:
         return None
-    if not text and output.failed and (output.exit_code is None or is_look(call.command)):
+    if not text and output.failed and (output.exit_code is None or is_read_only(call.command)):
         return None
     code = f"Exit code {output.exit_code}\n" if output.failed and output.exit_code is not None else ""
     return "tool", "error" if failed else "result", f"{_heading(call)}\n{code}{cut_middle(text)}".rstrip()
@@ -192,25 +193,27 @@ def _reason_of_refusal(text: str, dialect: Dialect) -> str | None:
 
 def has_failed(call: ToolCall, output: ToolResult, dialect: Dialect = COMMON) -> bool:
     """Return whether a call failed: by its client, or by the end of its output where a pipe hides the exit code."""
-    if output.failed or not call.command or is_look(call.command):
+    if output.failed or not call.command or is_read_only(call.command):
         return output.failed
     text = clean(output.text).strip()
-    return not _is_check(call, text, dialect) and ends_badly(call.command, text)
+    return not _is_check(call, text, dialect) and hides_failure(call.command, text)
 
 
 def _is_check(call: ToolCall, text: str, dialect: Dialect) -> bool:
-    return (bool(call.command) or call.label.startswith(dialect.polling)) and check_of(call.command, text) is not None
+    return (bool(call.command) or call.label.startswith(dialect.polling)) and classify_check(
+        call.command, text
+    ) is not None
 
 
 def _heading(call: ToolCall) -> str:
     if not call.command:
         return call.label
     command = call.command
-    return f"$ {command}" if len(command) <= COMMAND_LENGTH else f"$ {beginning(command, COMMAND_LENGTH)}…"
+    return f"$ {command}" if len(command) <= COMMAND_LENGTH else f"$ {keep_head(command, COMMAND_LENGTH)}…"
 
 
 def cut_middle(text: str) -> str:
     """Return a text, or the head and the tail of a long one."""
     if len(text) <= HEAD_LENGTH + TAIL_LENGTH:
         return text
-    return f"{beginning(text, HEAD_LENGTH).rstrip()}\n[…]\n{ending(text, TAIL_LENGTH).lstrip()}"
+    return f"{keep_head(text, HEAD_LENGTH).rstrip()}\n[…]\n{keep_tail(text, TAIL_LENGTH).lstrip()}"

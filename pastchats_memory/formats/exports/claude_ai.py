@@ -10,8 +10,10 @@ from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
-from pastchats_memory.text.clean import IMAGE, conversation_hash, shortened
-from pastchats_memory.text.dates import iso_utc, to_the_minute
+from pastchats_memory.text.clean import IMAGE
+from pastchats_memory.text.hashes import conversation_hash
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
+from pastchats_memory.text.truncate import truncate_middle
 
 SHOWN_TYPES = ("text", "voice_note")
 ROLES = {"human": "user", "assistant": "assistant"}
@@ -57,7 +59,9 @@ class ClaudeAi(ConversationExport):
         """Add the words of a user, with a part of each paste, which is kept as an attachment."""
         attachments = [mapping_of(item) for item in list_of(message.fields.get("attachments"))]
         files = [mapping_of(item) for item in list_of(message.fields.get("files"))]
-        pasted = [shortened(text) for each in attachments if (text := text_of(each.get("extracted_content")).strip())]
+        pasted = [
+            truncate_middle(text) for each in attachments if (text := text_of(each.get("extracted_content")).strip())
+        ]
         names = [name for item in (*attachments, *files) if (name := text_of(item.get("file_name")))]
         words = "\n\n".join([message.text, *pasted]).strip() or (IMAGE if files else "")
         builder.add_turn("user", "prompt", words, at, attachments=names)
@@ -129,7 +133,7 @@ def _add_call(builder: SessionBuilder, block: Json, at: Position) -> None:
 
 def _add_document(builder: SessionBuilder, title: str, text: str, at: Position) -> None:
     if text.strip():
-        builder.add_turn("tool", "result", f"{title}\n\n{shortened(text.strip())}".strip(), at)
+        builder.add_turn("tool", "result", f"{title}\n\n{truncate_middle(text.strip())}".strip(), at)
 
 
 _READER = ClaudeAi()

@@ -10,8 +10,8 @@ from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tools import parse_result
-from pastchats_memory.text.clean import conversation_hash
-from pastchats_memory.text.dates import iso_utc, to_the_minute
+from pastchats_memory.text.hashes import conversation_hash
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 THOUGHTS, ANSWER = ":::thinking", "\n:::"
 """The beginning of a model's thoughts, and the line before the text of its answer."""

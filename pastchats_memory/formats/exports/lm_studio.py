@@ -12,7 +12,7 @@ from pastchats_memory.formats.base.session import Position, SessionBuilder, Sess
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of, value_of
 from pastchats_memory.formats.base.thoughts import without_thoughts
 from pastchats_memory.formats.base.tools import parse_result
-from pastchats_memory.text.dates import iso_utc, to_the_minute
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 SUFFIX = ".conversation"
 SYSTEM_PROMPT = "llm.prediction.systemPrompt"

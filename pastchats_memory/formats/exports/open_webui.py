@@ -22,8 +22,8 @@ from pastchats_memory.formats.base.source import (
 )
 from pastchats_memory.formats.base.tools import parse_result
 from pastchats_memory.model import Unreadable
-from pastchats_memory.text.clean import conversation_hash
-from pastchats_memory.text.dates import iso_utc, to_the_minute
+from pastchats_memory.text.hashes import conversation_hash
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 COLUMNS = ("id", "title", "chat", "created_at", "user_id")
 SHARED = "shared-"

@@ -14,7 +14,7 @@ from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapp
 from pastchats_memory.formats.base.thoughts import without_thoughts
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.registry import any_dialect
-from pastchats_memory.text.clean import conversation_hash
+from pastchats_memory.text.hashes import conversation_hash
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 KEYS = frozenset({

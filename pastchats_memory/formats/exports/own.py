@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.model import EXPORT, Origin, Place, Task, Turn, Unreadable
-from pastchats_memory.text.dates import iso_utc
+from pastchats_memory.text.timestamps import iso_utc
 
 FORMAT = "export"
 VERSION = 1

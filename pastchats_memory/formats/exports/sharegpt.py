@@ -18,7 +18,7 @@ from pastchats_memory.formats.base.source import (
 from pastchats_memory.formats.base.thoughts import without_thoughts
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.registry import any_dialect
-from pastchats_memory.text.clean import conversation_hash
+from pastchats_memory.text.hashes import conversation_hash
 
 _NAMES = {
     "user": "human user",

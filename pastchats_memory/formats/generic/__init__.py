@@ -47,8 +47,9 @@ from pastchats_memory.formats.generic.key_map import FIELDS, KeyMap, list_record
 from pastchats_memory.formats.generic.message import Message, are_exchanges, parse_message
 from pastchats_memory.formats.generic.roles import SIDES, roles_of_names
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.text.clean import conversation_hash, shortened
-from pastchats_memory.text.dates import to_the_minute
+from pastchats_memory.text.hashes import conversation_hash
+from pastchats_memory.text.timestamps import to_the_minute
+from pastchats_memory.text.truncate import truncate_middle
 
 MAPPED, KNOWN_ROLES, NAMES_ONLY = 60, 50, 20
 """Confidences: the records fit the user's map, known roles, speakers with names alone."""
@@ -367,7 +368,7 @@ def _build_turn(message: Message, context: Context, facts: ListFacts, *, line: i
     about = {"title": context.title, "model": context.model}
     return Turn(
         role=role,
-        content=shortened(message.text) if role == "tool" else message.text,
+        content=truncate_middle(message.text) if role == "tool" else message.text,
         line=line,
         conversation_id=message.conversation_id or facts.conversation_of(message, context.conversation_id),
         timestamp=message.timestamp or to_the_minute(context.timestamp),

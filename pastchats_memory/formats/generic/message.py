@@ -28,7 +28,7 @@ from pastchats_memory.formats.generic.roles import (
 )
 from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.text.clean import IMAGE, clean
-from pastchats_memory.text.dates import iso_utc
+from pastchats_memory.text.timestamps import iso_utc
 
 FEW_KEYS = 2
 """An object with at most so many keys may hold a message under any of them."""

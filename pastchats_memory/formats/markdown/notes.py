@@ -17,8 +17,8 @@ from pastchats_memory.formats.base.locations import NOTE_FOLDER_DEPTH
 from pastchats_memory.formats.base.markdown import FrontMatter, front_matter
 from pastchats_memory.formats.base.source import MARKDOWN_SUFFIXES, Json, SourceFile
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.text.clean import beginning
-from pastchats_memory.text.dates import LOCAL, date_in_path, iso_utc
+from pastchats_memory.text.timestamps import LOCAL, date_in_path, iso_utc
+from pastchats_memory.text.truncate import keep_head
 
 FORMAT = "notes"
 VERSION = 4
@@ -86,7 +86,7 @@ def _framed(text: str, about: Json) -> str:
     title = _on_one_line(about.get("title", ""))
     is_said = title.lower() in (line.strip("# ").lower() for line in text.split("\n"))
     foot = "\n".join(f"{key}: {_on_one_line(value)}" for key, value in about.items() if key != "title")
-    return "\n\n".join(piece for piece in ("" if is_said else title, text, beginning(foot, LONGEST_FOOT)) if piece)
+    return "\n\n".join(piece for piece in ("" if is_said else title, text, keep_head(foot, LONGEST_FOOT)) if piece)
 
 
 def _on_one_line(value: object) -> str:

@@ -14,7 +14,7 @@ from pastchats_memory.formats.base.markdown import front_matter, in_code
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.model import Task, Turn, Unreadable
-from pastchats_memory.text.clean import conversation_hash
+from pastchats_memory.text.hashes import conversation_hash
 
 FORMAT = "perplexity"
 VERSION = 2

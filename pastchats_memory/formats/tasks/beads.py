@@ -8,7 +8,7 @@ from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tasks import folder_of_project, joined, names_of, titled
 from pastchats_memory.model import Comment, Task, TaskLink, Unreadable, priority_of, status_of, type_of
-from pastchats_memory.text.dates import iso_utc
+from pastchats_memory.text.timestamps import iso_utc
 
 FORMAT = "beads"
 VERSION = 1

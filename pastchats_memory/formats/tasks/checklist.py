@@ -13,7 +13,7 @@ from pastchats_memory.formats.base.sibling_files import EVENTS, is_sibling, reco
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tasks import folder_of_project, is_template, short_hash, titled
 from pastchats_memory.model import Task, TaskLink, Unreadable
-from pastchats_memory.text.dates import LOCAL, iso_utc
+from pastchats_memory.text.timestamps import LOCAL, iso_utc
 
 FORMAT = "checklist"
 VERSION = 4

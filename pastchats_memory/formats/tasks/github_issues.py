@@ -9,7 +9,7 @@ from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.source import Json, Places, Record, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tasks import folder_of_project, names_of, titled, word_of
 from pastchats_memory.model import Comment, Task, Unreadable, priority_of, type_of
-from pastchats_memory.text.dates import iso_utc
+from pastchats_memory.text.timestamps import iso_utc
 
 FORMAT = "github-issues"
 VERSION = 4

@@ -21,7 +21,7 @@ from pastchats_memory.model import (
     status_of,
     type_of,
 )
-from pastchats_memory.text.dates import LOCAL, iso_utc
+from pastchats_memory.text.timestamps import LOCAL, iso_utc
 
 FORMAT = "issue-files"
 VERSION = 4

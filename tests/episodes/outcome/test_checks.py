@@ -7,7 +7,7 @@ from one_episode import verdict
 
 from pastchats_memory.episodes.outcome import Row
 from pastchats_memory.episodes.outcome.checks import read_check_output
-from pastchats_memory.text.shell import check_of
+from pastchats_memory.text.shell import classify_check
 
 GREEN = [
     "============================== 12 passed in 0.81s ==============================",
@@ -205,12 +205,12 @@ def test_a_command_is_known_by_what_it_checks_and_naming_a_runner_is_not_running
     commands: list[str], family: str | None
 ) -> None:
     for command in commands:
-        assert check_of(command) == family, command
+        assert classify_check(command) == family, command
 
 
 def test_what_a_command_writes_is_found_however_long_it_is() -> None:
     for piece in ("\n", "sh "):
-        assert check_of(f"cat <<a\n{piece * 300_000}") is None
+        assert classify_check(f"cat <<a\n{piece * 300_000}") is None
 
 
 def test_text_within_a_command_is_not_run() -> None:
@@ -224,8 +224,8 @@ def test_text_within_a_command_is_not_run() -> None:
         "cat > check.sh <<'EOF'\nset -e\npytest -q\nEOF",
         'echo "next; make test"',
     ):
-        assert check_of(command) is None, command
+        assert classify_check(command) is None, command
     for command in ("bash -lc 'cd web && npm test --silent'", "ssh ci <<'EOF'\npytest -q\nEOF", 'pytest -m "not slow"',
                     'git commit -m "Fix; mend" && pytest', "cat > a.py <<EOF\nx = 1\nEOF\npytest -q",
                     "grep -c x <<<text\npytest -q"):  # fmt: skip
-        assert check_of(command) == "test", command
+        assert classify_check(command) == "test", command

@@ -19,8 +19,8 @@ from pastchats_memory.formats.base.session import PendingTurn
 from pastchats_memory.formats.base.source import NotText, SourceFile, list_of
 from pastchats_memory.formats.base.tools import cut_middle
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.text.clean import conversation_hash
-from pastchats_memory.text.dates import LOCAL, iso_utc, to_the_minute
+from pastchats_memory.text.hashes import conversation_hash
+from pastchats_memory.text.timestamps import LOCAL, iso_utc, to_the_minute
 
 # The lines of an aider chat history, told apart: headings of sessions, prompts, notices, answers.
 

@@ -20,8 +20,9 @@ from pastchats_memory.formats.agents.claude_code.records import (
 )
 from pastchats_memory.formats.base.checkpoint import RECENT, CannotResume, digest
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
-from pastchats_memory.text.clean import beginning, clean
-from pastchats_memory.text.dates import iso_utc
+from pastchats_memory.text.clean import clean
+from pastchats_memory.text.timestamps import iso_utc
+from pastchats_memory.text.truncate import keep_head
 
 # Going on in a Claude Code transcript that has grown: what must be known of the lines before, as small JSON.
 #
@@ -254,7 +255,7 @@ class Overview:
 
     def _add_title(self, record: Json) -> None:
         key, rank = TITLES.get(text_of(record.get("type")), ("", 0))
-        title = beginning(" ".join(clean(text_of(record.get(key))).split()), TITLE_LENGTH)
+        title = keep_head(" ".join(clean(text_of(record.get(key))).split()), TITLE_LENGTH)
         session = text_of(record.get("sessionId"))
         if not session and hash(text_of(record.get("leafUuid"))) in self._owner:
             # a summary names the session of its leaf, which is mostly another file's

@@ -33,7 +33,7 @@ from pastchats_memory.formats.base.tools import (
     parse_result,
 )
 from pastchats_memory.model import Task, Turn, Unreadable
-from pastchats_memory.text.dates import iso_utc
+from pastchats_memory.text.timestamps import iso_utc
 
 TYPES = frozenset({
     "user", "assistant", "system", "summary", "progress", "attachment", "queue-operation", "file-history-snapshot",

@@ -37,7 +37,7 @@ from pastchats_memory.formats.base.source import (
 from pastchats_memory.formats.base.tags import span, without_spans
 from pastchats_memory.formats.base.tools import ToolResult, parse_result, text_of_result
 from pastchats_memory.model import Unreadable
-from pastchats_memory.text.dates import iso_utc
+from pastchats_memory.text.timestamps import iso_utc
 
 # What Cline sent to the model: Anthropic messages, in which almost everything in the user's role is a program's.
 #

@@ -36,7 +36,7 @@ from pastchats_memory.formats.base.tools import (
 )
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.clean import IMAGE
-from pastchats_memory.text.dates import iso_utc
+from pastchats_memory.text.timestamps import iso_utc
 
 BURST = timedelta(seconds=1)
 """A replay is written in one go, milliseconds between its lines; what a person does next takes longer."""

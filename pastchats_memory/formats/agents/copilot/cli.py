@@ -16,7 +16,7 @@ from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_
 from pastchats_memory.formats.base.tags import without_rim
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.model import Task, Turn, Unreadable
-from pastchats_memory.text.dates import LOCAL, handwritten, iso_utc, to_the_minute
+from pastchats_memory.text.timestamps import LOCAL, iso_utc, parse_handwritten, to_the_minute
 
 KINDS = ("session", "user", "assistant", "tool", "system", "subagent", "hook", "skill")
 """What stands before the dot in an event's type."""
@@ -151,7 +151,7 @@ def read_share(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
     lines = source.text.split("\n")
     facts = {fact[1]: fact[2] for line in lines[:20] if (fact := _FACT.match(line))}
     told = facts.get("Started", "")
-    began = handwritten(told) or iso_utc(told[:_DAY], LOCAL)
+    began = parse_handwritten(told) or iso_utc(told[:_DAY], LOCAL)
     builder = SessionBuilder(SessionInfo(facts.get("Session ID"), started=to_the_minute(began)), DIALECT)
     for section in _sections(lines):
         at = Position(section.line, _moment(began, section.since))

@@ -21,8 +21,8 @@ from pastchats_memory.formats.base.source import (
 )
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.model import Unreadable
-from pastchats_memory.text.clean import conversation_hash
-from pastchats_memory.text.dates import iso_utc, to_the_minute
+from pastchats_memory.text.hashes import conversation_hash
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 # A VS Code chat session kept as a log of changes: `{"kind": 0…3, "k": path, "v": value, "i": index}` a line.
 

@@ -39,7 +39,7 @@ from pastchats_memory.formats.base.source import (
 from pastchats_memory.formats.base.tags import without_rim
 from pastchats_memory.formats.base.tools import ToolResult, parse_result, text_of_result
 from pastchats_memory.model import Unreadable
-from pastchats_memory.text.dates import iso_utc, to_the_minute
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 # `store.db`, in which Cursor's command line keeps a conversation: messages by their hash, and a root that lists them.
 

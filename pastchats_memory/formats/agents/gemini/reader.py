@@ -44,7 +44,7 @@ from pastchats_memory.formats.base.source import (
     text_of,
 )
 from pastchats_memory.model import Unreadable
-from pastchats_memory.text.dates import iso_utc, to_the_minute
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 # A Gemini CLI session as a list of changes, whether it is one document or a log, and which messages outlived them.
 

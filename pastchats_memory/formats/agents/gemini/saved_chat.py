@@ -34,8 +34,8 @@ from pastchats_memory.formats.base.source import (
     text_of,
 )
 from pastchats_memory.model import Unreadable
-from pastchats_memory.text.clean import conversation_hash
-from pastchats_memory.text.dates import LOCAL, iso_utc
+from pastchats_memory.text.hashes import conversation_hash
+from pastchats_memory.text.timestamps import LOCAL, iso_utc
 
 HISTORY = "history"
 """The key of the messages in a checkpoint; older ones and shared ones are nothing but their list."""

@@ -12,7 +12,7 @@ from pastchats_memory.formats.base.tags import REMINDERS, without_spans
 from pastchats_memory.formats.base.tools import ToolResult, parse_call
 from pastchats_memory.model import Task, Turn
 from pastchats_memory.text.clean import IMAGE
-from pastchats_memory.text.dates import iso_utc
+from pastchats_memory.text.timestamps import iso_utc
 
 MESSAGE_PREFIX = "msg_"
 UNTITLED = ("New session - ", "Child session - ")

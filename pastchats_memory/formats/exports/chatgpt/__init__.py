@@ -28,8 +28,8 @@ from pastchats_memory.formats.base.source import (
 )
 from pastchats_memory.formats.exports.chatgpt.message import parse_message
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.text.clean import conversation_hash
-from pastchats_memory.text.dates import iso_utc, to_the_minute
+from pastchats_memory.text.hashes import conversation_hash
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 UNIQUE_LENGTH = 16
 """Characters of an id from which on it is unique in every export."""

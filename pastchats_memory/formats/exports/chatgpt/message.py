@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from pastchats_memory.formats.base.agent_spellings import CHATGPT_HIDDEN_TYPES
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, parse_json, text_of
-from pastchats_memory.text.clean import IMAGE, clean, shortened
-from pastchats_memory.text.dates import iso_utc
+from pastchats_memory.text.clean import IMAGE, clean
+from pastchats_memory.text.timestamps import iso_utc
+from pastchats_memory.text.truncate import truncate_middle
 
 MEMORY = "bio"
 CANVAS = "canmore.create_textdoc"
@@ -81,10 +82,10 @@ def _classify(author: str, content_type: str, recipient: str, text: str, message
     if author == "user":
         return "user", "prompt", text
     if content_type == "system_error":
-        return "tool", "error", shortened(text)
+        return "tool", "error", truncate_middle(text)
     if author == "tool":
         failed = content_type == "execution_output" and _ERROR.search(text)
-        return "tool", "error", shortened(text) if failed else ""
+        return "tool", "error", truncate_middle(text) if failed else ""
     if author == "system":
         return "system", "prompt", "" if message.get("weight") == 0 else text
     if recipient in EVERYONE:
@@ -96,7 +97,7 @@ def _format_document(call: str) -> str:
     """Return the document that a call wrote to a canvas: it is the answer, and stands nowhere else."""
     fields = mapping_of(parse_json(call))
     text = text_of(fields.get("content"))
-    return shortened(f"{text_of(fields.get('name'))}\n\n{text}".strip()) if text else ""
+    return truncate_middle(f"{text_of(fields.get('name'))}\n\n{text}".strip()) if text else ""
 
 
 def _texts(content: Json) -> list[str]:

@@ -26,7 +26,7 @@ from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.exports.llm.database import read_rows
 from pastchats_memory.formats.exports.llm.printed import is_printed_log, parse_entries
 from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.text.clean import shortened
+from pastchats_memory.text.truncate import truncate_middle
 
 FORMAT = "llm-logs"
 VERSION = 4
@@ -121,7 +121,7 @@ class _Conversations:
         self._results(row)
         attached = [mapping_of(item) for item in list_of(row.get("attachments"))]
         pieces = [text_of(mapping_of(item).get("content")) for item in list_of(row.get("prompt_fragments"))]
-        words = "\n\n".join([text_of(row.get("prompt")), *(shortened(piece) for piece in pieces)]).strip()
+        words = "\n\n".join([text_of(row.get("prompt")), *(truncate_middle(piece) for piece in pieces)]).strip()
         builder.add_prompt(words, at("prompt"), sum(text_of(item.get("type")).startswith("image") for item in attached))
         model = text_of(row.get("resolved_model")) or text_of(row.get("model"))
         builder.add_answer(text_of(row.get("response")), at("response"), model)

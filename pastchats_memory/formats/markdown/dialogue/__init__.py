@@ -24,8 +24,8 @@ from pastchats_memory.formats.markdown.dialogue.parts import ParsedPart, has_too
 from pastchats_memory.formats.markdown.dialogue.tool_sections import in_exported_code, is_result_heading
 from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.model import Task, Turn, Unreadable
-from pastchats_memory.text.clean import conversation_hash
-from pastchats_memory.text.dates import LOCAL, MOMENT, date_in_path, handwritten, iso_utc, to_the_minute
+from pastchats_memory.text.hashes import conversation_hash
+from pastchats_memory.text.timestamps import LOCAL, MOMENT, date_in_path, iso_utc, parse_handwritten, to_the_minute
 
 FORMAT = "markdown"
 VERSION = 20
@@ -277,7 +277,7 @@ class _Dialogue:
     def started(self) -> str | None:
         """The time that the facts tell, else the first day named above the first marker, else the one in the path."""
         dates = (value for key in DATE_KEYS if isinstance(value := self.facts.get(key), str))
-        told = next((moment for date in dates if (moment := handwritten(date))), None)
+        told = next((moment for date in dates if (moment := parse_handwritten(date))), None)
         above = self._lines[self._front.lines : self.markers[0].place if self.markers else 0]
         days = (day[0] for line in above if "xported" not in line and (day := _DAY.search(line)))
         return (
@@ -357,7 +357,7 @@ def _keep_locked_levels(markers: list[RoleMarker]) -> list[RoleMarker]:
 def _parse_stamp(line: str) -> str | None:
     """The time that a line consists of."""
     found = _STAMP.match(line.strip())
-    return handwritten(found[1]) if found else None
+    return parse_handwritten(found[1]) if found else None
 
 
 def _parse_sent_line(found: re.Match[str] | None) -> str | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pastchats_memory.text.dates import LOCAL, MOMENT, iso_utc
+from pastchats_memory.text.timestamps import LOCAL, MOMENT, iso_utc
 
 NAMES = {
     "user": "user human you me usuario usuário utilisateur utente benutzer nutzer gebruiker пользователь 用户 用戶 使用者 ユーザー 사용자 người nguoi du vous você användare bruger bruker käyttäjä uživatel użytkownik utilizator felhasználó kullanıcı pengguna користувач χρήστης المستخدم کاربر משתמש",

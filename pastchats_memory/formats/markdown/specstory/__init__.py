@@ -30,8 +30,8 @@ from pastchats_memory.formats.markdown.specstory.folds import (
 )
 from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.model import Task, Turn, Unreadable
-from pastchats_memory.text.clean import conversation_hash
-from pastchats_memory.text.dates import LOCAL, MOMENT, handwritten, iso_utc, to_the_minute
+from pastchats_memory.text.hashes import conversation_hash
+from pastchats_memory.text.timestamps import LOCAL, MOMENT, iso_utc, parse_handwritten, to_the_minute
 
 FORMAT = "specstory"
 VERSION = 12
@@ -172,7 +172,7 @@ def _parse_part(role: re.Match[str], place: int, end: int) -> _Part:
 
 def _parse_title_time(text: str) -> str | None:
     """The time of a heading: ISO, or as Americans write it."""
-    return handwritten(text) if _MOMENT.match(text) or _AMERICAN.match(text) else None
+    return parse_handwritten(text) if _MOMENT.match(text) or _AMERICAN.match(text) else None
 
 
 def _read_turns(

@@ -27,7 +27,7 @@ from pastchats_memory.formats.base.tools import (
 )
 from pastchats_memory.formats.markdown.specstory.folds import Summary, parse_summary
 from pastchats_memory.formats.registry import any_dialect
-from pastchats_memory.text.shell import is_editor, is_look, is_shell, says_failure
+from pastchats_memory.text.shell import is_editor, is_read_only, is_shell, reports_failure
 
 SHELLS = ("bash", "sh", "shell", "zsh")
 SHOWING = ("write", "read", "search")
@@ -137,7 +137,7 @@ def parse_fold(block: Sequence[str], name: str = "") -> ParsedFold:
     if is_editor(name) and not _has_subject(inputs) and (written := _WRITTEN.search(output.text)):
         inputs["path"] = written[1] or written[2]
     call = parse_call(name, inputs, any_dialect())
-    if name.startswith(NO_CODE) and not is_look(call.command) and says_failure(_PROMPT.sub("", output.text)):
+    if name.startswith(NO_CODE) and not is_read_only(call.command) and reports_failure(_PROMPT.sub("", output.text)):
         output = replace(output, failed=True)
     return ParsedFold(
         call, output, _parse_replies(fold.outside) if is_question_tool(name, any_dialect().question_tools) else ""

@@ -17,7 +17,7 @@ from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.markdown.terminal.boxes import has_boxes, replace_boxes
 from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.model import Task, Turn, Unreadable
-from pastchats_memory.text.clean import conversation_hash
+from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.shell import is_shell
 
 FORMAT = "scrollback"

@@ -1,0 +1,69 @@
+"""Estimate how long a run will take, from a few of its files and texts."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from pastchats_memory.embed import Embedder
+from pastchats_memory.ingest.changes import Plan
+from pastchats_memory.store import sources
+from pastchats_memory.store.atomic_file import is_alive
+from pastchats_memory.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """An estimate of a run."""
+
+    files: int
+    turns: int
+    """Turns to embed."""
+    seconds: float
+    other_runs: tuple[int, ...] = ()
+    """Process ids of other runs on the same database."""
+
+
+LEAST_BYTES = 2_000_000
+"""Bytes below which a run ends before an estimate would."""
+MOST_FILES = 10
+LARGEST = 1_000_000
+"""Bytes of the largest file that is read for the estimate."""
+MOST_TEXTS = 24
+BYTES_A_TURN = 3000
+"""Bytes of a turn if every file is too large to read: those of agents' sessions, tool results included."""
+
+
+def estimate(embedder: Embedder, todo: Sequence[Plan], texts_of: Callable[[Plan], Iterable[str]]) -> Forecast:
+    """Estimate a run; a short one is not measured. Raises ModelUnavailable.
+
+    Args:
+        embedder: the embedder whose speed is measured.
+        todo: the files to read.
+        texts_of: returns the texts of a file's turns.
+    """
+    new = [plan for plan in todo if plan.state is None or plan.state.size < plan.candidate.size]
+    total = sum(plan.candidate.size - (plan.state.size if plan.state else 0) for plan in new)
+    if total < LEAST_BYTES:
+        return Forecast(len(todo), 0, 0.0)
+    small = [plan for plan in new if plan.candidate.size <= LARGEST]
+    sample = small[:: max(1, len(small) // MOST_FILES)][:MOST_FILES]
+    texts = [text for plan in sample for text in texts_of(plan)]
+    turns = total / BYTES_A_TURN
+    if texts:
+        turns = total * len(texts) / sum(plan.candidate.size for plan in sample)
+    timed = texts[:: max(1, len(texts) // MOST_TEXTS)][:MOST_TEXTS] or ["How long will it take?"]
+    start = time.perf_counter()
+    for _ in embedder.embed(timed):
+        pass
+    return Forecast(len(todo), round(turns), turns * (time.perf_counter() - start) / len(timed))
+
+
+def other_runs(database: Database) -> tuple[int, ...]:
+    """Return the ids of other processes that write to the database now.
+
+    Raises StoreFault.
+    """
+    return tuple(pid for pid in sources.running_processes(database) if pid != os.getpid() and is_alive(pid))

@@ -1,0 +1,150 @@
+"""Turn the turns of a file into rows: identify each turn, then redact it.
+
+The identity is made of the text before redaction, so better redaction rules make no second row.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from pastchats_memory.formats.base.format import Format
+from pastchats_memory.formats.base.source import SourceFile
+from pastchats_memory.ingest.identity import Identities, project_of
+from pastchats_memory.ingest.open_file import OpenFile
+from pastchats_memory.ingest.options import IndexOptions
+from pastchats_memory.ingest.read import is_wanted, read_turns
+from pastchats_memory.model import Origin, Prompt, Turn, utf8
+from pastchats_memory.redact import redact, redact_json, redact_path, redact_split
+from pastchats_memory.store import sources
+from pastchats_memory.store.database import Database
+from pastchats_memory.text.hashes import text_hash
+
+
+@dataclass(frozen=True, slots=True)
+class IdentifiedTurn:
+    """A turn with its project, place in the conversation, and hashes."""
+
+    turn: Turn
+    project: str
+    index: int
+    hashes: tuple[str, str | None]
+    """Those of `Identities.of`."""
+
+    def with_content(self, content: str) -> IdentifiedTurn:
+        """Return the same turn with another text."""
+        return replace(self, turn=self.turn._replace(content=content))
+
+
+def read_rows(
+    database: Database, source: SourceFile, format_: Format, file: OpenFile, options: IndexOptions
+) -> Iterator[Prompt]:
+    """Read, clean, identify and redact the turns of a file.
+
+    Turns of excluded projects are left out.
+
+    Raises:
+        CannotResume: before the first row, if the file does not continue what was read of it.
+    """
+    name = file.plan.candidate.name
+    before: IdentifiedTurn | None = None
+    for identified in _identify(database, source, format_, file, options):
+        if identified.turn.origin is not None:
+            yield build_exported_row(identified.turn, identified.turn.origin, file.plan.project)
+            continue
+        current = identified
+        if before is not None:
+            before, current = redact_split_secret(before, current)
+            yield build_row(before.turn, name, before.project, before.index, format_.name, before.hashes)
+        before = current
+    if before is not None:
+        yield build_row(before.turn, name, before.project, before.index, format_.name, before.hashes)
+
+
+def _identify(
+    database: Database, source: SourceFile, format_: Format, file: OpenFile, options: IndexOptions
+) -> Iterator[IdentifiedTurn]:
+    """Yield the wanted turns of a file with their identity.
+
+    Turns of an export keep the identity that it has.
+    """
+    name = file.plan.candidate.name
+    identities = Identities(utf8(source.path.name), copies=format_.is_specific)
+    if source.resumed is not None and (resume := sources.reading_state(database, name)) is not None:
+        file.is_resumed = True
+        file.places.update(dict(json.loads(resume)["places"]))
+        identities.stands_before = lambda content_hash, line: sources.occurs_before(database, name, content_hash, line)
+    for turn in read_turns(source, format_, file, options):
+        project = file.plan.project or project_of(turn, source.path)
+        if not is_wanted(turn, project, options):
+            file.is_opted_out = True
+        elif turn.origin is not None:
+            yield IdentifiedTurn(turn, project, turn.origin.turn_index, turn.origin.hashes)
+        else:
+            index = file.places[turn.conversation_id]
+            file.places[turn.conversation_id] += 1
+            yield IdentifiedTurn(turn, project, index, identities.of(turn))
+
+
+def redact_split_secret(before: IdentifiedTurn, after: IdentifiedTurn) -> tuple[IdentifiedTurn, IdentifiedTurn]:
+    """Redact a secret that begins in one turn and ends in the next.
+
+    A stream may cut a secret so.
+    """
+    if before.turn.conversation_id != after.turn.conversation_id:
+        return before, after
+    redacted = redact_split(before.turn.content, after.turn.content)
+    return (before, after) if redacted is None else (before.with_content(redacted[0]), after.with_content(redacted[1]))
+
+
+def build_row(
+    turn: Turn, source_path: str, project: str, turn_index: int, format_: str, hashes: tuple[str, str | None]
+) -> Prompt:
+    """Return the redacted row of a turn."""
+    safe = _redact(turn)
+    metadata = {**redact_json(turn.metadata), "format": format_, "branch": turn.branch, "kind": turn.kind}
+    metadata |= {} if safe.native_id is None else {"native_id": safe.native_id}
+    return Prompt(
+        source_path=source_path,
+        project=_redact_name(project),
+        turn_index=turn_index,
+        turn=safe,
+        content_hash=hashes[0],
+        echo_hash=hashes[1],
+        text_hash=text_hash(safe.content),
+        metadata=metadata,
+    )
+
+
+def build_exported_row(turn: Turn, origin: Origin, project: str | None) -> Prompt:
+    """Return the row of an exported turn: its stored identity, redacted anew."""
+    safe = _redact(turn)
+    places = tuple(place._replace(path=redact_path(place.path)) for place in origin.places)
+    return Prompt(
+        source_path=redact_path(origin.source_path),
+        project=_redact_name(project or turn.project or ""),
+        turn_index=origin.turn_index,
+        turn=safe._replace(origin=origin._replace(places=places)),
+        content_hash=origin.hashes[0],
+        echo_hash=origin.hashes[1],
+        text_hash=text_hash(safe.content),
+        metadata=redact_json(dict(turn.metadata)),
+    )
+
+
+def _redact(turn: Turn) -> Turn:
+    return turn._replace(
+        role=_redact_name(turn.role),
+        content=redact(turn.content).text,
+        conversation_id=None if turn.conversation_id is None else _redact_name(turn.conversation_id),
+        native_id=None if turn.native_id is None else redact(turn.native_id).text,
+        cwd=None if turn.cwd is None else redact_path(turn.cwd),
+    )
+
+
+@lru_cache(maxsize=64)
+def _redact_name(text: str) -> str:
+    """Redact a role, project or conversation, which many turns share."""
+    return redact(text).text

@@ -1,0 +1,100 @@
+"""Fit the best hits for a question into a token budget.
+
+Each item is an excerpt with its id and source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.model import Context, ContextItem, Hit
+from pastchats_memory.text.display import format_time, one_line, quote
+from pastchats_memory.text.excerpt import excerpt
+from pastchats_memory.views.text import format_citation
+
+MOST_ITEMS = 5
+EXCERPT_WIDTH = 200
+"""Characters of an item's text; `show` prints all of it."""
+SHARES = (1.0, 0.5, 0.25, 0.0)
+"""Shares of that width that are tried until an item fits; 0 leaves its line with id and status."""
+HEADING = "# Context"
+NOTHING_RELEVANT = "Nothing relevant was found in earlier conversations, notes or tasks."
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRequest:
+    """Limits of a context. Raises UsageFault for a limit that leaves nothing."""
+
+    budget: int = 1500
+    limit: int = MOST_ITEMS
+    width: int = EXCERPT_WIDTH
+
+    def __post_init__(self) -> None:
+        if self.budget < 1 or self.limit < 1 or self.width < 1:
+            raise UsageFault("budget, limit and excerpt start at 1", "Leave them out for the usual ones.")
+
+
+def build_context(
+    hits: Sequence[Hit], weights: Mapping[str, float], request: ContextRequest, count_tokens: Callable[[str], int]
+) -> Context:
+    """Return the context of as many hits as fit, best first.
+
+    The first that does not fit is shortened, or ends the context.
+
+    Args:
+        hits: best first.
+        weights: weights of the question's words, around which excerpts are cut.
+        request: the limits.
+        count_tokens: counts the tokens of a text.
+    """
+    items: list[ContextItem] = []
+    for hit in hits[: request.limit]:
+        fitted = next(
+            (
+                item
+                for item in _shorten(hit, weights, request.width)
+                if count_tokens(format_context([*items, item])) <= request.budget
+            ),
+            None,
+        )
+        if fitted is None:
+            break
+        items.append(fitted)
+    text = format_context(items)
+    tokens = count_tokens(text)
+    if tokens > request.budget:
+        text, tokens = "", 0
+    return Context(tuple(items), text, tokens)
+
+
+def _shorten(hit: Hit, weights: Mapping[str, float], width: int) -> Iterator[ContextItem]:
+    for share in SHARES:
+        letters = int(width * share)
+        yield ContextItem(hit, " ".join(excerpt(hit.content, weights, letters).split()) if letters else "")
+
+
+def format_context(items: Sequence[ContextItem]) -> str:
+    """Return the context as Markdown: its entries, then the sources by id."""
+    if not items:
+        return f"{HEADING}\n\n{NOTHING_RELEVANT}\n"
+    entries = "".join(_format_item(place, item) for place, item in enumerate(items, start=1))
+    sources = "".join(f"- [{one_line(item.hit.id)}] {format_citation(item.hit)}\n" for item in items)
+    return f"{HEADING}\n\n{entries}\nSources:\n{sources}"
+
+
+def _format_item(place: int, item: ContextItem) -> str:
+    hit = item.hit
+    similarity = "" if hit.similarity is None else f"similarity: {max(0.0, hit.similarity):.0%}"
+    kind = hit.role if hit.type == "prompt" else hit.type
+    task = () if hit.task is None else (hit.task.status, one_line(hit.task.title)[:80])
+    facts = (
+        f"[{one_line(hit.id)}] {kind}",
+        *task,
+        one_line(hit.source_project),
+        format_time(hit.timestamp),
+        similarity,
+    )
+    line = f"{place}. {' · '.join(fact for fact in facts if fact)}\n"
+    return f"{line}{quote(item.excerpt)}\n" if item.excerpt else line

@@ -1,0 +1,33 @@
+"""A checked recall request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.recall.selection import LEAST_RELEVANCE
+from pastchats_memory.search.request import Request
+
+
+@dataclass(frozen=True, slots=True)
+class RecallRequest:
+    """What to recall, and how long the block may be.
+
+    Raises UsageFault for a budget below one token.
+    """
+
+    search: Request
+    budget: int = 1500
+    """Tokens of the whole block."""
+    current_project: str | None = None
+    """The caller's project, which wins near ties."""
+    exclude_conversation: str | None = None
+    """The conversation under way, which needs no recall."""
+    exclude_items: frozenset[str] = frozenset()
+    """Ids of items that the caller already has; their episodes are left out."""
+    least_relevance: float = LEAST_RELEVANCE
+    """Relevance that the best hit must have; otherwise the block is empty."""
+
+    def __post_init__(self) -> None:
+        if self.budget < 1:
+            raise UsageFault("the budget is less than one token", "Leave it out for 1500.")

@@ -1,0 +1,84 @@
+"""Select the hits that are worth recalling, and settle near ties."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pastchats_memory.model import Hit, Hits
+from pastchats_memory.search.lexical import Terms
+
+LEAST_RELEVANCE = 0.5
+"""Best relevance below which recall returns nothing. Of questions about things that the memory lacks, 5 % reach it; of the
+others, 96 % do (`benchmarks/recall_floor.py`)."""
+FAR_BELOW = 0.25
+"""Share of the best relevance that a further hit needs; weaker ones only fill the block."""
+OUTPUT_FAR_BELOW = 0.5
+"""The same share for a hit that is only the output of a tool."""
+LEAST_COVERAGE = 0.5
+"""Share of the question's weight that the corpus must know for recall without a model."""
+NEAR_TIE = 0.1
+"""Relative difference of scores within which project and date may decide. Adjacent rows differ by up to a twelfth, however
+alike they are."""
+NEAR_SIMILARITY = 0.03
+"""Difference of cosines that such hits may have, because ranks do not say how much better the better hit is."""
+
+
+def above_threshold(found: Hits, terms: Terms, least_relevance: float = LEAST_RELEVANCE) -> list[Hit]:
+    """Return the hits that are relevant enough; none if even the best hit is not."""
+    best = max((hit.relevance for hit in found if hit.relevance is not None), default=None)
+    if best is None:
+        return [] if terms.coverage < LEAST_COVERAGE else list(found)
+    if best < least_relevance:
+        return []
+    return [hit for hit in found if hit.relevance is not None and hit.relevance >= FAR_BELOW * best]
+
+
+def drop_weak_outputs(hits: Sequence[Hit]) -> list[Hit]:
+    """Drop outputs of tools far below the best hit.
+
+    They share the words of a command with every run of it.
+    """
+    best = max((hit.relevance or 0 for hit in hits), default=0)
+    return [hit for hit in hits if hit.role != "tool" or (hit.relevance or 0) >= OUTPUT_FAR_BELOW * best]
+
+
+def settle_near_ties(hits: Sequence[Hit], current_project: str | None) -> list[Hit]:
+    """Return hits best first.
+
+    Within near ties the current project comes first, then the newer turn.
+    """
+    ordered: list[Hit] = []
+    tied: list[Hit] = []
+    for hit in hits:
+        if tied and not _is_near_tie(tied[0], hit):
+            ordered += _by_project_and_date(tied, current_project)
+            tied = []
+        tied.append(hit)
+    return ordered + _by_project_and_date(tied, current_project)
+
+
+def _is_near_tie(first: Hit, second: Hit) -> bool:
+    """Check whether a hit is nearly as good as a better one.
+
+    Without a model no hit is.
+    """
+    if first.similarity is None or second.similarity is None:
+        return False
+    is_near = abs(first.similarity - second.similarity) <= NEAR_SIMILARITY
+    return is_near and second.score >= first.score * (1 - NEAR_TIE)
+
+
+def _by_project_and_date(tied: Sequence[Hit], current_project: str | None) -> list[Hit]:
+    """Order hits by current project, then by newer conversation.
+
+    Within a conversation the better hit stays first.
+    """
+    newest: dict[str, str] = {}
+    for hit in tied:
+        newest[_conversation(hit)] = max(newest.get(_conversation(hit), ""), hit.timestamp or "")
+    newest_first = sorted(tied, key=lambda hit: newest[_conversation(hit)], reverse=True)
+    return sorted(newest_first, key=lambda hit: hit.source_project != current_project)
+
+
+def _conversation(hit: Hit) -> str:
+    return hit.id if hit.conversation_id is None else f"{hit.source_project}\n{hit.conversation_id}"

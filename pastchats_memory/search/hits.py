@@ -1,0 +1,119 @@
+"""Build the hits that callers get from ranked rows."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from pastchats_memory.model import Hit, Item, Place, TaskText
+from pastchats_memory.search.lexical import Terms
+from pastchats_memory.search.rank import (
+    MEANING,
+    WORDS,
+    Ranked,
+)
+from pastchats_memory.text.excerpt import excerpt
+
+UNRANKED: Any = {
+    "rank": 0,
+    "score": 0.0,
+    "relevance": None,
+    "lexical_rank": None,
+    "semantic_rank": None,
+    "similarity": None,
+    "snippet": "",
+}
+"""Values of the fields that say how a hit was found, before it is ranked."""
+
+
+class Fit(NamedTuple):
+    """How well a row fits the question in itself, not compared with other rows."""
+
+    similarity: float
+    """Cosine of the vectors of question and row."""
+    relevance: float
+    """0 to 1."""
+
+
+def build_hit(item: Item | TaskText, row: Ranked, place: int, fit: Fit | None) -> Hit:
+    """Return the hit of a ranked row.
+
+    Args:
+        item: the row.
+        row: its score, contributions and ranks.
+        place: its rank, counted from 1.
+        fit: None if the question has no vector.
+    """
+    hit = _task_hit(item) if isinstance(item, TaskText) else _turn_hit(item)
+    return hit._replace(
+        rank=place,
+        score=row.score,
+        relevance=None if fit is None else fit.relevance,
+        lexical_rank=row.ranks.get(WORDS),
+        semantic_rank=row.ranks.get(MEANING),
+        similarity=None if fit is None else fit.similarity,
+        contributions=row.contributions,
+    )
+
+
+def _turn_hit(item: Item) -> Hit:
+    """Return a turn as a hit, with its stored place.
+
+    `citations` checks the place of the few hits that are shown.
+    """
+    where = cited_place(item)
+    return Hit(
+        **UNRANKED,
+        id=str(item.id),
+        type="note" if item.role == "note" else "prompt",
+        content=item.content,
+        role=item.role,
+        source_path=where.path,
+        source_line=where.line or None,
+        source_project=item.project,
+        conversation_id=item.conversation_id,
+        turn_index=item.turn_index,
+        timestamp=item.timestamp,
+        metadata=item.metadata,
+    )
+
+
+def move_hit(hit: Hit, item: Item) -> Hit:
+    """Return the hit with another turn in place of its own, found in the same way."""
+    if hit.id == str(item.id):
+        return hit
+    other = _turn_hit(item)
+    return other._replace(**{name: getattr(hit, name) for name in UNRANKED}, contributions=hit.contributions)
+
+
+def _task_hit(text: TaskText) -> Hit:
+    """Return a text of a task as a hit."""
+    task = text.task
+    return Hit(
+        **UNRANKED,
+        id=text.shown_id,
+        type=task.type if text.kind == "task" else text.kind,
+        content=text.content,
+        role="task",
+        source_path=task.source_path,
+        source_line=task.source_line,
+        source_project=task.project,
+        conversation_id=task.conversations[0] if task.conversations else None,
+        turn_index=0,
+        timestamp=text.timestamp,
+        metadata={"format": "by-hand", **task.metadata, "branch": "main", "kind": text.kind},
+        task=task,
+    )
+
+
+def cited_place(item: Item) -> Place:
+    """Return the place at which a turn is cited."""
+    return item.places[0] if item.places else Place(item.source_path, 0, None)
+
+
+SNIPPET_WIDTH = 240
+"""Characters of a snippet."""
+
+
+def add_snippet(hit: Hit, terms: Terms) -> Hit:
+    """Return the hit with the part of its text about the question, on one line."""
+    return hit._replace(snippet=" ".join(excerpt(hit.content, terms.weights, SNIPPET_WIDTH).split()))

@@ -1,0 +1,34 @@
+"""Explain an empty result that has nothing to do with the question."""
+
+from __future__ import annotations
+
+from pastchats_memory.model import NO_FILTERS, Filters
+from pastchats_memory.store import sources
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.filters import is_any
+
+MOST_SUGGESTIONS = 3
+"""Projects that are suggested if the named one does not exist."""
+
+
+def explain_empty(database: Database, filters: Filters) -> tuple[str, ...]:
+    """Return a warning if the filters exclude every row, whatever the question.
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
+    if is_any(database, filters):
+        return ()
+    if not is_any(database, NO_FILTERS):
+        return ("the memory is empty; `pastchats-memory index --all` fills it, or `index PATH`",)
+    of_project = Filters(project=filters.project, hidden=filters.hidden)
+    if filters.since and filters.until and filters.since > filters.until:
+        return ("no row passes the filters: `since` names a later time than `until`",)
+    if filters.project is None or is_any(database, of_project):
+        return ("no row passes the filters, whatever is asked",)
+    from difflib import get_close_matches
+
+    named = {name.lower(): name for name in sources.project_names(database) if name not in filters.hidden}
+    alike = [named[name] for name in get_close_matches(filters.project.lower(), named, MOST_SUGGESTIONS)]
+    others = f"; there is {', '.join(alike)}" if alike else ""
+    return (f"nothing is stored of the project {filters.project}{others}",)

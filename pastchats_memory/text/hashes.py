@@ -1,0 +1,23 @@
+"""Hashes that identify text."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+
+
+def conversation_hash(opening: Iterable[tuple[str, str]]) -> str:
+    """Return the id of a conversation that has none of its own.
+
+    It is the SHA-256 of its first three (role, text) pairs.
+
+    The id stays the same when the file moves.
+    """
+    first = [list(pair) for _, pair in zip(range(3), opening, strict=False)]
+    return hashlib.sha256(json.dumps(first, separators=(",", ":")).encode()).hexdigest()
+
+
+def text_hash(content: str) -> bytes:
+    """SHA-256 of the content, 32 bytes."""
+    return hashlib.sha256(content.encode()).digest()

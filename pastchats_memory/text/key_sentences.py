@@ -1,0 +1,144 @@
+"""Extract the lines of an answer that state its conclusion. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from pastchats_memory.text.excerpt import ELLIPSIS, excerpt, weigh_matches
+
+LONG_LINE = 120
+"""Characters of a line above which its sentences count one by one."""
+WRAP_WIDTH = 60
+"""Characters from which a line may have been wrapped by a terminal."""
+CONCLUSION = 0.1
+"""Worth of a word of conclusion, if all words of the question are worth 1."""
+LATE = 0.2
+"""Worth of the last position; an answer begins with the question and the plan (`benchmarks/usefulness.py`)."""
+EARLY = 0.5
+"""Share of the answer up to which a list names steps; its third item is useless without the first."""
+LEAST_BYTES = 25
+"""Bytes below which a line earns nothing by its position ("Done.", "goal.")."""
+_SENTENCE = re.compile(r"(?<=[.!?])(?<!\b\d\.)(?<!\b\d\d\.)\s+(?=[A-Z`*\"'(])")
+"""The gap before a sentence, but not behind the number of a list item."""
+_CONCLUSION = re.compile(
+    r"\b(?:cannot|can't|best|cleanest|simplest|recommend\w*|means|key|found|never|always|limitation|default|yes|no"
+    r"|cause[ds]?|because|culprit|due to|reason|root|turns? out|turned out)\b",
+    re.IGNORECASE,
+)
+_ANNOUNCEMENT = re.compile(
+    r"^\W*(?:let me|let's|i(?:'ll| will| am going|'m going)|now (?:let|i)|first,? (?:let|i)|sure|certainly|great|okay|ok\b|i (?:see|understand|apologize)"
+    r"|would you|do you want|let me know|is there anything|here(?:'s| is| are)"
+    r"|just (?:tell|let) me|tell me (?:if|what|whether|which)|feel free|(?:i(?:'d| would| am|'m) )?(?:be )?(?:also )?(?:happy|glad) to|i can also"
+    r"|if you(?:'d| would) like|you (?:could|may|might) (?:also )?(?:consider|like to|want to|wish)|(?:shall|should|may) i|want me to)\b|[:?：？]\s*$",
+    re.IGNORECASE,
+)
+_FURTHER_ITEM = re.compile(r"\s*(?!1[.)])\d{1,3}[.)]\s")
+_SENTENCE_END = re.compile(r"[.!?:;…|]\W*\Z")
+_FENCE = re.compile(r"^\s*(?:```|~~~)")
+_BLANK, _NAME = r"[^\S\n]*+", r"[#*` ]*+[^\s`*]++[*`:]*+"
+_SEARCH, _REPLACE = rf"^{_BLANK}(?:<{{5,9}}|-{{5,9}}) ?SEARCH\b", rf"^{_BLANK}(?:>{{5,9}}|\+{{5,9}}) ?REPLACE\b[^\n]*+"
+_FENCED = rf"{_BLANK}(?:```|~~~)"
+_BEGIN, _END = r"^\*\*\* Begin Patch\b", r"^\*\*\* End Patch\b[^\n]*+"
+_UNFINISHED = rf".*?(?=^{_FENCED}|^{_BLANK}\n(?![-+@*=\s])|\Z)"
+"""The end of an edit without its end marker: its fence, or a blank line with prose below."""
+_EDITS = re.compile(
+    rf"(?:^{_BLANK}{_NAME}{_BLANK}\n)?(?:^{_FENCED}[^\n]*+\n)?(?:^{_NAME}\n)?"
+    rf"(?:{_SEARCH}(?:(?:(?!{_SEARCH}).)*?{_REPLACE}|{_UNFINISHED})"
+    rf"|{_BEGIN}(?:(?:(?!{_BEGIN}).)*?{_END}|{_UNFINISHED}))"
+    rf"(?:\n?^{_FENCED}{_BLANK}$)?",
+    re.MULTILINE | re.DOTALL,
+)
+"""Edits that a model writes for its client, with the file's name and fence: finished or not."""
+_BARE = re.compile(r"^[\W_]*$|^\s*#{1,6}\s|^<{5}|^={5}|^>{5}")
+
+
+def key_sentences(text: str, weights: Mapping[str, float], width: int) -> str:
+    """Return at most `width` characters: the lines that are worth most, in order.
+
+    `…` stands for gaps.
+
+    A line is worth the question's words in it, words of conclusion, and a late position. A line that announces, asks or offers
+    more is worth nothing. Code between fences counts by the question's words alone. Edits for a client are worth nothing.
+
+    Args:
+        text: an answer of any length.
+        weights: weights of the question's words, lower-cased.
+        width: characters.
+    """
+    text = _EDITS.sub("", text).strip()
+    if len(text) <= width:
+        return text
+    lines = _split_lines(text)
+    total = sum(weights.values()) or 1.0
+    worth = [_score_line(line, place / len(lines), weights, total) for place, line in enumerate(lines)]
+    chosen: set[int] = set()
+    left = width
+    for place in sorted(range(len(lines)), key=lambda place: -worth[place]):
+        line = lines[place][0]
+        cost = len(line) + 2 + (place - 1 not in chosen)
+        if cost > left or worth[place] <= 0:
+            continue
+        chosen.add(place)
+        left -= cost
+    if not chosen:
+        return excerpt(text, weights, width)
+    parts: list[str] = []
+    for place in sorted(chosen):
+        if place and place - 1 not in chosen:
+            parts.append(ELLIPSIS)
+        parts.append(lines[place][0])
+    return "\n".join(parts)
+
+
+def _split_lines(text: str) -> list[tuple[str, bool]]:
+    """Return lines, and the sentences of long lines, each with whether it is code."""
+    found: list[tuple[str, bool]] = []
+    for line, is_code in _unwrap_lines(text):
+        parts = [line] if is_code or len(line) <= LONG_LINE else _SENTENCE.split(line)
+        found += [(part.strip() if not is_code else part.rstrip(), is_code) for part in parts if part.strip()]
+    return found
+
+
+def _unwrap_lines(text: str) -> list[tuple[str, bool]]:
+    """Return lines with whether they are code.
+
+    Prose that a terminal wrapped is one line again.
+    """
+    found: list[tuple[list[str], bool]] = []
+    in_code = False
+    last = ""
+    for line in text.split("\n"):
+        if _FENCE.match(line):
+            in_code, last = not in_code, ""
+            continue
+        if not in_code and _is_continuation(last, line):
+            found[-1][0].append(line.strip())
+        else:
+            found.append(([line if in_code else line.rstrip()], in_code))
+        last = "" if in_code else line.strip()
+    return [(" ".join(parts), is_code) for parts, is_code in found]
+
+
+def _is_continuation(above: str, line: str) -> bool:
+    return (
+        len(above) >= WRAP_WIDTH
+        and line.lstrip(" (`\"'")[:1].islower()
+        and not _SENTENCE_END.search(above[-WRAP_WIDTH:])
+    )
+
+
+def _score_line(line: tuple[str, bool], place: float, weights: Mapping[str, float], total: float) -> float:
+    """Return the worth of a line at a position, a share of the answer."""
+    text, is_code = line
+    if _BARE.match(text):
+        return 0.0
+    about = weigh_matches(text, weights) / total
+    if is_code:
+        return about
+    if _ANNOUNCEMENT.search(text):
+        return 0.0
+    own = about + CONCLUSION * bool(_CONCLUSION.search(text))
+    if len(text.encode()) < LEAST_BYTES or (not own and place < EARLY and _FURTHER_ITEM.match(text)):
+        return own
+    return own + LATE * place

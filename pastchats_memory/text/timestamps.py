@@ -1,0 +1,154 @@
+"""Parse timestamps of every format into ISO 8601 in UTC."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, time, timedelta, tzinfo
+from pathlib import PurePath
+
+from pastchats_memory.errors import UsageFault
+
+SECONDS_PER_UNIT = ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6))
+"""Epoch numbers below the first bound are seconds, then milliseconds, then microseconds; above are nanoseconds."""
+NANOSECONDS = 1e9
+EARLIEST = 1e8
+"""Smaller numbers (March 1973 in seconds) are counters and durations, not times."""
+LATEST = 1e20
+MONTHS_IN_YEAR = 12
+DAY_DIGITS = 8
+"""Digits of a day such as 20260131; longer numbers are epoch numbers."""
+LOCAL = None
+"""The time zone of the machine, with daylight saving; people mean it by dates that they write by hand."""
+MOMENT = (
+    r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?: ?(?:Z|UTC|GMT)(?![^\W_]|[+-])| ?[+-]\d\d:?\d\d)?)?"
+)
+"""A date in running text, with time and zone if they follow."""
+_SLASHED = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4}),? (\d{1,2}):(\d\d)(?::\d\d)?(?:[ \u202f]([AP])M)?\Z")
+_DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4}),? (\d{1,2}):(\d\d)(?::\d\d)?\Z")
+_FRACTION = re.compile(r"(\.\d{6})\d+")
+_ZONE = re.compile(r" {0,2}(?:(Z|UTC|GMT)|([+-]\d\d:?\d\d))\Z")
+_NUMBER = re.compile(r"\d+(\.\d+)?\Z")
+
+
+def iso_utc(value: object, zone: tzinfo | None = UTC) -> str | None:
+    """Return a time as `2026-01-31T08:15:00.000Z`, or None for no time.
+
+    Args:
+        value: an epoch number, the same as text, or ISO text with any number of fractional digits.
+        zone: the zone of a time without one. A LOCAL time is rounded to the minute: the moment it names depends on the
+            machine that reads it, so it must not identify a turn.
+    """
+    moment = _parse(value, zone)
+    return None if moment is None else moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def parse_handwritten(text: str) -> str | None:
+    """Return the time of a heading or a fact, or None.
+
+    Accepts ISO, days before a dot, and slashes if AM, PM or a number above twelve shows which part is the month.
+    """
+    if found := _DOTTED.match(text):
+        day, month, year, hour, minute = map(int, found.groups())
+        return iso_utc(f"{year}-{month:02}-{day:02} {hour:02}:{minute:02}", LOCAL)
+    if found := _SLASHED.match(text):
+        first, second, year, hour, minute = (int(part) for part in found.groups()[:5])
+        if not found[6] and max(first, second) <= MONTHS_IN_YEAR:
+            return None
+        month, day = (second, first) if first > MONTHS_IN_YEAR else (first, second)
+        hour = hour % 12 + 12 * (found[6] == "P") if found[6] else hour
+        text = f"{year}-{month:02}-{day:02} {hour:02}:{minute:02}"
+    return iso_utc(text, LOCAL)
+
+
+def to_the_minute(moment: str | None) -> str | None:
+    """Return a time of `iso_utc` rounded down to the minute.
+
+    It is for turns that have no time of their own.
+
+    A finer time counts as a turn's own, and would merge two equal turns.
+    """
+    return None if moment is None else f"{moment[:16]}:00.000Z"
+
+
+def _parse(value: object, zone: tzinfo | None) -> datetime | None:
+    if isinstance(value, str):
+        text = value.strip()
+        return _from_epoch(float(text)) if _NUMBER.match(text) and len(text) > DAY_DIGITS else _from_iso(text, zone)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return _from_epoch(value)
+    return None
+
+
+def _from_epoch(number: float) -> datetime | None:
+    if not EARLIEST <= number < LATEST:
+        return None
+    divisor = next((unit for bound, unit in SECONDS_PER_UNIT if number < bound), NANOSECONDS)
+    return datetime.fromtimestamp(number / divisor, UTC)  # LATEST is the year 5138, which every unit can hold
+
+
+def _from_iso(text: str, zone: tzinfo | None) -> datetime | None:
+    text = _ZONE.sub(lambda found: found[2] or "Z", _FRACTION.sub(r"\1", text))
+    try:
+        moment = datetime.fromisoformat(text)
+        if moment.tzinfo is None and zone is LOCAL:
+            moment = moment.replace(second=0, microsecond=0)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+PATH_PARTS = 4
+"""Parts at the end of a path that are looked at."""
+_DAY_IN_PATH = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_./]?(0[1-9]|1[0-2])[-_./]?(0[1-9]|[12]\d|3[01])(?!\d)")
+
+
+def date_in_path(path: PurePath) -> str | None:
+    """Return the start of the last day that the end of a path names.
+
+    The day is local, the start in UTC. An example is `logs/2026/01/31.md`.
+    """
+    days = _DAY_IN_PATH.findall("/".join(path.parts[-PATH_PARTS:]))
+    return next((moment for day in reversed(days) if (moment := iso_utc("-".join(day), LOCAL))), None)
+
+
+DATE_HINT = "Write it as 2026-01-31 or 2026-01-31T08:15."
+_WHOLE_DAY = re.compile(r"\d{4}-?\d\d-?\d\d\Z|\d{4}-?W\d\d-?\d\Z")
+_TIME_OF_DAY = re.compile(r"[T ]\d\d(?P<minute>:?\d\d)?(?P<second>:?\d\d)?(?P<fraction>[.,]\d+)?(Z|[+-][\d:.]+)?\Z")
+
+
+def parse_bound(text: str, *, is_end: bool, zone: tzinfo | None = None) -> str:
+    """Return a bound for `timestamp` from an ISO date or time.
+
+    A day, hour, minute or second means all of it.
+
+    Args:
+        text: such as `2026-01-31` or `2026-01-31T08:15Z`.
+        is_end: whether the bound is the last moment of the named time, not its first.
+        zone: the zone of a text without one; by default the system's.
+
+    Raises:
+        UsageFault: the text is no date or time.
+    """
+    try:
+        parsed = datetime.fromisoformat(text.strip())
+    except ValueError as fault:
+        raise UsageFault(f"{text!r} is no date or time", DATE_HINT) from fault
+    if _WHOLE_DAY.match(text.strip()):
+        parsed = datetime.combine(parsed.date(), time.max if is_end else time.min)
+    elif is_end:
+        parsed = parsed + _remaining_unit(text.strip())
+    if parsed.tzinfo is None and zone is not None:
+        parsed = parsed.replace(tzinfo=zone)
+    try:
+        return parsed.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    except (ValueError, OverflowError) as fault:
+        raise UsageFault(f"{text!r} lies outside the calendar", DATE_HINT) from fault
+
+
+def _remaining_unit(text: str) -> timedelta:
+    found = _TIME_OF_DAY.search(text)
+    if found is None or found["fraction"]:
+        return timedelta(0)
+    if found["second"]:
+        return timedelta(milliseconds=999)
+    return timedelta(minutes=0 if found["minute"] else 59, seconds=59, milliseconds=999)

@@ -152,7 +152,7 @@ class Neighbour(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """A turn on its way into the table: what the reader said and what `ingest` made of it."""
+    """The row of a turn, before it is stored."""
 
     source_path: str
     project: str
@@ -388,20 +388,20 @@ class TaskText(NamedTuple):
 
 
 class ContextItem(NamedTuple):
-    """An item of the context: the hit, and as much of its text as there was room for."""
+    """An item of a context: the hit, and as much of its text as fits."""
 
     hit: Hit
     excerpt: str
 
 
 class Context(NamedTuple):
-    """What is handed to a chat or an agent with its question."""
+    """The context that a chat or an agent gets with its question."""
 
     items: tuple[ContextItem, ...]
     text: str
-    """Markdown; empty where not even the word that nothing was found fits."""
+    """Markdown; empty if the budget does not even hold the message that nothing was found."""
     tokens: int
-    """Of the text, never more than the budget."""
+    """Tokens of the text, never over the budget."""
     warnings: tuple[str, ...] = ()
 
 
@@ -524,45 +524,44 @@ class Unjudged(NamedTuple):
 
 
 class RecallEntry(NamedTuple):
-    """One entry of a recall block: an episode, with the turn of it that matched."""
+    """One entry of a recall block: an episode, with its turn that matched."""
 
     hit: Hit
     asked: str | None
-    """Excerpt of what was asked; None where nothing was, as in a note."""
+    """Excerpt of the question; None without one, as in a note."""
     answered: str | None
-    """Excerpt of what was answered, around what matched; None where the match is all there is."""
+    """Excerpt of the answer around what matched; None without one."""
     outcome: Outcome
     is_current: bool
-    """It belongs to the project in which the caller stands."""
+    """Whether it belongs to the caller's project."""
     question: Hit | None = None
-    """The turn that asks, where another one of the episode matched: the entry has its time and is cited by it."""
+    """The turn that asks, if another turn of the episode matched; the entry has its time and is cited by it."""
     done: tuple[str, ...] = ()
-    """What was done: commands that worked as `$ make test`, in the order in which they did, or `$ make test (failed)` where
-    none did, then paths of files; each on one line."""
+    """Actions: commands that worked as `$ make test`, in order, or `$ make test (failed)` if none did, then changed files."""
     before: tuple[Attempt, ...] = ()
-    """Failed attempts at the same, in order."""
+    """Earlier failed attempts at the same problem, in order."""
     after: Attempt | None = None
-    """The later attempt at the same that worked, where this one did not."""
+    """The later attempt that worked, if this one did not."""
     superseded_by: Attempt | None = None
-    """Where something else was later put in the place of what was decided."""
+    """The later decision that replaced this one."""
 
 
 class RecallBlock(NamedTuple):
-    """What primes an agent."""
+    """The block of earlier episodes that an agent is given before it starts work."""
 
     query: str
     entries: tuple[RecallEntry, ...]
     text: str
     """Markdown within the budget."""
     tokens: int
-    """Of the text, counted as `budget.count_tokens` does; never over the budget."""
+    """Tokens of the text, as `text.tokens.count_tokens` counts them; never over the budget."""
     warnings: tuple[str, ...] = ()
     least: int = 0
-    """Budget that would do, where this one was too small for what there is to say, else 0."""
+    """The budget that would suffice if this one was too small for any entry, else 0."""
 
     @property
     def hits(self) -> tuple[Hit, ...]:
-        """The turns that matched, one an entry."""
+        """The turns that matched, one for each entry."""
         return tuple(entry.hit for entry in self.entries)
 
 

@@ -68,12 +68,12 @@ def _find_in_file(database: Database, source: Source, rows: Sequence[Row]) -> It
 def _find_start(database: Database, source: Source, line: int, stream: BinaryIO) -> tuple[int, int]:
     """Return the offset and number of an unchanged line at or above the wanted one."""
     before = citations.passage_before(database, source, line)
-    passage = unpack_anchor(before.place.passage) if before else None
-    if before is None or passage is None:
+    anchor = unpack_anchor(before.place.passage) if before else None
+    if before is None or anchor is None:
         return 0, 1
-    stream.seek(passage.offset)
-    stands = digest(stream.read(passage.length), before.text) == passage.digest
-    return (passage.offset, before.place.line) if stands else (0, 1)
+    stream.seek(anchor.offset)
+    stands = digest(stream.read(anchor.length), before.text) == anchor.digest
+    return (anchor.offset, before.place.line) if stands else (0, 1)
 
 
 @dataclass(slots=True, eq=False)
@@ -99,7 +99,7 @@ class _OpenAnchors:
             return False
         return len(self.lines) > LOOKAHEAD
 
-    def passages(self, *, is_bounded: bool) -> Iterator[tuple[Row, bytes]]:
+    def anchors(self, *, is_bounded: bool) -> Iterator[tuple[Row, bytes]]:
         """Each row with what is noted of it."""
         for row in self.rows:
             place = row.place
@@ -127,22 +127,22 @@ def find_anchors(
     for row in rows:
         wanted[row.place.line].append(row)
     until = dict(pairwise([*sorted(wanted), math.inf]))
-    met: list[_OpenAnchors] = []
+    pending: list[_OpenAnchors] = []
     while line := stream.readline(LONGEST + 1):
-        for one in [one for one in met if one.until <= number]:
-            met.remove(one)
-            yield from one.passages(is_bounded=True)
+        for one in [one for one in pending if one.until <= number]:
+            pending.remove(one)
+            yield from one.anchors(is_bounded=True)
         if number in wanted:
-            met.append(_OpenAnchors(wanted.pop(number), offset, until[number]))
-        for one in list(met):
+            pending.append(_OpenAnchors(wanted.pop(number), offset, until[number]))
+        for one in list(pending):
             one.lines += line
             if one.is_full():
-                met.remove(one)
-                yield from one.passages(is_bounded=False)
-        if not wanted and not met:
+                pending.remove(one)
+                yield from one.anchors(is_bounded=False)
+        if not wanted and not pending:
             return
         offset += len(line)
         number += line.endswith(b"\n")
-    for one in met:
-        yield from one.passages(is_bounded=False)
+    for one in pending:
+        yield from one.anchors(is_bounded=False)
     yield from ((row, NO_ANCHOR) for some in wanted.values() for row in some)

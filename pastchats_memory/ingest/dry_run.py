@@ -53,23 +53,23 @@ def _dry_run_file(plan: Plan, options: IndexOptions) -> DryRunFile:
     if plan.is_unchanged and plan.state is not None:
         return replace(report_unchanged(plan), is_unchanged=True), 0, plan.project
     try:
-        source, reader, reason = detect(plan, options)
+        source, format_, reason = detect(plan, options)
     except OSError as fault:
         return report_failed(plan.candidate, fault), 0, None
-    if reader is None:
-        return FileReport(plan.candidate.name, None, reason=reason, map=suggest_map(source, reader)), 0, None
-    reading = OpenFile(plan, reader.name)
+    if format_ is None:
+        return FileReport(plan.candidate.name, None, reason=reason, map=suggest_map(source, format_)), 0, None
+    file = OpenFile(plan, format_.name)
     projects = Counter(
-        of
-        for turn in read_turns(source, reader, reading, options)
-        if is_wanted(turn, of := plan.project or project_of(turn, source.path), options)
+        name
+        for turn in read_turns(source, format_, file, options)
+        if is_wanted(turn, name := plan.project or project_of(turn, source.path), options)
     )
     report = FileReport(
         plan.candidate.name,
-        reader.name,
-        unreadable=tuple(reading.unreadable),
-        keys=reader.explain(source) if reader.explain else {},
-        map=suggest_map(source, reader),
+        format_.name,
+        unreadable=tuple(file.unreadable),
+        keys=format_.explain(source) if format_.explain else {},
+        map=suggest_map(source, format_),
     )
     project = next(iter(projects)) if len(projects) == 1 else None
-    return report, projects.total() + len(reading.tasks), project
+    return report, projects.total() + len(file.tasks), project

@@ -129,7 +129,7 @@ def test_a_question_gives_up_on_a_silent_server(monkeypatch: pytest.MonkeyPatch)
         embedder(address).embed_query("x")
 
 
-def test_an_address_where_nobody_listens_is_said() -> None:
+def test_an_unreachable_address_is_reported() -> None:
     with pytest.raises(ModelUnavailable, match="gives no vectors"):
         embedder(nowhere()).embed_query("x")
 
@@ -199,7 +199,7 @@ def test_vectors_of_another_length_in_the_middle_are_refused() -> None:
 
 
 @pytest.mark.parametrize("base", ["", "localhost:8080/v1", "ftp://host/v1", "https://", "file:///etc/passwd"])
-def test_what_is_no_address_of_a_server_is_refused(base: str) -> None:
+def test_an_invalid_address_is_refused(base: str) -> None:
     with pytest.raises(ModelUnavailable, match="no URL"):
         embedder(base)
 
@@ -251,7 +251,7 @@ def test_openais_key_goes_to_openai_alone(program: Program) -> None:
     assert {one["key"] for one in seen} == {None}
 
 
-def test_without_the_libraries_it_says_what_to_install(tmp_path: Path) -> None:
+def test_missing_libraries_are_reported_with_the_way_to_install_them(tmp_path: Path) -> None:
     (tmp_path / "tenacity.py").write_text("raise ImportError('no tenacity here')", encoding="utf-8")
     program = (
         "from pastchats_memory.embed.openai import EndpointEmbedder\n"

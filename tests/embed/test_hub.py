@@ -62,7 +62,7 @@ def test_indexing_fetches_the_model_says_so_and_needs_no_hub_from_then_on(
     assert (again.status, again.json["turns_added"], again.stderr) == (0, 1, "")
 
 
-def test_without_the_model_indexing_says_one_sentence_with_the_way_out_and_makes_nothing(
+def test_indexing_without_the_model_explains_it_in_one_sentence_and_stores_nothing(
     without_hub: Program, history: Path
 ) -> None:
     done = without_hub("index", history, "--model", NAME)
@@ -74,7 +74,7 @@ def test_without_the_model_indexing_says_one_sentence_with_the_way_out_and_makes
     assert not without_hub.database.exists()
 
 
-def test_so_it_says_of_a_model_that_fastembed_would_run(program: Program, history: Path) -> None:
+def test_the_same_holds_for_a_model_that_fastembed_runs(program: Program, history: Path) -> None:
     lost = program.with_variables(HF_ENDPOINT=nowhere())
     done = lost("index", history, "--model", "Qwen/Qwen3-Embedding-0.6B")
     assert (done.status, done.stdout) == (2, "")
@@ -120,7 +120,7 @@ def test_a_database_whose_model_is_gone_answers_by_words_with_a_warning_and_neve
     assert program.database.read_bytes() == kept
 
 
-def test_a_misspelled_model_is_told_from_its_neighbours(program: Program, history: Path) -> None:
+def test_a_misspelled_model_gets_suggestions(program: Program, history: Path) -> None:
     done = program("index", history, "--model", "BAAI/bge-smal-en-v1.5")
     assert done.status == 2
     assert "there is no model BAAI/bge-smal-en-v1.5" in done.stderr

@@ -207,7 +207,7 @@ def test_a_folder_named_after_a_known_model_or_family_has_its_rules(
         assert np.abs(embedder.embed_query(TEXT) - expected(ids, dim=384)).max() < CLOSE
 
 
-def test_a_folder_says_its_own_pooling_and_prompts(tiny_graph: onnx.ModelProto, tmp_path: Path) -> None:
+def test_a_folders_own_pooling_and_prompts_count(tiny_graph: onnx.ModelProto, tmp_path: Path) -> None:
     files = {
         **tiny_model(Profile("", "model.onnx"), tiny_graph).files,
         "1_Pooling/config.json": json.dumps({"pooling_mode_cls_token": True}).encode(),
@@ -265,7 +265,7 @@ def test_a_damaged_file_is_one_clear_sentence(
 
 
 @pytest.mark.parametrize("lacking", ["tokenizer.json", "model.onnx"])
-def test_a_folder_that_lacks_a_file_says_which(lacking: str, tiny_graph: onnx.ModelProto, tmp_path: Path) -> None:
+def test_a_missing_file_of_a_folder_is_named(lacking: str, tiny_graph: onnx.ModelProto, tmp_path: Path) -> None:
     folder = tiny_model(Profile("", "model.onnx"), tiny_graph).write(tmp_path / "mine")
     (folder / lacking).unlink()
     with pytest.raises(ModelUnavailable, match=lacking):
@@ -277,7 +277,7 @@ def test_a_folder_in_a_home_that_is_not_known_is_no_models_folder() -> None:
         local("~nobody-of-that-name/model", ModelSettings()).load()
 
 
-def test_a_narrower_graph_than_its_profile_says_so(tiny_graph: onnx.ModelProto, tmp_path: Path) -> None:
+def test_a_graph_narrower_than_its_profile_is_reported(tiny_graph: onnx.ModelProto, tmp_path: Path) -> None:
     name = "BAAI/bge-large-en-v1.5"
     with pytest.raises(ModelUnavailable, match="gives 768 numbers a text, not the 1024"):
         local(name, laid_out(tmp_path, name, tiny_graph)).embed_query("x")

@@ -153,7 +153,7 @@ def test_the_files_are_those_of_the_release_and_vectors_are_named_by_the_model_o
     "network", "`doctor` reports a packaged model whose files differ from the release by a single byte."
 )
 @pytest.mark.parametrize("name", ["model.onnx", "weights.bin", "tokenizer.json"])
-def test_doctor_tells_of_one_byte_of_the_model_that_is_another(
+def test_doctor_reports_one_changed_byte_of_the_model(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for file in FOLDER.iterdir():
@@ -183,7 +183,7 @@ except ModelUnavailable as fault:
 
 
 @pytest.mark.parametrize("name", ["model.onnx", "weights.bin", "tokenizer.json"])
-def test_a_file_that_was_cut_is_explained_and_nothing_else_is_said(tmp_path: Path, name: str) -> None:
+def test_a_truncated_file_is_explained_in_one_sentence(tmp_path: Path, name: str) -> None:
     for file in FOLDER.iterdir():
         (tmp_path / file.name).symlink_to(file)
     content = (FOLDER / name).read_bytes()

@@ -37,7 +37,7 @@ def test_a_link_stays_one(tmp_path: Path) -> None:
     assert (tmp_path / "dotfiles" / "settings").read_bytes() == b"one"
 
 
-def test_what_cannot_be_written_leaves_nothing_beside(tmp_path: Path) -> None:
+def test_a_failed_write_leaves_no_temporary_file(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     with pytest.raises(OSError, match="folder"):
         write_atomic(tmp_path / "folder", b"one")

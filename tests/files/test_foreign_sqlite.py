@@ -264,7 +264,7 @@ def of_one_text(path):
 
 
 @pytest.mark.promise("files", "Rows that share pages and add up to far more than the file count as damage.")
-def test_rows_that_tell_one_text_again_and_again_are_damage_once_they_hold_far_more_than_the_file(path):
+def test_rows_that_hold_far_more_than_the_file_are_damage(path):
     of_one_text(path)
     with foreign_sqlite.open_foreign(path) as database:
         assert [len(text) for (text,) in database.rows("notes", ["text"])] == [534 + 508 * 200] * 10
@@ -273,7 +273,7 @@ def test_rows_that_tell_one_text_again_and_again_are_damage_once_they_hold_far_m
 
 
 @pytest.mark.promise("files", "A value too large for memory is skipped and reported.")
-def test_a_value_that_is_longer_than_any_line_is_left_out_unread_and_told_of(path, monkeypatch):
+def test_a_value_that_is_too_long_is_skipped_unread_and_counted(path, monkeypatch):
     made(path, ("of a thousand letters " * 50, "note"), ("short", "note")).close()
     monkeypatch.setattr(foreign_sqlite, "LONGEST_VALUE", 1000)
     told = SourceFile(path).from_database(lambda database: database.rows("notes", ["text", "kind"], order=["id"]))

@@ -11,7 +11,7 @@ from golden import FIXTURES, rows, shared, turns
 from made import database_of
 
 from pastchats_memory.formats.agents import continue_dev
-from pastchats_memory.formats.agents.amazon_q import KIRO_CLI
+from pastchats_memory.formats.agents.amazon_q.kiro import KIRO_CLI
 from pastchats_memory.formats.agents.amp import AMP
 from pastchats_memory.formats.agents.cline import CLINE
 from pastchats_memory.formats.agents.continue_dev import CONTINUE_DEV
@@ -346,7 +346,7 @@ def test_trees_of_any_depth_are_walked_as_far_as_anybody_writes_them(tmp_path):
     deep = {"type": "text", "text": "too deep"}
     for _ in range(60):
         deep = {"type": "paragraph", "content": [deep]}
-    assert continue_dev.typed({"type": "doc", "content": [deep, {"type": "text", "text": "seen"}]}) == "seen"
+    assert continue_dev.text_of_editor({"type": "doc", "content": [deep, {"type": "text", "text": "seen"}]}) == "seen"
     for _ in range(60):
         deep = {"children": [deep]}
     request = {

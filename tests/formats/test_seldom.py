@@ -11,8 +11,9 @@ from pastchats_memory.formats.agents.claude_code import CLAUDE_CODE, index_pass
 from pastchats_memory.formats.agents.codex import CODEX
 from pastchats_memory.formats.agents.cursor import CURSOR
 from pastchats_memory.formats.base import source
+from pastchats_memory.formats.base.json_scanner import Scanner, Torn
 from pastchats_memory.formats.base.markdown import front_matter, in_details
-from pastchats_memory.formats.base.source import BadJson, NotText, Scanner, SourceFile, Torn
+from pastchats_memory.formats.base.source import BadJson, NotText, SourceFile
 from pastchats_memory.formats.base.tools import ToolResult, parse_result
 from pastchats_memory.formats.exports.chatgpt import CHATGPT
 from pastchats_memory.formats.exports.open_webui import OPEN_WEBUI

@@ -2,8 +2,8 @@ import pytest
 
 from pastchats_memory.formats.agents.claude_code import dialect as claude_code
 from pastchats_memory.formats.agents.codex import dialect as codex
-from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
 from pastchats_memory.formats.base.tools import ToolCall, ToolResult, notable_result, parse_call, parse_result
+from pastchats_memory.formats.base.turns import PendingTurn, TurnQueue
 from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.text.shell import is_editor
 

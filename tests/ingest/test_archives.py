@@ -100,7 +100,7 @@ def test_a_gzip_file_that_was_cut_is_damaged(tmp_path: Path, last: int) -> None:
         stream.read()
 
 
-def test_what_could_do_harm_is_refused_and_the_rest_is_read(program: Program) -> None:
+def test_harmful_members_are_refused_and_the_rest_is_read(program: Program) -> None:
     inner = packed(program.home / "inner.zip", chat_json=CHAT).read_bytes()
     (program.home / "inner.zip").unlink()
     with zipfile.ZipFile(program.home / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
@@ -127,7 +127,7 @@ def test_what_could_do_harm_is_refused_and_the_rest_is_read(program: Program) ->
 
 
 @pytest.mark.parametrize("damage", [lambda raw: raw[: len(raw) // 2], lambda _: b"PK\3\4" + b"\0" * 99, lambda _: b""])
-def test_a_broken_archive_is_told(program: Program, damage) -> None:
+def test_a_broken_archive_is_reported(program: Program, damage) -> None:
     path = packed(program.home / "a.zip", chat_json=CHAT)
     path.write_bytes(damage(path.read_bytes()))
     run = program("index", "a.zip", "--json")

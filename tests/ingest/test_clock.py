@@ -98,7 +98,7 @@ def stepped(program: Program, shifts: list[int]) -> tuple[str, dict]:
     return done.stdout, left
 
 
-def test_what_is_forgotten_pruned_and_said_meanwhile_is_the_same_though_the_clock_goes_back_each_time(
+def test_a_clock_that_goes_back_changes_nothing(
     program: Program,
 ) -> None:
     told = stepped(program, STEADY)

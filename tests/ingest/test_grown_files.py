@@ -248,7 +248,7 @@ def test_an_answer_that_was_half_written_is_one_row_that_grows(tmp_path: Path, m
     assert rows(memory)[-1][2] == "First,\n\nthen the rest."
 
 
-def test_a_prompt_that_is_rewritten_later_is_marked_in_the_rows_told_before(tmp_path: Path, memory: Memory) -> None:
+def test_a_prompt_that_is_rewritten_later_is_marked_in_earlier_rows(tmp_path: Path, memory: Memory) -> None:
     path = tmp_path / f"{SESSION}.jsonl"
     records = [*session(10), said(51, "user", "Do it in Perl."), said(52, "user", "[Request interrupted by user]")]
     path.write_bytes(lines(records))
@@ -271,7 +271,7 @@ def test_a_file_that_was_rewritten_is_read_again_and_only_what_is_new_is_embedde
     assert (report.embedded, report.counts()["turns_added"], len(rows(memory))) == (1, 1, count + 1)
 
 
-def test_killed_while_it_went_on_it_goes_on_from_the_same_place(tmp_path: Path, memory: Memory) -> None:
+def test_a_killed_resume_continues_from_the_same_checkpoint(tmp_path: Path, memory: Memory) -> None:
     records, path = session(20), tmp_path / f"{SESSION}.jsonl"
     path.write_bytes(lines(records[:60]))
     memory.index([path])

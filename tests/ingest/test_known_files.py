@@ -169,7 +169,7 @@ def test_a_row_that_another_process_deletes_before_it_is_stored_is_embedded_agai
     assert (report.counts()["turns_added"], memory.status().turns, memory.status().embeddings) == (2, 2, 2)
 
 
-def test_what_was_not_taken_and_not_understood_is_said_again_by_the_next_run(program: Program) -> None:
+def test_the_next_run_repeats_what_was_skipped_or_unreadable(program: Program) -> None:
     folder = program.home / "mixed"
     chat(folder / "chat.jsonl")
     with (folder / "chat.jsonl").open("a", encoding="utf-8") as file:
@@ -192,7 +192,7 @@ def test_an_empty_list_and_a_table_are_left_with_a_reason_of_their_own(program: 
     assert reasons["chat.tsv"] == reasons["chat.csv"]
 
 
-def test_a_rehearsal_knows_the_database_and_the_project(program: Program) -> None:
+def test_a_dry_run_knows_the_database_and_the_project(program: Program) -> None:
     chat(program.home / "mixed" / "chat.jsonl")
     assert program("index", "mixed").status == 0
     chat(program.home / "mixed" / "talk.jsonl", ("user", "Why?"))

@@ -66,7 +66,7 @@ def test_each_turn_is_one_row_filed_under_the_transcript_whichever_is_read_first
     assert [hit.content for hit in hits if hit.source_path != str(files[0])] == ["only here"]
 
 
-def test_what_was_said_more_than_a_minute_later_is_another_turn(tmp_path: Path) -> None:
+def test_equal_words_more_than_a_minute_later_are_another_turn(tmp_path: Path) -> None:
     late = {"display": "go on", "timestamp": 1769859000000, "project": "/kiln", "sessionId": SESSION}
     with Memory.open(tmp_path / "memory.db") as memory:
         memory.index([transcript(tmp_path), written(tmp_path / "late.jsonl", [late])])

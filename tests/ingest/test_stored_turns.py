@@ -35,7 +35,7 @@ def test_a_stored_turn_is_found_by_words_and_by_meaning_at_once(memory: Memory) 
     assert all(finding.is_well for finding in memory.doctor())
 
 
-def test_an_event_that_is_said_again_changes_nothing_even_much_later(memory: Memory, tmp_path: Path) -> None:
+def test_a_repeated_event_changes_nothing_even_much_later(memory: Memory, tmp_path: Path) -> None:
     first = memory.store_turn("user", ASKED, "c1", "e1", "pottery", SAID_AT)
     again = memory.store_turn("user", ASKED, "c1", "e1", "pottery", "2026-05-04T19:00:00Z")
     assert (again.id, again.is_new, first.is_new) == (first.id, False, True)
@@ -68,7 +68,7 @@ def test_a_stored_turn_and_its_transcript_are_one_row_in_either_order(
     assert memory.status().embeddings == 2
 
 
-def test_said_more_than_a_minute_apart_they_are_two_turns(memory: Memory, tmp_path: Path) -> None:
+def test_more_than_a_minute_apart_they_are_two_turns(memory: Memory, tmp_path: Path) -> None:
     memory.store_turn("user", ASKED, "c1", "e1", "pottery", "2026-05-04T08:05:00Z")
     memory.index([write_messages(tmp_path / "a.jsonl", ("user", ASKED))])
     assert len(rows(memory)) == 2
@@ -87,9 +87,7 @@ def test_secrets_and_our_own_blocks_are_left_out(memory: Memory) -> None:
 @pytest.mark.parametrize(
     ("role", "content", "time"), [("user", " \n", None), (" ", "words", None), ("user", "words", "noon")]
 )
-def test_what_cannot_be_a_turn_is_refused_and_nothing_is_stored(
-    memory: Memory, role: str, content: str, time: str | None
-) -> None:
+def test_an_invalid_turn_is_refused_and_not_stored(memory: Memory, role: str, content: str, time: str | None) -> None:
     with pytest.raises(MemoryFault):
         memory.store_turn(role, content, timestamp=time)
     assert memory.status().turns == 0

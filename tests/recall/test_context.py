@@ -60,7 +60,7 @@ def test_the_budget_is_kept_whatever_the_items_are(contents: list[str], budget: 
         assert len(item.excerpt) <= width
 
 
-def test_where_there_is_room_every_item_has_its_excerpt_its_similarity_and_its_source() -> None:
+def test_with_enough_budget_every_item_has_excerpt_similarity_and_source() -> None:
     hits = [hit(1, "Use jitter."), hit(2, "A fixed delay failed.", similarity=0.713)]
     context = build_context(hits, {}, ContextRequest(), count)
     assert [item.excerpt for item in context.items] == ["Use jitter.", "A fixed delay failed."]
@@ -81,7 +81,7 @@ def test_the_best_item_comes_first_and_the_last_are_left_out() -> None:
     assert [item.hit.id for item in context.items] == ["1", "2", "3", "4", "5"]
 
 
-def test_nothing_is_said_plainly_and_a_budget_too_small_for_that_leaves_no_text() -> None:
+def test_an_empty_context_is_stated_or_has_no_text_if_the_budget_is_too_small() -> None:
     assert NOTHING_RELEVANT in build_context([], {}, ContextRequest(), count).text
     assert build_context([], {}, ContextRequest(budget=3), count).text == ""
 
@@ -113,7 +113,7 @@ def test_the_command_answers_a_question(demo: Reader) -> None:
     )
 
 
-def test_a_question_that_nothing_answers_gets_that_word(demo: Reader) -> None:
+def test_a_question_without_an_answer_gets_that_message(demo: Reader) -> None:
     run = demo("context", "orchids flowering in a cold greenhouse in December")
     assert (run.status, run.stderr) == (1, "")
     assert NOTHING_RELEVANT in run.stdout

@@ -19,7 +19,7 @@ def assert_as_if_just_opened(memory: Memory, own_demo: Program) -> None:
             assert memory.search(QUESTION, **ways) == fresh.search(QUESTION, **ways)
 
 
-def test_what_another_process_forgets_indexes_or_restores_is_in_the_next_answer(own_demo: Program) -> None:
+def test_the_next_answer_has_what_another_process_changed(own_demo: Program) -> None:
     copy = own_demo.home / "copy.db"
     assert own_demo("backup", copy).status == 0
     with Memory.open(own_demo.database) as memory:
@@ -39,7 +39,7 @@ def test_what_another_process_forgets_indexes_or_restores_is_in_the_next_answer(
         assert_as_if_just_opened(memory, own_demo)
 
 
-def test_what_the_memory_itself_forgets_is_in_no_further_answer(own_demo: Program) -> None:
+def test_forgotten_rows_are_in_no_further_answer(own_demo: Program) -> None:
     with Memory.open(own_demo.database) as memory:
         for _ in range(2):
             assert_as_if_just_opened(memory, own_demo)

@@ -34,7 +34,7 @@ TODAY = date(2026, 5, 20)
         ("errors over the past 10 days", "2026-05-10", None),
     ],
 )
-def test_what_bounds_one_side_of_time_is_a_filter(question: str, since: str | None, until: str | None) -> None:
+def test_a_time_with_one_open_side_is_a_filter(question: str, since: str | None, until: str | None) -> None:
     found = read_when(question, TODAY)
     assert found is not None
     assert found.is_filter
@@ -57,16 +57,14 @@ def test_what_bounds_one_side_of_time_is_a_filter(question: str, since: str | No
         ("what broke since last week's release", "2026-05-11", "2026-05-17"),
     ],
 )
-def test_the_time_at_which_something_happened_only_speaks_for_what_was_said_then(
-    question: str, since: str, until: str
-) -> None:
+def test_the_time_of_an_event_only_favours_rows_of_that_time(question: str, since: str, until: str) -> None:
     found = read_when(question, TODAY)
     assert found is not None
     assert not found.is_filter
     assert found.spans == ((date.fromisoformat(since), date.fromisoformat(until)),)
 
 
-def test_a_month_without_a_year_is_the_latest_one_and_before_it_those_of_earlier_years() -> None:
+def test_a_month_without_a_year_is_the_latest_one_or_else_an_earlier_one() -> None:
     found = read_when("camping in June", TODAY)
     assert found is not None
     assert found.words == "in june"
@@ -120,33 +118,33 @@ def days(memory: Memory, query: str, **how: str) -> list[str]:
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "keyword", "semantic"])
-def test_a_bound_in_the_query_leaves_other_times_out_in_every_mode(fountain: Memory, mode: str) -> None:
+def test_a_bound_in_the_query_excludes_other_times_in_every_mode(fountain: Memory, mode: str) -> None:
     assert days(fountain, "fountain pump since 2024", mode=mode) == ["2024-02-11"]
     assert days(fountain, "fountain pump before May 2023", mode=mode) == ["2023-04-20"]
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "keyword"])
-def test_what_was_said_at_the_time_of_what_happened_or_soon_after_comes_first(fountain: Memory, mode: str) -> None:
+def test_rows_from_the_time_of_an_event_or_soon_after_come_first(fountain: Memory, mode: str) -> None:
     found = days(fountain, "what happened to the fountain pump in May 2023", mode=mode)
     assert set(found[:2]) == {"2023-05-12", "2023-06-02"}
     assert sorted(found) == list(SAID)  # nothing is withheld
 
 
-def test_a_month_without_a_year_is_the_latest_in_which_anything_was_said(fountain: Memory) -> None:
+def test_a_month_without_a_year_is_the_latest_that_has_rows(fountain: Memory) -> None:
     assert days(fountain, "the fountain pump in April")[0] == "2023-04-20"
 
 
-def test_a_time_that_leaves_nothing_is_dropped_and_said(fountain: Memory) -> None:
+def test_a_time_that_leaves_no_row_is_dropped_with_a_warning(fountain: Memory) -> None:
     hits = fountain.search("fountain pump before 2001-01-01")
     assert len(hits) == len(SAID)
     assert hits.warnings == ("nothing here is of the time that 'before 2001-01-01' names; all times were searched",)
 
 
-def test_what_the_caller_says_of_time_goes_before_what_the_query_says(fountain: Memory) -> None:
+def test_the_callers_time_filter_overrides_the_querys(fountain: Memory) -> None:
     assert days(fountain, "fountain pump since 2024", until="2023-05-01") == ["2023-04-20"]
 
 
-def test_recall_leaves_nothing_out_for_a_time_in_the_task(fountain: Memory) -> None:
+def test_recall_excludes_no_row_by_a_time_in_the_question(fountain: Memory) -> None:
     told = fountain.recall("the pump of the fountain leaks since February 2024")
     assert any(memory.hit.timestamp < "2024" for memory in told.entries)
 
@@ -165,7 +163,7 @@ def test_recall_leaves_nothing_out_for_a_time_in_the_task(fountain: Memory) -> N
         "released 2024-05-06",
     ],
 )
-def test_a_text_that_names_a_day_or_more_tells_when(text: str) -> None:
+def test_a_text_that_names_a_day_mentions_a_time(text: str) -> None:
     assert mentions_time(text)
 
 
@@ -182,7 +180,7 @@ def test_a_text_that_names_a_day_or_more_tells_when(text: str) -> None:
         "",
     ],
 )
-def test_a_text_without_a_day_tells_no_time(text: str) -> None:
+def test_a_text_without_a_day_mentions_no_time(text: str) -> None:
     assert not mentions_time(text)
 
 
@@ -211,19 +209,17 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         "the boat to the lake, how long ago",
     ],
 )
-def test_asked_when_what_tells_a_time_comes_first(lake: Memory, question: str, mode: str) -> None:
+def test_rows_that_mention_a_time_come_first_if_the_question_asks_when(lake: Memory, question: str, mode: str) -> None:
     assert "last week" in lake.search(question, mode=mode)[0].content
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "keyword"])
 @pytest.mark.parametrize("question", ["Did we take the boat to the lake?", "when I take the boat to the lake"])
-def test_not_asked_when_a_time_is_of_no_interest(lake: Memory, question: str, mode: str) -> None:
+def test_a_mentioned_time_counts_only_if_the_question_asks_when(lake: Memory, question: str, mode: str) -> None:
     assert lake.search(question, mode=mode)[0].content == "we took the boat to the lake"
 
 
-def test_how_the_time_was_read_is_told_when_asked_in_the_zone_of_the_caller(
-    fountain: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_explain_shows_the_time_in_the_callers_zone(fountain: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     time.tzset()
     try:

@@ -58,7 +58,7 @@ def test_standing_out_equals_a_second_implementation_without_arrays(data: tuple)
 
 
 @given(vectors(), vectors())
-def test_how_far_a_row_stands_out_does_not_depend_on_which_others_are_asked_about(data: tuple, more: tuple) -> None:
+def test_a_standard_score_does_not_depend_on_the_other_rows(data: tuple, more: tuple) -> None:
     query, rows, background = data
     others = np.resize(more[1], rows.shape)
     together = standard_scores(query, np.vstack([rows, others]), background)[: len(rows)]
@@ -104,18 +104,18 @@ def test_emphasis_keeps_the_sign_and_equals_a_power_taken_one_by_one(deviations:
     assert emphasize(np.array(deviations)).tolist() == pytest.approx(by_one)
 
 
-def test_a_word_that_is_there_counts_by_its_bm25_and_by_being_there() -> None:
+def test_a_word_counts_by_its_bm25_and_by_its_presence() -> None:
     strong = rank.word_strengths(np.array([[3.0, 0.0], [0.0, 2.0]]), np.array([5.0, 0.0]))
     assert strong.tolist() == [[3.0 + rank.PRESENCE * 5.0, 0.0], [0.0, 2.0]]  # the second is a function word
 
 
-def test_a_row_is_helped_by_words_that_only_the_rows_around_it_have_each_once() -> None:
+def test_neighbours_add_words_that_the_row_lacks_each_once() -> None:
     strong = np.array([[4.0, 0.0, 0.0, 1.0], [0.0, 2.0, 3.0, 2.5]])  # two words; rows 0 and 1, and two more around them
     around = np.array([[1, 3, -1], [0, 2, 3]])
     assert rank.neighbour_terms(strong, around, 1.0).tolist() == [2.5, 4.0 + 1.0]
 
 
-def test_of_the_rows_around_one_that_counts_half_helps_with_half_of_what_it_has_more() -> None:
+def test_a_neighbour_that_counts_half_adds_half_of_its_lead() -> None:
     strong = np.array([[1.0, 5.0, 2.0]])
     around = np.array([[1, 2], [0, 2]])
     assert rank.neighbour_terms(strong, around, np.array([[0.5, 1.0], [1.0, 1.0]])).tolist() == [2.0, 0.0]
@@ -126,13 +126,13 @@ def test_of_the_rows_around_one_that_counts_half_helps_with_half_of_what_it_has_
     ]
 
 
-def test_a_row_with_nothing_around_it_is_helped_by_nothing() -> None:
+def test_a_row_without_neighbours_gets_nothing_from_them() -> None:
     assert rank.neighbour_terms(np.array([[4.0]]), np.array([[-1]]), 1.0).tolist() == [0.0]
     assert rank.neighbour_terms(np.array([[4.0]]), np.empty((1, 0), dtype=np.int64), 1.0).tolist() == [0.0]
     assert rank.neighbour_terms(np.empty((0, 2)), np.array([[1], [0]]), 1.0).tolist() == [0.0, 0.0]
 
 
-def test_what_is_said_at_the_time_named_counts_whole_and_less_the_farther_from_it() -> None:
+def test_rows_count_less_the_farther_they_are_from_the_named_time() -> None:
     found = rank.time_decay(np.array([0.0, 30.0, 60.0, -3.0, -np.inf]))
     assert found.tolist() == pytest.approx([1.0, math.exp(-1), math.exp(-2), math.exp(-1), 0.0])
 
@@ -144,7 +144,7 @@ def test_a_conversation_counts_by_its_best_rows_and_fewer_of_them_count_less() -
     assert rank.conversation_evidence(np.empty(0), np.empty(0, dtype=np.int64)).tolist() == []
 
 
-def test_the_same_deviations_mean_more_where_the_nearest_row_stands_out_beyond_chance() -> None:
+def test_scores_weigh_more_if_the_nearest_row_stands_out_beyond_chance() -> None:
     by_chance = math.sqrt(2 * math.log(1000))
     assert rank.semantic_evidence(np.array([by_chance, 1.0]), 1000).tolist() == pytest.approx(
         [by_chance**rank.EMPHASIS, 1.0]
@@ -154,13 +154,13 @@ def test_the_same_deviations_mean_more_where_the_nearest_row_stands_out_beyond_c
 
 
 @pytest.mark.parametrize("searched", [0, 1, 2, 3])
-def test_in_a_corpus_of_a_row_or_none_nothing_is_divided_by_nothing(searched: int) -> None:
+def test_a_corpus_of_one_row_or_none_divides_nothing_by_zero(searched: int) -> None:
     assert np.isfinite(rank.semantic_evidence(np.array([1.0]), searched)).all()
     assert rank.semantic_evidence(np.empty(0), searched).tolist() == []
     assert rank.semantic_evidence(np.array([-1.0, -2.0]), searched).tolist() == [0.0, 0.0]
 
 
-def test_a_row_is_helped_by_how_much_nearer_the_best_row_around_it_is() -> None:
+def test_a_row_gains_from_how_much_nearer_its_best_neighbour_is() -> None:
     around = np.array([[1, 3, -1], [0, 2, -1], [0, 1, 4]])  # of rows 3 and 4 nothing is known
     assert rank.neighbour_similarity(np.array([1.0, 4.0, 2.0]), around, np.ones((3, 3))).tolist() == [3.0, 0.0, 2.0]
     assert rank.neighbour_similarity(np.array([1.0]), np.empty((1, 0), dtype=np.int64), np.empty((1, 0))).tolist() == [
@@ -219,7 +219,7 @@ def test_evidence_equals_a_sum_worked_by_hand() -> None:
     assert evidence(of_other_roles, 0.5).tolist() == pytest.approx(by_hand)
 
 
-def test_a_match_is_worth_what_it_has_more_than_the_best_matches_have_on_average() -> None:
+def test_a_match_is_measured_against_the_mean_of_the_best_matches() -> None:
     alike = evidence(signals(60, matches=np.ones((1, 60))), 0.5)
     assert alike[0] == pytest.approx(RARITY * rank.GOOD_MATCH * (1 + rank.CONVERSATION / rank.BEST_ROWS))
     leading = np.ones((1, 60))
@@ -284,7 +284,7 @@ def test_words_alone_are_ordered_by_a_sum_worked_by_hand() -> None:
     assert rank.word_evidence(signals(2, matches=np.empty((0, 2)), weights=np.empty(0))).tolist() == [0.0, 0.0]
 
 
-def test_nothing_known_of_any_row_leaves_them_equal() -> None:
+def test_rows_without_signals_are_equal() -> None:
     assert evidence(signals(3), 0.5).tolist() == [0.0, 0.0, 0.0]
     assert evidence(signals(2, matches=np.empty((0, 2)), weights=np.empty(0)), 0.5).tolist() == [0.0, 0.0]
 

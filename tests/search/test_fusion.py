@@ -48,13 +48,13 @@ def test_equal_scores_are_ordered_by_id() -> None:
     assert [row.id for row in fuse({WORDS: [9], MEANING: [4], EVIDENCE: [7]}, dict.fromkeys(NAMES, 1.0))] == [4, 7, 9]
 
 
-def test_a_list_of_no_weight_gives_its_ranks_but_no_rows_and_no_part_of_a_score() -> None:
+def test_a_list_of_weight_zero_gives_only_ranks() -> None:
     fused = fuse({WORDS: [1], MEANING: [2, 1]}, {WORDS: 1.0, MEANING: 0.0})
     assert [(row.id, row.ranks) for row in fused] == [(1, {WORDS: 1, MEANING: 2})]
     assert fused[0].contributions == {WORDS: 1 / 11}
 
 
-def test_nothing_is_fused_from_nothing() -> None:
+def test_fusing_no_lists_gives_no_rows() -> None:
     assert fuse({}, {}) == []
     assert fuse({WORDS: [], MEANING: []}, {WORDS: 1.0, MEANING: 1.0}) == []
 
@@ -129,7 +129,7 @@ def test_scores_never_rise_where_the_head_ends(lists: dict, meaning: float) -> N
     assert len({row.id for row in rows}) == len(rows)
 
 
-def test_rows_that_were_read_again_stand_above_those_that_were_not() -> None:
+def test_reranked_rows_stand_above_the_others() -> None:
     rows = fuse({WORDS: [1, 2, 3, 4, 5]}, {WORDS: 1.0})
     again = rerank(rows, np.array([-1.0, 900.0, -900.0]))
     assert [row.id for row in again] == [2, 1, 3, 4, 5]

@@ -139,7 +139,7 @@ BERLIN = ZoneInfo("Europe/Berlin")
         pytest.param(" 2026-01-31 ", "2026-01-31T00:00:00.000Z", "2026-01-31T23:59:59.999Z", id="blanks around it"),
     ],
 )
-def test_what_is_named_is_meant_from_its_first_to_its_last_moment(text: str, first: str, last: str) -> None:
+def test_a_bound_covers_the_named_time_from_first_to_last_moment(text: str, first: str, last: str) -> None:
     assert parse_bound(text, is_end=False, zone=UTC) == first
     assert parse_bound(text, is_end=True, zone=UTC) == last
 
@@ -155,7 +155,7 @@ def test_a_zone_in_the_text_is_stronger_than_that_of_the_system() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01", "2026-02-30", "31.01.2026", "2026-01-31T25:00"])
-def test_what_is_no_date_is_refused_with_an_example(text: str) -> None:
+def test_an_invalid_date_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(UsageFault) as refused:
         parse_bound(text, is_end=False)
     assert "2026-01-31" in refused.value.hint

@@ -177,11 +177,11 @@ def test_rows_in_a_script_that_the_model_never_learnt_do_not_stand_among_what_an
         assert not [hit.content for hit in demo_memory.search(question, limit=10) if is_spaceless(hit.content)]
 
 
-def test_recall_says_nothing_to_questions_without_an_answer(demo_memory: Memory) -> None:
+def test_recall_returns_nothing_for_questions_without_an_answer(demo_memory: Memory) -> None:
     spoken = [question for question in NOTHING if demo_memory.recall(question).entries]
     assert spoken == []
 
 
-def test_the_set_is_as_large_as_it_says() -> None:
+def test_the_set_has_its_stated_size() -> None:
     kinds = (IDENTIFIER, ERROR, PARAPHRASE, DATE, PERSON, NEGATION, SUBSTRING, PATH, SCRIPTS, NOTHING)
     assert sum(map(len, kinds)) == 83

@@ -51,7 +51,7 @@ def _in_utc(monkeypatch: pytest.MonkeyPatch):
 
 @pytest.mark.parametrize("mode", ["hybrid", "semantic"])
 @pytest.mark.parametrize("limit", [1, 10, COUNT, COUNT + 2, 1000])
-def test_a_search_gives_as_many_hits_as_asked_for_and_ranks_them_from_1(memory: Memory, mode: str, limit: int) -> None:
+def test_a_search_returns_the_requested_number_of_hits_ranked_from_1(memory: Memory, mode: str, limit: int) -> None:
     hits = memory.search("beans in the rain", mode=mode, limit=limit)
     assert [hit.rank for hit in hits] == list(range(1, min(limit, COUNT + 2) + 1))
     assert len({hit.id for hit in hits}) == len(hits)
@@ -84,7 +84,7 @@ def test_pages_joined_are_the_long_list(memory: Memory, mode: str) -> None:
     ids=lambda value: str(value) if isinstance(value, dict) else "",
 )
 @pytest.mark.usefixtures("_in_utc")
-def test_filters_leave_just_the_rows_that_pass(memory: Memory, mode: str, filters: dict, passes) -> None:
+def test_filters_keep_exactly_the_rows_that_pass(memory: Memory, mode: str, filters: dict, passes) -> None:
     passes = passes or (
         lambda line: line["project"] == "shed" and line.get("timestamp", "") >= "2026-01-02T01:30:15.000Z"
     )
@@ -161,7 +161,7 @@ def test_without_a_model_words_answer_and_a_warning_says_so(memory: Memory, mode
     assert "by words alone" in hits.warnings[0]
 
 
-def test_an_index_without_a_model_stores_nothing_and_says_why(tmp_path: Path) -> None:
+def test_an_index_without_a_model_stores_nothing_and_explains_why(tmp_path: Path) -> None:
     class Broken(PackagedEmbedder):
         def embed(self, texts):  # noqa: ARG002 - the protocol's signature
             raise ModelUnavailable("the packaged model cannot be loaded", "Reinstall pastchats-memory.")
@@ -177,9 +177,7 @@ def test_an_index_without_a_model_stores_nothing_and_says_why(tmp_path: Path) ->
         assert opened.index([tmp_path]).counts()["turns_added"] == 4
 
 
-def test_that_a_person_wrote_it_counts_less_where_the_question_does_not_speak_of_who_asks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_authorship_counts_less_for_an_impersonal_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(candidates, "IMPERSONAL", 0.0)
     with Memory.open(tmp_path / "memory.db") as memory:
         for role in ("assistant", "user"):  # equal in all else, so that the first of them would come first

@@ -35,7 +35,7 @@ def test_a_small_corpus_stands_for_itself(notes: Path) -> None:
         assert spread_among(passing, 256) == everything
 
 
-def test_what_filters_leave_of_a_large_corpus_is_thinned_out_to_about_as_much_as_is_wanted() -> None:
+def test_filtered_rows_are_thinned_out_to_the_sample_size() -> None:
     ids = np.concatenate([np.arange(1, 20_001, 2), FIRST_TEXT + np.arange(1, 3_001)])
     spread = spread_among(ids, 256)
     assert len(spread) == pytest.approx(256, rel=0.3)

@@ -124,7 +124,7 @@ def test_an_end_of_the_balance_gives_the_order_of_the_mode(
     assert at_the_end
 
 
-def test_between_the_ends_both_engines_have_a_say(memory: Memory) -> None:
+def test_between_the_ends_both_lists_contribute(memory: Memory) -> None:
     hits = memory.search("webhook retries", limit=20)
     assert {name for hit in hits for name in hit.contributions} == {"words", "meaning", "together"}
     assert all(hit.score == pytest.approx(sum(hit.contributions.values())) for hit in hits)
@@ -144,7 +144,7 @@ def test_a_query_of_100_kilobytes_is_answered(memory: Memory, mode: str, kind: s
     assert bool(hits) == (kind != "one word" or mode != "keyword")
 
 
-def test_what_a_person_said_before_speaks_more_for_a_row_than_what_the_assistant_said(tmp_path: Path) -> None:
+def test_a_users_neighbour_counts_more_than_an_assistants(tmp_path: Path) -> None:
     said = [
         {"conversation_id": role, "role": who, "content": text}
         for role in ("assistant", "user")
@@ -157,7 +157,7 @@ def test_what_a_person_said_before_speaks_more_for_a_row_than_what_the_assistant
     assert [hit.conversation_id for hit in found if hit.content == "Celadon it is."] == ["user", "assistant"]
 
 
-def test_of_tasks_alone_a_word_that_stands_in_turns_only_is_no_obstacle(tmp_path: Path) -> None:
+def test_a_word_of_turns_alone_does_not_hide_tasks(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "memory.db") as memory:
         memory.index([write_messages(tmp_path / "said.jsonl", ("user", "Where is the kiln?"), ("assistant", "Aft."))])
         key = memory.tasks.add(Change(title="Glaze the bowls")).key

@@ -21,8 +21,6 @@ from pastchats_memory.text.timestamps import parse_bound
         ("20260131T081507,250", "2026-01-31T08:15:07.250Z", "2026-01-31T08:15:07.250Z"),
     ],
 )
-def test_a_day_an_hour_a_minute_or_a_second_is_meant_whole_in_the_basic_form_too(
-    text: str, first: str, last: str
-) -> None:
+def test_a_bound_in_basic_form_covers_the_whole_unit_too(text: str, first: str, last: str) -> None:
     assert parse_bound(text, is_end=False, zone=UTC) == first
     assert parse_bound(text, is_end=True, zone=UTC) == last

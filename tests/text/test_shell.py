@@ -32,11 +32,11 @@ def test_an_output_that_ends_in_a_failure_is_known_though_a_pipe_hides_the_code(
     "output",
     ["", "412", "404 rows copied", "status: 200", "HTTP/1.1 200 OK", "rc=0", "[main 1f0a2bc] Catch the TypeError", "failed=0", "0 errors"],
 )  # fmt: skip
-def test_numbers_and_words_of_failure_in_an_output_are_none(output: str) -> None:
+def test_numbers_and_words_of_failure_are_no_failure(output: str) -> None:
     assert not hides_failure("./run.sh | tail -3", output)
 
 
-def test_a_command_that_tells_about_itself_or_sets_the_work_aside_checks_nothing() -> None:
+def test_a_command_that_describes_itself_or_sets_work_aside_is_no_check() -> None:
     for command in (
         "pytest --version",
         "mvn -version",
@@ -53,7 +53,7 @@ def test_a_command_that_tells_about_itself_or_sets_the_work_aside_checks_nothing
         assert classify_check(command) == "test", command
 
 
-def test_a_command_that_only_asks_how_things_are_is_a_look() -> None:
+def test_a_command_that_only_asks_for_a_state_is_read_only() -> None:
     for command in (
         "kubectl get pods | head",
         "gh run view 12",
@@ -113,7 +113,7 @@ def test_a_tool_that_changes_something_else_or_nothing_is_no_editor(tool: str) -
                 "Get-ChildItem src -Recurse | Select-String todo", "Get-Content a.py | Select-Object -Last 3",
                 r"""grep -E '"(lint|test)"' package.json | head; echo "== a && \"b\" || c" d"""],
 )  # fmt: skip
-def test_commands_that_only_look_are_known(command: str) -> None:
+def test_read_only_commands_are_recognised(command: str) -> None:
     assert is_read_only(command)
 
 
@@ -122,5 +122,5 @@ def test_commands_that_only_look_are_known(command: str) -> None:
                 "env STAGE=live make deploy", "env make deploy", "env -u STAGE make deploy", "env -i STAGE=live make deploy", "find . -name '*.pyc' -delete", "find . -type d -exec rm -r {} +",
                 "git branch -D old", "git branch new", "git remote add origin /srv/shop.git", "sort -u a -o a", "Get-Item a | Remove-Item", "sed -n -i 1,9p a.py"],
 )  # fmt: skip
-def test_commands_that_do_something_are_known(command: str) -> None:
+def test_changing_commands_are_recognised(command: str) -> None:
     assert not is_read_only(command)

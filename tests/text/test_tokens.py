@@ -61,7 +61,7 @@ def test_a_sentence_costs_its_words_and_the_blanks_between_them() -> None:
         (" \n\t ", 0, []),
     ],
 )
-def test_what_the_vocabulary_cannot_spell_is_handed_over(text: str, known: int, unknown: list[str]) -> None:
+def test_text_outside_the_vocabulary_is_paid_by_the_byte(text: str, known: int, unknown: list[str]) -> None:
     assert wordpieces(text) == (known, unknown)
 
 

@@ -1,4 +1,4 @@
-"""Goose sessions to turns: a line about the session, then a message a line with blocks of content; from 1.10 on a database."""
+"""Read sessions of Goose: a header, then a message a line; since 1.10 a database."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pastchats_memory.files.foreign_sqlite import Database, Value
-from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import (
     Position,
@@ -31,100 +31,104 @@ from pastchats_memory.formats.base.source import (
 )
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 
-FORMAT = "goose"
-VERSION = 9
-
 CALLS = ("toolRequest", "frontendToolRequest")
 TOOLS = (*CALLS, "toolResponse")
 BY_PROGRAMS = ("scheduled", "sub_agent", "hidden")
-"""Kinds of sessions that no person had."""
+"""Types of sessions in which no person took part."""
 EXPORTED = "conversation"
-"""Where an exported session has its messages."""
+"""The key of an exported session's messages."""
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether a line tells of a session of Goose, a message calls a tool as Goose writes it, or it is Goose's database."""
+def detect(source: SourceFile) -> int:
+    """Return 90 for a session's header or a tool block, 70 for the database, else 0."""
     if source.shape == "sqlite":
         sessions, messages = (source.tables.get(name, frozenset()) for name in ("sessions", "messages"))
-        return sessions >= {"id", "working_dir"} and messages >= {"session_id", "role", "content_json"}
+        has_layout = sessions >= {"id", "working_dir"} and messages >= {"session_id", "role", "content_json"}
+        return 70 if has_layout else 0
     if source.shape == "json":
         document = mapping_of(source.outline)
-        return _is_header(document) and isinstance(document.get(EXPORTED), list)
-    return any(_is_header(record) or _calls(record) for record in source.sample)
+        return CERTAIN if _is_header(document) and isinstance(document.get(EXPORTED), list) else 0
+    return CERTAIN if any(_is_header(record) or _has_tool_block(record) for record in source.sample) else 0
 
 
 def _is_header(record: Json) -> bool:
-    named = any(key in record for key in ("message_count", "description", EXPORTED))
-    return isinstance(record.get("working_dir"), str) and named and "role" not in record
+    has_mark = any(key in record for key in ("message_count", "description", EXPORTED))
+    return isinstance(record.get("working_dir"), str) and has_mark and "role" not in record
 
 
-def _calls(record: Json) -> bool:
-    return "created" in record and any(block.get("type") in TOOLS for block in _blocks(record))
+def _has_tool_block(record: Json) -> bool:
+    return "created" in record and any(block.get("type") in TOOLS for block in _blocks_of(record))
 
 
 def read(source: SourceFile) -> Iterator[Row]:
-    """The turns in file order; lines that are no messages."""
+    """Yield the turns in file order, and the lines that are no messages."""
     if source.shape == "sqlite":
-        yield from source.from_database(_from_database)
+        yield from source.from_database(_read_database)
         return
     builder = SessionBuilder(SessionInfo(source.path.stem))
     if source.shape == "json":
-        yield from _exported(source, builder)
+        yield from _read_export(source, builder)
     else:
-        yield from read_session(source, builder, lambda item: _take(builder, item))
+        yield from read_session(source, builder, lambda item: _add_record(builder, item))
 
 
-def _exported(source: SourceFile, builder: SessionBuilder) -> Iterator[Row]:
-    _take(builder, Record(1, source.outline))
+def _read_export(source: SourceFile, builder: SessionBuilder) -> Iterator[Row]:
+    _add_record(builder, Record(1, source.outline))
     messages = source.elements(EXPORTED)
-    yield from read_items(source, builder, messages, lambda item: _take(builder, Record(item.line, item.value)))
+    yield from read_items(source, builder, messages, lambda item: _add_record(builder, Record(item.line, item.value)))
     yield from builder.flush()
 
 
-def _from_database(database: Database) -> Iterator[Row]:
+def _read_database(database: Database) -> Iterator[Row]:
     columns = ("id", "description", "name", "working_dir", "session_type")
     for own_id, description, name, folder, kind in database.rows("sessions", columns, order=("created_at", "id")):
         if kind not in BY_PROGRAMS:
             title = text_of(description) or text_of(name)
             builder = SessionBuilder(SessionInfo(str(own_id), folder_of(folder), metadata={"title": title}))
-            for record in _messages(database, own_id):
-                _take(builder, Record(1, record))
+            for record in _stored_messages(database, own_id):
+                _add_record(builder, Record(1, record))
             yield from builder.flush()
 
 
-def _messages(database: Database, session_id: Value) -> Iterator[Json]:
+def _stored_messages(database: Database, session_id: Value) -> Iterator[Json]:
+    """Yield the messages of a session in the form of a line of the older files."""
     columns = ("role", "content_json", "created_timestamp", "message_id", "metadata_json")
     where = {"session_id": session_id}
     for role, content, created, own_id, metadata in database.rows("messages", columns, where=where, order=("id",)):
-        told = parse_json(text_of(metadata))
-        yield {"role": role, "content": content, "created": created, "id": own_id, "metadata": told}
+        fields = {"role": role, "content": content, "created": created, "id": own_id}
+        yield fields | {"metadata": parse_json(text_of(metadata))}
 
 
-def _take(builder: SessionBuilder, item: Record) -> str | None:
-    """Add what the line says; the reason why it says nothing that can be read, else None."""
-    record, about = mapping_of(item.value), builder.info
+def _add_record(builder: SessionBuilder, item: Record) -> str | None:
+    """Apply a header, or add the turns of a message.
+
+    Return why the record cannot be read, or None.
+    """
+    record, info = mapping_of(item.value), builder.info
     if _is_header(record):
-        about.conversation_id = text_of(record.get("id")) or about.conversation_id
-        about.cwd = folder_of(record.get("working_dir"))
-        about.metadata["title"] = text_of(record.get("name")) or text_of(record.get("description"))
+        info.conversation_id = text_of(record.get("id")) or info.conversation_id
+        info.cwd = folder_of(record.get("working_dir"))
+        info.metadata["title"] = text_of(record.get("name")) or text_of(record.get("description"))
         return None
     if record.get("role") not in ("user", "assistant"):
         return "neither a session nor a message"
-    blocks = _blocks(record)
-    if not blocks and _content(record) != []:
+    blocks = _blocks_of(record)
+    if not blocks and _content_of(record) != []:
         return "content is neither text nor a list of blocks"
     if mapping_of(record.get("metadata")).get("userVisible") is not False:
-        _message(builder, record, blocks, Position(item.line, record.get("created"), text_of(record.get("id"))))
+        _add_message(builder, record, blocks, Position(item.line, record.get("created"), text_of(record.get("id"))))
     return None
 
 
-def _message(builder: SessionBuilder, record: Json, blocks: list[Json], at: Position) -> None:
+def _add_message(builder: SessionBuilder, record: Json, blocks: list[Json], at: Position) -> None:
     shown = [block for block in blocks if _is_shown(block)]
     if record.get("role") == "assistant":
         builder.add_answer(texts_of(shown), at)
     elif not any(block.get("type") == "toolResponse" for block in blocks):
         builder.add_prompt(texts_of(shown), at, count_images(shown))
-    if replies := [_reply(mapping_of(block.get("data"))) for block in blocks if block.get("type") == "actionRequired"]:
+    if replies := [
+        _form_text(mapping_of(block.get("data"))) for block in blocks if block.get("type") == "actionRequired"
+    ]:
         builder.add_prompt("\n\n".join(filter(None, replies)), at, kind="answer")
     for block in blocks:
         call_id = text_of(block.get("id"))
@@ -135,43 +139,49 @@ def _message(builder: SessionBuilder, record: Json, blocks: list[Json], at: Posi
             result = mapping_of(block.get("toolResult"))
             value = result.get("value")
             failed = result.get("status") == "error" or mapping_of(value).get("isError") is True
-            builder.add_result(call_id, ToolResult(_told(value) or text_of(result.get("error")), failed=failed), at)
+            builder.add_result(
+                call_id, ToolResult(_result_text(value) or text_of(result.get("error")), failed=failed), at
+            )
 
 
-def _reply(action: Json) -> str:
-    """What the person filled in when a tool asked for it."""
+def _form_text(action: Json) -> str:
+    """Return what the person filled into a tool's form, a field a line."""
     data = action.get("user_data", action.get("userData"))
     return "\n".join(
         f"{key}: {value}" for key, value in mapping_of(data).items() if isinstance(value, str | int | float)
     )
 
 
-def _told(value: object) -> str:
-    """What a tool answered: of two copies, one for the model and one for the person, the person's."""
+def _result_text(value: object) -> str:
+    """Return the text of a tool result.
+
+    Of a copy for the model and one for the person it is the person's.
+    """
     parts = [mapping_of(part) for part in list_of(mapping_of(value).get("content") or value)]
     return text_of_result([part for part in parts if _is_shown(part)]) or text_of_result(value)
 
 
 def _is_shown(block: Json) -> bool:
-    """Whether the block is meant for the person; one that does not say is."""
+    """Return whether a block is meant for the person, as one without an audience is."""
     audience = mapping_of(block.get("annotations")).get("audience")
     return not isinstance(audience, list) or "user" in audience
 
 
-def _content(record: Json) -> object:
-    """The content, which some versions wrote as JSON text of the list."""
+def _content_of(record: Json) -> object:
+    """Return the content of a message; some versions encode its list as JSON text."""
     content = record.get("content", record.get("content_json"))
     return value_of(content) if isinstance(content, str) and content.startswith("[") else content
 
 
-def _blocks(record: Json) -> list[Json]:
-    content = _content(record)
+def _blocks_of(record: Json) -> list[Json]:
+    content = _content_of(record)
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return [block for block in list_of(content) if isinstance(block, dict)]
 
 
 def locations(environment: Environment) -> Iterator[Path]:
+    """Yield the folders of the sessions, of this version and of earlier ones."""
     root = environment.variables.get("GOOSE_PATH_ROOT")
     if root:
         yield Path(root).expanduser() / "data" / "sessions"
@@ -185,8 +195,12 @@ def locations(environment: Environment) -> Iterator[Path]:
 GOOSE = Format(
     name="goose",
     version=9,
-    detect=confident(recognise, 90),
+    detect=detect,
     read=read,
     program="Goose",
     locations=locations,
+    resume=resume_with(
+        "goose", "session", "--resume", "--session-id"
+    ),  # https://block.github.io/goose/docs/guides/goose-cli-commands
+    verified="2026-11",
 )

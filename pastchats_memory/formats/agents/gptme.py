@@ -1,33 +1,30 @@
-"""Sessions of gptme to turns: `<session>/conversation.jsonl`, a message a line, with `config.toml` beside it.
+"""Read sessions of gptme: `<session>/conversation.jsonl`, a message a line.
 
-Calls of tools stand in the answers, as blocks of code named after the tool or as a line with an object; what they gave is said
-by the system, as all is that the client tells the model.
+`config.toml` beside it names the working directory. Tool calls stand in the answers, as code blocks named after the tool or as a line with an object. Their results are messages
+in the system's role, as is everything else that the client adds.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
+from pastchats_memory.formats.base.agent import JsonlAgent
 from pastchats_memory.formats.base.companions import named_after
-from pastchats_memory.formats.base.format import Format, confident
-from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, read_session
+from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import read_sibling
-from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.thoughts import without_thoughts
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.text.timestamps import LOCAL, iso_utc
 
-FORMAT = "gptme"
-VERSION = 2
-
 LOG = "conversation.jsonl"
-ABOUT_IT = ("events.jsonl", "lesson-emissions.jsonl", "model_selection_trace.json")
-"""Files beside it that say the same again, or only how it was made."""
+DERIVED = ("events.jsonl", "lesson-emissions.jsonl", "model_selection_trace.json")
+"""Files beside the log that repeat it or describe how it was made."""
 CONTEXT = ("pinned", "hide")
-"""Set where the client only says where it works."""
+"""Keys that are true in messages with the client's context."""
 INTERRUPTED, DECLINED = "Interrupted by user", "Execution declined by user"
 
 _CALL = re.compile(
@@ -47,68 +44,82 @@ _FAILED = re.compile(r"Error during execution|Command (?:timed out|killed|interr
 _RAISED = re.compile(r"^Exception during execution", re.MULTILINE)
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether the file has the name and a line is a message that the client pinned or hides."""
-    return source.path.name == LOG and any(
-        isinstance(record.get("content"), str) and any(record.get(key) is True for key in CONTEXT)
-        for record in source.sample
-    )
+def detect(source: SourceFile) -> int:
+    """Return 90 for a log's file name and a pinned or hidden message, else 0."""
+    if source.path.name != LOG:
+        return 0
+    return CERTAIN if any(isinstance(each.get("content"), str) and _is_context(each) for each in source.sample) else 0
 
 
-def read(source: SourceFile) -> Iterator[Row]:
-    """The turns in file order; lines that are no messages."""
-    session = _Session(source.path)
-    if source.resumed is not None:
-        session.waiting.extend(text_of(call) for call in list_of(source.resumed.state.get("waiting")))
-    kept: Json = {"waiting": session.waiting}
-    yield from read_session(source, session.telling, session.take, kept)
+def _is_context(message: Json) -> bool:
+    return any(message.get(key) is True for key in CONTEXT)
 
 
-class _Session:
-    """The turns of one file in the making."""
+class GptmeSession(JsonlAgent):
+    """A session of gptme."""
 
-    def __init__(self, path: Path) -> None:
-        self.telling = SessionBuilder(SessionInfo(path.parent.name or None, _workspace(path.with_name("config.toml"))))
+    record_noun = "a message"
+
+    def __init__(self, source: SourceFile) -> None:
         self.waiting: list[str] = []
-        """Ids of calls that nothing has answered yet, the first first."""
+        """Ids of the calls without a result, oldest first."""
+        super().__init__(source)
 
-    def take(self, item: Record) -> str | None:
-        """Add what the message says; the reason why it says nothing that can be read, else None."""
-        message = item.value
-        if not isinstance(message, dict) or not isinstance(message.get("content"), str):
+    def session_info(self) -> SessionInfo:
+        """Return the session's id from its folder's name, and its working directory."""
+        path = self.source.path
+        return SessionInfo(path.parent.name or None, _working_directory(path.with_name("config.toml")))
+
+    def snapshot(self) -> Json:
+        """Return the ids of the calls without a result."""
+        return {"waiting": self.waiting}
+
+    def restore(self, snapshot: Json) -> None:
+        """Restore the ids of the calls without a result."""
+        self.waiting = [text_of(call_id) for call_id in list_of(snapshot.get("waiting"))]
+
+    def add_record(self, record: Json, line: int) -> str | None:
+        """Add the turns of a message. Return why it is unreadable, or None."""
+        if not isinstance(record.get("content"), str):
             return "no message"
-        text = text_of(message["content"])
-        at = Position(item.line, iso_utc(text_of(message.get("timestamp")), LOCAL))
-        match message.get("role"):
+        text = text_of(record["content"])
+        at = Position(line, iso_utc(text_of(record.get("timestamp")), LOCAL))
+        match record.get("role"):
             case "user" if not text.startswith("<system"):
-                self.telling.add_prompt(text, at)
+                self.builder.add_prompt(text, at)
             case "assistant":
-                self._answered(text, at, text_of(mapping_of(message.get("metadata")).get("model")))
-            case "system" if not any(message.get(key) is True for key in CONTEXT):
-                self._gave(text, at, text_of(message.get("call_id")))
+                self._add_answer(text, at, text_of(mapping_of(record.get("metadata")).get("model")))
+            case "system" if not _is_context(record):
+                self._add_system_text(text, at, text_of(record.get("call_id")))
         return None
 
-    def _answered(self, text: str, at: Position, model: str) -> None:
-        self.telling.add_answer(_CALL.sub("", without_thoughts(text)), at, model)
+    def _add_answer(self, text: str, at: Position, model: str) -> None:
+        self.builder.add_answer(_CALL.sub("", without_thoughts(text)), at, model)
         for found in _CALL.finditer(text):
             call_id = found["id"] or f"{at.line}:{found.start()}"
-            self.telling.add_call(call_id, found["tool"] or found["name"], _input(found))
+            self.builder.add_call(call_id, found["tool"] or found["name"], _input_of(found))
             self.waiting.append(call_id)
 
-    def _gave(self, text: str, at: Position, call_id: str) -> None:
-        """What a tool gave, the first that is waited for where it does not say which; else the client's own words."""
+    def _add_system_text(self, text: str, at: Position, call_id: str) -> None:
+        """Add a tool result or the client's own words.
+
+        A result without the id of its call belongs to the oldest call.
+        """
         if text in (INTERRUPTED, DECLINED):
-            self.telling.queue.flag("interrupted")
+            self.builder.queue.flag("interrupted")
         elif self.waiting:
             own_id = call_id if call_id in self.waiting else self.waiting[0]
             self.waiting.remove(own_id)
-            self.telling.add_result(own_id, _output(text), at)
+            self.builder.add_result(own_id, _parse_result(text), at)
         else:
-            self.telling.add_turn("system", "prompt", text, at)
+            self.builder.add_turn("system", "prompt", text, at)
 
 
-def _input(found: re.Match[str]) -> object:
-    """What the tool was given: an object as JSON, the lines of the block for a shell, else what stands behind its name."""
+def _input_of(found: re.Match[str]) -> object:
+    """Return the input of a tool call.
+
+    It is JSON text, the command of a shell, or the words behind the tool's name.
+    """
     if found["input"]:
         return found["input"]
     if found["tool"] in _SHELLS:
@@ -117,16 +128,19 @@ def _input(found: re.Match[str]) -> object:
     return {"path": subject} if subject else {"description": found["body"].strip().partition("\n")[0]}
 
 
-def _output(text: str) -> ToolResult:
-    """What a tool gave, without what the client puts around it."""
+def _parse_result(text: str) -> ToolResult:
+    """Return a tool result, without the client's words around it."""
     code = _CODE.search(text)
     failed = _FAILED.match(text) or _RAISED.search(text)
     words = _WRAPPED.sub(lambda found: found[1] or "", _RAN.sub("", _CODE.sub("", text), count=1))
     return ToolResult(words.strip(), int(code[1]) if code else None, failed=bool(failed or (code and code[1] != "0")))
 
 
-def _workspace(config: Path) -> str | None:
-    """The folder that the session works in, as its configuration says."""
+def _working_directory(config: Path) -> str | None:
+    """Return the working directory from a session's configuration.
+
+    Return None if it names none or is no TOML.
+    """
     try:
         chat = mapping_of(tomllib.loads(read_sibling(config)).get("chat"))
     except tomllib.TOMLDecodeError:
@@ -137,9 +151,10 @@ def _workspace(config: Path) -> str | None:
 GPTME = Format(
     name="gptme",
     version=2,
-    detect=confident(recognise, 90),
-    read=read,
+    detect=detect,
+    read=GptmeSession.read,
     program="gptme",
     locations=lambda environment: iter([environment.folder("GPTME_LOGS_HOME", environment.data / "gptme" / "logs")]),
-    companions=named_after({LOG: ABOUT_IT}),
+    companions=named_after({LOG: DERIVED}),
+    verified="2026-11",
 )

@@ -1,16 +1,19 @@
-"""Conversations of OpenHands to turns: an event a file in the folder of one, or an event a line as its servers print them.
+"""Read conversations of OpenHands: an event a file, or an event a line.
 
-Source: `openhands-sdk/openhands/sdk/event` of github.com/OpenHands/software-agent-sdk. A folder has `base_state.json` and
-`events/event-<number>-<id>.json`, of which the first file stands for all.
+A conversation's folder holds a file for each event. Servers print an event a line.
+
+Source: `openhands-sdk/openhands/sdk/event` of github.com/OpenHands/software-agent-sdk. A folder holds `base_state.json` and
+`events/event-<number>-<id>.json`. The first event file stands for the conversation.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from pastchats_memory.formats.base.format import Companions, Format, confident
+from pastchats_memory.formats.base.format import CERTAIN, Companions, Format, resume_with
 from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.session import (
     Position,
@@ -38,9 +41,6 @@ from pastchats_memory.formats.base.tools import ToolResult, parse_printed
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.timestamps import LOCAL, iso_utc
 
-FORMAT = "openhands"
-VERSION = 3
-
 EVENT, FOLDER, STATE = "event-", "events", "base_state.json"
 KINDS = ("MessageEvent", "ActionEvent", "ObservationEvent", "SystemPromptEvent")
 SOURCES = ("user", "agent", "environment")
@@ -50,20 +50,23 @@ FLAGS = {"PauseEvent": "interrupted", "InterruptEvent": "interrupted", "Conversa
 _NAME = re.compile(r"event-\d{5,9}-[\w-]{1,64}\.json")
 
 
-def events_beside(path: Path) -> list[Path]:
-    """All files of events of the conversation that one of them stands for, in order; empty for any other file. Raises OSError."""
+def event_files(path: Path) -> list[Path]:
+    """Return the event files of a conversation by one of them, in order.
+
+    Return an empty list for any other file. Raises OSError.
+    """
     if path.parent.name != FOLDER or not _NAME.fullmatch(path.name):
         return []
     return [file for file in sorted(path.parent.iterdir()) if _NAME.fullmatch(file.name) and is_sibling(file)]
 
 
-def other_events(path: Path) -> Iterator[Path]:
-    """Yield the other files of events of the same conversation. Raises OSError."""
-    return (file for file in events_beside(path) if file != path)
+def read_with(path: Path) -> Iterator[Path]:
+    """Yield the other event files of the same conversation. Raises OSError."""
+    return (file for file in event_files(path) if file != path)
 
 
 def hidden_in(folder: str, names: Collection[str]) -> Collection[str]:
-    """Return the files of events but the first, which stands for the conversation, and its state."""
+    """Return the names of a conversation's state and of its later event files."""
     if FOLDER in names:
         return [name for name in names if name.startswith(STATE) and name.endswith((".json", ".jsonl"))]
     if Path(folder).name != FOLDER:
@@ -71,11 +74,10 @@ def hidden_in(folder: str, names: Collection[str]) -> Collection[str]:
     return sorted(name for name in names if _NAME.fullmatch(name))[1:]
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether the file is an event, or has one a line."""
-    if source.shape == "json":
-        return _is_event(mapping_of(source.outline))
-    return any(map(_is_event, source.sample))
+def detect(source: SourceFile) -> int:
+    """Return 90 if a file is an event or has one among its first lines, else 0."""
+    records = [mapping_of(source.outline)] if source.shape == "json" else source.sample
+    return CERTAIN if any(map(_is_event, records)) else 0
 
 
 def _is_event(record: Json) -> bool:
@@ -83,26 +85,26 @@ def _is_event(record: Json) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Row]:
-    """The turns in the order of the events; files and lines that are none."""
+    """Yield the turns in order, and the files and lines that are no events."""
     path = source.path
     if source.shape == "jsonl":
         builder = SessionBuilder(SessionInfo(path.parent.name if path.stem == FOLDER else path.stem))
-        yield from read_session(source, builder, lambda item: _take(builder, item))
+        yield from read_session(source, builder, lambda item: _add_event(builder, item))
         return
     folder = path.parent.parent
     builder = SessionBuilder(SessionInfo(folder.name, folder_of(read_sibling_field(folder / STATE, "working_dir"))))
-    yield from read_items(source, builder, _events(path), lambda item: _take(builder, item))
+    yield from read_items(source, builder, _events(path), lambda item: _add_event(builder, item))
     yield from builder.flush()
 
 
 def _events(path: Path) -> Iterator[Record | Unreadable]:
-    for file in events_beside(path) or [path]:
+    for file in event_files(path) or [path]:
         value = SourceFile(file).document
         yield Unreadable(str(file), 0, f"not JSON: {value.reason}") if isinstance(value, BadJson) else Record(1, value)
 
 
-def _take(builder: SessionBuilder, item: Record) -> str | None:
-    """Add what the event says; the reason why it says nothing that can be read, else None."""
+def _add_event(builder: SessionBuilder, item: Record) -> str | None:
+    """Add the turns of an event; return why it cannot be read, else None."""
     event = item.value
     if not isinstance(event, dict):
         return f"a {type(event).__name__} instead of an event"
@@ -118,9 +120,9 @@ def _take(builder: SessionBuilder, item: Record) -> str | None:
                 builder.add_answer(texts_of(content), at)
         case "ActionEvent":
             builder.add_answer(texts_of(event.get("thought")), at)
-            _call(builder, event, call_id, at)
+            _add_call(builder, event, call_id, at)
         case "ObservationEvent":
-            builder.add_result(call_id, _output(mapping_of(event.get("observation"))), at)
+            builder.add_result(call_id, _parse_result(mapping_of(event.get("observation"))), at)
         case "AgentErrorEvent":
             builder.add_result(call_id, ToolResult(text_of(event.get("error")), failed=True), at)
         case "Condensation":
@@ -130,10 +132,13 @@ def _take(builder: SessionBuilder, item: Record) -> str | None:
     return None
 
 
-def _call(builder: SessionBuilder, event: Json, call_id: str, at: Position) -> None:
-    """Note what the agent did: its last words are a call too, and so is its plan. A call that was refused has only the model's words."""
-    asked = mapping_of(event.get("tool_call")).get("arguments")
-    name, action = text_of(event.get("tool_name")), mapping_of(event.get("action")) or mapping_of(value_of(asked))
+def _add_call(builder: SessionBuilder, event: Json, call_id: str, at: Position) -> None:
+    """Add an action: a tool call, the last answer or a plan.
+
+    A refused action has only the arguments of the model.
+    """
+    arguments = mapping_of(event.get("tool_call")).get("arguments")
+    name, action = text_of(event.get("tool_name")), mapping_of(event.get("action")) or mapping_of(value_of(arguments))
     if name == FINISH:
         builder.add_answer(text_of(action.get("message")), at)
     elif name == EDITOR:
@@ -144,18 +149,20 @@ def _call(builder: SessionBuilder, event: Json, call_id: str, at: Position) -> N
         builder.queue.add_plan("update_plan", {"plan": action["task_list"]})
 
 
-def _output(observation: Json) -> ToolResult:
-    """What a tool answered, with the exit code of a command."""
-    ended = parse_printed(observation, failed=observation.get("is_error") is True)
-    return ToolResult(texts_of(observation.get("content")) or ended.text, ended.exit_code, failed=ended.failed)
+def _parse_result(observation: Json) -> ToolResult:
+    """Return a tool result, with the exit code of a command."""
+    printed = parse_printed(observation, failed=observation.get("is_error") is True)
+    return replace(printed, text=texts_of(observation.get("content")) or printed.text)
 
 
 OPENHANDS = Format(
     name="openhands",
     version=3,
-    detect=confident(recognise, 90),
+    detect=detect,
     read=read,
     program="OpenHands",
     locations=below_home(".openhands/conversations"),
-    companions=Companions((EVENT,), other_events, hidden_in),
+    companions=Companions((EVENT,), read_with, hidden_in),
+    resume=resume_with("openhands", "--resume"),  # https://docs.openhands.dev/openhands/usage/cli/resume
+    verified="2026-11",
 )

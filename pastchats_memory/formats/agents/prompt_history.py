@@ -1,4 +1,4 @@
-"""The lists of prompts that Claude Code and Codex keep beside their transcripts: all that is left once those are cleared away."""
+"""Read the lists of prompts of Claude Code and Codex, which outlive transcripts."""
 
 from __future__ import annotations
 
@@ -7,25 +7,26 @@ from collections.abc import Iterator
 
 from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.dialect import COMMON
-from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.format import CERTAIN, PROMPTS, Format
 from pastchats_memory.formats.base.source import Json, Record, SourceFile, mapping_of, text_of
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.clean import clean
 from pastchats_memory.text.timestamps import iso_utc
 
-FORMAT = "prompt-history"
-VERSION = 1
-
 _COMMAND = re.compile(r"/([\w:-]+)(?=\s|\Z)")
 _PASTED = re.compile(r"\[(?:Pasted text|\.\.\.Truncated text) #(\d{1,9})[^\]\n]{0,40}\]")
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether the first records are entries of such a list."""
-    return bool(source.sample) and any(_is_claudes(record) or _is_codexs(record) for record in source.sample[:3])
+def detect(source: SourceFile) -> int:
+    """Return 90 if one of the first three records is an entry, else 0."""
+    return CERTAIN if any(_is_entry(record) for record in source.sample[:3]) else 0
 
 
-def _is_claudes(record: Json) -> bool:
+def _is_entry(record: Json) -> bool:
+    return _is_claude_entry(record) or _is_codex_entry(record)
+
+
+def _is_claude_entry(record: Json) -> bool:
     return (
         isinstance(record.get("display"), str)
         and "timestamp" in record
@@ -33,7 +34,7 @@ def _is_claudes(record: Json) -> bool:
     )
 
 
-def _is_codexs(record: Json) -> bool:
+def _is_codex_entry(record: Json) -> bool:
     return (
         isinstance(record.get("session_id"), str)
         and isinstance(record.get("text"), str)
@@ -43,23 +44,23 @@ def _is_codexs(record: Json) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Turn | Unreadable | Checkpoint]:
-    """One turn a prompt, without commands that only steer the client."""
+    """Yield a turn for each prompt, without the commands that only steer the client."""
     records = source.records()
     for item in records:
         if isinstance(item, Unreadable):
             yield item
         elif turn := _turn(item):
             yield turn
-        elif not (isinstance(item.value, dict) and (_is_claudes(item.value) or _is_codexs(item.value))):
+        elif not (isinstance(item.value, dict) and _is_entry(item.value)):
             yield Unreadable(str(source.path), item.line, "no entry of a list of prompts")
     yield from records.checkpoint({})
 
 
 def _turn(item: Record) -> Turn | None:
     fields = mapping_of(item.value)
-    if _is_claudes(fields):
-        text, session, time = _with_pasted(fields), text_of(fields.get("sessionId")), fields.get("timestamp")
-    elif _is_codexs(fields):
+    if _is_claude_entry(fields):
+        text, session, time = _insert_pasted(fields), text_of(fields.get("sessionId")), fields.get("timestamp")
+    elif _is_codex_entry(fields):
         text, session, time = text_of(fields.get("text")), text_of(fields.get("session_id")), fields.get("ts")
     else:
         return None
@@ -77,8 +78,8 @@ def _turn(item: Record) -> Turn | None:
     )
 
 
-def _with_pasted(fields: Json) -> str:
-    """What was typed, with the texts that were pasted into it in the place of their numbers."""
+def _insert_pasted(fields: Json) -> str:
+    """Return a prompt with the pasted texts in the place of their numbers."""
     pasted = mapping_of(fields.get("pastedContents"))
     contents = {number: text_of(mapping_of(value).get("content")) for number, value in pasted.items()}
     return _PASTED.sub(lambda found: contents.get(found[1]) or found[0], text_of(fields.get("display")))
@@ -87,7 +88,8 @@ def _with_pasted(fields: Json) -> str:
 PROMPT_HISTORY = Format(
     name="prompt-history",
     version=1,
-    detect=confident(recognise, 90),
+    detect=detect,
     read=read,
-    fidelity=0,
+    fidelity=PROMPTS,
+    verified="2026-11",
 )

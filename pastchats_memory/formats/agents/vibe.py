@@ -1,16 +1,17 @@
-"""Sessions of Mistral's Vibe since its third version to turns: a folder of immutable pieces and a journal of what came since.
+"""Read sessions of Mistral's Vibe since its third version.
 
-As version 3.0.3 writes them: `CURRENT` names a generation, its manifest the chunks that hold the entries of the history, and
-the records of `journal` add to these or replace them. `meta.json`, which tells where it was, stands for the folder.
+A folder holds immutable chunks, and a journal of later changes. As of version 3.0.3, `CURRENT` names a generation, and its
+manifest names the chunks with the entries of the history. The records of `journal` add entries or replace them. `meta.json` names the working directory and stands for the folder.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from pastchats_memory.formats.base.format import Companions, Format, confident
+from pastchats_memory.formats.base.format import CERTAIN, Companions, Format
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import (
     Position,
@@ -26,45 +27,43 @@ from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapp
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed
 from pastchats_memory.model import Unreadable
 
-FORMAT = "vibe"
-VERSION = 2
-
 META, CURRENT = "meta.json", "CURRENT"
-PIECES, GENERATIONS, JOURNAL = "chunks", "generations", "journal"
+CHUNKS, GENERATIONS, JOURNAL = "chunks", "generations", "journal"
 DELTAS = ("append_entry", "replace_entry")
 _NAME = re.compile(r"[0-9a-f]{8,64}")
-"""Of a generation, of a chunk: none leads out of the folder."""
+"""Name of a generation or a chunk; it cannot lead out of the folder."""
 
 
 def is_session(path: Path) -> bool:
-    """Whether a file stands for such a folder. Raises OSError."""
+    """Return whether a file stands for a session's folder. Raises OSError."""
     return path.name == META and is_sibling(path.with_name(CURRENT))
 
 
 def read_with(path: Path) -> Iterator[Path]:
-    """The other files of a session that change with it. Raises OSError."""
+    """Yield the other files of a session that change with it. Raises OSError."""
     if is_session(path):
         yield path.with_name(CURRENT)
         yield from _journal(path.parent)
 
 
 def hidden_in(folder: str, names: Collection[str]) -> Collection[str]:
-    """Return the files of a folder that belong to a session. Raises OSError."""
+    """Return the names in a folder that belong to a session. Raises OSError."""
     place = Path(folder)
     if CURRENT in names and META in names:
         return [name for name in names if name != META]
-    session = place.parent if place.name in (PIECES, JOURNAL) else place.parent.parent
-    is_piece = place.name in (PIECES, JOURNAL) or place.parent.name == GENERATIONS
-    return names if is_piece and is_session(session / META) else ()
+    session = place.parent if place.name in (CHUNKS, JOURNAL) else place.parent.parent
+    is_part = place.name in (CHUNKS, JOURNAL) or place.parent.name == GENERATIONS
+    return names if is_part and is_session(session / META) else ()
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether it is the file that stands for a session."""
-    return source.shape == "json" and is_session(source.path) and "session_id" in mapping_of(source.outline)
+def detect(source: SourceFile) -> int:
+    """Return 90 for the file that stands for a session, else 0."""
+    is_meta = source.shape == "json" and is_session(source.path) and "session_id" in mapping_of(source.outline)
+    return CERTAIN if is_meta else 0
 
 
 def read(source: SourceFile) -> Iterator[Row]:
-    """The turns in the order in which their entries were begun."""
+    """Yield the turns in the order in which their entries began."""
     meta = mapping_of(source.document)
     cwd = folder_of(mapping_of(meta.get("environment")).get("working_directory"))
     metadata: Json = {
@@ -73,22 +72,25 @@ def read(source: SourceFile) -> Iterator[Row]:
     }
     builder = SessionBuilder(SessionInfo(text_of(meta.get("session_id")), cwd, metadata=metadata))
     builder.model = text_of(mapping_of(meta.get("config")).get("model_name"))
-    entries, faults = _entries(source.path.parent)
+    entries, faults = _entries_of(source.path.parent)
     yield from faults
     for entry in entries.values():
-        _tell(builder, entry)
+        _add_entry(builder, entry)
         yield from builder.queue.pop_complete(0)
     yield from builder.flush()
 
 
-def _entries(session: Path) -> tuple[dict[str, Json], list[Unreadable]]:
-    """Every entry as it is now, by its id, those of the generation's chunks and then those of the journal; lines that are torn."""
+def _entries_of(session: Path) -> tuple[dict[str, Json], list[Unreadable]]:
+    """Return the latest state of each entry by id, and the unreadable lines.
+
+    The journal replaces entries of the chunks.
+    """
     generation = text_of(mapping_of(parse_json(read_sibling(session / CURRENT))).get("generation"))
     manifest = mapping_of(_document(session / GENERATIONS, generation, "/manifest.json"))
     entries: dict[str, Json] = {}
     faults: list[Unreadable] = []
     for chunk in map(text_of, list_of(mapping_of(manifest.get("projection_state")).get("chunks"))):
-        for entry in map(mapping_of, list_of(_document(session / PIECES, chunk, ".json"))):
+        for entry in map(mapping_of, list_of(_document(session / CHUNKS, chunk, ".json"))):
             entries[text_of(entry.get("id"))] = entry
     for segment in _journal(session):
         for item in SourceFile(segment).records():
@@ -113,7 +115,7 @@ def _journal(session: Path) -> list[Path]:
     return [path for path in sorted(folder.glob("*.jsonl")) if is_sibling(path)]
 
 
-def _tell(builder: SessionBuilder, entry: Json) -> None:
+def _add_entry(builder: SessionBuilder, entry: Json) -> None:
     at = Position(1, entry.get("createdAt"), text_of(entry.get("id")))
     content = entry.get("content")
     match entry.get("type"), entry.get("role"):
@@ -124,31 +126,33 @@ def _tell(builder: SessionBuilder, entry: Json) -> None:
         case "effect", _:
             detail, state = mapping_of(entry.get("detail")), mapping_of(entry.get("state"))
             builder.add_call(at.native_id, text_of(detail.get("toolName")).rpartition(".")[2], detail.get("input"))
-            builder.add_result(at.native_id, _output(state), Position(1, entry.get("updatedAt"), at.native_id))
+            builder.add_result(at.native_id, _parse_result(state), Position(1, entry.get("updatedAt"), at.native_id))
 
 
-def _output(state: Json) -> ToolResult:
-    """What a tool answered: what a command printed with its exit code, else text."""
+def _parse_result(state: Json) -> ToolResult:
+    """Return a tool result: the output of a command with its exit code, else text."""
     output = mapping_of(state.get("output"))
     failed = output.get("type") == "error" or state.get("status") == "failed"
     printed = parse_printed(mapping_of(output.get("structured_content")), failed=failed)
     fault = text_of(mapping_of(output.get("error")).get("message"))
     text = printed.text or texts_of(output.get("content")) or text_of(state.get("outputText")) or fault
-    return ToolResult(text, printed.exit_code, failed=printed.failed)
+    return replace(printed, text=text)
 
 
 def locations(environment: Environment) -> Iterator[Path]:
+    """Yield the folder of the sessions, then those of versions before the third."""
     folder = environment.folder("VIBE_HOME", environment.home / ".vibe") / "logs" / "session"
     yield folder / "unified"
-    yield from sorted(folder.glob("session_*"))  # before the third version
+    yield from sorted(folder.glob("session_*"))
 
 
 VIBE = Format(
     name="vibe",
     version=2,
-    detect=confident(recognise, 90),
+    detect=detect,
     read=read,
     program="Mistral Vibe",
     locations=locations,
     companions=Companions((META,), read_with, hidden_in),
+    verified="3.0.3, 2026-11",
 )

@@ -1,7 +1,9 @@
-"""Zed's agent threads: a database with a document for each, as JSON or compressed with zstd; its text threads before them.
+"""Read agent threads of Zed, and its older text threads.
 
-The documents say who spoke in two generations (`User` and `Agent` as keys, before that `role` and `segments`); no message has a
-time, so each turn gets that of its thread.
+A database holds a document for each thread, as JSON or compressed with zstd.
+
+The documents name roles in two ways: `User` and `Agent` as keys, or in older ones `role` with `segments`. Messages have no
+times, so each turn gets the time of its thread.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from importlib import import_module
 from pathlib import Path, PurePath
 
 from pastchats_memory.files.foreign_sqlite import Database
-from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of
 from pastchats_memory.formats.base.source import (
@@ -29,9 +31,6 @@ from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
-FORMAT = "zed"
-VERSION = 6
-
 ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 """The same module, in the standard library from 3.14 on."""
 COLUMNS = (
@@ -47,11 +46,11 @@ COLUMNS = (
 )
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether it is Zed's database of threads, or one thread's document."""
+def detect(source: SourceFile) -> int:
+    """Return 90 for the document of a thread, 70 for the database of threads, else 0."""
     if source.shape == "sqlite":
-        return source.tables.get("threads", frozenset()) >= {"id", "data_type", "data"}
-    return source.shape == "json" and _is_thread(mapping_of(source.outline))
+        return 70 if source.tables.get("threads", frozenset()) >= {"id", "data_type", "data"} else 0
+    return CERTAIN if source.shape == "json" and _is_thread(mapping_of(source.outline)) else 0
 
 
 def _is_thread(document: Json) -> bool:
@@ -68,37 +67,40 @@ def _is_thread(document: Json) -> bool:
 
 
 def _is_text_thread(document: Json) -> bool:
-    """Whether the messages are places in one text."""
+    """Return whether the messages are positions in one text."""
     places = [mapping_of(message) for message in list_of(document.get("messages"))]
-    told = isinstance(document.get("text"), str) and bool(places)
-    return told and all(_start(place) is not None and "metadata" in place for place in places)
+    has_text = isinstance(document.get("text"), str) and bool(places)
+    return has_text and all(_start_of(place) is not None and "metadata" in place for place in places)
 
 
-def _start(place: Json) -> int | None:
+def _start_of(place: Json) -> int | None:
     start = place.get("start")
     return start if isinstance(start, int) and not isinstance(start, bool) and start >= 0 else None
 
 
 def read(source: SourceFile) -> Iterator[Row]:
-    """The turns of every thread in order; a subagent's thread is a sidechain."""
+    """Yield the turns of each thread in order; a subagent's thread is a sidechain."""
     if source.shape == "sqlite":
-        yield from source.from_database(lambda database: _from_database(database, str(source.path)))
+        yield from source.from_database(lambda database: _read_database(database, str(source.path)))
     else:
         document = mapping_of(source.document)
         if _is_text_thread(document):
-            yield from _text_thread(document, source.path.name.removesuffix(".json").removesuffix(".zed"))
+            yield from _read_text_thread(document, source.path.name.removesuffix(".json").removesuffix(".zed"))
         else:
-            yield from _turns(document, {"id": source.path.stem})
+            yield from _read_thread(document, {"id": source.path.stem})
 
 
-def _text_thread(document: Json, name: str) -> Iterator[Row]:
-    """Messages are stretches of one text, from where each begins, in bytes, to where the next does."""
+def _read_text_thread(document: Json, name: str) -> Iterator[Row]:
+    """Yield the turns of a text thread.
+
+    Its messages are parts of one text, from byte to byte.
+    """
     builder = SessionBuilder(
         SessionInfo(text_of(document.get("id")) or name, metadata={"title": text_of(document.get("summary"))})
     )
     text = text_of(document.get("text")).encode("utf-8", "replace")
     places = [mapping_of(message) for message in list_of(document.get("messages"))]
-    starts = [_start(place) or 0 for place in places]
+    starts = [_start_of(place) or 0 for place in places]
     for place, start, end in zip(places, starts, [*starts[1:], len(text)], strict=True):
         words = text[start:end].decode("utf-8", "replace").strip()
         if mapping_of(place.get("metadata")).get("role") == "assistant":
@@ -108,23 +110,23 @@ def _text_thread(document: Json, name: str) -> Iterator[Row]:
     yield from builder.queue.flush()
 
 
-def _from_database(database: Database, path: str) -> Iterator[Row]:
+def _read_database(database: Database, path: str) -> Iterator[Row]:
     for row in database.rows("threads", COLUMNS, order=("created_at", "updated_at", "id")):
         thread: Json = dict(zip(COLUMNS, row, strict=True))
         document = _document(thread["data"], text_of(thread["data_type"]))
         if isinstance(document, dict):
-            yield from _turns(document, thread)
+            yield from _read_thread(document, thread)
         else:
             yield Unreadable(path, 0, f"thread {text_of(thread['id'])}: {document}")
 
 
 def _document(data: object, data_type: str) -> Json | str:
-    """The thread, or why it cannot be read."""
+    """Return a thread, or why it cannot be read."""
     raw = data.encode() if isinstance(data, str) else data
     if not isinstance(raw, bytes):
         return "without data"
     try:
-        value = parse_json(_unpacked(raw) if data_type == "zstd" else raw)
+        value = parse_json(_decompress(raw) if data_type == "zstd" else raw)
     except ValueError as fault:
         return str(fault)
     if isinstance(value, dict):
@@ -132,8 +134,12 @@ def _document(data: object, data_type: str) -> Json | str:
     return f"not JSON: {value.reason}" if isinstance(value, BadJson) else "no object"
 
 
-def _unpacked(raw: bytes) -> bytes:
-    """What was compressed, up to the length that any record may have. Raises ValueError."""
+def _decompress(raw: bytes) -> bytes:
+    """Return zstd data decompressed.
+
+    Raises:
+        ValueError: the data is broken, or longer than the longest record.
+    """
     zstd = import_module(ZSTD)
     packed = zstd.ZstdDecompressor()
     try:
@@ -145,27 +151,30 @@ def _unpacked(raw: bytes) -> bytes:
     return data
 
 
-def _turns(document: Json, thread: Json) -> Iterator[Row]:
+def _read_thread(document: Json, thread: Json) -> Iterator[Row]:
     title = text_of(document.get("title")) or text_of(document.get("summary")) or text_of(thread.get("summary"))
     parent = text_of(thread.get("parent_id"))
-    began = next((time for key in ("created_at", "updated_at") if (time := iso_utc(thread.get(key)))), None)
-    began = began or iso_utc(document.get("updated_at"))
-    about: Json = {"title": title, "parent_conversation_id": parent, "ts_source": "session" if began else ""}
+    times = (thread.get("created_at"), thread.get("updated_at"), document.get("updated_at"))
+    started = next((moment for time in times if (moment := iso_utc(time))), None)
+    metadata: Json = {"title": title, "parent_conversation_id": parent, "ts_source": "session" if started else ""}
     builder = SessionBuilder(
-        SessionInfo(text_of(thread.get("id")) or None, _folder(thread), None, to_the_minute(began), about)
+        SessionInfo(text_of(thread.get("id")) or None, _folder(thread), None, to_the_minute(started), metadata)
     )
     builder.model = text_of(mapping_of(document.get("model")).get("model"))
     branch = "sidechain" if parent else "main"
     for message in map(mapping_of, list_of(document.get("messages"))):
         if "segments" in message:
-            _earlier(builder, message, branch)
+            _add_older_message(builder, message, branch)
         else:
-            _message(builder, message, branch)
+            _add_message(builder, message, branch)
     yield from builder.flush()
 
 
 def _folder(thread: Json) -> str | None:
-    """The first folder of the window: they are kept as a JSON list, or a line each in the order of the alphabet, with their places beside."""
+    """Return the first folder of the window.
+
+    The folders are a JSON list, or lines in alphabetical order with their places.
+    """
     paths = text_of(thread.get("folder_paths"))
     listed = parse_json(paths)
     if isinstance(listed, list):
@@ -174,59 +183,60 @@ def _folder(thread: Json) -> str | None:
     return folder_of(dict(zip(places, lines, strict=False)).get("0") or lines[0])
 
 
-def _message(builder: SessionBuilder, message: Json, branch: str) -> None:
+def _add_message(builder: SessionBuilder, message: Json, branch: str) -> None:
     user, agent = mapping_of(message.get("User")), mapping_of(message.get("Agent"))
     at = Position(1, native_id=text_of(user.get("id")), branch=branch)
     parts = [mapping_of(part) for part in list_of(user.get("content"))]
-    builder.add_prompt(_typed(parts), at, sum("Image" in part for part in parts))
-    said = [mapping_of(part) for part in list_of(agent.get("content"))]
-    builder.add_answer("\n\n".join(text for part in said if (text := text_of(part.get("Text")))), at)
+    builder.add_prompt(_prompt_text(parts), at, sum("Image" in part for part in parts))
+    answer = [mapping_of(part) for part in list_of(agent.get("content"))]
+    builder.add_answer("\n\n".join(text for part in answer if (text := text_of(part.get("Text")))), at)
     results = mapping_of(agent.get("tool_results"))
-    for use in (mapping_of(part.get("ToolUse")) for part in said if "ToolUse" in part):
-        _tool(builder, use, mapping_of(results.get(text_of(use.get("id")))), at)
+    for use in (mapping_of(part.get("ToolUse")) for part in answer if "ToolUse" in part):
+        _add_tool(builder, use, mapping_of(results.get(text_of(use.get("id")))), at)
 
 
-def _typed(parts: Sequence[Json]) -> str:
-    """What the person wrote: a mention stands in the middle of the sentence that it parts in two."""
-    words, behind_text = "", False
+def _prompt_text(parts: Sequence[Json]) -> str:
+    """Return the text of a prompt.
+
+    A mention stands inside the sentence that it divides.
+    """
+    words, follows_text = "", False
     for part in parts:
-        text, mention = text_of(part.get("Text")), _mentioned(part)
-        if text and behind_text:
+        text, mention = text_of(part.get("Text")), _name_of_mention(part)
+        if text and follows_text:
             words += "\n\n"
         elif (mention and words[-1:].isalnum()) or (words and text[:1].isalnum()):
             words += " "
-        words, behind_text = words + (text or mention), bool(text)
+        words, follows_text = words + (text or mention), bool(text)
     return words
 
 
-def _mentioned(part: Json) -> str:
-    """The name of what was mentioned; its contents are the editor's addition."""
-    address = text_of(mapping_of(mapping_of(part.get("Mention")).get("uri")).get("File") or "")
-    named = mapping_of(part.get("Mention")).get("uri")
-    path = address or (named if isinstance(named, str) else text_of(_first_path(mapping_of(named))))
+def _name_of_mention(part: Json) -> str:
+    """Return the name of a mentioned file after `@`.
+
+    The editor's copy of its contents is left out.
+    """
+    uri = mapping_of(part.get("Mention")).get("uri")
+    inner = mapping_of(next(iter(mapping_of(uri).values()), None))
+    path = text_of(mapping_of(uri).get("File")) or text_of(uri) or text_of(inner.get("abs_path"))
     return f"@{PurePath(path).name}" if path else ""
 
 
-def _first_path(uri: Json) -> object:
-    inner = next(iter(uri.values()), None)
-    return mapping_of(inner).get("abs_path")
-
-
-def _tool(builder: SessionBuilder, use: Json, result: Json, at: Position) -> None:
+def _add_tool(builder: SessionBuilder, use: Json, result: Json, at: Position) -> None:
     call_id = text_of(use.get("id"))
     builder.add_call(call_id, text_of(use.get("name")), use.get("input"))
-    builder.add_result(call_id, ToolResult(_answered(result), failed=result.get("is_error") is True), at)
+    builder.add_result(call_id, ToolResult(_result_text(result), failed=result.get("is_error") is True), at)
 
 
-def _answered(result: Json) -> str:
-    """The text that a tool answered, in a part or, from 2026 on, in a list of parts."""
+def _result_text(result: Json) -> str:
+    """Return the text of a tool result: one part or, since 2026, a list of parts."""
     content = result.get("content")
     parts = [mapping_of(part) for part in (content if isinstance(content, list) else [content])]
     return "\n".join(text for part in parts if (text := text_of(part.get("Text")))) or text_of_result(content)
 
 
-def _earlier(builder: SessionBuilder, message: Json, branch: str) -> None:
-    """A message of the first generation."""
+def _add_older_message(builder: SessionBuilder, message: Json, branch: str) -> None:
+    """Add a message with a role and segments, and its tool calls and results."""
     at = Position(1, branch=branch)
     segments = [mapping_of(segment) for segment in list_of(message.get("segments"))]
     text = "\n\n".join(text_of(segment.get("text")) for segment in segments if segment.get("type") == "text")
@@ -237,12 +247,13 @@ def _earlier(builder: SessionBuilder, message: Json, branch: str) -> None:
     for use in map(mapping_of, list_of(message.get("tool_uses"))):
         builder.add_call(text_of(use.get("id")), text_of(use.get("name")), use.get("input"))
     for result in map(mapping_of, list_of(message.get("tool_results"))):
-        text = _answered(result) or text_of(result.get("output"))
+        text = _result_text(result) or text_of(result.get("output"))
         output = ToolResult(text, failed=result.get("is_error") is True)
         builder.add_result(text_of(result.get("tool_use_id")), output, at)
 
 
 def locations(environment: Environment) -> Iterator[Path]:
+    """Yield the database of the threads, then the folder of the text threads."""
     data = environment.folder("FLATPAK_XDG_DATA_HOME", environment.data) / "zed"
     if environment.platform == "darwin":
         data = environment.programs / "Zed"
@@ -255,8 +266,9 @@ def locations(environment: Environment) -> Iterator[Path]:
 ZED = Format(
     name="zed",
     version=6,
-    detect=confident(recognise, 90),
+    detect=detect,
     read=read,
     program="Zed",
     locations=locations,
+    verified="2026-11",
 )

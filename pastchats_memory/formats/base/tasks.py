@@ -1,4 +1,4 @@
-"""What readers of task files share: titles, texts with their headings, the project's folder."""
+"""Titles, texts below headings, links and project folders, for all formats of task files."""
 
 from __future__ import annotations
 
@@ -15,38 +15,47 @@ TRACKER_FOLDERS = frozenset({".beads", ".taskmaster", "tasks", "backlog", ".back
 _TEMPLATE = re.compile(r"(?:issue|pull_request)_template(?:\.|\Z)", re.IGNORECASE)
 
 
-def titled(text: str) -> str:
-    """A title on one line; it is cut where it is stored, once there is no secret in it to be cut in two."""
+def one_line(text: str) -> str:
+    """Return a title on one line.
+
+    The store shortens it after redaction, since a cut could split a secret in two.
+    """
     return " ".join(text.split())
 
 
 def word_of(value: object) -> str:
-    """A text, or a number as one; nothing for any other type."""
+    """Return a text, or a whole number as text; `""` for any other type."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return text_of(value).strip()
 
 
-def joined(fields: Json, parts: dict[str, str]) -> str:
-    """The texts under some keys, each under its heading where it has one, with an empty line between them."""
-    found = ((heading, text_of(fields.get(key)).strip()) for key, heading in parts.items())
+def join_sections(fields: Json, sections: dict[str, str]) -> str:
+    """Return the texts under some keys, a section each.
+
+    Args:
+        fields: of a task.
+        sections: the heading of each key; empty for none.
+
+    """
+    found = ((heading, text_of(fields.get(key)).strip()) for key, heading in sections.items())
     return "\n\n".join(f"{heading}:\n{text}" if heading else text for heading, text in found if text)
 
 
 def names_of(value: object) -> tuple[str, ...]:
-    """Texts of a list, or of a text with commas between them; of objects their name."""
+    """Return the names in a list of texts or objects, or in a text with commas."""
     values: Sequence[object] = value.split(",") if isinstance(value, str) else list_of(value)
     found = (word_of(item) or word_of(mapping_of(item).get("name")) for item in values)
     return tuple(dict.fromkeys(name for name in found if name))
 
 
 def links_to(kind: str, targets: tuple[str, ...]) -> tuple[TaskLink, ...]:
-    """A link of the kind to each."""
+    """Return a link of one kind to each target."""
     return tuple(TaskLink(kind, target) for target in targets)
 
 
 def folder_of_project(path: PurePath) -> str:
-    """The folder above those that trackers keep their files in."""
+    """Return the folder of the project, above the folders of its tracker."""
     folder = path.parent
     while folder.name.lower() in TRACKER_FOLDERS:
         folder = folder.parent
@@ -54,10 +63,10 @@ def folder_of_project(path: PurePath) -> str:
 
 
 def short_hash(text: str) -> str:
-    """Eight hexadecimal digits that stand for a text."""
+    """Return eight hexadecimal digits that stand for a text."""
     return hashlib.sha256(" ".join(text.split()).lower().encode("utf-8", "replace")).hexdigest()[:8]
 
 
 def is_template(path: PurePath) -> bool:
-    """Whether the file is what issues or pull requests begin as, and so no task."""
+    """Return whether a file is a template of issues or pull requests, and so no task."""
     return any(_TEMPLATE.match(part) for part in path.parts)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.source import BadJson, Json, list_of, mapping_of, parse_json, text_of
-from pastchats_memory.formats.base.tasks import names_of, short_hash, titled, word_of
+from pastchats_memory.formats.base.tasks import names_of, one_line, short_hash, word_of
 from pastchats_memory.model import RESOLVED, Task, TaskLink, TaskState, folded, priority_of, status_of
 
 LIST_KEYS = ("todos", "plan", "items", "todoList", "todo_list", "tasks", "steps", "content", "checklist")
@@ -231,7 +231,7 @@ def task_of_todo(entry: Entry, conversation: str, *, line: int) -> Task:
     """Return the task of a line of a conversation's list, which its text identifies."""
     return Task(
         native_id=f"{conversation[:8]}-{short_hash(entry.text)}",
-        title=titled(entry.text),
+        title=one_line(entry.text),
         line=line,
         scope=f"conversation:{conversation}",
         type="subtask" if entry.text.startswith(("↳", "- ")) else "task",
@@ -248,7 +248,7 @@ def task_of_list(fields: Json, session: str, number: str, *, line: int) -> Task:
     owner = text_of(fields.get("owner"))
     return Task(
         native_id=f"{session[:8]}-{number}",
-        title=titled(text_of(fields.get("subject")) or f"Task {number}"),
+        title=one_line(text_of(fields.get("subject")) or f"Task {number}"),
         line=line,
         scope=f"conversation:{session}",
         description=text_of(fields.get("description")).strip(),

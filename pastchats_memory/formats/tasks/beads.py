@@ -1,17 +1,16 @@
-"""Issues of Beads: one JSON object a line, rewritten whole, with dependencies, comments and tombstones."""
+"""Read issues of Beads: one a line, in a file that is rewritten whole."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
-from pastchats_memory.formats.base.tasks import folder_of_project, joined, names_of, titled
+from pastchats_memory.formats.base.tasks import folder_of_project, join_sections, names_of, one_line
 from pastchats_memory.model import Comment, Task, TaskLink, Unreadable, priority_of, status_of, type_of
 from pastchats_memory.text.timestamps import iso_utc
 
 FORMAT = "beads"
-VERSION = 1
 
 MARKS = ("issue_type", "created_at", "priority")
 PARTS = {"description": "", "design": "Design", "acceptance_criteria": "Acceptance criteria", "notes": "Notes"}
@@ -21,18 +20,21 @@ MACHINE = frozenset({"message", "molecule", "gate", "agent", "convoy", "event", 
 BEFORE_TIME = "0001"
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether any of the first records is an issue."""
-    return any(_is_issue(record) for record in source.sample)
+def detect(source: SourceFile) -> int:
+    """Return 90 if one of the first records is an issue, else 0."""
+    return CERTAIN if any(map(_is_issue, source.sample)) else 0
 
 
 def _is_issue(record: Json) -> bool:
-    named = text_of(record.get("id")) and text_of(record.get("title"))
-    return bool(named) and sum(mark in record for mark in MARKS) > 1
+    has_names = text_of(record.get("id")) and text_of(record.get("title"))
+    return bool(has_names) and sum(mark in record for mark in MARKS) > 1
 
 
 def read(source: SourceFile) -> Iterator[Task | Unreadable]:
-    """Every issue once, the newest of equal ids, the others told of; deleted ones and memories are left out."""
+    """Yield each issue once, and the older issues of an id as unreadable.
+
+    Deleted issues and memories are left out.
+    """
     found: dict[str, tuple[int, Json]] = {}
     for item in source.records():
         if not isinstance(item, Record):
@@ -42,11 +44,10 @@ def read(source: SourceFile) -> Iterator[Task | Unreadable]:
         elif _is_issue(item.value):
             id_ = text_of(item.value.get("id"))
             this, other = (item.line, item.value), found.get(id_, (item.line, item.value))
-            found[id_], passed_over = (this, other) if _updated(this[1]) >= _updated(other[1]) else (other, this)
-            if passed_over[1] != found[id_][1]:
-                yield Unreadable(
-                    str(source.path), passed_over[0], f"{id_} is also in line {found[id_][0]}, which is newer"
-                )
+            newer, older = (this, other) if _update_time(this[1]) >= _update_time(other[1]) else (other, this)
+            found[id_] = newer
+            if older[1] != newer[1]:
+                yield Unreadable(str(source.path), older[0], f"{id_} is also in line {newer[0]}, which is newer")
         elif item.value.get("_type", "issue") == "issue" and item.value.get("status") != "tombstone":
             yield Unreadable(str(source.path), item.line, "an issue without id or title")
     cwd = folder_of_project(source.path)
@@ -56,7 +57,7 @@ def read(source: SourceFile) -> Iterator[Task | Unreadable]:
             yield _task(issue, line, cwd, found, epics)
 
 
-def _updated(issue: Json) -> str:
+def _update_time(issue: Json) -> str:
     return _time(issue.get("updated_at")) or ""
 
 
@@ -66,18 +67,18 @@ def _time(value: object) -> str | None:
 
 def _task(issue: Json, line: int, cwd: str, known: Mapping[str, object], epics: set[str]) -> Task:
     id_ = text_of(issue.get("id"))
-    links = _links(issue, id_, known)
+    links = _links_of(issue, id_, known)
     parent = next((link.target for link in links if link.kind == "parent"), None)
     kind = text_of(issue.get("issue_type"))
-    machine = issue.get("ephemeral") is True or kind in MACHINE
+    is_machine = issue.get("ephemeral") is True or kind in MACHINE
     session = text_of(issue.get("closed_by_session"))
-    about = {name: issue[name] for name in ("assignee", "owner", "external_ref") if text_of(issue.get(name))}
+    extra = {name: issue[name] for name in ("assignee", "owner", "external_ref") if text_of(issue.get(name))}
     return Task(
         native_id=id_,
-        title=titled(text_of(issue.get("title"))),
+        title=one_line(text_of(issue.get("title"))),
         line=line,
         scope=FORMAT,
-        description=joined(issue, PARTS),
+        description=join_sections(issue, PARTS),
         type=type_of(kind, has_parent=parent is not None and parent not in epics),
         status_raw=text_of(issue.get("status")) or "open",
         priority=priority_of(issue.get("priority")),
@@ -85,7 +86,7 @@ def _task(issue: Json, line: int, cwd: str, known: Mapping[str, object], epics: 
             [
                 *([kind] if kind not in ("", "task") else []),
                 *names_of(issue.get("labels")),
-                *(["machine"] if machine else []),
+                *(["machine"] if is_machine else []),
             ]
         ),
         cwd=cwd,
@@ -95,12 +96,12 @@ def _task(issue: Json, line: int, cwd: str, known: Mapping[str, object], epics: 
         closed_at=_time(issue.get("closed_at")),
         due_at=_time(issue.get("due_at")),
         conversation_id=session or None,
-        comments=tuple(_comments(issue)),
-        metadata={"format": FORMAT, **about},
+        comments=tuple(_comments_of(issue)),
+        metadata={"format": FORMAT, **extra},
     )
 
 
-def _links(issue: Json, id_: str, known: Mapping[str, object]) -> tuple[TaskLink, ...]:
+def _links_of(issue: Json, id_: str, known: Mapping[str, object]) -> tuple[TaskLink, ...]:
     found = []
     for dependency in map(mapping_of, list_of(issue.get("dependencies"))):
         target, kind = text_of(dependency.get("depends_on_id")), text_of(dependency.get("type"))
@@ -112,19 +113,20 @@ def _links(issue: Json, id_: str, known: Mapping[str, object]) -> tuple[TaskLink
     return tuple(dict.fromkeys(found))
 
 
-def _comments(issue: Json) -> Iterator[Comment]:
+def _comments_of(issue: Json) -> Iterator[Comment]:
     for comment in map(mapping_of, list_of(issue.get("comments"))):
         if text := text_of(comment.get("text")).strip():
             yield Comment(text, text_of(comment.get("author")), _time(comment.get("created_at")))
     reason = text_of(issue.get("close_reason")).strip()
-    if reason and status_of(reason) == "unknown":  # not the mere word that it is closed
+    if reason and status_of(reason) == "unknown":  # a mere status word is no comment
         yield Comment(reason, text_of(issue.get("assignee")), _time(issue.get("closed_at")))
 
 
 BEADS = Format(
-    name="beads",
+    name=FORMAT,
     version=1,
-    detect=confident(recognise, 90),
+    detect=detect,
     read=read,
     kinds=frozenset({"tasks"}),
+    verified="2026-11",
 )

@@ -1,4 +1,7 @@
-"""Markdown checklists and todo.txt: every box a task, indented ones part of the one above them."""
+"""Read Markdown checklists and todo.txt: each box is a task.
+
+An indented box is a subtask of the one above.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +10,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.markdown import front_matter, headings, in_code
 from pastchats_memory.formats.base.sibling_files import EVENTS, is_sibling, recorded_cwd
 from pastchats_memory.formats.base.source import SourceFile
-from pastchats_memory.formats.base.tasks import folder_of_project, is_template, short_hash, titled
+from pastchats_memory.formats.base.tasks import folder_of_project, is_template, one_line, short_hash
 from pastchats_memory.model import Task, TaskLink, Unreadable
 from pastchats_memory.text.timestamps import LOCAL, iso_utc
 
 FORMAT = "checklist"
-VERSION = 4
 
 NAMES = re.compile(
     r"(?:\A|[-_. ])(?:todos?|to-?dos?|tasks?|checklist|backlog|roadmap|plan)(?:\Z|[-_. ])", re.IGNORECASE
 )
+TODO_TXT = ("todo.txt", "done.txt")
 BOX_SHARE = 0.5
-"""Of the lines with text, so many boxes make a file of another name a checklist."""
+"""Share of boxes among the lines with text that makes a file of another name a checklist."""
 INDENTED_SHARE = 0.1
-"""Of the lines of a todo.txt, which has a task a line: with more it is a text of that name."""
+"""Share of indented lines up to which a todo.txt is a list. With more of them it is some other text."""
 STATES = {
     " ": "todo",
     "x": "done",
@@ -39,7 +42,7 @@ TAB = 4
 PRIORITIES = {"🔺": 0, "⏫": 1, "🔼": 2, "🔽": 3, "⏬": 4, "(A)": 1, "(B)": 2, "(C)": 3}
 
 _BOX = re.compile(r"(?P<indent>[ \t>]*)(?:[-*+]|\d{1,4}[.)])[ \t]+\[(?P<mark>[ xX~\-/>!])\][ \t]+(?P<text>\S.*)\Z")
-_TODO_TXT = re.compile(r"(?P<done>x )?(?P<priority>\([A-Z]\) )?(?P<dates>(?:\d{4}-\d\d-\d\d ){0,2})(?P<text>\S.*)\Z")
+_TODO_LINE = re.compile(r"(?P<done>x )?(?P<priority>\([A-Z]\) )?(?P<dates>(?:\d{4}-\d\d-\d\d ){0,2})(?P<text>\S.*)\Z")
 _DUE = re.compile(r"(?:📅|⏳|due:)\s*(\d{4}-\d\d-\d\d)")
 _DONE = re.compile(r"✅\s*(\d{4}-\d\d-\d\d)")
 _CREATED = re.compile(r"➕\s*(\d{4}-\d\d-\d\d)")
@@ -49,27 +52,37 @@ _MARKED = re.compile(
 _TAG = re.compile(r"(?<!\S)[#+@]([A-Za-z][\w/-]*)")
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether boxes are what the file is about: by its name and one box, or by half of its lines; or it is a todo.txt."""
+def detect(source: SourceFile) -> int:
+    """Return 60 for a checklist or a todo.txt, else 0.
+
+    A checklist has a name such as `plan.md` and a box, or boxes in half of its lines.
+    """
     if source.shape != "markdown" or is_template(source.path):
-        return False
-    if source.path.name.lower() in ("todo.txt", "done.txt"):
-        told = [line for line in source.head.splitlines() if line.strip()]
-        return bool(told) and sum(line[0].isspace() for line in told) <= len(told) * INDENTED_SHARE
+        return 0
     lines = source.head.splitlines()
+    is_list = _is_todo_txt(lines) if source.path.name.lower() in TODO_TXT else _is_checklist(lines, source.path.stem)
+    return 60 if is_list else 0
+
+
+def _is_todo_txt(lines: list[str]) -> bool:
+    filled = [line for line in lines if line.strip()]
+    return bool(filled) and sum(line[0].isspace() for line in filled) <= len(filled) * INDENTED_SHARE
+
+
+def _is_checklist(lines: list[str], name: str) -> bool:
     code = in_code(lines)
     boxes = sum(not code[place] and _BOX.match(line) is not None for place, line in enumerate(lines))
-    text = sum(bool(line.strip()) and not line.startswith("#") for line in lines)
-    return boxes > 0 and (NAMES.search(source.path.stem) is not None or (boxes > 1 and boxes >= text * BOX_SHARE))
+    filled = sum(bool(line.strip()) and not line.startswith("#") for line in lines)
+    return boxes > 0 and (NAMES.search(name) is not None or (boxes > 1 and boxes >= filled * BOX_SHARE))
 
 
 @dataclass(frozen=True, slots=True)
 class _List:
-    """Whose list a file is: its project's, or that of the session in whose folder Copilot CLI keeps it."""
+    """The owner of a list: a project, or a session of Copilot CLI."""
 
     scope: str
     prefix: str
-    """What the ids of its tasks begin with."""
+    """The beginning of its tasks' ids."""
     cwd: str | None
     conversation_id: str | None = None
 
@@ -82,26 +95,26 @@ class _Box:
     text: str
     section: str
     below: list[str]
-    """Lines that stand further in, up to the next box: what else is said of it."""
+    """The deeper lines up to the next box: its description."""
 
 
 def read(source: SourceFile) -> Iterator[Task | Unreadable]:
-    """The tasks in the order of the file."""
-    if source.path.name.lower() in ("todo.txt", "done.txt"):
-        yield from _todo_txt(source)
+    """Yield the tasks in file order."""
+    if source.path.name.lower() in TODO_TXT:
+        yield from _read_todo_txt(source)
         return
-    of = _list_at(source.path)
+    owner = _list_at(source.path)
     above: list[tuple[int, str]] = []
     seen: dict[str, int] = {}
     section = ""
-    for box in _boxes(source.text.split("\n")):
+    for box in _boxes_in(source.text.split("\n")):
         above = [(depth, id_) for depth, id_ in above if depth < box.depth and box.section == section]
         section = box.section
         parent = above[-1][1] if above else ""
-        what = f"{source.path.name}\n{parent}\n{box.text}"
-        seen[what] = seen.get(what, 0) + 1
-        id_ = f"{of.prefix}-{short_hash(what if seen[what] == 1 else f'{what} {seen[what]}')}"
-        yield _task(of, box, id_, parent)
+        key = f"{source.path.name}\n{parent}\n{box.text}"
+        seen[key] = seen.get(key, 0) + 1
+        id_ = f"{owner.prefix}-{short_hash(key if seen[key] == 1 else f'{key} {seen[key]}')}"
+        yield _task(owner, box, id_, parent)
         above.append((box.depth, id_))
 
 
@@ -112,7 +125,7 @@ def _list_at(path: Path) -> _List:
     return _List(f"{FORMAT}/{path.name}", path.stem, folder_of_project(path))
 
 
-def _boxes(lines: list[str]) -> list[_Box]:
+def _boxes_in(lines: list[str]) -> list[_Box]:
     first = front_matter(lines).lines
     code = in_code(lines)
     titles = dict(headings(lines, code))
@@ -121,42 +134,40 @@ def _boxes(lines: list[str]) -> list[_Box]:
         if place in titles:
             section, last = titles[place].title, None
         elif not code[place] and (found := _BOX.match(line)):
-            last = _Box(place + 1, _depth(found["indent"]), found["mark"], found["text"].strip(), section, [])
+            last = _Box(place + 1, _depth_of(found["indent"]), found["mark"], found["text"].strip(), section, [])
             boxes.append(last)
         elif last is not None and line.strip():
-            if _depth(line[: -len(line.lstrip())]) > last.depth:
+            if _depth_of(line[: -len(line.lstrip())]) > last.depth:
                 last.below.append(line.strip())
             else:
                 last = None
     return boxes
 
 
-def _depth(indent: str) -> int:
+def _depth_of(indent: str) -> int:
     return len(indent.replace(">", " ").expandtabs(TAB))
 
 
-def _task(of: _List, box: _Box, id_: str, parent: str) -> Task:
+def _task(owner: _List, box: _Box, id_: str, parent: str) -> Task:
     plain = _MARKED.sub("", box.text).strip() or box.text
-    section = (short for short in [titled(box.section)] if short)
-    tags = (*(found[1] for found in _TAG.finditer(box.text)), *section)
-    done = _DONE.search(box.text)
+    tags = (*(found[1] for found in _TAG.finditer(box.text)), one_line(box.section))
     return Task(
         native_id=id_,
-        title=titled(plain),
+        title=one_line(plain),
         line=box.line,
-        scope=of.scope,
+        scope=owner.scope,
         description="\n".join(box.below),
         type="subtask" if parent else "task",
         status_raw=STATES[box.mark],
         priority=next(
             (number for sign, number in PRIORITIES.items() if sign in box.text), 1 if box.mark == "!" else None
         ),
-        tags=tuple(dict.fromkeys(tags)),
-        cwd=of.cwd,
-        conversation_id=of.conversation_id,
+        tags=tuple(dict.fromkeys(filter(None, tags))),
+        cwd=owner.cwd,
+        conversation_id=owner.conversation_id,
         links=(TaskLink("parent", parent),) if parent else (),
         created_at=_day(_CREATED.search(box.text)),
-        closed_at=_day(done),
+        closed_at=_day(_DONE.search(box.text)),
         due_at=_day(_DUE.search(box.text)),
         metadata={"format": FORMAT},
     )
@@ -166,17 +177,20 @@ def _day(found: re.Match[str] | None) -> str | None:
     return None if found is None else iso_utc(found[1], LOCAL)
 
 
-def _todo_txt(source: SourceFile) -> Iterator[Task]:
-    """Rules of todo.txt: `x`, priority, dates of completion and creation, text with +projects and @contexts."""
+def _read_todo_txt(source: SourceFile) -> Iterator[Task]:
+    """Yield the tasks of a todo.txt.
+
+    A line has `x`, a priority, dates of completion and creation, and text with +projects and @contexts.
+    """
     for number, line in enumerate(source.text.split("\n"), start=1):
-        found = _TODO_TXT.match(line.strip())
+        found = _TODO_LINE.match(line.strip())
         if found is None:
             continue
         dates = [moment for day in found["dates"].split() if (moment := iso_utc(day, LOCAL))]
         text = found["text"]
         yield Task(
             native_id=f"todo-{short_hash(text)}",
-            title=titled(_MARKED.sub("", text).strip() or text),
+            title=one_line(_MARKED.sub("", text).strip() or text),
             line=number,
             scope="todo.txt",
             status_raw="done" if found["done"] else "todo",
@@ -191,10 +205,11 @@ def _todo_txt(source: SourceFile) -> Iterator[Task]:
 
 
 CHECKLIST = Format(
-    name="checklist",
+    name=FORMAT,
     version=4,
-    detect=confident(recognise, 60),
+    detect=detect,
     read=read,
     is_specific=False,
     kinds=frozenset({"tasks"}),
+    verified="2026-11",
 )

@@ -1,4 +1,7 @@
-"""One task a Markdown file, its facts in the front matter: Backlog.md and other trackers that live beside the code."""
+"""Read a task from a Markdown file with front matter.
+
+Backlog.md and other trackers beside the code write such files.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,10 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.markdown import front_matter, headings, in_code
 from pastchats_memory.formats.base.source import Json, SourceFile
-from pastchats_memory.formats.base.tasks import folder_of_project, is_template, links_to, names_of, titled
+from pastchats_memory.formats.base.tasks import folder_of_project, is_template, links_to, names_of, one_line
 from pastchats_memory.model import (
     RESOLVED,
     Comment,
@@ -24,16 +27,15 @@ from pastchats_memory.model import (
 from pastchats_memory.text.timestamps import LOCAL, iso_utc
 
 FORMAT = "issue-files"
-VERSION = 4
 
-OF_DOCUMENTS = frozenset({"draft", "accepted", "proposed", "approved", "active", "superseded", "current", "removed", "released", "new"})  # fmt: skip
-"""Words of STATUS tables that articles and decisions have too: they make an issue only beside another of its keys."""
+DOCUMENT_STATUSES = frozenset({"draft", "accepted", "proposed", "approved", "active", "superseded", "current", "removed", "released", "new"})  # fmt: skip
+"""Statuses that articles and decisions have too. They need another key of an issue beside them."""
 ISSUE_KEYS = frozenset({"assignee", "assignees", "priority", "labels", "dependencies", "parent_task_id", "milestone", "due", "created_date", "number", "type", "blocked_by", "depends_on"})  # fmt: skip
 FOLDER_STATUS = {"archive": "archived", "archived": "archived", "drafts": "draft"}
 FIRST_PREFIX = "task"
-"""With which Backlog.md names tasks until it is given another prefix; older references keep it."""
+"""The default prefix of Backlog.md's ids. References from before a change of prefix have it."""
 NOTES = frozenset({"implementation notes", "notes", "resolution", "final summary", "outcome", "comments"})
-"""Sections that tell how it went."""
+"""Titles of sections about how the work went."""
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _ID = re.compile(r"([A-Za-z][\w-]*?)-?(?<!\d)(\d+(?:\.\d+)*)\Z")
@@ -42,42 +44,43 @@ _COMMENT = re.compile(r"<!--.*?-->|(<!--.*)", re.DOTALL)
 _OLD_DAY = re.compile(r"\A(\d\d)-(\d\d)-(\d\d)\Z")
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether the front matter has the status of an issue, and it or the text a title."""
+def detect(source: SourceFile) -> int:
+    """Return 65 for front matter with an issue's status, and a title; else 0."""
     if source.shape != "markdown" or is_template(source.path):
-        return False
+        return 0
     lines = source.head.split("\n")
     front = front_matter([line.rstrip("\r") for line in lines])
-    fields = _spelled_alike(front.fields)
+    fields = _normalize_keys(front.fields)
     word = _text(fields, "status", "state")
     if not word or not _title(fields, lines[front.lines :]):
-        return False
+        return 0
+    if is_status(word) and folded(word) not in DOCUMENT_STATUSES:
+        return 65
     own_id = _text(fields, "id")
-    named = bool(own_id) and source.path.name.lower().startswith(f"{own_id} - ".lower())  # as Backlog.md names files
-    is_issue = named or any(key in fields for key in ISSUE_KEYS)
-    return is_issue if folded(word) in OF_DOCUMENTS or not is_status(word) else bool(word)
+    has_name = bool(own_id) and source.path.name.lower().startswith(f"{own_id} - ".lower())  # as Backlog.md names files
+    return 65 if has_name or any(key in fields for key in ISSUE_KEYS) else 0
 
 
 def read(source: SourceFile) -> Iterator[Task | Unreadable]:
-    """The one task, with the sections on how it went as comments."""
+    """Yield the one task, with the sections about how the work went as comments."""
     lines = source.text.split("\n")
     front = front_matter(lines)
-    fields = _spelled_alike(front.fields)
+    fields = _normalize_keys(front.fields)
     body = lines[front.lines :]
-    id_ = _text(fields, "id", "number", "num") or _name(source.path)
+    id_ = _text(fields, "id", "number", "num") or _id_in_name(source.path)
     raw = _status(source.path, _text(fields, "status", "state"))
     updated = _time(fields, "updated_date", "updated", "updated_at")
-    description, notes = _sections(body, _title(fields, body))
-    parents = _references(id_, names_of(fields.get("parent_task_id") or fields.get("parent")))
-    depends = _references(
+    description, notes = _split_sections(body, _title(fields, body))
+    parents = _match_spelling(id_, names_of(fields.get("parent_task_id") or fields.get("parent")))
+    depends = _match_spelling(
         id_, names_of(fields.get("dependencies") or fields.get("depends_on") or fields.get("blocked_by"))
     )
     labels = names_of(fields.get("labels")) + names_of(fields.get("tags"))
     kind = next((name for name in (_text(fields, "type"), *labels) if type_of(name) != "task"), "")
-    about = {key: fields[key] for key in ("assignee", "assignees", "milestone", "reporter") if fields.get(key)}
+    extra = {key: fields[key] for key in ("assignee", "assignees", "milestone", "reporter") if fields.get(key)}
     yield Task(
         native_id=id_,
-        title=titled(_title(fields, body)),
+        title=one_line(_title(fields, body)),
         line=1,
         scope=FORMAT,
         description=description,
@@ -93,12 +96,15 @@ def read(source: SourceFile) -> Iterator[Task | Unreadable]:
         or (updated if status_of(raw) in RESOLVED else None),
         due_at=_time(fields, "due", "due_date"),
         comments=tuple(Comment(note, created_at=updated) for note in notes),
-        metadata={"format": FORMAT, **about},
+        metadata={"format": FORMAT, **extra},
     )
 
 
-def _spelled_alike(fields: Json) -> Json:
-    """The fields by keys in small letters with `_` between the words: `createdAt`, `depends-on` and `Due Date` are spelled by somebody too."""
+def _normalize_keys(fields: Json) -> Json:
+    """Return the fields with keys such as `created_at`.
+
+    Example: `createdAt`, `depends-on` and `Due Date` become `created_at`, `depends_on` and `due_date`.
+    """
     return {_CAMEL.sub("_", key).lower().replace("-", "_").replace(" ", "_"): value for key, value in fields.items()}
 
 
@@ -109,7 +115,7 @@ def _title(fields: Json, body: list[str]) -> str:
 
 
 def _status(path: PurePath, word: str) -> str:
-    """The word of the file, unless the folder knows better."""
+    """Return the status of the folder, else the file's word."""
     folders = [parent.name.lower() for parent in list(path.parents)[:2]]
     moved = next((FOLDER_STATUS[name] for name in folders if name in FOLDER_STATUS), None)
     if moved is None and folders[0] == "completed" and status_of(word) not in RESOLVED:
@@ -117,13 +123,16 @@ def _status(path: PurePath, word: str) -> str:
     return moved or word
 
 
-def _name(path: PurePath) -> str:
+def _id_in_name(path: PurePath) -> str:
     found = _NAME.match(path.stem)
     return found[1] if found else path.stem
 
 
-def _references(id_: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Other tasks as this one's id is spelled: `task-100` is `BACK-100` where the prefix has changed since."""
+def _match_spelling(id_: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return references in the spelling of this task's id.
+
+    Example: `task-100` becomes `BACK-100` after a change of the prefix.
+    """
     own = _ID.match(id_)
     found = ((name, _ID.match(name)) for name in names)
     return tuple(
@@ -141,11 +150,11 @@ def _time(fields: Json, *keys: str) -> str | None:
     return next((moment for text in texts if (moment := iso_utc(text, LOCAL))), None)
 
 
-def _sections(body: list[str], title: str) -> tuple[str, list[str]]:
-    """The text without the sections on how it went, and these."""
-    told: list[str] = []
+def _split_sections(body: list[str], title: str) -> tuple[str, list[str]]:
+    """Return the description, and the sections about how the work went."""
+    description: list[str] = []
     notes: list[list[str]] = []
-    into = told
+    into = description
     starts = {place: heading for place, heading in headings(body, in_code(body)) if heading.level <= 2}  # noqa: PLR2004 - deeper ones belong to a section
     for place, line in enumerate(body):
         heading = starts.get(place)
@@ -154,18 +163,21 @@ def _sections(body: list[str], title: str) -> tuple[str, list[str]]:
         elif heading.title.lower() in NOTES:
             notes.append(into := [])
         else:
-            into = told
+            into = description
             if heading.title != "Description" and not (heading.level == 1 and heading.title.endswith(title)):
                 into.append(line)
     texts = (_COMMENT.sub(r"\1", "\n".join(lines)).strip() for lines in notes)
-    return re.sub(r"\n{3,}", "\n\n", _COMMENT.sub(r"\1", "\n".join(told))).strip(), [text for text in texts if text]
+    return re.sub(r"\n{3,}", "\n\n", _COMMENT.sub(r"\1", "\n".join(description))).strip(), [
+        text for text in texts if text
+    ]
 
 
 ISSUE_FILES = Format(
-    name="issue-files",
+    name=FORMAT,
     version=4,
-    detect=confident(recognise, 65),
+    detect=detect,
     read=read,
     is_specific=False,
     kinds=frozenset({"tasks"}),
+    verified="2026-11",
 )

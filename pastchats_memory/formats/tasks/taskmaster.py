@@ -1,32 +1,34 @@
-"""Taskmaster's `tasks.json`: lists of tasks with subtasks, one a tag, or the older single list."""
+"""Read Taskmaster's `tasks.json`: a list of tasks for each tag.
+
+The older form has a single list.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
 
-from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.source import Json, Places, SourceFile, list_of, mapping_of, text_of
-from pastchats_memory.formats.base.tasks import folder_of_project, joined, names_of, titled, word_of
+from pastchats_memory.formats.base.tasks import folder_of_project, join_sections, names_of, one_line, word_of
 from pastchats_memory.model import RESOLVED, Task, TaskLink, Unreadable, priority_of, status_of
 from pastchats_memory.text.timestamps import iso_utc
 
 FORMAT = "taskmaster"
-VERSION = 3
 
 ONLY_TAG = "master"
-"""What the tag is called where the file has none."""
+"""Name of the tag in a file without tags."""
 MARKS = ("subtasks", "dependencies", "testStrategy", "details")
 PARTS = {"description": "", "details": "", "testStrategy": "Test strategy", "acceptanceCriteria": "Acceptance criteria"}
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether the document has a list of tasks under `tasks`, or under the `tasks` of a tag."""
-    return source.shape == "json" and any(_lists(source.outline))
+def detect(source: SourceFile) -> int:
+    """Return 90 for tasks under `tasks`, or under the `tasks` of a tag; else 0."""
+    return CERTAIN if source.shape == "json" and any(_lists_of(source.outline)) else 0
 
 
-def _lists(document: object) -> Iterator[tuple[str, Json, list[Json]]]:
-    """Tag, metadata and tasks of each list that has any."""
+def _lists_of(document: object) -> Iterator[tuple[str, Json, list[Json]]]:
+    """Yield tag, metadata and tasks of each list with tasks."""
     root = mapping_of(document)
     tags = (
         {ONLY_TAG: root} if isinstance(root.get("tasks"), list) else {tag: mapping_of(of) for tag, of in root.items()}
@@ -42,60 +44,66 @@ def _is_task(fields: Json) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Task | Unreadable]:
-    """Every task, each followed by its subtasks; what has an id that others had before it has its number after that."""
+    """Yield each task, then its subtasks.
+
+    A repeated id gets a number, so that every id is unique.
+    """
     places = Places(source.text)
     cwd = folder_of_project(source.path)
     seen: Counter[str] = Counter()
-    for tag, about, tasks in _lists(source.document):
+    for tag, metadata, tasks in _lists_of(source.document):
         for task in tasks:
             id_ = word_of(task.get("id"))
             links = [TaskLink("depends", f"{tag}/{name}") for name in names_of(task.get("dependencies"))]
-            yield _task(task, _alone(f"{tag}/{id_}", seen), about, links, places, cwd)
+            yield _task(task, _unique_id(f"{tag}/{id_}", seen), metadata, links, places, cwd)
             for subtask in map(mapping_of, list_of(task.get("subtasks"))):
                 if _is_task(subtask):
                     local = word_of(subtask.get("id")).removeprefix(f"{id_}.")
-                    inner = [
-                        TaskLink("depends", _inside(tag, id_, name)) for name in names_of(subtask.get("dependencies"))
-                    ]
+                    names = names_of(subtask.get("dependencies"))
+                    inner = [TaskLink("depends", _full_id(tag, id_, name)) for name in names]
                     inner.append(TaskLink("parent", f"{tag}/{id_}"))
-                    yield _task(subtask, _alone(f"{tag}/{id_}.{local}", seen), about, inner, places, cwd)
+                    yield _task(subtask, _unique_id(f"{tag}/{id_}.{local}", seen), metadata, inner, places, cwd)
 
 
-def _alone(id_: str, seen: Counter[str]) -> str:
+def _unique_id(id_: str, seen: Counter[str]) -> str:
     seen[id_] += 1
     return id_ if seen[id_] == 1 else f"{id_}#{seen[id_]}"
 
 
-def _inside(tag: str, id_: str, name: str) -> str:
-    """The whole id of what a subtask names: a sister by its own number, any other by both."""
+def _full_id(tag: str, id_: str, name: str) -> str:
+    """Return the full id of a task that a subtask depends on.
+
+    The name is the number of a sibling, or `1.2` for any subtask.
+    """
     return f"{tag}/{name}" if "." in name else f"{tag}/{id_}.{name}"
 
 
-def _task(fields: Json, native_id: str, about: Json, links: list[TaskLink], places: Places, cwd: str) -> Task:
+def _task(fields: Json, native_id: str, metadata: Json, links: list[TaskLink], places: Places, cwd: str) -> Task:
     title, status = text_of(fields.get("title")), text_of(fields.get("status")) or "pending"
-    changed = iso_utc(fields.get("updatedAt"))
+    updated = iso_utc(fields.get("updatedAt"))
     return Task(
         native_id=native_id,
-        title=titled(title),
+        title=one_line(title),
         line=places.line(title),
         scope=FORMAT,
-        description=joined(fields, PARTS),
+        description=join_sections(fields, PARTS),
         type="subtask" if any(link.kind == "parent" for link in links) else "task",
         status_raw=status,
         priority=priority_of(fields.get("priority")),
         cwd=cwd,
         links=tuple(dict.fromkeys(links)),
-        created_at=min(filter(None, (iso_utc(about.get("created")), changed)), default=None),
-        updated_at=changed or iso_utc(about.get("updated")),
-        closed_at=changed if status_of(status) in RESOLVED else None,
+        created_at=min(filter(None, (iso_utc(metadata.get("created")), updated)), default=None),
+        updated_at=updated or iso_utc(metadata.get("updated")),
+        closed_at=updated if status_of(status) in RESOLVED else None,
         metadata={"format": FORMAT},
     )
 
 
 TASKMASTER = Format(
-    name="taskmaster",
+    name=FORMAT,
     version=3,
-    detect=confident(recognise, 90),
+    detect=detect,
     read=read,
     kinds=frozenset({"tasks"}),
+    verified="2026-11",
 )

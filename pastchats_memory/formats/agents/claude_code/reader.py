@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pastchats_memory.formats.agents.claude_code.dialect import DIALECT
-from pastchats_memory.formats.agents.claude_code.index_pass import Overview, refuse_what_reaches_back
+from pastchats_memory.formats.agents.claude_code.grown import refuse_what_reaches_back
+from pastchats_memory.formats.agents.claude_code.index_pass import Overview
 from pastchats_memory.formats.agents.claude_code.records import (
     NO_TEXT,
     SPOKEN,
@@ -21,7 +22,6 @@ from pastchats_memory.formats.agents.claude_code.records import (
 )
 from pastchats_memory.formats.base.checkpoint import RECENT, Checkpoint
 from pastchats_memory.formats.base.format import CERTAIN
-from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
 from pastchats_memory.formats.base.source import Json, Places, Record, Records, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tools import (
     UNKNOWN_CALL,
@@ -32,6 +32,7 @@ from pastchats_memory.formats.base.tools import (
     parse_call,
     parse_result,
 )
+from pastchats_memory.formats.base.turns import PendingTurn, TurnQueue
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.timestamps import iso_utc
 

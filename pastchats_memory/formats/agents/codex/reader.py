@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from hashlib import blake2b
 
 from pastchats_memory.formats.agents.codex.dialect import DIALECT, parse_shell, strip_context
+from pastchats_memory.formats.agents.codex.first_pass import Overview
 from pastchats_memory.formats.agents.codex.rollout import (
     CONTEXT,
     EVENT,
@@ -16,7 +17,6 @@ from pastchats_memory.formats.agents.codex.rollout import (
     LINE_TYPES,
     META,
     Entry,
-    Overview,
     entry_of,
     is_bare_meta,
     parts_of,
@@ -24,7 +24,6 @@ from pastchats_memory.formats.agents.codex.rollout import (
     subagent_of,
 )
 from pastchats_memory.formats.base.checkpoint import RECENT, Checkpoint
-from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
 from pastchats_memory.formats.base.source import Json, Places, Record, Records, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tools import (
     UNKNOWN_CALL,
@@ -34,6 +33,7 @@ from pastchats_memory.formats.base.tools import (
     parse_call,
     parse_result,
 )
+from pastchats_memory.formats.base.turns import PendingTurn, TurnQueue
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.clean import IMAGE
 from pastchats_memory.text.timestamps import iso_utc

@@ -49,14 +49,14 @@ def read_cli(source: SourceFile) -> Iterator[Row]:
 
 def detect_share(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
-    from pastchats_memory.formats.agents.copilot.cli import recognise_share
+    from pastchats_memory.formats.agents.copilot.share import recognise_share
 
     return CERTAIN if recognise_share(source) else 0
 
 
 def read_share(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of a file."""
-    from pastchats_memory.formats.agents.copilot.cli import read_share as read_session
+    from pastchats_memory.formats.agents.copilot.share import read_share as read_session
 
     yield from read_session(source)
 

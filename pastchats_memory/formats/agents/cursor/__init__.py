@@ -29,28 +29,28 @@ def locations(environment: Environment) -> Iterator[Path]:
 
 def detect(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
-    from pastchats_memory.formats.agents.cursor.reader import recognise
+    from pastchats_memory.formats.agents.cursor.transcript import recognise
 
     return CERTAIN if recognise(source) else 0
 
 
 def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of a file."""
-    from pastchats_memory.formats.agents.cursor.reader import read as read_session
+    from pastchats_memory.formats.agents.cursor.transcript import read as read_session
 
     yield from read_session(source)
 
 
 def detect_ide(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
-    from pastchats_memory.formats.agents.cursor.reader import recognise_ide
+    from pastchats_memory.formats.agents.cursor.editor import recognise_ide
 
     return CERTAIN if recognise_ide(source) else 0
 
 
 def read_ide(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of a file."""
-    from pastchats_memory.formats.agents.cursor.reader import read_ide as read_state
+    from pastchats_memory.formats.agents.cursor.editor import read_ide as read_state
 
     yield from read_state(source)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from pastchats_memory.files.foreign_sqlite import Database
 from pastchats_memory.formats.agents.opencode import files
 from pastchats_memory.formats.agents.opencode.dialect import DIALECT
+from pastchats_memory.formats.agents.opencode.events import Captured, event_in
 from pastchats_memory.formats.agents.opencode.files import Tree, tree_of
 from pastchats_memory.formats.agents.opencode.session import (
     Lines,
@@ -23,7 +24,7 @@ from pastchats_memory.formats.agents.opencode.session import (
     message_in,
     order_of,
 )
-from pastchats_memory.formats.agents.opencode.v2 import Captured, event_in, second_in
+from pastchats_memory.formats.agents.opencode.v2 import second_in
 from pastchats_memory.formats.base.format import Companions, Format, confident, resume_with
 from pastchats_memory.formats.base.source import (
     BadJson,

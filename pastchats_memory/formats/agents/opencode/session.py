@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pastchats_memory.formats.agents.opencode.dialect import DIALECT
-from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, text_of
 from pastchats_memory.formats.base.tags import REMINDERS, without_spans
 from pastchats_memory.formats.base.tools import ToolResult, parse_call
+from pastchats_memory.formats.base.turns import PendingTurn, TurnQueue
 from pastchats_memory.model import Task, Turn
 from pastchats_memory.text.clean import IMAGE
 from pastchats_memory.text.timestamps import iso_utc

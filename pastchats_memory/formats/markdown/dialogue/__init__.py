@@ -15,9 +15,9 @@ from pathlib import PurePath
 
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.markdown import front_matter, headings, in_code, in_details
-from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import UNKNOWN_CALL, ToolCall, parse_call, parse_result
+from pastchats_memory.formats.base.turns import PendingTurn, TurnQueue
 from pastchats_memory.formats.markdown.dialogue.editor_notes import HEADED, find_signers
 from pastchats_memory.formats.markdown.dialogue.markers import RoleMarker, parse_marker, parse_signed_markers
 from pastchats_memory.formats.markdown.dialogue.parts import ParsedPart, has_tool_lines, parse_part

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.markdown import in_code
-from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tags import span
+from pastchats_memory.formats.base.turns import PendingTurn, TurnQueue
 from pastchats_memory.formats.markdown.specstory.calls import parse_fold
 from pastchats_memory.formats.markdown.specstory.folds import (
     RULE,

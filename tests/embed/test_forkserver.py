@@ -25,7 +25,7 @@ def run(code: str, status: int = 0) -> str:
 
 
 @pytest.mark.parametrize("begin", ["", REFUSED], ids=["a copy", "no further process is allowed"])
-def test_a_process_of_one_question_gets_the_same_bytes_and_costs_as_any_other(begin: str) -> None:
+def test_the_fork_returns_the_same_vectors_and_prices(begin: str) -> None:
     found = run(
         f"{begin}from pastchats_memory.embed.packaged import PackagedEmbedder, load_in_background\n"
         "from pastchats_memory.embed.tokenizer import wordpieces\nimport sys\nload_in_background()\n"
@@ -37,7 +37,7 @@ def test_a_process_of_one_question_gets_the_same_bytes_and_costs_as_any_other(be
     assert found[-1] == str(bool(begin))
 
 
-def test_where_the_copy_was_killed_the_process_answers_by_itself() -> None:
+def test_the_process_answers_itself_if_the_fork_was_killed() -> None:
     found = run(
         "import os, signal\nfrom pathlib import Path\n"
         "from pastchats_memory.embed.packaged import PackagedEmbedder, load_in_background\nload_in_background()\n"
@@ -48,7 +48,7 @@ def test_where_the_copy_was_killed_the_process_answers_by_itself() -> None:
 
 
 @pytest.mark.parametrize(("ending", "status"), [("os._exit(0)", 0), ("os.kill(os.getpid(), 9)", -9)])
-def test_the_copy_ends_with_the_process(ending: str, status: int) -> None:
+def test_the_fork_ends_with_the_process(ending: str, status: int) -> None:
     copy = run(
         "import os\nfrom pathlib import Path\nfrom pastchats_memory.embed.packaged import load_in_background\nload_in_background()\n"
         f"print(Path(f'/proc/self/task/{{os.getpid()}}/children').read_text(), flush=True)\n{ending}",
@@ -64,7 +64,7 @@ def has_ended(status: Path) -> bool:
         return True
 
 
-def test_a_process_that_asks_for_it_twice_has_one_copy() -> None:
+def test_a_process_has_at_most_one_fork() -> None:
     children = run(
         "import os\nfrom pathlib import Path\nfrom pastchats_memory.embed.packaged import load_in_background\n"
         "load_in_background()\nload_in_background()\nprint(Path(f'/proc/self/task/{os.getpid()}/children').read_text())"

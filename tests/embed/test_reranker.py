@@ -56,7 +56,7 @@ def test_the_numbers_are_those_that_fastembed_gives(tiny_graph: onnx.ModelProto,
 
 
 @pytest.mark.usefixtures("history")
-def test_what_was_found_stands_in_the_order_of_the_cross_encoder(cached: Program) -> None:
+def test_hits_are_in_the_order_of_the_cross_encoder(cached: Program) -> None:
     question = "Is the fence painted green?"
     before = cached("search", question, "--json", "--limit", "40", "--explain").results
     found = cached("search", question, "--json", "--limit", "40", "--explain", "--rerank")
@@ -85,14 +85,14 @@ def test_a_later_page_goes_on_where_the_one_before_ended(cached: Program) -> Non
 
 
 @pytest.mark.usefixtures("history")
-def test_without_being_asked_for_the_cross_encoder_is_not_used(cached: Program) -> None:
+def test_the_cross_encoder_is_used_only_on_request(cached: Program) -> None:
     hit = cached("search", "fence green", "--json", "--explain").results[0]
     assert "read" not in hit["contributions"]
 
 
 @pytest.mark.parametrize("kind", ["refused", "silent", "offline by a variable"])
 @pytest.mark.usefixtures("history")
-def test_where_it_cannot_be_had_one_sentence_says_so(program: Program, kind: str) -> None:
+def test_a_missing_cross_encoder_is_explained_in_one_sentence(program: Program, kind: str) -> None:
     with silent() as address:
         variables = {
             "refused": {"HF_ENDPOINT": nowhere()},
@@ -119,7 +119,7 @@ def test_it_is_fetched_once_where_the_hub_can_be_reached(program: Program, tiny_
 
 
 @pytest.mark.usefixtures("history")
-def test_python_never_fetches_it_unless_told_to(
+def test_python_downloads_it_only_on_request(
     program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_graph: onnx.ModelProto
 ) -> None:
     monkeypatch.setenv("PASTCHATS_MEMORY_CACHE", str(tmp_path / "models"))

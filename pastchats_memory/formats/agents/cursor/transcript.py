@@ -6,11 +6,12 @@ Neither has ids; newer versions write the minute before what was typed; results 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from pastchats_memory.files.foreign_sqlite import Database
+from pastchats_memory.formats.agents.cursor.store import TABLES, about_in, stored_in
 from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.session import (
     Position,
@@ -23,7 +24,6 @@ from pastchats_memory.formats.base.session import (
     read_session,
     texts_of,
 )
-from pastchats_memory.formats.base.sibling_files import read_sibling
 from pastchats_memory.formats.base.source import (
     BadJson,
     Json,
@@ -31,98 +31,12 @@ from pastchats_memory.formats.base.source import (
     SourceFile,
     list_of,
     mapping_of,
-    number_of,
-    parse_json,
     text_of,
-    value_of,
 )
 from pastchats_memory.formats.base.tags import without_rim
-from pastchats_memory.formats.base.tools import ToolResult, parse_result, text_of_result
+from pastchats_memory.formats.base.tools import parse_result
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
-
-# `store.db`, in which Cursor's command line keeps a conversation: messages by their hash, and a root that lists them.
-
-TABLES = {"blobs": frozenset({"id", "data"}), "meta": frozenset({"key", "value"})}
-ABOUT, ROOT = "0", "latestRootBlobId"
-MESSAGE, WORKSPACE = 1, 9
-"""Fields of the root."""
-HASH = 32
-VARINT, BYTES, FIXED = 0, 2, {1: 8, 5: 4}
-"""Wire types of protocol buffers (https://protobuf.dev/programming-guides/encoding/), of a fixed size with their bytes."""
-LONGEST_VARINT = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """What the file says of the conversation."""
-
-    about: Json
-    """`agentId`, `name`, `createdAt`, `lastUsedModel`."""
-    workspace: str = ""
-    """The folder's address."""
-    messages: list[Json | BadJson] = field(default_factory=list)
-
-
-def about_in(database: Database) -> Iterator[Json]:
-    """The object that names the root, which is kept as the hexadecimal digits of its JSON; nothing in another's file."""
-    for _, value in database.rows("meta", ("key", "value"), where={"key": ABOUT}):
-        try:
-            about = mapping_of(parse_json(bytes.fromhex(text_of(value))))
-        except ValueError:
-            continue
-        if ROOT in about:
-            yield about
-
-
-def stored_in(database: Database) -> Iterator[Stored]:
-    """The conversation with each message once, in the root's order; messages that are gone are left out."""
-    for about in about_in(database):
-        fields = list(_fields(_blob(database, text_of(about[ROOT]))))
-        ids = dict.fromkeys(value.hex() for number, value in fields if number == MESSAGE and len(value) == HASH)
-        blobs = (_blob(database, name) for name in ids)
-        messages = [
-            value if isinstance(value, BadJson) else mapping_of(value) for value in map(parse_json, filter(None, blobs))
-        ]
-        folder = next((value for number, value in fields if number == WORKSPACE), b"")
-        yield Stored(about, folder.decode("utf-8", errors="replace"), messages)
-
-
-def _blob(database: Database, name: str) -> bytes:
-    for (data,) in database.rows("blobs", ("data",), where={"id": name}):
-        return data if isinstance(data, bytes) else text_of(data).encode("utf-8", errors="replace")
-    return b""
-
-
-def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
-    """The numbers and bytes of a protocol buffer's fields of bytes, as far as it is one."""
-    at = 0
-    while at < len(message):
-        key, at = _varint(message, at)
-        kind = key & 7
-        if kind == BYTES:
-            length, at = _varint(message, at)
-            if at + length > len(message):
-                return
-            yield key >> 3, message[at : at + length]
-            at += length
-        elif kind == VARINT:
-            _, at = _varint(message, at)
-        elif kind in FIXED:
-            at += FIXED[kind]
-        else:
-            return
-
-
-def _varint(message: bytes, at: int) -> tuple[int, int]:
-    """The number that begins there, and the place behind it."""
-    number = 0
-    for shift, byte in enumerate(message[at : at + LONGEST_VARINT]):
-        number |= (byte & 0x7F) << (7 * shift)
-        if byte < 0x80:  # noqa: PLR2004 - the highest bit says that another byte follows
-            return number, at + shift + 1
-    return number, len(message)
-
 
 WRAPPERS = (
     "attached_files", "additional_data", "system_reminder", "system-reminder", "user_info", "rules", "timestamp",
@@ -179,7 +93,7 @@ def read(source: SourceFile) -> Iterator[Row]:
         yield from source.from_database(lambda database: _from_store(database, source.path))
         return
     before = source.resumed.state if source.resumed else {}
-    about = SessionInfo(**mapping_of(before["about"])) if before else _about(source.path)  # type: ignore[arg-type] # what this reader itself has stored
+    about = SessionInfo(**mapping_of(before["info"])) if before else _about(source.path)  # type: ignore[arg-type] # what this reader itself has stored
     builder = SessionBuilder(about)
     branch = "sidechain" if "subagents" in source.path.parts[:-1] else "main"
     if source.shape == "jsonl":
@@ -348,136 +262,3 @@ def _pair(line: str) -> tuple[str, str] | None:
     """A tool's input as the text has it, `key: value` on a line."""
     key, colon, value = line.partition(":")
     return (key.strip(), value.strip()) if colon and key.strip().isidentifier() else None
-
-
-# Cursor's own chats, from the `state.vscdb` in which the editor keeps its state: a row a chat and a row a bubble.
-#
-# Earlier versions had the bubbles inside the chat, and before that all chats of a window in one value of `ItemTable`.
-
-
-KEYS = ("key", "value")
-CHATS, CHAT, BUBBLE = "cursordiskkv", "composerData:", "bubbleId:"
-WINDOW, WINDOW_CHATS = "itemtable", "workbench.panel.aichat.view.aichat.chatdata"
-USER, ASSISTANT = 1, 2
-DEEPEST = 20
-
-
-def recognise_ide(source: SourceFile) -> bool:
-    """Whether it is the editor's state: VS Code's has the same file, but no table of Cursor's and no chat of it."""
-    if source.shape != "sqlite" or not set(KEYS) <= source.tables.get(WINDOW, source.tables.get(CHATS, frozenset())):
-        return False
-    return CHATS in source.tables or any(isinstance(tab, dict) for tab in source.from_database(_window_chats))
-
-
-def read_ide(source: SourceFile) -> Iterator[Row]:
-    """The turns of every chat, oldest first; bubbles that the chat no longer names are abandoned."""
-    folder = _ide_folder(source.path)
-    yield from source.from_database(lambda database: _chats(database, str(source.path), folder))
-    yield from source.from_database(lambda database: _of_window(database, folder))
-
-
-def _ide_folder(path: Path) -> str | None:
-    """The folder that a window's state belongs to, which stands in the file beside it."""
-    return folder_of(mapping_of(parse_json(read_sibling(path.with_name("workspace.json")))).get("folder"))
-
-
-def _chats(database: Database, path: str, folder: str | None) -> Iterator[Row]:
-    for key, value in database.rows(CHATS, KEYS, within=("key", CHAT, f"{CHAT[:-1]};"), order=("key",)):
-        chat_id = text_of(key).removeprefix(CHAT)
-        chat = parse_json(value) if isinstance(value, str | bytes) else {}
-        if isinstance(chat, dict):
-            yield from _turns(chat_id, chat, list(_bubbles(database, chat_id, chat)), folder)
-        else:
-            reason = f"not JSON: {chat.reason}" if isinstance(chat, BadJson) else "no object"
-            yield Unreadable(path, 0, f"{CHAT}{chat_id}: {reason}")
-
-
-def _bubbles(database: Database, chat_id: str, chat: Json) -> Iterator[tuple[Json, bool]]:
-    """The bubbles in their order, and whether the chat still names them."""
-    prefix = f"{BUBBLE}{chat_id}:"
-    rows = database.rows(CHATS, KEYS, within=("key", prefix, f"{prefix[:-1]};"), order=("key",))
-    apart: dict[str, Json] = {}
-    for key, value in rows:
-        bubble = mapping_of(parse_json(value)) if isinstance(value, str | bytes) else {}
-        apart[text_of(key).removeprefix(prefix)] = bubble
-    inside = [mapping_of(bubble) for bubble in list_of(chat.get("conversation"))]
-    heads = [mapping_of(head) for head in list_of(chat.get("fullConversationHeadersOnly"))]
-    for bubble in inside:
-        apart.pop(text_of(bubble.get("bubbleId")), None)
-        yield bubble, True
-    for head in heads:
-        yield apart.pop(text_of(head.get("bubbleId")), {}), True
-    for bubble in apart.values():
-        yield bubble, not heads and not inside
-
-
-def _turns(chat_id: str, chat: Json, bubbles: Sequence[tuple[Json, bool]], folder: str | None) -> Iterator[Row]:
-    places = (list_of(bubble.get("workspaceUris")) for bubble, _ in bubbles)
-    cwd = folder or next((path for uris in places if uris and (path := folder_of(uris[0]))), None)
-    began = to_the_minute(iso_utc(chat.get("createdAt")))
-    builder = SessionBuilder(SessionInfo(chat_id, cwd, None, began, {"title": text_of(chat.get("name"))}))
-    for bubble, is_named in bubbles:
-        at = Position(1, _time(bubble), text_of(bubble.get("bubbleId")), "main" if is_named else "abandoned")
-        if bubble.get("type") == USER:
-            builder.add_prompt(_words(bubble), at, len(list_of(bubble.get("images"))))
-        elif bubble.get("type") == ASSISTANT:
-            _tool(builder, mapping_of(bubble.get("toolFormerData")), at)
-            model = text_of(mapping_of(bubble.get("modelInfo")).get("modelName"))
-            builder.add_answer(text_of(bubble.get("text")), at, model)
-    yield from builder.flush()
-
-
-def _time(bubble: Json) -> object:
-    timing = mapping_of(bubble.get("timingInfo"))
-    return bubble.get("createdAt") or timing.get("clientRpcSendTime") or timing.get("clientStartTime")
-
-
-def _words(bubble: Json) -> str:
-    """What was typed; where the plain text is missing, the words of the editor's own tree of it."""
-    text = text_of(bubble.get("text")) or text_of(bubble.get("rawText"))
-    rich = bubble.get("richText") or bubble.get("initText")
-    tree = parse_json(rich) if isinstance(rich, str) else rich
-    return text.strip() or "\n".join(_lines(mapping_of(tree).get("root"), DEEPEST))
-
-
-def _lines(node: object, depth: int) -> list[str]:
-    """The paragraphs of a Lexical document."""
-    fields = mapping_of(node)
-    children = list_of(fields.get("children"))
-    if fields.get("type") == "paragraph" or depth <= 0:
-        return ["".join(text_of(mapping_of(child).get("text")) for child in children)]
-    return [line for child in children for line in _lines(child, depth - 1)]
-
-
-def _tool(builder: SessionBuilder, told: Json, at: Position) -> None:
-    name = text_of(told.get("name"))
-    if not name:
-        return
-    call_id = text_of(told.get("toolCallId"))
-    builder.add_call(call_id, name, told.get("rawArgs") or told.get("params"))
-    fault = mapping_of(value_of(told.get("error")))
-    result = value_of(told.get("result"))
-    fields = mapping_of(result)
-    code = number_of(fields.get("exitCode", fields.get("exitCodeV2")))
-    text = text_of(fault.get("clientVisibleErrorMessage")) or text_of_result(result)
-    builder.add_result(call_id, ToolResult(text, code, told.get("status") == "error" or bool(code)), at)
-
-
-def _window_chats(database: Database) -> Iterator[Json]:
-    for _, value in database.rows(WINDOW, KEYS, where={"key": WINDOW_CHATS}):
-        document = parse_json(value) if isinstance(value, str | bytes) else {}
-        yield from (mapping_of(tab) for tab in list_of(mapping_of(document).get("tabs")))
-
-
-def _of_window(database: Database, folder: str | None) -> Iterator[Row]:
-    for tab in _window_chats(database):
-        began = to_the_minute(iso_utc(tab.get("lastSendTime")))
-        about: Json = {"title": text_of(tab.get("chatTitle"))}
-        builder = SessionBuilder(SessionInfo(text_of(tab.get("tabId")) or None, folder, None, began, about))
-        for bubble in map(mapping_of, list_of(tab.get("bubbles"))):
-            at = Position(1, bubble.get("createdAt"), text_of(bubble.get("id")))
-            if bubble.get("type") == "user":
-                builder.add_prompt(_words(bubble), at)
-            elif bubble.get("type") == "ai":
-                builder.add_answer(text_of(bubble.get("text")) or text_of(bubble.get("rawText")), at)
-        yield from builder.flush()

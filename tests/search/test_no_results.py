@@ -14,7 +14,7 @@ def kitchen(program: Program) -> Program:
     return program
 
 
-def test_of_an_empty_memory_that_and_how_to_fill_it(kitchen: Program) -> None:
+def test_an_empty_memory_is_reported_with_the_way_to_fill_it(kitchen: Program) -> None:
     assert kitchen("purge", "--yes").status == 0
     for command in ("search", "recall", "context", "how"):
         found = kitchen(command, "eggs")
@@ -23,7 +23,7 @@ def test_of_an_empty_memory_that_and_how_to_fill_it(kitchen: Program) -> None:
     assert "Vectors   none yet" in kitchen("status").stdout
 
 
-def test_of_a_project_of_which_nothing_is_stored_its_name_and_those_like_it(kitchen: Program) -> None:
+def test_an_unknown_project_is_reported_with_similar_names(kitchen: Program) -> None:
     found = kitchen("search", "eggs", "--project", "Kitchens", "--json")
     assert (found.status, found.json["warnings"]) == (
         1,
@@ -34,7 +34,7 @@ def test_of_a_project_of_which_nothing_is_stored_its_name_and_those_like_it(kitc
     assert "mode" not in here.stderr
 
 
-def test_of_filters_that_let_nothing_through_that_they_do_not(kitchen: Program) -> None:
+def test_filters_that_exclude_every_row_are_reported(kitchen: Program) -> None:
     assert "no row passes the filters" in kitchen("search", "eggs", "--role", "tool").stderr
     assert (
         "no row passes the filters" in kitchen("recall", "eggs", "--project", "kitchen", "--outcome", "failed").stderr
@@ -50,7 +50,7 @@ def test_a_private_project_is_not_named_from_outside(kitchen: Program) -> None:
     assert "nothing is stored of the project cellar\n" in kitchen("search", "wine", "--project", "cellar").stderr
 
 
-def test_a_time_that_ends_before_it_begins_is_said_to_do_so(kitchen: Program) -> None:
+def test_a_time_that_ends_before_it_begins_is_reported(kitchen: Program) -> None:
     found = kitchen("search", "eggs", "--since", "2026-02-01", "--until", "2026-01-01")
     assert found.status == 1
     assert "`since` names a later time than `until`" in found.stderr

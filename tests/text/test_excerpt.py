@@ -45,18 +45,18 @@ def test_an_excerpt_contains_the_one_place_that_matched(before: int, after: int,
     assert word in shown
 
 
-def test_what_weighs_most_is_shown_where_not_all_fits() -> None:
+def test_the_heaviest_words_are_shown_if_not_all_fit() -> None:
     text = f"retry {FILLER * 10} webhook jitter {FILLER * 10} retry retry retry"
     assert "webhook jitter" in excerpt(text, {"retry": 2.0, "webhook": 2.0, "jitter": 2.0}, 120)
     assert "retry" in excerpt(text, {"retry": 9.0, "webhook": 2.0, "jitter": 2.0}, 120)
 
 
-def test_of_two_places_that_weigh_the_same_the_earlier_is_shown() -> None:
+def test_the_earlier_of_two_equally_heavy_places_is_shown() -> None:
     text = f"{FILLER * 5}webhook first {FILLER * 20}webhook second {FILLER * 5}"
     assert "webhook first" in excerpt(text, {"webhook": 1.0}, 100)
 
 
-def test_without_anything_that_matched_the_beginning_is_shown() -> None:
+def test_the_start_is_shown_if_no_word_matches() -> None:
     shown = excerpt(FILLER * 20, {"absent": 1.0}, 100)
     assert shown.startswith("There is nothing")
     assert shown.endswith(ELLIPSIS)
@@ -65,7 +65,7 @@ def test_without_anything_that_matched_the_beginning_is_shown() -> None:
 @pytest.mark.parametrize(
     ("place", "marks"), [("start", (False, True)), ("middle", (True, True)), ("end", (True, False))]
 )
-def test_an_ellipsis_stands_where_something_was_left_out_and_only_there(place: str, marks: tuple[bool, bool]) -> None:
+def test_an_ellipsis_stands_exactly_for_omissions(place: str, marks: tuple[bool, bool]) -> None:
     before, after = {"start": (0, 20), "middle": (20, 20), "end": (20, 0)}[place]
     shown = excerpt(FILLER * before + "webhook. " + FILLER * after, {"webhook": 1.0}, 120)
     assert (shown.startswith(ELLIPSIS), shown.endswith(ELLIPSIS)) == marks

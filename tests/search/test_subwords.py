@@ -73,27 +73,27 @@ def memory(tmp_path_factory: pytest.TempPathFactory):
 
 
 @pytest.mark.parametrize("query", FOUND)
-def test_a_piece_finds_every_row_that_has_it(memory: Memory, query: str) -> None:
+def test_a_subword_finds_every_row_that_has_it(memory: Memory, query: str) -> None:
     assert {int(hit.id) for hit in memory.search(query, mode="keyword")} >= FOUND[query]
 
 
 @pytest.mark.parametrize("query", FOUND)
-def test_a_row_with_the_piece_is_first_whatever_is_asked_with(memory: Memory, query: str) -> None:
+def test_a_row_with_the_subword_comes_first_in_every_mode(memory: Memory, query: str) -> None:
     for mode in ("keyword", "hybrid"):
         assert int(memory.search(query, mode=mode)[0].id) in FOUND[query]
 
 
 @pytest.mark.parametrize("query", ["重试", "タイムアウト", "데이터베이스", "getUserBy", "41c9e0d", "11000"])
-def test_recall_tells_what_has_the_piece(memory: Memory, query: str) -> None:
+def test_recall_returns_rows_with_the_subword(memory: Memory, query: str) -> None:
     assert FOUND[query] & {int(entry.hit.id) for entry in memory.recall(query).entries}
 
 
 @pytest.mark.parametrize("query", ["div", "aws", "登录超时", "ฝน", "XyzzyFrobnicator", "🎉"])
-def test_what_is_nowhere_is_not_found_in_the_middle_of_other_words(memory: Memory, query: str) -> None:
+def test_an_unknown_word_is_not_found_inside_other_words(memory: Memory, query: str) -> None:
     assert memory.search(query, mode="keyword") == []
 
 
-def test_a_script_that_the_model_has_not_learnt_is_searched_by_its_characters_and_it_is_said(memory: Memory) -> None:
+def test_a_script_unknown_to_the_model_is_searched_by_characters_with_a_warning(memory: Memory) -> None:
     hits = memory.search("重试")
     assert [int(hit.id) for hit in hits] == [1, 2]
     assert ENGLISH_ONLY in hits.warnings
@@ -102,7 +102,7 @@ def test_a_script_that_the_model_has_not_learnt_is_searched_by_its_characters_an
     assert len(memory.search("天气", limit=50)) == len(SAID)  # which leads nowhere else
 
 
-def test_an_excerpt_is_cut_around_the_piece(tmp_path) -> None:
+def test_an_excerpt_is_cut_around_the_subword(tmp_path) -> None:
     filler = "无关的内容。" * 200
     english = "Nothing of this matters at all. " * 100
     with Memory.open(tmp_path / "memory.db") as opened:
@@ -113,7 +113,7 @@ def test_an_excerpt_is_cut_around_the_piece(tmp_path) -> None:
         assert "getUserById" in opened.recall("userBy").text
 
 
-def test_rows_of_a_project_are_found_by_their_pieces_alone(memory: Memory) -> None:
+def test_rows_of_a_project_are_found_by_subwords_alone(memory: Memory) -> None:
     assert memory.search("重试", mode="keyword", project="another") == []
     assert {int(hit.id) for hit in memory.search("重试", mode="keyword", role="assistant")} == {2}
 
@@ -126,7 +126,7 @@ def test_a_pasted_log_in_any_script_is_answered(memory: Memory) -> None:
 # --- what a question's pieces are -------------------------------------------------------------------------------------
 
 
-def test_pieces_of_a_script_without_spaces_are_pairs_of_neighbours_and_of_others_threes() -> None:
+def test_ngrams_are_pairs_or_triples_by_script() -> None:
     assert ngrams("重试策略 and 日, 重试") == ["*重试*", "*试策*", "*策略*", "*日*"]
     assert ngrams("ตั้งค่า") == ["*ตั้*", "*ั้ง*", "*้งค*", "*งค่*", "*ค่า*"]
     assert ngrams("plain words, naïve café") == []
@@ -141,11 +141,11 @@ def test_pieces_of_a_script_without_spaces_are_pairs_of_neighbours_and_of_others
         ("next_attempt_at and plain Words", {}),
     ],
 )
-def test_an_identifier_is_known_by_its_parts(text: str, parts: dict[str, tuple[str, ...]]) -> None:
+def test_an_identifier_is_split_into_its_parts(text: str, parts: dict[str, tuple[str, ...]]) -> None:
     assert split_identifiers(text) == parts
 
 
-def test_compounds_are_words_that_marks_hold_together() -> None:
+def test_compounds_are_words_joined_by_marks() -> None:
     assert find_compounds("see ingest/turns.py, next_attempt_at; don't: a - b") == [
         "ingest/turns.py",
         "next_attempt_at",
@@ -163,18 +163,18 @@ def test_compounds_are_words_that_marks_hold_together() -> None:
         ("INDIV", False),
     ],
 )
-def test_a_short_piece_has_to_begin_where_a_word_or_a_part_of_one_does(text: str, *, stands: bool) -> None:
+def test_a_short_subword_must_begin_where_a_part_of_a_word_begins(text: str, *, stands: bool) -> None:
     assert bool(list(find_subword(text, "div"))) is stands
 
 
-def test_most_letters_decide_what_script_a_question_is_in() -> None:
+def test_the_script_of_a_question_is_that_of_most_letters() -> None:
     assert is_spaceless("重试 a")
     assert not is_spaceless("retry the webhook (重试)")
     assert not is_spaceless("…")
 
 
 @given(st.text(max_size=40))
-def test_a_piece_is_found_in_its_own_text(text: str) -> None:
+def test_a_subword_is_found_in_its_own_text(text: str) -> None:
     assert all(subword_text(gram) is not None for gram in ngrams(text))
     for gram in ngrams(text):
         assert list(find_subword(text, gram[1:-1]))

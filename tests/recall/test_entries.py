@@ -44,7 +44,7 @@ def entries(memory: Memory, query: str = "tulip photo upload refused 413") -> tu
     return memory.recall(query, 3000).entries
 
 
-def test_words_that_only_judge_the_answer_before_get_no_entry_beside_it(memory: Memory, tmp_path: Path) -> None:
+def test_a_mere_judgement_gets_no_entry_of_its_own(memory: Memory, tmp_path: Path) -> None:
     index(memory, tmp_path / "said", (("user", UPLOAD), EDIT, TRIED, STILL, LOST))
     (entry,) = entries(memory)
     assert (entry.asked, entry.outcome.shown_by) == (UPLOAD, STILL[1])
@@ -59,20 +59,20 @@ def test_words_that_only_judge_the_answer_before_get_no_entry_beside_it(memory: 
     ],
     ids=["of the question", "long", "done"],
 )
-def test_what_answers_such_words_is_not_lost_with_them(memory: Memory, tmp_path: Path, answer: tuple[str, str]) -> None:
+def test_an_answer_to_a_judgement_is_not_lost(memory: Memory, tmp_path: Path, answer: tuple[str, str]) -> None:
     index(memory, tmp_path / "said", (("user", UPLOAD), EDIT, TRIED, STILL, answer, ("assistant", "See there.")))
     told = entries(memory, "tulip photo upload refused 413 client_max_body_size")
     assert any(answer[1].strip()[:20] in f"{entry.answered} {entry.done}" for entry in told)
 
 
-def test_a_hit_on_an_answer_is_not_replaced_by_what_failed_before_it(memory: Memory, tmp_path: Path) -> None:
+def test_a_matching_answer_is_not_replaced_by_an_earlier_failure(memory: Memory, tmp_path: Path) -> None:
     cause = ("assistant", "The real cause is client_max_body_size.")
     index(memory, tmp_path / "said", (("user", UPLOAD), EDIT, TRIED, ("user", "No, still broken."), cause))
     first = entries(memory, "client_max_body_size upload of a photo")[0]
     assert (first.answered, [one.asked for one in first.before]) == (cause[1], [UPLOAD])
 
 
-def test_who_judges_and_asks_for_more_is_answered_in_an_entry(memory: Memory, tmp_path: Path) -> None:
+def test_a_judgement_with_a_request_keeps_its_entry(memory: Memory, tmp_path: Path) -> None:
     further = ("user", f"{STILL[1]}. Add a test for the upload of a tulip photo.")
     index(memory, tmp_path / "said", (("user", UPLOAD), EDIT, TRIED, further, LOST))
     assert further[1] in {entry.asked for entry in entries(memory)}
@@ -95,15 +95,13 @@ WORKED = (
 
 
 @pytest.mark.parametrize("failed", [None, FAILED[1][1]], ids=["result", "error"])
-def test_of_attempts_with_the_same_command_the_later_one_that_worked_leads(
-    memory: Memory, tmp_path: Path, failed: str | None
-) -> None:
+def test_the_later_attempt_that_worked_leads(memory: Memory, tmp_path: Path, failed: str | None) -> None:
     index(memory, tmp_path / "said", FAILED, WORKED, failed=failed)
     verdicts = [entry.outcome.verdict for entry in entries(memory)]
     assert verdicts[:2] == ["worked", "failed"]
 
 
-def test_an_answer_that_goes_on_from_a_complaint_keeps_its_entry(memory: Memory, tmp_path: Path) -> None:
+def test_an_answer_to_a_complaint_keeps_its_entry(memory: Memory, tmp_path: Path) -> None:
     cause = "The real cause is visibility_timeout: the queue hands a tulip out again after 30 s, while the upload takes 40. It is 90 now."
     told = (
         ("user", "The upload worker sends every tulip twice, please find out why."),
@@ -117,7 +115,7 @@ def test_an_answer_that_goes_on_from_a_complaint_keeps_its_entry(memory: Memory,
     )
 
 
-def test_an_output_of_a_tool_that_only_shares_a_word_fills_no_entry(memory: Memory, tmp_path: Path) -> None:
+def test_a_tool_output_that_only_shares_a_word_gets_no_entry(memory: Memory, tmp_path: Path) -> None:
     decided = (("user", "Should we use yarn or pnpm in the garden?"), ("assistant", "Pnpm: yarn has no strict mode."))
     ran = tuple(
         (("user", f"Colour the {plant}."), ("tool", "$ pnpm test\nTests  143 passed (143)"), ("assistant", "Coloured."))
@@ -139,7 +137,7 @@ def test_an_episode_has_one_time_and_one_source_whichever_turn_of_it_matched(mem
 
 
 @pytest.mark.parametrize("budget", [1, 60])
-def test_the_budget_that_would_do_is_told_and_does(memory: Memory, tmp_path: Path, budget: int) -> None:
+def test_the_suggested_budget_is_sufficient(memory: Memory, tmp_path: Path, budget: int) -> None:
     index(memory, tmp_path / "said", (("user", UPLOAD), EDIT, TRIED))
     small = memory.recall("tulip photo upload refused 413", budget)
     assert small.entries == ()
@@ -148,7 +146,7 @@ def test_the_budget_that_would_do_is_told_and_does(memory: Memory, tmp_path: Pat
     assert (len(enough.entries), enough.least) == (1, 0)
 
 
-def test_a_budget_without_room_for_a_word_does_not_say_that_nothing_was_found(program, tmp_path: Path) -> None:
+def test_a_budget_without_room_does_not_claim_an_empty_result(program, tmp_path: Path) -> None:
     with Memory.open(program.database) as memory:
         index(memory, tmp_path / "said", (("user", UPLOAD), EDIT, TRIED))
     run = program("recall", "tulip photo upload refused 413", "--budget", "5")

@@ -1,0 +1,1 @@
+"""Amazon Q CLI, and Kiro CLI, which replaced it."""

@@ -1,0 +1,88 @@
+"""Read sessions of Kiro CLI's second version.
+
+A line is a record `{version, kind, data}`. `<id>.json` beside the file names the working directory.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pastchats_memory.formats.base.agent import JsonlAgent
+from pastchats_memory.formats.base.companions import ending_in
+from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
+from pastchats_memory.formats.base.locations import below_home
+from pastchats_memory.formats.base.session import Position, SessionInfo
+from pastchats_memory.formats.base.sibling_files import read_sibling_field
+from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.tools import ToolResult
+
+SESSIONS = ".kiro/sessions/cli"
+KINDS = ("Prompt", "AssistantMessage", "ToolResults")
+
+_COMMAND = re.compile(r"/\w{1,40}\b")
+_EXIT = re.compile(r"\d{1,9}\Z")
+
+
+def detect(source: SourceFile) -> int:
+    """Return 90 if one of the first records has such a kind and holds blocks, else 0."""
+    return CERTAIN if any(record.get("kind") in KINDS and _blocks_of(record) for record in source.sample) else 0
+
+
+def _blocks_of(record: Json) -> list[Json]:
+    """Return the blocks `{kind, data}` of a message."""
+    blocks = map(mapping_of, list_of(mapping_of(record.get("data")).get("content")))
+    return [block for block in blocks if isinstance(block.get("kind"), str)]
+
+
+class KiroSession(JsonlAgent):
+    """A session of Kiro CLI."""
+
+    def session_info(self) -> SessionInfo:
+        """Return the id by the file's name, and the folder by the file beside it."""
+        path = self.source.path
+        return SessionInfo(path.stem, read_sibling_field(path.with_suffix(".json"), "cwd") or None)
+
+    def add_record(self, record: Json, line: int) -> str | None:
+        """Add the turns of a record."""
+        data, blocks = mapping_of(record.get("data")), _blocks_of(record)
+        at = Position(line, mapping_of(data.get("meta")).get("timestamp"), text_of(data.get("message_id")))
+        text = "\n\n".join(text for block in blocks if block["kind"] == "text" and (text := text_of(block.get("data"))))
+        match record.get("kind"):
+            case "Prompt":
+                images = sum(block["kind"] == "image" for block in blocks)
+                self.builder.add_prompt(text, at, images, kind="command" if _COMMAND.match(text) else "prompt")
+            case "AssistantMessage":
+                self.builder.add_answer(text, at)
+        for block in blocks:
+            inner = mapping_of(block.get("data"))
+            call_id = text_of(inner.get("toolUseId"))
+            if block["kind"] == "toolUse":
+                self.builder.add_call(call_id, text_of(inner.get("name")), inner.get("input"))
+            elif block["kind"] == "toolResult":
+                self.builder.add_result(call_id, _parse_result(inner), at)
+        return None
+
+
+def _parse_result(result: Json) -> ToolResult:
+    """Return a tool result: text, or the output of a command with its exit code."""
+    texts: list[str] = []
+    code: int | None = None
+    for part in map(mapping_of, list_of(result.get("content"))):
+        printed = mapping_of(part.get("data"))
+        texts += [text_of(printed.get(key)) for key in ("stdout", "stderr")] if printed else [text_of(part.get("data"))]
+        found = _EXIT.search(text_of(printed.get("exit_status")))
+        code = int(found[0]) if found else code
+    return ToolResult("\n".join(filter(None, texts)), code, failed=result.get("status") == "error" or bool(code))
+
+
+KIRO_CLI = Format(
+    name="kiro-cli",
+    version=3,
+    detect=detect,
+    read=KiroSession.read,
+    program="Amazon Q, Kiro CLI",
+    locations=below_home(SESSIONS),
+    companions=ending_in(SESSIONS, ".json"),
+    resume=resume_with("kiro-cli", "chat", "--resume-id"),  # kiro.dev/docs/cli/chat/session-management
+    verified="2026-11",
+)

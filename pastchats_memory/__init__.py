@@ -14,7 +14,7 @@ __all__ = ["Hit", "Item", "Memory", "MemoryFault", "RecallBlock"]
 
 
 def __getattr__(name: str) -> object:
-    """`Memory` and its values are imported when they are first asked for: `--version` needs neither NumPy nor SQLite."""
+    """Import `Memory` and its values on first use: `--version` needs neither NumPy nor SQLite."""
     if name == "Memory":
         from pastchats_memory.memory import Memory
 
@@ -27,5 +27,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """The public names alone."""
+    """Return the public names only."""
     return __all__

@@ -1,4 +1,4 @@
-"""The program, as `pastchats-memory` and as `python -m pastchats_memory`."""
+"""Run the program, as `pastchats-memory` and as `python -m pastchats_memory`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """Answer an agent's event, or whatever else the command line asks; ends the process.
+    """Answer an agent's event or a command line, and end the process.
 
-    A hook runs at every prompt: of all that the command line imports it needs nothing. A question begins with what takes
-    longest, the model, before the command line itself is imported.
+    A hook runs at every prompt, and needs none of the command line's imports. A query first begins to load the model, which
+    takes longest, and then imports the command line.
     """
     os.umask(os.umask(0o077) | 0o077)  # whatever is written here is the person's alone
     if sys.argv[1:2] == ["hook"]:
@@ -31,15 +31,15 @@ def main() -> None:
 
 
 def _interrupted(*_: object) -> None:
-    """Leave at once: an exception amid the imports of two threads can leave them waiting for each other.
+    """End the process at once: an exception during the imports of two threads can deadlock them.
 
-    `index`, which has something to finish, takes the usual KeyboardInterrupt instead once it is under way.
+    `index`, which has to finish a batch, restores KeyboardInterrupt once it is under way.
     """
     os._exit(INTERRUPTED)
 
 
 def _hurry(arguments: list[str]) -> None:
-    """Begin to load what most questions need, beside everything that comes before it."""
+    """Begin to load what most queries need, in the background."""
     gc.disable()  # what a process of a third of a second leaves behind goes with it
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads that nothing here has work for
     if "keyword" not in arguments:

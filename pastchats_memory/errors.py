@@ -1,21 +1,22 @@
-"""Everything this package raises on purpose, drawn once.
+"""Define every error that this package raises on purpose.
 
-    MemoryFault                 explained to the person, exit code 2
-    ├── UsageFault              what was asked cannot be asked: an empty query, an unknown mode
-    ├── InputMissing            a path that was named is not there
+    MemoryFault                 explained to the user, exit code 2
+    ├── UsageFault              a wrong request: an empty query, an unknown mode
+    ├── InputMissing            a named path does not exist
     ├── ModelUnavailable        the embedding model cannot be loaded
-    ├── ModelChanged            the stored vectors are another model's, or another version's
+    ├── ModelChanged            the stored vectors are of another model or version
     └── StoreFault              the database file and its surroundings
         ├── DatabaseMissing     nothing has been indexed yet
         ├── DatabaseNewer       written by a newer release than this one
+        ├── DatabaseOlder       written by an unreleased older build
         ├── DatabaseCorrupt     not a database, or a damaged one
-        ├── DatabaseReadOnly    the file or its folder may not be written
-        ├── DatabaseExposed     others may put another file in its place
+        ├── DatabaseReadOnly    the file or its folder is not writable
+        ├── DatabaseExposed     others may replace the file
         ├── DatabaseLocked      another process holds it longer than we wait
         └── DiskFull            no room for the write
 
-`http` turns each into an answer, and has one of its own for that, `RequestError`, which never leaves it.
-Whatever else is raised is a bug and stays a traceback.
+`http` translates each of them into an answer. Its own `RequestError` never leaves it.
+Any other exception is a bug and stays a traceback.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import ClassVar
 
 
 class MemoryFault(Exception):
-    """A fault of the surroundings or of the request, with the way out in `hint`."""
+    """An error of the environment or of the request; `hint` says what to do about it."""
 
     kind: ClassVar[str] = "fault"
 
@@ -41,39 +42,45 @@ class UsageFault(MemoryFault):
 
 
 class InputMissing(MemoryFault):
-    """A path that was named does not exist or cannot be entered."""
+    """A named path does not exist or cannot be entered."""
 
     kind = "input_missing"
 
 
 class ModelUnavailable(MemoryFault):
-    """The embedding model cannot be loaded; words still work."""
+    """The embedding model cannot be loaded; keyword search still works."""
 
     kind = "model_unavailable"
 
 
 class ModelChanged(MemoryFault):
-    """The stored vectors were made by another model, or by another version of it; words still work."""
+    """The stored vectors are of another model, or of another version; keyword search still works."""
 
     kind = "model_changed"
 
 
 class StoreFault(MemoryFault):
-    """Something about the database file; the subclasses say what."""
+    """An error of the database file; the subclasses say which."""
 
     kind = "store"
 
 
 class DatabaseMissing(StoreFault):
-    """There is no database at the given place."""
+    """There is no database at the path."""
 
     kind = "database_missing"
 
 
 class DatabaseNewer(StoreFault):
-    """The database has migrations that this release does not know."""
+    """A newer release has written the database, with a schema that this one does not know."""
 
     kind = "database_newer"
+
+
+class DatabaseOlder(StoreFault):
+    """An unreleased older build has written the database, with a schema that is not supported."""
+
+    kind = "database_older"
 
 
 class DatabaseCorrupt(StoreFault):
@@ -83,7 +90,7 @@ class DatabaseCorrupt(StoreFault):
 
 
 class DatabaseReadOnly(StoreFault):
-    """A write was needed and the file system does not allow it."""
+    """A write was needed, and the file system does not allow it."""
 
     kind = "database_read_only"
 
@@ -101,6 +108,6 @@ class DatabaseLocked(StoreFault):
 
 
 class DiskFull(StoreFault):
-    """The write did not fit on the disk."""
+    """The disk has no room for the write."""
 
     kind = "disk_full"

@@ -18,52 +18,53 @@ from pastchats_memory.model import utf8
 from pastchats_memory.text.display import escape_controls, sanitise
 
 DONE, NOTHING, EXPLAINED, BUG, INTERRUPTED = 0, 1, 2, 70, 130
-"""Exit codes: found or done; nothing found; an error that is explained; a bug; interrupted."""
+"""Exit codes: found or done; nothing found; an explained error; a bug; interrupted."""
 
 COMMANDS = {
-    "index": "Bring conversations and notes into the memory",
-    "search": "Ranked turns, notes and tasks",
-    "recall": "The block to read before work starts",
-    "context": "The best few excerpts within a token budget",
-    "show": "An item whole, with its neighbours",
+    "index": "Index conversations, notes and tasks on disk",
+    "search": "Search turns, notes and tasks",
+    "recall": "Print earlier experience to read before work",
+    "context": "Print the best few excerpts within a token budget",
+    "show": "Show one item in full, with its neighbours",
     "task": "Add, change, list and link tasks",
-    "capture": "A thought becomes a task, or a comment on one",
-    "ask": "Plain questions: 'what is blocked?'",
-    "lessons": "What failed more than once, and what ended it",
-    "how": "The commands that worked here before",
-    "judge": "Say how an episode ended, where no rule can",
-    "similar": "The five tasks nearest to a task",
-    "find-duplicates": "The five tasks nearest to a text",
-    "duplicates": "Clusters of tasks that are alike",
-    "check-prior-work": "Done, in progress, failed, superseded or new?",
-    "consult-episodic-memory": "How similar problems were solved",
-    "status": "What the memory holds, and how it answers",
-    "verify": "Whether what is cited still stands there",
-    "doctor": "Check the database; recover what is left of a damaged one",
-    "sources": "The histories that programs keep here",
-    "config": "Every setting, and who said it",
-    "reindex": "Embed anew, also with another model",
-    "redact": "Take secrets out of what is stored",
+    "capture": "Turn a thought into a task, or a comment on one",
+    "ask": "Answer questions about tasks: 'what is blocked?'",
+    "lessons": "List what failed repeatedly, and what ended it",
+    "how": "List the commands that worked here before",
+    "judge": "Label the outcome of an episode",
+    "similar": "List the tasks most similar to a task",
+    "find-duplicates": "List the tasks most similar to a text",
+    "duplicates": "List clusters of similar tasks",
+    "check-prior-work": "Check whether something was done before",
+    "consult-episodic-memory": "Show how similar problems were solved",
+    "status": "Show what the memory holds and how it answers",
+    "verify": "Check whether citations still hold",
+    "doctor": "Check the database, and repair a damaged one",
+    "sources": "List agent histories found on this machine",
+    "formats": "List the formats that `index` reads",
+    "config": "Show every setting and where its value comes from",
+    "reindex": "Compute embeddings or outcomes again",
+    "redact": "Remove secrets from stored text",
     "backup": "Copy the memory into a file",
-    "restore": "Put a backup in the memory's place",
-    "forget": "Delete what you choose, and keep it away",
+    "restore": "Replace the memory by a backup",
+    "forget": "Delete selected items, and keep them out",
     "exclude": "Keep files, folders or projects out",
-    "prune": "Delete and keep away what is older",
+    "prune": "Delete old turns, and keep them out",
     "purge": "Delete the whole memory",
-    "export": "Every turn and task as JSON Lines",
-    "mcp": "Answer agents over MCP",
-    "serve": "Answer over HTTP",
-    "install": "Hooks: recall before each prompt",
-    "uninstall": "Take those hooks out again",
-    "completion": "Completion for bash, zsh or fish",
-    "man": "The manual page",
+    "export": "Write every turn and task as JSON Lines",
+    "mcp": "Serve agents over MCP",
+    "serve": "Serve the memory over HTTP",
+    "install": "Add recall hooks to a coding agent",
+    "uninstall": "Remove those hooks",
+    "completion": "Print a completion script for bash, zsh or fish",
+    "man": "Print the manual page",
 }
-"""Every command, in the order in which a newcomer needs them, and what the list of all says of it: short enough for 80 columns."""
+"""Every command with its summary, in the order in which a newcomer needs them; each line fits 80 columns."""
 
 COMPLETION_VARIABLE = "_PASTCHATS_MEMORY_COMPLETE"
-"""Set by the scripts of `completion` when a shell asks what could come next."""
+"""Set by the completion scripts when a shell asks for candidates."""
 
-TOGETHER = {
+SHARED_MODULES = {
     "prune": ("forget", "prune"),
     "purge": ("forget", "purge"),
     "backup": ("backup", "backup"),
@@ -76,33 +77,33 @@ TOGETHER = {
     "check-prior-work": ("prior_work", "check"),
     "consult-episodic-memory": ("prior_work", "consult"),
 }
-"""Commands that share a module, and what they are called in it."""
+"""Commands that share a module: the module, and the name of the function in it."""
 
 
 class LazyGroup(click.Group):
-    """Commands by name, each in a module of its own that is imported when it is called."""
+    """A group that imports a command's module when the command is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """In the order of COMMANDS."""
+        """Return the names in the order of COMMANDS."""
         return list(COMMANDS)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
-        """The list of all, without importing one of them."""
+        """Write the list of all commands without importing one."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
-        """The command, or None for click to say that there is none."""
+        """Return the command; None if there is none, which click reports."""
         if cmd_name not in COMMANDS:
             return None
-        module, name = TOGETHER.get(cmd_name, (cmd_name.replace("-", "_"), "command"))
+        module, name = SHARED_MODULES.get(cmd_name, (cmd_name.replace("-", "_"), "command"))
         command: click.Command = getattr(importlib.import_module(f"pastchats_memory.cli.{module}"), name)
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does, but for a name that is nearly one it says which; click compares with commands that are made."""
+        """Resolve as click does, and suggest the nearest name; click itself would import every command."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
@@ -132,7 +133,7 @@ def program() -> None:
 
 
 def main() -> None:
-    """Run the program and leave the process with one of the exit codes."""
+    """Run the program, and end the process with an exit code."""
     _leave(_complete() if COMPLETION_VARIABLE in os.environ else _run(sys.argv[1:]))
 
 
@@ -163,14 +164,17 @@ def _run(arguments: list[str]) -> int:
     except OSError as fault:
         if fault.errno not in (errno.EPIPE, errno.ENOSPC):
             raise
-        _forget_stdout()
-        gone_quietly = fault.errno == errno.EPIPE
-        code = DONE if gone_quietly else _explain(MemoryFault(f"the result: {fault.strerror}"), as_json=False)
+        _discard_stdout()
+        is_reader_gone = fault.errno == errno.EPIPE
+        code = DONE if is_reader_gone else _explain(MemoryFault(f"the result: {fault.strerror}"), as_json=False)
     return code
 
 
 def _leave(code: int) -> None:
-    """End the process at once: the database is closed, and a library that is still being loaded must not be taken down."""
+    """End the process at once.
+
+    The database is closed by now. A normal end would tear down libraries that another thread is still loading.
+    """
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             with suppress(OSError):
@@ -179,7 +183,7 @@ def _leave(code: int) -> None:
 
 
 def _end_line() -> int:
-    """On a terminal, what stands behind `^C` or a question without an answer; the exit code of an interruption."""
+    """End the line that shows `^C` or a question on a terminal, and return the exit code of an interruption."""
     from pastchats_memory.cli.output import is_terminal
 
     if is_terminal(sys.stderr):
@@ -188,7 +192,6 @@ def _end_line() -> int:
 
 
 def _explain(fault: MemoryFault, *, as_json: bool) -> int:
-
     if as_json:
         import orjson
 
@@ -197,10 +200,10 @@ def _explain(fault: MemoryFault, *, as_json: bool) -> int:
         body = build_error(fault.kind, utf8(fault.message), fault.hint)
         click.echo(escape_controls(orjson.dumps(body).decode()), err=True)
     else:
-        said = f"Error: {fault.message}" + (f"\n{fault.hint}" if fault.hint else "")
         from pastchats_memory.cli.output import hanging
 
-        click.echo(hanging(sanitise(said), err=True), err=True)
+        text = f"Error: {fault.message}" + (f"\n{fault.hint}" if fault.hint else "")
+        click.echo(hanging(sanitise(text), err=True), err=True)
     return EXPLAINED
 
 
@@ -211,14 +214,14 @@ def _explain_usage(fault: click.ClickException, *, as_json: bool) -> int:
             hint = f"See `{fault.ctx.command_path} --help`."
         return _explain(UsageFault(fault.format_message(), hint), as_json=True)
 
-    said = StringIO()
-    fault.show(said)
-    click.echo(sanitise(said.getvalue()), nl=False, err=True)
+    message = StringIO()
+    fault.show(message)
+    click.echo(sanitise(message.getvalue()), nl=False, err=True)
     return EXPLAINED
 
 
-def _forget_stdout() -> None:
-    """Whoever read us is gone: what is still in the buffer must not raise again at the end."""
+def _discard_stdout() -> None:
+    """Redirect stdout to nowhere: its reader is gone, and flushing the rest would raise again at the end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -1,4 +1,4 @@
-"""`ask`: a question about tasks in plain language."""
+"""`ask`: answer a plain question about tasks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Examples:
 @options.database
 @options.as_json
 def command(question: tuple[str, ...], db: str | None, as_json: bool) -> int:
-    """Answer a question about tasks. How it was read is shown first; no language model is asked."""
+    """Answer a question about tasks. Shows first how it was read; no language model is used."""
     with options.open_memory(db) as memory:
         answer = memory.ask(" ".join(question))
     if as_json:
@@ -37,7 +37,7 @@ def command(question: tuple[str, ...], db: str | None, as_json: bool) -> int:
             if answer.total > len(answer.tasks):
                 click.echo(f"… and {counted(answer.total - len(answer.tasks), 'more task')}", err=True)
         else:
-            said = "No task fits; `pastchats-memory task list` shows what there is."
-            click.echo(hanging(said, err=True), err=True)
+            message = "No task fits; `pastchats-memory task list` shows what there is."
+            click.echo(hanging(message, err=True), err=True)
     warn(answer.warnings)
     return DONE if answer.tasks else NOTHING

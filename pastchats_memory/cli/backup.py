@@ -1,4 +1,4 @@
-"""`backup`: the whole memory in one file."""
+"""`backup` and `restore`: copy the memory into a file, and back."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ Examples:
 @options.database
 @options.as_json
 def backup(file: Path, force: bool, db: str | None, as_json: bool) -> int:
-    """Copy the memory into FILE, which only you can read; while other processes index, too.
+    """Copy the memory into FILE, which only you can read; other processes may index meanwhile.
 
-    What is copied is the memory as it is now. FILE has its name only once it is whole.
+    The copy holds the memory as of now. FILE gets its name only once it is complete.
     """
     options.interrupt_in_order()
     with options.open_memory(db) as memory:
@@ -43,9 +43,6 @@ def backup(file: Path, force: bool, db: str | None, as_json: bool) -> int:
         holds = f"{counted(copied.turns, 'turn')} and {counted(copied.tasks, 'task')}"
         click.echo(f"{one_line(str(file))}: {holds}, {copied.bytes / 1e6:,.1f} MB")
     return DONE
-
-
-# `restore`: a backup in the place of the memory.
 
 
 @click.command(
@@ -63,10 +60,13 @@ Examples:
 @options.database
 @options.as_json
 def restore(file: Path, yes: bool, no: bool, db: str | None, as_json: bool) -> int:
-    """Put the memory in FILE in the place of the one that there is.
+    """Replace the memory by the one in FILE.
 
-    FILE is checked first, and only read. The old memory stands until the new one is whole; a process that reads
-    meanwhile sees the one or the other. Where there is one already you are asked; without a terminal --yes says so.
+    FILE is checked first, and only read. The old memory stays until the new one is complete; a process that reads
+    meanwhile sees one or the other. If there is a memory already you are asked; without a terminal, --yes agrees.
+    Everything that you forgot in the present memory stays forgotten.
+
+    FILE may be a backup, or a database of an unreleased older build: its turns and tasks are copied.
     """
     options.interrupt_in_order()
     path = load(db).database
@@ -85,6 +85,6 @@ def restore(file: Path, yes: bool, no: bool, db: str | None, as_json: bool) -> i
     else:
         click.echo(f"{one_line(str(path))}: {counted(restored.turns, 'turn')} and {counted(restored.tasks, 'task')}")
     if aside:
-        click.echo(f"What was there is damaged and lies in {aside} now.", err=True)
-        click.echo("What was forgotten in it is not known here: forget it again if the backup is older.", err=True)
+        click.echo(f"The memory that was there is damaged; it is in {aside} now.", err=True)
+        click.echo("Text that was forgotten in it since the backup is back: forget it again.", err=True)
     return DONE

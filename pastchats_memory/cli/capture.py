@@ -1,4 +1,4 @@
-"""`capture`: a thought becomes a task, unless there is one like it."""
+"""`capture`: turn a thought into a task, or into a comment on a similar one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging, is_terminal
-from pastchats_memory.memory.requests import project_here, project_named
+from pastchats_memory.memory.requests import find_current_project, resolve_project
 from pastchats_memory.tasks.capture import CaptureDecision
 from pastchats_memory.tasks.similarity import SimilarTask
 from pastchats_memory.text.display import one_line
@@ -32,23 +32,21 @@ Examples:
 @options.database
 @options.as_json
 def command(text: tuple[str, ...], yes: bool | None, project: str | None, db: str | None, as_json: bool) -> int:
-    """Write down what is to be done. Where a similar task exists you are asked whether it becomes a comment there.
+    """Write down a task. If a similar one exists, you are asked whether to add a comment there instead.
 
     Without a terminal and without --yes or --no nothing is written then: the similar task is printed, exit code 1.
     """
-    asked: list[SimilarTask] = []
 
     def decide(similar: SimilarTask) -> CaptureDecision:
-        asked.append(similar)
         if not as_json:
-            _tell(similar)
+            _print_similar(similar)
         if yes is not None:
             return "comment" if yes else "create"
         if not is_terminal(sys.stdin) or as_json:
             return "nothing"
         return "comment" if click.confirm("Add as comment to existing task?", default=False) else "create"
 
-    where = project_here() if project is None else project_named(project)
+    where = find_current_project() if project is None else resolve_project(project)
     with options.open_memory(db, create=True) as memory:
         captured = memory.tasks.capture(" ".join(text), where or "", decide)
     if as_json:
@@ -62,7 +60,7 @@ def command(text: tuple[str, ...], yes: bool | None, project: str | None, db: st
     return NOTHING if captured.outcome == "found" else DONE
 
 
-def _tell(similar: SimilarTask) -> None:
+def _print_similar(similar: SimilarTask) -> None:
     task = similar.task
     about = f"[{one_line(task.key)}] {one_line(task.title)} (Score: {similar.match.score:.2f})"
     click.echo(hanging(f"⚠️ Similar task found: {about}"))

@@ -1,4 +1,4 @@
-"""`completion`: the script that lets a shell complete our commands and options."""
+"""`completion`: print the script by which a shell completes commands and options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`config`: what counts, and who said so."""
+"""`config`: show every setting and where its value comes from."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ Examples:
 @options.database
 @options.as_json
 def command(db: str | None, as_json: bool) -> int:
-    """Every key of the configuration with its value, and who said so: a flag, a variable, a line of a file, nobody.
+    """Show every setting with its value and its origin: a flag, a variable, a line of a file, or the default.
 
-    The project's file is the nearest pastchats-memory.toml up to the root of the repository that you are in; your own is
-    pastchats-memory/pastchats-memory.toml in your folder of configurations.
+    The project's file is the nearest pastchats-memory.toml up to the root of your repository. Your own is
+    pastchats-memory/pastchats-memory.toml in your configuration folder.
     """
     effective = config.load(db)
     rows: list[SettingView] = [
@@ -66,7 +66,7 @@ def _origin(effective: config.Config, key: str) -> str:
 
 
 def _shown(key: str, value: Any) -> Any:
-    """A value as JSON may have it, without what is secret in it."""
+    """Return a value as JSON can hold it, without secrets."""
     if key in SECRET:
         return None if value is None else "(set)"
     if key in ("endpoint", "chat_endpoint") and value is not None and "@" in value:

@@ -1,4 +1,4 @@
-"""`context`: the best few items for a question, within a token budget."""
+"""`context`: print the best few items for a question, within a token budget."""
 
 from __future__ import annotations
 
@@ -20,12 +20,19 @@ Examples:
 )
 @options.query
 @click.option(
-    "--budget", type=click.IntRange(1), default=1500, show_default=True, metavar="TOKENS", help="Most that may be said."
+    "--budget",
+    type=click.IntRange(1),
+    default=1500,
+    show_default=True,
+    metavar="TOKENS",
+    help="Most tokens of the output.",
 )
 @click.option("--limit", type=click.IntRange(1, 40), default=5, show_default=True, help="Items at most.")
-@click.option("--excerpt", "width", type=click.IntRange(1), default=200, show_default=True, help="Characters of each.")
+@click.option(
+    "--excerpt", "width", type=click.IntRange(1), default=200, show_default=True, help="Characters of each excerpt."
+)
 @click.option("--type", "type_", metavar="TYPE", help="Only this type, as for search.")
-@click.option("--status", metavar="STATUS", help="Only tasks of these, such as todo,in_progress.")
+@click.option("--status", metavar="STATUS", help="Only tasks with these, such as todo,in_progress.")
 @click.option("--min-similarity", type=click.FloatRange(-1, 1), help="Least cosine.")
 @options.project
 @options.since
@@ -40,9 +47,9 @@ def command(
     type_: str | None,
     **limits: object,
 ) -> int:
-    """The best few items for the question QUERY, each an excerpt with id, similarity and source.
+    """Print the best few items for the question QUERY: excerpts with id, similarity and source.
 
-    For a chat or an agent that answers the question itself: `show ID` fetches what an excerpt cut short.
+    For a chat or an agent that answers the question itself: `show ID` prints the full text of an excerpt.
     """
     question = options.query_text(query_words, query_option)
     with options.open_memory(db) as memory:

@@ -33,43 +33,43 @@ def command(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
     """Check the database, the model, the engine and the sources; exit 1 if something needs repair.
 
     A damaged database is recovered into a new one. You are asked first; without a terminal, --yes agrees. The damaged file
-    stays beside the new one. End other processes that use the database before.
+    stays next to the new one. End other processes that use the database before.
     """
-    findings = _findings(db)
+    checks = _run_checks(db)
     if not as_json:
-        _tell(findings)
-    if any(not finding.is_well and finding.remedy == REPAIR for finding in findings):
+        _print_checks(checks)
+    if any(not check.is_well and check.remedy == REPAIR for check in checks):
         ask = not (yes or no or as_json) and is_terminal(sys.stdin)
         if yes or (
             ask
-            and click.confirm("Recover what is readable into a new database, and keep this one beside it?", err=True)
+            and click.confirm("Recover what is readable into a new database, and keep this one next to it?", err=True)
         ):
-            mended = Memory.mend(load(db).database)
-            further = [
-                HealthCheck("salvage", is_well=True, detail=utf8(mended.detail), remedy=mended.remedy),
-                *_findings(db),
+            report = Memory.repair(load(db).database)
+            after = [
+                HealthCheck("salvage", is_well=True, detail=utf8(report.detail), remedy=report.remedy),
+                *_run_checks(db),
             ]
             if not as_json:
-                _tell(further)
-            findings = further
+                _print_checks(after)
+            checks = after
     if as_json:
-        emit_json(build_doctor(findings))
-    return DONE if all(finding.is_well for finding in findings) else NOTHING
+        emit_json(build_doctor(checks))
+    return DONE if all(check.is_well for check in checks) else NOTHING
 
 
-def _findings(db: str | None) -> list[HealthCheck]:
+def _run_checks(db: str | None) -> list[HealthCheck]:
     try:
         with options.open_memory(db) as memory:
             return memory.doctor()
     except DatabaseCorrupt as fault:
-        if fault.__cause__ is None:  # another program's, or no file at all: nothing that could be mended
+        if fault.__cause__ is None:  # another program's file, or none: nothing to repair
             raise
         return [HealthCheck("database", is_well=False, detail=utf8(fault.message), remedy=REPAIR)]
 
 
-def _tell(findings: list[HealthCheck]) -> None:
-    for finding in findings:
-        mark = "ok  " if finding.is_well else "MEND"
-        click.echo(hanging(f"{mark}  {finding.check:12} {finding.detail}", under=19))
-        if finding.remedy and (not finding.is_well or finding.check == "salvage"):
-            click.echo(hanging(f"{'':19}{finding.remedy}", under=19))
+def _print_checks(checks: list[HealthCheck]) -> None:
+    for check in checks:
+        mark = "ok  " if check.is_well else "MEND"
+        click.echo(hanging(f"{mark}  {check.check:12} {check.detail}", under=19))
+        if check.remedy and (not check.is_well or check.check == "salvage"):
+            click.echo(hanging(f"{'':19}{check.remedy}", under=19))

@@ -1,4 +1,4 @@
-"""`exclude`: what is never to be remembered, from the start."""
+"""`exclude`: keep files, folders and projects out of the memory."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ Examples:
 def command(
     paths: tuple[str, ...], projects: tuple[str, ...], listed: bool, remove: bool, db: str | None, as_json: bool
 ) -> int:
-    """Keep files, folders or projects out of the memory from the start: a list in your own pastchats-memory.toml.
+    """Keep files, folders or projects out of the memory: a list in your own pastchats-memory.toml.
 
-    No index run reads them, whoever starts it, and no turn of them is stored. What is in the memory already stays until it is
-    forgotten; how much that is, is said.
+    No index run reads them, and no turn of them is stored. Rows that are in the memory already stay until you forget them; the
+    command prints their number.
     """
     named = {**{path: _pattern(path) for path in paths}, **{name: glob.escape(name) for name in projects}}
     if not named and not listed:
@@ -54,21 +54,21 @@ def command(
     if as_json:
         emit_json(build_exclude(there, stored))
     else:
-        _say(there, named, stored, listed=listed, remove=remove)
+        _print(there, named, stored, listed=listed, remove=remove)
     return NOTHING if listed and not there else DONE
 
 
 def _pattern(path: str) -> str:
-    """A path, or a glob as it is; a name without a slash is that of a file or folder here."""
+    """Return the glob of a path: a glob as it is, a name without a slash as a file or folder here."""
     if not path.strip():
-        raise UsageFault("a path is empty", "Is the variable that it was taken from set?")
+        raise UsageFault("a path is empty", "Is the variable that it comes from set?")
     if glob.has_magic(path) and not os.path.lexists(path):
         return path
     return glob.escape(utf8(os.path.abspath(os.path.expanduser(path))))  # noqa: PTH100, PTH111 - resolve() would follow links
 
 
 def _stored(db: str | None, paths: tuple[str, ...], projects: tuple[str, ...]) -> dict[str, int]:
-    """By pattern how many rows of it are in the memory."""
+    """Return the number of stored rows of each pattern."""
     config = load(db)
     if not os.path.lexists(config.database):
         return {}
@@ -78,7 +78,9 @@ def _stored(db: str | None, paths: tuple[str, ...], projects: tuple[str, ...]) -
     return {pattern: one.total for pattern, one in found.items()}
 
 
-def _say(there: tuple[str, ...], named: dict[str, str], stored: dict[str, int], *, listed: bool, remove: bool) -> None:
+def _print(
+    there: tuple[str, ...], named: dict[str, str], stored: dict[str, int], *, listed: bool, remove: bool
+) -> None:
     if listed:
         click.echo("\n".join(map(one_line, there)) if there else "Nothing is excluded in your own file.", err=not there)
         return

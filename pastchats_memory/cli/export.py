@@ -1,4 +1,4 @@
-"""`export`: every turn and task as JSON Lines."""
+"""`export`: write every turn and task as JSON Lines."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from pastchats_memory.text.display import escape_controls, one_line
 
 
 class Exporting(Protocol):
-    """What can be exported: the whole memory, or its tasks."""
+    """Something that can be exported: the whole memory, or its tasks."""
 
     def export(self) -> Iterable[str]:
-        """Its lines."""
+        """Yield its lines."""
 
     def export_to(self, file: Path, *, force: bool) -> int:
-        """The same into a file; how many there are."""
+        """Write the lines into a file, and return their number."""
 
 
 def put_out(what: Exporting, noun: str, file: Path | None, *, force: bool) -> int:
-    """The lines to FILE, or to stdout; how many there are."""
+    """Write the lines to FILE, or to stdout, and return their number."""
     if file is not None:
         number = what.export_to(file, force=force)
         click.echo(f"Wrote {counted(number, noun)} to {one_line(utf8(str(file)))}", err=True)
@@ -48,14 +48,14 @@ Examples:
 @click.option("--force", is_flag=True, help="Replace FILE where it is there already.")
 @options.database
 def command(file: Path | None, force: bool, db: str | None) -> int:
-    """Every turn and task, a line of JSON each, to FILE or to stdout; `index FILE` makes the same rows of it again.
+    """Write every turn and task as a line of JSON, to FILE or to stdout; `index FILE` reads the rows back.
 
-    Nothing of private projects, unless you are in them. Vectors are not in it: they are made anew.
+    Private projects are left out, unless you are in them. Vectors are left out; `index` makes them again.
     """
     options.interrupt_in_order()
     with options.open_memory(db) as memory:
         number = put_out(memory, "line", file, force=force)
-        turns, tasks = memory.unseen()
+        turns, tasks = memory.count_hidden()
     if turns or tasks:
         left = f"{counted(turns, 'turn')} and {counted(tasks, 'task')} of private projects left out"
         warn([f"{left}: export from inside them"])

@@ -1,4 +1,4 @@
-"""`forget`: what is to be gone for good, shown first."""
+"""`forget`, `prune` and `purge`: delete for good, after showing what."""
 
 from __future__ import annotations
 
@@ -74,16 +74,16 @@ def command(
     as_json: bool,
     **by: Any,
 ) -> int:
-    """Delete what all the options choose, and keep it from coming back by another indexing, import or copy.
+    """Delete what matches all the options, and keep it from coming back by another index run, import or copy.
 
-    It is shown first and asked for. Without a terminal and without --yes nothing is forgotten then, exit code 1. What is said
-    in the same place later is indexed; `exclude` keeps a source or project out from the start.
+    The matches are shown first, and you are asked. Without a terminal and without --yes nothing is deleted, exit code 1. Later
+    text in the same conversation is indexed; `exclude` keeps a source or project out from the start.
     """
     if (listed or undo is not None) and any(by.values()):
         raise UsageFault("--list and --undo go alone", "Leave the other options out.")
     with options.open_memory(db) as memory:
         if listed:
-            return _list(memory.forgotten(), as_json=as_json)
+            return _list(memory.list_forgettings(), as_json=as_json)
         if undo is not None:
             return _undo(memory, undo, as_json=as_json)
         ids = by.pop("ids")
@@ -108,9 +108,9 @@ Examples:
 @options.database
 @options.as_json
 def prune(before: str, yes: bool, no: bool, db: str | None, as_json: bool) -> int:
-    """Delete all turns that are older, and leave out what is older from now on, wherever it comes from.
+    """Delete all turns before a date, and keep older ones out from now on, wherever they come from.
 
-    Turns and notes without a time stay, and so do tasks. `forget --list` names it and `forget --undo` lifts it.
+    Turns and notes without a time stay, and so do tasks. `forget --list` shows it and `forget --undo` undoes it.
     """
     with options.open_memory(db) as memory:
         found = memory.prune(before, dry_run=True)
@@ -132,9 +132,9 @@ Examples:
 @options.database
 @options.as_json
 def purge(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
-    """Delete the whole memory: all turns, tasks, vectors and what is known of files. Transcripts stay as they are.
+    """Delete the whole memory: turns, tasks, vectors and the state of files. Transcripts stay as they are.
 
-    What was forgotten stays forgotten, by hashes alone; all else comes back when it is indexed again. Without a terminal and
+    Only hashes of forgotten text remain, so it stays forgotten; all else can be indexed again. Without a terminal and
     without --yes nothing is deleted, exit code 1.
     """
     with options.open_memory(db) as memory:
@@ -165,7 +165,7 @@ def _about_what_stays(found: ForgetResult) -> None:
 
 
 def _agreed(found: ForgetResult, *, no: bool, as_json: bool) -> bool:
-    """Show what would go, and ask where somebody can answer."""
+    """Show what would be deleted, and ask if there is a terminal."""
     if as_json:
         return False
     click.echo(f"This would be forgotten: {_counts(found)}.")

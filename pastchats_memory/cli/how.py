@@ -1,4 +1,4 @@
-"""`how`: the commands that worked here before, for a task."""
+"""`how`: list the commands that worked here before, for a task."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Examples:
 )
 @options.query
 @options.project
-@click.option("--all", "everywhere", is_flag=True, help="In every project.")
+@click.option("--all", "everywhere", is_flag=True, help="All projects.")
 @click.option("--limit", type=click.IntRange(1, 40), default=5, show_default=True, help="Commands at most.")
 @options.database
 @options.as_json
@@ -35,7 +35,7 @@ def command(
     everywhere: bool,
     as_json: bool,
 ) -> int:
-    """The commands that worked before in the project you are in, for the task QUERY, each with where that is said.
+    """List the commands that worked before for the task QUERY in your current project, each with its source.
 
     They are quoted from transcripts: read them before you run them.
     """
@@ -48,6 +48,6 @@ def command(
         click.echo(hanging(render_commands(found)), nl=False)
     else:
         further = "." if everywhere else " here; --all looks in every project."
-        click.echo(hanging(f"No command is known to have worked for it{further}", err=True), err=True)
+        click.echo(hanging(f"No known command worked for it{further}", err=True), err=True)
     warn(warnings)
     return DONE if found else NOTHING

@@ -1,4 +1,4 @@
-"""`index`: conversations on disk into the memory."""
+"""`index`: read conversations on disk into the memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.formats.registry import History
 from pastchats_memory.ingest import FileReport, Forecast, IndexReport, Progress, dry_run_at
 from pastchats_memory.memory import Memory
-from pastchats_memory.memory.requests import found_histories, index_options, wanted_files
+from pastchats_memory.memory.requests import build_file_filter, find_histories, index_options
 from pastchats_memory.text.display import one_line
 from pastchats_memory.views.build_upkeep import build_index, build_index_preview
 
@@ -91,13 +91,13 @@ def command(
     db: str | None,
     as_json: bool,
 ) -> int:
-    """Read conversations and notes below PATH and make them searchable. Only what is new costs time.
+    """Read conversations, notes and tasks below PATH and make them searchable. Only new text costs time.
 
-    Files are read, never changed. Stopped half-way, it keeps what it has; the same command goes on from there. Of a folder
-    with a file .pastchats-ignore nothing is read, nor any conversation that was held in it.
+    Files are read, never changed. An interrupted run keeps what it has stored; the same command continues it. A folder with a
+    file .pastchats-ignore is not read, and neither are conversations that took place in it.
     """
-    wanted = wanted_files(config := load(db), include)
-    histories = [history for history in found_histories() if wanted.looks_into(history.path)] if everything else []
+    wanted = build_file_filter(config := load(db), include)
+    histories = [history for history in find_histories() if wanted.looks_into(history.path)] if everything else []
     named = [*paths, *inputs, *(str(history.path) for history in histories)]
     if not named:
         hint = "Name a file or folder: pastchats-memory index ~/.claude/projects"
@@ -134,7 +134,7 @@ def _indexed(memory: Memory, named: list[str], project: str | None, how: dict[st
 
 
 def _agreed(named: list[str], histories: list[History], *, yes: bool, no: bool) -> bool:
-    """Say before the first run what is going to be read; where all of a machine is, ask."""
+    """Say before a run what will be read; ask before `--all` reads the whole machine."""
     if not histories and not is_terminal(sys.stderr):
         return True
     places = [f"{history.program}: {from_home(str(history.path))}" for history in histories] or named
@@ -161,14 +161,14 @@ def _foretell(forecast: Forecast) -> None:
 def _watch(
     memory: Memory, named: list[str], project: str | None, how: dict[str, Any], ours: frozenset[str], *, as_json: bool
 ) -> None:
-    """Index again whenever something below the paths has changed that this program did not write, until the person ends it."""
+    """Index again whenever another program changes something below the paths, until the user ends it."""
     from watchfiles import DefaultFilter, watch
 
     begun = False
     others = DefaultFilter()
 
     def is_news(change: Change, path: str) -> bool:
-        """Whatever happens is, until a run has begun: there may never be a moment in which nobody asks the database."""
+        """Return whether a change needs a run; before the first run every event does, so that the database is asked at once."""
         return not begun or (others(change, path) and ours.isdisjoint(map(str, (Path(path), *Path(path).parents))))
 
     click.echo("Watching; Ctrl-C ends it.", err=True)
@@ -247,7 +247,7 @@ def _list_maps(reports: Iterable[FileReport]) -> list[str]:
 
 
 def _near(path: str) -> str:
-    """The path from the working directory, where it is below it."""
+    """Return the path relative to the working directory if it lies below it."""
     here = os.path.curdir
     try:
         below = Path(path).relative_to(Path.cwd())
@@ -258,7 +258,7 @@ def _near(path: str) -> str:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[Progress], None]]:
-    """A bar with rate and time left on a terminal, silence elsewhere."""
+    """Show a bar with rate and time left on a terminal, nothing elsewhere."""
     if not is_terminal(sys.stderr):
         yield lambda _: None
         return

@@ -1,4 +1,4 @@
-"""`judge`: how episodes ended, by whoever reads them."""
+"""`judge`: label the outcome of episodes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from pastchats_memory.views.text import render_judgement, render_sheets
 @click.command(
     "judge",
     epilog="""
-Worked: what was asked for is there, and something says so: a check that passed, the edit or the result itself, or the person's next
-words, which beat what the answer says of itself. Failed: the last check failed, the answer gives up, the work was stopped or taken
-back, or the next words find fault or ask the same again. Mixed: a part of each is shown. Unknown: nothing shows it, as where nobody
-took an answer up or a plan waits for a go. A quotation is a line, or enough of one to tell something, in upper and lower case as it stands.
+Worked: the requested result exists, and something shows it: a check that passed, the edit or the result itself, or the user's next
+message, which counts more than the answer. Failed: the last check failed, the answer gives up, the work was stopped or undone, or the
+next message complains or repeats the request. Mixed: both are shown. Unknown: nothing shows it, such as an answer without a reply or a
+plan without approval. Quote a line, or a telling part of one, in its own upper and lower case.
 
 \b
 Examples:
@@ -35,13 +35,13 @@ Examples:
 @click.argument("id_", metavar="[ID]", required=False)
 @click.argument("outcome", metavar="[OUTCOME]", type=click.Choice(OUTCOMES, case_sensitive=False), required=False)
 @click.option(
-    "--because", metavar="WORDS", help="Words of the answer, of a result, or of what was said next, that show it."
+    "--because", metavar="WORDS", help="Words of the answer, of a result or of the next message that show it."
 )
-@click.option("--undo", is_flag=True, help="Let the rules say again how it ended.")
-@click.option("--outcome", "listed", metavar="A,B", help="List what ended so [default: unknown].")
-@click.option("--judged", is_flag=True, help="List what somebody has judged.")
+@click.option("--undo", is_flag=True, help="Remove the label; the rules decide again.")
+@click.option("--outcome", "listed", metavar="A,B", help="List episodes with these outcomes [default: unknown].")
+@click.option("--judged", is_flag=True, help="List judged episodes.")
 @options.project
-@click.option("--all", "everywhere", is_flag=True, help="Of every project.")
+@click.option("--all", "everywhere", is_flag=True, help="All projects.")
 @click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="Episodes at most.")
 @options.database
 @options.as_json
@@ -59,10 +59,10 @@ def command(
     everywhere: bool,
     as_json: bool,
 ) -> int:
-    """List the newest episodes of the project you are in whose end no rule knows, or say how that of ID ended: worked, failed, mixed, unknown.
+    """List the newest episodes with unknown outcome in your current project, or label the episode of ID.
 
-    A judgement stands in the place of what the rules say, in recall and everywhere else, until more is said or what it rests on
-    changes: what was asked, the last answer, what was said next, and the words that show it. ID alone lays that episode out.
+    A label replaces the outcome of the rules, in recall and everywhere else. It ends when the episode changes: what was asked, the
+    last answer, the next message, or the words that show the outcome. ID alone shows the episode.
     """
     if id_ is None:
         if because is not None or undo:
@@ -81,7 +81,7 @@ def command(
         elif undo:
             sheet, warnings = memory.unjudge(id_)
         else:
-            sheet = memory.laid_out(id_)
+            sheet = memory.load_episode(id_)
     if as_json:
         emit_json(build_judge([] if sheet is None else [sheet], None, warnings))
     elif sheet is None:
@@ -94,7 +94,7 @@ def command(
 
 def _list(project: str | None, outcome: str | None, limit: int, db: str | None, *, judged: bool, as_json: bool) -> int:
     with options.open_memory(db) as memory:
-        (sheets, left), warnings = memory.unjudged(project, outcome, limit, judged=judged)
+        (sheets, left), warnings = memory.list_unjudged(project, outcome, limit, judged=judged)
     if as_json:
         emit_json(build_judge(sheets, left, warnings))
     elif sheets:

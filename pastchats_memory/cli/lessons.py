@@ -1,4 +1,4 @@
-"""`lessons`: what failed repeatedly in a project, and what ended it."""
+"""`lessons`: list what failed repeatedly in a project, and what ended it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Examples:
 """,
 )
 @options.project
-@click.option("--all", "everywhere", is_flag=True, help="Of every project.")
+@click.option("--all", "everywhere", is_flag=True, help="All projects.")
 @click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="Lessons at most.")
 @options.database
 @options.as_json
 def command(project: str | None, limit: int, db: str | None, *, everywhere: bool, as_json: bool) -> int:
-    """What failed more than once in the project you are in, and what ended it, each with its source."""
+    """List what failed more than once in your current project, and what ended it, each with its source."""
     with options.open_memory(db) as memory:
         found, warnings = memory.lessons(None if everywhere else project or ".", limit)
     if as_json:
@@ -34,6 +34,6 @@ def command(project: str | None, limit: int, db: str | None, *, everywhere: bool
         click.echo(hanging(render_lessons(found)), nl=False)
     else:
         further = "." if everywhere else " here; --all looks in every project."
-        click.echo(hanging(f"Nothing is known that failed more than once and then worked{further}", err=True), err=True)
+        click.echo(hanging(f"Nothing failed more than once and then worked{further}", err=True), err=True)
     warn(warnings)
     return DONE if found else NOTHING

@@ -1,4 +1,4 @@
-"""`man`: the manual page, made from the help of every command."""
+"""`man`: print the manual page, made from the help of every command."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Examples:
 """,
 )
 def command() -> int:
-    """Print the manual page; `pastchats-memory man | man -l -` shows it."""
+    """Print the manual page; `pastchats-memory man | man -l -` displays it."""
     click.echo(page(), nl=False)
     return DONE
 
 
 def page() -> str:
-    """The manual page in man(7)'s macros (https://man7.org/linux/man-pages/man7/man.7.html)."""
+    """Return the manual page in man(7)'s macros (https://man7.org/linux/man-pages/man7/man.7.html)."""
     context = click.Context(program, info_name="pastchats-memory")
     summary, _, rest = _plain(program.help).partition("\n")
     parts = [
@@ -57,12 +57,12 @@ def _command(about: click.Command, context: click.Context) -> str:
 
 
 def _plain(help_: str | None) -> str:
-    r"""A help text without click's mark `\b` for lines that are to stay."""
+    r"""Return a help text without click's mark `\b` for lines that must not be wrapped."""
     return re.sub(r"\x08\n?", "", help_ or "").strip()
 
 
 def _roff(text: str) -> str:
-    """Text as roff has to be told it: backslashes and hyphens kept, no line that begins like a request."""
+    """Return text escaped for roff: backslashes and hyphens literal, no line that begins like a request."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-")
     escaped = re.sub(r"[^\x00-\x7f]", lambda found: f"\\[u{ord(found[0]):04X}]", escaped)
     return re.sub(r"^(?=[.'])", r"\\&", escaped, flags=re.MULTILINE)

@@ -1,4 +1,4 @@
-"""`mcp`: the memory as a server for agents that speak the Model Context Protocol."""
+"""`mcp`: serve the memory to agents that speak the Model Context Protocol."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
 
 NICE = 10
-"""Of 19: what runs in the foreground keeps its cores."""
+"""Of 19, so that programs in the foreground keep their cores."""
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -23,72 +23,72 @@ database: Decorator = click.option(
     "--db", "db", metavar="FILE", help=f"Database file [default: ${DATABASE_VARIABLE}, or your data folder]."
 )
 as_json: Decorator = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-project: Decorator = click.option("--project", metavar="NAME", help="Only this project; `.` is the one you are in.")
+project: Decorator = click.option("--project", metavar="NAME", help="Only this project; `.` is the current one.")
 since: Decorator = click.option("--since", metavar="WHEN", help="Only from this ISO date or time on, inclusive.")
 until: Decorator = click.option("--until", metavar="WHEN", help="Only up to this ISO date or time, inclusive.")
 
 outcome: Decorator = click.option(
-    "--outcome", metavar="A,B", help="Only what ended so: worked, failed, mixed, unknown."
+    "--outcome", metavar="A,B", help="Only episodes that ended so: worked, failed, mixed, unknown."
 )
-yes: Decorator = click.option("--yes", is_flag=True, help="Do it without asking.")
-no: Decorator = click.option("--no", is_flag=True, help="Answer no to what would be asked.")
+yes: Decorator = click.option("--yes", is_flag=True, help="Answer yes to every question.")
+no: Decorator = click.option("--no", is_flag=True, help="Answer no to every question.")
 
 
 def query(command: Callable[..., Any]) -> Callable[..., Any]:
-    """QUERY as words of the line, or the same as `--query`; the command receives `query_words` and `query_option`."""
+    """Add QUERY as words or as `--query`; the command receives `query_words` and `query_option`."""
     command = click.option("--query", "query_option", metavar="QUERY", help="The query, same as the argument.")(command)
     return click.argument("query_words", metavar="QUERY", nargs=-1)(command)
 
 
 def query_text(query_words: tuple[str, ...], query_option: str | None) -> str:
-    """The one query. Raises UsageFault for none or two."""
+    """Return the one query. Raises UsageFault for none or two."""
     if query_words and query_option is not None:
         raise UsageFault("the query was given twice", "Give it as an argument or as --query.")
     if not query_words and query_option is None:
         command = click.get_current_context().command_path.partition(" ")[2]
-        raise UsageFault("there is no query", f"Say what to look for: pastchats-memory {command} 'retry strategy'.")
+        raise UsageFault("there is no query", f"Write one: pastchats-memory {command} 'retry strategy'.")
     return " ".join(query_words) if query_option is None else query_option
 
 
-def named(_context: click.Context, _parameter: click.Parameter, model: str | None) -> str | None:
-    """A model's name that is not blank, as that of an unset variable is. Raises UsageFault."""
+def check_model_name(_context: click.Context, _parameter: click.Parameter, model: str | None) -> str | None:
+    """Return the name of a model. Raises UsageFault for a blank one, such as that of an unset variable."""
     if model is not None and not model.strip():
-        raise UsageFault("--model names no model", "Is the variable that it was taken from set?")
+        raise UsageFault("--model names no model", "Is the variable that it comes from set?")
     return model
 
 
 model: Decorator = click.option(
     "--model",
     metavar="MODEL",
-    callback=named,
+    callback=check_model_name,
     help="Embedding model of a new database: a name, a folder, or `packaged`.",
 )
 threads: Decorator = click.option(
-    "--threads", type=click.IntRange(1, 1024), metavar="N", help="Threads of the model [default: one a core]."
+    "--threads", type=click.IntRange(1, 1024), metavar="N", help="Threads of the model [default: one per core]."
 )
 
 
 def be_nice() -> None:
-    """Let other programs go first: the model takes every core that nobody else wants."""
+    """Give other programs priority: the model otherwise takes every core."""
     if hasattr(os, "nice") and os.nice(0) < NICE:
         os.nice(NICE - os.nice(0))
 
 
 def interrupt_in_order() -> None:
-    """From now on Ctrl-C raises KeyboardInterrupt: there is something to tidy up."""
+    """Make Ctrl-C raise KeyboardInterrupt from now on, as there is something to tidy up."""
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def configuration() -> Config:
-    """What counts, where no database is opened; what is ignored of it is said on stderr. Raises UsageFault."""
+    """Return the effective configuration, and print its warnings on stderr. Raises UsageFault."""
     config = load()
     warn(config.warnings)
     return config
 
 
 def open_memory(db: str | None, *, create: bool = False, **flags: object) -> Memory:
-    """The memory that the flags, the environment, the files or the defaults name; what they say in vain is said on stderr.
+    """Open the memory that flags, environment, files or defaults name, and print notices on stderr.
 
     Raises StoreFault, UsageFault, ModelUnavailable.
     """

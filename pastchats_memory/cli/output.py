@@ -1,4 +1,4 @@
-"""Output to a screen or a pipe: JSON, warnings, tables that fit."""
+"""Print JSON, warnings and tables that fit, on a screen or into a pipe."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import orjson
 from pastchats_memory.text.display import escape_controls, sanitise
 
 NARROWEST = 16
-"""Columns in which a text can still be read: a table that leaves it fewer is none."""
+"""Least columns in which a text can be read; a narrower table becomes a list."""
 _PIECES = re.compile(r"\s+|[^\s/\\_-]+[/\\_-]*|[/\\_-]+")
 
 
@@ -24,18 +24,18 @@ def emit_json(body: Mapping[str, object]) -> None:
 
 
 def warn(warnings: Iterable[str]) -> None:
-    """Each on stderr."""
+    """Print each warning on stderr."""
     for warning in warnings:
         click.echo(hanging(f"Warning: {sanitise(warning)}", err=True), err=True)
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether a person reads there, or types; the stream is None where the shell closed it."""
+    """Return whether a person reads or types there; the stream is None if the shell closed it."""
     return stream is not None and stream.isatty()
 
 
 def width() -> int:
-    """Columns of the terminal; 100 where there is none."""
+    """Return the columns of the terminal; 100 if there is none."""
     import shutil
 
     return shutil.get_terminal_size((100, 24)).columns
@@ -49,11 +49,11 @@ def table(rows: Sequence[Sequence[object]], headers: Sequence[str], stretch: int
     """
     import tabulate
 
-    tabulate.MIN_PADDING = 0  # two blanks more beside each header would leave no room for the text at 80 columns
-    told = [stretch] if isinstance(stretch, int) else [*stretch]
+    tabulate.MIN_PADDING = 0  # two more blanks next to each header would leave no room for the text at 80 columns
+    stretched = [stretch] if isinstance(stretch, int) else [*stretch]
     cells = [[str(cell) for cell in row] for row in (headers, *rows)]
     longest = [max(_columns(row[column]) for row in cells) for column in range(len(headers))]
-    folds = sorted(told, key=lambda column: longest[column])
+    folds = sorted(stretched, key=lambda column: longest[column])
     whole = sorted({*range(len(headers))}.difference(folds), key=lambda column: longest[column])
     room = width() - sum(longest[column] for column in whole) - 2 * (len(headers) - 1)
     least = sum(min(NARROWEST, longest[column]) for column in folds)
@@ -62,7 +62,7 @@ def table(rows: Sequence[Sequence[object]], headers: Sequence[str], stretch: int
         room += longest[folds[-1]]
         least += NARROWEST
     if room < least:
-        return "\n".join(_record(row, headers, told) for row in cells[1:])
+        return "\n".join(_record(row, headers, stretched) for row in cells[1:])
     for place, column in enumerate(sorted(folds, key=lambda column: longest[column])):
         columns = min(longest[column], room // (len(folds) - place))
         room -= columns
@@ -73,22 +73,22 @@ def table(rows: Sequence[Sequence[object]], headers: Sequence[str], stretch: int
     return tabulate.tabulate(cells[1:], headers=cells[0], tablefmt="simple", disable_numparse=True)
 
 
-def _record(row: Sequence[str], headers: Sequence[str], told: Sequence[int]) -> str:
-    """One row of a table that is too narrow for columns: its short cells behind their headers, the texts below, set in."""
+def _record(row: Sequence[str], headers: Sequence[str], stretched: Sequence[int]) -> str:
+    """Return one row of a table that is too narrow for columns: short cells after their headers, texts indented below."""
     room = max(NARROWEST, width() - 2)
     named = ""
     for place, (header, cell) in enumerate(zip(headers, row, strict=True)):
-        if place not in told and cell:
+        if place not in stretched and cell:
             between = "\n" if _columns(f"{named} · {header} {cell}") > room else " · "
             named += f"{between if named else ''}{header} {cell}"
     first, *rest = folded(named, room)
-    below = [line for column in told if row[column] for line in folded(row[column], room)]
+    below = [line for column in stretched if row[column] for line in folded(row[column], room)]
     return "\n".join([first, *(f"  {line}" for line in (*rest, *below))])
 
 
 def folded(text: str, columns: int) -> list[str]:
-    """Lines of at most so many columns, broken between words and behind the separators of paths, within a word only at need."""
-    told = []
+    """Split a text into lines of at most so many columns, between words and after separators of paths."""
+    result = []
     for line in text.split("\n"):
         lines = [""]
         for piece in _PIECES.findall(line):
@@ -98,22 +98,23 @@ def folded(text: str, columns: int) -> list[str]:
                     lines[-1], piece = piece[:fits], piece[fits:]  # noqa: PLW2901 - what is left of it
                 lines.append("")
             lines[-1] += piece if lines[-1] else piece.lstrip()
-        told += [line.rstrip() for line in lines if line.strip()]
-    return told or [""]
+        result += [line.rstrip() for line in lines if line.strip()]
+    return result or [""]
 
 
 def _columns(text: str) -> int:
-    """Of the longest line; of one with a character that nothing is known of, its characters."""
+    """Return the columns of the longest line; characters, if a character's width is unknown."""
     from wcwidth import wcswidth
 
     return max(found if (found := wcswidth(line)) >= 0 else len(line) for line in text.split("\n"))
 
 
 def hanging(text: str, *, under: int | None = None, err: bool = False) -> str:
-    """The text as it is; on a terminal (of errors, if `err`) each line that is too long broken between words, its rest further in.
+    """Return the text; on a terminal, fold long lines and indent their continuation.
 
-    The rest begins `under` a column, if one is given; that of a quotation is quoted, too. Sources and quoted commands stay
-    whole, so that they can be copied; words are not broken at hyphens, since options of commands have them.
+    The continuation begins at column `under` if given; in a quotation it is quoted too. Sources and quoted commands stay on one
+    line, so that they can be copied. Words are not broken at hyphens, since options of commands have them. With `err`, the
+    terminal is that of stderr.
     """
     stream = sys.stderr if err else sys.stdout
     if not is_terminal(stream):
@@ -131,30 +132,30 @@ def hanging(text: str, *, under: int | None = None, err: bool = False) -> str:
 
 
 def ending(text: str, columns: int) -> str:
-    """The end of a text, with `…` before it where something was left out."""
+    """Return the end of a text, after `…` if something was cut."""
     return text if len(text) <= columns else f"…{text[1 - columns :]}"
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 turn`, `1,200 turns`."""
+    """Return a number with its noun: `1 turn`, `1,200 turns`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 class Step(Protocol):
-    """How far something is, in steps of its own."""
+    """The progress of a run, in steps of its own."""
 
     @property
     def done(self) -> int:
-        """Steps."""
+        """Return the steps done."""
 
     @property
     def total(self) -> int:
-        """Steps."""
+        """Return all steps."""
 
 
 @contextmanager
 def bar(unit: str, doing: str) -> Iterator[Callable[[Step], None]]:
-    """A bar with rate and time left on a terminal, silence elsewhere."""
+    """Show a bar with rate and time left on a terminal, nothing elsewhere."""
     if not is_terminal(sys.stderr):
         yield lambda _: None
         return

@@ -1,4 +1,4 @@
-"""`check-prior-work` and `consult-episodic-memory`: before a task is created, and before a hard problem is tackled."""
+"""`check-prior-work` and `consult-episodic-memory`: look before a task is created or a hard problem is tackled."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Examples:
 @options.database
 @options.as_json
 def check(query_words: tuple[str, ...], query_option: str | None, db: str | None, as_json: bool) -> int:
-    """Was this done, is it in progress, did it fail before, was it superseded, or is it new? With what says so and the best matches.
+    """Check whether a task was done, is in progress, failed before, was superseded, or is new; show the best matches.
 
-    Exit code 1 is for what is new, also where something near it is listed.
+    Exit code 1 means new, even if similar tasks are listed.
     """
     query = options.query_text(query_words, query_option)
     with options.open_memory(db) as memory:
@@ -49,7 +49,7 @@ Examples:
 @options.database
 @options.as_json
 def consult(query_words: tuple[str, ...], query_option: str | None, limit: int, db: str | None, as_json: bool) -> int:
-    """How were similar problems solved? Completed and archived tasks only, each with its comments and its resolution."""
+    """Show how similar problems were solved: completed and archived tasks, with comments and resolution."""
     problem = options.query_text(query_words, query_option)
     with options.open_memory(db) as memory:
         found, warnings = memory.consult_episodic_memory(problem, limit)
@@ -58,7 +58,7 @@ def consult(query_words: tuple[str, ...], query_option: str | None, limit: int, 
     elif found:
         click.echo(hanging("\n\n".join(render_resolved(one) for one in found)))
     else:
-        said = "No solved task has to do with it; `pastchats-memory recall` looks in conversations, too."
-        click.echo(hanging(said, err=True), err=True)
+        message = "No solved task has to do with it; `pastchats-memory recall` looks in conversations, too."
+        click.echo(hanging(message, err=True), err=True)
     warn(warnings)
     return DONE if found else NOTHING

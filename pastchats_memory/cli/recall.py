@@ -1,4 +1,4 @@
-"""`recall`: the block that primes an agent before work starts."""
+"""`recall`: print the block that an agent reads before work."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging, is_terminal, warn
-from pastchats_memory.memory.requests import project_here
+from pastchats_memory.memory.requests import find_current_project
 from pastchats_memory.views.build import build_recall
 
 
@@ -23,7 +23,7 @@ Examples:
 """,
 )
 @options.query
-@click.option("--budget", type=click.IntRange(1), metavar="TOKENS", help="Most that may be said [default: 1500].")
+@click.option("--budget", type=click.IntRange(1), metavar="TOKENS", help="Most tokens of the block [default: 1500].")
 @click.option("--limit", type=click.IntRange(1, 40), default=5, show_default=True, help="Entries at most.")
 @options.project
 @options.since
@@ -43,22 +43,28 @@ def command(
     db: str | None,
     as_json: bool,
 ) -> int:
-    """What is worth remembering before the work in QUERY starts, within a token budget, each with its source.
+    """Print what is worth remembering before the work in QUERY, within a token budget, each entry with its source.
 
-    Searches all projects; the one you are in wins near ties and is marked. Says nothing where nothing fits.
+    Searches all projects; your current one wins near ties and is marked. The block is empty if nothing fits.
     """
     query = options.query_text(query_words, query_option)
     with options.open_memory(db, model=model) as memory:
         budget = memory.budget if budget is None else budget
         block = memory.recall(
-            query, budget, limit=limit, project=project, since=since, outcome=outcome, current_project=project_here()
+            query,
+            budget,
+            limit=limit,
+            project=project,
+            since=since,
+            outcome=outcome,
+            current_project=find_current_project(),
         )
     if as_json:
         emit_json(build_recall(block, budget))
     else:
         click.echo(hanging(block.text), nl=False)
         if not block.text:
-            warn([f"a budget of {budget} tokens is too small for anything to be said; --budget {block.least} would do"])
+            warn([f"a budget of {budget} tokens is too small for any entry; --budget {block.least} is enough"])
     warn(block.warnings)
     if not block.entries and is_terminal(sys.stderr):
         click.echo("`pastchats-memory search` lists what is nearest, whether it fits or not.", err=True)

@@ -1,4 +1,4 @@
-"""`redact`: what is stored already, looked through again for secrets."""
+"""`redact`: search stored text again for secrets, and remove them."""
 
 from __future__ import annotations
 
@@ -23,62 +23,63 @@ Examples:
   pastchats-memory redact --rescan --yes --json
 """,
 )
-@click.option("--rescan", is_flag=True, help="Look through all that is stored by the rules of this release.")
+@click.option("--rescan", is_flag=True, help="Search all stored text by the rules of this release.")
 @options.yes
 @options.no
 @options.threads
 @options.database
 @options.as_json
 def command(rescan: bool, yes: bool, no: bool, threads: int | None, db: str | None, as_json: bool) -> int:
-    """Take secrets out of what is stored already, by rules that are newer than it.
+    """Remove secrets from stored text by the rules of this release.
 
-    How many there are is said first and asked for; their text is never shown. Turns and tasks keep their ids, and the files that
-    they came from stay as they are. Without a terminal and without --yes nothing is changed then, exit code 1. Stopped
-    half-way, the same command does the rest.
+    Shows first how many there are, never their text, and asks. Turns and tasks keep their ids; source files are not changed.
+    Without a terminal and without --yes nothing is changed, exit code 1. After an interruption, the same command continues.
     """
     if not rescan:
-        hint = "Secrets are taken out whenever something is stored; for what is stored already: pastchats-memory redact --rescan."
+        hint = (
+            "New text is redacted when it is stored. For text that is stored already: pastchats-memory redact --rescan."
+        )
         raise UsageFault("there is nothing to do", hint)
     options.be_nice()
     with options.open_memory(db, threads=threads) as memory:
         options.interrupt_in_order()
-        with bar("rows", "Looking") as progress:
+        with bar("rows", "Searching") as progress:
             found = memory.find_secrets(progress)
         agreed = not found or yes or _agreed(found, no=no, as_json=as_json)
-        done = _take_out(memory, found) if agreed else build_report(found, None)
+        done = _remove(memory, found) if agreed else build_report(found, None)
     if agreed and not done.erased:
         warn([STILL_READ])
     if as_json:
         emit_json(build_redact("redacted" if agreed else "found", done))
     else:
-        click.echo(_told(done) if agreed else "Nothing was changed; --yes takes them out.", err=not agreed)
+        click.echo(_describe(done) if agreed else "Nothing was changed; --yes removes them.", err=not agreed)
     return DONE if agreed else NOTHING
 
 
 def _agreed(found: StoredSecrets, *, no: bool, as_json: bool) -> bool:
-    """Say what there is, and ask where somebody can answer."""
+    """Show how many secrets there are, and ask if there is a terminal."""
     if as_json:
         return False
-    said = build_report(found, None)
-    click.echo(f"Secrets that are stored: {_kinds(said)}.")
-    click.echo(f"They stand in {_rows(said)}.")
-    return not no and is_terminal(sys.stdin) and click.confirm("Take them out for good?", default=False)
+    report = build_report(found, None)
+    click.echo(f"Stored secrets: {_kinds(report)}.")
+    click.echo(f"They are in {_rows(report)}.")
+    return not no and is_terminal(sys.stdin) and click.confirm("Remove them for good?", default=False)
 
 
-def _take_out(memory: Memory, found: StoredSecrets) -> RedactReport:
-    with bar("rows", "Taking out") as progress:
+def _remove(memory: Memory, found: StoredSecrets) -> RedactReport:
+    with bar("rows", "Removing") as progress:
         try:
-            return memory.redact_stored(found, progress, lambda said: warn({said}.difference(memory.notices)))
+            return memory.redact_stored(found, progress, lambda notice: warn({notice}.difference(memory.notices)))
         except KeyboardInterrupt:
-            click.echo("\nStopped. Run the same command again: it takes out what is left.", err=True)
+            click.echo("\nStopped. Run the same command again: it removes the rest.", err=True)
             raise
 
 
-def _told(done: RedactReport) -> str:
-    looked = f"{counted(done.looked_at, 'row')} looked through"
+def _describe(done: RedactReport) -> str:
+    looked = f"{counted(done.looked_at, 'row')} searched"
     if not done.secrets and not done.turns + done.tasks + done.others:
-        return f"{looked}: no secret is stored that the rules of this release know."
-    return f"Taken out of {_rows(done)}: {_kinds(done)}; {looked}, {done.duration_s:.1f} s."
+        return f"{looked}: no stored secret is known to the rules of this release."
+    return f"Removed from {_rows(done)}: {_kinds(done)}; {looked}, {done.duration_s:.1f} s."
 
 
 def _kinds(done: RedactReport) -> str:

@@ -1,4 +1,4 @@
-"""`reindex`: what was derived from the texts, derived anew."""
+"""`reindex`: derive embeddings or outcomes again from the stored texts."""
 
 from __future__ import annotations
 
@@ -23,14 +23,12 @@ Examples:
   pastchats-memory reindex --outcomes
 """,
 )
-@click.option(
-    "--embeddings", is_flag=True, help="Embed every text anew; until the last is done the old vectors answer."
-)
-@click.option("--outcomes", is_flag=True, help="Say anew how each episode ended, by the rules of this release.")
+@click.option("--embeddings", is_flag=True, help="Embed every text again; the old vectors answer until all are done.")
+@click.option("--outcomes", is_flag=True, help="Derive every outcome again by the rules of this release.")
 @click.option(
     "--model",
     metavar="MODEL",
-    callback=options.named,
+    callback=options.check_model_name,
     help="Model to change to: a name, a folder, or `packaged`.",
 )
 @options.threads
@@ -39,24 +37,24 @@ Examples:
 def command(
     embeddings: bool, outcomes: bool, model: str | None, threads: int | None, db: str | None, as_json: bool
 ) -> int:
-    """Derive anew what was derived from the texts: their vectors, or how the episodes ended.
+    """Derive embeddings or outcomes again from the stored texts.
 
-    Vectors are made with another model or with the newest version of the same. Stopped half-way, it keeps what it has
-    and the old vectors go on answering; the same command goes on from there. Outcomes take a minute for a large memory.
+    Embeddings are made with another model or with the newest version of the same. An interrupted run keeps what it has, and the
+    old vectors keep answering; the same command continues it. Outcomes take a minute for a large memory.
     """
     if embeddings == outcomes:
-        hint = "Say what to derive anew: pastchats-memory reindex --embeddings, or --outcomes."
+        hint = "Choose what to derive again: pastchats-memory reindex --embeddings, or --outcomes."
         raise UsageFault("one thing at a time" if embeddings else "there is nothing to do", hint)
     if outcomes and model is not None:
         raise UsageFault("outcomes need no model", "Leave --model out, or use --embeddings.")
     options.be_nice()
     with options.open_memory(db, threads=threads) as memory:
         options.interrupt_in_order()
-        report, told = _outcomes(memory) if outcomes else _embeddings(memory, model)
+        report, text = _outcomes(memory) if outcomes else _embeddings(memory, model)
     if as_json:
         emit_json(build_reindex(report))
     else:
-        click.echo(told)
+        click.echo(text)
     return DONE
 
 
@@ -74,7 +72,9 @@ def _outcomes(memory: Memory) -> tuple[Derived, str]:
 def _embeddings(memory: Memory, model: str | None) -> tuple[ReindexReport, str]:
     with bar("rows", "Embedding") as progress:
         try:
-            report = memory.reindex_embeddings(model, progress, lambda said: warn({said}.difference(memory.notices)))
+            report = memory.reindex_embeddings(
+                model, progress, lambda notice: warn({notice}.difference(memory.notices))
+            )
         except KeyboardInterrupt:
             left = memory.status().pending
             rows = counted(left, "row")
@@ -83,8 +83,8 @@ def _embeddings(memory: Memory, model: str | None) -> tuple[ReindexReport, str]:
             )
             raise
     before = f", until now {report.previous_model}" if report.previous_model not in (None, report.model) else ""
-    told = (
+    text = (
         f"{counted(report.rows, 'row')} have vectors of {report.model} ({report.dim} dimensions{before}): "
         f"{report.embedded:,} texts embedded, {report.cached:,} had a vector; {report.duration_s:.1f} s"
     )
-    return report, told
+    return report, text

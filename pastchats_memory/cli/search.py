@@ -1,4 +1,4 @@
-"""`search`: ranked turns and notes."""
+"""`search`: list ranked turns, notes and tasks."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from pastchats_memory.views.build import build_search
 from pastchats_memory.views.text import render_time_read
 
 SOURCE_WIDTH = 36
-"""Columns of a source in the table, which fit a terminal of 80; `show ID` and `--json` have all of it."""
+"""Columns of a source in the table, which fits 80 columns; `show ID` and `--json` have all of it."""
 
 ID_WIDTH = 12
-"""Columns that ids get beside the text; where one is longer, as trackers' are, they stand below it and leave it the room."""
+"""Columns of ids next to the text; if one is longer, as trackers' are, all ids stand below the text."""
 
 
 @click.command(
@@ -44,16 +44,22 @@ Examples:
 @click.option("--role", metavar="ROLE", help="Only user, assistant, system, tool or note.")
 @options.since
 @options.until
-@click.option("--type", "type_", type=click.Choice(TYPES), help="Only these; task means the three.")
-@click.option("--status", metavar="A,B", help="Only tasks of these: pending, in_progress, todo, done, … or raw words.")
-@click.option("--priority", metavar="0,1", help="Only tasks of these: 0 critical … 4 lowest.")
+@click.option(
+    "--type", "type_", type=click.Choice(TYPES), help="Only items of this type; task includes epics and subtasks."
+)
+@click.option(
+    "--status", metavar="A,B", help="Only tasks with these: pending, in_progress, todo, done, … or raw words."
+)
+@click.option("--priority", metavar="0,1", help="Only tasks with these: 0 critical … 4 lowest.")
 @options.outcome
 @click.option("--threshold", type=click.FloatRange(0, 1), metavar="X", help="Only relevance of at least X, 0 to 1.")
 @click.option("--min-similarity", type=click.FloatRange(-1, 1), metavar="X", help="Only cosine of at least X.")
-@click.option("--meaning", type=click.FloatRange(0, 1), metavar="A", help="Balance: 0 words … 1 meaning.")
-@click.option("--rerank", is_flag=True, help="Put the first 30 in the order of a cross-encoder (slow).")
+@click.option(
+    "--meaning", type=click.FloatRange(0, 1), metavar="A", help="Semantic weight: 0 only words … 1 only meaning."
+)
+@click.option("--rerank", is_flag=True, help="Order the first 30 by a cross-encoder (slow).")
 @options.model
-@click.option("--explain", is_flag=True, help="Show what each list added to the score, and what was taken for a time.")
+@click.option("--explain", is_flag=True, help="Show what each list added to the score, and which time the query names.")
 @options.database
 @options.as_json
 def command(
@@ -75,11 +81,11 @@ def command(
         if rerank:
             memory.load_reranker()
         hits = memory.search(query, type=type_, rerank=rerank, **balance, **how)  # type: ignore[arg-type] # click names and types the rest
-        ended = memory.outcomes_of(hits) if how["outcome"] and not as_json else {}
+        outcomes = memory.outcomes_of(hits) if how["outcome"] and not as_json else {}
     if as_json:
         emit_json(build_search(hits, explain=explain))
     elif hits:
-        click.echo(_table(hits, ended, explain=explain))
+        click.echo(_table(hits, outcomes, explain=explain))
         if explain and hits.time_read is not None:
             click.echo(render_time_read(hits.time_read))
     else:
@@ -89,23 +95,23 @@ def command(
     return DONE if hits else NOTHING
 
 
-def _table(hits: Hits, ended: Mapping[str, str], *, explain: bool) -> str:
+def _table(hits: Hits, outcomes: Mapping[str, str], *, explain: bool) -> str:
     headers = ["#", "score", "words", "meaning", "what"]
-    rows = [(_row(hit, ended.get(hit.id), explain=explain), one_line(hit.id)) for hit in hits]
+    rows = [(_row(hit, outcomes.get(hit.id), explain=explain), one_line(hit.id)) for hit in hits]
     if max(len(id_) for _, id_ in rows) > ID_WIDTH:
         return table([[*row, f"{what}\nid {id_}"] for (*row, what), id_ in rows], headers, stretch=4)
     return table([[*row, id_] for row, id_ in rows], [*headers, "id"], stretch=4)
 
 
-def _row(hit: Hit, ended: str | None, *, explain: bool) -> list[str]:
+def _row(hit: Hit, outcomes: str | None, *, explain: bool) -> list[str]:
     source = f"{one_line(hit.source_path)}:{hit.source_line or 1}" if hit.source_path else "made by hand"
-    said_by = hit.role + (f" ({ended})" if ended else "")
+    speaker = hit.role + (f" ({outcomes})" if outcomes else "")
     if hit.task is not None:
         about = "" if hit.id == f"t:{hit.task.key}" else f" of t:{one_line(hit.task.key)}"
         title = "" if one_line(hit.snippet).startswith(one_line(hit.task.title)) else f" {one_line(hit.task.title)}"
-        said_by = f"{hit.type} ({hit.task.status}){about}{title}"
+        speaker = f"{hit.type} ({hit.task.status}){about}{title}"
     where = " · ".join(part for part in (format_time(hit.timestamp)[:10], one_line(hit.source_project)[:24]) if part)
-    what = f"{where}\n{said_by}: {one_line(hit.snippet)}\n{ending(source, SOURCE_WIDTH)}"
+    what = f"{where}\n{speaker}: {one_line(hit.snippet)}\n{ending(source, SOURCE_WIDTH)}"
     if explain:
         parts = " + ".join(f"{name} {value:.5f}" for name, value in hit.contributions.items())
         similarity = "" if hit.similarity is None else f", cosine {hit.similarity:.3f}"

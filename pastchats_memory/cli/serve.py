@@ -1,4 +1,4 @@
-"""`serve`: the memory over HTTP."""
+"""`serve`: answer over HTTP."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ Examples:
 """,
 )
 @click.option(
-    "--host", default="127.0.0.1", show_default=True, help="Address; any but this machine's own needs a token."
+    "--host", default="127.0.0.1", show_default=True, help="Address; every one but this machine's own needs a token."
 )
-@click.option("--port", type=click.IntRange(0, 65535), default=8377, show_default=True, help="0 takes a free one.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8377, show_default=True, help="0 chooses a free one.")
+@click.option("--token", metavar="TOKEN", help="Token of clients; PASTCHATS_MEMORY_TOKEN hides it from other users.")
 @click.option(
-    "--token", metavar="TOKEN", help="What clients must show; others see it here, so rather PASTCHATS_MEMORY_TOKEN."
+    "--chat-endpoint", metavar="URL", help="Server that chats are forwarded to, such as http://localhost:11434/v1."
 )
-@click.option("--chat-endpoint", metavar="URL", help="Where chats go on to, such as http://localhost:11434/v1.")
 @options.database
 def command(host: str, port: int, token: str | None, chat_endpoint: str | None, db: str | None) -> int:
-    """Answer searches over HTTP, and give chats their context on the way to a model.
+    """Answer searches over HTTP, and add context to chats on their way to a model.
 
     GET /search, /recall, /context, /items/ID, /tasks, /api/v1/search/semantic and POST /v1/chat/completions, all described
     at /openapi.json. Needs the extra `http`.
@@ -42,7 +42,7 @@ def command(host: str, port: int, token: str | None, chat_endpoint: str | None, 
     except ImportError as fault:
         raise MemoryFault(f"the server cannot be started: {fault}", EXTRA) from fault
     if token == "":  # empty, so no secret # nosec B105
-        raise click.BadParameter("it is empty; is the variable that it was taken from set?", param_hint="--token")
+        raise click.BadParameter("it is empty; is the variable that it comes from set?", param_hint="--token")
     config = load(db, flags={"server_token": token, "chat_endpoint": chat_endpoint})
     warn(config.warnings)
     serve(config, Address(host, port), lambda line: click.echo(line, err=True))

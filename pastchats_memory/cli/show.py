@@ -1,4 +1,4 @@
-"""`show`: a whole item with its neighbours, what a block or a table cut short."""
+"""`show`: print an item in full, with its neighbours."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Examples:
 @options.database
 @options.as_json
 def command(id_: str, neighbours: int, db: str | None, as_json: bool) -> int:
-    """The whole text of an item, with its neighbours in the conversation; of t:KEY, c:5 or a:7 the task (JSON: task/1)."""
+    """Print the full text of an item with its neighbours in the conversation; for t:KEY, c:5 or a:7 the task (JSON: task/1)."""
     if leads_to_task(id_):
         return _show_task(id_, db, as_json=as_json)
     with options.open_memory(db) as memory:
@@ -68,13 +68,13 @@ def _text(item: Item, outcome: Outcome, *, is_asked: bool) -> str:
     mark = "▶" if is_asked else " "
     when = format_time(item.timestamp)
     head = f"{mark} {item.id} · {item.role} · {one_line(item.project)}" + (f" · {when}" if when else "")
-    told = CITATION_NOTES[item.citation.state if item.citation else "holds"]
-    notes = [f"turn {item.turn_index}{'; ' if told else ''}{told}", *[f"turn {item.turn_index}"] * len(item.places)]
+    note = CITATION_NOTES[item.citation.state if item.citation else "holds"]
+    notes = [f"turn {item.turn_index}{'; ' if note else ''}{note}", *[f"turn {item.turn_index}"] * len(item.places)]
     places = "".join(
         f"\n  Source: {one_line(place.path)}:{place.line} ({note})"
         for place, note in zip(item.places, notes, strict=False)
     )
-    if is_asked and outcome.is_told:
+    if is_asked and outcome.is_known:
         places += f"\n  Outcome: {render_outcome(outcome)}"
     body = "\n".join(f"    {line}" for line in sanitise(item.content).split("\n"))
     return f"{head}{places if is_asked else ''}\n{body}\n"

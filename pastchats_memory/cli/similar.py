@@ -1,4 +1,4 @@
-"""`similar`: the tasks most like a task."""
+"""`similar`, `find-duplicates` and `duplicates`: find tasks that are alike."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, emit_json, hanging
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.memory.requests import project_named
+from pastchats_memory.memory.requests import resolve_project
 from pastchats_memory.tasks.similarity import MIN_PAIR_SCORE, SimilarTask
 from pastchats_memory.text.display import one_line
 from pastchats_memory.views.build_tasks import build_duplicates, build_find_duplicates, build_similar
@@ -23,15 +23,15 @@ def show(
     *,
     as_json: bool,
 ) -> int:
-    """Print the nearest with score and label; exit code 1 when none of them is related or better."""
-    kept = [one for one in found if threshold is None or one.match.score >= threshold]
+    """Print the nearest tasks with score and label; return exit code 1 if none is related or better."""
+    matching = [one for one in found if threshold is None or one.match.score >= threshold]
     if as_json:
-        emit_json(build(kept))
+        emit_json(build(matching))
     else:
-        for one in kept:
+        for one in matching:
             click.echo(hanging(render_near(one)))
-        click.echo(hanging(render_guide()) if kept else "No task is like it.", err=not kept)
-    return DONE if any(one.match.is_related for one in kept) else NOTHING
+        click.echo(hanging(render_guide()) if matching else "No task is like it.", err=not matching)
+    return DONE if any(one.match.is_related for one in matching) else NOTHING
 
 
 @click.command(
@@ -48,7 +48,7 @@ Examples:
 @options.database
 @options.as_json
 def similar(key: str, threshold: float | None, limit: int, db: str | None, as_json: bool) -> int:
-    """The tasks most like the task KEY, with score and label, and what the scores mean."""
+    """List the tasks most similar to the task KEY, with score and label, and a guide to the scores."""
     with options.open_memory(db) as memory:
         found = memory.tasks.find_similar(key, limit)
     return show(found, threshold, build_similar, as_json=as_json)
@@ -71,7 +71,7 @@ Examples:
 @options.database
 @options.as_json
 def find_duplicates(text: tuple[str, ...], threshold: float | None, limit: int, db: str | None, as_json: bool) -> int:
-    """The tasks most like TEXT, with score and label, and what the scores mean."""
+    """List the tasks most similar to TEXT, with score and label, and a guide to the scores."""
     with options.open_memory(db) as memory:
         found = memory.tasks.find_duplicates(" ".join(text), limit)
     return show(found, threshold, build_find_duplicates, as_json=as_json)
@@ -101,13 +101,13 @@ Examples:
 @options.database
 @options.as_json
 def duplicates(scan: bool, threshold: float, project: str | None, db: str | None, as_json: bool) -> int:
-    """Clusters of tasks that are alike, each pair with its score. Tasks that programs wrote for each other are left out."""
+    """List clusters of similar tasks, each pair with its score. Tasks that programs wrote for each other are left out."""
     if not scan:
         raise UsageFault(
             "say what to compare", "`duplicates --scan` compares all tasks; `find-duplicates TEXT` one text."
         )
     with options.open_memory(db) as memory:
-        clusters = memory.tasks.scan_duplicates(threshold, project_named(project))
+        clusters = memory.tasks.scan_duplicates(threshold, resolve_project(project))
     if as_json:
         emit_json(build_duplicates(clusters))
     elif clusters:

@@ -1,4 +1,4 @@
-"""`status`: what the memory holds and how it answers."""
+"""`status`: show what the memory holds and how it answers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pastchats_memory.maintenance.health import Status
 from pastchats_memory.text.display import format_time
 from pastchats_memory.views.build_upkeep import build_status
 
-OUT = "taken out by the rules of this release"
-OUT_BY_OTHERS = "taken out by other rules than this release has; `pastchats-memory redact --rescan` looks again"
+REDACTED = "removed by the rules of this release"
+REDACTED_BY_OTHERS = "removed by the rules of another release; `pastchats-memory redact --rescan` searches again"
 
 
 @click.command(
@@ -25,7 +25,7 @@ Examples:
 @options.database
 @options.as_json
 def command(db: str | None, as_json: bool) -> int:
-    """What the memory holds, which model and which engine answer, and how the last run went."""
+    """Show what the memory holds, which model and engine answer, and how the last run went."""
     with options.open_memory(db) as memory:
         status = memory.status()
         text = _text(status)  # while the memory is open, which explains what damage makes of it
@@ -40,15 +40,11 @@ def _text(status: Status) -> str:
     roles = ", ".join(f"{count:,} {role}" for role, count in status.by_role.items())
     per_turn = f" ({status.bytes / status.turns / 1024:.1f} KiB a turn)" if status.turns else ""
     engine = "vec0 (sqlite-vec)" if status.engine == "vec0" else "exact (NumPy; `doctor` says why)"
-    gone = f" ({status.gone:,} of them gone; what they said is kept)" if status.gone else ""
+    gone = f" ({status.gone:,} of them gone; their text is kept)" if status.gone else ""
     rows = [
         ("Database", f"{status.database}, {status.bytes / 1e6:.1f} MB{per_turn}"),
         ("Turns", f"{status.turns:,}" + (f": {roles}" if roles else "")),
-        *(
-            [("Going", f"{counted(status.going, 'forgotten row')}, found by nobody, not deleted yet")]
-            if status.going
-            else []
-        ),
+        *([("Pending", f"{counted(status.going, 'forgotten row')}, hidden, not deleted yet")] if status.going else []),
         ("From", f"{counted(status.sources, 'file')}{gone}, {counted(status.projects, 'project')}"),
         ("Time", f"{format_time(status.first)} to {format_time(status.last)}" if status.first else "no turn has one"),
         ("Model", f"{status.model}, {status.dim} dimensions" if status.model else "none yet"),
@@ -58,18 +54,16 @@ def _text(status: Status) -> str:
             if status.indexed
             else "none yet",
         ),
-        *([("Derived", _derived(status))] if status.whole_words_only or status.unpacked else []),
+        *([("Derived", _derived(status))] if status.unpacked else []),
         ("Embedded", _embedded(status)),
-        ("Secrets", OUT if status.is_redacted else OUT_BY_OTHERS),
+        ("Secrets", REDACTED if status.is_redacted else REDACTED_BY_OTHERS),
         ("Last run", _run(status.last_run)),
     ]
     return "\n".join(hanging(f"{name:9} {value}", under=10) for name, value in rows)
 
 
 def _derived(status: Status) -> str:
-    left = {"row": (status.whole_words_only, "without parts of words"), "vector": (status.unpacked, "read as JSON")}
-    said = [f"{counted(number, noun)} {lack}" for noun, (number, lack) in left.items() if number]
-    return f"{', '.join(said)} until the next `pastchats-memory index`"
+    return f"{counted(status.unpacked, 'vector')} read as JSON until the next `pastchats-memory index`"
 
 
 def _embedded(status: Status) -> str:

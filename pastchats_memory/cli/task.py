@@ -13,7 +13,7 @@ from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.export import put_out
 from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, table, warn
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.memory.requests import project_here, project_named, task_filters
+from pastchats_memory.memory.requests import find_current_project, resolve_project, task_filters
 from pastchats_memory.model import TYPES, StoredTask
 from pastchats_memory.tasks.edit import Change
 from pastchats_memory.text.display import one_line, sanitise
@@ -33,7 +33,7 @@ Examples:
 """,
 )
 def command() -> None:
-    """Tasks: add, change, comment, attach, link, list, show, delete, recall, export, import."""
+    """Add, change, comment, attach, link, list, show, delete, recall, export and import tasks."""
 
 
 def _fields(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -55,16 +55,16 @@ def _change(fields: dict[str, Any], **more: Any) -> Change:
     due = fields["due"]
     return Change(
         description=fields["description"], type=fields["type_"], status=fields["status"], priority=fields["priority"],
-        tags=fields["tags"] or None, project=project_named(fields["project"]), parent=fields["parent"],
+        tags=fields["tags"] or None, project=resolve_project(fields["project"]), parent=fields["parent"],
         due=due and parse_bound(due, is_end=True), **more,
     )  # fmt: skip
 
 
-def _show(task: StoredTask, said: str, *, as_json: bool) -> int:
+def _show(task: StoredTask, message: str, *, as_json: bool) -> int:
     if as_json:
         emit_json(build_tasks([task]))
     else:
-        click.echo(hanging(sanitise(said)))
+        click.echo(hanging(sanitise(message)))
     return DONE
 
 
@@ -78,9 +78,9 @@ def _show(task: StoredTask, said: str, *, as_json: bool) -> int:
 @options.database
 @options.as_json
 def add(title: str, key: str | None, depends: tuple[str, ...], db: str | None, as_json: bool, **fields: Any) -> int:
-    """A new task; makes the database when there is none."""
+    """Add a task; creates the database if there is none."""
     if fields["project"] is None:
-        fields["project"] = project_here() or ""
+        fields["project"] = find_current_project() or ""
     change = _change(fields, title=title)
     with options.open_memory(db, create=True) as memory:
         task = memory.tasks.add(change, depends, key)
@@ -94,7 +94,7 @@ def add(title: str, key: str | None, depends: tuple[str, ...], db: str | None, a
 @options.database
 @options.as_json
 def update(key: str, title: str | None, db: str | None, as_json: bool, **fields: Any) -> int:
-    """Change fields of a task; those that are not named stay. An empty --parent takes it out of its parent."""
+    """Change fields of a task; other fields stay. An empty --parent removes the task from its parent."""
     change = _change(fields, title=title)
     with options.open_memory(db) as memory:
         task = memory.tasks.update(key, change)
@@ -108,7 +108,7 @@ def update(key: str, title: str | None, db: str | None, as_json: bool, **fields:
 @options.database
 @options.as_json
 def comment(key: str, text: str, author: str, db: str | None, as_json: bool) -> int:
-    """Say something about a task. The comment is found by its own words."""
+    """Add a comment to a task. The comment can be found by its own words."""
     with options.open_memory(db) as memory:
         task = memory.tasks.comment(key, text, author)
     return _show(task, f"Commented on {task.key}", as_json=as_json)
@@ -120,7 +120,7 @@ def comment(key: str, text: str, author: str, db: str | None, as_json: bool) -> 
 @options.database
 @options.as_json
 def attach(key: str, file: Path, db: str | None, as_json: bool) -> int:
-    """Attach a file, whose text is then found. Of a binary file name, size and hash are kept."""
+    """Attach a file to a task. Its text can be found; of a binary file, name, size and hash are stored."""
     with options.open_memory(db) as memory:
         task = memory.tasks.attach(key, file)
     binary = " (binary: known by its name alone)" if task.attachments[-1].content is None else ""
@@ -134,7 +134,7 @@ def attach(key: str, file: Path, db: str | None, as_json: bool) -> int:
 @options.database
 @options.as_json
 def depend(key: str, on: tuple[str, ...], remove: bool, db: str | None, as_json: bool) -> int:
-    """Let a task wait for others."""
+    """Make a task wait for others."""
     with options.open_memory(db) as memory:
         task = memory.tasks.depend(key, on, remove=remove)
     return _show(task, f"{task.key} {'no longer ' if remove else ''}depends on {', '.join(on)}", as_json=as_json)
@@ -151,7 +151,7 @@ def depend(key: str, on: tuple[str, ...], remove: bool, db: str | None, as_json:
 @options.database
 @options.as_json
 def list_(limit: int, db: str | None, as_json: bool, **how: Any) -> int:
-    """Tasks, the most urgent first."""
+    """List tasks, the most urgent first."""
     with options.open_memory(db) as memory:
         found = memory.tasks.list_tasks(task_filters(**how), limit + 1)
     tasks = found[:limit]
@@ -171,7 +171,7 @@ def list_(limit: int, db: str | None, as_json: bool, **how: Any) -> int:
 @options.database
 @options.as_json
 def show(key: str, db: str | None, as_json: bool) -> int:
-    """A task with its history, links, comments and attachments."""
+    """Show a task with its history, links, comments and attachments."""
     with options.open_memory(db) as memory:
         task = memory.tasks.get_task(key)
     return _show(task, render_task(task), as_json=as_json)
@@ -185,7 +185,7 @@ def show(key: str, db: str | None, as_json: bool) -> int:
 @options.database
 @options.as_json
 def delete(key: str, yes: bool | None, db: str | None, as_json: bool) -> int:
-    """Delete a task, a comment or an attachment. Of a task (T-1) goes all that belongs to it, else only c:5 or a:7."""
+    """Delete a task with everything that belongs to it (T-1), or one comment (c:5) or attachment (a:7)."""
     with options.open_memory(db) as memory:
         if yes is None:
             yes = is_terminal(sys.stdin) and click.confirm(f"Delete {one_line(key)} for good?", err=True)
@@ -213,7 +213,7 @@ def delete(key: str, yes: bool | None, db: str | None, as_json: bool) -> int:
 def recall(
     query_words: tuple[str, ...], query_option: str | None, limit: int, db: str | None, as_json: bool, **how: Any
 ) -> int:
-    """Tasks that have to do with QUERY. They are found by themselves or by their comments and attachments."""
+    """Find tasks about QUERY, by their own text or by that of their comments and attachments."""
     query = options.query_text(query_words, query_option)
     with options.open_memory(db) as memory:
         hits = memory.tasks.recall(query, task_filters(**how, parts=True), limit)
@@ -232,7 +232,7 @@ def recall(
 @click.option("--force", is_flag=True, help="Replace FILE where it is there already.")
 @options.database
 def export(file: Path | None, force: bool, db: str | None) -> int:
-    """Every task as JSON Lines, to FILE or to stdout. All that belongs to one stands in its line."""
+    """Write every task as JSON Lines, to FILE or to stdout. A line holds all that belongs to the task."""
     options.interrupt_in_order()
     with options.open_memory(db) as memory:
         number = put_out(memory.tasks, "task", file, force=force)
@@ -246,9 +246,9 @@ def export(file: Path | None, force: bool, db: str | None) -> int:
 @options.database
 @options.as_json
 def import_(file: Path, db: str | None, as_json: bool) -> int:
-    """Bring in what `task export` wrote; all of it or nothing. What is there already is updated, never doubled.
+    """Read what `task export` wrote; all of it or nothing. Known tasks are updated, never doubled.
 
-    A link by which a task would be above itself, or wait for itself, is left out.
+    A link that would make a task its own ancestor, or wait for itself, is left out.
     """
     try:
         text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")

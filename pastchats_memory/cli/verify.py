@@ -1,4 +1,4 @@
-"""`verify`: do all memories still stand in their sources as they were read?"""
+"""`verify`: check whether every citation still holds."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ MOST_SHOWN = 20
 MEANINGS = {
     "holds": "the text stands on the line that is cited",
     "moved": "it stands on another line of the file",
-    "changed": "the line has other text now; what was stored is kept",
-    "gone": "the file is gone; what was stored is kept",
-    "unchecked": "the file was changed and could not be looked into",
+    "changed": "the line has other text now; the stored text is kept",
+    "gone": "the file is gone; the stored text is kept",
+    "unchecked": "the file was changed and could not be checked",
 }
 
 
@@ -34,13 +34,13 @@ Examples:
 """,
 )
 @options.project
-@click.option("--source", metavar="PATH", help="Only what was read from this file or below this folder.")
+@click.option("--source", metavar="PATH", help="Only text from this file or from below this folder.")
 @options.database
 @options.as_json
 def command(project: str | None, source: str | None, db: str | None, as_json: bool) -> int:
-    """Check every memory's citation: the file, the line and the text on it; exit 1 where one does not hold.
+    """Check the citation of every memory: the file, the line and the text on it; exit 1 if one does not hold.
 
-    Nothing is changed. What has moved is cited on its new line once its file is indexed again.
+    Nothing is changed. Moved text is cited on its new line once its file is indexed again.
     """
     options.be_nice()
     with options.open_memory(db) as memory, bar("files", "Checking") as progress:

@@ -1,9 +1,9 @@
-"""The only reader of the environment, of the folders that it names, and of `pastchats-memory.toml`: a frozen Config comes out.
+"""Read the environment, its folders and `pastchats-memory.toml` into one frozen `Config`; nothing else reads them.
 
-What counts, the first that says something: a flag, the environment, the project's file, the person's own file, the
-default. The project's file may come with a cloned repository, so it is hostile input: where the database, the models and
-the transcripts lie, and whether text leaves the machine, it cannot say, and whatever is wrong in it is reported and
-ignored. What is wrong in the person's own file is an error.
+The first of these that sets a key counts: a flag, the environment, the project's file, the user's own file, the default.
+The project's file may come with a cloned repository, so it is hostile input. It cannot set the places of the database, the
+models and the transcripts, nor whether text leaves the machine; errors in it are reported and ignored. Errors in the
+user's own file are errors of the run.
 """
 
 from __future__ import annotations
@@ -33,39 +33,39 @@ FOLDERS: Mapping[str, str] = MappingProxyType(
 )
 """The folders that ours lie in: the variable of each, and where it is below the home folder without."""
 WRITTEN = ("XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
-"""Those that this program writes into."""
+"""Folders that this program writes into."""
 PREFIX = "PASTCHATS_MEMORY_"
 DATABASE_VARIABLE = f"{PREFIX}DB"
 LONGEST_PATH = 4096
-"""Characters: what is longer is no folder, and to list all that would be above it takes the square of its length."""
+"""Characters: longer paths name no folder, and listing their parents takes time with the square of the length."""
 OPENAI = "https://api.openai.com/"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """What the edges pass on."""
+    """The effective configuration."""
 
     database: Path
     caches: tuple[Path, ...] = ()
-    """Where models lie: our own folder, then huggingface_hub's, which is only looked into."""
+    """Folders of models: our own, then huggingface_hub's, which is only read."""
     model: str | None = None
     endpoint: str | None = None
     """Base URL of an OpenAI-compatible server; None: no text leaves the machine."""
     api_key: str | None = field(default=None, repr=False)
     threads: int | None = None
-    """Of the model; None for one a core."""
+    """Threads of the model; None for one per core."""
     chat_endpoint: str | None = None
     """Base URL of an OpenAI-compatible server to which `serve` passes chats on; None: to none."""
     chat_api_key: str | None = field(default=None, repr=False)
     chat_timeout: int = 300
-    """Seconds of its silence."""
+    """Seconds without a byte from that server."""
     server_token: str | None = field(default=None, repr=False)
-    """What the clients of `serve` must show."""
+    """Token that the clients of `serve` must send."""
     roots: tuple[str, ...] = ()
-    """Folders of transcripts beside the usual ones."""
+    """Folders of transcripts in addition to the usual ones."""
     models: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: NOTHING)
-    """Models that the person described, by name."""
+    """Models that the user described, by name."""
     chunk_size: int = 1500
     """Characters of a part of a note."""
     overlap: int = 2
@@ -82,13 +82,13 @@ class Config:
     private: bool = False
     """The project's text is recalled only inside it."""
     origins: Mapping[str, str] = field(default_factory=lambda: NOTHING)
-    """By key who said so, of all that have not their default."""
+    """Where the value of each key comes from, for keys without their default."""
     warnings: tuple[str, ...] = ()
-    """What was ignored of the project's file, and why."""
+    """Ignored settings of the project's file, each with the reason."""
 
 
 def from_home(path: str) -> str:
-    """The path as a person would write it: with `~` in the place of the home folder."""
+    """Return the path with `~` in place of the home folder."""
     try:
         home = str(Path.home())
     except RuntimeError:
@@ -102,20 +102,20 @@ def load(
     flags: Mapping[str, Any] = NOTHING,
     here: Path | None = None,
 ) -> Config:
-    """The effective configuration.
+    """Return the effective configuration.
 
     Args:
-        database: of the flag `--db`.
+        database: value of the flag `--db`.
         environment: the variables.
-        flags: by key what further flags say; None where they were not given.
+        flags: values of further flags by key; None for flags that were not given.
         here: the working directory; None for the process's own.
 
     Raises:
-        UsageFault: a variable or the person's own file is wrong, every line of it named; or a folder is in a home, and
-            there is none.
+        UsageFault: a variable or the user's own file is wrong (the message names every line), or a default folder is needed
+            and there is no home folder.
     """
     if database == "":
-        raise UsageFault("--db names no file", "Is the variable that it was taken from set?")
+        raise UsageFault("--db names no file", "Is the variable that it comes from set?")
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     own = own_file(environment)
@@ -138,14 +138,17 @@ def load(
 
 
 def _with_earlier(layer: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """What a layer says; what is excluded in one stays excluded in all, or a cloned repository could let in what is kept out."""
+    """Return the values of a layer; exclusions add up over all layers.
+
+    Otherwise a cloned repository could include again what the user excluded.
+    """
     if "exclude" not in layer:
         return dict(layer)
     return {**layer, "exclude": tuple(dict.fromkeys((*values.get("exclude", ()), *layer["exclude"])))}
 
 
 def own_file(environment: Mapping[str, str] = os.environ) -> Path | None:
-    """Where the person's own file is looked for; None without a home."""
+    """Return the path of the user's own file; None without a home folder."""
     try:
         return _folder(environment, "XDG_CONFIG_HOME") / FOLDER / FILE
     except UsageFault:
@@ -153,7 +156,7 @@ def own_file(environment: Mapping[str, str] = os.environ) -> Path | None:
 
 
 def project_file(here: Path | None = None) -> Path | None:
-    """The file of the project that a folder is in: the nearest up to its repository's root, else in the folder itself."""
+    """Return the project's file: the nearest up to the repository's root, else that of the folder itself."""
     try:
         here = here or Path.cwd()
     except OSError:  # the working directory is gone
@@ -168,12 +171,12 @@ def project_file(here: Path | None = None) -> Path | None:
 
 
 def state_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where logs and what hooks remember are kept. Raises UsageFault without a home."""
+    """Return the folder of logs and of what hooks remember. Raises UsageFault without a home folder."""
     return _folder(environment, "XDG_STATE_HOME") / FOLDER
 
 
 def own_places(database: Path, environment: Mapping[str, str] = os.environ) -> frozenset[str]:
-    """The files and folders that this program writes: nobody's conversation is in them, and every run changes them."""
+    """Return the files and folders that this program writes: they hold no conversation, and every run changes them."""
     try:
         file = os.path.abspath(database)  # noqa: PTH100 - resolve() would follow links
         folders = [_folder(environment, variable) / FOLDER for variable in WRITTEN]
@@ -187,7 +190,7 @@ def _own(path: Path) -> ConfigFile:
 
     file = read(path)
     if "private" in file.values:
-        file.reject("private", "`private` is said in the file of the project that it is about")
+        file.reject("private", "`private` belongs into the project's own file")
     if file.problems:
         raise UsageFault(
             "; ".join(file.problems), "Correct the file; after that `pastchats-memory config` shows what counts."
@@ -235,7 +238,7 @@ def _database(named: str | None, environment: Mapping[str, str]) -> Path:
 
 
 def _caches(named: str | None, environment: Mapping[str, str]) -> tuple[Path, ...]:
-    """Our folder of models (fastembed's where its variable names one), then huggingface_hub's by its own rules."""
+    """Return our folder of models (or fastembed's, by its variable), then huggingface_hub's, by its own rules."""
     try:
         named = named or environment.get("FASTEMBED_CACHE_PATH")
         cache = _folder(environment, "XDG_CACHE_HOME")
@@ -248,7 +251,7 @@ def _caches(named: str | None, environment: Mapping[str, str]) -> tuple[Path, ..
 
 
 def _folder(environment: Mapping[str, str], variable: str) -> Path:
-    """A folder of https://specifications.freedesktop.org/basedir; a relative one is to be ignored. Raises UsageFault."""
+    """Return a folder of https://specifications.freedesktop.org/basedir, which ignores relative ones. Raises UsageFault."""
     named = Path(environment.get(variable) or "")
     if named.is_absolute():
         return named
@@ -264,7 +267,7 @@ def _homeless() -> UsageFault:
 
 
 def is_private(folder: str) -> bool | None:
-    """Whether the file of the project that a folder is in says `private = true`; None where what it says is not understood."""
+    """Return whether a folder's project file says `private = true`; None if the file is not understood."""
     try:
         path = project_file(Path(folder)) if len(folder) <= LONGEST_PATH else None
     except (OSError, ValueError):  # a folder of another person, or of another kind of machine

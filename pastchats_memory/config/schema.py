@@ -1,4 +1,4 @@
-"""Every key of the configuration: what its value must be, and who may say it."""
+"""Define every key of the configuration: its values, and which files may set it."""
 
 from __future__ import annotations
 
@@ -99,11 +99,11 @@ def _models(value: Any) -> Mapping[str, Mapping[str, Any]]:
         raise ValueError('tables such as [models."my-e5"]')
     parsed = {}
     for name, table in value.items():
-        for key, said in table.items():
+        for key, entry in table.items():
             if key not in _OF_A_MODEL:
                 raise ValueError(f"in {name} only {', '.join(_OF_A_MODEL)}; it has {key}")
             try:
-                table[key] = _OF_A_MODEL[key](said)
+                table[key] = _OF_A_MODEL[key](entry)
             except ValueError as fault:
                 raise ValueError(f"in {name}.{key} {fault}") from fault
         parsed[name] = MappingProxyType(table)
@@ -160,8 +160,8 @@ def absolute(value: Any, folder: Path) -> Any:
     if isinstance(value, Mapping):
         return MappingProxyType(
             {
-                key: absolute(said, folder) if key == "path" or isinstance(said, Mapping) else said
-                for key, said in value.items()
+                key: absolute(entry, folder) if key == "path" or isinstance(entry, Mapping) else entry
+                for key, entry in value.items()
             }
         )
     if isinstance(value, tuple):

@@ -53,11 +53,11 @@ def read(path: Path) -> ConfigFile:
     text = ""
     try:
         text = _text(path)
-        said = tomllib.loads(text)
+        document = tomllib.loads(text)
     except (OSError, ValueError, RecursionError) as fault:
         file.problems.append(f"{path}:{_why_not(fault, text)}")
         return file
-    for key, value in said.items():
+    for key, value in document.items():
         file.lines[key] = _line_of(text, key)
         if key not in KEYS:
             near = get_close_matches(key, KEYS, n=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from functools import cache, reduce
 from importlib import import_module
@@ -130,7 +131,7 @@ def _added() -> tuple[tuple[Format, str], ...]:
         origin = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
         try:
             format_ = point.load()
-        except (ImportError, AttributeError) as fault:
+        except (ImportError, AttributeError, NameError, SyntaxError, TypeError, ValueError) as fault:
             raise BrokenFormat(
                 f"the format {point.name!r} of {origin} cannot be loaded: {fault}", f"Update or uninstall {origin}."
             ) from fault
@@ -163,6 +164,34 @@ def detect_format(source: SourceFile) -> Format | None:
 
         raise NotText("an SQLite database in which no known program keeps conversations")
     return best
+
+
+class Place(NamedTuple):
+    """A default location of a format's files."""
+
+    path: Path
+    exists: bool
+
+
+class FormatReport(NamedTuple):
+    """A format with its origin and the places of its files."""
+
+    format: Format
+    origin: str
+    """The package that adds the format with its version, or "built in"."""
+    files: tuple[Place, ...]
+
+
+def report_formats(environment: Environment) -> list[FormatReport]:
+    """Return every format by name, with its origin and its default locations. Raises BrokenFormat."""
+    return [
+        FormatReport(
+            format_,
+            origin_of(format_),
+            tuple(Place(path, os.path.exists(path)) for path in format_.locations(environment)),  # noqa: PTH110 - pathlib's raises below a closed folder on Python 3.11
+        )
+        for format_ in sorted(all_formats(), key=lambda format_: format_.name)
+    ]
 
 
 @cache

@@ -1,4 +1,4 @@
-"""An agent's hook: whatever is broken, it ends in time with exit code 0 and says either a whole block or nothing."""
+"""Answer an agent's hook: end in time with exit code 0 whatever breaks, with a whole block or nothing."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ BUDGET_BYTES = 1500
 
 
 def main(arguments: list[str]) -> None:
-    """Answer the event of an agent, such as `["claude-code", "UserPromptSubmit"]`, and leave the process with 0.
+    """Answer an event of an agent, such as `["claude-code", "UserPromptSubmit"]`, and end the process with 0.
 
-    A child does the work and this process waits for it no longer than the limit: a library that hangs or aborts takes
-    nothing with it, and an answer is passed on only when it is whole.
+    A child does the work, and this process waits for it until the limit. So a library that hangs or aborts does no harm, and an
+    answer is passed on only if it is complete.
     """
     seconds = max(0.1, _seconds(os.environ.get("PASTCHATS_MEMORY_HOOK_SECONDS")) - AROUND_S)
     give_up = time.monotonic() + seconds
@@ -46,7 +46,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _work(arguments: list[str], write_end: int, give_up: float) -> None:
-    """The child: answer into the pipe and end."""
+    """Write the answer into the pipe, and end; runs in the child."""
     start = time.monotonic()
     try:
         answer = _answer(arguments, give_up)
@@ -66,29 +66,29 @@ def _answer(arguments: list[str], give_up: float) -> dict[str, object] | None:
     if agent is None:
         return None
     database = arguments[3] if arguments[2:3] == ["--db"] else None
-    deed = agent.events[event]
+    action = agent.events[event]
     body = _read_until(0, give_up, LONGEST_INPUT)
-    told = event_of(json.loads(body or b"{}"))
-    if deed == "recall" and not _is_worth_asking(told.prompt):
+    received = event_of(json.loads(body or b"{}"))
+    if action == "recall" and not _needs_recall(received.prompt):
         return None
-    if deed == "index" and agent.find_transcript and told.session and not told.transcript:
+    if action == "index" and agent.find_transcript and received.session and not received.transcript:
         from pathlib import Path
 
         from pastchats_memory.formats.base.locations import Environment
 
-        found = agent.find_transcript(told.session, Environment(os.environ, Path.home(), sys.platform))
-        told = told._replace(transcript=str(found) if found else None)
+        found = agent.find_transcript(received.session, Environment(os.environ, Path.home(), sys.platform))
+        received = received._replace(transcript=str(found) if found else None)
 
     from pastchats_memory.hooks import events
 
-    context = getattr(events, deed)(told, database)
+    context = getattr(events, action)(received, database)
     return agent.context(event, context) if context else None
 
 
-def _is_worth_asking(prompt: str) -> bool:
-    """Whether the prompt asks for a recall; if so the model begins to load, beside all that is imported after it.
+def _needs_recall(prompt: str) -> bool:
+    """Return whether the prompt needs recall; if so, the model begins to load in the background.
 
-    Most prompts of a session steer it and say nothing: for them neither NumPy nor the memory is imported.
+    Most prompts of a session steer it without a new topic: for them neither NumPy nor the memory is imported.
     """
     from pastchats_memory.hooks.prompt import query_for
 
@@ -102,7 +102,7 @@ def _is_worth_asking(prompt: str) -> bool:
 
 
 def _read_until(descriptor: int, give_up: float, most: int) -> bytes | None:
-    """Everything up to the end of the stream or `most` bytes; None when time was up before."""
+    """Return all bytes up to the end of the stream or `most`; None if time was up before."""
     read = b""
     while len(read) < most:
         left = give_up - time.monotonic()

@@ -1,4 +1,4 @@
-"""Indexing after a session: detached, at low priority, one at a time, and gone when it is done."""
+"""Index after a session: detached, at low priority, one process at a time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST_S = 1800
 
 
 def start(folder: Path, database: Path, transcript: Path) -> None:
-    """Begin to index a transcript in a process of its own and return at once. Raises OSError."""
+    """Start to index a transcript in a process of its own, and return at once. Raises OSError."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     subprocess.Popen(  # noqa: S603 - our own interpreter and module; the path is an argument, never a shell's
         [sys.executable, "-m", "pastchats_memory.hooks.background", str(folder), str(database), str(transcript)],
@@ -33,7 +33,7 @@ def start(folder: Path, database: Path, transcript: Path) -> None:
 
 
 def run(folder: Path, database: Path, transcript: Path) -> None:
-    """Index the transcript and whatever else waits, or leave it waiting for the run that is under way. Raises OSError."""
+    """Index the transcript and whatever else waits; if another run does so, leave it waiting. Raises OSError."""
     waiting = folder / "waiting"
     waiting.mkdir(mode=0o700, parents=True, exist_ok=True)
     wish = json.dumps([str(database), str(transcript)]).encode()
@@ -51,7 +51,7 @@ def run(folder: Path, database: Path, transcript: Path) -> None:
 
 
 def _fulfil(folder: Path, file: Path) -> None:
-    """Index what is wished for in the file. It is gone before: what ends the process does not end the next one too."""
+    """Index the transcript that a file names. The file is deleted first: a crash must not repeat itself."""
     from pastchats_memory.errors import MemoryFault
     from pastchats_memory.hooks.log import note
     from pastchats_memory.memory import Memory

@@ -1,4 +1,4 @@
-"""What an agent says of an event on a hook's stdin."""
+"""Parse the event that an agent sends on a hook's stdin."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Event(NamedTuple):
-    """What an agent told us on stdin, as far as we use it."""
+    """The fields of an agent's event that we use."""
 
     prompt: str = ""
     session: str | None = None
@@ -15,7 +15,7 @@ class Event(NamedTuple):
 
 
 def event_of(body: object) -> Event:
-    """The event in a JSON body of whatever shape; what is missing or of another type is left out."""
+    """Return the event in a JSON body of any shape; missing fields and those of another type are left out."""
     if not isinstance(body, dict):
         return Event()
 

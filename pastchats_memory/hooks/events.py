@@ -1,4 +1,4 @@
-"""What is done at an agent's events: recall for a prompt, a line at a session's start, indexing at its end."""
+"""Handle an agent's events: recall for a prompt, a line at a session's start, indexing at its end."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ LIMIT = 3
 """Entries of a block."""
 LEAST_RELEVANCE = 0.93
 """Of the best hit, for a prompt that did not ask for anything: at most 5 of 100 prompts that no earlier conversation answers
-reach it, and 86 of 100 that one does (`benchmarks/hook_prompts.py`). What recall says when it is asked reaches less."""
+reach it, and 86 of 100 that one does (`benchmarks/hook_prompts.py`). Recall on request accepts less."""
 
 
 def recall(event: Event, database: str | None) -> str | None:
-    """The block for the event's prompt; None where the prompt asks for none or nothing fits. Raises MemoryFault."""
+    """Return the block for the event's prompt; None if it needs none or nothing fits. Raises MemoryFault."""
     query = query_for(event.prompt)
     if query is None:
         return None
@@ -45,7 +45,7 @@ def recall(event: Event, database: str | None) -> str | None:
 
 
 def greet(event: Event, database: str | None) -> str | None:
-    """One line on what the memory holds, with the command that asks it; None for an empty one. Raises MemoryFault."""
+    """Return a line about the memory and the command that asks it; None if it is empty. Raises MemoryFault."""
     session.forget_old(state_folder())
     with _opened(event, database) as memory:
         turns = memory.status().turns
@@ -58,7 +58,7 @@ def greet(event: Event, database: str | None) -> str | None:
 
 
 def index(event: Event, database: str | None) -> None:
-    """Begin to index the session's transcript in the background. Raises OSError."""
+    """Start to index the session's transcript in the background. Raises OSError."""
     transcript = Path(event.transcript) if event.transcript else None
     if transcript and transcript.is_file():
         background.start(state_folder(), load(database).database.absolute(), transcript.absolute())

@@ -1,7 +1,7 @@
-"""Our hooks into an agent's settings, and out again.
+"""Add our hooks to an agent's settings, and remove them again.
 
-What was put in is recorded, so that taking it out leaves the file byte for byte as it would be without us. A file that
-was rewritten since, by its program or by hand, is searched for our entries instead.
+Added text is recorded, so that removing it restores the rest of the file byte for byte. If the file was rewritten since, by
+its program or by hand, our entries are searched in it instead.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pastchats_memory.hooks.jsonc import with_hooks, without_ours, without_piece
 IS_OURS = re.compile(r"pastchats[-_]memory\S{0,40} hook ")
 BEFORE = ".before-pastchats-memory"
 AFTERWARDS = ".with-pastchats-memory"
-"""What is added to the name of a copy: of a file before our hooks went in, and before they were taken out."""
+"""Suffixes of copies: of a file before our hooks were added, and before they were removed."""
 SKILL = "SKILL.md"
 SKILLS = Path(__file__).with_name("skills")
 COMMAND = "pastchats-memory"
@@ -47,7 +47,7 @@ TARGETS = tuple(targets())
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A file of an agent's settings as it is and as it shall be."""
+    """A file of an agent's settings before and after."""
 
     path: Path
     before: str | None
@@ -61,15 +61,15 @@ class Change:
 
     @property
     def diff(self) -> str:
-        """The change as a unified diff; empty where nothing changes."""
+        """Return the change as a unified diff; empty if nothing changes."""
         before, after = ((text or "").splitlines(keepends=True) for text in (self.before, self.after))
         lines = unified_diff(before, after, str(self.path), str(self.path))
         return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
-    """What the file system refuses as a fault with the file's name."""
+def _explain_os_errors() -> Iterator[None]:
+    """Turn errors of the file system into MemoryFault with the file's name."""
     try:
         yield
     except OSError as fault:
@@ -79,11 +79,11 @@ def _explained() -> Iterator[None]:
         ) from fault
 
 
-@_explained()
-def installing(
+@_explain_os_errors()
+def plan_install(
     target: str, database: str | None, state: Path, environment: Mapping[str, str] = os.environ
 ) -> list[Change]:
-    """What `install` would change; nothing is written. Raises MemoryFault."""
+    """Return what `install` would change, and write nothing. Raises MemoryFault."""
     agent = targets()[target]
     hooks = {event: [agent.entry(_command(target, event, database))] for event in agent.events}
     path = settings_path(target, environment)
@@ -105,7 +105,7 @@ def _with_our_hooks(path: Path, hooks: Mapping[str, Any], extra: Mapping[str, An
 
 
 def _skills(folder: Path, put_in: Mapping[str, tuple[str, ...]]) -> list[Change]:
-    """Our skills where the agent looks for them; of those that are there already only what we wrote is renewed."""
+    """Return the changes that put our skills where the agent looks; of existing ones, only our own are updated."""
     found = []
     for skill in sorted(SKILLS.glob(f"*/{SKILL}")):
         path = folder / skill.parent.name / SKILL
@@ -121,7 +121,7 @@ def _missing_folders(path: Path) -> tuple[str, ...]:
 
 
 def advice(target: str, environment: Mapping[str, str] = os.environ) -> list[str]:
-    """What the person has to know of an agent before our hooks run in it. Raises MemoryFault."""
+    """Return what the user has to do before our hooks run in an agent. Raises MemoryFault."""
     agent = targets()[target]
     notes = list(agent.notes)
     if agent.skills and shutil.which(COMMAND, path=environment.get("PATH")) is None:
@@ -138,9 +138,9 @@ def advice(target: str, environment: Mapping[str, str] = os.environ) -> list[str
     return notes
 
 
-@_explained()
-def uninstalling(target: str, state: Path, environment: Mapping[str, str] = os.environ) -> list[Change]:
-    """What `uninstall` would change; nothing is written. Raises MemoryFault."""
+@_explain_os_errors()
+def plan_uninstall(target: str, state: Path, environment: Mapping[str, str] = os.environ) -> list[Change]:
+    """Return what `uninstall` would change, and write nothing. Raises MemoryFault."""
     path = str(settings_path(target, environment))
     records = _recorded(state).get(target) or [{"path": path, "pieces": [], "was_missing": False}]
     changes = [_without_our_hooks(record) for record in records]
@@ -148,7 +148,7 @@ def uninstalling(target: str, state: Path, environment: Mapping[str, str] = os.e
 
 
 def _without_our_hooks(record: Mapping[str, Any]) -> Change | None:
-    """What takes out of a file what the record says was put in; None where it is the person's by now."""
+    """Return the change that removes what the record says was added; None if the file is the user's by now."""
     path, pieces = Path(record["path"]), tuple(record["pieces"])
     before = _read(path)
     if before is None:
@@ -163,11 +163,11 @@ def _without_our_hooks(record: Mapping[str, Any]) -> Change | None:
     return Change(path, before, None if is_gone else after, folders=tuple(record.get("folders", ())))
 
 
-@_explained()
+@_explain_os_errors()
 def write(target: str, changes: list[Change], state: Path, *, is_install: bool) -> dict[Path, str]:
-    """Make the changes, and remember or forget what was put in. By file the copy that was kept of it as it was.
+    """Make the changes, record or forget what was added, and return the path of each copy of an original file.
 
-    What is put in is remembered before, and forgotten after it is taken out: whatever stops this half-way, `uninstall`
+    Additions are recorded before they are made, and forgotten after they are removed: after any interruption, `uninstall`
     knows all that may be there. Raises MemoryFault.
     """
     for change in changes:
@@ -180,18 +180,18 @@ def write(target: str, changes: list[Change], state: Path, *, is_install: bool) 
     earlier = {record["path"] for record in _recorded(state).get(target, [])}
     if is_install:
         _record(target, changes, state)
-    kept: dict[Path, str] = {}
+    copies: dict[Path, str] = {}
     for change in changes:
         if not is_install or str(change.path) not in earlier:
-            kept |= _kept_copy(change, BEFORE if is_install else AFTERWARDS)
+            copies |= _copy_original(change, BEFORE if is_install else AFTERWARDS)
         _replace(change)
     if not is_install:
         _record(target, [], state)
-    return kept
+    return copies
 
 
-def _kept_copy(change: Change, ending: str) -> dict[Path, str]:
-    """A copy of the file as it is; none, nor the one from before, where the file becomes what that one is."""
+def _copy_original(change: Change, ending: str) -> dict[Path, str]:
+    """Copy the file as it is; if the change restores the copy from before, delete that one instead."""
     if change.before is None or change.after is None:
         return {}
     original = change.path.with_name(change.path.name + BEFORE)
@@ -217,23 +217,23 @@ def _replace(change: Change) -> None:
 
 
 def settings_path(target: str, environment: Mapping[str, str] = os.environ) -> Path:
-    """The person's own settings file of an agent, where that agent's variables and folders have it. Raises UsageFault."""
+    """Return the user's own settings file of an agent, by its variables and folders. Raises UsageFault."""
     if not environment.get("HOME"):
         raise UsageFault("the home folder is not known", "Set HOME.")
     return Path(targets()[target].settings(environment))
 
 
 def _command(target: str, event: str, database: str | None) -> str:
-    """The command line that an agent runs at an event."""
+    """Return the command line that an agent runs at an event."""
     return shlex.join(
         [*_program(), "hook", target, event, *(["--db", str(Path(database).absolute())] if database else [])]
     )
 
 
 def _program() -> list[str]:
-    """The words that start this very installation from anywhere."""
-    beside = Path(sys.executable).with_name("pastchats-memory")
-    return [str(beside)] if beside.exists() else [sys.executable, "-m", "pastchats_memory"]
+    """Return the words that start this installation from anywhere."""
+    installed = Path(sys.executable).with_name("pastchats-memory")
+    return [str(installed)] if installed.exists() else [sys.executable, "-m", "pastchats_memory"]
 
 
 def _read(path: Path) -> str | None:
@@ -256,7 +256,7 @@ def _recorded(state: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 def _record(target: str, changes: list[Change], state: Path) -> None:
-    """Add to what was put in for a target, or without changes forget it."""
+    """Record what was added for a target; without changes, forget it."""
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
     recorded = _recorded(state)
     records = {record["path"]: record for record in recorded.get(target, [])} if changes else {}

@@ -1,7 +1,7 @@
-"""Additions to an agent's settings file that leave every other byte of it alone, and that can be taken out again.
+"""Edit an agent's settings file without touching any other byte, and undo the edit.
 
 Settings are JSON, often with comments, in an order and an indentation that somebody chose. So nothing is parsed and
-written anew: a scanner finds where a container ends, and a piece of text is put there.
+rewritten: a scanner finds the end of a container, and text is inserted there.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TOKEN = re.compile(
 
 @dataclass(slots=True)
 class Node:
-    """A JSON value and where it stands in its text."""
+    """A JSON value and its place in the text."""
 
     start: int
     end: int
@@ -38,7 +38,7 @@ class Node:
     has_trailing_comma: bool = False
 
     def plain(self) -> Any:
-        """The value as `json.loads` would give it."""
+        """Return the value as `json.loads` does."""
         if self.members is not None:
             return {key: node.plain() for key, node in self.members.items()}
         if self.elements is not None:
@@ -48,14 +48,14 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """A text with pieces put into it, and those pieces as they stand there."""
+    """A text with inserted pieces, and those pieces."""
 
     text: str
     pieces: tuple[str, ...] = ()
 
 
 def scan(text: str) -> Node:
-    """The JSON value of a text, comments and trailing commas allowed. Raises UsageFault for anything else."""
+    """Parse JSON with comments and trailing commas. Raises UsageFault for anything else."""
     tokens = [
         (found.start(), found.end(), found[0])
         for found in _TOKEN.finditer(text)

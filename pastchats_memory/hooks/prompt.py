@@ -1,4 +1,4 @@
-"""What to ask the memory for a prompt: its own words, without what was pasted and what programs put into it."""
+"""Choose the query for a prompt: the user's own words, without pastes and without text of programs."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pastchats_memory.text.recall_block import strip_recall_blocks
 from pastchats_memory.text.words import FUNCTION_WORDS, words
 
 LONGEST_QUERY = 1200
-"""Characters; the model reads some 250 tokens, and a task is said at the start or at the end of a prompt."""
+"""Characters; the model reads some 250 tokens, and a task is named at the start or at the end of a prompt."""
 LEAST_WORDS = 2
-"""Words of weight below which a prompt asks for nothing that was ever said before."""
+"""Least topic words: a prompt with fewer needs no recall."""
 
 CHATTER = FUNCTION_WORDS | frozenset(
     """yes yeah yep ok okay sure thanks thank please go ahead continue proceed next again good great nice perfect cool right
@@ -25,12 +25,12 @@ _TAGGED = re.compile(r"<(?P<tag>[a-z][a-z_-]{2,40})(?: [^<>]{0,200})?>.*?(?:</(?
 
 
 def query_for(prompt: str) -> str | None:
-    """What to recall for a prompt; None for one that is trivial, a command of the client, or only a paste."""
+    """Return what to recall for a prompt; None for a trivial one, a command of the client, or only a paste."""
     text = strip_recall_blocks(prompt)
     if text.lstrip()[:1] in ("/", "!", "#"):
         return None
     text = " ".join(" ".join(split_paste(_TAGGED.sub(" ", text))).split())
     if len(text) > LONGEST_QUERY:
         text = f"{text[: LONGEST_QUERY * 2 // 3]} {text[-LONGEST_QUERY // 3 :]}"
-    telling = [word for word in words(text) if word not in CHATTER and not word.isdigit()]
-    return text if len(telling) >= LEAST_WORDS else None
+    topic_words = [word for word in words(text) if word not in CHATTER and not word.isdigit()]
+    return text if len(topic_words) >= LEAST_WORDS else None

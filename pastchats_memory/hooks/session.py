@@ -1,4 +1,4 @@
-"""What was given to a session already, so that no block is given twice: a small file a session, gone after a week."""
+"""Remember what a session was given, so that no block is given twice: a small file, deleted after a week."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WEEK_S = 7 * 24 * 3600
 
 
 def given(folder: Path, session: str) -> frozenset[str]:
-    """Ids of the items that the session was given; none where nothing is known of it."""
+    """Return the ids of items that the session was given; empty for an unknown session."""
     try:
         ids = json.loads(_file(folder, session).read_bytes())
     except (OSError, ValueError):
@@ -23,14 +23,14 @@ def given(folder: Path, session: str) -> frozenset[str]:
 
 
 def remember(folder: Path, session: str, ids: frozenset[str]) -> None:
-    """Add to what the session was given. Raises OSError."""
+    """Add ids to those that the session was given. Raises OSError."""
     file = _file(folder, session)
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_atomic(file, json.dumps(sorted(given(folder, session) | ids)).encode())
 
 
 def forget_old(folder: Path) -> None:
-    """Remove the files of sessions that nobody has been in for a week."""
+    """Delete the files of sessions without activity for a week."""
     with suppress(OSError):
         for file in (folder / "sessions").iterdir():
             if time.time() - file.stat().st_mtime > WEEK_S:

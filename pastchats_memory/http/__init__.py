@@ -36,8 +36,8 @@ from pastchats_memory.http.answers import RequestError, answer_error, answer_jso
 from pastchats_memory.http.guard import Admission, Guard, is_loopback
 from pastchats_memory.http.openapi import CHAT, MODELS, describe
 from pastchats_memory.http.routes import CONTEXT, ROUTES, Route, make_context, read_arguments
-from pastchats_memory.memory import Memory, StandingMemory
-from pastchats_memory.memory.requests import filters_of
+from pastchats_memory.memory import Memory, ReconnectingMemory
+from pastchats_memory.memory.requests import build_filters
 from pastchats_memory.model import Context
 
 Answer = TypeVar("Answer")
@@ -65,7 +65,7 @@ class OpenMemory:
         self._report = report
         self._reported = {*config.warnings}  # the command has shown these
         self._threads = ThreadPoolExecutor(min(MAX_QUESTIONS, os.cpu_count() or 1), "memory")
-        self._idle: LifoQueue[StandingMemory] = LifoQueue()
+        self._idle: LifoQueue[ReconnectingMemory] = LifoQueue()
         """Last in, first out: a single client always gets the connection with the most recently read pages."""
 
     async def ask(self, call: Callable[[Memory], Answer]) -> Answer:
@@ -93,10 +93,10 @@ class OpenMemory:
         try:
             standing = self._idle.get_nowait()
         except Empty:
-            standing = StandingMemory(self._config, self._notify)
+            standing = ReconnectingMemory(self._config, self._notify)
         try:
-            memory = standing.opened()
-            with memory.explaining_damage():
+            memory = standing.connect()
+            with memory.explain_damage():
                 return call(memory)
         finally:
             self._idle.put(standing)
@@ -188,7 +188,7 @@ def _make_chat_routes(memory: OpenMemory, admission: Admission, upstream: chat.U
 def _find_context(memory: Memory, question: str, given: dict[str, Any]) -> Context:
     """Assemble the context of a question; a blank question gets none, but wrong filters are still an error."""
     if not question.strip():
-        filters_of(
+        build_filters(
             type_=given.get("type"), **{name: given.get(name) for name in ("project", "since", "until", "status")}
         )
         return Context((), "", 0)

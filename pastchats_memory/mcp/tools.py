@@ -18,8 +18,8 @@ from pydantic import Field
 from pastchats_memory.config import Config
 from pastchats_memory.episodes.judge import MAX_QUOTATION
 from pastchats_memory.errors import MemoryFault, UsageFault
-from pastchats_memory.memory import Memory, StandingMemory
-from pastchats_memory.memory.requests import found_histories, project_here
+from pastchats_memory.memory import Memory, ReconnectingMemory
+from pastchats_memory.memory.requests import find_current_project, find_histories
 from pastchats_memory.model import RECALL_PREAMBLE, leads_to_task, utf8
 from pastchats_memory.text.display import one_line, sanitise
 from pastchats_memory.views import schema as views
@@ -70,7 +70,7 @@ def _lock_memory(tool: Callable[Params, Result]) -> Callable[Params, Result]:
     def call(*args: Params.args, **kwargs: Params.kwargs) -> Result:
         with LOCK:
             try:
-                with args[0].memory.explaining_damage():  # type: ignore[attr-defined] # the first argument is a `Tools`
+                with args[0].memory.explain_damage():  # type: ignore[attr-defined] # the first argument is a `Tools`
                     return tool(*args, **kwargs)
             except MemoryFault as fault:
                 raise ToolError(sanitise(f"{fault.message}\n{fault.hint}").strip()) from fault
@@ -87,12 +87,12 @@ class Tools:
 
     def __init__(self, config: Config, *, allow_write: bool) -> None:
         self._allow_write = allow_write
-        self._standing = StandingMemory(config, create=allow_write)
+        self._standing = ReconnectingMemory(config, create=allow_write)
 
     @property
     def memory(self) -> Memory:
         """Return the open memory. Raises MemoryFault."""
-        return self._standing.opened()
+        return self._standing.connect()
 
     @_lock_memory
     def search(
@@ -139,7 +139,7 @@ class Tools:
         memory = self.memory
         budget = memory.budget if budget is None else budget
         block = memory.recall(
-            query, budget, project=project, since=since, outcome=outcome, current_project=project_here()
+            query, budget, project=project, since=since, outcome=outcome, current_project=find_current_project()
         )
         return _answer(block.text, build_recall_answer(block, budget), (hit.source_path for hit in block.hits))
 
@@ -247,7 +247,7 @@ class Tools:
         limit: Annotated[int, Field(ge=1, le=50)] = 10,
     ) -> Annotated[CallToolResult, views.SheetsAnswer]:
         """List the newest episodes with unknown outcome for you to read and `judge`; with `outcome` those with that outcome by the rules."""
-        found, warnings = self.memory.unjudged(project, outcome, limit)
+        found, warnings = self.memory.list_unjudged(project, outcome, limit)
         nothing = f"There is nothing to judge{_hint_at_other_projects(project)}"
         text = f"{RECALL_PREAMBLE}\n{render_sheets(found.sheets)}" if found.sheets else nothing
         body = build_sheets_answer(found.sheets, found.left, warnings)
@@ -338,7 +338,7 @@ class Tools:
 
 def _check_paths(paths: Iterable[str]) -> list[Path]:
     """Resolve the paths. Raises UsageFault for one that is not below a place that may be indexed."""
-    roots = [history.path.resolve() for history in found_histories()]
+    roots = [history.path.resolve() for history in find_histories()]
     wanted = [Path(path).expanduser().resolve() for path in paths]
     for path in wanted:
         if not any(path.is_relative_to(root) for root in roots):

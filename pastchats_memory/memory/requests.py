@@ -1,4 +1,4 @@
-"""What a caller says in words, as the rooms below take it: projects and filters."""
+"""Turn callers' text arguments into filters, options, hidden projects and model settings."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.text.timestamps import parse_bound
 
 if TYPE_CHECKING:
+    from pastchats_memory.formats.base.locations import Environment
     from pastchats_memory.formats.registry import History
     from pastchats_memory.ingest.options import FileFilter, IndexOptions
     from pastchats_memory.tasks.edit import Viewpoint
@@ -29,17 +30,17 @@ OUTCOMES = ("worked", "failed", "mixed", "unknown")
 TYPES = ("prompt", "note", "task", "epic", "subtask", "comment", "attachment")
 
 
-def project_here() -> str | None:
-    """The name of the project that the working directory belongs to; None where that folder was deleted."""
+def find_current_project() -> str | None:
+    """Return the project of the working directory; None if that folder was deleted."""
     try:
         return project_of_folder(str(Path.cwd()))
     except OSError:
         return None
 
 
-def project_named(name: str | None) -> str | None:
-    """A project as a caller names it: `.` is that of the working directory. Raises UsageFault where that is gone."""
-    if name == "." and (name := project_here()) is None:
+def resolve_project(name: str | None) -> str | None:
+    """Return a project by name; `.` is that of the working directory. Raises UsageFault if that is gone."""
+    if name == "." and (name := find_current_project()) is None:
         raise UsageFault(
             "the working directory is gone, and with it the project", "Name the project, or change folder."
         )
@@ -47,13 +48,13 @@ def project_named(name: str | None) -> str | None:
 
 
 def project_of_folder(folder: str) -> str:
-    """The name of the project that a folder belongs to."""
+    """Return the name of the project that a folder belongs to."""
     from pastchats_memory.files.project import project_at
 
     return utf8(project_at(folder))
 
 
-def filters_of(
+def build_filters(
     project: str | None = None,
     role: str | None = None,
     since: str | None = None,
@@ -63,28 +64,28 @@ def filters_of(
     priority: str | None = None,
     outcome: str | None = None,
 ) -> Filters:
-    """The filters that a caller names in words; None leaves one out, `.` is the project of the working directory.
+    """Return the filters that a caller names in words; None omits one, `.` is the working directory's project.
 
     Raises:
-        UsageFault: one of the words is none that it may be.
+        UsageFault: one of the values is unknown.
     """
     if type_ is not None and type_ not in TYPES:
         raise UsageFault(f"unknown type {type_!r}", f"Use one of {', '.join(TYPES)}.")
     return Filters(
-        project=project_named(project),
+        project=resolve_project(project),
         role=role and utf8(role),
         since=None if since is None else parse_bound(since, is_end=False),
         until=None if until is None else parse_bound(until, is_end=True),
         notes=type_ == "note" if type_ in ("prompt", "note") else None,
         kinds=() if type_ in (None, "prompt", "note") else TASK_TYPES if type_ == "task" else (str(type_),),
-        statuses=_statuses(status),
-        priorities=_priorities(priority),
-        outcomes=_outcomes(outcome),
+        statuses=_parse_statuses(status),
+        priorities=_parse_priorities(priority),
+        outcomes=_parse_outcomes(outcome),
     )
 
 
-def source_named(path: str) -> tuple[str, ...]:
-    """A source as it was typed, and as it was indexed if it is a path: a file or a folder, which need not be there any more."""
+def source_paths(path: str) -> tuple[str, ...]:
+    """Return a source as typed and, if it is a path, as indexed; the file or folder may be gone."""
     try:
         return utf8(path), utf8(os.path.abspath(os.path.expanduser(path)))  # noqa: PTH100, PTH111 - resolve() would follow links
     except OSError:  # the working directory is gone
@@ -92,73 +93,76 @@ def source_named(path: str) -> tuple[str, ...]:
 
 
 def task_filters(*, parts: bool = False, type_: str | None = None, **words: str | None) -> Filters:
-    """The filters that leave nothing but tasks, and with `parts` their comments and attachments. Raises UsageFault."""
-    found = filters_of(type_=type_ or "task", **words)
+    """Return filters for tasks only, with `parts` also their comments and attachments. Raises UsageFault."""
+    found = build_filters(type_=type_ or "task", **words)
     return found._replace(kinds=(*found.kinds, "comment", "attachment")) if parts else found
 
 
-def _statuses(words: str | None) -> tuple[str, ...]:
+def _parse_statuses(words: str | None) -> tuple[str, ...]:
     wanted = wanted_statuses((words or "").split(","))
     if words is not None and not wanted:
         raise UsageFault("no status is named", f"Use one or more of {', '.join(STATUSES)}.")
     return wanted
 
 
-def outcome_named(word: str) -> str:
-    """One outcome. Raises UsageFault."""
-    (named, *more) = _outcomes(word)
+def parse_outcome(word: str) -> str:
+    """Return one outcome. Raises UsageFault."""
+    (outcome, *more) = _parse_outcomes(word)
     if more:
         raise UsageFault(f"{word!r} is more than one outcome", f"Use one of {', '.join(OUTCOMES)}.")
-    return named
+    return outcome
 
 
-def _outcomes(words: str | None) -> tuple[str, ...]:
+def _parse_outcomes(words: str | None) -> tuple[str, ...]:
     wanted = tuple(dict.fromkeys(word.strip().lower() for word in (words or "").split(",") if word.strip()))
     if words is not None and (not wanted or not set(wanted) <= set(OUTCOMES)):
-        raise UsageFault(f"{words!r} is no outcome", f"Use {', '.join(OUTCOMES)}, with commas between several.")
+        raise UsageFault(f"{words!r} is not an outcome", f"Use {', '.join(OUTCOMES)}, separated by commas.")
     return wanted
 
 
-def _priorities(words: str | None) -> tuple[int, ...]:
+def _parse_priorities(words: str | None) -> tuple[int, ...]:
     if words is None:
         return ()
     found = [priority_of(word) for word in words.split(",") if word.strip()]
     if not found or None in found:
-        raise UsageFault(f"{words!r} is no priority", "Use 0 (critical) to 4 (lowest), with commas between several.")
+        raise UsageFault(f"{words!r} is not a priority", "Use 0 (critical) to 4 (lowest), separated by commas.")
     return tuple(number for number in found if number is not None)
 
 
-# Private projects: their text is recalled only inside them, which each project's own file says.
+# Private projects: their own file makes them private, and their text is recalled only inside them.
 
 
 def hidden_projects(database: Database, current_project: str | None) -> tuple[str, ...]:
-    """Those that are not to be seen from a project, or from the working directory where none is named. Raises StoreFault."""
-    private, unseen = sources.private(database)
+    """Return the private projects other than the current or named one. Raises StoreFault."""
+    private, unseen = sources.private_projects(database)
     private |= {project for folder, project in unseen if is_private(str(resolve_path(folder))) is not False}
-    return tuple(sorted(private - {current_project or project_here()})) if private else ()
+    return tuple(sorted(private - {current_project or find_current_project()})) if private else ()
 
 
-def standing_here(database: Database) -> Viewpoint:
-    """The working directory, its project, and what is hidden from there. Raises StoreFault."""
+def current_viewpoint(database: Database) -> Viewpoint:
+    """Return the working directory, its project, and the projects hidden from it. Raises StoreFault."""
     from pastchats_memory.tasks.edit import Viewpoint
 
-    here = project_here()
+    here = find_current_project()
     return Viewpoint("" if here is None else os.getcwd(), here, hidden_projects(database, here))  # noqa: PTH109 - a string is wanted
 
 
-def look_for_private_projects(database: Database) -> None:
-    """Ask every project that text came from; of one that is gone or not understood it stays as it was. Raises StoreFault."""
+def update_private_projects(database: Database) -> None:
+    """Update which projects are private, by the file of each project that text came from.
+
+    A project whose folder is gone or whose file is not understood keeps its state. Raises StoreFault.
+    """
     there = {folder: str(resolve_path(folder)) for folder, _ in sources.folders(database)}
-    asked = [(folder, is_private(path)) for folder, path in there.items() if os.path.isdir(path)]  # noqa: PTH112 - pathlib's raises below a closed folder on Python 3.11
+    states = [(folder, is_private(path)) for folder, path in there.items() if os.path.isdir(path)]  # noqa: PTH112 - pathlib's raises below a closed folder on Python 3.11
     with database.transaction():
-        sources.set_private(database, [(folder, said) for folder, said in asked if said is not None])
+        sources.set_private(database, [(folder, state) for folder, state in states if state is not None])
 
 
-# What of the configuration the rooms below are given, in their own terms.
+# The configuration as settings of other packages.
 
 
 def model_settings(config: Config) -> ModelSettings:
-    """What concerns models."""
+    """Return the settings of models."""
     custom = {
         name: CustomModel(
             path=Path(table["path"]) if "path" in table else None,
@@ -169,19 +173,19 @@ def model_settings(config: Config) -> ModelSettings:
     return ModelSettings(config.caches, config.endpoint, config.api_key, config.threads or cores(), custom)
 
 
-def next_model(asked: str | None, config: Config, known: Mapping[str, str]) -> str | None:
-    """The model that is asked for, else the configured one, else the database's; None is the packaged one."""
-    wanted = asked or config.model
+def choose_model(requested: str | None, config: Config, known: Mapping[str, str]) -> str | None:
+    """Return the requested model, else the configured one, else the database's; None is the packaged one."""
+    wanted = requested or config.model
     if wanted is None and not known.get("model_version", FAMILY).startswith(FAMILY):
         return known["model_name"]
     return wanted
 
 
-def about_the_model(config: Config, database: Path, known: Mapping[str, str], embedder: Embedder) -> Iterator[str]:
-    """Which model is used where another was asked for, and whether text leaves the machine.
+def describe_model_use(config: Config, database: Path, known: Mapping[str, str], embedder: Embedder) -> Iterator[str]:
+    """Yield notices if another model than the configured one answers, and if text leaves the machine.
 
     Args:
-        config: as it counts.
+        config: the effective configuration.
         database: its path.
         known: `embedding_meta`.
         embedder: the one that answers.
@@ -192,11 +196,11 @@ def about_the_model(config: Config, database: Path, known: Mapping[str, str], em
             f"{database} has vectors of {name}, so that model is used and {config.model} is not; "
             f"`pastchats-memory reindex --embeddings --model {config.model}` changes it"
         )
-    yield from about_leaving(embedder)
+    yield from describe_sending(embedder)
 
 
-def about_leaving(embedder: Embedder) -> Iterator[str]:
-    """Whether text leaves the machine, and to whom."""
+def describe_sending(embedder: Embedder) -> Iterator[str]:
+    """Yield a notice if text leaves the machine; it names the receiver."""
     if (whom := remote_host(embedder)) is not None:
         yield f"text leaves this machine: it is sent to {whom} for its vectors"
 
@@ -222,7 +226,7 @@ def index_options(
     from pastchats_memory.ingest.options import IndexOptions, ReadAs
 
     maps = {name: KeyMap.from_table(table, f"[formats.{name}]") for name, table in config.formats.items()}
-    named = _format_named(format_, maps, is_mapped=key_map is not None) if format_ is not None else ""
+    named = _find_format_name(format_, maps, is_mapped=key_map is not None) if format_ is not None else ""
     return IndexOptions(
         read_as=ReadAs(named, None if key_map is None else KeyMap.parse(key_map)),
         maps=maps,
@@ -232,11 +236,11 @@ def index_options(
         note_folders=frozenset(name.lower() for name in config.note_folders),
         chunk_size=config.chunk_size,
         overlap=config.overlap,
-        wanted=wanted_files(config, include, exclude, follow=follow),
+        wanted=build_file_filter(config, include, exclude, follow=follow),
     )
 
 
-def _format_named(name: str, maps: Collection[str], *, is_mapped: bool) -> str:
+def _find_format_name(name: str, maps: Collection[str], *, is_mapped: bool) -> str:
     """Return the name of a format or a configured map. Raises UsageFault for any other name."""
     from difflib import get_close_matches
 
@@ -253,24 +257,35 @@ def _format_named(name: str, maps: Collection[str], *, is_mapped: bool) -> str:
     return name
 
 
-def wanted_files(
+def build_file_filter(
     config: Config, include: Sequence[str] = (), exclude: Sequence[str] = (), *, follow: bool = False
 ) -> FileFilter:
-    """Which files, and which projects' turns, may be stored."""
+    """Return which files may be read, and which projects' turns may be stored."""
     from pastchats_memory.ingest.options import FileFilter
 
     return FileFilter((*config.include, *include), (*config.exclude, *exclude), follow, own_places(config.database))
 
 
-def found_histories(environment: Mapping[str, str] = os.environ) -> list[History]:
-    """The histories of other programs on this machine, and the configured roots. Raises UsageFault without a home."""
-    from pastchats_memory.config import load
+def find_environment(variables: Mapping[str, str] = os.environ) -> Environment:
+    """Return what the usual places of programs' files depend on. Raises UsageFault if there is no home folder."""
     from pastchats_memory.formats.base.locations import Environment
-    from pastchats_memory.formats.registry import History, discover
 
     try:
-        home = Path.home()
+        return Environment(variables, Path.home(), sys.platform)
     except RuntimeError as fault:
         raise UsageFault("the home folder is not known", "Name the folders: pastchats-memory index PATH.") from fault
+
+
+def find_histories(environment: Mapping[str, str] = os.environ) -> list[History]:
+    """Return the histories of other programs on this machine, and the configured roots.
+
+    Raises:
+        UsageFault: the home folder is not known.
+        BrokenFormat: a format of another package cannot be loaded.
+    """
+    from pastchats_memory.config import load
+    from pastchats_memory.formats.registry import History, discover
+
+    place = find_environment(environment)
     roots = [History("configured", Path(root)) for root in load(environment=environment).roots if Path(root).exists()]
-    return discover(Environment(environment, home, sys.platform)) + roots
+    return discover(place) + roots

@@ -6,9 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
 
+from pastchats_memory.model import utf8
+
 if TYPE_CHECKING:  # these modules import NumPy and apsw, which `config` and `exclude` do not need
     from pastchats_memory.episodes.cite import Verified
     from pastchats_memory.episodes.derive import Derived
+    from pastchats_memory.formats.registry import FormatReport
     from pastchats_memory.ingest.dry_run import DryRunFile
     from pastchats_memory.ingest.overview import SourceReport
     from pastchats_memory.ingest.report import FileReport, IndexReport
@@ -73,6 +76,24 @@ def _build_file(file: FileReport) -> views.IndexedFileView:
         "unchanged": file.is_unchanged,
         "reason": file.reason,
         "unreadable": [{"line": line.line, "reason": line.reason} for line in file.unreadable],
+    }
+
+
+def build_formats(reports: Sequence[FormatReport]) -> views.FormatsBody:
+    """Build `formats/1`."""
+    return {
+        "schema": "formats/1",
+        "results": [
+            {
+                "name": report.format.name,
+                "version": report.format.version,
+                "origin": report.origin,
+                "program": report.format.program,
+                "kinds": sorted(report.format.kinds),
+                "files": [{"path": utf8(str(place.path)), "exists": place.exists} for place in report.files],
+            }
+            for report in reports
+        ],
     }
 
 

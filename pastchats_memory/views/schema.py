@@ -28,7 +28,8 @@ TASK_KINDS = ("task", "comment", "attachment")
 EVIDENCE_NAMES = ("words", "meaning", "together", "read")
 FAULT_KINDS = (
     "fault", "usage", "input_missing", "model_unavailable", "model_changed", "store", "database_missing",
-    "database_newer", "database_corrupt", "database_read_only", "database_exposed", "database_locked", "disk_full",
+    "database_newer",
+    "database_older", "database_corrupt", "database_read_only", "database_exposed", "database_locked", "disk_full",
 )  # fmt: skip
 """Kinds of our exceptions."""
 SERVER_FAULT_KINDS = (
@@ -756,6 +757,31 @@ class SourceView(TypedDict):
     gone: Annotated[list[str], "Files in the memory that are no longer on the disk."]
 
 
+class FormatPlaceView(TypedDict):
+    """A default location of a format's files."""
+
+    path: str
+    exists: bool
+
+
+class FormatView(TypedDict):
+    """A format."""
+
+    name: Annotated[str, {"minLength": 1}, "The value of `metadata.format` and of `index --format`."]
+    version: Annotated[int, {"minimum": 1}, "A higher version than before reads the same files again."]
+    origin: Annotated[str, {"minLength": 1}, "`built in`, or the package that adds the format, with its version."]
+    program: Annotated[str, "The program that writes the files; empty if there are several."]
+    kinds: list[Annotated[str, one_of("conversation", "notes", "tasks")]]
+    files: Annotated[list[FormatPlaceView], "The usual files and folders; empty if the format has none."]
+
+
+class FormatsBody(TypedDict):
+    """Output of `formats --json`."""
+
+    schema: Literal["formats/1"]
+    results: list[FormatView]
+
+
 class SourcesBody(TypedDict):
     """Output of `sources --json`."""
 
@@ -897,10 +923,7 @@ class StatusView(TypedDict):
     dim: Annotated[int | None, {"minimum": 1}]
     engine: Annotated[str, one_of("vec0", "exact")]
     behind: Annotated[Count, "Rows that the engine has yet to take over; they are searched anyway."]
-    whole_words_only: Annotated[
-        Count, "Rows of an older release that are found by whole words only, until the next run of `index`."
-    ]
-    unpacked: Annotated[Count, "Vectors of an older release that are read as JSON, which is slower, until then."]
+    unpacked: Annotated[Count, "Vectors that are read as JSON, which is slower, until the next run of `index`."]
     first: Time
     last: Time
     last_run: LastRunView | None
@@ -1479,6 +1502,7 @@ SCHEMAS: Mapping[str, Any] = {
         ForgetFoundBody | ForgetForgottenBody | ForgetListBody,
         "Output of `forget --json`: what would be forgotten, what was forgotten, or the list of what is forgotten.",
     ],
+    "formats/1": FormatsBody,
     "healthz/1": HealthBody,
     "how/1": HowBody,
     "index/1": Annotated[IndexBody | IndexPreviewBody, "Output of `index --json`, also with --dry-run."],

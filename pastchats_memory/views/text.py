@@ -84,7 +84,7 @@ def render_entry(place: int, memory: RecallEntry) -> str:
     when = format_time((memory.question or hit).timestamp)
     title = " · ".join(part for part in (one_line(hit.source_project) + here, when) if part)
     lines = ["", f"## {place}. {title}"]
-    if memory.outcome.is_told:
+    if memory.outcome.is_known:
         lines.append(f"Outcome: {render_outcome(memory.outcome)}{_note_evidence(memory)}")
     if memory.asked:
         lines += ["Asked:" if hit.task is None else "Task:", quote(memory.asked)]

@@ -68,7 +68,7 @@ def test_histories_are_listed_with_what_is_indexed_and_what_is_gone(program: Pro
     assert program("status", "--json").results[0]["gone"] == 1
     assert "1 of them gone" in program("status").stdout
     assert rows["elsewhere"]["indexed"] == 1
-    assert "Gone, and kept in the memory: 1 file\n" in own("sources").stdout
+    assert "Gone from disk, kept in the memory: 1 file\n" in own("sources").stdout
     assert own("search", "port").status == 0
 
 

@@ -40,7 +40,7 @@ def read_outcome(memory: Memory, id_: str) -> tuple[str, str]:
 
 
 def listed(memory: Memory, outcome: str = "unknown") -> list[str]:
-    return [sheet.asked for sheet in memory.unjudged(None, outcome)[0].sheets]
+    return [sheet.asked for sheet in memory.list_unjudged(None, outcome)[0].sheets]
 
 
 def test_a_judgement_appears_everywhere_with_its_quotation(memory: Memory, question: str) -> None:
@@ -65,10 +65,10 @@ def test_a_sheet_has_everything_that_a_judgement_needs(memory: Memory, history: 
         *REPORTED,
     )
     memory.index([history])
-    (sheets, left), warnings = memory.unjudged("garden", "unknown", limit=1)
+    (sheets, left), warnings = memory.list_unjudged("garden", "unknown", limit=1)
     assert (left, warnings) == (1, ())
     assert [(one.asked, one.answered, one.said_next) for one in sheets] == [(CONTINUED, "It has no such list.", "")]
-    (first,), left = memory.unjudged("garden", "failed")[0]
+    (first,), left = memory.list_unjudged("garden", "failed")[0]
     assert (first.results, left) == (("$ pytest -q\n1 failed in 0.2s",), 0)
     assert (first.said_next, first.source_line) == (REQUEST, 1)
 
@@ -76,7 +76,7 @@ def test_a_sheet_has_everything_that_a_judgement_needs(memory: Memory, history: 
 def test_a_sheet_shortens_the_middle_of_long_texts(memory: Memory, history: Path) -> None:
     long = f"It begins. {'and goes on ' * 400} It ends."
     memory.index([write_messages(history, ("user", REQUEST), ("assistant", long))])
-    ((sheet, *_), _), _ = memory.unjudged("garden")
+    ((sheet, *_), _), _ = memory.list_unjudged("garden")
     assert sheet.answered.startswith("It begins.")
     assert sheet.answered.endswith("It ends.")
     assert 900 < len(sheet.answered) <= 1003
@@ -86,7 +86,7 @@ def test_a_sheet_has_all_answers_and_the_last_results(memory: Memory, history: P
     runs = [("tool", f"$ pytest -q tests/{place}\n{place} failed in 0.2s") for place in range(1, 5)]
     reported = (("user", REQUEST), ("assistant", "I try each."), *runs, ("assistant", ANSWER))
     memory.index([write_messages(history, *reported)])
-    (sheet,) = [one for one in memory.unjudged("garden", "unknown,failed")[0].sheets if one.asked == REQUEST]
+    (sheet,) = [one for one in memory.list_unjudged("garden", "unknown,failed")[0].sheets if one.asked == REQUEST]
     assert sheet.answered == f"I try each.\n{ANSWER}"
     assert [text.split()[-4] for text in sheet.results] == ["2", "3", "4"]
 
@@ -140,7 +140,7 @@ def test_a_judged_episode_is_listed_again_only_after_withdrawal(memory: Memory, 
 
 def test_a_judgement_corrects_a_wrong_outcome(memory: Memory, history: Path) -> None:
     memory.index([write_messages(history, ("user", REQUEST), ("assistant", ANSWER), ("user", "Thanks, it works!"))])
-    (one,) = memory.unjudged("garden", "worked")[0].sheets
+    (one,) = memory.list_unjudged("garden", "worked")[0].sheets
     sheet, _ = memory.judge(one.id, "unknown")
     assert sheet is not None
     assert (sheet.outcome.verdict, sheet.outcome.shown_by, sheet.was) == ("unknown", "Thanks, it works!", "worked")
@@ -196,7 +196,7 @@ def test_words_that_show_it_stand_in_the_answer_or_in_what_was_said_next(
 )
 def test_a_later_message_invalidates_the_judgement(memory: Memory, history: Path, further: tuple[str, str]) -> None:
     memory.index([write_messages(history, *REPORTED[:2])])
-    ((first, *_), _), _ = memory.unjudged("garden")
+    ((first, *_), _), _ = memory.list_unjudged("garden")
     memory.judge(first.id, "worked", "orders by the second")
     assert read_outcome(memory, first.id) == ("worked", "judged")
     memory.index([write_messages(history, *REPORTED[:2], further)])
@@ -262,7 +262,7 @@ def test_the_prompt_after_a_stopped_one_is_another_episode(memory: Memory, histo
     reported = (("user", REQUEST), ("assistant", ANSWER), ("user", "Try it with partial indexes."), stopped, ("user", "No, it has to be composite."))  # fmt: skip
     memory.index([write_session(history, *reported)])
     id_ = memory.search(REQUEST, mode="keyword")[0].id
-    (sheet,) = [one for one in memory.unjudged(None, "unknown,failed,worked")[0].sheets if one.id == id_]
+    (sheet,) = [one for one in memory.list_unjudged(None, "unknown,failed,worked")[0].sheets if one.id == id_]
     assert sheet.said_next == "Try it with partial indexes."
 
 
@@ -287,19 +287,19 @@ def withdrawn(memory: Memory, question: str) -> outcomes.Judgement:
     memory.judge(question, "worked", "The page opens at once")
     (row,) = memory._database.run(f"SELECT {outcomes.JUDGEMENT_COLUMNS} FROM judgements j")  # noqa: SLF001 - as it is stored
     memory.unjudge(question)
-    return outcomes.of_row(row)
+    return outcomes.judgement_of_row(row)
 
 
 def write_down(memory: Memory, judgement: outcomes.Judgement) -> None:
     """As by a process that is killed before it derives anything."""
     with memory._database.transaction():  # noqa: SLF001 - the moment that is wanted
-        outcomes.put(memory._database, judgement)  # noqa: SLF001
+        outcomes.store_judgement(memory._database, judgement)  # noqa: SLF001
         outcomes.mark(memory._database, Due("garden", "c1", 0))  # noqa: SLF001
 
 
 def test_an_underived_judgement_is_shown(memory: Memory, question: str) -> None:
     write_down(memory, withdrawn(memory, question))
-    sheet = memory.laid_out(question)
+    sheet = memory.load_episode(question)
     assert sheet is not None
     assert (sheet.outcome.verdict, sheet.outcome.signal) == ("worked", "judged")
     assert read_outcome(memory, question) == ("worked", "judged")
@@ -326,7 +326,7 @@ def test_a_judgement_during_derivation_is_derived_later(
 def test_backups_and_repaired_databases_keep_judgements(memory: Memory, question: str, tmp_path: Path) -> None:
     memory.judge(question, "worked", "The page opens at once")
     memory.backup(tmp_path / "copy.db")
-    Memory.mend(tmp_path / "copy.db")
+    Memory.repair(tmp_path / "copy.db")
     with Memory.open(tmp_path / "copy.db") as mended:
         mended.reindex_outcomes()
         assert read_outcome(mended, question) == ("worked", "judged")
@@ -388,10 +388,10 @@ def test_the_command_lists_stores_and_withdraws(own: Program) -> None:
         (["1", "--undo", "--because", "The page"], "say how it ended, or --undo"),
         (["1", "worked", "--outcome", "failed"], "say how it ended, or --undo"),
         (["1", "fine"], "'fine' is not one of"),
-        (["t:1", "worked"], "is no id"),
+        (["t:1", "worked"], "is not an id"),
         (["--because", "The page"], "no episode is named"),
         (["--undo"], "no episode is named"),
-        (["--outcome", "fine"], "is no outcome"),
+        (["--outcome", "fine"], "is not an outcome"),
     ],
 )  # fmt: skip
 def test_a_refused_judgement_has_a_reason(own: Program, arguments: list[str], words: str) -> None:

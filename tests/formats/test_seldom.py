@@ -10,7 +10,7 @@ from golden import inputs, rows, turns
 from pastchats_memory.formats.agents.claude_code import CLAUDE_CODE, first_pass
 from pastchats_memory.formats.agents.codex import CODEX
 from pastchats_memory.formats.agents.cursor import CURSOR
-from pastchats_memory.formats.base import source
+from pastchats_memory.formats.base import json_scanner, source
 from pastchats_memory.formats.base.json_scanner import Scanner, Torn
 from pastchats_memory.formats.base.markdown import front_matter, in_details
 from pastchats_memory.formats.base.source import BadJson, NotText, SourceFile
@@ -152,7 +152,7 @@ def test_an_object_without_a_key_or_a_value_is_torn(text):
     "text", [b"[12345678]", b"12345678", b'"abcdefgh"', b'["abcdefgh", [1, [2, [3, [4, [5, [6]]]]]], 7]']
 )
 def test_a_value_may_stand_across_pieces(text, monkeypatch):
-    monkeypatch.setattr(source, "CHUNK", 3)
+    monkeypatch.setattr(json_scanner, "CHUNK", 3)
     assert json.loads(Scanner(io.BytesIO(text)).value()) == json.loads(text)
 
 

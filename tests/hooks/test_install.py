@@ -9,7 +9,7 @@ import pytest
 from program import Program
 
 from pastchats_memory.errors import MemoryFault
-from pastchats_memory.hooks.install import TARGETS, installing, settings_path, write
+from pastchats_memory.hooks.install import TARGETS, plan_install, settings_path, write
 
 SETTINGS = """{
     // what I like
@@ -224,7 +224,7 @@ def test_what_another_program_wrote_while_the_change_was_looked_at_is_not_overwr
     environment, file = {"HOME": str(tmp_path)}, tmp_path / ".claude" / "settings.json"
     file.parent.mkdir()
     file.write_text(SETTINGS, encoding="utf-8")
-    changes = installing("claude-code", None, tmp_path / "state", environment)
+    changes = plan_install("claude-code", None, tmp_path / "state", environment)
     file.write_text('{"model": "another"}', encoding="utf-8")
     with pytest.raises(MemoryFault, match="was changed just now"):
         write("claude-code", changes, tmp_path / "state", is_install=True)

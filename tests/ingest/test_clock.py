@@ -73,7 +73,7 @@ with Memory.open() as memory:
     turn().forget(since="2026-05-04T08:05", until="2026-05-04T08:10")
     turn().index(["history"], force=True)
     turn().store_turn("assistant", "They are watered.", "live", "e2", "garden", "2026-05-04T08:21:00Z")
-    print(turn().undo_forget().turns, [gone.turns for gone in turn().forgotten()])
+    print(turn().undo_forget().turns, [gone.turns for gone in turn().list_forgettings()])
     turn().index(["history"], force=True)
 """
 STEADY, BACK = [0] * 10, [0, -(10**9), 10**8, -(10**8), -(10**9), 10**8, 0, -(10**9), 10**8, -(10**8)]

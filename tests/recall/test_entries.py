@@ -151,4 +151,4 @@ def test_a_budget_without_room_does_not_claim_an_empty_result(program, tmp_path:
         index(memory, tmp_path / "said", (("user", UPLOAD), EDIT, TRIED))
     run = program("recall", "tulip photo upload refused 413", "--budget", "5")
     assert (run.status, run.stdout) == (1, "")
-    assert re.search(r"a budget of 5 tokens is too small for anything to be said; --budget \d+ would do", run.stderr)
+    assert re.search(r"a budget of 5 tokens is too small for any entry; --budget \d+ is enough", run.stderr)

@@ -16,7 +16,7 @@ from whole import assert_whole, state
 from pastchats_memory import Memory
 from pastchats_memory.errors import DatabaseCorrupt, StoreFault
 from pastchats_memory.store.database import open_database
-from pastchats_memory.store.recover import PAGE, ROOM_TIMES, TABLE_LEAF, records
+from pastchats_memory.store.sqlite_pages import PAGE, ROOM_TIMES, TABLE_LEAF, records
 from pastchats_memory.tasks.edit import Change
 from pastchats_memory.text.display import format_time
 
@@ -54,7 +54,7 @@ def contents(path: Path) -> dict[int, str]:
 def mended(path: Path) -> dict[int, str]:
     """What the turns say after mending; the new database is whole, and the damaged file is kept."""
     before = path.read_bytes()
-    told = Memory.mend(path)
+    told = Memory.repair(path)
     assert told.put_aside is not None
     assert told.put_aside.read_bytes() == before
     with open_database(path) as database:
@@ -117,7 +117,7 @@ def test_rows_of_small_tables_that_look_alike_are_told_apart(
     content = bytearray(path.read_bytes())
     damage(content)
     path.write_bytes(content)
-    Memory.mend(path)
+    Memory.repair(path)
     with open_database(path) as database:
         after = state(database)
         assert database.run("SELECT * FROM task_conversations") == [(task.id, "c1")]
@@ -193,9 +193,9 @@ def test_a_text_that_was_altered_is_told_and_mended_from_its_file(damaged: Path)
     content = damaged.read_bytes()
     assert content.count(b"flaky login") > 0
     damaged.write_bytes(content.replace(b"flaky login", b"faky  login"))
-    told = Memory.mend(damaged)
-    assert told.saved.altered > 0
-    assert "altered" in told.detail
+    repaired = Memory.repair(damaged)
+    assert repaired.recovered.altered > 0
+    assert "altered" in repaired.detail
     with Memory.open(damaged) as memory:
         memory.index([DEMO / "history"])
     assert sorted(contents(damaged).values()) == sorted(before.values())
@@ -216,7 +216,7 @@ def test_a_time_that_is_none_is_explained_and_mended_from_its_file(damaged: Path
     mended(damaged)
     with Memory.open(damaged) as memory:
         memory.index([DEMO / "history"])
-        assert [format_time(one.at, UTC) for one in memory.forgotten()] == ["1970-01-01"]
+        assert [format_time(one.at, UTC) for one in memory.list_forgettings()] == ["1970-01-01"]
     assert times(damaged) == before
 
 
@@ -235,7 +235,7 @@ def test_of_a_file_that_holds_nothing_of_ours_nothing_is_made(tmp_path: Path) ->
     path.write_bytes(b"no database at all\n" * 5000)
     path.chmod(0o600)
     with pytest.raises(DatabaseCorrupt, match="nothing can be saved"):
-        Memory.mend(path)
+        Memory.repair(path)
     assert [file.name for file in tmp_path.iterdir()] == ["memory.db"]
 
 
@@ -306,7 +306,7 @@ def test_a_disk_that_fails_while_it_is_mended_is_not_taken_for_damage(damaged: P
     disk = FailingOnce()
     try:
         with pytest.raises(StoreFault, match="reading or writing the database failed"):
-            Memory.mend(damaged)
+            Memory.repair(damaged)
     finally:
         disk.unregister()
     assert damaged.read_bytes() == content

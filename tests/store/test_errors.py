@@ -19,7 +19,8 @@ from pastchats_memory.errors import (
     MemoryFault,
     StoreFault,
 )
-from pastchats_memory.store.database import TABLE, Database, open_database, translate, translated
+from pastchats_memory.store.database import Database, open_database
+from pastchats_memory.store.errors import TRANSLATIONS, translate, translate_errors
 
 ENVIRONMENT = {
     "SQLITE_BUSY": DatabaseLocked,
@@ -76,13 +77,13 @@ def test_a_damaged_value_that_is_read_in_parts_is_explained_once(tmp_path: Path)
 
 def test_every_row_of_the_table_is_reached_by_a_result_code() -> None:
     raised = {type(apsw.exception_for(apsw.mapping_result_codes[code])) for code in ENVIRONMENT}
-    assert [row[0] for row in TABLE if row[0] not in raised] == []
+    assert [row[0] for row in TRANSLATIONS if row[0] not in raised] == []
 
 
 def test_what_is_no_fault_of_the_surroundings_passes_untouched(database: Database) -> None:
     with pytest.raises(apsw.SQLError):
         database.run("SELECT no_such_column FROM prompts")
-    with pytest.raises(ZeroDivisionError), translated("x"):
+    with pytest.raises(ZeroDivisionError), translate_errors("x"):
         _ = 1 / 0
 
 
@@ -192,7 +193,7 @@ def test_a_fault_that_only_damage_explains_does_not_hide_the_damage_that_is_foun
     connection.close()
 
 
-@translated("memory.db")
+@translate_errors("memory.db")
 def _asked_twice(connection: apsw.Connection) -> None:
     try:
         connection.execute("SELECT nothing FROM nowhere")

@@ -1,4 +1,4 @@
-"""What stands around a turn in its conversation, and by whom it was said."""
+"""Neighbours of a turn in its conversation, and their speakers."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from program import write_messages
 from pastchats_memory import Memory
 from pastchats_memory.model import Filters
 from pastchats_memory.store.database import open_database
-from pastchats_memory.store.tasks import around
+from pastchats_memory.store.turn_context import neighbours
 
 
-def test_of_the_turns_around_one_it_is_known_whether_they_are_of_its_role(tmp_path: Path) -> None:
+def test_neighbours_of_a_turn_tell_whether_they_have_its_role(tmp_path: Path) -> None:
     said = (("user", "Fire the kiln."), ("assistant", "It is hot."), ("user", "Open it."), ("user", "Now."))
     path = tmp_path / "memory.db"
     with Memory.open(path) as memory:
         memory.index([write_messages(tmp_path / "a.jsonl", *said)])
         first, second, third, _ = (int(memory.search(text, mode="keyword")[0].id) for _, text in said)
     with open_database(path) as database:
-        assert around(database, [first], 2, Filters()) == [(first, second, False), (first, third, True)]
+        assert neighbours(database, [first], 2, Filters()) == [(first, second, False), (first, third, True)]

@@ -1,0 +1,141 @@
+"""Test formats of other packages: one that works, installed as a user would, and broken ones."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+from program import NO_NETWORK, REPOSITORY, Program
+from waiting import HANG_S
+
+from pastchats_memory.formats.registry import BUILT_IN
+
+EXAMPLE = REPOSITORY / "tests" / "example_format"
+PAGE = REPOSITORY / "docs" / "adding-a-format.md"
+SESSION = """\
+{"scribe": 1, "who": "me", "text": "Why is the build red?", "at": "2026-05-04T08:00:07Z"}
+{"scribe": 1, "who": "bot", "text": "The lock file is out of date.", "at": "2026-05-04T08:00:19Z"}
+"""
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the example package offline and return the folder."""
+    folder = tmp_path_factory.mktemp("installed")
+    source = shutil.copytree(EXAMPLE, folder / "source")
+    target = folder / "target"
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--no-build-isolation"]
+    done = subprocess.run(
+        [*command, "--target", target, source],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=HANG_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return target
+
+
+def with_packages(program: Program, folder: Path) -> Program:
+    """Return the program with the packages of a folder on its path, started without any import."""
+    return program.with_variables(PYTHONPATH=os.pathsep.join([str(folder), str(NO_NETWORK)]))
+
+
+@pytest.fixture
+def extended(program: Program, installed: Path) -> Program:
+    sessions = program.home / ".scribe" / "sessions"
+    sessions.mkdir(parents=True)
+    (sessions / "build.jsonl").write_text(SESSION, encoding="utf-8")
+    return with_packages(program, installed)
+
+
+def test_the_page_shows_exactly_the_example_package() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    (module,) = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert module == (EXAMPLE / "scribe_memory.py").read_text(encoding="utf-8")
+    project = (EXAMPLE / "pyproject.toml").read_text(encoding="utf-8")
+    entries = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert entries
+    assert all(entry in project for entry in entries)
+    (session,) = re.findall(r"^```json\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert session == SESSION
+
+
+def test_formats_lists_an_installed_format_with_version_origin_and_files(extended: Program) -> None:
+    run = extended("formats", "--json")
+    assert (run.status, run.stderr) == (0, "")
+    schema = json.loads((REPOSITORY / "contracts" / "schemas" / "formats.json").read_text(encoding="utf-8"))
+    jsonschema.validate(run.json, schema)
+    (scribe,) = [row for row in run.results if row["origin"] != "built in"]
+    assert scribe == {
+        "name": "scribe",
+        "version": 1,
+        "origin": "scribe-memory 1.0",
+        "program": "Scribe",
+        "kinds": ["conversation"],
+        "files": [{"path": str(extended.home / ".scribe" / "sessions"), "exists": True}],
+    }
+    assert {row["name"] for row in run.results} == {"scribe", *BUILT_IN}
+    table = extended("formats").stdout
+    assert re.search(r"^scribe +1 +scribe-memory 1\.0 +\* ~/\.scribe/sessions$", table, re.MULTILINE)
+
+
+def test_the_program_alone_lists_the_built_in_formats_in_a_table(program: Program) -> None:
+    run = program("formats")
+    assert (run.status, run.stderr) == (0, "")
+    assert re.search(r"^claude-code +\d+ +built in +~/\.claude/projects$", run.stdout, re.MULTILINE)
+    assert "scribe" not in run.stdout
+
+
+def test_index_reads_files_of_an_installed_format(extended: Program) -> None:
+    run = extended("index", "--all", "--json")
+    assert (run.status, run.json["turns_added"]) == (0, 2)
+    assert [file["format"] for file in run.results] == ["scribe"]
+    (hit,) = extended("search", "--mode", "keyword", "lock file", "--json").results
+    assert (hit["role"], hit["source_line"], hit["timestamp"]) == ("assistant", 2, "2026-05-04T08:00:19.000Z")
+    assert hit["metadata"]["format"] == "scribe"
+
+
+def test_a_named_format_reads_files_that_it_does_not_detect(extended: Program) -> None:
+    old = extended.home / "old.jsonl"
+    old.write_text('{"who": "me", "text": "Which port does it use?"' + ', "at": null}\n', encoding="utf-8")
+    assert extended("index", old, "--json").status == 1
+    forced = extended("index", "--format", "scribe", old, "--json")
+    assert [(file["format"], file["added"]) for file in forced.results] == [("scribe", 1)]
+    (hit,) = extended("search", "port", "--mode", "keyword", "--json").results
+    assert (hit["content"], hit["conversation_id"]) == ("Which port does it use?", "old")
+
+
+BROKEN = {
+    "a missing module": "import no_such_module_of_anybody\n",
+    "a missing name": "",
+    "a field of another release": "from pastchats_memory.formats.base.format import Format\nSCRIBE = Format(nam='scribe')\n",
+    "a syntax error": "SCRIBE = (\n",
+    "another object": "SCRIBE = 'scribe'\n",
+    "a name that is taken": "from pastchats_memory.formats.agents.codex import CODEX as SCRIBE\n",
+}
+
+
+@pytest.fixture(params=BROKEN)
+def broken(request: pytest.FixtureRequest, program: Program, installed: Path, tmp_path: Path) -> Program:
+    packages = shutil.copytree(installed, tmp_path / "packages")
+    (packages / "scribe_memory.py").write_text(BROKEN[request.param], encoding="utf-8")
+    return with_packages(program, packages)
+
+
+def test_a_broken_format_is_an_explained_error_and_recall_works_without_it(broken: Program, demo: Program) -> None:
+    for arguments in (["formats"], ["index", "."]):
+        run = broken(*arguments)
+        assert (run.status, run.stdout) == (2, ""), arguments
+        assert "scribe-memory 1.0" in run.stderr
+        assert re.search("(?:Update or u|U)ninstall scribe-memory 1.0", run.stderr)
+        assert "Traceback" not in run.stderr
+    recalled = broken("recall", "build webhook retries", "--db", demo.database)
+    assert (recalled.status, recalled.stderr) == (0, "")

@@ -45,7 +45,7 @@ class Scanner:
         self._stream = stream
         self._buffer = b""
         self._at = 0
-        self._kept: int | None = None
+        self._mark: int | None = None
         self._line = 1
         self._counted = 0  # up to where the buffer's line ends are in `_line`
 
@@ -74,12 +74,12 @@ class Scanner:
     def value(self) -> bytes:
         """The next value as it stands in the text. Raises Torn, OSError."""
         self.peek()
-        self._kept = self._at
+        self._mark = self._at
         try:
             self._pass_value()
-            return self._buffer[self._kept : self._at]
+            return self._buffer[self._mark : self._at]
         finally:
-            self._kept = None
+            self._mark = None
 
     def skip(self) -> None:
         """Move behind the next value, whatever its size. Raises Torn, OSError."""
@@ -155,15 +155,15 @@ class Scanner:
 
     def _more(self) -> bool:
         """Read on; False at the end. What lies before the place, or before a value that is being kept, is let go."""
-        start = self._at if self._kept is None else self._kept
+        start = self._at if self._mark is None else self._mark
         self._line += self._buffer.count(b"\n", self._counted, start) if self._counted < start else 0
         # as much again as is kept, so that a long value is copied a few times and not once a chunk
         more = self._stream.read(max(CHUNK, len(self._buffer) - start))
         self._buffer = self._buffer[start:] + more
         self._at -= start
         self._counted = max(self._counted, start) - start
-        if self._kept is not None:
-            self._kept = 0
+        if self._mark is not None:
+            self._mark = 0
         return bool(more)
 
 

@@ -28,7 +28,7 @@ from pastchats_memory.model import Unreadable
 
 Shape = Literal["jsonl", "json", "markdown", "sqlite", "other"]
 
-_Told = TypeVar("_Told")
+_Value = TypeVar("_Value")
 
 SAMPLE_RECORDS = OUTLINE_ITEMS
 """By which a file is judged, of a document as of lines."""
@@ -107,11 +107,11 @@ class SourceFile:
     """JSONL that has only grown since this was yielded: `records` begins there. The reader takes its state up or raises
     CannotResume."""
 
-    def once(self, making: Callable[[SourceFile], _Told]) -> _Told:
+    def once(self, making: Callable[[SourceFile], _Value]) -> _Value:
         """What `making` makes of the file: made once, since recognising, reading and explaining ask for the same."""
         if making not in self._made:
             self._made[making] = making(self)
-        return cast("_Told", self._made[making])
+        return cast("_Value", self._made[making])
 
     @cached_property
     def _made(self) -> dict[Callable[[SourceFile], object], object]:
@@ -159,8 +159,8 @@ class SourceFile:
             raise NotText(f"an SQLite database that cannot be read: {fault}") from fault
 
     def from_database(
-        self, builder: Callable[[foreign_sqlite.Database], Iterator[_Told]]
-    ) -> Iterator[_Told | Unreadable]:
+        self, builder: Callable[[foreign_sqlite.Database], Iterator[_Value]]
+    ) -> Iterator[_Value | Unreadable]:
         """What `telling` makes of the database, up to where it is damaged. Raises OSError."""
         try:
             with foreign_sqlite.open_foreign(self.path) as database:
@@ -535,7 +535,7 @@ def day_by_day(fields: Json) -> list[object]:
     ]
     if len(days) < len(fields):
         return []
-    days.sort(key=lambda told: [int(told[0][iso] or told[0][dotted]) for iso, dotted in ((1, 6), (2, 5), (3, 4))])
+    days.sort(key=lambda day: [int(day[0][iso] or day[0][dotted]) for iso, dotted in ((1, 6), (2, 5), (3, 4))])
     return [item for _, value in days for item in value]
 
 

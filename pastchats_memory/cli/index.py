@@ -168,7 +168,10 @@ def _watch(
     others = DefaultFilter()
 
     def is_news(change: Change, path: str) -> bool:
-        """Return whether a change needs a run; before the first run every event does, so that the database is asked at once."""
+        """Return whether a change needs a run.
+
+        Before the first run every event does, so that the database is asked at once.
+        """
         return not begun or (others(change, path) and ours.isdisjoint(map(str, (Path(path), *Path(path).parents))))
 
     click.echo("Watching; Ctrl-C ends it.", err=True)

@@ -56,7 +56,10 @@ def install(target: str, only_print: bool, yes: bool, no: bool, db: str | None, 
 
 
 def apply_changes(verb: str, target: str, changes: list[Change], *, answer: bool | None, as_json: bool) -> int:
-    """Show the changes, make them if the answer is yes (None: ask at a terminal, else yes), and return the exit code."""
+    """Show the changes, make them if the answer is yes, and return the exit code.
+
+    The answer None asks at a terminal, and is yes elsewhere.
+    """
     if not as_json:
         click.echo("".join(change.diff for change in changes), nl=False)
     if answer is None:

@@ -55,7 +55,7 @@ def put_clocks_in() -> None:
     Database.run = lambda self, statement, values=(): clock(phase_of(statement), run)(self, statement, values)
     PackagedEmbedder.embed_query = clock("model", PackagedEmbedder.embed_query, main_only=False)
     BackgroundCall.result = clock("wait", BackgroundCall.result)
-    blocks.propose = clock("blocks", blocks.propose)
+    blocks.find_candidates = clock("blocks", blocks.find_candidates)
     Memory.open = clock("open", Memory.open)
     Memory.recall = clock("recall", Memory.recall)
     Memory.close = clock("close", Memory.close)

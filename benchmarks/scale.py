@@ -145,7 +145,7 @@ def database(turns: int) -> Path:
             said = texts.batch(start, min(BATCH, turns - start))
             write(opened, start, said, directions.batch(said, seed=start))
         vectors.pack_all(opened)  # as every index run ends
-        fulltext.gather(opened)
+        fulltext.merge_scattered(opened)
     unfinished.rename(path)
     return path
 
@@ -172,7 +172,9 @@ def measure(path: Path, rounds: int) -> None:
         near = {text: embedder.embed_query(text) for text in asked}
         nothing = np.empty(0, np.int64)
         proposed = {
-            text: blocks.propose(opened, vectors.unit(near[text]).astype(np.float32), 100, nothing, None).tolist()
+            text: blocks.find_candidates(
+                opened, vectors.unit(near[text]).astype(np.float32), 100, nothing, None
+            ).tolist()
             for text in asked
         }
 
@@ -189,7 +191,7 @@ def measure(path: Path, rounds: int) -> None:
             "search --mode semantic": lambda text: memory.search(text, mode="semantic"),
             "recall": memory.recall,
             "part: nearest": lambda text: vectors.nearest(opened, near[text], 100, Filters()),
-            "part: blocks": lambda text: blocks.propose(
+            "part: blocks": lambda text: blocks.find_candidates(
                 opened, vectors.unit(near[text]).astype(np.float32), 100, nothing, None
             ),
             "part: vec0 among the proposed": knn,

@@ -45,12 +45,12 @@ def main() -> None:
         with tasks_memory._database.transaction():  # noqa: SLF001 - a benchmark fills the store as `index` does
             writer = tasks_memory.open_writer(ready)
             for one in tasks:
-                writer.put(one)
+                writer.store(one)
             vectors.catch_up(tasks_memory._database)  # noqa: SLF001 - a batch in one transaction, which `TaskMemory` does not offer
         for row, raw, verdict in asked:
             if raw:
                 with tasks_memory._database.transaction():  # noqa: SLF001 - a batch in one transaction, which `TaskMemory` does not offer
-                    tasks_memory.open_writer(ready).put(
+                    tasks_memory.open_writer(ready).store(
                         Filed(Task("w", row["task"], scope="w", status_raw=raw), "w", "/w")
                     )
                     vectors.catch_up(tasks_memory._database)  # noqa: SLF001 - a batch in one transaction, which `TaskMemory` does not offer

@@ -18,3 +18,4 @@ Feature: A fault of the database file is explained
       | another program's database | another program's SQLite database  |
       | gone                       | there is no database yet           |
       | from a newer release       | schema version 900                 |
+      | from an older build        | unreleased older build             |

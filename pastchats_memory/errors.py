@@ -8,6 +8,7 @@
     └── StoreFault              the database file and its surroundings
         ├── DatabaseMissing     nothing has been indexed yet
         ├── DatabaseNewer       written by a newer release than this one
+        ├── DatabaseOlder       written by an unreleased older build
         ├── DatabaseCorrupt     not a database, or a damaged one
         ├── DatabaseReadOnly    the file or its folder is not writable
         ├── DatabaseExposed     others may replace the file
@@ -74,9 +75,15 @@ class DatabaseMissing(StoreFault):
 
 
 class DatabaseNewer(StoreFault):
-    """The database has migrations that this release does not know."""
+    """A newer release has written the database, with a schema that this one does not know."""
 
     kind = "database_newer"
+
+
+class DatabaseOlder(StoreFault):
+    """An unreleased older build has written the database, with a schema that is not supported."""
+
+    kind = "database_older"
 
 
 class DatabaseCorrupt(StoreFault):

@@ -134,8 +134,8 @@ class Filters(NamedTuple):
     """Outcomes of the turn's episode, as recall shows them; a resolved task has worked. Empty for all."""
     hidden: tuple[str, ...] = ()
     """Projects whose rows fail, because they are private and the caller is not in them."""
-    buried: bool = False
-    """Whether rows that were forgotten and are yet to be deleted are there: they do not pass."""
+    excludes_pending: bool = False
+    """Whether rows that are forgotten but not deleted yet do not pass; set only if there are any."""
 
     @property
     def of_tasks(self) -> bool:

@@ -137,7 +137,8 @@ def render_formats() -> str:
     for format_ in formats:
         paths = merge_editors(map(str, format_.locations(environment)))
         places = ", ".join(f"`{path}`" for path in paths)
-        module = inspect.getmodule(format_.read)
+        reader = getattr(format_.read, "__self__", None)  # of a method the base class may lie elsewhere
+        module = inspect.getmodule(format_.read if reader is None else type(reader))
         summary = summarize_docstring(module.__doc__ if module else None)
         rows.append(f"| `{format_.name}` | {format_.version} | {format_.program} | {summary} | {places} |")
     return "\n".join(

@@ -22,7 +22,6 @@ IN_THE_PACKAGE = {
     f"{PACKAGE}/py.typed",
     f"{PACKAGE}/hooks/skills/semantic-search/SKILL.md",
     f"{PACKAGE}/store/schema.sql",
-    f"{PACKAGE}/store/migrations/0001_first.sql",
     f"{PACKAGE}/embed/minilm/LICENSE",
     f"{PACKAGE}/embed/minilm/NOTICE",
     f"{PACKAGE}/embed/minilm/SHA256SUMS",

@@ -45,7 +45,6 @@ STATE = {
     "due": "SELECT source_project, conversation_id, from_index FROM outcomes_due",
     "folders": "SELECT folder, project, is_private FROM project_folders",
     "model": "SELECT key, value FROM embedding_meta WHERE key LIKE '%model%' OR key = 'embedding_dim'",
-    "without trigrams": "SELECT value FROM embedding_meta WHERE key = 'trigrams_from'",
     "next": "SELECT text_hash, vector_json FROM next_vectors",
 }
 """What must be the same after a run that was killed and repeated as after one that never was."""

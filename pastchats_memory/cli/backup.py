@@ -45,9 +45,6 @@ def backup(file: Path, force: bool, db: str | None, as_json: bool) -> int:
     return DONE
 
 
-# `restore`: a backup in the place of the memory.
-
-
 @click.command(
     "restore",
     epilog="""\b
@@ -67,6 +64,9 @@ def restore(file: Path, yes: bool, no: bool, db: str | None, as_json: bool) -> i
 
     FILE is checked first, and only read. The old memory stays until the new one is complete; a process that reads
     meanwhile sees one or the other. If there is a memory already you are asked; without a terminal, --yes agrees.
+    Everything that you forgot in the present memory stays forgotten.
+
+    FILE may be a backup, or a database of an unreleased older build: its turns and tasks are copied.
     """
     options.interrupt_in_order()
     path = load(db).database
@@ -85,6 +85,6 @@ def restore(file: Path, yes: bool, no: bool, db: str | None, as_json: bool) -> i
     else:
         click.echo(f"{one_line(str(path))}: {counted(restored.turns, 'turn')} and {counted(restored.tasks, 'task')}")
     if aside:
-        click.echo(f"What was there is damaged and lies in {aside} now.", err=True)
-        click.echo("What was forgotten in it is not known here: forget it again if the backup is older.", err=True)
+        click.echo(f"The memory that was there is damaged; it is in {aside} now.", err=True)
+        click.echo("Text that was forgotten in it since the backup is back: forget it again.", err=True)
     return DONE

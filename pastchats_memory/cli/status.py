@@ -54,7 +54,7 @@ def _text(status: Status) -> str:
             if status.indexed
             else "none yet",
         ),
-        *([("Derived", _derived(status))] if status.whole_words_only or status.unpacked else []),
+        *([("Derived", _derived(status))] if status.unpacked else []),
         ("Embedded", _embedded(status)),
         ("Secrets", REDACTED if status.is_redacted else REDACTED_BY_OTHERS),
         ("Last run", _run(status.last_run)),
@@ -63,9 +63,7 @@ def _text(status: Status) -> str:
 
 
 def _derived(status: Status) -> str:
-    left = {"row": (status.whole_words_only, "without parts of words"), "vector": (status.unpacked, "read as JSON")}
-    parts = [f"{counted(number, noun)} {state}" for noun, (number, state) in left.items() if number]
-    return f"{', '.join(parts)} until the next `pastchats-memory index`"
+    return f"{counted(status.unpacked, 'vector')} read as JSON until the next `pastchats-memory index`"
 
 
 def _embedded(status: Status) -> str:

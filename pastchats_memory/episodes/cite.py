@@ -18,7 +18,7 @@ from pastchats_memory.files.line_anchor import LineAnchor, digest, find_lines, f
 from pastchats_memory.files.stored_path import resolve_path
 from pastchats_memory.model import CITATION_STATES, Citation, Filters, Hit, Item, Place
 from pastchats_memory.store import citations
-from pastchats_memory.store.citations import Cited
+from pastchats_memory.store.citations import CitedPlace
 from pastchats_memory.store.database import Database
 
 HOLDS, MOVED, CHANGED, GONE, UNCHECKED = CITATION_STATES
@@ -40,7 +40,7 @@ _WORD = re.compile(r"[^\W_]+")
 class CheckedPlace(NamedTuple):
     """A place of a row, and the state of its citation."""
 
-    place: Cited
+    place: CitedPlace
     citation: Citation
 
 
@@ -167,7 +167,7 @@ class CitedFiles:
         self._max_bytes = max_bytes
         self._contents: dict[str, bytes | None] = {}
 
-    def find_best(self, places: Sequence[Cited], text: str) -> CheckedPlace | None:
+    def find_best(self, places: Sequence[CitedPlace], text: str) -> CheckedPlace | None:
         """Return the first place that holds, or the next best one.
 
         None for a row without places.
@@ -181,7 +181,7 @@ class CitedFiles:
                 break
         return best
 
-    def check(self, place: Cited, text: str) -> Citation:
+    def check(self, place: CitedPlace, text: str) -> Citation:
         """Return whether a text still stands at its place."""
         path = resolve_path(place.path)
         archive = archive_of(path)
@@ -211,7 +211,7 @@ def _rank(checked: CheckedPlace) -> int:
     return CITATION_STATES.index(checked.citation.state)
 
 
-def _search_lines(content: bytes | None, place: Cited, text: str) -> Citation:
+def _search_lines(content: bytes | None, place: CitedPlace, text: str) -> Citation:
     """Return the citation of lines that are not at their old place."""
     passage = unpack_anchor(place.passage)
     if content is None:
@@ -229,7 +229,7 @@ def _line_at(content: bytes, start: int) -> int:
     return content.count(b"\n", 0, start) + 1
 
 
-def _is_unchanged(file: Path, place: Cited, *, is_packed: bool) -> bool:
+def _is_unchanged(file: Path, place: CitedPlace, *, is_packed: bool) -> bool:
     """Return whether nobody wrote to a file since it was read. Raises OSError."""
     from pastchats_memory.formats.companions import state_of  # few citations need it
 

@@ -19,7 +19,7 @@ from pastchats_memory.model import Item
 from pastchats_memory.redact.rules_version import hash_rules
 from pastchats_memory.store import outcomes
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.outcomes import Changed, Due, Ending, Judgement, Quotation, Said
+from pastchats_memory.store.outcomes import Changed, Due, Ending, Judgement, Quotation, TurnRow
 
 if TYPE_CHECKING:
     from pastchats_memory.episodes.outcome import Evidence
@@ -147,7 +147,7 @@ def _derive_unlocked(database: Database) -> list[_Batch]:
         if signature is None:  # another process has derived it
             continue
         changes = outcomes.changes_of_tasks(database, due)
-        judged = outcomes.of_conversation(database, due.project, due.conversation_id)
+        judged = outcomes.conversation_judgements(database, due.project, due.conversation_id)
         endings = list(derive_endings(outcomes.rows_from(database, due, first), changes, judged))
         derived.append(_Batch(due, first, signature, endings))
         rows += sum(ending.last_index - ending.first_index + 1 for _, ending in endings)
@@ -157,7 +157,7 @@ def _derive_unlocked(database: Database) -> list[_Batch]:
 
 
 def derive_endings(
-    turns: Iterator[Said], changes: Sequence[Changed] = (), judged: Mapping[int, Judgement] = MappingProxyType({})
+    turns: Iterator[TurnRow], changes: Sequence[Changed] = (), judged: Mapping[int, Judgement] = MappingProxyType({})
 ) -> Iterator[tuple[int, Ending]]:
     """Yield the id of each request of a conversation with the ending of its episode.
 
@@ -185,8 +185,8 @@ def select_changes(changes: Sequence[Changed], start: str | None, end: str | Non
 
 
 def derive_ending(
-    episode: Sequence[Said | Item],
-    next_turns: Sequence[Said | Item],
+    episode: Sequence[TurnRow | Item],
+    next_turns: Sequence[TurnRow | Item],
     changes: Sequence[Changed] = (),
     judgement: Judgement | None = None,
 ) -> Ending:
@@ -218,7 +218,9 @@ def derive_ending(
     return Ending(*span, outcome.verdict, outcome.confidence, outcome.signal, evidence)
 
 
-def _locate_evidence(shown: Evidence, turns: Sequence[Said | Item], next_turns: Sequence[Said | Item]) -> Quotation:
+def _locate_evidence(
+    shown: Evidence, turns: Sequence[TurnRow | Item], next_turns: Sequence[TurnRow | Item]
+) -> Quotation:
     """Return the evidence with its turn.
 
     If the next message has several turns, choose the quoted one. A quotation across turns ends with its first turn.

@@ -19,7 +19,7 @@ from pastchats_memory.model import Filters, Item, Sheet, Unjudged
 from pastchats_memory.search.hits import cited_place
 from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.outcomes import Due, Ended, Ending, Judgement, Said
+from pastchats_memory.store.outcomes import Due, Ended, Ending, Judgement, TurnRow
 from pastchats_memory.text.excerpt import ELLIPSIS
 
 SHEET_WIDTH = 1000
@@ -84,10 +84,10 @@ def judge(database: Database, item: Item, verdict: str, because: str | None) -> 
         )
         basis = find_basis(episode, next_turns, turn)
         judgement = Judgement(find_request(episode).id, verdict, turn, start, length, basis)
-        outcomes.put(database, judgement)
+        outcomes.store_judgement(database, judgement)
         outcomes.mark(database, _due(item, episode))
         sheet = _make_sheet(database, _ended(item, episode, apply_judgement(judgement, episode, next_turns)))
-    return sheet._replace(was=before.said), catch_up(database)
+    return sheet._replace(was=before.outcome), catch_up(database)
 
 
 def withdraw_judgement(database: Database, item: Item) -> tuple[Sheet, tuple[str, ...]]:
@@ -101,7 +101,7 @@ def withdraw_judgement(database: Database, item: Item) -> tuple[Sheet, tuple[str
     """
     with database.transaction():
         episode, _ = _read_episode(database, item)
-        is_judged = outcomes.drop(database, find_request(episode).id)
+        is_judged = outcomes.delete_judgement(database, find_request(episode).id)
         outcomes.mark(database, _due(item, episode))
     warnings = catch_up(database)
     with database.snapshot():
@@ -115,24 +115,26 @@ def load_sheet(database: Database, item: Item) -> Sheet:
     return _make_sheet(database, _ended(item, episode, _current_ending(database, item, episode, next_turns)))
 
 
-def _current_ending(database: Database, item: Item, episode: Sequence[Said], next_turns: Sequence[Said]) -> Ending:
+def _current_ending(
+    database: Database, item: Item, episode: Sequence[TurnRow], next_turns: Sequence[TurnRow]
+) -> Ending:
     """Return the stored or derived ending of the item's episode."""
     if ending := outcomes.of_turn(database, item):
         return ending
-    judged = outcomes.of_conversation(database, item.project, str(item.conversation_id))
+    judged = outcomes.conversation_judgements(database, item.project, str(item.conversation_id))
     return derive_ending(episode, next_turns, judgement=judged.get(find_request(episode).id))
 
 
-def _due(item: Item, episode: Sequence[Said]) -> Due:
+def _due(item: Item, episode: Sequence[TurnRow]) -> Due:
     return Due(item.project, str(item.conversation_id), episode[0].turn_index)
 
 
-def _ended(item: Item, episode: Sequence[Said], ending: Ending) -> Ended:
+def _ended(item: Item, episode: Sequence[TurnRow], ending: Ending) -> Ended:
     request = find_request(episode)
     return Ended(request.id, request.content, (item.project, str(item.conversation_id)), request.timestamp, ending)
 
 
-def _read_episode(database: Database, item: Item) -> tuple[list[Said], list[Said]]:
+def _read_episode(database: Database, item: Item) -> tuple[list[TurnRow], list[TurnRow]]:
     """Return the rows of the item's episode, and the user's next message."""
     if item.conversation_id is None:
         raise UsageFault(f"{item.id} belongs to no conversation", "Only an episode of a conversation has an outcome.")
@@ -145,7 +147,7 @@ def _read_episode(database: Database, item: Item) -> tuple[list[Said], list[Said
     raise UsageFault(f"{item.id} is gone", "It was forgotten meanwhile.")
 
 
-def _place_quotation(because: str, turns: Sequence[Said], item: Item) -> tuple[int, int, int]:
+def _place_quotation(because: str, turns: Sequence[TurnRow], item: Item) -> tuple[int, int, int]:
     """Return the last turn with the words, and their position and length."""
     words = because.strip().strip(ELLIPSIS).strip()
     if not words:
@@ -166,8 +168,8 @@ def _place_quotation(because: str, turns: Sequence[Said], item: Item) -> tuple[i
 
 
 def _make_sheet(database: Database, one: Ended) -> Sheet:
-    (item,) = cite_items(database, turns.items(database, [one.asked]))
-    rows = turns.of_episode(database, item, one.ending, NEIGHBOURS)
+    (item,) = cite_items(database, turns.items(database, [one.question_id]))
+    rows = turns.episode_turns(database, item, one.ending, NEIGHBOURS)
     answers = [turn.content for turn in rows if turn.role == "assistant"]
     results = [turn.content for turn in rows if turn.role == "tool"]
     where = cited_place(item)
@@ -188,7 +190,7 @@ def _make_sheet(database: Database, one: Ended) -> Sheet:
     )
 
 
-def _read_next_message(database: Database, one: Ended) -> list[Said]:
+def _read_next_message(database: Database, one: Ended) -> list[TurnRow]:
     """Return the user turns at the start of the next episode."""
     first = one.ending.last_index + 1
     rows = outcomes.rows_from(database, Due(*one.conversation, first), first)

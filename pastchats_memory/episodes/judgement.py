@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 from pastchats_memory.episodes import leading_user_turns
 from pastchats_memory.model import Item
-from pastchats_memory.store.outcomes import Ending, Judgement, Quotation, Said
+from pastchats_memory.store.outcomes import Ending, Judgement, Quotation, TurnRow
 
 SIGNAL = "judged"
 """Stored in the place of a rule's name."""
 CONFIDENCE = 1.0
 """A reader's judgement is always shown. `benchmarks/outcome/judging.py` counts how often readers are right."""
-Turns = Sequence[Said | Item]
+Turns = Sequence[TurnRow | Item]
 
 
 def find_basis(episode: Turns, next_turns: Turns, shown_in: int | None) -> frozenset[int]:

@@ -46,7 +46,7 @@ def find_lessons(database: Database, project: str | None, hidden: Sequence[str],
     Raises:
         StoreFault: the database cannot be read.
     """
-    episodes = outcomes.told_of(database, project, hidden, MAX_EPISODES)
+    episodes = outcomes.latest_known(database, project, hidden, MAX_EPISODES)
     solved = [found for group in _group(database, episodes) if (found := _find_solution(group))]
     solved.sort(key=lambda found: len(found[0]), reverse=True)  # stable: the newest first
     return [_make_lesson(database, failed, solution) for failed, solution in solved[:limit]]
@@ -57,11 +57,11 @@ def _find_solution(group: Sequence[Ended]) -> tuple[list[Ended], Ended] | None:
 
     None without repeated failures or a success.
     """
-    failed = [one for one in group if one.ending.said in ("failed", "mixed") and one.ending.is_answered]
+    failed = [one for one in group if one.ending.outcome in ("failed", "mixed") and one.ending.is_answered]
     if len(failed) < MIN_FAILURES:
         return None
     after = group[group.index(failed[-1]) + 1 :]
-    return next(((failed, one) for one in after if one.ending.said == "worked"), None)
+    return next(((failed, one) for one in after if one.ending.outcome == "worked"), None)
 
 
 def _group(database: Database, episodes: Sequence[Ended]) -> list[list[Ended]]:
@@ -105,9 +105,9 @@ def _pair_similar(database: Database, episodes: Sequence[Ended]) -> list[tuple[i
 
     Both are of one project, with known times.
     """
-    places = {one.asked: place for place, one in enumerate(episodes) if one.timestamp is not None}
+    places = {one.question_id: place for place, one in enumerate(episodes) if one.timestamp is not None}
     ids, rows = vectors.matrix(database, list(places))
-    failed = [row for row, id_ in enumerate(ids) if episodes[places[id_]].ending.said in ("failed", "mixed")]
+    failed = [row for row, id_ in enumerate(ids) if episodes[places[id_]].ending.outcome in ("failed", "mixed")]
     if not failed:
         return []
     near = np.argwhere(rows[failed] @ rows.T >= MIN_COSINE).tolist()
@@ -126,7 +126,7 @@ def _pair_by_error(database: Database, episodes: Sequence[Ended]) -> list[tuple[
     Both are of one project, with known times.
     """
     dated = [place for place, one in enumerate(episodes) if one.timestamp is not None]
-    failed = [place for place in dated if episodes[place].ending.said in ("failed", "mixed")]
+    failed = [place for place in dated if episodes[place].ending.outcome in ("failed", "mixed")]
     errors = _load_errors(database, episodes, failed)
     projects = {episodes[place].conversation[0] for place, found in errors.items() if found}
     rest = [place for place in dated if place not in errors and episodes[place].conversation[0] in projects]
@@ -140,14 +140,14 @@ def _pair_by_error(database: Database, episodes: Sequence[Ended]) -> list[tuple[
     return [
         (one, other)
         for one, other in sorted(pairs)
-        if not episodes[one].ending.said == episodes[other].ending.said == "worked"
+        if not episodes[one].ending.outcome == episodes[other].ending.outcome == "worked"
         and is_shared_error(episodes[one].text, episodes[other].text, errors[one] & errors[other])
     ]
 
 
 def _load_errors(database: Database, episodes: Sequence[Ended], places: Sequence[int]) -> dict[int, frozenset[str]]:
     """Return the errors in the episode at each place."""
-    by_request = {episodes[place].asked: place for place in places}
+    by_request = {episodes[place].question_id: place for place in places}
     items = turns.items(database, list(by_request))
     return {by_request[item.id]: load_errors(database, item, episodes[by_request[item.id]].ending) for item in items}
 
@@ -158,8 +158,8 @@ def _make_lesson(database: Database, failed: Sequence[Ended], solution: Ended) -
     Attempts with equal requests appear once, with their last outcome.
     """
     shown = [*failed[-MAX_ATTEMPTS:], solution]
-    items = {item.id: item for item in turns.items(database, [one.asked for one in shown])}
-    described = [describe_attempt(database, items[one.asked], one.ending) for one in shown]
+    items = {item.id: item for item in turns.items(database, [one.question_id for one in shown])}
+    described = [describe_attempt(database, items[one.question_id], one.ending) for one in shown]
     cited = cite_attempts(database, described)
     *attempts, last = (cited[one.id] for one in described)
     return Lesson(

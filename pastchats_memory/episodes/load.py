@@ -32,14 +32,16 @@ def load_episode(database: Database, item: Item) -> tuple[list[Item], Ending]:
         return [item], _unknown_ending(item, item)
     ending = outcomes.of_turn(database, item)
     if ending is not None:
-        return turns.of_episode(database, item, ending, NEIGHBOURS), ending
+        return turns.episode_turns(database, item, ending, NEIGHBOURS), ending
     around = turns.conversation_around(database, item, NEIGHBOURS)
     parts = list(split_episodes(around))
     place = next(place for place, part in enumerate(parts) if any(turn.id == item.id for turn in part))
     episode = parts[place]
     if episode[-1] is around[-1] and around[-1].turn_index == item.turn_index + NEIGHBOURS:
         return episode, _unknown_ending(episode[0], episode[-1])
-    judged = outcomes.of_conversation(database, item.project, item.conversation_id).get(find_request(episode).id)
+    judged = outcomes.conversation_judgements(database, item.project, item.conversation_id).get(
+        find_request(episode).id
+    )
     return episode, _derive_ending(episode, parts[place + 1] if place + 1 < len(parts) else [], judged)
 
 
@@ -56,12 +58,12 @@ def present_outcome(database: Database, ending: Ending) -> Outcome:
     Raises:
         StoreFault: the database cannot be read.
     """
-    is_known = ending.said != "unknown"
+    is_known = ending.outcome != "unknown"
     quotations = [shown for shown in ending.evidence if is_known or shown.turn_index > ending.last_index]
     quoted = turns.items(database, [shown.id for shown in quotations])
     items = {item.id: item for item in cite_items(database, quoted)}
     evidence = tuple(_cite_quotation(items[shown.id], shown.text) for shown in quotations if shown.id in items)
-    return Outcome(ending.said, evidence, ending.signal if is_known or ending.signal == SIGNAL else "")
+    return Outcome(ending.outcome, evidence, ending.signal if is_known or ending.signal == SIGNAL else "")
 
 
 def _cite_quotation(item: Item, quotation: str) -> Evidence:

@@ -64,7 +64,7 @@ def find_thread(database: Database, episode: Sequence[Item], ending: Ending, oth
     attempts = [*_find_in_conversation(database, episode, ending), *_find_elsewhere(database, episode, others)]
     before = [one for is_earlier, one in attempts if is_earlier and one.answered and one.outcome in ("failed", "mixed")]
     later = [one for is_earlier, one in attempts if not is_earlier and one.answered]
-    is_open = ending.said in ("failed", "mixed")
+    is_open = ending.outcome in ("failed", "mixed")
     return Thread(
         before=tuple(before[-MAX_FAILURES:]),
         after=next((one for one in later if is_open and one.outcome == "worked"), None),
@@ -79,7 +79,7 @@ def is_failed_by_next(ending: Ending) -> bool:
     The user's next message says so, or the episode was stopped before any answer.
     """
     is_shown_by_next = any(shown.turn_index > ending.last_index for shown in ending.evidence)
-    return ending.said in ("failed", "mixed") and (is_shown_by_next or not ending.is_answered)
+    return ending.outcome in ("failed", "mixed") and (is_shown_by_next or not ending.is_answered)
 
 
 def _is_continued(ending: Ending) -> bool:
@@ -87,7 +87,7 @@ def _is_continued(ending: Ending) -> bool:
 
     Users who stop an agent mostly say how to continue.
     """
-    return is_failed_by_next(ending) or (ending.said == "failed" and ending.signal == BROKE_OFF)
+    return is_failed_by_next(ending) or (ending.outcome == "failed" and ending.signal == BROKE_OFF)
 
 
 def _find_in_conversation(database: Database, episode: Sequence[Item], ending: Ending) -> list[tuple[bool, Attempt]]:
@@ -147,7 +147,7 @@ def _find_elsewhere(database: Database, episode: Sequence[Item], others: Sequenc
 
 def load_errors(database: Database, item: Item, ending: Ending) -> frozenset[str]:
     """Return the errors in the item's episode. Raises StoreFault."""
-    return extract_errors(turns.of_episode(database, item, ending, NEIGHBOURS))
+    return extract_errors(turns.episode_turns(database, item, ending, NEIGHBOURS))
 
 
 def find_superseding(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> Attempt | None:
@@ -177,13 +177,13 @@ def find_superseding(database: Database, episode: Sequence[Item], others: Sequen
             continue
         if found := turns.items(database, [int(hit.id)]):
             ending = outcomes.of_turn(database, found[0])
-            if ending is not None and ending.said != "failed":
+            if ending is not None and ending.outcome != "failed":
                 return describe_attempt(database, found[0], ending)
     return None
 
 
 def _load_attempt(database: Database, one: Ended) -> Attempt:
-    (item,) = turns.items(database, [one.asked])
+    (item,) = turns.items(database, [one.question_id])
     return describe_attempt(database, item, one.ending)
 
 
@@ -193,19 +193,19 @@ def describe_attempt(database: Database, item: Item, ending: Ending) -> Attempt:
     Raises StoreFault.
     """
     where = cited_place(item)
-    rows = turns.of_episode(database, item, ending, LAST_TURNS)
+    rows = turns.episode_turns(database, item, ending, LAST_TURNS)
     answers = [turn.content for turn in rows if turn.role == "assistant"]
     answer = " ".join(key_sentences(answers[-1], {}, REQUEST_WIDTH).split()) if answers else ""
     return Attempt(
         str(item.id),
         _one_line(find_instruction(item.content)),
         answer,
-        ending.said,
+        ending.outcome,
         ending.shown_by,
         item.timestamp,
         where.path,
         where.line or None,
-        signal="" if ending.said == "unknown" else ending.signal,
+        signal="" if ending.outcome == "unknown" else ending.signal,
     )
 
 

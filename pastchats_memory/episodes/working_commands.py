@@ -112,7 +112,7 @@ def working_commands(
             continue
         episode, ending = load_episode(database, item)
         seen.update(turn.id for turn in episode)
-        if ending.said != "worked":
+        if ending.outcome != "worked":
             continue
         is_relevant = any(turn.id in relevant for turn in episode) and find_superseding(database, episode, hits) is None
         episodes += 1

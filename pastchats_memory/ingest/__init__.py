@@ -38,7 +38,7 @@ from pastchats_memory.ingest.report import (
 )
 from pastchats_memory.ingest.turn_rows import read_rows
 from pastchats_memory.ingest.writer import Writer
-from pastchats_memory.store import deletion, fulltext, sources, trigrams, turns, vectors
+from pastchats_memory.store import fulltext, scrub, sources, turns, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sources import SourceState
 
@@ -81,11 +81,11 @@ def index(
         todo, archives = _plan(database, files, options, report)
         expected = estimate(embedder, todo, lambda plan: _sample_texts(database, plan, options))
         announce(replace(expected, other_runs=other_runs(database)))
-        with database.unmapped(), database.patient():
+        with database.without_mapping(), database.with_long_timeout():
             _index_files(database, writer, todo, options, report, progress)
-            for bring_up_to_date in (vectors.pack_all, trigrams.catch_up, fulltext.gather, write_anchors, derive):
+            for bring_up_to_date in (vectors.pack_all, fulltext.merge_scattered, write_anchors, derive):
                 bring_up_to_date(database)
-        deletion.finish_scrub(database, wait_ms=0)
+        scrub.finish_scrub(database, wait_ms=0)
         with database.transaction():
             for archive in archives:
                 recipe = recipe_of_skipped(archive, options)
@@ -132,7 +132,7 @@ def _sample_texts(database: Database, plan: Plan, options: IndexOptions) -> Iter
         return
     if format_ is not None:
         rows = list(read_rows(database, source, format_, OpenFile(plan, format_.name), options))
-        forgotten = turns.forgotten(database, rows)
+        forgotten = turns.find_forgotten(database, rows)
         yield from (row.turn.content for row in rows if row.content_hash not in forgotten)
 
 

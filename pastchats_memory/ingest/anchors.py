@@ -36,15 +36,15 @@ def write_anchors(database: Database) -> None:
     Raises:
         StoreFault: the database cannot be written.
     """
-    for source in citations.unplaced_sources(database):
-        rows = citations.unplaced(database, source)
+    for source in citations.sources_without_passage(database):
+        rows = citations.rows_without_passage(database, source)
         try:
             found = list(_find_in_file(database, source, rows))
         except OSError:  # it went away, or cannot be unpacked: the next run tries again
             continue
         if found:
             with database.transaction():
-                citations.place(database, source, found)
+                citations.store_passages(database, source, found)
 
 
 def _find_in_file(database: Database, source: Source, rows: Sequence[Row]) -> Iterator[tuple[Row, bytes]]:
@@ -67,7 +67,7 @@ def _find_in_file(database: Database, source: Source, rows: Sequence[Row]) -> It
 
 def _find_start(database: Database, source: Source, line: int, stream: BinaryIO) -> tuple[int, int]:
     """Return the offset and number of an unchanged line at or above the wanted one."""
-    before = citations.placed_before(database, source, line)
+    before = citations.passage_before(database, source, line)
     anchor = unpack_anchor(before.place.passage) if before else None
     if before is None or anchor is None:
         return 0, 1

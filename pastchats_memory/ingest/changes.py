@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 
+from pastchats_memory.formats.base.format import TRANSCRIPT
 from pastchats_memory.formats.registry import all_formats, formats_of_kind
 from pastchats_memory.ingest.discover import Candidate
 from pastchats_memory.ingest.identity import RECIPE
@@ -23,6 +24,8 @@ ENDS = 4096
 
 VERSIONS = {known.name: known.version for known in all_formats()}
 """Version of each format, in the order in which formats are asked."""
+COPIES = {known.name: known.fidelity for known in all_formats() if known.fidelity < TRANSCRIPT}
+"""Fidelity of each format that repeats transcripts without their ids, by name."""
 HASHED_FORMATS = frozenset(known.name for known in all_formats() if not known.keeps_mtime)
 NOTE_FORMATS = frozenset(known.name for known in formats_of_kind("notes"))
 

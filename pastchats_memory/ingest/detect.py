@@ -93,7 +93,9 @@ def resume(database: Database, plan: Plan, options: IndexOptions) -> SourceFile 
     if (state.project, state.read_as) != (plan.project, plan.read_as.to_json()):
         return None
     resume = (
-        sources.resume_of(database, plan.candidate.name) if state.recipe == recipe_of(state.format, options) else None
+        sources.reading_state(database, plan.candidate.name)
+        if state.recipe == recipe_of(state.format, options)
+        else None
     )
     if resume is None or plan.candidate.size <= state.size or not has_same_bytes(state, plan.candidate):
         return None

@@ -66,4 +66,4 @@ def other_runs(database: Database) -> tuple[int, ...]:
 
     Raises StoreFault.
     """
-    return tuple(pid for pid in sources.runs_under_way(database) if pid != os.getpid() and is_alive(pid))
+    return tuple(pid for pid in sources.running_processes(database) if pid != os.getpid() and is_alive(pid))

@@ -90,23 +90,23 @@ def store_turn(
     known_by = turn.native_id if turn.native_id and is_unique(turn.native_id) else event
     hashes = Identities(path).of(turn._replace(native_id=known_by))
     prompt = build_row(turn._replace(native_id=turn.native_id or event), path, project, 0, LIVE, hashes)
-    _refuse_forgotten(corpus.forgotten(database, [prompt]))
-    encoded = corpus.vectors_of(database, [prompt.text_hash], embedder.name)
+    _refuse_forgotten(corpus.find_forgotten(database, [prompt]))
+    encoded = corpus.known_vectors(database, [prompt.text_hash], embedder.name)
     if not encoded:
         (vector,) = embedder.embed([prompt.turn.content])
         encoded = {prompt.text_hash: vectors.encode(vector)}
     with database.transaction():
         sources.claim_model(database, embedder.name, embedder.version, embedder.dim)
         redactions.claim_rules(database, rules_version())
-        known = live_events.stored_as(database, event)
+        known = live_events.find_event(database, event)
         if known is not None:
             return StoredTurn(str(known), is_new=False)
         source_id = sources.begin_source(database, path, time.time_ns())
-        index = live_events.next_index(database, turn.conversation_id, project, path)
+        index = live_events.next_turn_index(database, turn.conversation_id, project, path)
         placed = prompt._replace(turn_index=index)
-        written = corpus.put(database, [placed], encoded, embedder.name, source_id)
+        written = corpus.store(database, [placed], encoded, embedder.name, source_id)
         _refuse_forgotten(written.forgotten)
-        live_events.remember(database, event, written.ids[0])
+        live_events.store_event(database, event, written.ids[0])
         vectors.catch_up(database)
     return StoredTurn(str(written.ids[0]), is_new=bool(written.added))
 

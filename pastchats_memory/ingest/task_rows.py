@@ -20,7 +20,7 @@ from pastchats_memory.store.tasks import (
     Embed,
     Filed,
     TaskWriter,
-    encoded,
+    encode_texts,
     identity_of,
     supersede_tasks,
     texts_to_come,
@@ -81,12 +81,12 @@ def find_fault(task: Task) -> str | None:
 
     None for a valid task or one of another source.
     """
-    return None if task.exported is None else interchange.fault_of(task.exported)
+    return None if task.exported is None else interchange.find_fault(task.exported)
 
 
 def _prepare_exported(task: Task, exported: Metadata) -> Filed:
     body = dict(redact_json(exported))
-    filed = interchange.task_of(body)
+    filed = interchange.parse_task(body)
     return replace(filed, task=filed.task._replace(cwd=task.cwd, exported=body))
 
 
@@ -129,7 +129,7 @@ def encode_tasks(database: Database, embedder: Embedder, files: Iterable[Sequenc
     tombstones = Tombstones(database)
     remaining = (without_forgotten(database, tombstones, one) for waiting in files for one in waiting)
     texts = texts_to_come(one.task for one in remaining if one is not None)
-    return encoded(database, texts, embedder.name, _encoder(embedder))
+    return encode_texts(database, texts, embedder.name, _encoder(embedder))
 
 
 def store_tasks(
@@ -146,7 +146,7 @@ def store_tasks(
     format_, name = file
     writer = TaskWriter(database, embedder.name, _encoder(embedder), ready_by_hash)
     whole = [one if one.project else _add_project(database, one) for one in waiting]
-    sources.remember(database, _folders_of(whole, name))
+    sources.remember_folders(database, _folders_of(whole, name))
     sources.keep_private(
         database, {one.project for one in whole if one.task.exported and one.task.exported.get("is_private")}
     )
@@ -160,9 +160,9 @@ def store_tasks(
 
 def _put(database: Database, writer: TaskWriter, one: Filed) -> tuple[int, str]:
     if one.task.exported is None:
-        return writer.put(one)
+        return writer.store(one)
     known = interchange.newer_than(database, one.task.exported)
-    return interchange.put_exported(database, writer, one.task.exported) if known is None else (known, "unchanged")
+    return interchange.store_exported(database, writer, one.task.exported) if known is None else (known, "unchanged")
 
 
 def _folders_of(waiting: Iterable[Filed], name: str) -> dict[str, str]:

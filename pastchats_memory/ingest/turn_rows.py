@@ -72,10 +72,10 @@ def _identify(
     """
     name = file.plan.candidate.name
     identities = Identities(utf8(source.path.name), copies=format_.is_specific)
-    if source.resumed is not None and (resume := sources.resume_of(database, name)) is not None:
+    if source.resumed is not None and (resume := sources.reading_state(database, name)) is not None:
         file.is_resumed = True
         file.places.update(dict(json.loads(resume)["places"]))
-        identities.stands_before = lambda content_hash, line: sources.earlier_in(database, name, content_hash, line)
+        identities.stands_before = lambda content_hash, line: sources.occurs_before(database, name, content_hash, line)
     for turn in read_turns(source, format_, file, options):
         project = file.plan.project or project_of(turn, source.path)
         if not is_wanted(turn, project, options):

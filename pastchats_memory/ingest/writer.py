@@ -11,7 +11,7 @@ import orjson
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.formats.registry import formats_of_kind
-from pastchats_memory.ingest.changes import Plan, fingerprint, recipe_of
+from pastchats_memory.ingest.changes import COPIES, Plan, fingerprint, recipe_of
 from pastchats_memory.ingest.open_file import OpenFile
 from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.ingest.report import FileReport, IndexReport
@@ -118,7 +118,7 @@ class Writer:
         """
         self._encode(self._find_unembedded(waiting, encoded), encoded)
         ready = encode_tasks(self._database, self._embedder, (file.task_rows for file in self._files))
-        with sources.vectors_of(self._database, self._embedder.name, self._embedder.version):
+        with sources.vector_transaction(self._database, self._embedder.name, self._embedder.version):
             if self._find_unembedded(waiting, encoded):
                 return False
             redactions.claim_rules(self._database, rules_version())
@@ -135,18 +135,18 @@ class Writer:
 
         Rows that are stored unchanged, or were forgotten, need none.
         """
-        same = corpus.unchanged(self._database, prompts)
+        same = corpus.are_unchanged(self._database, prompts)
         lacking = [
             prompt
             for prompt, unchanged in zip(prompts, same, strict=True)
             if not unchanged and prompt.text_hash not in encoded
         ]
-        gone = corpus.forgotten(self._database, lacking)
+        gone = corpus.find_forgotten(self._database, lacking)
         return [prompt for prompt in lacking if prompt.content_hash not in gone]
 
     def _encode(self, prompts: Sequence[Prompt], encoded: dict[bytes, str]) -> None:
         """Add the JSON vectors of these rows, by text_hash."""
-        encoded |= corpus.vectors_of(self._database, (prompt.text_hash for prompt in prompts), self._embedder.name)
+        encoded |= corpus.known_vectors(self._database, (prompt.text_hash for prompt in prompts), self._embedder.name)
         missing = {prompt.text_hash: prompt.turn.content for prompt in prompts if prompt.text_hash not in encoded}
         fresh = zip(missing, self._embedder.embed(missing.values()), strict=True)
         encoded |= {hash_: vectors.encode(vector) for hash_, vector in fresh}
@@ -156,7 +156,9 @@ class Writer:
         candidate = file.plan.candidate
         source_id = sources.begin_source(self._database, candidate.name, candidate.mtime_ns)
         if file.waiting:
-            written = corpus.put(self._database, tuple(file.waiting.values()), encoded, self._embedder.name, source_id)
+            written = corpus.store(
+                self._database, tuple(file.waiting.values()), encoded, self._embedder.name, source_id, COPIES
+            )
             file.added += written.added
             file.updated += written.updated
             file.forgotten += written.forgotten

@@ -10,9 +10,9 @@ import numpy as np
 
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import ATTACHMENT, COMMENT, TASK, Filters, number_of
-from pastchats_memory.store import deletion, fulltext, tasks, tombstones
+from pastchats_memory.store import deletion, fulltext, scrub, tasks, tombstones
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.deletion import Choice, Reach, Shown
+from pastchats_memory.store.deletion import Choice, ChosenRows, PreviewRow
 from pastchats_memory.store.tombstones import Forgetting
 from pastchats_memory.text.words import words
 
@@ -88,7 +88,7 @@ class ForgetResult:
     """Further rows of hidden projects; they stay."""
     missing: tuple[str, ...] = ()
     """Preview only: ids that name nothing."""
-    rows: tuple[Shown, ...] = ()
+    rows: tuple[PreviewRow, ...] = ()
     """Preview only: the first MAX_PREVIEW_ROWS rows, the latest first."""
     forgetting: Forgetting | None = None
     """Record of the run; None for a preview."""
@@ -118,8 +118,8 @@ def preview_forget(database: Database, selector: Selector, hidden: Collection[st
         StoreFault: the database cannot be read.
     """
     with database.snapshot():
-        reach = deletion.reach_of(database, _build_choice(database, selector))
-        rows = deletion.shown(database, reach, MAX_PREVIEW_ROWS)
+        reach = deletion.choose_rows(database, _build_choice(database, selector))
+        rows = deletion.preview_rows(database, reach, MAX_PREVIEW_ROWS)
         result = _count_rows(reach, _count_private(database, selector, reach))
         return replace(
             result,
@@ -130,21 +130,21 @@ def preview_forget(database: Database, selector: Selector, hidden: Collection[st
 
 def _names_row(database: Database, id_: str) -> bool:
     """Return whether an id names any row, even of a hidden project."""
-    return bool(deletion.reach_of(database, _build_choice(database, Selector((id_,)))))
+    return bool(deletion.choose_rows(database, _build_choice(database, Selector((id_,)))))
 
 
-def _count_rows(reach: Reach, private: int) -> ForgetResult:
+def _count_rows(reach: ChosenRows, private: int) -> ForgetResult:
     return ForgetResult(
         len(reach.turns), len(reach.tasks), len(reach.comments), len(reach.attachments), private=private
     )
 
 
-def _count_private(database: Database, selector: Selector, reach: Reach) -> int:
+def _count_private(database: Database, selector: Selector, reach: ChosenRows) -> int:
     """Return how many more rows the selector would choose if no project were hidden."""
     if not selector.filters.hidden:
         return 0
     unrestricted = replace(selector, filters=selector.filters._replace(hidden=()))
-    all_rows = deletion.reach_of(database, _build_choice(database, unrestricted))
+    all_rows = deletion.choose_rows(database, _build_choice(database, unrestricted))
     return sum(all_rows.counts().values()) - sum(reach.counts().values())
 
 
@@ -163,10 +163,10 @@ def forget(database: Database, selector: Selector) -> ForgetResult:
     """
     with database.transaction():
         choice = _build_choice(database, selector)
-        private = _count_private(database, selector, deletion.reach_of(database, choice))
+        private = _count_private(database, selector, deletion.choose_rows(database, choice))
         number, reach = deletion.forget(database, choice, selector.to_json())
-    deletion.finish(database)
-    is_erased = deletion.finish_scrub(database)
+    deletion.finish_pending(database)
+    is_erased = scrub.finish_scrub(database)
     known = {one.number: one for one in tombstones.forgettings(database)}
     return replace(_count_rows(reach, private), forgetting=known.get(number), is_erased=is_erased)
 
@@ -224,7 +224,7 @@ def _parse_ids(database: Database, selector: Selector) -> dict[str, list[int]]:
 def _find_rows(database: Database, query: str) -> list[int]:
     """Return the ids of rows that contain every word of a query, or exactly its text."""
     query_words = words(query)
-    matches = fulltext.having(database, query_words[0], Filters()) if query_words else np.empty(0, np.int64)
+    matches = fulltext.find_phrase(database, query_words[0], Filters()) if query_words else np.empty(0, np.int64)
     for word in query_words[1:]:
-        matches = np.intersect1d(matches, fulltext.having(database, word, Filters()))
-    return sorted({*matches.tolist(), *deletion.having(database, query.strip())})
+        matches = np.intersect1d(matches, fulltext.find_phrase(database, word, Filters()))
+    return sorted({*matches.tolist(), *deletion.find_text(database, query.strip())})

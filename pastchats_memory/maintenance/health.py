@@ -13,9 +13,9 @@ from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.model import utf8
 from pastchats_memory.redact.rules_version import rules_version
-from pastchats_memory.store import checks, deletion, redactions, sources, trigrams, turns, vectors
+from pastchats_memory.store import checks, redactions, scrub, sources, turns, vectors
 from pastchats_memory.store.database import Database, side_files
-from pastchats_memory.store.recover import Saved
+from pastchats_memory.store.recover import Recovered
 from pastchats_memory.store.tasks import TaskTexts
 from pastchats_memory.store.vectors import vec0
 
@@ -51,10 +51,8 @@ class Status:
     """`vec0` (sqlite-vec) or `exact` (NumPy)."""
     behind: int
     """Number of rows that the engine has not taken over yet; searches find them all the same."""
-    whole_words_only: int
-    """Number of rows of an older release that are searched for whole words only until the next index run."""
     unpacked: int
-    """Number of vectors of an older release that are read as JSON, which is slower, until the next index run."""
+    """Number of vectors that are read as JSON, which is slower, until the next index run."""
     first: str | None
     last: str | None
     """Timestamps of the oldest (`first`) and the newest turn."""
@@ -78,7 +76,7 @@ class HealthCheck:
 class RepairReport:
     """Rows that were recovered from a damaged database."""
 
-    saved: Saved
+    recovered: Recovered
     lacked: int
     """Number of turns whose vector was lost and computed again."""
     put_aside: Path | None
@@ -87,15 +85,15 @@ class RepairReport:
     @property
     def detail(self) -> str:
         """The result in one sentence."""
-        rows = self.saved.rows
-        altered = f", {self.saved.altered:,} of them altered" if self.saved.altered else ""
+        rows = self.recovered.rows
+        altered = f", {self.recovered.altered:,} of them altered" if self.recovered.altered else ""
         return f"recovered {rows['prompts']:,} turns{altered} and {rows['tasks']:,} tasks; the damaged file is {self.put_aside}"
 
     @property
     def remedy(self) -> str:
         """The next step for the user."""
         index = "Run `pastchats-memory index` on your transcripts: it restores what they still contain."
-        if {"forgettings", "forgotten"} & set(self.saved.damaged):
+        if {"forgettings", "forgotten"} & set(self.recovered.damaged):
             return f"Part of the record of forgotten items is lost: forget them again after indexing. {index}"
         return index
 
@@ -149,7 +147,7 @@ def rebuild_derived(database: Database, embedder: Embedder) -> int:
         embedded = zip(lacking, embedder.embed([text for _, text in lacking]), strict=True)
         with database.transaction():
             for (id_, _), vector in embedded:
-                turns.embed(database, id_, embedder.name, vectors.encode(vector))
+                turns.set_vector(database, id_, embedder.name, vectors.encode(vector))
         done += len(lacking)
     with database.transaction():
         texts = TaskTexts(
@@ -163,7 +161,7 @@ def rebuild_derived(database: Database, embedder: Embedder) -> int:
 
 
 def _check_rows(database: Database) -> HealthCheck:
-    damage = checks.damage(database) or checks.faulty(database)
+    damage = checks.damage(database) or checks.find_faults(database)
     if damage:
         return HealthCheck("database", is_well=False, detail="; ".join(damage[:3]), remedy=REPAIR)
     return HealthCheck("database", is_well=True, detail="intact")
@@ -177,22 +175,18 @@ def _check_embeddings(database: Database) -> HealthCheck:
 
 
 def _check_derived(database: Database) -> HealthCheck:
-    behind = {
-        "rows of an older release are searched for whole words only": trigrams.behind(database),
-        "vectors of an older release are read as JSON, which is slower": vectors.unpacked(database),
-    }
-    details = [f"{count:,} {problem}" for problem, count in behind.items() if count]
+    unpacked = vectors.count_unpacked(database)
     return HealthCheck(
         "derived",
-        not details,
-        "; ".join(details) or "search indexes are complete",
+        not unpacked,
+        f"{unpacked:,} vectors are read as JSON, which is slower" if unpacked else "search indexes are complete",
         "Run `pastchats-memory index`: it completes them.",
     )
 
 
 def _check_deletions(database: Database) -> HealthCheck:
     """Finish pending deletions if the database can be written."""
-    is_erased = deletion.finish_scrub(database) if database.writable else not deletion.is_due(database)
+    is_erased = scrub.finish_scrub(database) if database.writable else not scrub.is_due(database)
     if is_erased:
         return HealthCheck("deletions", is_well=True, detail="deleted text is gone from the file")
     return HealthCheck(

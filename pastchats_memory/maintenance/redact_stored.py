@@ -23,11 +23,11 @@ from pastchats_memory.embed import Embedder
 from pastchats_memory.episodes.derive import derive
 from pastchats_memory.redact import redact, redact_json, redact_path, redact_split
 from pastchats_memory.redact.rules_version import rules_version
-from pastchats_memory.store import deletion, redactions, sources, turns, vectors
+from pastchats_memory.store import redactions, scrub, sources, turns, vectors
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.redactions import AROUND, OF_TASKS, RULES, TURNS, Row, Texts
+from pastchats_memory.store.redactions import OTHER_TEXTS, RULES, TASK_TEXTS, TURNS, Row, Texts
 from pastchats_memory.store.sources import meta, set_meta
-from pastchats_memory.store.tasks import LONGEST_TITLE, TaskTexts, chunks, encoded, task_text
+from pastchats_memory.store.tasks import LONGEST_TITLE, TaskTexts, chunks, encode_texts, task_text
 
 BATCH = 64
 """Rows that one transaction writes."""
@@ -100,7 +100,7 @@ def find_stored_secrets(
 
     Raises StoreFault.
     """
-    found, total = StoredSecrets(), redactions.counted(database)
+    found, total = StoredSecrets(), redactions.count_rows(database)
     previous: tuple[int, str, int, str] | None = None
     for batch in redactions.turns(database):
         for id_, conversation, index, row in batch:
@@ -116,7 +116,7 @@ def find_stored_secrets(
             previous = id_, conversation, index, content
         report_progress(RedactProgress(found.looked_at, total))
     tasks: defaultdict[int, list[TableRow]] = defaultdict(list)
-    for kind in (*OF_TASKS, *AROUND):
+    for kind in (*TASK_TEXTS, *OTHER_TEXTS):
         for row in redactions.rows(database, kind):
             if _search_row(found, kind, row):
                 (found.others if row.task is None else tasks[row.task]).append((kind, row.key))
@@ -219,7 +219,7 @@ def redact_stored(
         set_meta(database, {RULES: rules_version()})
     vectors.pack_all(database)
     derive(database)  # pending derivations contain the old names
-    return build_report(found, previous, erased=deletion.finish_scrub(database), duration_s=time.monotonic() - start)
+    return build_report(found, previous, erased=scrub.finish_scrub(database), duration_s=time.monotonic() - start)
 
 
 def build_report(
@@ -266,16 +266,16 @@ def _rewrite_turns(
         changed = {id_: values for id_, values in changed.items() if values}
         contents = [values["content"] or "" for values in changed.values() if "content" in values]
         hashes = {content: sha256(content.encode()).digest() for content in contents}
-        embedded = turns.vectors_of(database, hashes.values(), embedder.name)
+        embedded = turns.known_vectors(database, hashes.values(), embedder.name)
         embedded |= _embed(embedder, (content for content in hashes if hashes[content] not in embedded))
-        with sources.vectors_of(database, embedder.name, embedder.version):
+        with sources.vector_transaction(database, embedder.name, embedder.version):
             unchanged = {
                 row.key[0]
                 for row in redactions.rows(database, TURNS, [(id_,) for id_ in changed])
                 if row == read[row.key[0]]
             }
             remaining = [id_ for id_ in changed if id_ not in unchanged]
-            redactions.begin(database, sorted(unchanged), ())
+            redactions.begin_rewrite(database, sorted(unchanged), ())
             for id_ in sorted(unchanged):
                 hash_ = hashes.get(changed[id_].get("content") or "")
                 content = None if hash_ is None else (hash_, embedder.name, embedded[hash_])
@@ -315,10 +315,10 @@ def _rewrite_tasks(database: Database, embedder: Embedder, tasks: dict[int, list
             for kind, key in rows
             for row in redactions.rows(database, kind, [key])
         }
-        embedded = encoded(database, _texts_to_embed(tasks, read), embedder.name, embed)
+        embedded = encode_texts(database, _texts_to_embed(tasks, read), embedder.name, embed)
         remaining: dict[int, list[TableRow]] = {}
-        with sources.vectors_of(database, embedder.name, embedder.version):
-            redactions.begin(database, (), list(tasks))
+        with sources.vector_transaction(database, embedder.name, embedder.version):
+            redactions.begin_rewrite(database, (), list(tasks))
             texts = TaskTexts(database, embedder.name, embed, embedded)
             for task, rows in tasks.items():
                 for kind, key in rows:
@@ -352,7 +352,7 @@ def _texts_to_embed(tasks: Mapping[int, Sequence[TableRow]], read: Mapping[tuple
 def _rewrite_others(database: Database, rows: Sequence[TableRow]) -> None:
     """Write rows of files, folders and runs without their secrets."""
     with database.transaction():
-        redactions.begin(database, (), ())
+        redactions.begin_rewrite(database, (), ())
         for kind, key in rows:
             for row in redactions.rows(database, kind, [key]):
                 if values := remove_secrets(kind, row):

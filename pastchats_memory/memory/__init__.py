@@ -49,8 +49,9 @@ from pastchats_memory.model import (
 from pastchats_memory.search import Rerank, search, search_with_terms
 from pastchats_memory.search.hits import add_snippet
 from pastchats_memory.search.request import Request
-from pastchats_memory.store.database import DAMAGED, Database, file_identity, open_database
+from pastchats_memory.store.database import Database, file_identity, open_database
 from pastchats_memory.store.deletion import finish_at_opening
+from pastchats_memory.store.errors import HINT_DAMAGED
 from pastchats_memory.store.sources import meta
 from pastchats_memory.store.tombstones import forgettings
 from pastchats_memory.store.vectors import catch_up_at_opening
@@ -416,7 +417,7 @@ class Memory:
         with self._database.snapshot():
             items = turns.items(self._database, [int(hit.id) for hit in hits if hit.type == "prompt"])
             endings = ((item.id, outcomes.of_turn(self._database, item)) for item in items)
-            return {str(id_): ending.said for id_, ending in endings if ending is not None}
+            return {str(id_): ending.outcome for id_, ending in endings if ending is not None}
 
     def lessons(self, project: str | None = ".", limit: int = 10) -> tuple[list[Lesson], tuple[str, ...]]:
         """Return what failed repeatedly in a project, each with what ended it.
@@ -699,7 +700,7 @@ class Memory:
 
         Return False if a reading process keeps the deleted text in the log for now.
         """
-        from pastchats_memory.store.deletion import purge
+        from pastchats_memory.store.purge import purge
 
         return purge(self._database)
 
@@ -839,16 +840,16 @@ class Memory:
             ModelUnavailable: missing vectors cannot be made again without its model; the file is unchanged.
         """
         from pastchats_memory.maintenance.health import RepairReport, rebuild_derived
-        from pastchats_memory.store.atomic_file import beside, put_in_place
-        from pastchats_memory.store.recover import salvage
+        from pastchats_memory.store.atomic_file import partial_file, replace_file
+        from pastchats_memory.store.recover import recover
 
         config = load()
         file = config.database if path is None else Path(path)
-        with beside(file) as partial:
-            saved = salvage(file, partial)
+        with partial_file(file) as partial:
+            recovered = recover(file, partial)
             with cls.open(partial, create=False, config=config) as new:
                 lacked = rebuild_derived(new._database, new._model())  # noqa: SLF001 - our own
-            return RepairReport(saved, lacked, put_in_place(partial, file))
+            return RepairReport(recovered, lacked, replace_file(partial, file))
 
     def export(self) -> Generator[str]:
         """Yield every visible turn and task as a line of JSON, which `index` reads back.
@@ -876,7 +877,7 @@ class Memory:
         from pastchats_memory.store import interchange, tasks
 
         hidden = hidden_projects(self._database, None)
-        return interchange.unseen(self._database, hidden), tasks.unseen(self._database, hidden)
+        return interchange.count_hidden_turns(self._database, hidden), tasks.count_hidden(self._database, hidden)
 
     # Shared steps
 
@@ -947,10 +948,10 @@ def _explain_damage(database: Database, fault: BaseException) -> None:
     """
     if not isinstance(fault, Exception) or isinstance(fault, MemoryFault | OSError | RuntimeError):
         return
-    from pastchats_memory.store.checks import damage, faulty
+    from pastchats_memory.store.checks import damage, find_faults
 
-    if found := damage(database) or faulty(database):
-        raise DatabaseCorrupt(f"{database.path}: the database is damaged ({found[0]})", DAMAGED) from fault
+    if found := damage(database) or find_faults(database):
+        raise DatabaseCorrupt(f"{database.path}: the database is damaged ({found[0]})", HINT_DAMAGED) from fault
 
 
 def _count_tokens(text: str) -> int:

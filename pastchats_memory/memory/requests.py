@@ -148,7 +148,7 @@ def hidden_projects(database: Database, current_project: str | None) -> tuple[st
 
     Raises StoreFault.
     """
-    private, unseen = sources.private(database)
+    private, unseen = sources.private_projects(database)
     private |= {project for folder, project in unseen if is_private(str(resolve_path(folder))) is not False}
     return tuple(sorted(private - {current_project or find_current_project()})) if private else ()
 

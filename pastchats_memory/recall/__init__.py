@@ -35,7 +35,7 @@ def recall(
         StoreFault: the database cannot be read.
     """
     excluded = request.exclude_conversation
-    excluded_turns = 0 if excluded is None else turns.turns_in(database, excluded)
+    excluded_turns = 0 if excluded is None else turns.count_turns(database, excluded)
     wide = replace(request.search, limit=min(MOST_HITS, CANDIDATES + excluded_turns), page=1)
     found, terms = search_with_terms(database, embedder, wide)
     if excluded_turns:

@@ -143,14 +143,14 @@ def _find_judged_turn(
     """
     prompts = list(takewhile(lambda turn: turn.role == "user", episode))
     text = "\n".join(turn.content for turn in prompts)
-    if not prompts or len(text) > LONGEST_JUDGEMENT or ending.said == "worked" or prompts[0].conversation_id is None:
+    if not prompts or len(text) > LONGEST_JUDGEMENT or ending.outcome == "worked" or prompts[0].conversation_id is None:
         return None
     for before in outcomes.before(database, prompts[0], ending.first_index, 1):
         earlier = before.ending
-        is_known = earlier.said != "unknown" and (not wanted or earlier.said in wanted)
+        is_known = earlier.outcome != "unknown" and (not wanted or earlier.outcome in wanted)
         is_quoted = is_known and earlier.evidence[-1].id in {turn.id for turn in prompts}
         if is_quoted and any(_is_hit_of(hit, prompts[0], earlier) for hit in hits) and not _is_question(text):
-            return next(iter(turns.items(database, [before.asked])), None)
+            return next(iter(turns.items(database, [before.question_id])), None)
     return None
 
 
@@ -179,7 +179,7 @@ def _build_entry(hit: Hit, found: _ShownEpisode, terms: Terms, request: RecallRe
         hit=add_snippet(hit, terms),
         asked=None if question is None else excerpt(question.content, terms.weights, ASKED_WIDTH),
         answered=key_sentences(answered, terms.weights, ANSWERED_WIDTH) or None,
-        outcome=Outcome(ending.said),
+        outcome=Outcome(ending.outcome),
         is_current=hit.source_project == request.current_project,
         question=None if question is None or question.id == item.id else move_hit(hit, question),
         done=() if item.role == "note" else actions_of(episode),

@@ -40,7 +40,7 @@ from pastchats_memory.search.times import QueryTime, read_time
 from pastchats_memory.store import sources, tasks, turns, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.ids import Ids
-from pastchats_memory.store.pending_deletes import without_buried
+from pastchats_memory.store.pending_deletes import exclude_pending
 from pastchats_memory.text.identifiers import is_spaceless
 
 DEPTH = 100
@@ -51,7 +51,6 @@ ENGLISH_ONLY = (
     "the model knows English only, so these results are by words alone; "
     "`pastchats-memory reindex --embeddings --model NAME` takes a model that knows more languages"
 )
-UNTIL_INDEXED = "until the next `pastchats-memory index`, which looks at their parts too"
 NO_FIT = Fit(0.0, 0.0)
 """The fit of a row without a vector, which only a damaged database has."""
 
@@ -63,7 +62,7 @@ class _QueryVector(NamedTuple):
     """The question's vector and the candidates for its nearest neighbours."""
 
     vector: Vector
-    candidates: BackgroundCall[vectors.Proposed | None] | None
+    candidates: BackgroundCall[vectors.Candidates | None] | None
 
 
 def search(database: Database, embedder: Embedder, request: Request, rerank_texts: Rerank | None = None) -> Hits:
@@ -92,7 +91,7 @@ def search_with_terms(
         ModelUnavailable: the cross-encoder cannot be loaded.
     """
     question = query_text(request.text)
-    request = replace(request, filters=without_buried(database, request.filters))
+    request = replace(request, filters=exclude_pending(database, request.filters))
     embedding = BackgroundCall(partial(embedder.embed_query, question.typed)) if request.needs_vector else None
     time = read_time(database, question.typed, request.filters, request.today, may_filter=request.time_filters)
     request = replace(request, filters=time.filters)
@@ -112,8 +111,6 @@ def search_with_terms(
     if query_vector is not None and _is_script_unknown_to_model(request, question.typed, matches, embedder):
         query_vector = None
         warnings.append(ENGLISH_ONLY)
-    if terms.unindexed:
-        warnings.append(f"{terms.unindexed} rows of an older release are searched for whole words only {UNTIL_INDEXED}")
     ranked = _rank_rows(database, request, matches, query_vector, time)
     if rerank_texts is not None and ranked:
         rows = _load_rows(database, [row.id for row in ranked[:RERANKED]], request.filters.hidden)
@@ -127,13 +124,13 @@ def search_with_terms(
 
 def _start_candidates(
     database: Database, request: Request, embedding: BackgroundCall[Vector], passing: Ids | None
-) -> BackgroundCall[vectors.Proposed | None] | None:
+) -> BackgroundCall[vectors.Candidates | None] | None:
     """Look for the nearest neighbours in a thread.
 
     Return None if that would need the database.
     """
     depth = DEPTH if request.mode == "hybrid" else max(request.last, DEPTH)
-    propose = vectors.proposing(database, depth, passing) if request.ranks_meaning else None
+    propose = vectors.prepare_scan(database, depth, passing) if request.ranks_meaning else None
     return None if propose is None else BackgroundCall(lambda: propose(embedding.result()))
 
 

@@ -17,7 +17,7 @@ from pastchats_memory.store import fulltext, sources, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import spread_among, spread_ids
 from pastchats_memory.store.ids import Ids, among
-from pastchats_memory.store.tasks import around, belongings
+from pastchats_memory.store.turn_context import find_neighbours, turn_contexts
 from pastchats_memory.text.identifiers import is_spaceless
 from pastchats_memory.text.words import words
 
@@ -58,7 +58,9 @@ def _load_background(database: Database, passing: Ids | None) -> tuple[list[int]
     """
     if passing is not None:
         return vectors.matrix(database, spread_among(passing, BACKGROUND_SAMPLE))
-    return database.kept.once("background", lambda: vectors.matrix(database, spread_ids(database, BACKGROUND_SAMPLE)))
+    return database.cache.get_or_make(
+        "background", lambda: vectors.matrix(database, spread_ids(database, BACKGROUND_SAMPLE))
+    )
 
 
 def order_by_words(database: Database, matches: Matches, pool: Sequence[int], time: QueryTime) -> list[int]:
@@ -83,8 +85,8 @@ def _gather_signals(
 ) -> Signals:
     """Return what the ranking needs to know about the pool and the rows around it."""
     filters = time.filters
-    about = belongings(database, pool)
-    neighbours = around(database, pool, REACH, filters)
+    about = turn_contexts(database, pool)
+    neighbours = find_neighbours(database, pool, REACH, filters)
     ids = np.array([*pool, *sorted({other for _, other, _ in neighbours}.difference(pool))])
     numbers: dict[str | int, int] = {}
     conversations = [
@@ -136,7 +138,7 @@ def _weigh_phrases(
     """Return the weight of the pairs of words that occur in each row, shape (ids,)."""
     total = np.zeros(len(ids))
     for pair, weight in pairs.items():
-        total += weight * among(ids, fulltext.having(database, pair, filters))
+        total += weight * among(ids, fulltext.find_phrase(database, pair, filters))
     return total
 
 

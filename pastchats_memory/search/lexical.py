@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pastchats_memory.model import NO_FILTERS, Filters
 from pastchats_memory.search.query import QueryText, Term, measure_coverage, select_words, weigh_term, word_pairs
 from pastchats_memory.search.subwords import find_subword_rows, subword_postings
-from pastchats_memory.store import fulltext, trigrams
+from pastchats_memory.store import fulltext
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import allowed_ids
 from pastchats_memory.store.ids import Ids, among, runs
@@ -39,8 +39,6 @@ class Terms(NamedTuple):
     """Share of the query's weight that occurs in the corpus, 0 to 1."""
     subwords: Mapping[str, Ids]
     """Rows of each subword to look up."""
-    unindexed: int
-    """Rows whose subwords are not indexed yet; 0 if the query has no subwords."""
     is_personal: bool
     """Whether the query uses the first person."""
     corpus: int
@@ -56,7 +54,7 @@ def weigh_terms(database: Database, question: QueryText) -> Terms:
         StoreFault: the database cannot be read.
     """
     own = dict.fromkeys(words(blank_spaceless(question.typed)))
-    corpus = fulltext.rows(database)
+    corpus = fulltext.count_rows(database)
     terms = _weigh_words(database, own, words(blank_spaceless(question.full)), corpus)
     unmatched = [term.word for term in terms if not term.rows and term.word in own]
     subwords = find_subword_rows(database, question.typed, own, unmatched)
@@ -73,7 +71,6 @@ def weigh_terms(database: Database, question: QueryText) -> Terms:
         word_pairs(blank_spaceless(question.typed), [term for term in terms if term.word in chosen]),
         measure_coverage(terms),
         {part: rows for part, rows in subwords.items() if part in chosen},
-        trigrams.behind(database) if subwords else 0,
         not FIRST_PERSON.isdisjoint(own),
         corpus,
     )

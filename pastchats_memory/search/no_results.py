@@ -28,7 +28,7 @@ def explain_empty(database: Database, filters: Filters) -> tuple[str, ...]:
         return ("no row passes the filters, whatever is asked",)
     from difflib import get_close_matches
 
-    named = {name.lower(): name for name in sources.names(database) if name not in filters.hidden}
+    named = {name.lower(): name for name in sources.project_names(database) if name not in filters.hidden}
     alike = [named[name] for name in get_close_matches(filters.project.lower(), named, MOST_SUGGESTIONS)]
     others = f"; there is {', '.join(alike)}" if alike else ""
     return (f"nothing is stored of the project {filters.project}{others}",)

@@ -77,7 +77,9 @@ def _find_rows(database: Database, term: str, parts_of: Mapping[str, tuple[str, 
     parts = parts_of.get(text, ())
     if rows is None or not all(map(str.isalpha, parts)):
         return rows
-    return distinct(np.concatenate([rows, fulltext.having(database, " ".join(parts), NO_FILTERS)])) if parts else rows
+    return (
+        distinct(np.concatenate([rows, fulltext.find_phrase(database, " ".join(parts), NO_FILTERS)])) if parts else rows
+    )
 
 
 def subword_postings(

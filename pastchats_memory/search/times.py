@@ -14,7 +14,7 @@ from pastchats_memory.model import Filters, TimeRead
 from pastchats_memory.search.rank import time_decay
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import is_any
-from pastchats_memory.store.tasks import beginnings
+from pastchats_memory.store.turn_context import text_beginnings
 from pastchats_memory.text.timestamps import parse_bound
 
 _TIME_WORD = re.compile(
@@ -114,7 +114,7 @@ def has_time(database: Database, time: QueryTime, ids: Sequence[int]) -> NDArray
         return np.zeros(len(ids), np.bool_)
     from pastchats_memory.text.dates import mentions_time
 
-    texts = beginnings(database, ids)
+    texts = text_beginnings(database, ids)
     return np.array([mentions_time(texts.get(id_, "")) for id_ in ids])
 
 

@@ -1,4 +1,4 @@
-"""Files that have their name only once they are whole, for their owner alone."""
+"""Write files that get their name only once they are complete, for their owner alone."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from pastchats_memory.errors import DatabaseMissing, DatabaseReadOnly, DiskFull,
 from pastchats_memory.store.database import side_files
 
 PARTIAL = re.compile(r"\.(\d+)\.partial(-journal|-wal|-shm)?\Z")
-"""How the name of an unfinished file ends, after the number of the process that makes it."""
+"""The end of an unfinished file's name, with the number of the process that writes it."""
 
 
 @contextmanager
-def taking(to: Path, database: Path, *, force: bool = False) -> Iterator[Path]:
-    """An empty file to be filled, which takes the name at the end.
+def new_file(to: Path, database: Path, *, force: bool = False) -> Iterator[Path]:
+    """Give an empty file to be filled, and give it its name at the end.
 
     Args:
         to: the name.
-        database: what must not be written over, nor what lies beside it.
-        force: whether another file of that name may be.
+        database: must not be written over, nor its log.
+        force: replace another file of that name.
 
     Raises:
-        UsageFault: something else has the name.
-        StoreFault: it cannot be written.
+        UsageFault: the name is taken.
+        StoreFault: the file cannot be written.
     """
-    refuse(to, database, force=force)
-    with beside(to) as partial:
+    refuse_existing(to, database, force=force)
+    with partial_file(to) as partial:
         yield partial
-        refuse(to, database, force=force)
-        publish(partial, to)
+        refuse_existing(to, database, force=force)
+        _publish(partial, to)
 
 
 def write_lines(to: Path, database: Path, lines: Iterable[str], *, force: bool) -> int:
-    """Fill the file with lines of UTF-8; how many there were. Raises UsageFault, StoreFault."""
+    """Write lines of UTF-8 into a new file and return their number. Raises UsageFault, StoreFault."""
     number = 0
-    with taking(to, database, force=force) as partial:
+    with new_file(to, database, force=force) as partial:
         try:
             with partial.open("w", encoding="utf-8", newline="\n") as out:
                 for number, line in enumerate(lines, start=1):  # noqa: B007 - the count is needed after
@@ -49,12 +49,12 @@ def write_lines(to: Path, database: Path, lines: Iterable[str], *, force: bool) 
                 out.flush()
                 os.fsync(out.fileno())
         except OSError as fault:
-            raise _explained(to, fault) from fault
+            raise _translate_os_error(to, fault) from fault
     return number
 
 
-def refuse(to: Path, database: Path, *, force: bool) -> None:
-    """Let only a name pass that may be taken. Raises UsageFault."""
+def refuse_existing(to: Path, database: Path, *, force: bool) -> None:
+    """Raise UsageFault unless the name is free, or is a file that `force` allows to replace."""
     try:
         mode = to.lstat().st_mode
     except OSError:
@@ -68,14 +68,17 @@ def refuse(to: Path, database: Path, *, force: bool) -> None:
 
 
 @contextmanager
-def beside(target: Path) -> Iterator[Path]:
-    """An empty file for its owner alone in the target's folder, which is gone at the end; those of dead processes go too."""
-    _sweep(target)
+def partial_file(target: Path) -> Iterator[Path]:
+    """Give an empty file for its owner alone in the target's folder, and remove it at the end.
+
+    Files that killed processes left there are removed too. Raises StoreFault.
+    """
+    _remove_abandoned(target)
     partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
     try:
         os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, stat.S_IRUSR | stat.S_IWUSR))
     except OSError as fault:
-        raise _explained(partial, fault) from fault
+        raise _translate_os_error(partial, fault) from fault
     try:
         yield partial
     finally:
@@ -84,8 +87,8 @@ def beside(target: Path) -> Iterator[Path]:
                 left.unlink()
 
 
-def _sweep(target: Path) -> None:
-    """Remove what a copy left that was killed."""
+def _remove_abandoned(target: Path) -> None:
+    """Remove the partial files of processes that have ended."""
     with suppress(OSError):
         for name in os.listdir(target.parent):  # noqa: PTH208 - names are enough
             found = PARTIAL.search(name) if name.startswith(f"{target.name}.") else None
@@ -94,7 +97,7 @@ def _sweep(target: Path) -> None:
 
 
 def is_alive(process: int) -> bool:
-    """Whether there is such a process."""
+    """Return whether there is a process with this number."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -104,42 +107,43 @@ def is_alive(process: int) -> bool:
     return True
 
 
-def _explained(path: Path, fault: OSError) -> StoreFault:
+def _translate_os_error(path: Path, fault: OSError) -> StoreFault:
     if fault.errno in (errno.ENOSPC, errno.EDQUOT):
         return DiskFull(f"{path}: {fault.strerror}", "Free some space, or name another place.")
     ours = DatabaseReadOnly if fault.errno in (errno.EACCES, errno.EPERM, errno.EROFS) else DatabaseMissing
     return ours(f"{path}: {fault.strerror}", "Name a folder that is there and may be written.")
 
 
-def publish(partial: Path, to: Path) -> None:
-    """Give the whole file its name, on the disk too."""
+def _publish(partial: Path, to: Path) -> None:
+    """Give the complete file its name, also after a loss of power."""
     try:
         partial.replace(to)
         folder = os.open(to.parent, os.O_RDONLY)
     except OSError as fault:
-        raise _explained(to, fault) from fault
+        raise _translate_os_error(to, fault) from fault
     try:
-        with suppress(OSError):  # some file systems cannot
+        with suppress(OSError):  # some file systems cannot sync a folder
             os.fsync(folder)
     finally:
         os.close(folder)
 
 
-def put_in_place(partial: Path, path: Path) -> Path | None:
-    """Put the file in its place, and what is there aside under a name that nothing has. Raises StoreFault.
+def replace_file(partial: Path, path: Path) -> Path | None:
+    """Put the file in its place; return the new name of the file that was there, or None if there was none.
 
-    Whenever it is ended, one of the two has the name; the log of the old one never lies beside the new one.
+    Whenever this is interrupted, one of the two files has the name. The log of the old one never lies beside the new
+    one. Raises StoreFault.
     """
     aside = _free_name(path) if os.path.lexists(path) else None
     if aside is not None:
         try:
             aside.hardlink_to(path)
-        except OSError:  # the file system has no second names
+        except OSError:  # the file system has no hard links
             path.replace(aside)
         for here in side_files(path):
             with suppress(FileNotFoundError):
                 here.replace(aside.with_name(aside.name + here.name.removeprefix(path.name)))
-    publish(partial, path)
+    _publish(partial, path)
     return aside
 
 

@@ -1,4 +1,4 @@
-"""The whole file, copied while others read and write it, and put back: SQLite's online backup in both directions."""
+"""Copy the whole database while others use it, and put a copy back: SQLite's online backup in both directions."""
 
 from __future__ import annotations
 
@@ -12,27 +12,29 @@ from pathlib import Path
 import apsw
 
 from pastchats_memory.errors import DatabaseCorrupt, DatabaseMissing, UsageFault
-from pastchats_memory.store import checks, deletion
-from pastchats_memory.store.atomic_file import beside, put_in_place, taking
+from pastchats_memory.store import checks, tombstone_transfer
+from pastchats_memory.store.atomic_file import new_file, partial_file, replace_file
 from pastchats_memory.store.database import (
-    APPLICATION_ID,
     BUSY_MS,
     Database,
+    is_of_older_build,
     make_folder,
     open_database,
     refuse_foreign,
-    refuse_unspelled,
+    refuse_undecodable,
     side_files,
-    translated,
 )
+from pastchats_memory.store.errors import translate_errors
+from pastchats_memory.store.older_builds import copy_rows
 
 PAGES = 4096
 """Copied at a time: 16 MB."""
+HINT = "Name a file that `backup` wrote."
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a copy holds."""
+    """The contents of a copy."""
 
     turns: int
     tasks: int
@@ -40,127 +42,152 @@ class Counts:
 
 
 def backup(database: Database, to: Path, *, force: bool = False) -> Counts:
-    """Copy the database as it is at this moment, whoever writes to it meanwhile, into a file for its owner alone.
+    """Copy the database as it is now, whoever writes to it meanwhile, into a file for its owner alone.
 
-    The file has its name only once it is whole.
+    The file gets its name only once it is complete.
+
+    Args:
+        database: to be copied.
+        to: the name of the copy.
+        force: replace a file of that name.
 
     Raises:
-        UsageFault: there is such a file, it is the database itself, or its name is none that SQLite takes.
-        StoreFault: it cannot be read, or the copy cannot be written.
+        UsageFault: there is such a file, it is the database itself, or SQLite does not accept its name.
+        StoreFault: the database cannot be read, or the copy cannot be written.
     """
-    refuse_unspelled(to)
-    with taking(to, database.path, force=force) as partial:
+    refuse_undecodable(to)
+    with new_file(to, database.path, force=force) as partial:
         with database.snapshot():
-            counts = _counts(database)
-            _copy(database, partial)
+            counts = _count(database)
+            _copy_to_file(database, partial)
         return replace(counts, bytes=partial.stat().st_size)
 
 
 def restore(file: Path, path: Path, *, vec0: bool = True) -> tuple[Counts, Path | None]:
-    """Put the database in a file, which is only read, in the place of the one at a path.
+    """Replace the database at a path by the one in a file, which is only read.
 
-    The copy is checked and brought up to date first, and what the database there has forgotten is forgotten in it. A
-    database that is there becomes it in one transaction: it stands until the new one is whole, and who reads it sees
-    either the one or the other. One that is too damaged for that is put aside, and where it then lies is returned.
+    The copy is checked first, and everything that the present database has forgotten is forgotten in it. The present
+    database is replaced in one transaction, so a reader sees either the one or the other. Of a file that an unreleased
+    older build wrote, the rows are copied into the present schema.
+
+    Args:
+        file: a backup, or any other database of ours.
+        path: the database to be replaced; there may be none.
+        vec0: False does without sqlite-vec.
+
+    Returns:
+        The contents, and the new name of the present database if it was too damaged to be written over.
 
     Raises:
-        DatabaseMissing, DatabaseCorrupt, DatabaseNewer: nothing can be restored from the file; the database is as it was.
+        DatabaseMissing, DatabaseCorrupt, DatabaseNewer: the file cannot be restored; the database is as it was.
+        DatabaseOlder: the database at the path is of an older build; it is as it was.
         StoreFault: the database cannot be written; it is as it was.
     """
     if os.path.realpath(file) == os.path.realpath(path):
-        raise UsageFault(f"{file} is the database itself", "Name a file that `backup` wrote.")
+        raise UsageFault(f"{file} is the database itself", HINT)
     make_folder(path)
-    with beside(path) as partial:
-        with _only_read(file) as source:
-            refuse_foreign(source)
-            if source.value("PRAGMA application_id") != APPLICATION_ID:
-                raise DatabaseCorrupt(f"{file} is empty", "Name a file that `backup` wrote.")
-            _copy(source, partial)
+    with partial_file(path) as partial:
+        _read_into(file, partial, vec0=vec0)
         with open_database(partial, vec0=vec0) as new:
-            new.run("PRAGMA journal_mode=WAL")  # which a copy that was made by other means may not have
+            new.run("PRAGMA journal_mode=WAL")  # a copy that was made by other means may lack it
             _refuse_damaged(new, file)
             if os.path.lexists(path) and _is_sound(path):
                 with open_database(path, vec0=vec0) as old:
-                    deletion.rebury(new, deletion.graves(old))
-                    _copy_over(new, old)
-                return _counts(new), None
-            counts = _counts(new)
-        return counts, put_in_place(partial, path)
+                    tombstone_transfer.apply_tombstones(new, tombstone_transfer.load_tombstones(old))
+                    _overwrite(old, new)
+                return _count(new), None
+            counts = _count(new)
+        return counts, replace_file(partial, path)
 
 
-def _counts(database: Database) -> Counts:
+def _count(database: Database) -> Counts:
     turns, tasks = (int(database.value(f"SELECT count(*) FROM {table}")) for table in ("prompts", "tasks"))
     return Counts(turns, tasks, database.path.stat().st_size)
 
 
-def _copy(source: Database, to: Path) -> None:
-    """All of it into an empty file, from one snapshot. Raises StoreFault."""
-    with translated(str(to)):
+def _read_into(file: Path, partial: Path, *, vec0: bool) -> None:
+    """Copy the database in a file into an empty one. Raises StoreFault."""
+    with _open_read_only(file) as source:
+        if is_of_older_build(source):
+            with open_database(partial, vec0=vec0) as new:
+                copy_rows(source, new)
+            return
+        refuse_foreign(source)
+        if not source.value("PRAGMA application_id"):
+            raise DatabaseCorrupt(f"{file} is empty", HINT)
+        _copy_to_file(source, partial)
+
+
+def _copy_to_file(source: Database, to: Path) -> None:
+    """Copy all pages into an empty file, from one snapshot. Raises StoreFault."""
+    with translate_errors(str(to)):
         target = apsw.Connection(str(to), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             target.execute("PRAGMA synchronous=FULL").fetchall()
             with source.snapshot():
-                source.run("SELECT count(*) FROM sqlite_schema")  # which takes the snapshot
-                with _copying(source.connection, target) as copying:
-                    _pages(copying)
+                source.run("SELECT count(*) FROM sqlite_schema")  # takes the snapshot
+                with _begin_copy(source.connection, target) as copy:
+                    _copy_pages(copy)
         finally:
             target.close()
 
 
-def _copy_over(new: Database, old: Database) -> None:
-    """All of it in the place of what the other has, in one transaction. Raises StoreFault.
+def _overwrite(old: Database, new: Database) -> None:
+    """Write all pages of `new` over those of `old`, in one transaction. Raises StoreFault.
 
-    What was forgotten there up to the moment from which nobody else can write is forgotten in it. The other is still read
-    for that, so another connection is written to.
+    Tombstones that come until nobody else can write are applied too. `old` is still read for them, so a second
+    connection writes.
     """
-    old.run("PRAGMA journal_mode=WAL")  # or it could not be read while it is written
-    with _raw(old.path, str(old.path), apsw.SQLITE_OPEN_READWRITE) as target, translated(str(old.path)):
-        target.wait(BUSY_MS)
-        with _copying(new.connection, target.connection) as copying:
-            copying.step(0)  # which takes the lock and copies nothing
-            deletion.rebury(new, deletion.graves(old))
-            _pages(copying)
+    old.run("PRAGMA journal_mode=WAL")  # else it could not be read while it is written
+    with _open_raw(old.path, str(old.path), apsw.SQLITE_OPEN_READWRITE) as target, translate_errors(str(old.path)):
+        target.set_timeout(BUSY_MS)
+        with _begin_copy(new.connection, target.connection) as copy:
+            copy.step(0)  # takes the lock and copies nothing
+            tombstone_transfer.apply_tombstones(new, tombstone_transfer.load_tombstones(old))
+            _copy_pages(copy)
     old.run("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 @contextmanager
-def _copying(source: apsw.Connection, target: apsw.Connection) -> Iterator[apsw.Backup]:
-    copying = target.backup("main", source, "main")
+def _begin_copy(source: apsw.Connection, target: apsw.Connection) -> Iterator[apsw.Backup]:
+    copy = target.backup("main", source, "main")
     try:
-        yield copying
-        copying.finish()
+        yield copy
+        copy.finish()
     finally:
-        with suppress(apsw.Error):  # which is what a step has said already
-            copying.close()
+        with suppress(apsw.Error):  # a step has raised the same error
+            copy.close()
 
 
-def _pages(copying: apsw.Backup) -> None:
-    while not copying.done:
-        copying.step(PAGES)
+def _copy_pages(copy: apsw.Backup) -> None:
+    while not copy.done:
+        copy.step(PAGES)
 
 
 @contextmanager
-def _only_read(file: Path) -> Iterator[Database]:
-    """The database in a file that is left as it is, with nothing beside it. Raises StoreFault."""
+def _open_read_only(file: Path) -> Iterator[Database]:
+    """Open the database in a file and leave it as it is, with nothing new beside it. Raises StoreFault."""
     try:
         mode = file.stat().st_mode
     except OSError as fault:
-        raise DatabaseMissing(f"{file}: {fault.strerror}", "Name a file that `backup` wrote.") from fault
+        raise DatabaseMissing(f"{file}: {fault.strerror}", HINT) from fault
     if not stat.S_ISREG(mode):
-        raise DatabaseCorrupt(f"{file} is no regular file", "Name a file that `backup` wrote.")
-    alone = "?immutable=1" if not any(os.path.lexists(side) for side in side_files(file)) else "?mode=ro"
-    with _raw(file, file.absolute().as_uri() + alone, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI) as source:
+        raise DatabaseCorrupt(f"{file} is no regular file", HINT)
+    options = "?mode=ro" if any(os.path.lexists(side) for side in side_files(file)) else "?immutable=1"
+    with _open_raw(
+        file, file.absolute().as_uri() + options, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    ) as source:
         try:
             source.run("PRAGMA schema_version")
         except DatabaseCorrupt as fault:
-            raise DatabaseCorrupt(fault.message, "Name a file that `backup` wrote.") from fault
+            raise DatabaseCorrupt(fault.message, HINT) from fault
         yield source
 
 
 @contextmanager
-def _raw(path: Path, name: str, flags: int) -> Iterator[Database]:
-    """A database that is neither looked at nor brought up to date. Raises StoreFault."""
-    with translated(str(path)):
+def _open_raw(path: Path, name: str, flags: int) -> Iterator[Database]:
+    """Open a database without a look at its schema. Raises StoreFault."""
+    with translate_errors(str(path)):
         connection = apsw.Connection(name, flags=flags)
     opened = Database(connection, path, vec0_loaded=False, writable=True)
     try:
@@ -179,13 +206,18 @@ def _refuse_damaged(new: Database, file: Path) -> None:
 
 
 def _is_sound(path: Path) -> bool:
-    """Whether the database can be written over; not where it is too damaged to be opened. Raises StoreFault for another's."""
+    """Return whether the database can be written over; False if it is too damaged to be opened.
+
+    Raises:
+        DatabaseCorrupt: it is another program's.
+        DatabaseOlder, DatabaseNewer: another build or release has written it.
+    """
     try:
-        with _raw(path, str(path), apsw.SQLITE_OPEN_READWRITE) as old:
+        with _open_raw(path, str(path), apsw.SQLITE_OPEN_READWRITE) as old:
             if old.value("SELECT count(*) FROM sqlite_schema"):
                 refuse_foreign(old)
             return bool(old.value("PRAGMA quick_check(1)") == "ok")
     except DatabaseCorrupt as fault:
-        if fault.__cause__ is None:  # another program's, not SQLite's complaint
+        if fault.__cause__ is None:  # ours about another program's file, not SQLite's complaint
             raise
         return False

@@ -1,4 +1,4 @@
-"""Counts and integrity: what `status` and `doctor` ask."""
+"""Count rows and check the database, for `status` and `doctor`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Any
 
 from pastchats_memory.errors import DatabaseCorrupt
-from pastchats_memory.store import pending_deletes, trigrams, vectors
+from pastchats_memory.store import pending_deletes, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.fulltext import FULL_TEXT
-from pastchats_memory.store.migrations import names_of_schema
+from pastchats_memory.store.schema import schema_names
 from pastchats_memory.store.sources import meta
-from pastchats_memory.store.vectors import differing, reindex
+from pastchats_memory.store.vectors import find_mismatches, reindex
 
 LAST_RUN = (
     "SELECT started_at, files_scanned, turns_added, turns_skipped, unreadable, duration_s, outcome "
@@ -27,7 +27,7 @@ TIMES = {
     "task_comments": ("created_at",),
     "forgettings": ("at",),
 }
-"""Columns that hold a time or none."""
+"""Columns with a time or NULL, by table."""
 FAULTS = {
     "turns without proper fields": "SELECT 1 FROM prompts WHERE typeof(content) != 'text' OR typeof(content_hash) != 'text' "
     "OR typeof(role) != 'text' OR typeof(turn_index) != 'integer' OR length(text_hash) != 32 "
@@ -43,18 +43,18 @@ FAULTS = {
     "OR typeof(outcome) != 'text' OR typeof(ifnull(duration_s, 0.0)) != 'real' LIMIT 1",
     "files without proper fields": "SELECT 1 FROM sources WHERE typeof(path) != 'text' OR typeof(size) != 'integer' "
     "OR NOT json_valid(ifnull(problems, '[]')) OR NOT json_valid(ifnull(resume, '{}')) LIMIT 1",
-    "a list of rows to be deleted that is none": f"SELECT 1 FROM embedding_meta WHERE key = '{pending_deletes.GOING}' AND NOT json_valid(value)",
+    "a list of rows to be deleted that is none": f"SELECT 1 FROM embedding_meta WHERE key = '{pending_deletes.PENDING_KEY}' AND NOT json_valid(value)",
     "times that are none": " UNION ALL ".join(
         f"SELECT 1 FROM {table} WHERE {column} IS NOT NULL AND NOT is_time({column})"
         for table, columns in TIMES.items()
         for column in columns
     ),
 }
-"""What is said of rows that no release writes, and how one of them is found."""
+"""Message and query for each kind of row that no release writes."""
 
 
 def counts(database: Database) -> dict[str, Any]:
-    """The fields of `health.Status` that the database knows. Raises StoreFault."""
+    """Return the fields of `health.Status` that the database knows. Raises StoreFault."""
     known = meta(database)
     engine = vectors.engine_of(database)
     by_role = dict(database.run("SELECT role, count(*) FROM prompts GROUP BY role ORDER BY count(*) DESC, role"))
@@ -77,8 +77,7 @@ def counts(database: Database) -> dict[str, Any]:
         "dim": int(known["embedding_dim"]) if "embedding_dim" in known else None,
         "engine": "vec0" if engine == "vec0" else "exact",
         "behind": vectors.pending(database)[engine],
-        "whole_words_only": trigrams.behind(database),
-        "unpacked": vectors.unpacked(database),
+        "unpacked": vectors.count_unpacked(database),
         "first": first,
         "last": last,
         "last_run": dict(zip(names, last_run[0], strict=True)) if last_run else None,
@@ -86,10 +85,10 @@ def counts(database: Database) -> dict[str, Any]:
 
 
 def damage(database: Database) -> list[str]:
-    """What SQLite finds wrong with the file, its foreign keys and its full-text indexes; empty for nothing."""
+    """Return the damage that SQLite finds in the file, its foreign keys and its full-text indexes, if any."""
     try:
         with database.snapshot():
-            for table in FULL_TEXT:  # FTS5 notices what other connections wrote when it is read, not when it is checked
+            for table in FULL_TEXT:  # a read, not the check, makes FTS5 notice writes of other connections
                 database.run(f"SELECT rowid FROM {table} LIMIT 1")
             found = [text for (text,) in database.run("PRAGMA integrity_check(10)") if text != "ok"]
             dangling = database.run("PRAGMA foreign_key_check")
@@ -101,22 +100,24 @@ def damage(database: Database) -> list[str]:
     return found
 
 
-def faulty(database: Database) -> list[str]:
-    """What no release writes, where the file itself is whole: lacking tables, values of another kind; empty for nothing."""
+def find_faults(database: Database) -> list[str]:
+    """Return missing tables and malformed values, if any, of a file that SQLite can read."""
     try:
-        lacking = sorted(set(names_of_schema()) - {name for (name,) in database.run("SELECT name FROM sqlite_schema")})
-        if lacking:
-            return [f"it lacks {', '.join(lacking[:5])}"]
+        missing = sorted(set(schema_names()) - {name for (name,) in database.run("SELECT name FROM sqlite_schema")})
+        if missing:
+            return [f"it lacks {', '.join(missing[:5])}"]
         database.define("sha256", _sha256)
         database.define("is_time", is_time)
         with database.snapshot():
-            return [said for said, statement in FAULTS.items() if database.run(statement)] or differing(database)
+            return [message for message, statement in FAULTS.items() if database.run(statement)] or find_mismatches(
+                database
+            )
     except DatabaseCorrupt as fault:
         return [fault.message]
 
 
 def is_time(value: object) -> bool:
-    """Whether it is a time as it is stored: ISO 8601."""
+    """Return whether a value is a time in ISO 8601."""
     try:
         datetime.fromisoformat(str(value))
     except ValueError:
@@ -129,7 +130,7 @@ def _sha256(text: object) -> bytes:
 
 
 def without_embedding(database: Database) -> int:
-    """How many turns lack their embedding row: none, or I-MEM-001 is broken."""
+    """Return the number of turns without an embedding row; I-MEM-001 requires 0."""
     return int(
         database.value(
             "SELECT count(*) FROM prompts p WHERE NOT EXISTS (SELECT 1 FROM prompt_embeddings e WHERE e.prompt_id = p.id)"
@@ -138,7 +139,7 @@ def without_embedding(database: Database) -> int:
 
 
 def some_without_embedding(database: Database) -> list[tuple[int, str]]:
-    """Ids and texts of some turns that lack their embedding row. Raises StoreFault."""
+    """Return ids and texts of up to 256 turns without an embedding row. Raises StoreFault."""
     found = database.run(
         "SELECT p.id, p.content FROM prompts p WHERE NOT EXISTS "
         "(SELECT 1 FROM prompt_embeddings e WHERE e.prompt_id = p.id) ORDER BY p.id LIMIT 256"
@@ -147,10 +148,10 @@ def some_without_embedding(database: Database) -> list[tuple[int, str]]:
 
 
 def task_ids(database: Database) -> list[int]:
-    """Every task's. Raises StoreFault."""
+    """Return the ids of all tasks. Raises StoreFault."""
     return [int(id_) for (id_,) in database.run("SELECT id FROM tasks ORDER BY id")]
 
 
 def source_paths(database: Database) -> list[str]:
-    """Every file that turns were read from."""
+    """Return the paths of all files that turns were read from. Raises StoreFault."""
     return [path for (path,) in database.run("SELECT path FROM sources WHERE format IS NOT NULL")]

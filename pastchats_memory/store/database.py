@@ -1,163 +1,183 @@
-"""The one place where our SQLite file is opened, and the one way in which statements reach it."""
+"""Open our SQLite file, and run statements in it."""
 
 from __future__ import annotations
 
+import errno
+import importlib.util
 import os
-import re
-from collections.abc import Iterator
+import stat
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any, Self
 
 import apsw
 
 from pastchats_memory.errors import (
     DatabaseCorrupt,
-    DatabaseLocked,
+    DatabaseExposed,
     DatabaseMissing,
+    DatabaseNewer,
+    DatabaseOlder,
     DatabaseReadOnly,
     DiskFull,
-    StoreFault,
-)
-from pastchats_memory.store.migrations import schema
-
-if TYPE_CHECKING:
-    pass
-import errno
-import importlib.util
-import stat
-import time
-import weakref
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
-
-from pastchats_memory.errors import (
-    DatabaseExposed,
-    DatabaseNewer,
     UsageFault,
 )
 from pastchats_memory.model import utf8
-from pastchats_memory.store.migrations import SCHEMA_VERSION, migration
+from pastchats_memory.store.errors import translate_errors
+from pastchats_memory.store.schema import APPLICATION_ID, EARLY_APPLICATION_ID, SCHEMA_VERSION, schema
+from pastchats_memory.store.snapshot_cache import SnapshotCache
 
-# What SQLite says, in our words: the one boundary at which apsw's exceptions become `errors`.
+BUSY_MS = 5000
+"""How long a statement waits for another writer, in milliseconds."""
+LONG_BUSY_MS = 60_000
+PAUSE = 0.12
+"""Seconds between two steps of a long job: a waiting writer looks ten times a second."""
+MMAP_BYTES = 1 << 40
+"""The whole file: pages of vec0 and of the vector blocks are then read without being copied first."""
+CACHE_KB = 8192
+"""For pages that are read one by one: it holds most of what the next query reads of the full-text index, too."""
 
-DAMAGED = "`pastchats-memory doctor` says what can be saved; the transcripts themselves are untouched."
-FULL = "Free some space and run the same command again; nothing is lost."
-CHUNK_BYTES = 1024 * 1024 * 4
-"""More than sqlite-vec writes at once: 1,024 vectors of 768 numbers are three quarters of it."""
-TABLE: tuple[tuple[type[apsw.Error], type[StoreFault], str, str], ...] = (
-    (
-        apsw.BusyError,
-        DatabaseLocked,
-        "the database is locked by another process",
-        "Another index run is probably writing; try again when it has finished.",
-    ),
-    (apsw.LockedError, DatabaseLocked, "the database is locked", "Try again when the other writer has finished."),
-    (
-        apsw.ReadOnlyError,
-        DatabaseReadOnly,
-        "the database may not be written",
-        "Check the permissions of the file and its folder, or name another one with --db.",
-    ),
-    (
-        apsw.PermissionsError,
-        DatabaseReadOnly,
-        "the database may not be opened",
-        "Check the permissions of the file and its folder, or name another one with --db.",
-    ),
-    (apsw.FullError, DiskFull, "the disk is full", FULL),
-    (
-        apsw.NotADBError,
-        DatabaseCorrupt,
-        "the file is not a database",
-        "Name another file with --db, or move this one away.",
-    ),
-    (
-        apsw.CorruptError,
-        DatabaseCorrupt,
-        "the database is damaged",
-        DAMAGED,
-    ),
-    (
-        apsw.CantOpenError,
-        DatabaseMissing,
-        "the database cannot be opened",
-        "Check that the folder exists and may be entered, or name another file with --db.",
-    ),
-    (
-        apsw.IOError,
-        StoreFault,
-        "reading or writing the database failed",
-        "Check the disk; `pastchats-memory doctor` tells whether the database is whole.",
-    ),
-    (
-        apsw.NoMemError,
-        StoreFault,
-        "SQLite ran out of memory",
-        "Close other programs and run the same command again.",
-    ),
-)
-"""Faults of the surroundings, first match wins. Any other apsw exception is a bug and travels on as it is."""
+Values = Sequence[Any] | Mapping[str, Any]
 
 
-def translate(fault: BaseException, place: str) -> StoreFault | None:
-    """Ours for the first apsw error in the chain: a failed rollback comes after the fault that made it necessary."""
-    first = fault
-    while isinstance(first.__context__, apsw.Error):
-        first = first.__context__
-    if isinstance(first, apsw.IOError) and first.extendedresult == apsw.SQLITE_IOERR_SHMSIZE:  # type: ignore[attr-defined] # apsw sets it
-        return DiskFull(f"{place}: the disk is full, even for what reading takes", FULL)
-    for told in (first, fault):  # the first may be one that only damage explains, which was then looked for
-        for foreign, ours, message, hint in TABLE:
-            if isinstance(told, foreign):
-                details = "" if str(told) == "not an error" else f" ({told})"  # of a copy by pages
-                return ours(f"{place}: {message}{details}", hint)
-    if isinstance(first, apsw.SQLError) and _tells_of_damage(str(first)):
-        if "sqlite-vec" in str(first) and _is_full(place):
-            return DiskFull(f"{place}: the disk is full", FULL)
-        return DatabaseCorrupt(f"{place}: the database is damaged ({first})", DAMAGED)
-    return None
+class Database:
+    """An open database. Statements go through `run` or `rows`, writes through `transaction`; both raise our errors."""
 
+    def __init__(self, connection: apsw.Connection, path: Path, *, vec0_loaded: bool, writable: bool) -> None:
+        self.connection = connection
+        self.path = path
+        self.vec0_loaded = vec0_loaded
+        self.writable = writable
+        self.cache = SnapshotCache(self)
 
-def _is_full(place: str) -> bool:
-    """Whether the disk has less room than a chunk of vectors takes: sqlite-vec says of a failed write no more than that it failed."""
-    from shutil import disk_usage
+    def run(self, statement: str, values: Values = ()) -> list[tuple[Any, ...]]:
+        """Return all rows of a statement. Raises StoreFault."""
+        with translate_errors(str(self.path)):
+            return self.connection.execute(statement, values).fetchall()
 
-    try:
-        return disk_usage(os.path.dirname(os.path.abspath(place))).free < CHUNK_BYTES  # noqa: PTH100, PTH120 - pathlib takes longer to import
-    except OSError:
-        return False
+    def rows(self, statement: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows one by one, for results that do not belong in memory. Raises StoreFault."""
+        with translate_errors(str(self.path)):
+            yield from self.connection.execute(statement, values)
 
+    def run_many(self, statement: str, many: Iterator[Values] | Sequence[Values]) -> None:
+        """Run a statement once for each set of values. Raises StoreFault."""
+        with translate_errors(str(self.path)):
+            self.connection.executemany(statement, many)
 
-_OF_DAMAGE = re.compile(
-    r"unsupported file format|vtable constructor failed|no such fts5 table|invalid fts5 file format|vec0|vector blob|vector data|sqlite-vec"
-)
-_OF_A_NAME = re.compile(r"no such (?:table|column): (?:main\.)?(?:\w+\.)?(\w+)|has no column named (\w+)")
+    def value(self, statement: str, values: Values = ()) -> Any:
+        """Return the first column of the first row, or None if there is no row. Raises StoreFault."""
+        found = self.run(statement, values)
+        return found[0][0] if found else None
 
+    def define(self, name: str, function: Callable[..., Any]) -> None:
+        """Let statements of this connection call a deterministic function of one value."""
+        self.connection.create_scalar_function(name, function, 1, deterministic=True)
 
-def _tells_of_damage(message: str) -> bool:
-    """Whether what SQLite does not find is what every database of ours has, or what it says is of a broken header or virtual table."""
-    found = _OF_A_NAME.match(message)
-    if found is None:
-        return _OF_DAMAGE.search(message) is not None
-    return re.search(rf"\b{found[1] or found[2]}\b", schema()) is not None
+    def blobs(self, table: str, column: str, *, writable: bool = False) -> Blobs:
+        """Return direct access to the values of a column, to read them into a buffer or to overwrite parts."""
+        return Blobs(self, table, column, writable=writable)
 
+    @property
+    def is_writing(self) -> bool:
+        """Whether the open transaction has written something that it may still roll back."""
+        return self.connection.txn_state("main") == apsw.SQLITE_TXN_WRITE
 
-@contextmanager
-def translated(place: str) -> Iterator[None]:
-    """Raise what `translate` makes of an apsw error inside; all else passes."""
-    try:
-        yield
-    except apsw.Error as fault:
-        ours = translate(fault, place)
-        if ours is None:
-            raise
-        raise ours from fault
-    except UnicodeDecodeError as fault:  # SQLite takes any bytes for a text
-        raise DatabaseCorrupt(f"{place}: the database is damaged ({fault.reason})", DAMAGED) from fault
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Commit all that is written inside, or nothing.
 
+        The write lock is taken at once, so that a reader's lock never has to be raised later.
 
-# Values of a column that are read into memory which is there already, or overwritten in part.
+        Raises:
+            DatabaseNewer: a later release has changed the schema since the file was opened; nothing is written.
+            StoreFault: it cannot be written, or not now.
+        """
+        self.run("BEGIN IMMEDIATE")
+        try:
+            _refuse_upgraded(self)
+            yield
+            self.run("COMMIT")
+        finally:
+            # SQLite has already rolled back after some faults (disk full), and a second rollback would hide the first.
+            if self.connection.in_transaction:
+                self.run("ROLLBACK")
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Give all statements inside one view of the file: a row that one of them found is there for the next."""
+        if self.connection.in_transaction:
+            yield
+            return
+        self.run("BEGIN")
+        try:
+            yield
+            self.run("COMMIT")  # after a rollback SQLite reads the schema again, since a query makes tables of its own
+        finally:
+            if self.connection.in_transaction:
+                self.run("ROLLBACK")
+
+    def stop_mapping(self) -> None:
+        """Read pages one by one from now on: it takes longer to map a few of them anew after each commit."""
+        self.run("PRAGMA mmap_size=0")
+        self.run(f"PRAGMA cache_size=-{CACHE_KB}")
+
+    @contextmanager
+    def without_mapping(self) -> Iterator[None]:
+        """Read pages through a small cache while much is written: mapped, the process would grow with the file."""
+        self.run("PRAGMA mmap_size=0")
+        try:
+            yield
+        finally:
+            self.run(f"PRAGMA mmap_size={MMAP_BYTES}")
+
+    @contextmanager
+    def without_triggers(self) -> Iterator[None]:
+        """Switch off triggers and foreign keys for a caller that writes very many rows and replaces both.
+
+        They take as long as the rows themselves.
+        """
+        switches = (apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, apsw.SQLITE_DBCONFIG_ENABLE_FKEY)
+        try:
+            for switch in switches:
+                self.connection.config(switch, 0)
+            yield
+        finally:
+            for switch in switches:
+                self.connection.config(switch, 1)
+
+    @contextmanager
+    def with_long_timeout(self) -> Iterator[None]:
+        """Wait longer for locks, in a job that has begun and should finish.
+
+        On a busy machine another writer may hold the lock for longer than a person waits.
+        """
+        self.set_timeout(LONG_BUSY_MS)
+        try:
+            yield
+        finally:
+            self.set_timeout(BUSY_MS)
+
+    def set_timeout(self, milliseconds: int) -> None:
+        """Set how long a statement waits for another process's lock."""
+        self.connection.set_busy_timeout(milliseconds)
+        # A writer that waits looks ten times a second. It may never find a gap between the transactions of another
+        # that writes without end. With a queue of the operating system each has its turn.
+        self.connection.setlk_timeout(milliseconds, 0)
+
+    def close(self) -> None:
+        """Close the file and drop the cache; the last process to close it folds the write-ahead log in."""
+        self.cache = SnapshotCache(self)
+        with translate_errors(str(self.path)):
+            self.connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 class Blobs:
@@ -172,17 +192,17 @@ class Blobs:
 
     def read(self, row: int, into: memoryview) -> None:
         """Fill a buffer from the beginning of a row's value, which is at least as long. Raises StoreFault."""
-        with translated(str(self._database.path)):
-            self._of(row).read_into(into)
+        with translate_errors(str(self._database.path)):
+            self._open_row(row).read_into(into)
 
     def write(self, row: int, start: int, content: bytes) -> None:
         """Overwrite a part of a row's value, inside the caller's transaction. Raises StoreFault."""
-        with translated(str(self._database.path)):
-            blob = self._of(row)
+        with translate_errors(str(self._database.path)):
+            blob = self._open_row(row)
             blob.seek(start)
             blob.write(content)
 
-    def _of(self, row: int) -> apsw.Blob:
+    def _open_row(self, row: int) -> apsw.Blob:
         if self._open is None:
             self._open = self._database.connection.blob_open(
                 "main", self._table, self._column, row, writeable=self._writable
@@ -192,218 +212,32 @@ class Blobs:
         return self._open
 
     def close(self) -> None:
-        """Let go of the row that was read last."""
+        """Release the row that was read last."""
         if self._open is not None:
-            with suppress(apsw.Error):  # which is what reading it has said already
+            with suppress(apsw.Error):  # reading has already raised the same error
                 self._open.close()
 
 
-# What was read of the file and holds until something is written to it, whoever writes, or as long as versions say that it does.
-
-Value = TypeVar("Value")
-
-STATE = "SELECT data_version, schema_version FROM pragma_data_version CROSS JOIN pragma_schema_version"
-"""The first differs with each commit of another connection, the second with each definition."""
-
-
-class Kept:
-    """Values by name, of one connection."""
-
-    def __init__(self, database: Database) -> None:
-        self._database: Database = weakref.proxy(database)  # in a cycle megabytes would wait for the garbage collector
-        self._state: tuple[int, ...] = ()
-        self._values: dict[str, Any] = {}
-        self.versioned: dict[str, Any] = {}
-        """What outlives a change, beside versions that were read before it, by which whoever takes it sees whether it holds."""
-
-    def once(self, name: str, make: Callable[[], Value]) -> Value:
-        """The value of a name, made where there is none that holds. Raises StoreFault, and whatever `make` raises."""
-        values = self.values()
-        if name not in values:
-            values[name] = make()
-        made: Value = values[name]
-        return made
-
-    def values(self) -> dict[str, Any]:
-        """Those that hold in this snapshot, to be added to; none of them outlives a change of the file, however small.
-
-        Without a snapshot the file may change at once, and what a transaction has written may be taken back: what is
-        added then is not kept. Raises StoreFault.
-        """
-        database = self._database
-        if not database.connection.in_transaction or database.is_writing:
-            return {}
-        # Statements of our own are counted whether or not they are taken back.
-        state = (*database.run(STATE)[0], database.connection.total_changes())
-        if state != self._state:
-            self._state, self._values = state, {}
-        return self._values
-
-
-APPLICATION_ID = 0x70636D31
-"""Marks a file as ours in its header (`pcm1`), so that another program's database is never filled with our tables."""
-
-BUSY_MS = 5000
-PATIENT_MS = 60_000
-PAUSE = 0.12
-"""Seconds after which a step follows a step: a writer that waits looks ten times a second."""
-MMAP_BYTES = 1 << 40
-"""All of the file: pages of vec0 and of the vector blocks are then read without being copied first."""
-CACHE_KB = 8192
-"""Of what is read page by page: most of what the next question reads of the words' index, too."""
-
-Values = Sequence[Any] | Mapping[str, Any]
-
-
-class Database:
-    """An open database. Statements go through `run` or `rows`, writes through `transaction`; both speak our errors."""
-
-    def __init__(self, connection: apsw.Connection, path: Path, *, vec0_loaded: bool, writable: bool) -> None:
-        self.connection = connection
-        self.path = path
-        self.vec0_loaded = vec0_loaded
-        self.writable = writable
-        self.kept = Kept(self)
-
-    def run(self, statement: str, values: Values = ()) -> list[tuple[Any, ...]]:
-        """All rows of a statement. Raises StoreFault."""
-        with translated(str(self.path)):
-            return self.connection.execute(statement, values).fetchall()
-
-    def rows(self, statement: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
-        """The rows one after the other, for results that do not belong in memory. Raises StoreFault."""
-        with translated(str(self.path)):
-            yield from self.connection.execute(statement, values)
-
-    def run_many(self, statement: str, many: Iterator[Values] | Sequence[Values]) -> None:
-        """A statement once for each set of values. Raises StoreFault."""
-        with translated(str(self.path)):
-            self.connection.executemany(statement, many)
-
-    def value(self, statement: str, values: Values = ()) -> Any:
-        """The first column of the first row, or None without one. Raises StoreFault."""
-        found = self.run(statement, values)
-        return found[0][0] if found else None
-
-    def define(self, name: str, function: Callable[..., Any]) -> None:
-        """Let statements of this connection call a function of one value that always answers it alike."""
-        self.connection.create_scalar_function(name, function, 1, deterministic=True)
-
-    def blobs(self, table: str, column: str, *, writable: bool = False) -> Blobs:
-        """A way to read the column's values into memory that the caller has, or to overwrite parts of them."""
-        return Blobs(self, table, column, writable=writable)
-
-    @property
-    def is_writing(self) -> bool:
-        """Whether a transaction has written something that it may still take back."""
-        return self.connection.txn_state("main") == apsw.SQLITE_TXN_WRITE
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All or nothing, with the write lock taken at once so that a reader's lock never has to be raised later.
-
-        Raises:
-            DatabaseNewer: a later release has changed the schema since the file was opened; nothing is written.
-            StoreFault: it cannot be written, or not now.
-        """
-        self.run("BEGIN IMMEDIATE")
-        try:
-            _refuse_overtaken(self)
-            yield
-            self.run("COMMIT")
-        finally:
-            # SQLite has already rolled back after some faults (disk full), and a second rollback would hide the first.
-            if self.connection.in_transaction:
-                self.run("ROLLBACK")
-
-    @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """One view of the file for several statements, so that what one of them found is there for the next."""
-        if self.connection.in_transaction:
-            yield
-            return
-        self.run("BEGIN")
-        try:
-            yield
-            self.run("COMMIT")  # after a rollback SQLite reads the schema again: a question makes tables of its own
-        finally:
-            if self.connection.in_transaction:
-                self.run("ROLLBACK")
-
-    def unmap(self) -> None:
-        """Read pages one by one from now on: to map few of them anew after each commit takes longer."""
-        self.run("PRAGMA mmap_size=0")
-        self.run(f"PRAGMA cache_size=-{CACHE_KB}")
-
-    @contextmanager
-    def unmapped(self) -> Iterator[None]:
-        """For writing much: pages come through a small cache, where mapped the process would grow as the file does."""
-        self.run("PRAGMA mmap_size=0")
-        try:
-            yield
-        finally:
-            self.run(f"PRAGMA mmap_size={MMAP_BYTES}")
-
-    @contextmanager
-    def unattended(self) -> Iterator[None]:
-        """Without triggers and foreign keys, for who writes very many rows and sees to both: they take as long as the rows themselves."""
-        switches = (apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, apsw.SQLITE_DBCONFIG_ENABLE_FKEY)
-        try:
-            for switch in switches:
-                self.connection.config(switch, 0)
-            yield
-        finally:
-            for switch in switches:
-                self.connection.config(switch, 1)
-
-    @contextmanager
-    def patient(self) -> Iterator[None]:
-        """For what has begun and is to be ended: on a busy machine another writer may hold the lock for longer than a person waits."""
-        self.wait(PATIENT_MS)
-        try:
-            yield
-        finally:
-            self.wait(BUSY_MS)
-
-    def wait(self, milliseconds: int) -> None:
-        """Wait for so long where another process has the lock."""
-        self.connection.set_busy_timeout(milliseconds)
-        # Writers that wait for one that writes without end look ten times a second, and may never find it between two
-        # transactions; where the system keeps a queue, each has its turn.
-        self.connection.setlk_timeout(milliseconds, 0)
-
-    def close(self) -> None:
-        """Give the file back, and what is kept of it; the last one out folds the write-ahead log in."""
-        self.kept = Kept(self)
-        with translated(str(self.path)):
-            self.connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
 def open_database(path: Path, *, create: bool = False, vec0: bool = True) -> Database:
-    """Open the file, bring its schema up to date, and load sqlite-vec if it can be loaded.
+    """Open the file, create the schema if it is new, and load sqlite-vec if possible.
 
     Args:
         path: the database file.
-        create: make the file, and its folder with mode 0700, where there is none.
-        vec0: False leaves sqlite-vec alone, as on a machine that lacks it.
+        create: make the file, and its folder with mode 0700, if there is none.
+        vec0: False does without sqlite-vec, as on a machine that lacks it.
 
     Raises:
         DatabaseMissing: there is no file and `create` is False.
         DatabaseNewer: a later release has written it.
-        DatabaseCorrupt: it is no database, or not one of ours.
-        DatabaseExposed: others may write in its folder, and no sticky bit keeps them from replacing it.
-        UsageFault: its name is none that SQLite takes.
-        StoreFault: any other fault of the surroundings.
+        DatabaseOlder: an unreleased older build has written it.
+        DatabaseCorrupt: it is no database, or another program's.
+        DatabaseExposed: others may write in its folder, and no sticky bit stops them from replacing it.
+        UsageFault: SQLite does not accept its name.
+        StoreFault: any other fault of the environment.
     """
-    refuse_unspelled(path)
-    _find_file(path, create=create)
-    with translated(str(path)):
+    refuse_undecodable(path)
+    _require_file(path, create=create)
+    with translate_errors(str(path)):
         connection, writable = _connect(path)
         database = Database(connection, path, vec0_loaded=vec0 and _load_vec0(connection), writable=writable)
         try:
@@ -415,7 +249,7 @@ def open_database(path: Path, *, create: bool = False, vec0: bool = True) -> Dat
 
 
 def file_identity(path: Path) -> tuple[int, int] | None:
-    """Device and inode of a file, which tell whether another one has taken its place; None where there is none."""
+    """Return device and inode of a file, by which a replaced file is noticed; None if there is no file."""
     try:
         found = path.stat()
     except OSError:
@@ -424,20 +258,20 @@ def file_identity(path: Path) -> tuple[int, int] | None:
 
 
 def side_files(path: Path) -> list[Path]:
-    """Where SQLite keeps what belongs to a database beside it."""
+    """Return the paths of the write-ahead log, its index and the journal of a database."""
     return [path.with_name(path.name + end) for end in ("-wal", "-shm", "-journal")]
 
 
 def make_folder(path: Path) -> None:
-    """The folder of a database, for its owner alone where it is missing. Raises StoreFault."""
-    with _explained(path):
+    """Make the folder of a database, for its owner alone, if it is missing. Raises StoreFault."""
+    with _translate_os_errors(path):
         for folder in reversed((path.parent, *path.parent.parents)):  # mkdir gives a mode to the last of them alone
             if not os.path.lexists(folder):
                 folder.mkdir(mode=0o700, exist_ok=True)
         path.parent.mkdir(exist_ok=True)
 
 
-def _find_file(path: Path, *, create: bool) -> None:
+def _require_file(path: Path, *, create: bool) -> None:
     """Make sure that there is a regular file, before SQLite waits for a pipe or blames the disk for a device."""
     for folder in {path.parent, Path(os.path.realpath(path)).parent}:  # a link may lead out of a safe folder
         _refuse_exposed(path, folder)
@@ -457,14 +291,15 @@ def _find_file(path: Path, *, create: bool) -> None:
 
 
 def _refuse_exposed(path: Path, folder: Path) -> None:
-    """Others who may write in the folder could put a file of theirs, or a link, in the place of ours or of its log.
+    """Raise DatabaseExposed if others may write in the folder.
 
-    A group counts as others unless it is the process's own, which on many systems has no other member.
+    They could put a file of theirs, or a link, in the place of our file or its log. A group counts as others unless it
+    is the process's own, which on many systems has no other member.
     """
     try:
         found = folder.stat()
     except OSError:
-        return  # said when the file is looked for
+        return  # the look-up of the file reports it
     others = found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and found.st_gid != os.getegid())
     if others and not found.st_mode & stat.S_ISVTX:
         raise DatabaseExposed(
@@ -475,12 +310,12 @@ def _refuse_exposed(path: Path, folder: Path) -> None:
 
 def _make_file(path: Path) -> None:
     make_folder(path)
-    with _explained(path):
+    with _translate_os_errors(path):
         os.close(os.open(path, os.O_CREAT | os.O_RDONLY, stat.S_IRUSR | stat.S_IWUSR))
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def _translate_os_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as fault:
@@ -490,14 +325,17 @@ def _explained(path: Path) -> Iterator[None]:
         raise ours(f"{path}: {fault.strerror}", "Name a place that may be written with --db.") from fault
 
 
-def refuse_unspelled(path: Path) -> None:
-    """Raises UsageFault for a file whose name is no UTF-8: SQLite takes no other."""
+def refuse_undecodable(path: Path) -> None:
+    """Raise UsageFault for a file whose name is not UTF-8: SQLite accepts no other."""
     if utf8(str(path)) != str(path):
         raise UsageFault(f"{path}: the name of a database has to be UTF-8", "Name another file.")
 
 
 def _connect(path: Path) -> tuple[apsw.Connection, bool]:
-    """A connection and whether it can write. In a folder that cannot be written WAL needs `immutable` to be read."""
+    """Return a connection, and whether it can write.
+
+    In a folder that cannot be written, a database in WAL mode can be read only as `immutable`.
+    """
     if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
         return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE), True
     if os.access(path.parent, os.W_OK) or path.with_name(path.name + "-wal").exists():
@@ -507,7 +345,10 @@ def _connect(path: Path) -> tuple[apsw.Connection, bool]:
 
 
 def _load_vec0(connection: apsw.Connection) -> bool:
-    """Whether the extension is in. Its package is found, not imported: it would import all of `sqlite3` for one path."""
+    """Load the extension and return whether it worked.
+
+    Its package is located, not imported: it would import all of `sqlite3` for one path.
+    """
     package = importlib.util.find_spec("sqlite_vec")
     if package is None or package.origin is None:
         return False
@@ -522,7 +363,7 @@ def _load_vec0(connection: apsw.Connection) -> bool:
 
 
 def _prepare(database: Database) -> None:
-    database.wait(BUSY_MS)
+    database.set_timeout(BUSY_MS)
     database.run(f"PRAGMA mmap_size={MMAP_BYTES}")
     database.run("PRAGMA foreign_keys=ON")
     database.run("PRAGMA secure_delete=ON")
@@ -530,26 +371,23 @@ def _prepare(database: Database) -> None:
     version = database.value("PRAGMA user_version")
     refuse_foreign(database)
     database.run("COMMIT")
-    if version < SCHEMA_VERSION:
-        _bring_up_to_date(database)
+    if version == 0:
+        _create_schema(database)
     database.run("PRAGMA synchronous=NORMAL")
 
 
-def _bring_up_to_date(database: Database) -> None:
-    """Make the schema in a new file, run in an older one what it has not run yet; all of it or nothing."""
+def _create_schema(database: Database) -> None:
+    """Create all tables in an empty file, or none."""
     _switch_to_wal(database)
     with database.transaction():
-        version = database.value("PRAGMA user_version")  # another process may have been quicker
-        if version == 0:
+        if database.value("PRAGMA user_version") == 0:  # else another process was quicker
             database.run(schema())
-        for number in range(version or SCHEMA_VERSION, SCHEMA_VERSION):
-            database.run(migration(number))
-        database.run(f"PRAGMA user_version={SCHEMA_VERSION}")
-        database.run(f"PRAGMA application_id={APPLICATION_ID}")
+            database.run(f"PRAGMA user_version={SCHEMA_VERSION}")
+            database.run(f"PRAGMA application_id={APPLICATION_ID}")
 
 
-def _refuse_overtaken(database: Database) -> None:
-    """A process that runs on while its package is upgraded knows less of the schema than what others write by it."""
+def _refuse_upgraded(database: Database) -> None:
+    """Raise DatabaseNewer if a later release has changed the schema while this process was running."""
     version = database.value("PRAGMA user_version")
     if version > SCHEMA_VERSION:
         raise DatabaseNewer(
@@ -558,26 +396,38 @@ def _refuse_overtaken(database: Database) -> None:
         )
 
 
+def is_of_older_build(database: Database) -> bool:
+    """Return whether an unreleased build with an older schema has written the file. Raises StoreFault."""
+    return _is_older(database.value("PRAGMA application_id"), database.value("PRAGMA user_version"))
+
+
+def _is_older(application: int, version: int) -> bool:
+    return application == EARLY_APPLICATION_ID or (application == APPLICATION_ID and version < SCHEMA_VERSION)
+
+
 def refuse_foreign(database: Database) -> None:
-    """Let only a database of ours pass, or a file without any tables that can be made into one.
+    """Accept only a database of the present schema, or a file without tables that can be made into one.
 
     Raises:
         DatabaseNewer: a later release has written it.
-        DatabaseReadOnly: it has to be changed first, and may not be.
+        DatabaseOlder: an unreleased older build has written it.
+        DatabaseReadOnly: it is empty, and may not be written.
         DatabaseCorrupt: it is another program's.
     """
     version = database.value("PRAGMA user_version")
     application = database.value("PRAGMA application_id")
+    if _is_older(application, version):
+        _keep_log(database)
+        raise DatabaseOlder(
+            f"{database.path} is of an unreleased older build (its schema version {version})",
+            f"`pastchats-memory restore {database.path} --db NEW` copies it into a new database; or index again, with "
+            "--db NEW. The file is untouched.",
+        )
     if application == APPLICATION_ID:
         if version > SCHEMA_VERSION:
             raise DatabaseNewer(
                 f"{database.path} has schema version {version}; this release knows {SCHEMA_VERSION}",
                 "Upgrade with `pip install --upgrade pastchats-memory`, or name another database with --db.",
-            )
-        if version < SCHEMA_VERSION and not database.writable:
-            raise DatabaseReadOnly(
-                f"{database.path} is of an older release and may not be written, so it cannot be brought up to date",
-                "Make it writable once, or copy it and name the copy with --db.",
             )
     elif application or version or database.value("SELECT count(*) FROM sqlite_schema"):
         raise DatabaseCorrupt(
@@ -588,14 +438,22 @@ def refuse_foreign(database: Database) -> None:
         raise DatabaseReadOnly(f"{database.path} is empty and may not be written", "Name another file with --db.")
 
 
+def _keep_log(database: Database) -> None:
+    """Leave the file as it is when the connection closes: the last one would fold a crashed process's log in."""
+    log, *_ = side_files(database.path)
+    with suppress(OSError):
+        if log.stat().st_size:
+            database.connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+
+
 def _switch_to_wal(database: Database) -> None:
-    """The busy timeout does not cover this switch, so it is tried again for as long."""
-    give_up = time.monotonic() + BUSY_MS / 1000
+    """Switch to a write-ahead log; try again for as long as the busy timeout, which does not cover this switch."""
+    deadline = time.monotonic() + BUSY_MS / 1000
     while True:
         try:
             database.connection.execute("PRAGMA journal_mode=WAL").fetchall()
         except (apsw.BusyError, apsw.LockedError):
-            if time.monotonic() > give_up:
+            if time.monotonic() > deadline:
                 raise
             time.sleep(0.02)
         else:

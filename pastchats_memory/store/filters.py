@@ -1,4 +1,4 @@
-"""Filters as conditions on `prompts` and on the texts of tasks, in one place for the lexical query and for both vector engines."""
+"""Convert filters to SQL conditions on `prompts` and on the texts of tasks, for words and both vector engines."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pastchats_memory.model import RESOLVED, Filters
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.ids import Ids, listed
 from pastchats_memory.store.outcomes import LEAST_CONFIDENCE, VERDICTS
-from pastchats_memory.store.pending_deletes import buried
+from pastchats_memory.store.pending_deletes import pending_delete_ids
 
 NOTE = "note"
 FIRST_TEXT = 1 << 40
-"""Ids above it are of `task_texts`, all others of `prompts`."""
+"""Ids above it belong to `task_texts`, all others to `prompts`."""
 KINDS = "CASE WHEN t.attachment_id IS NOT NULL THEN 'attachment' WHEN t.comment_id IS NOT NULL THEN 'comment' ELSE k.type END"
 RAW_STATUS = "lower(replace(replace(k.status_raw, ' ', '_'), '-', '_'))"
 TEXT_TIME = "coalesce(m.created_at, k.updated_at, k.closed_at, k.created_at)"
@@ -24,13 +24,13 @@ TASK_OUTCOME = (
 )
 TEXTS = "task_texts t JOIN tasks k ON k.id = t.task_id LEFT JOIN task_comments m ON m.id = t.comment_id"
 LISTED = "(SELECT value FROM json_each(?))"
-"""The values of a JSON array."""
+"""Subquery of the values of a JSON array, one parameter."""
 SCATTER = 2654435761
-"""Knuth's multiplicative hash: every third id as it stands could be one side of every dialogue."""
+"""Knuth's multiplicative hash: every n-th id could be the same speaker of every dialogue."""
 
 
 def conditions(filters: Filters) -> tuple[str, list[str]]:
-    """A condition on `prompts AS p`, `1` for none, and the values that it binds."""
+    """Return a condition on `prompts AS p`, `1` for none, and its parameters."""
     clauses: list[str] = []
     values: list[str] = []
     for clause, value in (
@@ -48,8 +48,8 @@ def conditions(filters: Filters) -> tuple[str, list[str]]:
         clause, wanted = _outcome_condition(filters.outcomes)
         clauses.append(clause)
         values.append(wanted)
-    if filters.buried:
-        clauses.append(f"p.id NOT IN {buried('turns')}")
+    if filters.excludes_pending:
+        clauses.append(f"p.id NOT IN {pending_delete_ids('turns')}")
     if filters.hidden:
         clauses.append("p.source_project NOT IN (SELECT value FROM json_each(?))")
         values.append(orjson.dumps(filters.hidden).decode())
@@ -57,19 +57,19 @@ def conditions(filters: Filters) -> tuple[str, list[str]]:
 
 
 def _outcome_condition(wanted: Sequence[str]) -> tuple[str, str]:
-    """On `prompts AS p`: what is said of its episode is among the words; what nothing is said of is unknown."""
+    """Return a condition on `prompts AS p`: the outcome of its episode is wanted; a row without one is unknown."""
     others = [verdict for verdict in VERDICTS if verdict not in wanted]
-    among, listed = ("NOT IN", others) if "unknown" in wanted else ("IN", wanted)
-    ended_so = (
+    operator, listed = ("NOT IN", others) if "unknown" in wanted else ("IN", wanted)
+    episodes = (
         "SELECT q.id FROM outcomes o JOIN prompts q ON q.source_project = o.source_project "
         "AND q.conversation_id = o.conversation_id AND q.turn_index BETWEEN o.first_index AND o.last_index "
         f"WHERE o.confidence >= {LEAST_CONFIDENCE} AND o.verdict IN (SELECT value FROM json_each(?))"
     )
-    return f"p.id {among} ({ended_so})", orjson.dumps(listed).decode()
+    return f"p.id {operator} ({episodes})", orjson.dumps(listed).decode()
 
 
 def task_conditions(filters: Filters) -> tuple[str, list[str]]:
-    """The same on `TEXTS`."""
+    """Return a condition on `TEXTS`, `1` for none, and its parameters."""
     clauses: list[str] = []
     values: list[str] = []
     for clause, value in (
@@ -90,16 +90,16 @@ def task_conditions(filters: Filters) -> tuple[str, list[str]]:
         if wanted:
             clauses.append(clause)
             values.append(orjson.dumps(wanted).decode())
-    if filters.buried:
+    if filters.excludes_pending:
         clauses += (
-            f"ifnull({id_} NOT IN {buried(kind)}, 1)"
+            f"ifnull({id_} NOT IN {pending_delete_ids(kind)}, 1)"
             for id_, kind in (("k.id", "tasks"), ("t.comment_id", "comments"), ("t.attachment_id", "attachments"))
         )
     return " AND ".join(clauses) or "1", values
 
 
 def allowed_ids(database: Database, among: Sequence[int] | None, filters: Filters) -> Ids:
-    """Ids that the filters let through, ascending, of those given or of all: turns', then texts' of tasks."""
+    """Return the ids that pass the filters, ascending, of those given or of all: turns, then texts of tasks."""
     found = np.empty(0, np.int64)
     if among is not None and not among:
         return found
@@ -117,12 +117,12 @@ def _allowed(
     if among is not None:
         where += f" AND {id_} IN (SELECT value FROM json_each(?))"
         values = [*values, orjson.dumps(list(among)).decode()]
-    # As one text: half of a large memory, row by row, takes longer to hand over than to find.
+    # As one text: fetching half of a large memory row by row takes longer than finding it.
     return np.sort(listed(database.value(f"SELECT group_concat({id_}) FROM {rows} WHERE {where}", values)))
 
 
 def is_any(database: Database, filters: Filters) -> bool:
-    """Whether the filters let anything through. Raises StoreFault."""
+    """Return whether any row passes the filters. Raises StoreFault."""
     among_turns = f"SELECT 1 FROM prompts p WHERE {conditions(filters)[0]}"
     among_tasks = f"SELECT 1 FROM {TEXTS} WHERE {task_conditions(filters)[0]}"
     return bool(
@@ -132,7 +132,7 @@ def is_any(database: Database, filters: Filters) -> bool:
 
 
 def spread_ids(database: Database, about: int) -> list[int]:
-    """About so many ids, or all where they are fewer, some of which may have been deleted: a sample of all rows."""
+    """Return a sample of about so many ids, or all; some may have been deleted. Raises StoreFault."""
     turns = database.value("SELECT max(id) FROM prompts") or 0
     texts = (database.value("SELECT max(id) FROM task_texts") or FIRST_TEXT) - FIRST_TEXT
     for_turns = about * turns // max(1, turns + texts)
@@ -140,12 +140,12 @@ def spread_ids(database: Database, about: int) -> list[int]:
 
 
 def _scattered(before: int, rows: int, about: int) -> list[int]:
-    """Ids above `before`."""
+    """Return about so many of the `rows` ids after `before`, ascending."""
     return sorted({before + 1 + number * SCATTER % rows for number in range(about)}) if rows else []
 
 
 def spread_among(ids: Ids, about: int) -> list[int]:
-    """About so many of the ids, or all where they are fewer, ascending as they are: a sample of what filters let through."""
+    """Return a sample of about so many of the ids, or all, ascending."""
     scattered = (ids & FIRST_TEXT - 1) * SCATTER >> 16
     chosen: list[int] = ids[scattered % max(1, len(ids) // about) == 0].tolist()
     return chosen

@@ -1,4 +1,4 @@
-"""Words: full-text queries over the contract's FTS5 table and that of tasks."""
+"""Look words up in the FTS5 indexes of turns and of tasks' texts, and merge the segments of the indexes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Scores = NDArray[np.float64]
 
 K1, B = 1.2, 0.75
 FREQUENT = 1000
-"""Rows from which on it takes long enough to count them that their number is kept: there are not many such words."""
+"""Rows from which on the document frequency of a word is cached; few words have as many."""
 LEAST_IDF = 1e-6
-"""Of a word that more than half of the rows have."""
+"""Inverse document frequency of a word that more than half of the rows have."""
 
 
 def stems(database: Database, words: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """What the index keeps of each word: none for punctuation alone, several where it splits at a mark."""
+    """Return the tokens of each word: none for punctuation, several if a mark splits the word."""
     tokenize = database.connection.fts5_tokenizer("porter", ["unicode61"])
     found = {}
     for word in words:
@@ -36,8 +36,8 @@ def stems(database: Database, words: Iterable[str]) -> dict[str, tuple[str, ...]
 
 
 def document_frequencies(database: Database, tokens: Iterable[str]) -> dict[str, int]:
-    """In how many rows, of turns and of texts of tasks, each stemmed token occurs. Raises StoreFault."""
-    known: dict[str, int] = database.kept.once("document frequencies", dict)
+    """Return the number of rows in which each token occurs, of turns and tasks' texts. Raises StoreFault."""
+    known: dict[str, int] = database.cache.get_or_make("document frequencies", dict)
     found = {token: known.get(token) or _document_frequency(database, token) for token in tokens}
     known.update((token, rows) for token, rows in found.items() if rows >= FREQUENT)
     return found
@@ -51,7 +51,7 @@ def _document_frequency(database: Database, token: str) -> int:
 
 
 class Scored(NamedTuple):
-    """The rows that have what is looked for, and what each scores."""
+    """Rows that match, with their scores."""
 
     ids: Ids
     """Ascending."""
@@ -59,30 +59,30 @@ class Scored(NamedTuple):
     """The scores."""
 
     def at(self, ids: Ids, sizes: Scores) -> Scores:  # noqa: ARG002 - as Counted
-        """The score of each id, 0 where it does not have the word; shape (ids,)."""
+        """Return the score of each id, 0 for one that does not match; shape (ids,)."""
         return _at(self.ids, ids, self.ceilings)
 
 
 class Counted(NamedTuple):
-    """The rows that have a word, to be scored by BM25 where that is asked for.
+    """Rows that have a word, to be scored by BM25 on demand.
 
-    FTS5's own `bm25()` looks up the length of every row; here those are looked up that can be among the best.
+    FTS5's own `bm25()` looks up the length of every row. Here only rows that can be among the best are looked up.
     """
 
     ids: Ids
     """Ascending."""
     counts: Scores
-    """How often it stands in each."""
+    """Occurrences of the word in each row."""
     idf: Scores
-    """Of the index of each."""
+    """Inverse document frequency in the index of each row."""
 
     @property
     def ceilings(self) -> Scores:
-        """More than the score of each, however short it is; shape (ids,)."""
+        """Upper bounds of the scores, for rows of any length; shape (ids,)."""
         return _bm25(self.idf, self.counts, 0.0)
 
     def at(self, ids: Ids, sizes: Scores) -> Scores:
-        """The score of each id with these `sizes`, 0 where it does not have the word; shape (ids,)."""
+        """Return the score of each id with its size (`sizes`), 0 for one without the word; shape (ids,)."""
         if not len(self.ids):
             return np.zeros(len(ids))
         places = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
@@ -100,20 +100,20 @@ def _at(ascending: Ids, ids: Ids, values: Scores) -> Scores:
 
 
 def _bm25(idf: Scores, counts: Scores, sizes: Scores | float) -> Scores:
-    """As FTS5 computes it (Robertson and Zaragoza 2009), in its order, so that not a bit differs."""
+    """Return BM25 as FTS5 computes it (Robertson and Zaragoza 2009), in its order, so that no bit differs."""
     return np.asarray(idf * ((counts * (K1 + 1.0)) / (counts + K1 * (1 - B + sizes))))
 
 
 def postings(database: Database, words: Iterable[str], filters: Filters) -> dict[str, Postings]:
-    """By word the rows that have it, each word quoted, so that nothing in it is syntax. Raises StoreFault.
+    """Return the rows of each word. Words are quoted, so that nothing in them is syntax. Raises StoreFault.
 
-    FTS5 ranks an OR by the sum of these, but knows no weights, and does not say which word a row has. Turns and texts of
-    tasks are two indexes, each with its own lengths and frequencies. Of the filters only those are heeded that leave one
-    of the two out.
+    FTS5 ranks an OR by the sum of these scores, but it has no weights, and does not tell which words a row has. Turns and
+    texts of tasks are two indexes, each with its own lengths and frequencies. Of the filters only those apply that leave
+    one of the two out.
     """
     tokens = stems(database, words)
     indexes = {index: _totals(database, index)[0] for index in _indexes(filters)}
-    for index in indexes:  # for as long as the transaction lasts, so also in a database that is only read
+    for index in indexes:  # temporary tables work in a read-only database too
         database.run(f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{index}_places USING fts5vocab(main, {index}, instance)")
     return {
         word: _counted([_occurrences(database, index, of_word[0], of) for index, of in indexes.items()])
@@ -124,16 +124,16 @@ def postings(database: Database, words: Iterable[str], filters: Filters) -> dict
 
 
 def _occurrences(database: Database, index: str, token: str, all_rows: int) -> tuple[Ids, Scores, float]:
-    """The rows of an index with so many that have a token, ascending, how often, and its inverse document frequency."""
+    """Return the rows with a token, ascending, its occurrences in each, and its inverse document frequency."""
     found = database.value(f"SELECT group_concat(doc) FROM temp.{index}_places WHERE term = ?", (token,))
-    places = listed(found)  # ascending, a row as often as it has the token
+    places = listed(found)  # ascending; a row once for each occurrence
     ids, firsts = runs(places)
     idf = math.log((all_rows - len(ids) + 0.5) / (len(ids) + 0.5))
     return ids, np.diff(firsts, append=len(places)).astype(np.float64), idf if idf > 0 else LEAST_IDF
 
 
 def _counted(parts: list[tuple[Ids, Scores, float]]) -> Counted:
-    """Of indexes in the order of their ids, which do not overlap."""
+    """Join the rows of indexes in the order of their ids, which do not overlap."""
     return Counted(
         np.concatenate([np.empty(0, np.int64), *(ids for ids, _, _ in parts)]),
         np.concatenate([np.empty(0), *(counts for _, counts, _ in parts)]),
@@ -142,13 +142,13 @@ def _counted(parts: list[tuple[Ids, Scores, float]]) -> Counted:
 
 
 def _as_fts5_scores(database: Database, index: str, word: str) -> tuple[Ids, Scores]:
-    """Of a word that the index splits at a mark: its parts side by side."""
-    # As two JSON arrays, since thousands of rows one by one take longer to hand over than to find; LIMIT keeps
-    # SQLite from flattening the subquery, outside of which there is no bm25().
+    """Return the rows and scores of a word that a mark splits: its parts as a phrase."""
+    # Two JSON arrays, since fetching thousands of rows one by one takes longer than finding them. LIMIT keeps SQLite
+    # from flattening the subquery, outside of which there is no bm25().
     ids, scores = database.run(
         "SELECT json_group_array(id), json_group_array(score) FROM "
         f"(SELECT rowid AS id, -bm25({index}) AS score FROM {index} WHERE {index} MATCH ? ORDER BY rowid LIMIT -1)",
-        (quoted(word),),
+        (quote(word),),
     )[0]
     return np.array(orjson.loads(ids), np.int64), np.array(orjson.loads(scores), np.float64)
 
@@ -161,7 +161,7 @@ def _scored(parts: list[tuple[Ids, Scores]]) -> Scored:
 
 
 def sizes(database: Database, ids: Ids) -> Scores:
-    """What BM25 makes of the length of each row against the average of its index, shape (ids,). Raises StoreFault."""
+    """Return BM25's factor of each row's length relative to the average of its index; shape (ids,). Raises StoreFault."""
     found = np.zeros(len(ids))
     for index, of_index in (("prompts_fts", ids < FIRST_TEXT), ("task_texts_fts", ids > FIRST_TEXT)):
         if not of_index.any():
@@ -179,21 +179,24 @@ def sizes(database: Database, ids: Ids) -> Scores:
     return found
 
 
-def rows(database: Database) -> int:
-    """How many there are, of turns and of texts of tasks: a bare `count(*)` looks at thousands of pages. Raises StoreFault."""
+def count_rows(database: Database) -> int:
+    """Return the number of turns and tasks' texts. Raises StoreFault.
+
+    A plain `count(*)` would read thousands of pages.
+    """
     return sum(_totals(database, index)[0] for index in _indexes(Filters()))
 
 
 def _totals(database: Database, index: str) -> tuple[int, int]:
-    """Rows of an index, and tokens in all of them: FTS5's own record of both, a number each, the tokens by column."""
-    if database.is_writing:  # to open the vocabulary has FTS5 write down what it keeps in memory until then
+    """Return the rows of an index and the tokens in all of them, from FTS5's own record of both."""
+    if database.is_writing:  # opening the vocabulary makes FTS5 write its pending rows
         database.run(f"SELECT 1 FROM {index.removesuffix('_fts')}_vocabulary WHERE term = ''")
     numbers = _varints(database.value(f"SELECT block FROM {index}_data WHERE id = 1") or b"\0").tolist()
     return numbers[0], sum(numbers[1:])
 
 
 def _varints(content: bytes) -> NDArray[np.int64]:
-    """SQLite's numbers of variable length: seven bits a byte, the highest first, the eighth bit set in all but the last."""
+    """Decode SQLite's varints: seven bits a byte, the highest first, the eighth bit set in all but the last byte."""
     octets = np.frombuffer(content, np.uint8)
     ends = np.flatnonzero(octets < 0x80)  # noqa: PLR2004 - the eighth bit
     starts = np.concatenate([[0], ends[:-1] + 1])
@@ -201,41 +204,42 @@ def _varints(content: bytes) -> NDArray[np.int64]:
     return np.add.reduceat((octets & 0x7F).astype(np.int64) << (7 * places), starts)
 
 
-def having(database: Database, phrase: str, filters: Filters) -> Ids:
-    """The rows that have these words side by side, ascending; filters as in `postings`. Raises StoreFault."""
+def find_phrase(database: Database, phrase: str, filters: Filters) -> Ids:
+    """Return the rows with a phrase, ascending; filters as in `postings`. Raises StoreFault."""
     found = [
         row
         for index in _indexes(filters)
-        for row in database.run(f"SELECT rowid FROM {index} WHERE {index} MATCH ? ORDER BY rowid", (quoted(phrase),))
+        for row in database.run(f"SELECT rowid FROM {index} WHERE {index} MATCH ? ORDER BY rowid", (quote(phrase),))
     ]
     return np.array([id_ for (id_,) in found], dtype=np.int64)
 
 
-def quoted(text: str) -> str:
-    """A string of FTS5's query language."""
+def quote(text: str) -> str:
+    """Return a text as a string of FTS5's query language."""
     return '"' + text.replace('"', '""') + '"'
 
 
 def _indexes(filters: Filters) -> list[str]:
-    """Turns' first, whose ids are the lower ones."""
+    """Return the names of the indexes; turns come first, since their ids are lower."""
     return [
         *([] if filters.of_tasks else ["prompts_fts"]),
         *([] if filters.of_turns else ["task_texts_fts"]),
     ]
 
 
-# The segments of the full-text indexes: FTS5 files what each transaction wrote by itself, and looks a word up in every one of them.
-
 FULL_TEXT = ("prompts_fts", "task_texts_fts", "trigrams")
 PAGES = 250
-"""Of an index that one step writes anew: some 30 ms, so that no other writer waits for long."""
+"""Pages of an index that one step rewrites: some 30 ms, so that no other writer waits for long."""
 SCATTERED = 1 / 4
-"""Share of an index outside of its largest segment above which it is merged: then a memory that grows step by step has
-written anew some four times what it ends with."""
+"""Share of an index outside its largest segment above which it is merged. A memory that grows step by step then writes
+about four times its final size."""
 
 
-def gather(database: Database) -> None:
-    """Merge each index of which more than SCATTERED lies about; in no transaction. Raises StoreFault."""
+def merge_scattered(database: Database) -> None:
+    """Merge each index with more than SCATTERED outside its largest segment; in no transaction. Raises StoreFault.
+
+    FTS5 writes a segment for each transaction, and looks every word up in all segments.
+    """
     for index in FULL_TEXT:
         pages = [count for (count,) in database.run(f"SELECT count(*) FROM {index}_idx GROUP BY segid")]
         if sum(pages) - max(pages, default=0) > SCATTERED * sum(pages):
@@ -243,8 +247,8 @@ def gather(database: Database) -> None:
 
 
 def merge(database: Database, index: str) -> None:
-    """Write an index anew as one segment, in small steps; what was deleted is not in it. Raises StoreFault."""
-    step = -PAGES  # which lets all segments take part, as `optimize` does; further steps go on with that
+    """Rewrite an index as one segment without deleted rows, in small steps. Raises StoreFault."""
+    step = -PAGES  # a negative number merges all segments, as `optimize` does; further steps continue that
     written = 2
     while written > 1:
         before = database.connection.total_changes()

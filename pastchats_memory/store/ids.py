@@ -1,4 +1,4 @@
-"""Ids as arrays in ascending order: what NumPy's `unique` and `isin` do, without the module of masked arrays that they load."""
+"""Arrays of ids in ascending order: NumPy's `unique` and `isin`, without the module of masked arrays that they load."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ Ids = NDArray[np.int64]
 
 
 def listed(numbers: str | None) -> Ids:
-    """The numbers that SQLite's `group_concat` has put together; None where there were none."""
-    return np.fromstring(numbers or "", np.int64, sep=",")  # a third of the time that JSON and a list of objects take
+    """Return the numbers of SQLite's `group_concat`, which is None for no rows."""
+    return np.fromstring(numbers or "", np.int64, sep=",")  # takes a third of the time of JSON and a list of objects
 
 
 def among(ids: Ids, ascending: Ids) -> NDArray[np.bool_]:
-    """Which of the ids stand in an ascending array, shape (ids,)."""
+    """Return which of the ids are in an ascending array, shape (ids,)."""
     if not len(ascending):
         return np.zeros(len(ids), dtype=bool)
     places = np.searchsorted(ascending, ids)
@@ -22,11 +22,11 @@ def among(ids: Ids, ascending: Ids) -> NDArray[np.bool_]:
 
 
 def distinct(ids: Ids) -> Ids:
-    """Each once, ascending."""
+    """Return the distinct ids, ascending."""
     return runs(np.sort(ids))[0]
 
 
 def runs(ascending: Ids) -> tuple[Ids, Ids]:
-    """Each once, and where its run begins in an array that may have it several times."""
+    """Return the distinct ids of an ascending array, and the position at which the run of each begins."""
     firsts = np.flatnonzero(np.diff(ascending, prepend=-1))
     return ascending[firsts], firsts

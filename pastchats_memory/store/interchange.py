@@ -1,4 +1,4 @@
-"""Turns and tasks as JSON-able objects, just as they are stored; `readers.export` reads them back."""
+"""Convert stored turns and tasks to JSON-able objects without loss, and tasks back; the format `export` reads them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ import orjson
 from pastchats_memory.model import EXPORT, PRIORITIES, STATUSES, TYPES, Attachment, Comment, Task, TaskState
 from pastchats_memory.store.checks import is_time
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.pending_deletes import buried
-from pastchats_memory.store.tasks import COLUMNS, SEEN, Filed, TaskWriter, set_fields
-
-# Tasks with all that belongs to them as JSON-able objects, and back: nothing is lost on the way.
+from pastchats_memory.store.pending_deletes import pending_delete_ids
+from pastchats_memory.store.tasks import COLUMNS, VISIBLE, Filed, TaskWriter, set_fields
 
 FIELDS = tuple(name for name in COLUMNS if name not in ("tags_json", "metadata_json"))
 TABLES = {
@@ -23,8 +21,8 @@ TABLES = {
     "comments": ("task_comments", ("identity", "author", "content", "created_at", "by_hand"), "id"),
     "attachments": ("task_attachments", ("name", "size", "sha256", "content", "created_at"), "id"),
 }
-LARGEST = (1 << 63) - 1
-"""Number that a column holds."""
+MAX_NUMBER = (1 << 63) - 1
+"""Largest number of a column."""
 
 
 def _is_text(value: object) -> bool:
@@ -35,16 +33,16 @@ def _is_time_or_nothing(value: object) -> bool:
     return value is None or (isinstance(value, str) and is_time(value))
 
 
-def _is_number(value: object, most: int = LARGEST) -> bool:
+def _is_number(value: object, most: int = MAX_NUMBER) -> bool:
     return isinstance(value, int) and 0 <= value <= most
 
 
-STAYS = {
-    "links": f"target NOT IN (SELECT identity FROM tasks WHERE id IN {buried('tasks')})",
-    "comments": f"id NOT IN {buried('comments')}",
-    "attachments": f"id NOT IN {buried('attachments')}",
+NOT_FORGOTTEN = {
+    "links": f"target NOT IN (SELECT identity FROM tasks WHERE id IN {pending_delete_ids('tasks')})",
+    "comments": f"id NOT IN {pending_delete_ids('comments')}",
+    "attachments": f"id NOT IN {pending_delete_ids('attachments')}",
 }
-"""Of what hangs on a task: it is not forgotten."""
+"""Conditions by the names of TABLES: the row is not forgotten."""
 CHECKS: Mapping[str, Callable[[object], bool]] = {
     **dict.fromkeys(("native_id", "title", "description", "status_raw", "project", "source_path"), _is_text),
     **dict.fromkeys(("kind", "target", "name", "conversation_id", "author", "content", "sha256"), _is_text),
@@ -58,11 +56,11 @@ CHECKS: Mapping[str, Callable[[object], bool]] = {
     "tags": lambda value: isinstance(value, list) and all(map(_is_text, value)),
     "metadata": lambda value: isinstance(value, dict),
 }
-"""By the name of a field what it must be, in a task and in whatever hangs on one."""
+"""Check of each field, in a task and in its parts, by name."""
 
 
-def fault_of(body: Mapping[str, Any]) -> str | None:
-    """The first field that an exported task would have otherwise, such as `title` or `comments`; None for none."""
+def find_fault(body: Mapping[str, Any]) -> str | None:
+    """Return the first malformed field of an exported task, such as `title` or `comments`, or None."""
     for name in ("key", "identity", "tags", "metadata", *FIELDS):
         if name not in body or not CHECKS[name](body[name]):
             return name
@@ -74,7 +72,7 @@ def fault_of(body: Mapping[str, Any]) -> str | None:
 
 
 def _is_part(part: object, of: str, columns: Sequence[str]) -> bool:
-    """Whether it has these fields and no other, each as it must be; a binary attachment has no content."""
+    """Return whether a part has exactly these fields, all well-formed; a binary attachment has no content."""
     if not isinstance(part, dict) or part.keys() != set(columns):
         return False
     return all(
@@ -84,24 +82,24 @@ def _is_part(part: object, of: str, columns: Sequence[str]) -> bool:
 
 
 def export_tasks(database: Database, hidden: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Every task but those of hidden projects, the oldest first. Raises StoreFault."""
+    """Yield all tasks except those of hidden projects, the oldest first. Raises StoreFault."""
     for row in database.run(
-        f"SELECT id, key, identity, tags_json, metadata_json, {', '.join(FIELDS)} FROM tasks WHERE {SEEN} ORDER BY id",
+        f"SELECT id, key, identity, tags_json, metadata_json, {', '.join(FIELDS)} FROM tasks WHERE {VISIBLE} ORDER BY id",
         (orjson.dumps(hidden).decode(),),
     ):
         body = {"key": row[1], "identity": row[2], "tags": orjson.loads(row[3]), "metadata": orjson.loads(row[4])}
         body |= dict(zip(FIELDS, row[5:], strict=True))
         for name, (table, columns, order) in TABLES.items():
             found = database.run(
-                f"SELECT {', '.join(columns)} FROM {table} WHERE task_id = ? AND {STAYS.get(name, '1')} ORDER BY {order}",
+                f"SELECT {', '.join(columns)} FROM {table} WHERE task_id = ? AND {NOT_FORGOTTEN.get(name, '1')} ORDER BY {order}",
                 (row[0],),
             )
             body[name] = [dict(zip(columns, values, strict=True)) for values in found]
         yield body
 
 
-def task_of(body: Mapping[str, Any]) -> Filed:
-    """A task as it was exported, without its links, of an object in which `fault_of` finds nothing wrong."""
+def parse_task(body: Mapping[str, Any]) -> Filed:
+    """Return an exported task, without its links; `find_fault` must have found nothing."""
     task = Task(
         native_id=body["native_id"],
         title=body["title"],
@@ -116,37 +114,40 @@ def task_of(body: Mapping[str, Any]) -> Filed:
         closed_at=body["closed_at"],
         due_at=body["due_at"],
         states=tuple(TaskState(state["status"], state["status_raw"], state["at"]) for state in body["states"]),
-        comments=tuple(Comment(said["content"], said["author"], said["created_at"]) for said in body["comments"]),
+        comments=tuple(Comment(one["content"], one["author"], one["created_at"]) for one in body["comments"]),
         attachments=tuple(Attachment(**attached) for attached in body["attachments"]),
         metadata=body["metadata"],
     )
     return Filed(task, body["project"], body["source_path"], body["key"], body["identity"])
 
 
-def put_exported(database: Database, writer: TaskWriter, body: Mapping[str, Any]) -> tuple[int, str]:
-    """Store an exported task, inside the caller's transaction: its id, and whether it was `added`, `updated`, `unchanged` or `forgotten`. Raises StoreFault."""
-    id_, done = writer.put(task_of(body))
-    if done == "forgotten":
-        return id_, done
+def store_exported(database: Database, writer: TaskWriter, body: Mapping[str, Any]) -> tuple[int, str]:
+    """Store an exported task, inside the caller's transaction.
+
+    Return its id, and `added`, `updated`, `unchanged` or `forgotten`. Raises StoreFault.
+    """
+    id_, status = writer.store(parse_task(body))
+    if status == "forgotten":
+        return id_, status
     set_fields(database, id_, {name: body[name] for name in FIELDS if name != "native_id"} | {"tags": body["tags"]})
     for name in ("closed_at", "updated_at", "due_at", "created_at", "priority", "source_line"):
         if body[name] is None:
             database.run(f"UPDATE tasks SET {name} = NULL WHERE id = ?", (id_,))
     for link in body["links"]:
         writer.link(id_, link["kind"], link["target"], link["name"], by_hand=bool(link["by_hand"]))
-    for said in body["comments"]:
+    for comment in body["comments"]:
         database.run(
             "UPDATE OR IGNORE task_comments SET by_hand = ? WHERE task_id = ? AND identity = ?",
-            (said["by_hand"], id_, said["identity"]),
+            (comment["by_hand"], id_, comment["identity"]),
         )
     for conversation in body["conversations"]:
-        writer.keep_in(id_, conversation["conversation_id"])
+        writer.add_conversation(id_, conversation["conversation_id"])
     writer.texts.refresh(id_)
-    return id_, done
+    return id_, status
 
 
 def newer_than(database: Database, body: Mapping[str, Any]) -> int | None:
-    """The task's id where what is stored of it is at least as new as the export. Raises StoreFault."""
+    """Return the id of the stored task if it is at least as new as the exported one, else None. Raises StoreFault."""
     id_: int | None = database.value(
         "SELECT id FROM tasks WHERE identity = ?1 AND ifnull(updated_at, '') >= ifnull(?2, '')",
         (body["identity"], body["updated_at"]),
@@ -159,7 +160,7 @@ TURNS = (
     "p.content_hash, p.echo_hash, p.metadata_json, "
     "(SELECT json_group_array(json_array(s.path, g.line, g.end_line)) FROM sightings g JOIN sources s ON s.id = g.source_id "
     "WHERE g.prompt_id = p.id) FROM prompts p "
-    f"WHERE p.source_project NOT IN (SELECT value FROM json_each(?)) AND p.id NOT IN {buried('turns')} ORDER BY p.id"
+    f"WHERE p.source_project NOT IN (SELECT value FROM json_each(?)) AND p.id NOT IN {pending_delete_ids('turns')} ORDER BY p.id"
 )
 NAMES = (
     "role", "content", "source_path", "source_project", "conversation_id", "turn_index", "timestamp", "content_hash",
@@ -168,7 +169,10 @@ NAMES = (
 
 
 def export_turns(database: Database, hidden: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Every turn and then every task but those of hidden projects, the oldest first; in a snapshot. Raises StoreFault."""
+    """Yield all turns, then all tasks, except those of hidden projects, the oldest first. Raises StoreFault.
+
+    Call it in a snapshot.
+    """
     folders = _folders(database)
     for values in database.rows(TURNS, (orjson.dumps(hidden).decode(),)):
         body = dict(zip(NAMES, values, strict=True))
@@ -181,15 +185,15 @@ def export_turns(database: Database, hidden: Sequence[str]) -> Iterator[dict[str
         yield {"schema": EXPORT, "kind": "task", **body, "folder": folder, "is_private": is_private}
 
 
-def unseen(database: Database, hidden: Sequence[str]) -> int:
-    """How many turns are left out. Raises StoreFault."""
+def count_hidden_turns(database: Database, hidden: Sequence[str]) -> int:
+    """Return the number of turns of hidden projects. Raises StoreFault."""
     listed = orjson.dumps(hidden).decode()
     statement = "SELECT count(*) FROM prompts WHERE source_project IN (SELECT value FROM json_each(?))"
     return int(database.value(statement, (listed,)))
 
 
 def _folders(database: Database) -> dict[str, tuple[str, bool]]:
-    """A folder of each project, and whether the project is private; the folder that says so, where one does."""
+    """Return a folder of each project, and whether the project is private; the folder that marks it, if any."""
     rows = database.run(
         "SELECT project, folder, is_private = 1 FROM project_folders ORDER BY is_private = 1, folder DESC"
     )

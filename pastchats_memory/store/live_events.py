@@ -1,26 +1,26 @@
-"""Turns that were stored while they were said: the events by which they are known again."""
+"""Store the event ids of live turns, by which a repeated event is recognised."""
 
 from __future__ import annotations
 
 from pastchats_memory.store.database import Database
 
 LIVE = "live"
-"""`metadata.format` of such a turn, and the beginning of its source path, `live:CLIENT`."""
+"""`metadata.format` of a live turn, and the beginning of its source path, `live:CLIENT`."""
 
 
-def stored_as(database: Database, event: str) -> int | None:
-    """The row of an event that was stored before. Raises StoreFault."""
+def find_event(database: Database, event: str) -> int | None:
+    """Return the id of the turn that was stored for an event, or None. Raises StoreFault."""
     found: int | None = database.value("SELECT prompt_id FROM live_events WHERE event = ?", (event,))
     return found
 
 
-def remember(database: Database, event: str, prompt_id: int) -> None:
-    """File an event under its row; inside the caller's transaction. Raises StoreFault."""
+def store_event(database: Database, event: str, prompt_id: int) -> None:
+    """Store the event of a turn, inside the caller's transaction. Raises StoreFault."""
     database.run("INSERT INTO live_events(event, prompt_id) VALUES (?, ?)", (event, prompt_id))
 
 
-def next_index(database: Database, conversation_id: str | None, project: str, source_path: str) -> int:
-    """The place of a turn that is said now: after the last of its conversation, or of those of its source that have none."""
+def next_turn_index(database: Database, conversation_id: str | None, project: str, source_path: str) -> int:
+    """Return the index after the last turn of the conversation, or of the source's turns without one. Raises StoreFault."""
     return int(
         database.value(
             "SELECT ifnull(max(turn_index) + 1, 0) FROM prompts WHERE conversation_id = ? AND source_project = ?",

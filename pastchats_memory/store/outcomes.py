@@ -1,4 +1,4 @@
-"""How episodes ended: what was derived, and which conversations have changed since."""
+"""Store outcomes of episodes: derived ones, judgements, and the conversations whose outcomes are due."""
 
 from __future__ import annotations
 
@@ -9,138 +9,139 @@ import orjson
 
 from pastchats_memory.model import Filters, Item, Metadata
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.pending_deletes import buried
-
-# Judgements: how episodes ended by whoever read them, kept as where the words stand that show it, and as the turns that were read.
+from pastchats_memory.store.pending_deletes import pending_delete_ids
 
 JUDGEMENT_COLUMNS = (
     "j.prompt_id, j.verdict, j.shown_in, j.shown_from, j.shown_length, "
     "(SELECT json_group_array(r.turn_id) FROM judgement_reads r WHERE r.prompt_id = j.prompt_id)"
 )
-"""Of `judgements AS j`, those of `Judgement`."""
+"""Columns of `judgements AS j` for `judgement_of_row`."""
 
 
 class Judgement(NamedTuple):
-    """How an episode ended, in the judgement of somebody who read it."""
+    """Label that a person or an agent gave an episode after reading it."""
 
-    asked: int
+    question_id: int
     """Id of the turn that asks."""
     verdict: str
     """`worked`, `failed`, `mixed` or `unknown`."""
     shown_in: int | None
-    """Id of the turn whose words show it; None for unknown."""
+    """Id of the turn with the quoted words; None for unknown."""
     start: int
-    """Character of its text at which they begin."""
+    """Character of its text at which the quotation begins."""
     length: int
     """Characters."""
     read: frozenset[int]
-    """Ids of the turns that it rests on; with any of them, or with its text, it goes."""
+    """Ids of the turns that it is based on; if one is changed or deleted, the judgement is deleted."""
 
 
-def put(database: Database, judgement: Judgement) -> None:
-    """In the place of an earlier one of the same episode; inside the caller's transaction. Raises StoreFault."""
-    drop(database, judgement.asked)
-    *kept, read = judgement
+def store_judgement(database: Database, judgement: Judgement) -> None:
+    """Store a judgement, replacing one of the same episode; inside the caller's transaction. Raises StoreFault."""
+    delete_judgement(database, judgement.question_id)
+    *fields, read = judgement
     database.run(
-        "INSERT INTO judgements(prompt_id, verdict, shown_in, shown_from, shown_length) VALUES (?, ?, ?, ?, ?)", kept
+        "INSERT INTO judgements(prompt_id, verdict, shown_in, shown_from, shown_length) VALUES (?, ?, ?, ?, ?)", fields
     )
     database.run_many(
-        "INSERT INTO judgement_reads(turn_id, prompt_id) VALUES (?, ?)", [(id_, judgement.asked) for id_ in read]
+        "INSERT INTO judgement_reads(turn_id, prompt_id) VALUES (?, ?)", [(id_, judgement.question_id) for id_ in read]
     )
 
 
-def drop(database: Database, asked: int) -> bool:
-    """Whether there was one of the episode that the turn asks for; inside the caller's transaction. Raises StoreFault."""
-    return bool(database.run("DELETE FROM judgements WHERE prompt_id = ? RETURNING prompt_id", (asked,)))
+def delete_judgement(database: Database, question_id: int) -> bool:
+    """Delete the judgement of the episode that a turn begins; return whether there was one. Raises StoreFault.
+
+    Call it inside a transaction.
+    """
+    return bool(database.run("DELETE FROM judgements WHERE prompt_id = ? RETURNING prompt_id", (question_id,)))
 
 
-def of_conversation(database: Database, project: str, conversation_id: str) -> dict[int, Judgement]:
-    """Those of a conversation's episodes, by the turn that asks. Raises StoreFault."""
+def conversation_judgements(database: Database, project: str, conversation_id: str) -> dict[int, Judgement]:
+    """Return the judgements of a conversation, by the id of the turn that asks. Raises StoreFault."""
     rows = database.run(
         f"SELECT {JUDGEMENT_COLUMNS} FROM judgements j JOIN prompts p ON p.id = j.prompt_id WHERE p.source_project = ? AND p.conversation_id = ?",
         (project, conversation_id),
     )
-    return {row[0]: of_row(row) for row in rows}
+    return {row[0]: judgement_of_row(row) for row in rows}
 
 
-def of_row(row: Sequence[Any]) -> Judgement:
-    """Of the columns as they are selected."""
-    asked, verdict, shown_in, start, length, read = row
-    return Judgement(asked, verdict, shown_in, start, length, frozenset(orjson.loads(read)))
+def judgement_of_row(row: Sequence[Any]) -> Judgement:
+    """Return the judgement of a row with JUDGEMENT_COLUMNS."""
+    question_id, verdict, shown_in, start, length, read = row
+    return Judgement(question_id, verdict, shown_in, start, length, frozenset(orjson.loads(read)))
 
 
 RULES = "outcome_rules"
-"""Key of `embedding_meta`: the version of the rules by which outcomes are derived now."""
+"""Key of `embedding_meta`: the version of the rules that derive outcomes."""
 OUTCOME_COLUMNS = "o.first_index, o.last_index, o.verdict, o.confidence, o.signal, o.evidence_json"
 ROWS = (
     "SELECT id, turn_index, role, content, metadata_json, timestamp FROM prompts "
     "WHERE source_project = ? AND conversation_id = ? AND turn_index >= ? AND role != 'note' "
-    f"AND id NOT IN {buried('turns')} ORDER BY turn_index, id"
+    f"AND id NOT IN {pending_delete_ids('turns')} ORDER BY turn_index, id"
 )
-"""Of a conversation from an index on, in order, but for notes."""
+"""Rows of a conversation from an index on, in order, without notes."""
 KNOWN = (
-    f"o.prompt_id NOT IN {buried('turns')} AND NOT EXISTS "
-    f"(SELECT 1 FROM json_each(o.evidence_json) e WHERE e.value ->> 1 IN {buried('turns')})"
+    f"o.prompt_id NOT IN {pending_delete_ids('turns')} AND NOT EXISTS "
+    f"(SELECT 1 FROM json_each(o.evidence_json) e WHERE e.value ->> 1 IN {pending_delete_ids('turns')})"
 )
-"""Of `outcomes AS o`: nothing in it is of a turn that is forgotten."""
+"""Condition on `outcomes AS o`: it quotes no forgotten turn."""
 VERDICTS = ("worked", "failed", "mixed", "unknown")
 OPENING = 2000
-"""Characters of a question by which it is compared with others."""
+"""Characters of a question that are read to compare it with others."""
 ENDED = (
     f"SELECT o.prompt_id, substr(p.content, 1, {OPENING}), o.source_project, o.conversation_id, p.timestamp, {OUTCOME_COLUMNS} "
     "FROM outcomes o JOIN prompts p ON p.id = o.prompt_id"
 )
-"""The columns of `Ended`."""
+"""Statement for `_ended`."""
 UNANSWERED = "unanswered"
-"""The signal of an episode that was stopped before any answer."""
+"""Signal of an episode that was stopped before any answer."""
 BROKE_OFF = "broke_off"
-"""The signal of one that was stopped at work."""
+"""Signal of an episode that was stopped while the agent worked."""
 LEAST_CONFIDENCE = 0.7
-"""Of an outcome, for anybody to be told of it: the other signals are wrong too often (`benchmarks/outcome/score.py --signals`)."""
+"""Confidence from which on an outcome is shown: the other signals are wrong too often."""
 
 
 class Quotation(NamedTuple):
-    """A line of a stored turn, in its own words."""
+    """A quoted line of a stored turn."""
 
     text: str
     id: int
-    """Of the turn."""
+    """Id of the turn."""
     turn_index: int = -1
-    """Of the turn in its conversation."""
+    """Index of the turn in its conversation."""
 
 
 class Ending(NamedTuple):
-    """How an episode ended: the turns of a conversation from one `turn_index` to another, both inclusive."""
+    """Outcome of an episode: the turns of a conversation from one `turn_index` to another, both inclusive."""
 
     first_index: int
     last_index: int
     verdict: str
     """`worked`, `failed`, `mixed` or `unknown`."""
     confidence: float
-    """How often the signal was right, 0 to 1; 0 for unknown."""
+    """Share of labelled episodes in which the signal was right, 0 to 1; 0 for unknown."""
     signal: str
     """The rule that decided; empty for unknown."""
     evidence: tuple[Quotation, ...] = ()
-    """At most two lines that show it; of an unknown one what was said next."""
+    """At most two lines that show it; for unknown, the user's next words."""
 
     @property
     def is_answered(self) -> bool:
-        """Whether it was not stopped before any answer, so that something was tried."""
+        """Whether something was tried: it was not stopped before any answer."""
         return self.signal != UNANSWERED
 
     @property
-    def said(self) -> str:
-        """The verdict where it is sure enough to be said, else `unknown`."""
+    def outcome(self) -> str:
+        """The verdict if its confidence suffices, else `unknown`."""
         return self.verdict if self.confidence >= LEAST_CONFIDENCE else "unknown"
 
     @property
     def shown_by(self) -> str:
-        """The line that shows what is said, empty where that is nothing."""
-        return self.evidence[-1].text if self.evidence and self.said != "unknown" else ""
+        """The line that shows the verdict, empty for unknown."""
+        return self.evidence[-1].text if self.evidence and self.outcome != "unknown" else ""
 
 
 class Due(NamedTuple):
-    """A conversation whose outcomes are behind, from the first row that is new."""
+    """A conversation whose outcomes are due, from the index of the first new row."""
 
     project: str
     conversation_id: str
@@ -148,20 +149,20 @@ class Due(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """An episode with what asked for it."""
+    """An episode with its question and outcome."""
 
-    asked: int
+    question_id: int
     """Id of the turn that asks."""
     text: str
-    """What it says, its first 2,000 characters."""
+    """The first 2,000 characters of that turn."""
     conversation: tuple[str, str]
     """Project and id."""
     timestamp: str | None
     ending: Ending
 
 
-class Said(NamedTuple):
-    """What of a row its episode's outcome is read from."""
+class TurnRow(NamedTuple):
+    """Fields of a turn that the rules of outcomes read."""
 
     id: int
     turn_index: int
@@ -172,16 +173,16 @@ class Said(NamedTuple):
 
 
 class Changed(NamedTuple):
-    """A task of a conversation that came to another state."""
+    """A change of a task's state."""
 
     at: str
     task: int
-    """Its id."""
+    """Id of the task."""
     status: str
 
 
 def mark_all(database: Database) -> None:
-    """All conversations are to be looked at again; inside the caller's transaction. Raises StoreFault."""
+    """Mark all conversations as due, inside the caller's transaction. Raises StoreFault."""
     database.run(
         "INSERT OR REPLACE INTO outcomes_due(source_project, conversation_id, from_index) "
         "SELECT DISTINCT source_project, conversation_id, 0 FROM prompts WHERE conversation_id IS NOT NULL"
@@ -189,7 +190,7 @@ def mark_all(database: Database) -> None:
 
 
 def mark(database: Database, one: Due) -> None:
-    """The conversation is to be looked at again, from the index on; inside the caller's transaction. Raises StoreFault."""
+    """Mark a conversation as due from an index on, inside the caller's transaction. Raises StoreFault."""
     database.run(
         "INSERT INTO outcomes_due(source_project, conversation_id, from_index) VALUES (?, ?, ?) "
         "ON CONFLICT DO UPDATE SET from_index = min(from_index, excluded.from_index)",
@@ -198,7 +199,10 @@ def mark(database: Database, one: Due) -> None:
 
 
 def mark_of_tasks(database: Database, ids: Sequence[int], at: str | None = None) -> None:
-    """So are those in which the tasks are kept, from the episode of a moment on; inside the caller's transaction. Raises StoreFault."""
+    """Mark the conversations of tasks as due, from the episode at a time on; inside the caller's transaction.
+
+    Raises StoreFault.
+    """
     database.run(
         "INSERT INTO outcomes_due(source_project, conversation_id, from_index) "
         "SELECT o.source_project, o.conversation_id, ifnull(max(o.first_index) FILTER (WHERE p.timestamp <= ?2), 0) "
@@ -211,7 +215,7 @@ def mark_of_tasks(database: Database, ids: Sequence[int], at: str | None = None)
 
 
 def claim_rules(database: Database, rules: str) -> None:
-    """So are those whose outcomes other rules made; inside the caller's transaction. Raises StoreFault."""
+    """Mark conversations as due whose outcomes other rules derived; inside the caller's transaction. Raises StoreFault."""
     if database.value("SELECT value FROM embedding_meta WHERE key = ?", (RULES,)) != rules:
         database.run(
             "INSERT OR REPLACE INTO outcomes_due(source_project, conversation_id, from_index) "
@@ -222,20 +226,20 @@ def claim_rules(database: Database, rules: str) -> None:
 
 
 def pending(database: Database) -> int:
-    """How many conversations are due. Raises StoreFault."""
+    """Return the number of conversations that are due. Raises StoreFault."""
     return int(database.value("SELECT count(*) FROM outcomes_due"))
 
 
 def due(database: Database, most: int) -> list[Due]:
-    """Some of them. Raises StoreFault."""
+    """Return up to `most` conversations that are due. Raises StoreFault."""
     rows = database.run("SELECT source_project, conversation_id, from_index FROM outcomes_due LIMIT ?", (most,))
     return [Due(*row) for row in rows]
 
 
 def first_to_derive(database: Database, one: Due) -> int:
-    """Where the episode begins that the first new row may change: the last one that was answered before it. Raises StoreFault.
+    """Return the first index of the episode that new rows may change: the last one with an answer. Raises StoreFault.
 
-    One that had no answer yet may be what the person said next of the one before it.
+    An episode without an answer may be the user's next words of the one before it.
     """
     found = database.value(
         "SELECT first_index FROM outcomes o WHERE o.source_project = ?1 AND o.conversation_id = ?2 AND o.first_index < ?3 "
@@ -248,9 +252,9 @@ def first_to_derive(database: Database, one: Due) -> int:
 
 
 def signature(database: Database, one: Due, first_index: int) -> int | None:
-    """A number that is another one, in this process, where anything has changed that the conversation's endings are read from.
+    """Return a hash, valid in this process, of everything that the conversation's outcomes are derived from.
 
-    None where it is not due any more, or from another row on. Raises StoreFault.
+    Return None if the conversation is no longer due, or from another row on. Raises StoreFault.
     """
     if one not in (
         Due(*row)
@@ -260,36 +264,44 @@ def signature(database: Database, one: Due, first_index: int) -> int | None:
         )
     ):
         return None
-    known = of_conversation(database, one.project, one.conversation_id)
+    known = conversation_judgements(database, one.project, one.conversation_id)
     value = hash((first_to_derive(database, one), *changes_of_tasks(database, one), *known.values()))
     for row in database.rows(ROWS, (one.project, one.conversation_id, first_index)):
         value = hash((value, row))
     return value
 
 
-def rows_from(database: Database, one: Due, first_index: int) -> Iterator[Said]:
-    """The conversation's rows from there on. Raises StoreFault."""
+def rows_from(database: Database, one: Due, first_index: int) -> Iterator[TurnRow]:
+    """Yield the conversation's turns from an index on. Raises StoreFault."""
     for id_, index, role, content, metadata, when in database.rows(
         ROWS, (one.project, one.conversation_id, first_index)
     ):
-        yield Said(id_, index, role, content, orjson.loads(metadata or "{}"), when)
+        yield TurnRow(id_, index, role, content, orjson.loads(metadata or "{}"), when)
 
 
 def changes_of_tasks(database: Database, one: Due) -> list[Changed]:
-    """The states, the first one among them, that tasks of the conversation came to, in order. Raises StoreFault."""
+    """Return all states of the conversation's tasks with their times, in order. Raises StoreFault."""
     rows = database.run(
         "SELECT s.at, t.id, s.status FROM task_conversations c JOIN tasks t ON t.id = c.task_id "
         "JOIN task_states s ON s.task_id = t.id WHERE c.conversation_id = ? AND t.project = ? AND s.at IS NOT NULL "
-        f"AND t.id NOT IN {buried('tasks')} ORDER BY s.at, s.id",
+        f"AND t.id NOT IN {pending_delete_ids('tasks')} ORDER BY s.at, s.id",
         (one.conversation_id, one.project),
     )
     return [Changed(*row) for row in rows]
 
 
 def replace(database: Database, one: Due, first_index: int, endings: Sequence[tuple[int, Ending]], rules: str) -> None:
-    """The endings of a conversation's episodes from there on, each with the id of the row that asks, in the place of what was there.
+    """Replace the outcomes of a conversation from an index on; it is then no longer due.
 
-    The conversation is then no longer due. Inside the caller's transaction. Raises StoreFault.
+    Args:
+        database: open for writing, in a transaction.
+        one: the conversation.
+        first_index: index of the first episode.
+        endings: id of the turn that asks, and outcome, of each episode.
+        rules: version of the rules.
+
+    Raises:
+        StoreFault: nothing was written.
     """
     conversation = (one.project, one.conversation_id)
     database.run(
@@ -309,7 +321,7 @@ def replace(database: Database, one: Due, first_index: int, endings: Sequence[tu
 
 
 def of_turn(database: Database, item: Item) -> Ending | None:
-    """The ending of the turn's episode; None where it was not derived yet, or not since the conversation changed. Raises StoreFault."""
+    """Return the outcome of a turn's episode, or None if it is due. Raises StoreFault."""
     found = database.run(
         f"SELECT {OUTCOME_COLUMNS} FROM outcomes o WHERE o.source_project = ?1 AND o.conversation_id = ?2 AND o.first_index <= ?3 "
         f"AND {KNOWN} AND NOT EXISTS (SELECT 1 FROM outcomes_due d WHERE d.source_project = ?1 AND d.conversation_id = ?2) "
@@ -320,7 +332,7 @@ def of_turn(database: Database, item: Item) -> Ending | None:
 
 
 def before(database: Database, item: Item, first_index: int, most: int) -> list[Ended]:
-    """The episodes of its conversation that begin before the index, in order, at most the last so many. Raises StoreFault."""
+    """Return up to `most` episodes of the item's conversation that begin before an index, in order. Raises StoreFault."""
     rows = database.run(
         f"{ENDED} WHERE o.source_project = ? AND o.conversation_id = ? AND o.first_index < ? AND {KNOWN} "
         "ORDER BY o.first_index DESC LIMIT ?",
@@ -330,7 +342,7 @@ def before(database: Database, item: Item, first_index: int, most: int) -> list[
 
 
 def after(database: Database, project: str, conversation_id: str, last_index: int, most: int) -> list[Ended]:
-    """Those that begin after it, in order. Raises StoreFault."""
+    """Return up to `most` episodes of a conversation that begin after an index, in order. Raises StoreFault."""
     rows = database.run(
         f"{ENDED} WHERE o.source_project = ? AND o.conversation_id = ? AND o.first_index > ? AND {KNOWN} "
         "ORDER BY o.first_index LIMIT ?",
@@ -339,8 +351,8 @@ def after(database: Database, project: str, conversation_id: str, last_index: in
     return [_ended(row) for row in rows]
 
 
-def told_of(database: Database, project: str | None, hidden: Sequence[str], most: int) -> list[Ended]:
-    """The newest episodes whose outcome is said, of one project or of all but the hidden ones. Raises StoreFault."""
+def latest_known(database: Database, project: str | None, hidden: Sequence[str], most: int) -> list[Ended]:
+    """Return the newest episodes with a known outcome, of one project or of all but the hidden ones. Raises StoreFault."""
     rows = database.run(
         f"{ENDED} WHERE o.confidence >= ? AND o.verdict != 'unknown' AND {KNOWN} "
         "AND ifnull(o.source_project = ?, 1) AND o.source_project NOT IN (SELECT value FROM json_each(?)) "
@@ -351,9 +363,18 @@ def told_of(database: Database, project: str | None, hidden: Sequence[str], most
 
 
 def by_signal(database: Database, filters: Filters, signal: str, most: int, *, among: bool) -> tuple[list[Ended], int]:
-    """The newest questions of which one of the filters' outcomes is said, by that signal or by others, and how many there are. Raises StoreFault.
+    """Return the newest episodes with one of the filters' outcomes, and their number.
 
-    Of the filters count outcomes, project and hidden projects. What nothing is said of has to have an answer.
+    Args:
+        database: open.
+        filters: outcomes, project and hidden projects.
+        signal: a signal of outcomes.
+        most: number of episodes.
+        among: True for outcomes by this signal, False for those by others. An episode with an unknown outcome and no
+            signal must have an answer.
+
+    Raises:
+        StoreFault: the database cannot be read.
     """
     which = (
         "WHERE iif(o.confidence >= ?, o.verdict, 'unknown') IN (SELECT value FROM json_each(?)) AND (o.signal = ?) = ? "
@@ -362,16 +383,16 @@ def by_signal(database: Database, filters: Filters, signal: str, most: int, *, a
         f"AND a.turn_index BETWEEN o.first_index AND o.last_index AND a.role = 'assistant')) AND {KNOWN} "
         "AND ifnull(o.source_project = ?, 1) AND o.source_project NOT IN (SELECT value FROM json_each(?))"
     )
-    said, hidden = (orjson.dumps(values).decode() for values in (filters.outcomes, filters.hidden))
-    values = (LEAST_CONFIDENCE, said, signal, among, filters.project, hidden)
+    wanted, hidden = (orjson.dumps(values).decode() for values in (filters.outcomes, filters.hidden))
+    values = (LEAST_CONFIDENCE, wanted, signal, among, filters.project, hidden)
     rows = database.run(f"{ENDED} {which} ORDER BY p.timestamp DESC, o.prompt_id DESC LIMIT ?", (*values, most))
     total = database.value(f"SELECT count(*) FROM outcomes o JOIN prompts p ON p.id = o.prompt_id {which}", values)
     return [_ended(row) for row in rows], int(total)
 
 
 def _ended(row: Sequence[object]) -> Ended:
-    id_, text, of, said_in, when, *ending = row
-    return Ended(id_, text, (of, said_in), when, _ending(ending))  # type: ignore[arg-type] # as the columns are declared
+    id_, text, project, conversation_id, when, *ending = row
+    return Ended(id_, text, (project, conversation_id), when, _ending(ending))  # type: ignore[arg-type] # as the columns are declared
 
 
 def _ending(row: Sequence[object]) -> Ending:

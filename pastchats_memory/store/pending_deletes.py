@@ -1,26 +1,26 @@
-"""What was forgotten and is yet to be deleted, in steps (`going`): who reads leaves it out from the first moment on."""
+"""Rows that are forgotten but not deleted yet: readers leave them out from the first moment on."""
 
 from __future__ import annotations
 
 from pastchats_memory.model import Filters
 from pastchats_memory.store.database import Database
 
-GOING = "going"
-"""Key of `embedding_meta`: the process that deletes rows in steps, when it did so last, and those that are left, by kind, as JSON."""
+PENDING_KEY = "going"
+"""Key of `embedding_meta`: as JSON the process that deletes, when it did so last, and the ids that are left by kind."""
+KINDS = ("turns", "tasks", "comments", "attachments")
 
 
-def buried(kind: str) -> str:
-    """The numbers of such `turns`, `tasks`, `comments` or `attachments`, in brackets; mostly none."""
-    return f"(SELECT value FROM json_each((SELECT value FROM embedding_meta WHERE key = '{GOING}'), '$.{kind}'))"
+def pending_delete_ids(kind: str) -> str:
+    """Return an SQL subquery, in brackets, of the listed ids of a kind; mostly it has no rows."""
+    return f"(SELECT value FROM json_each((SELECT value FROM embedding_meta WHERE key = '{PENDING_KEY}'), '$.{kind}'))"
 
 
 def count(database: Database) -> int:
-    """How many such rows of all kinds there are. Raises StoreFault."""
-    kinds = ("turns", "tasks", "comments", "attachments")
-    return sum(database.value(f"SELECT count(*) FROM {buried(kind)}") for kind in kinds)
+    """Return the number of listed rows of all kinds. Raises StoreFault."""
+    return sum(database.value(f"SELECT count(*) FROM {pending_delete_ids(kind)}") for kind in KINDS)
 
 
-def without_buried(database: Database, filters: Filters) -> Filters:
-    """The same filters where there are no such rows, else they do not pass. Raises StoreFault."""
-    is_any = database.value("SELECT EXISTS (SELECT 1 FROM embedding_meta WHERE key = ?)", (GOING,))
-    return filters._replace(buried=True) if is_any else filters
+def exclude_pending(database: Database, filters: Filters) -> Filters:
+    """Return filters that the listed rows do not pass; the same ones if none is listed. Raises StoreFault."""
+    is_any = database.value("SELECT EXISTS (SELECT 1 FROM embedding_meta WHERE key = ?)", (PENDING_KEY,))
+    return filters._replace(excludes_pending=True) if is_any else filters

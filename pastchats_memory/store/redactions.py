@@ -8,40 +8,40 @@ from typing import Any, NamedTuple
 import orjson
 
 from pastchats_memory.model import Comment
-from pastchats_memory.store import deletion
+from pastchats_memory.store import scrub
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import LISTED
 from pastchats_memory.store.sources import REDACTED, meta, set_meta
 from pastchats_memory.store.tasks import numbered_comment
 
 RULES = "redaction_rules"
-"""Key of `embedding_meta`: the rules by which all stored text was redacted; empty where several were."""
+"""Key of `embedding_meta`: version of the rules that redacted all stored text; empty if there were several."""
 CHUNK = 256
 """Rows that are read together."""
 
 
 class Texts(NamedTuple):
-    """A table with text in it, by what its columns hold."""
+    """A table with text, and the kind of each of its columns."""
 
     table: str
     key: tuple[str, ...]
-    """Columns that name a row."""
+    """Columns that identify a row."""
     words: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     json: tuple[str, ...] = ()
     of_task: str | None = None
-    """The column that says which task's searched texts are made of it."""
+    """Column with the task whose search texts are derived from the row."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """All that is looked through."""
+        """All columns with text."""
         return (*self.words, *self.paths, *self.json)
 
 
 TURNS = Texts(
     "prompts", ("id",), ("content", "source_project", "conversation_id", "role"), ("source_path",), ("metadata_json",)
 )
-OF_TASKS = (
+TASK_TEXTS = (
     Texts(
         "tasks", ("id",), ("key", "native_id", "title", "description", "status_raw", "project"), ("source_path",),
         ("tags_json", "metadata_json"), of_task="id",
@@ -52,26 +52,26 @@ OF_TASKS = (
     Texts("task_links", ("task_id", "kind", "target"), ("name",), of_task="task_id"),
     Texts("task_conversations", ("task_id", "conversation_id"), ("conversation_id",), of_task="task_id"),
 )  # fmt: skip
-AROUND = (
+OTHER_TEXTS = (
     Texts("sources", ("id",), ("note", "project"), ("path",), ("problems", "resume")),
     Texts("runs", ("id",), json=("inputs",)),
     Texts("project_folders", ("folder",), ("project",), ("folder",)),
     Texts("forgettings", ("id",), json=("selector",)),
 )
-"""Beside turns and tasks: what is known of files, runs, folders and of what was forgotten."""
+"""Tables with text besides turns and tasks: files, runs, folders and forgettings."""
 
 
 class Row(NamedTuple):
-    """A stored row with what of it is text."""
+    """A stored row with its texts."""
 
     key: tuple[Any, ...]
     texts: dict[str, str]
-    """By column; what is NULL is left out."""
+    """By column, without NULL."""
     task: int | None
 
 
 def claim_rules(database: Database, rules: str) -> None:
-    """Write down that what is stored from now on was redacted by these rules; inside the caller's transaction. Raises StoreFault."""
+    """Store the version of the rules that redact new text; inside the caller's transaction. Raises StoreFault."""
     known = meta(database).get(RULES)
     if known == rules:
         return
@@ -82,22 +82,22 @@ def claim_rules(database: Database, rules: str) -> None:
 
 
 def are_all_by(database: Database, rules: str) -> bool:
-    """Whether all that is stored was redacted by these rules. Raises StoreFault."""
+    """Return whether these rules redacted all stored text. Raises StoreFault."""
     return meta(database).get(RULES) == rules or is_empty(database)
 
 
 def is_empty(database: Database) -> bool:
-    """Whether no turn and no task is stored. Raises StoreFault."""
+    """Return whether no turn and no task is stored. Raises StoreFault."""
     return not database.value("SELECT EXISTS (SELECT 1 FROM prompts) OR EXISTS (SELECT 1 FROM tasks)")
 
 
-def counted(database: Database) -> int:
-    """How many rows there are to look through. Raises StoreFault."""
-    return sum(int(database.value(f"SELECT count(*) FROM {kind.table}")) for kind in (TURNS, *OF_TASKS, *AROUND))
+def count_rows(database: Database) -> int:
+    """Return the number of rows with text. Raises StoreFault."""
+    return sum(int(database.value(f"SELECT count(*) FROM {kind.table}")) for kind in (TURNS, *TASK_TEXTS, *OTHER_TEXTS))
 
 
 def turns(database: Database, after: int = 0) -> Iterator[list[tuple[int, str, int, Row]]]:
-    """All turns behind one, some at a time: id, what names the conversation, place in it, row. Raises StoreFault."""
+    """Yield batches of turns with a higher id: id, key of the conversation, turn_index, row. Raises StoreFault."""
     columns = ", ".join(TURNS.columns)
     while True:
         rows = database.run(
@@ -107,12 +107,12 @@ def turns(database: Database, after: int = 0) -> Iterator[list[tuple[int, str, i
         )
         if not rows:
             return
-        yield [(row[0], row[1], row[2], Row((row[0],), _said(TURNS, row[3:]), None)) for row in rows]
+        yield [(row[0], row[1], row[2], Row((row[0],), _texts(TURNS, row[3:]), None)) for row in rows]
         after = rows[-1][0]
 
 
 def rows(database: Database, kind: Texts, keys: Sequence[tuple[Any, ...]] | None = None) -> Iterator[Row]:
-    """Rows of a table, all or those that are named. Raises StoreFault."""
+    """Yield the rows of a table, all or those with these keys. Raises StoreFault."""
     named = ", ".join(kind.key)
     statement = f"SELECT {named}, {kind.of_task or 'NULL'}, {', '.join(kind.columns)} FROM {kind.table}"
     if keys is None:
@@ -121,17 +121,17 @@ def rows(database: Database, kind: Texts, keys: Sequence[tuple[Any, ...]] | None
         marks = " AND ".join(f"{column} IS ?" for column in kind.key)
         found = (row for key in keys for row in database.run(f"{statement} WHERE {marks}", key))
     width = len(kind.key)
-    return (Row(tuple(row[:width]), _said(kind, row[width + 1 :]), row[width]) for row in found)
+    return (Row(tuple(row[:width]), _texts(kind, row[width + 1 :]), row[width]) for row in found)
 
 
-def _said(kind: Texts, values: Sequence[Any]) -> dict[str, str]:
+def _texts(kind: Texts, values: Sequence[Any]) -> dict[str, str]:
     return {column: value for column, value in zip(kind.columns, values, strict=True) if value is not None}
 
 
 def rewrite(database: Database, kind: Texts, key: tuple[Any, ...], values: Mapping[str, str | None]) -> None:
-    """Put other texts in the place of a row's, inside the caller's transaction. Raises StoreFault.
+    """Replace the texts of a row, inside the caller's transaction. Raises StoreFault.
 
-    Rows that are the same without their secrets become one, but for tasks.
+    Rows that are equal without their secrets become one, except tasks.
     """
     values = dict(values)
     if kind.table == "sources" and values.get("path"):
@@ -150,7 +150,17 @@ def rewrite(database: Database, kind: Texts, key: tuple[Any, ...], values: Mappi
 def rewrite_turn(
     database: Database, id_: int, values: Mapping[str, str | None], content: tuple[bytes, str, str] | None
 ) -> None:
-    """The same of a turn; its other text's hash, model and JSON vector where that changed. Raises StoreFault."""
+    """Replace the texts of a turn, inside the caller's transaction.
+
+    Args:
+        database: open for writing.
+        id_: of the turn.
+        values: texts by column.
+        content: text_hash, model and JSON vector of a new content; None if it is unchanged.
+
+    Raises:
+        StoreFault: nothing was written.
+    """
     values = dict(values)
     assignments = ", ".join(f"{column} = ?" for column in values)
     if content is None:
@@ -164,21 +174,21 @@ def rewrite_turn(
     )
 
 
-def begin(database: Database, turns: Sequence[int], tasks: Sequence[int]) -> None:
-    """Write down that old text and old vectors of rows are to be overwritten, inside the transaction that rewrites them. Raises StoreFault."""
-    deletion.begin_scrub(database)
+def begin_rewrite(database: Database, turns: Sequence[int], tasks: Sequence[int]) -> None:
+    """Schedule the scrub of old texts and vectors, inside the transaction that rewrites the rows. Raises StoreFault."""
+    scrub.begin_scrub(database)
     for statement, ids in (
         (f"SELECT id FROM prompts WHERE id IN {LISTED}", turns),
         (f"SELECT id FROM task_texts WHERE task_id IN {LISTED}", tasks),
     ):
         if ids and not database.vec0_loaded:
             listed = orjson.dumps(list(ids)).decode()
-            deletion.blank(database, statement, (listed,))
+            scrub.overwrite_vectors(database, statement, (listed,))
             database.run(f"INSERT INTO vector_changes(prompt_id) {statement}", (listed,))
 
 
 def _join_sources(database: Database, id_: int, path: str) -> None:
-    """Let a file take over what was seen in another one that is called the same now."""
+    """Give a file the occurrences of another one that has the same path after redaction."""
     other = database.value("SELECT id FROM sources WHERE path = ? AND id != ?", (path, id_))
     if other is not None:
         database.run("UPDATE OR IGNORE sightings SET source_id = ? WHERE source_id = ?", (id_, other))
@@ -193,9 +203,9 @@ def _free_key(database: Database, id_: int, key: str) -> str:
 
 
 def _identity(database: Database, id_: int, values: Mapping[str, str | None]) -> str:
-    """By which a comment is known when its source is read again by these rules."""
+    """Return the identity that a comment gets when its source is read by these rules."""
     ((task, author, content, at),) = database.run(
         "SELECT task_id, author, content, created_at FROM task_comments WHERE id = ?", (id_,)
     )
-    said = Comment(str(values.get("content", content)), str(values.get("author", author)), at)
-    return numbered_comment(database, task, said)[0]
+    comment = Comment(str(values.get("content", content)), str(values.get("author", author)), at)
+    return numbered_comment(database, task, comment)[0]

@@ -1,4 +1,4 @@
-"""What was read and when: the files that were looked at, and the runs that looked."""
+"""Store which files were read and when, the runs that read them, the folders of projects, and `embedding_meta`."""
 
 from __future__ import annotations
 
@@ -19,51 +19,51 @@ from pastchats_memory.store.live_events import LIVE
 
 
 class SourceState(NamedTuple):
-    """A file as it was when it was last read to its end."""
+    """State of a file when it was last read to its end."""
 
     path: str
     size: int
-    """-1: it is being read, or the run that read it was ended."""
+    """Bytes; -1 while it is being read, or after an interrupted run."""
     mtime_ns: int
     recipe: str
-    """Versions that decide what is made of the file."""
+    """Versions of the format and of the recipe of identities."""
     format: str | None = None
-    """None where it was not taken."""
+    """None if it was skipped."""
     note: str | None = None
-    """Why it was not taken, or what in it was not understood."""
+    """Why it was skipped, or which part was not understood."""
     file_id: str | None = None
     """Device and inode."""
     fingerprint: str | None = None
-    """Of its bytes (`ingest.changes.fingerprint`)."""
+    """Digest of its bytes (`ingest.changes.fingerprint`)."""
     project: str | None = None
-    """What --project said of it."""
+    """The project given with --project."""
     problems: str | None = None
-    """JSON: line and reason of what was not understood."""
+    """JSON: line and reason of each unreadable part."""
     read_as: str | None = None
-    """JSON of the format and the map that the user named (`ingest.options.ReadAs`); None: as detected."""
+    """JSON of the format and the map that the user named (`ingest.options.ReadAs`); None if it was detected."""
 
 
 COLUMNS = "path, size, mtime_ns, recipe, format, note, file_id, fingerprint, project, problems, read_as"
 
 
 def known_sources(database: Database) -> dict[str, SourceState]:
-    """Every file that was ever looked at, by path. Raises StoreFault."""
+    """Return the state of every known file, by path. Raises StoreFault."""
     return {row[0]: SourceState(*row) for row in database.run(f"SELECT {COLUMNS} FROM sources")}
 
 
-def resume_of(database: Database, path: str) -> str | None:
-    """The JSON that says where to go on in a file that has grown. Raises StoreFault."""
+def reading_state(database: Database, path: str) -> str | None:
+    """Return the JSON with which a reader resumes in a file that has grown. Raises StoreFault."""
     found = database.value("SELECT resume FROM sources WHERE path = ?", (path,))
     return None if found is None else str(found)
 
 
 def is_there(path: str) -> bool:
-    """Whether a source still exists: the file, or of a member of an archive the archive."""
+    """Return whether a source still exists; for a member of an archive, the archive."""
     return os.path.exists(path) or any(map(os.path.isfile, Path(path).parents))  # noqa: PTH110 - pathlib's raise below a closed folder on Python 3.11
 
 
 def begin_source(database: Database, path: str, mtime_ns: int) -> int:
-    """The id of a file whose turns are about to be stored; a new one counts as unread until `finish_source`."""
+    """Return the id of a file whose turns are about to be stored; it counts as unread until `finish_source`."""
     database.run(
         "INSERT INTO sources(path, size, mtime_ns, recipe) VALUES (?, -1, ?, '') "
         "ON CONFLICT(path) DO UPDATE SET size = -1, mtime_ns = excluded.mtime_ns",
@@ -73,7 +73,7 @@ def begin_source(database: Database, path: str, mtime_ns: int) -> int:
 
 
 def finish_source(database: Database, state: SourceState, resume: str | None = None) -> None:
-    """Remember that a file was read to its end, or looked at and not taken. Raises StoreFault."""
+    """Store that a file was read to its end, or skipped. Raises StoreFault."""
     names = COLUMNS.split(", ")
     database.run(
         f"INSERT INTO sources({COLUMNS}, resume) VALUES ({', '.join('?' * len(names))}, ?) ON CONFLICT(path) DO UPDATE SET "
@@ -85,13 +85,22 @@ def finish_source(database: Database, state: SourceState, resume: str | None = N
 
 
 def move_source(database: Database, old: str, new: str, mtime_ns: int, file_id: str) -> None:
-    """File everything of a source under its new path. Raises StoreFault."""
+    """Give a source and its turns a new path. Raises StoreFault."""
     database.run("UPDATE sources SET path = ?, mtime_ns = ?, file_id = ? WHERE path = ?", (new, mtime_ns, file_id, old))
     database.run("UPDATE prompts SET source_path = ? WHERE source_path = ?", (new, old))
 
 
 def supersede(database: Database, source_id: int, seen: Iterable[int]) -> int:
-    """Delete the rows of a rewritten file that are no longer in it nor anywhere else; how many. Raises StoreFault."""
+    """Delete rows of a rewritten file that occur nowhere any more; return their number.
+
+    Args:
+        database: open for writing.
+        source_id: of the file.
+        seen: ids of the rows that are in it now.
+
+    Raises:
+        StoreFault: the database cannot be written.
+    """
     before = database.value("SELECT count(*) FROM prompts")
     gone = database.run(
         "SELECT prompt_id FROM sightings WHERE source_id = ? AND prompt_id NOT IN (SELECT value FROM json_each(?))",
@@ -106,8 +115,8 @@ def supersede(database: Database, source_id: int, seen: Iterable[int]) -> int:
     return int(before - database.value("SELECT count(*) FROM prompts"))
 
 
-def earlier_in(database: Database, path: str, content_hash: str, line: int) -> bool:
-    """Whether a turn of this identity stands in the file before the line. Raises StoreFault."""
+def occurs_before(database: Database, path: str, content_hash: str, line: int) -> bool:
+    """Return whether a turn with this identity occurs in the file before the line. Raises StoreFault."""
     return bool(
         database.run(
             "SELECT 1 FROM prompts p JOIN sightings g ON g.prompt_id = p.id JOIN sources s ON s.id = g.source_id "
@@ -117,13 +126,13 @@ def earlier_in(database: Database, path: str, content_hash: str, line: int) -> b
     )
 
 
-def runs_under_way(database: Database) -> list[int]:
-    """Process ids of the runs that have not ended, or were ended without a word. Raises StoreFault."""
+def running_processes(database: Database) -> list[int]:
+    """Return process ids of the index runs that have not ended, or were killed. Raises StoreFault."""
     return [pid for (pid,) in database.run("SELECT pid FROM runs WHERE outcome = 'running' AND pid IS NOT NULL")]
 
 
 def begin_run(database: Database, inputs: list[str], model: str, pid: int) -> int:
-    """The id of a run that has just started. Raises StoreFault."""
+    """Store the start of an index run and return its id. Raises StoreFault."""
     return int(
         database.value(
             "INSERT INTO runs(started_at, inputs, model, pid) VALUES (strftime('%Y-%m-%dT%H:%M:%fZ'), ?, ?, ?) "
@@ -136,14 +145,14 @@ def begin_run(database: Database, inputs: list[str], model: str, pid: int) -> in
 def finish_run(
     database: Database, run_id: int, counts: Mapping[str, int], duration_s: float | None, outcome: str
 ) -> None:
-    """Write down how a run ended, or how far it is.
+    """Store how a run ended, or how far it is.
 
     Args:
         database: open for writing.
         run_id: of `begin_run`.
         counts: files_scanned, turns_added, turns_skipped, unreadable.
         duration_s: seconds.
-        outcome: `done`, `interrupted` or `failed`; `running` says how far a run is.
+        outcome: `done`, `interrupted` or `failed`; `running` for its progress.
 
     Raises:
         StoreFault: it was not written.
@@ -161,15 +170,18 @@ def set_meta(database: Database, values: Mapping[str, str]) -> None:
 
 
 def meta(database: Database) -> dict[str, str]:
-    """All of `embedding_meta`. Raises StoreFault."""
+    """Return all keys of `embedding_meta` with their values. Raises StoreFault."""
     return dict(database.run("SELECT key, value FROM embedding_meta"))
 
 
 def require_model(database: Database, name: str, version: str) -> None:
-    """Let only the model pass whose vectors are stored, or any where none are: two models' vectors cannot be compared.
+    """Accept only the model of the stored vectors, or any if there are none.
+
+    Vectors of two models cannot be compared.
 
     Raises:
-        ModelChanged: they were made by another model, or by another version of it.
+        ModelChanged: another model, or another version of it, made the stored vectors.
+        StoreFault: the database cannot be read.
     """
     known = meta(database)
     if "model_name" in known and (known["model_name"], known.get("model_version")) != (name, version):
@@ -181,15 +193,15 @@ def require_model(database: Database, name: str, version: str) -> None:
 
 
 @contextmanager
-def vectors_of(database: Database, name: str, version: str) -> Iterator[None]:
-    """A transaction that writes vectors of a model; ModelChanged where another process has changed it meanwhile."""
+def vector_transaction(database: Database, name: str, version: str) -> Iterator[None]:
+    """Write vectors of a model in one transaction. Raises ModelChanged if another process has changed the model."""
     with database.transaction():
         require_model(database, name, version)
         yield
 
 
 def claim_model(database: Database, name: str, version: str, dim: int) -> None:
-    """Write down whose vectors the database has from now on. Raises ModelChanged where it has another's."""
+    """Store the model of a new database's vectors. Raises ModelChanged if it has vectors of another one."""
     require_model(database, name, version)
     if "model_name" not in meta(database):
         now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -197,34 +209,29 @@ def claim_model(database: Database, name: str, version: str, dim: int) -> None:
         set_meta(database, written)
 
 
-# The rows of commands that were run, by which a command is found that nobody spoke of.
-
-LINE = 400
-"""Characters of a row in which its command stands."""
+COMMAND_CHARS = 400
+"""Characters of a row that are searched for its command."""
 
 
 def latest_runs(database: Database, filters: Filters, most: int) -> list[tuple[int, str, str]]:
-    """Id, project and command of the latest rows that pass the filters, the newest first. Raises StoreFault."""
-    condition, values = conditions(filters._replace(buried=True))
+    """Return id, project and command of the latest command runs that pass the filters, newest first. Raises StoreFault."""
+    condition, values = conditions(filters._replace(excludes_pending=True))
     rows = database.run(
-        f"SELECT p.id, p.source_project, substr(p.content, 3, {LINE}) FROM prompts p "
+        f"SELECT p.id, p.source_project, substr(p.content, 3, {COMMAND_CHARS}) FROM prompts p "
         f"WHERE p.role = 'tool' AND p.content LIKE '$ %' AND {condition} ORDER BY p.timestamp DESC, p.id DESC LIMIT ?",
         (*values, most),
     )
     return [(id_, project, text.partition("\n")[0].strip()) for id_, project, text in rows]
 
 
-# Where projects lie, and which of them are private: their text is recalled only inside them.
-
-UNSEEN = -1
-"""`is_private` of a folder in which nobody has looked for a project's file yet."""
-
+UNCHECKED = -1
+"""`is_private` of a folder whose project file nobody has read yet."""
 REDACTED = "[redacted:"
-"""In the name of a folder: where it lies is no longer known, so what it says of its project is not, and it counts as private."""
+"""Part of a folder's name whose place is no longer known; its project counts as private."""
 
 
 def folders_of(prompts: Iterable[Prompt]) -> dict[str, str]:
-    """The folders that turns come from, with their projects."""
+    """Return the folders that turns come from, with their projects."""
     return {
         prompt.turn.cwd or str(Path(prompt.source_path).parent): prompt.project
         for prompt in prompts
@@ -232,27 +239,27 @@ def folders_of(prompts: Iterable[Prompt]) -> dict[str, str]:
     }
 
 
-def remember(database: Database, folders: Mapping[str, str]) -> None:
-    """Note folders that text comes from, with their projects; inside the caller's transaction. Raises StoreFault."""
+def remember_folders(database: Database, folders: Mapping[str, str]) -> None:
+    """Store folders with their projects, inside the caller's transaction. Raises StoreFault."""
     database.run_many(
         "INSERT OR IGNORE INTO project_folders(folder, project, is_private) VALUES (?, ?, ?)",
-        [(folder, project, REDACTED in folder or UNSEEN) for folder, project in folders.items()],
+        [(folder, project, REDACTED in folder or UNCHECKED) for folder, project in folders.items()],
     )
 
 
-def names(database: Database) -> list[str]:
-    """Of every project that turns or tasks are filed under. Raises StoreFault."""
+def project_names(database: Database) -> list[str]:
+    """Return the names of all projects that have turns or tasks. Raises StoreFault."""
     rows = database.run("SELECT source_project FROM prompts UNION SELECT project FROM tasks")
     return [name for (name,) in rows if name]
 
 
 def folders(database: Database) -> list[tuple[str, str]]:
-    """Every folder with its project. Raises StoreFault."""
+    """Return every folder with its project. Raises StoreFault."""
     return [(folder, project) for folder, project in database.run("SELECT folder, project FROM project_folders")]
 
 
 def set_private(database: Database, by_folder: Iterable[tuple[str, bool]]) -> None:
-    """Remember what folders say of their projects; inside the caller's transaction. Raises StoreFault."""
+    """Store whether the files in folders call their projects private; inside the caller's transaction. Raises StoreFault."""
     database.run_many(
         "UPDATE project_folders SET is_private = ? WHERE folder = ?",
         [(is_private, folder) for folder, is_private in by_folder],
@@ -260,15 +267,15 @@ def set_private(database: Database, by_folder: Iterable[tuple[str, bool]]) -> No
 
 
 def keep_private(database: Database, names: Iterable[str]) -> None:
-    """Let projects stay private whose folders nobody has looked in here; inside the caller's transaction. Raises StoreFault."""
+    """Mark projects as private in folders that are unchecked here; inside the caller's transaction. Raises StoreFault."""
     database.run_many(
         "UPDATE project_folders SET is_private = 1 WHERE project = ? AND is_private = ?",
-        [(name, UNSEEN) for name in names],
+        [(name, UNCHECKED) for name in names],
     )
 
 
-def private(database: Database) -> tuple[frozenset[str], list[tuple[str, str]]]:
-    """Names of the private projects; and folders, with their projects, in which nobody has looked yet. Raises StoreFault."""
+def private_projects(database: Database) -> tuple[frozenset[str], list[tuple[str, str]]]:
+    """Return the names of private projects, and the unchecked folders with their projects. Raises StoreFault."""
     rows = database.run("SELECT folder, project, is_private FROM project_folders WHERE is_private")
-    known = frozenset(project for _, project, is_private in rows if is_private != UNSEEN)
-    return known, [(folder, project) for folder, project, is_private in rows if is_private == UNSEEN]
+    known = frozenset(project for _, project, is_private in rows if is_private != UNCHECKED)
+    return known, [(folder, project) for folder, project, is_private in rows if is_private == UNCHECKED]

@@ -1,4 +1,4 @@
-"""Tasks on their way into the database: rows, history, links, comments, attachments, and the texts that are searched."""
+"""Store and read tasks with their history, links, comments, attachments, and the texts that are searched."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
@@ -25,24 +25,22 @@ from pastchats_memory.model import (
 )
 from pastchats_memory.store import outcomes
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.filters import TEXT_TIME, TEXTS, conditions, task_conditions
-from pastchats_memory.store.pending_deletes import buried, without_buried
+from pastchats_memory.store.filters import TEXT_TIME, TEXTS, task_conditions
+from pastchats_memory.store.pending_deletes import exclude_pending, pending_delete_ids
 from pastchats_memory.store.tombstones import Tombstones, marks_of_attachment, marks_of_comment, marks_of_task
 from pastchats_memory.text.hashes import text_hash
 
-# The texts of tasks that are searched, each with its vector: made from the rows of a task whenever these change.
-
 CHUNK = 1500
-"""Characters of an attachment that are one text."""
-MOST_CHUNKS = 256
-"""Of one attachment: the chunks of a longer one are longer, so that megabytes cost seconds and every word is found."""
+"""Characters of one searched part of an attachment."""
+MAX_CHUNKS = 256
+"""Chunks of one attachment; a larger attachment has longer chunks, so that megabytes take seconds."""
 Embed = Callable[[Sequence[str]], Iterable[str]]
-"""JSON vectors of texts, in their order."""
+"""Returns JSON vectors of texts, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One text of a task that is to be searched."""
+    """One searched text of a task."""
 
     content: str
     comment_id: int | None = None
@@ -50,16 +48,16 @@ class Text:
     chunk: int = 0
     labels: str = ""
     title: str = ""
-    """Of a task that has a description too: embedded by itself as well."""
+    """Title of a task with a description, embedded by itself as well."""
 
 
 def task_text(title: str, description: str) -> str:
-    """What of a task is embedded."""
+    """Return the text of a task that is embedded."""
     return f"{title}\n\n{description}".strip()
 
 
 def texts_to_come(tasks: Iterable[Task]) -> Iterator[str]:
-    """The texts that storing the tasks will ask vectors for, unless what is stored already makes them others."""
+    """Yield the texts that need a vector when the tasks are stored; merging with stored tasks may change them."""
     for task in tasks:
         yield task_text(task.title, task.description)
         yield task.title
@@ -69,22 +67,22 @@ def texts_to_come(tasks: Iterable[Task]) -> Iterator[str]:
 
 
 def chunks(text: str) -> list[str]:
-    """Pieces of about CHUNK characters at line ends where there are any, at most MOST_CHUNKS; none is empty."""
-    size = max(CHUNK, -(-2 * len(text) // MOST_CHUNKS))  # a piece has at least half of it
-    pieces, start = [], 0
+    """Split a text into parts of about CHUNK characters, if possible at line ends; at most MAX_CHUNKS, none empty."""
+    size = max(CHUNK, -(-2 * len(text) // MAX_CHUNKS))  # a part has at least half of it
+    parts, start = [], 0
     while start < len(text):
         end = min(start + size, len(text))
         if end < len(text):
             end = text.rfind("\n", start + size // 2, end) + 1 or end
-        pieces.append(text[start:end])
+        parts.append(text[start:end])
         start = end
-    return [piece for piece in pieces if piece.strip()] or [text]
+    return [part for part in parts if part.strip()] or [text]
 
 
 def known_vectors(database: Database, hashes: Iterable[bytes], model: str) -> dict[bytes, str]:
-    """The JSON vectors of those texts that have one under this model, in a task or in a turn. Raises StoreFault.
+    """Return the JSON vectors, by text_hash, of texts that a task or a turn has under this model. Raises StoreFault.
 
-    Those of titles alone are not looked for: a title is short.
+    Vectors of titles alone are not looked up: a title is short.
     """
     listed = orjson.dumps([hash_.hex() for hash_ in hashes]).decode()
     return dict(
@@ -98,8 +96,8 @@ def known_vectors(database: Database, hashes: Iterable[bytes], model: str) -> di
     )
 
 
-def encoded(database: Database, texts: Iterable[str], model: str, embed: Embed) -> dict[bytes, str]:
-    """JSON vectors by text_hash, of unchanged texts from the database. Raises StoreFault, ModelUnavailable."""
+def encode_texts(database: Database, texts: Iterable[str], model: str, embed: Embed) -> dict[bytes, str]:
+    """Return JSON vectors by text_hash; those of known texts come from the database. Raises StoreFault, ModelUnavailable."""
     wanted = {text_hash(text): text for text in texts}
     known = known_vectors(database, wanted, model)
     missing = {hash_: text for hash_, text in wanted.items() if hash_ not in known}
@@ -107,7 +105,7 @@ def encoded(database: Database, texts: Iterable[str], model: str, embed: Embed) 
 
 
 class TaskTexts:
-    """Keeps `task_texts` and their vectors at what the tasks say; inside the caller's transaction."""
+    """Keeps `task_texts` and their vectors current, inside the caller's transaction."""
 
     def __init__(self, database: Database, model: str, embed: Embed, ready: Mapping[bytes, str]) -> None:
         self._database = database
@@ -116,7 +114,7 @@ class TaskTexts:
         self._ready = dict(ready)
 
     def refresh(self, id_: int) -> None:
-        """Make the searched texts of a task, with their vectors, what its rows now say; none of a task that is gone."""
+        """Update the searched texts and vectors of a task from its rows; delete those of a deleted task."""
         wanted = {(text.comment_id, text.attachment_id, text.chunk): text for text in self._texts(id_)}
         stored = {
             tuple(row[:3]): row[3:]
@@ -132,9 +130,9 @@ class TaskTexts:
             for place, text in wanted.items()
             if place not in stored or tuple(stored[place][1:]) != (text_hash(text.content), text.labels)
         }
-        needed = [needed for text in changed.values() for needed in (text.content, text.title) if needed]
-        unknown = [needed for needed in needed if text_hash(needed) not in self._ready]
-        self._ready |= encoded(self._database, unknown, self._model, self._embed)
+        contents = [content for text in changed.values() for content in (text.content, text.title) if content]
+        unknown = [content for content in contents if text_hash(content) not in self._ready]
+        self._ready |= encode_texts(self._database, unknown, self._model, self._embed)
         for place, text in changed.items():
             self._write(id_, text, None if place not in stored else stored[place][0])
 
@@ -172,13 +170,13 @@ class TaskTexts:
         for attachment_id, name, content in self._database.run(
             "SELECT id, name, content FROM task_attachments WHERE task_id = ? ORDER BY id", (id_,)
         ):
-            for number, piece in enumerate(chunks(content or name)):
-                yield Text(piece, attachment_id=attachment_id, chunk=number, labels=name)
+            for number, part in enumerate(chunks(content or name)):
+                yield Text(part, attachment_id=attachment_id, chunk=number, labels=name)
 
 
 LONGEST_TITLE = 500
 CONVERSATION = "conversation:"
-"""Begins the scope of a conversation's own list."""
+"""Prefix of the scope of a conversation's own list."""
 COLUMNS = (
     "native_id", "title", "description", "type", "status", "status_raw", "priority", "tags_json", "project",
     "source_path", "source_line", "created_at", "updated_at", "closed_at", "due_at", "metadata_json",
@@ -187,35 +185,38 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Filed:
-    """A task with what its reader could not know."""
+    """A task with its project and identity, which its reader does not know."""
 
     task: Task
     project: str
     source_path: str = ""
-    """Empty for one made by hand."""
+    """Empty for a task made by hand."""
     key: str | None = None
-    """To be given, if nobody has it; None for one of our choosing."""
+    """Wanted key, if it is free; None to choose one."""
     identity: str | None = None
-    """Told by the ids as they were before secrets were taken out, or by an export; None for that of project, scope and native id."""
+    """Made of the ids before redaction, or exported; None for the one of project, scope and native id."""
     targets: tuple[str, ...] | None = None
-    """The identities of the tasks that its links lead to, in their order; None for those of project, scope and target."""
+    """Identities of the linked tasks, in the order of the links; None for those of project, scope and target."""
     seen_at: str | None = None
-    """When its file was last written: the time of a change that the source does not tell."""
+    """When its file was last written: the time of a change without a time."""
 
     @property
     def name(self) -> str:
-        """What makes it the same task when it is seen again."""
+        """Identity by which the task is recognised when it is read again."""
         return self.identity or identity_of(self.project, self.task.scope, self.task.native_id)
 
 
 def identity_of(project: str, scope: str, native_id: str) -> str:
-    """Hex SHA-256 by which a task is known again."""
-    within = "" if scope.startswith(CONVERSATION) else project  # which a list in a file of its own does not know
+    """Return the hex SHA-256 by which a task is recognised."""
+    within = "" if scope.startswith(CONVERSATION) else project  # a list in a file of its own has no project
     return hashlib.sha256(f"task\0{within}\0{scope}\0{native_id.lower()}".encode()).hexdigest()
 
 
 def without_forgotten(database: Database, tombstones: Tombstones, filed: Filed) -> Filed | None:
-    """The task without what of it was forgotten, or None; a person who says a thing again is not held to it. Raises StoreFault."""
+    """Return a task without its forgotten parts, or None if it was forgotten itself. Raises StoreFault.
+
+    A task that a person adds again by hand is not checked.
+    """
     if not tombstones or not (filed.source_path or filed.identity):
         return filed
     task, name = filed.task, filed.name
@@ -224,38 +225,41 @@ def without_forgotten(database: Database, tombstones: Tombstones, filed: Filed) 
     ):
         return None
     comments = [
-        said
-        for identity, said in _numbered(task.comments)
-        if not tombstones.has(*marks_of_comment(name, identity, said.content))
+        comment
+        for identity, comment in _numbered(task.comments)
+        if not tombstones.has(*marks_of_comment(name, identity, comment.content))
     ]
     attachments = [one for one in task.attachments if not tombstones.has(*marks_of_attachment(name, one.sha256))]
     return replace(filed, task=task._replace(comments=tuple(comments), attachments=tuple(attachments)))
 
 
 class TaskWriter:
-    """Stores tasks with all that belongs to them; inside the caller's transaction, who lets the engines catch up."""
+    """Stores tasks with all their parts, inside the caller's transaction; call `vectors.catch_up` afterwards."""
 
     def __init__(self, database: Database, model: str, embed: Embed, ready: Mapping[bytes, str] | None = None) -> None:
-        """Vectors that are not in `ready`, nor in the database, are made by `embed` while the transaction waits."""
+        """Take vectors by text_hash (`ready`); `embed` computes others while the transaction waits."""
         self._database = database
         self._tombstones = Tombstones(database)
         self.texts = TaskTexts(database, model, embed, ready or {})
         self.circles = 0
-        """Links that were left out, since they would have closed one."""
+        """Number of links that were left out, since they would have closed a circle."""
 
-    def put(self, filed: Filed) -> tuple[int, str]:
-        """The task's id, and whether it was `added`, `updated` or `unchanged`; 0 where it was `forgotten`. Raises StoreFault, ModelUnavailable."""
-        kept = without_forgotten(self._database, self._tombstones, filed)
-        return (0, "forgotten") if kept is None else self._put(kept)
+    def store(self, filed: Filed) -> tuple[int, str]:
+        """Store a task; return its id, and `added`, `updated` or `unchanged`.
 
-    def _put(self, filed: Filed) -> tuple[int, str]:
+        Return (0, "forgotten") for a forgotten task. Raises StoreFault, ModelUnavailable.
+        """
+        allowed = without_forgotten(self._database, self._tombstones, filed)
+        return (0, "forgotten") if allowed is None else self._store(allowed)
+
+    def _store(self, filed: Filed) -> tuple[int, str]:
         database = self._database
         found = database.run(f"SELECT id, {', '.join(COLUMNS)} FROM tasks WHERE identity = ?", (filed.name,))
         fields = dict(zip(COLUMNS, _fields(filed, is_known=bool(found)), strict=True))
         if not found:
             if not _latest(fields):
                 fields["updated_at"] = filed.seen_at
-            key = filed.key if filed.key is not None and not _is_taken(database, filed.key) else _key(database, filed)
+            key = filed.key if filed.key is not None and not _has_key(database, filed.key) else _key(database, filed)
             marks = ", ".join("?" * (len(COLUMNS) + 2))
             id_ = int(
                 database.value(
@@ -263,13 +267,13 @@ class TaskWriter:
                     (key, filed.name, *fields.values()),
                 )
             )
-            self._attend(id_, filed)
+            self._store_parts(id_, filed)
             return id_, "added"
         id_, stored = found[0][0], dict(zip(COLUMNS, found[0][1:], strict=True))
         if filed.source_path != stored["source_path"] and not _is_newer(fields, stored):
-            self._join(id_, filed)
+            self._store_history(id_, filed)
             return id_, "unchanged"
-        merged = {name: fields[name] if _says_something(fields[name]) else stored[name] for name in COLUMNS}
+        merged = {name: fields[name] if _has_value(fields[name]) else stored[name] for name in COLUMNS}
         merged["status"] = status_of(str(merged["status_raw"]))
         before = self._dependents(id_)
         is_other = any(merged[name] != stored[name] for name in COLUMNS if name not in ("source_line", "updated_at"))
@@ -280,11 +284,11 @@ class TaskWriter:
         if merged != stored:
             assignments = ", ".join(f"{name} = ?" for name in COLUMNS)
             database.run(f"UPDATE tasks SET {assignments} WHERE id = ?", (*merged.values(), id_))
-        self._attend(id_, filed)
+        self._store_parts(id_, filed)
         return id_, "updated" if merged != stored or before != self._dependents(id_) else "unchanged"
 
-    def _attend(self, id_: int, filed: Filed) -> None:
-        """What hangs on the row: links, comments, attachments, states, conversation, texts."""
+    def _store_parts(self, id_: int, filed: Filed) -> None:
+        """Store links, comments, attachments, states, conversation and texts."""
         task = filed.task
         by_hand = not filed.source_path
         if not by_hand:
@@ -292,27 +296,27 @@ class TaskWriter:
         targets = filed.targets or [identity_of(filed.project, task.scope, link.target) for link in task.links]
         for link, target in zip(task.links, targets, strict=True):
             self.link(id_, link.kind, target, link.target, by_hand=by_hand)
-        kept = [self.comment(id_, comment, by_hand=by_hand) for comment in _numbered(task.comments)]
+        stored = [self.add_comment(id_, comment, by_hand=by_hand) for comment in _numbered(task.comments)]
         if not by_hand:
             self._database.run(
                 "DELETE FROM task_comments WHERE task_id = ? AND NOT by_hand "
                 "AND id NOT IN (SELECT value FROM json_each(?))",
-                (id_, orjson.dumps(kept).decode()),
+                (id_, orjson.dumps(stored).decode()),
             )
         for attachment in task.attachments:
-            self.attach(id_, attachment)
-        self._join(id_, filed)
+            self.add_attachment(id_, attachment)
+        self._store_history(id_, filed)
         self.texts.refresh(id_)
 
-    def _join(self, id_: int, filed: Filed) -> None:
-        """History and conversation, which every source may add to."""
+    def _store_history(self, id_: int, filed: Filed) -> None:
+        """Add states and the conversation; every source of a task may add some."""
         task = filed.task
         if task.conversation_id is not None:
-            self.keep_in(id_, task.conversation_id)
-        self.remember(id_, task.states or _only_state(task))
+            self.add_conversation(id_, task.conversation_id)
+        self.add_states(id_, task.states or _only_state(task))
 
-    def keep_in(self, id_: int, conversation_id: str) -> None:
-        """Note that a conversation keeps the task; it may tell how episodes ended, from its first state on."""
+    def add_conversation(self, id_: int, conversation_id: str) -> None:
+        """Store that a task belongs to a conversation; its states may decide outcomes of episodes there."""
         self._database.run("INSERT OR IGNORE INTO task_conversations VALUES (?, ?)", (id_, conversation_id))
         if self._database.value("SELECT changes()"):
             begun = self._database.value("SELECT min(at) FROM task_states WHERE task_id = ?", (id_,))
@@ -325,8 +329,8 @@ class TaskWriter:
             for table in ("task_links", "task_states", "task_comments", "task_texts")
         ]
 
-    def remember(self, id_: int, states: Sequence[TaskState]) -> None:
-        """Add to the history what it does not have; without a time only what differs from the latest state."""
+    def add_states(self, id_: int, states: Sequence[TaskState]) -> None:
+        """Add new states to the history; one without a time only if it differs from the latest."""
         for state in states:
             if state.at is None:
                 latest = self._database.value(
@@ -342,7 +346,7 @@ class TaskWriter:
                 outcomes.mark_of_tasks(self._database, [id_], state.at)
 
     def link(self, id_: int, kind: str, target: str, name: str, *, by_hand: bool = True) -> None:
-        """Tie a task to another one, but for a circle of parents, or one of dependencies that no tracker has; those are counted."""
+        """Link a task to another one, unless parents, or dependencies made by hand, would form a circle: it is counted."""
         if kind == "parent":
             self._database.run("DELETE FROM task_links WHERE task_id = ? AND kind = 'parent'", (id_,))
         may_close = kind == "parent" or (kind == "depends" and by_hand)
@@ -354,20 +358,20 @@ class TaskWriter:
             (id_, kind, target, name, by_hand),
         )
 
-    def comment(self, id_: int, comment: tuple[str, Comment], *, by_hand: bool = True) -> int:
-        """Store a comment under its identity, if it is not stored; its number."""
-        identity, said = comment
+    def add_comment(self, id_: int, comment: tuple[str, Comment], *, by_hand: bool = True) -> int:
+        """Store a comment under its identity if it is new; return its id."""
+        identity, content = comment
         found = self._database.value("SELECT id FROM task_comments WHERE task_id = ? AND identity = ?", (id_, identity))
         if found is None:
             found = self._database.value(
                 "INSERT INTO task_comments(task_id, identity, author, content, created_at, by_hand) "
                 "VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
-                (id_, identity, said.author, said.content, said.created_at, by_hand),
+                (id_, identity, content.author, content.content, content.created_at, by_hand),
             )
         return int(found)
 
-    def attach(self, id_: int, attachment: Attachment) -> int:
-        """Store an attachment, if it is not stored; its number."""
+    def add_attachment(self, id_: int, attachment: Attachment) -> int:
+        """Store an attachment if it is new; return its id."""
         self._database.run(
             "INSERT OR IGNORE INTO task_attachments(task_id, name, size, sha256, content, created_at) "
             "VALUES (?, ?, ?, ?, ?, ?)",
@@ -382,7 +386,7 @@ class TaskWriter:
 
 
 def closes_circle(database: Database, id_: int, target: str, kind: str) -> bool:
-    """Whether the task is the target, or the target hangs on it already by links of the kind."""
+    """Return whether the task is the target, or links of the kind lead from the target to it."""
     return bool(
         database.value(
             "WITH RECURSIVE above(identity) AS (SELECT ?1 UNION "
@@ -395,7 +399,7 @@ def closes_circle(database: Database, id_: int, target: str, kind: str) -> bool:
 
 
 def set_fields(database: Database, id_: int, values: Mapping[str, object]) -> None:
-    """Change fields of a task, by name; None leaves one as it is, `""` empties one. Raises StoreFault."""
+    """Change fields of a task, by name; None leaves a field as it is, `""` empties it. Raises StoreFault."""
     for name, value in values.items():
         column, stored = (
             (f"{name}_json", orjson.dumps(value).decode()) if name in ("tags", "metadata") else (name, value)
@@ -406,7 +410,7 @@ def set_fields(database: Database, id_: int, values: Mapping[str, object]) -> No
 
 
 def supersede_tasks(database: Database, source_path: str, seen: Iterable[int]) -> int:
-    """Delete the tasks of a rewritten file that are no longer in it; how many. Raises StoreFault."""
+    """Delete the tasks of a rewritten file that are no longer in it; return their number. Raises StoreFault."""
     gone = database.run(
         "SELECT id FROM tasks WHERE source_path = ? AND id NOT IN (SELECT value FROM json_each(?))",
         (source_path, orjson.dumps(list(seen)).decode()),
@@ -417,14 +421,14 @@ def supersede_tasks(database: Database, source_path: str, seen: Iterable[int]) -
 
 
 def delete_rows(database: Database, table: str, id_: int) -> None:
-    """Delete a row of `tasks`, `task_comments` or `task_attachments` with all that hangs on it. Raises StoreFault."""
+    """Delete a row of `tasks`, `task_comments` or `task_attachments` with its parts. Raises StoreFault."""
     if table == "tasks":
         outcomes.mark_of_tasks(database, [id_])
     database.run(f"DELETE FROM {table} WHERE id = ?", (id_,))
 
 
 def numbered_comment(database: Database, task_id: int, comment: Comment) -> tuple[str, Comment]:
-    """A comment that is new, whatever was said before, under its identity."""
+    """Return a comment with an identity that makes it new, even if an equal one is stored."""
     equals = database.value(
         "SELECT count(*) FROM task_comments WHERE task_id = ? AND author = ? AND content = ? AND created_at IS ?",
         (task_id, comment.author, comment.content, comment.created_at),
@@ -435,9 +439,9 @@ def numbered_comment(database: Database, task_id: int, comment: Comment) -> tupl
 def _numbered(comments: Sequence[Comment]) -> Iterator[tuple[str, Comment]]:
     seen: Counter[tuple[str, str | None, str]] = Counter()
     for comment in comments:
-        said = (comment.author, comment.created_at, comment.content)
-        seen[said] += 1
-        yield _identity(comment, seen[said]), comment
+        key = (comment.author, comment.created_at, comment.content)
+        seen[key] += 1
+        yield _identity(comment, seen[key]), comment
 
 
 def _identity(comment: Comment, ordinal: int) -> str:
@@ -470,17 +474,17 @@ def _fields(filed: Filed, *, is_known: bool) -> tuple[object, ...]:
     )
 
 
-def _says_something(value: object) -> bool:
+def _has_value(value: object) -> bool:
     return value not in (None, "", "[]", "{}")
 
 
 def _is_newer(fields: Mapping[str, object], stored: Mapping[str, object]) -> bool:
-    """Whether another source than the stored one knows of something later; a source that has no times never does."""
+    """Return whether another source has a later time than the stored one."""
     return _latest(fields) > _latest(stored)
 
 
 def _latest(fields: Mapping[str, object]) -> str:
-    """Nothing where no time is known."""
+    """Return the latest time, or an empty text."""
     return max(str(fields[name] or "") for name in ("created_at", "updated_at", "closed_at"))
 
 
@@ -490,12 +494,12 @@ def _only_state(task: Task) -> tuple[TaskState, ...]:
     return (TaskState(status_of(task.status_raw), task.status_raw, task.closed_at or task.updated_at),)
 
 
-def _is_taken(database: Database, key: str) -> bool:
+def _has_key(database: Database, key: str) -> bool:
     return bool(database.value("SELECT count(*) FROM tasks WHERE key = ?", (key,)))
 
 
 def _key(database: Database, filed: Filed) -> str:
-    """The native id, unless it is a bare number or taken: then with the project before it, then with a number behind it."""
+    """Return a free key: the native id; else, or for a bare number, with the project before it; else with a number."""
     if filed.source_path:
         native = filed.task.native_id
         wanted = [f"{filed.project}/{native}", *(f"{filed.project}/{native}~{number}" for number in range(2, 1000))]
@@ -504,43 +508,41 @@ def _key(database: Database, filed: Filed) -> str:
     else:
         last = database.value("SELECT seq FROM sqlite_sequence WHERE name = 'tasks'") or 0
         wanted = [f"T-{number}" for number in range(last + 1, last + 1000)]
-    return next(key for key in wanted if not _is_taken(database, key))
+    return next(key for key in wanted if not _has_key(database, key))
 
-
-# Stored tasks as values, and what hangs on them.
 
 ROW_COLUMNS = (
     "k.id, k.key, k.title, k.description, k.type, k.status, k.status_raw, k.priority, k.tags_json, k.project, "
     "k.source_path, k.source_line, k.created_at, k.updated_at, k.closed_at, k.due_at, k.metadata_json"
 )
-MOST_LISTED = 1_000
-UNSEEN = "project IN (SELECT value FROM json_each(?))"
-SEEN = f"NOT ({UNSEEN}) AND id NOT IN {buried('tasks')}"
+MAX_LISTED = 1_000
+HIDDEN = "project IN (SELECT value FROM json_each(?))"
+VISIBLE = f"NOT ({HIDDEN}) AND id NOT IN {pending_delete_ids('tasks')}"
 
-ATTACHED = {
+PART_QUERIES = {
     "links": "SELECT l.task_id, l.kind, ifnull(o.key, l.name) FROM task_links l LEFT JOIN tasks o "
     "ON o.identity = l.target WHERE l.task_id IN (SELECT value FROM json_each(?1)) "
-    f"AND ifnull(o.project NOT IN (SELECT value FROM json_each(?2)) AND o.id NOT IN {buried('tasks')}, 1) ORDER BY l.kind, 3",
+    f"AND ifnull(o.project NOT IN (SELECT value FROM json_each(?2)) AND o.id NOT IN {pending_delete_ids('tasks')}, 1) ORDER BY l.kind, 3",
     "conversations": "SELECT task_id, conversation_id FROM task_conversations "
     "WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY conversation_id",
     "states": "SELECT task_id, status, status_raw, at FROM task_states "
     "WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY at, id",
     "comments": "SELECT task_id, content, author, created_at, id FROM task_comments "
-    f"WHERE task_id IN (SELECT value FROM json_each(?)) AND id NOT IN {buried('comments')} ORDER BY created_at, id",
+    f"WHERE task_id IN (SELECT value FROM json_each(?)) AND id NOT IN {pending_delete_ids('comments')} ORDER BY created_at, id",
     "attachments": "SELECT task_id, name, size, sha256, NULL, created_at, id FROM task_attachments "
-    f"WHERE task_id IN (SELECT value FROM json_each(?)) AND id NOT IN {buried('attachments')} ORDER BY id",
+    f"WHERE task_id IN (SELECT value FROM json_each(?)) AND id NOT IN {pending_delete_ids('attachments')} ORDER BY id",
 }
-"""What hangs on tasks, by their ids; links without those to the tasks of hidden projects, attachments without their texts."""
+"""Queries of the parts of tasks, by name; links without hidden projects, attachments without their texts."""
 
 
 def tasks(database: Database, ids: Sequence[int], hidden: Sequence[str], *, whole: bool = False) -> list[StoredTask]:
-    """Those of the ids that are stored, in the order given; `whole` with the attachments' texts. Raises StoreFault.
+    """Return the stored tasks with these ids, in the order given; `whole` with the attachments' texts. Raises StoreFault.
 
-    A link to a task of a hidden project is not told: its key alone may say what it is about.
+    Links to tasks of hidden projects are left out, since a key may tell what its task is about.
     """
     wanted = (orjson.dumps(list(ids)).decode(),)
     rows = database.run(f"SELECT {ROW_COLUMNS} FROM tasks k WHERE k.id IN (SELECT value FROM json_each(?))", wanted)
-    attached = ATTACHED | ({"attachments": ATTACHED["attachments"].replace("NULL", "content")} if whole else {})
+    attached = PART_QUERIES | ({"attachments": PART_QUERIES["attachments"].replace("NULL", "content")} if whole else {})
     unseen = {"links": (*wanted, orjson.dumps(hidden).decode())}
     of = {name: _by_task(database, statement, unseen.get(name, wanted)) for name, statement in attached.items()}
     found = {row[0]: _task(row, {name: by_task.get(row[0], []) for name, by_task in of.items()}) for row in rows}
@@ -548,34 +550,34 @@ def tasks(database: Database, ids: Sequence[int], hidden: Sequence[str], *, whol
 
 
 def with_parts(database: Database, task: StoredTask, hidden: Sequence[str]) -> StoredTask:
-    """The task with those that are part of it, in the order in which they were made; none of a hidden project. Raises StoreFault."""
+    """Return a task with its subtasks, the oldest first, without those of hidden projects. Raises StoreFault."""
     rows = database.run(
         "SELECT key, title, status FROM tasks WHERE id IN (SELECT l.task_id FROM task_links l WHERE l.kind = 'parent' AND "
-        f"l.target = (SELECT identity FROM tasks WHERE id = ?)) AND {SEEN} ORDER BY created_at, id",
+        f"l.target = (SELECT identity FROM tasks WHERE id = ?)) AND {VISIBLE} ORDER BY created_at, id",
         (task.id, orjson.dumps(hidden).decode()),
     )
     return task._replace(parts=tuple(TaskPart(*row) for row in rows))
 
 
 def plain_tasks(database: Database, ids: Sequence[int]) -> list[StoredTask]:
-    """The same without what hangs on them, for many at once. Raises StoreFault."""
+    """Return tasks without their parts, for many at once. Raises StoreFault."""
     rows = database.run(
         f"SELECT {ROW_COLUMNS} FROM tasks k WHERE k.id IN (SELECT value FROM json_each(?)) ORDER BY k.id",
         (orjson.dumps(list(ids)).decode(),),
     )
-    nothing: dict[str, list[tuple[Any, ...]]] = {name: [] for name in ATTACHED}
+    nothing: dict[str, list[tuple[Any, ...]]] = {name: [] for name in PART_QUERIES}
     return [_task(row, nothing) for row in rows]
 
 
 def _task(row: tuple[Any, ...], of: Mapping[str, list[tuple[Any, ...]]]) -> StoredTask:
-    tied = [TaskLink(*link) for link in of["links"]]
+    links = [TaskLink(*link) for link in of["links"]]
     names = ROW_COLUMNS.replace("k.", "").replace("_json", "").split(", ")
     fields = dict(zip(names, row, strict=True))
     fields |= {"tags": tuple(orjson.loads(fields["tags"])), "metadata": orjson.loads(fields["metadata"])}
     return StoredTask(
         **fields,
-        parent=next((link.target for link in tied if link.kind == "parent"), None),
-        links=tuple(link for link in tied if link.kind != "parent"),
+        parent=next((link.target for link in links if link.kind == "parent"), None),
+        links=tuple(link for link in links if link.kind != "parent"),
         conversations=tuple(name for (name,) in of["conversations"]),
         states=tuple(TaskState(*state) for state in of["states"]),
         comments=tuple(Comment(*comment) for comment in of["comments"]),
@@ -591,71 +593,71 @@ def _by_task(database: Database, statement: str, values: Sequence[object]) -> di
 
 
 def find(database: Database, name: str, hidden: Sequence[str]) -> list[int]:
-    """Ids of the tasks that a key names, with or without `t:`; else of those whose tracker calls them so. Raises StoreFault.
+    """Return ids of tasks with a key, with or without `t:`; else of tasks with this native id. Raises StoreFault.
 
-    Those of the hidden projects are not there.
+    Tasks of hidden projects are left out.
     """
     unseen = orjson.dumps(hidden).decode()
     name = name.removeprefix("t:")
     for where in ("key = ?", "key = ? COLLATE NOCASE", "native_id = ? COLLATE NOCASE"):
-        found = database.run(f"SELECT id FROM tasks WHERE {where} AND {SEEN} ORDER BY id", (name, unseen))
+        found = database.run(f"SELECT id FROM tasks WHERE {where} AND {VISIBLE} ORDER BY id", (name, unseen))
         if found:
             return [id_ for (id_,) in found]
     return []
 
 
 def find_tagged(database: Database, name: str, hidden: Sequence[str]) -> list[int]:
-    """Ids of the tasks whose tracker calls them so behind the name of a list: `103` is `master/103`. Raises StoreFault.
+    """Return ids of tasks whose native id has a list before this name: `103` finds `master/103`. Raises StoreFault.
 
-    Those of the hidden projects are not there.
+    Tasks of hidden projects are left out.
     """
-    statement = f"SELECT id FROM tasks WHERE substr(native_id, -length(?1) - 1) = '/' || ?1 COLLATE NOCASE AND {SEEN} ORDER BY id"
+    statement = f"SELECT id FROM tasks WHERE substr(native_id, -length(?1) - 1) = '/' || ?1 COLLATE NOCASE AND {VISIBLE} ORDER BY id"
     return [id_ for (id_,) in database.run(statement, (name, orjson.dumps(hidden).decode()))]
 
 
-def task_of(database: Database, table: str, id_: int, hidden: Sequence[str]) -> int | None:
-    """The task that a row of `task_comments` or `task_attachments` belongs to, unless its project is hidden. Raises StoreFault."""
+def owner_of(database: Database, table: str, id_: int, hidden: Sequence[str]) -> int | None:
+    """Return the task of a row of `task_comments` or `task_attachments`, unless its project is hidden. Raises StoreFault."""
     found = database.value(
         f"SELECT id FROM tasks WHERE id = (SELECT task_id FROM {table} "
-        f"WHERE id = ? AND id NOT IN {buried(table.removeprefix('task_'))}) AND {SEEN}",
+        f"WHERE id = ? AND id NOT IN {pending_delete_ids(table.removeprefix('task_'))}) AND {VISIBLE}",
         (id_, orjson.dumps(hidden).decode()),
     )
     return None if found is None else int(found)
 
 
 def project_of_conversation(database: Database, conversation_id: str) -> str | None:
-    """The project of a stored conversation. Raises StoreFault."""
+    """Return the project of a stored conversation, or None. Raises StoreFault."""
     found = database.value("SELECT source_project FROM prompts WHERE conversation_id = ? LIMIT 1", (conversation_id,))
     return None if found is None else str(found)
 
 
 def count(database: Database) -> int:
-    """How many tasks there are. Raises StoreFault."""
+    """Return the number of tasks. Raises StoreFault."""
     return int(database.value("SELECT count(*) FROM tasks"))
 
 
-def unseen(database: Database, hidden: Sequence[str]) -> int:
-    """How many tasks the hidden projects have. Raises StoreFault."""
+def count_hidden(database: Database, hidden: Sequence[str]) -> int:
+    """Return the number of tasks of hidden projects. Raises StoreFault."""
     wanted = (orjson.dumps(hidden).decode(),)
-    return int(database.value(f"SELECT count(*) FROM tasks WHERE {UNSEEN}", wanted))
+    return int(database.value(f"SELECT count(*) FROM tasks WHERE {HIDDEN}", wanted))
 
 
 def identity(database: Database, id_: int) -> str:
-    """What links name the task by. Raises StoreFault."""
+    """Return the identity by which links name a task. Raises StoreFault."""
     return str(database.value("SELECT identity FROM tasks WHERE id = ?", (id_,)))
 
 
 def unlink(database: Database, id_: int, kind: str, target: str | None) -> None:
-    """Remove the links of a kind, all or that to one identity. Raises StoreFault."""
+    """Remove the links of a kind, all or the one to an identity. Raises StoreFault."""
     database.run(
         "DELETE FROM task_links WHERE task_id = ?1 AND kind = ?2 AND ifnull(target = ?3, 1)", (id_, kind, target)
     )
 
 
 def task_texts(database: Database, ids: Sequence[int], hidden: Sequence[str]) -> list[TaskText]:
-    """Those of the ids of `task_texts` that are stored, in the order given, each with its task. Raises StoreFault.
+    """Return the stored texts with these ids, in the order given, each with its task. Raises StoreFault.
 
-    No link to a task of a hidden project is told.
+    Links to tasks of hidden projects are left out.
     """
     rows = database.run(
         f"SELECT t.id, t.task_id, t.comment_id, t.attachment_id, t.content, {TEXT_TIME} FROM {TEXTS} "
@@ -675,7 +677,7 @@ def task_texts(database: Database, ids: Sequence[int], hidden: Sequence[str]) ->
 
 
 def text_ids(database: Database, task_ids: Sequence[int]) -> dict[int, int]:
-    """By task the id of its own text, not of its comments or attachments. Raises StoreFault."""
+    """Return the id of each task's own text, not of its comments or attachments. Raises StoreFault."""
     return dict(
         database.run(
             "SELECT task_id, id FROM task_texts WHERE comment_id IS NULL AND attachment_id IS NULL "
@@ -689,24 +691,24 @@ def listed(
     database: Database,
     filters: Filters,
     conditions: Sequence[str] = (),
-    limit: int = MOST_LISTED,
+    limit: int = MAX_LISTED,
     order: str | None = None,
     tags: Sequence[str] = (),
 ) -> list[int]:
-    """Ids of the tasks that pass, the most urgent first, then the latest.
+    """Return ids of the tasks that pass, the most urgent first, then the latest.
 
     Args:
         database: open.
         filters: of tasks.
-        conditions: further ones on `tasks AS k`, of our own making.
-        limit: at most so many; -1 for all.
-        order: of our own making, instead of by urgency.
-        tags: that a task must all have, as a tag or in its type's name.
+        conditions: further SQL conditions on `tasks AS k`, never of a user's text.
+        limit: number of ids; -1 for all.
+        order: SQL order instead of urgency, never of a user's text.
+        tags: tags that a task must all have.
 
     Raises:
         StoreFault: the database cannot be read.
     """
-    where, values = task_conditions(without_buried(database, filters))
+    where, values = task_conditions(exclude_pending(database, filters))
     tagged = ["EXISTS (SELECT 1 FROM json_each(k.tags_json) WHERE lower(value) = ?)"] * len(tags)
     where = " AND ".join((where, "t.comment_id IS NULL", "t.attachment_id IS NULL", *conditions, *tagged))
     by = order or f"ifnull(k.priority, 2), {TEXT_TIME} DESC"
@@ -720,7 +722,7 @@ def listed(
 
 
 def title_vectors(database: Database, ids: Sequence[int]) -> dict[int, tuple[str, str]]:
-    """By text id of a task the JSON vectors of its text and of its title alone. Raises StoreFault."""
+    """Return the JSON vectors of a task's text and of its title alone, by the id of the text. Raises StoreFault."""
     return {
         id_: (text, title)
         for id_, text, title in database.run(
@@ -731,7 +733,7 @@ def title_vectors(database: Database, ids: Sequence[int]) -> dict[int, tuple[str
     }
 
 
-# What a plain question can ask of `tasks AS k`, as conditions and orders; every text in them is ours or a stored hash.
+# Conditions on `tasks AS k` and orders for plain questions. They contain no text of a user, only ours and stored hashes.
 
 _HAS = "SELECT 1 FROM task_links l WHERE l.task_id = k.id AND l.kind = '{kind}'"
 CONDITIONS = {
@@ -760,70 +762,18 @@ CLOSED = "coalesce(k.closed_at, k.updated_at)"
 FIELDS = {"closed": CLOSED, "created": "k.created_at", "updated": "coalesce(k.updated_at, k.closed_at, k.created_at)", "due": "k.due_at"}  # fmt: skip
 
 
-def without(name: str) -> str:
-    """Tasks that lack something, by its name among CONDITIONS."""
+def missing_condition(name: str) -> str:
+    """Return the condition for tasks without something, by its name in CONDITIONS."""
     return CONDITIONS[name]
 
 
-def related(database: Database, relation: str, others: Iterable[int]) -> str:
-    """Tasks that are related to one of the tasks, by the relation's name among RELATED. Raises StoreFault."""
+def related_condition(database: Database, relation: str, others: Iterable[int]) -> str:
+    """Return the condition for tasks with a relation to one of the others, by its name in RELATED. Raises StoreFault."""
     either = (RELATED[relation].format(id=int(other), identity=identity(database, other)) for other in others)
     return f"({' OR '.join(either)})"
 
 
-def within(field: str, since: str | None, until: str | None) -> list[str]:
-    """Tasks of which something happened between two moments, as times are stored, both inclusive."""
+def time_conditions(field: str, since: str | None, until: str | None) -> list[str]:
+    """Return conditions for tasks with a time between two stored times, both inclusive."""
     bounds = ((">=", since), ("<=", until))
     return [f"{FIELDS[field]} {sign} '{moment}'" for sign, moment in bounds if moment is not None]
-
-
-# What turns belong to and what stands around them, for the ranking.
-
-OPENING = 64
-"""Characters of a turn in which the name of its speaker may stand."""
-BEGINNING = 2_000
-"""Characters of a text that are read to see what it tells."""
-
-
-class Belonging(NamedTuple):
-    """What a turn is part of, and how it begins."""
-
-    role: str
-    conversation: str | None
-    """What names it in all projects; None for none."""
-    opening: str
-    """The first OPENING characters."""
-    timestamp: str | None
-
-
-def belongings(database: Database, ids: Sequence[int]) -> dict[int, Belonging]:
-    """By id what the turns belong to; texts of tasks are missing. Raises StoreFault."""
-    found = database.run(
-        "SELECT id, role, source_project || char(10) || conversation_id, substr(content, 1, ?), timestamp FROM prompts "
-        "WHERE id IN (SELECT value FROM json_each(?))",
-        (OPENING, orjson.dumps(list(ids)).decode()),
-    )
-    return {id_: Belonging(*about) for id_, *about in found}
-
-
-def beginnings(database: Database, ids: Sequence[int]) -> dict[int, str]:
-    """By id the first BEGINNING characters of turns and of texts of tasks. Raises StoreFault."""
-    found = database.run(
-        "SELECT id, substr(content, 1, ?1) FROM prompts WHERE id IN (SELECT value FROM json_each(?2)) "
-        "UNION ALL SELECT id, substr(content, 1, ?1) FROM task_texts WHERE id IN (SELECT value FROM json_each(?2))",
-        (BEGINNING, orjson.dumps(list(ids)).decode()),
-    )
-    return dict(found)
-
-
-def around(database: Database, ids: Sequence[int], reach: int, filters: Filters) -> list[tuple[int, int, bool]]:
-    """An id, another turn at most `reach` before or after it in its conversation that the filters let through, and
-    whether both are of one role.
-    """
-    where, values = conditions(filters)
-    return database.run(
-        "SELECT q.id, p.id, p.role = q.role FROM prompts q JOIN prompts p ON p.conversation_id = q.conversation_id "
-        "AND p.turn_index BETWEEN q.turn_index - ? AND q.turn_index + ? AND p.source_project = q.source_project "
-        f"AND p.id != q.id WHERE q.id IN (SELECT value FROM json_each(?)) AND {where}",
-        (reach, reach, orjson.dumps(list(ids)).decode(), *values),
-    )

@@ -1,7 +1,7 @@
-"""What was forgotten is known again by hashes, and stays away from whatever comes: files, copies, exports, stored turns.
+"""Recognise forgotten turns and tasks by keyed hashes, so that no file, copy, export or live turn brings them back.
 
-A hash is keyed with random bytes of this database, so that it stands in no table of hashes and two databases cannot be
-compared. Whoever has the file has the key too, and can confirm a text that he guesses as a whole; he cannot read one.
+The key is random bytes of this database: no table of known hashes helps, and two databases cannot be compared. Who has
+the file has the key too, and can confirm a guess of a whole text, but cannot read a text from its hash.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.live_events import LIVE
 
 LEAST = 24
-"""Characters from which on a text is known by its words alone. People repeat shorter ones: `yes, go on`."""
+"""Characters from which on a text is recognised by its words alone. People repeat shorter ones: `yes, go on`."""
 HASH_BYTES = 16
 TURN_COLUMNS = (
     "p.id, p.source_path, p.conversation_id, p.turn_index, p.role, p.content, p.timestamp, p.content_hash, p.echo_hash, "
@@ -30,10 +30,11 @@ TURN_COLUMNS = (
 COUNTED = ("turns", "tasks", "comments", "attachments")
 
 Mark = tuple[str, ...]
+"""A name of the kind of mark, then the values; it is stored only as a hash, so a changed name would lose tombstones."""
 
 
-class Said(NamedTuple):
-    """What of a turn tells that it is the forgotten one."""
+class TurnIdentity(NamedTuple):
+    """Fields of a turn by which a forgotten one is recognised."""
 
     source_path: str
     conversation_id: str | None
@@ -49,18 +50,19 @@ class Said(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The text without what copies of it may differ in."""
-        return words_of(self.content)
+        """The text without differences that copies may have."""
+        return normalize_words(self.content)
 
     @property
     def is_timed(self) -> bool:
-        """Its time tells it from a turn with equal words: it is finer than a minute, and that of the saying."""
+        """Whether its time distinguishes it from a turn with equal words: it is finer than a minute, and not when it was stored."""
         return self.timestamp is not None and not self.timestamp.endswith(":00.000Z") and self.format != LIVE
 
     @property
     def places(self) -> list[Mark]:
-        """Where in its file it stands, if it has no id: one that goes on keeps one of them, though its conversation may be
-        named by its words.
+        """Its positions in the file, if it has no id of its own: a turn that grows keeps one of them.
+
+        The id of its conversation may be made of its words, so the line counts too.
         """
         if self.native_id is not None:
             return []
@@ -69,84 +71,86 @@ class Said(NamedTuple):
 
 
 class Forgetting(NamedTuple):
-    """One time that something was forgotten."""
+    """Record of one run of `forget`."""
 
     number: int
     at: str
     """ISO 8601 in UTC."""
     selector: Mapping[str, Any]
-    """By what it was chosen, without the words of a query."""
+    """Criteria of the rows, without the words of a query."""
     turns: int
     tasks: int
     comments: int
     attachments: int
 
 
-def words_of(text: str) -> str:
-    """A text in one case, one Unicode form and with single blanks."""
+def normalize_words(text: str) -> str:
+    """Return a text in one case, one Unicode form and with single blanks."""
     return " ".join(unicodedata.normalize("NFC", text).casefold().split())
 
 
-def said_of(prompt: Prompt) -> Said:
-    """A turn on its way into the table."""
+def identity_of_turn(prompt: Prompt) -> TurnIdentity:
+    """Return the identity of a turn that is to be stored."""
     turn = prompt.turn
     native_id, format_ = (prompt.metadata.get(key) for key in ("native_id", "format"))
-    return Said(
+    return TurnIdentity(
         prompt.source_path, turn.conversation_id, prompt.turn_index, turn.role, turn.content, turn.timestamp,
         prompt.content_hash, prompt.echo_hash, None if format_ is None else str(format_),
         None if native_id is None else str(native_id), turn.line,
     )  # fmt: skip
 
 
-def marks_of_turn(said: Said, *, is_unique: bool) -> list[Mark]:
-    """What a forgotten turn is known by; by its words alone where no other turn that is kept has them."""
-    marks: list[Mark] = [("turn", said.content_hash)]
-    if said.echo_hash is not None:
-        marks.append(("echo", said.echo_hash))
-    if said.timestamp is not None:
-        minute = str(_minute(said.timestamp))
-        marks.append(("said in", said.conversation_id or "", said.role, said.words, minute))
-        marks.append(("said", said.role, said.words, minute))
-    if is_unique and len(said.words) >= LEAST:
-        marks.append(("timed words" if said.is_timed else "words", said.words))
+def marks_of_turn(turn: TurnIdentity, *, is_unique: bool) -> list[Mark]:
+    """Return the marks of a turn to be forgotten; `is_unique` if no turn that stays has the same text."""
+    marks: list[Mark] = [("turn", turn.content_hash)]
+    if turn.echo_hash is not None:
+        marks.append(("echo", turn.echo_hash))
+    if turn.timestamp is not None:
+        minute = str(_minute(turn.timestamp))
+        marks.append(("said in", turn.conversation_id or "", turn.role, turn.words, minute))
+        marks.append(("said", turn.role, turn.words, minute))
+    if is_unique and len(turn.words) >= LEAST:
+        marks.append(("timed words" if turn.is_timed else "words", turn.words))
     return marks
 
 
-def marks_against_turn(said: Said) -> list[Mark]:
-    """What would tell that a turn was forgotten: itself or its copy under other ids; said within a minute or two by the same
-    role in the same conversation, or in one that nobody names; its words, unless two times tell that it was said anew.
+def marks_against_turn(turn: TurnIdentity) -> list[Mark]:
+    """Return the marks by which a turn would be recognised as forgotten.
+
+    These are its identity, or its copy's under other ids; role, words and time within a minute or two, in the same or an
+    unnamed conversation; its words alone, unless both times show that it was repeated later.
     """
-    marks: list[Mark] = [("turn", said.content_hash)]
-    if said.echo_hash is not None:
-        marks.append(("echo", said.echo_hash))
-    if said.timestamp is not None:
-        for minute in range(_minute(said.timestamp) - 1, _minute(said.timestamp) + 2):
-            if said.conversation_id is None:
-                marks.append(("said", said.role, said.words, str(minute)))
+    marks: list[Mark] = [("turn", turn.content_hash)]
+    if turn.echo_hash is not None:
+        marks.append(("echo", turn.echo_hash))
+    if turn.timestamp is not None:
+        for minute in range(_minute(turn.timestamp) - 1, _minute(turn.timestamp) + 2):
+            if turn.conversation_id is None:
+                marks.append(("said", turn.role, turn.words, str(minute)))
             else:
-                marks.append(("said in", said.conversation_id, said.role, said.words, str(minute)))
-                marks.append(("said in", "", said.role, said.words, str(minute)))
-    if len(said.words) >= LEAST:
-        marks.append(("words", said.words))
-        if not said.is_timed:
-            marks.append(("timed words", said.words))
+                marks.append(("said in", turn.conversation_id, turn.role, turn.words, str(minute)))
+                marks.append(("said in", "", turn.role, turn.words, str(minute)))
+    if len(turn.words) >= LEAST:
+        marks.append(("words", turn.words))
+        if not turn.is_timed:
+            marks.append(("timed words", turn.words))
     return marks
 
 
 def marks_of_task(identity: str, text: str) -> list[Mark]:
-    """What a forgotten task is known by: itself, whatever becomes of it, and what it says."""
-    words = words_of(text)
+    """Return the marks of a task: its identity and its words."""
+    words = normalize_words(text)
     return [("task", identity), *([("words of a task", words)] if len(words) >= LEAST else [])]
 
 
 def marks_of_comment(task: str, identity: str, content: str) -> list[Mark]:
-    """The same of a comment, by the identities of its task and its own."""
-    words = words_of(content)
+    """Return the marks of a comment: the identities of its task and its own, and its words."""
+    words = normalize_words(content)
     return [("comment", task, identity), *([("words of a comment", words)] if len(words) >= LEAST else [])]
 
 
 def marks_of_attachment(task: str, sha256: str) -> list[Mark]:
-    """The same of an attachment, by its task and its bytes."""
+    """Return the marks of an attachment: its task with the digest of its bytes, and the digest."""
     return [("attachment", task, sha256), ("file", sha256)]
 
 
@@ -154,69 +158,69 @@ def _minute(timestamp: str) -> int:
     return int(datetime.fromisoformat(timestamp).timestamp() // 60)
 
 
-def hashed(key: bytes, mark: Mark) -> bytes:
-    """The keyed hash of a mark."""
-    import hashlib  # brings OpenSSL, which a question has no use for
+def hash_mark(key: bytes, mark: Mark) -> bytes:
+    """Return the keyed hash of a mark, 16 bytes."""
+    import hashlib  # brings OpenSSL, which a query has no use for
 
     return hashlib.blake2b("\0".join(mark).encode(), key=key, digest_size=HASH_BYTES).digest()
 
 
 class Tombstones:
-    """What was forgotten up to now. False where nothing was, so that it costs one statement then."""
+    """Everything that was forgotten up to now; False if nothing was, so that it costs one statement then."""
 
     def __init__(self, database: Database) -> None:
-        """As the database has it at this moment. Raises StoreFault."""
+        """Read the keys. Raises StoreFault."""
         self._database = database
         found = database.run("SELECT DISTINCT key FROM forgettings")
         self._keys = [bytes(key) for (key,) in found]
         self._before: str | None = database.value("SELECT max(before) FROM forgettings") if found else None
 
     def __bool__(self) -> bool:
+        """Return whether anything was forgotten."""
         return bool(self._keys)
 
-    def among(self, prompts: Sequence[Prompt]) -> frozenset[str]:
-        """The content_hashes of those turns that were forgotten. Raises StoreFault."""
+    def forgotten_hashes(self, prompts: Sequence[Prompt]) -> frozenset[str]:
+        """Return the content_hashes of the turns that were forgotten. Raises StoreFault."""
         if not self:
             return frozenset()
-        turns = {prompt.content_hash: said_of(prompt) for prompt in prompts}
-        return frozenset(self.of_turns(turns))
+        return frozenset(self.find_forgotten({prompt.content_hash: identity_of_turn(prompt) for prompt in prompts}))
 
-    def of_turns(self, turns: Mapping[Any, Said]) -> set[Any]:
-        """The keys of those turns that were forgotten. Raises StoreFault."""
-        buried = self._buried({name: marks_against_turn(said) for name, said in turns.items()})
+    def find_forgotten(self, turns: Mapping[Any, TurnIdentity]) -> set[Any]:
+        """Return the keys of the turns that were forgotten. Raises StoreFault."""
+        found = self._find_marked({name: marks_against_turn(turn) for name, turn in turns.items()})
         if self._before is not None:
-            old = {name for name, said in turns.items() if said.timestamp is not None and said.timestamp < self._before}
-            buried |= old
-        return buried | self._gone_on({name: said for name, said in turns.items() if name not in buried})
+            old = {name for name, turn in turns.items() if turn.timestamp is not None and turn.timestamp < self._before}
+            found |= old
+        return found | self._find_grown({name: turn for name, turn in turns.items() if name not in found})
 
     def has(self, *marks: Mark) -> bool:
-        """Whether something that is known by one of these was forgotten. Raises StoreFault."""
-        return bool(self and self._buried({0: marks}))
+        """Return whether something with one of these marks was forgotten. Raises StoreFault."""
+        return bool(self and self._find_marked({0: marks}))
 
-    def _buried(self, marks: Mapping[Any, Iterable[Mark]]) -> set[Any]:
+    def _find_marked(self, marks: Mapping[Any, Iterable[Mark]]) -> set[Any]:
         names: dict[bytes, list[Any]] = {}
         for name, of_one in marks.items():
             for mark in of_one:
                 for key in self._keys:
-                    names.setdefault(hashed(key, mark), []).append(name)
-        return {name for hash_ in self._found(names) for name in names[hash_]}
+                    names.setdefault(hash_mark(key, mark), []).append(name)
+        return {name for hash_ in self._look_up(names) for name in names[hash_]}
 
-    def _gone_on(self, turns: Mapping[Any, Said]) -> set[Any]:
-        """Those that stand where a forgotten turn stood, and begin with its text: it was not finished then."""
+    def _find_grown(self, turns: Mapping[Any, TurnIdentity]) -> set[Any]:
+        """Return the keys of turns at the position of a forgotten one that begin with its text: it was unfinished then."""
         starts = {
-            hashed(key, ("place", *place)): (name, key, place)
-            for name, said in turns.items()
-            for place in said.places
+            hash_mark(key, ("place", *place)): (name, key, place)
+            for name, turn in turns.items()
+            for place in turn.places
             for key in self._keys
         }
-        gone_on = {}
-        for hash_, length in self._found(starts).items():
+        grown = {}
+        for hash_, length in self._look_up(starts).items():
             name, key, place = starts[hash_]
-            gone_on[hashed(key, ("begun", *place, turns[name].content[:length]))] = name
-        return {gone_on[hash_] for hash_ in self._found(gone_on)}
+            grown[hash_mark(key, ("begun", *place, turns[name].content[:length]))] = name
+        return {grown[hash_] for hash_ in self._look_up(grown)}
 
-    def _found(self, hashes: Iterable[bytes]) -> dict[bytes, int | None]:
-        """Those of the hashes that are tombstones, with the length of what lies there where it is known."""
+    def _look_up(self, hashes: Iterable[bytes]) -> dict[bytes, int | None]:
+        """Return the hashes that are tombstones, with the number of characters where it is known."""
         listed = orjson.dumps([hash_.hex() for hash_ in hashes]).decode()
         return dict(
             self._database.run(
@@ -226,11 +230,11 @@ class Tombstones:
         )
 
 
-class Burial:
-    """The tombstones of one forgetting, written in the caller's transaction."""
+class TombstoneWriter:
+    """Writes the tombstones of one run of `forget`, in the caller's transaction."""
 
     def __init__(self, database: Database, at: str, selector: Mapping[str, Any], before: str | None = None) -> None:
-        """Begin it. Raises StoreFault."""
+        """Write the record of the run. Raises StoreFault."""
         self._database = database
         known = database.value("SELECT key FROM forgettings ORDER BY id LIMIT 1")
         self._key = os.urandom(32) if known is None else bytes(known)
@@ -242,8 +246,8 @@ class Burial:
             )
         )
 
-    def turns(self, ids: str) -> None:
-        """Bury stored turns, of which a JSON array of ids is given, before they are deleted. Raises StoreFault."""
+    def add_turns(self, ids: str) -> None:
+        """Add tombstones of stored turns before they are deleted; `ids` is a JSON array. Raises StoreFault."""
         elsewhere = {
             hash_
             for (hash_,) in self._database.run(
@@ -255,18 +259,20 @@ class Burial:
         rows = self._database.run(
             f"SELECT {TURN_COLUMNS}, p.text_hash FROM prompts p WHERE p.id IN (SELECT value FROM json_each(?))", (ids,)
         )
-        self._write(hash_ for row in rows for hash_ in self._of_turn(Said(*row[1:-1]), row[-1] not in elsewhere))
+        self._write(
+            hash_ for row in rows for hash_ in self._hash_turn(TurnIdentity(*row[1:-1]), row[-1] not in elsewhere)
+        )
 
-    def _of_turn(self, said: Said, is_unique: bool) -> Iterator[tuple[bytes, int | None]]:
-        for mark in marks_of_turn(said, is_unique=is_unique):
-            yield hashed(self._key, mark), None
-        for place in said.places:
-            yield hashed(self._key, ("place", *place)), len(said.content)
-            yield hashed(self._key, ("begun", *place, said.content)), None
+    def _hash_turn(self, turn: TurnIdentity, is_unique: bool) -> Iterator[tuple[bytes, int | None]]:
+        for mark in marks_of_turn(turn, is_unique=is_unique):
+            yield hash_mark(self._key, mark), None
+        for place in turn.places:
+            yield hash_mark(self._key, ("place", *place)), len(turn.content)
+            yield hash_mark(self._key, ("begun", *place, turn.content)), None
 
-    def marks(self, marks: Iterable[Mark]) -> None:
-        """Bury what is known by these. Raises StoreFault."""
-        self._write((hashed(self._key, mark), None) for mark in marks)
+    def add_marks(self, marks: Iterable[Mark]) -> None:
+        """Add tombstones of these marks. Raises StoreFault."""
+        self._write((hash_mark(self._key, mark), None) for mark in marks)
 
     def _write(self, hashes: Iterable[tuple[bytes, int | None]]) -> None:
         self._database.run_many(
@@ -274,19 +280,19 @@ class Burial:
             [(hash_, self.id, length) for hash_, length in hashes],
         )
 
-    def count(self, counts: Mapping[str, int]) -> None:
-        """Write down how much was forgotten, by the names in COUNTED. Raises StoreFault."""
+    def set_counts(self, counts: Mapping[str, int]) -> None:
+        """Write down the number of forgotten rows, by the names in COUNTED. Raises StoreFault."""
         assignments = ", ".join(f"{name} = ?" for name in COUNTED)
         values = [counts[name] for name in COUNTED]
         self._database.run(f"UPDATE forgettings SET {assignments} WHERE id = ?", (*values, self.id))
 
 
 def forgettings(database: Database) -> list[Forgetting]:
-    """Everything that was forgotten and not lifted, the oldest first. Raises StoreFault."""
+    """Return the records of all runs of `forget` that were not undone, the oldest first. Raises StoreFault."""
     rows = database.run(f"SELECT id, at, selector, {', '.join(COUNTED)} FROM forgettings ORDER BY id")
     return [Forgetting(number, at, orjson.loads(selector), *counts) for number, at, selector, *counts in rows]
 
 
 def lift(database: Database, number: int) -> None:
-    """Take the tombstones of a forgetting away; inside the caller's transaction. Raises StoreFault."""
+    """Remove the tombstones of one run of `forget`, inside the caller's transaction. Raises StoreFault."""
     database.run("DELETE FROM forgettings WHERE id = ?", (number,))

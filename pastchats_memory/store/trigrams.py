@@ -1,8 +1,8 @@
-"""Pieces of text: runs of characters wherever they stand, within words, across marks, in scripts without spaces.
+"""Find substrings anywhere in a text: within words, across marks, in scripts without spaces.
 
-The index keeps of every row which runs of three characters it has, in whatever case, and neither where nor how often: a
-tenth of what it would keep else. A shorter piece is the beginning of such runs; a longer one has several, and rows that
-have them all are read to see whether they stand in a row.
+The index stores which runs of three characters a row has, in any case, but neither positions nor counts: a tenth of the
+size. A shorter substring is the beginning of such runs. A longer one has several; rows that have all of them are read to
+check it.
 """
 
 from __future__ import annotations
@@ -15,74 +15,32 @@ import orjson
 from numpy.typing import NDArray
 
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.fulltext import quoted
+from pastchats_memory.store.fulltext import quote
 from pastchats_memory.store.ids import Ids, distinct, listed
-from pastchats_memory.store.sources import meta
 
-FROM = "trigrams_from"
-"""Key of `embedding_meta`, while an older database is being brought up to date: rows below this id are not in the index."""
-STEP = 500
-"""Rows that are brought in at once: some 100 ms, so that no other writer waits for long."""
 LENGTH = 3
 """Characters of a trigram."""
 LONGEST = 100
-"""Characters by which a longer piece is known: of a pasted log nothing else has the first hundred."""
+"""Characters of a substring that are looked up: no two pasted logs have the same first hundred."""
 LAST = chr(0x10FFFF)
-"""Greater than whatever follows the beginning of a trigram."""
-ROWS = (
-    "(SELECT id, content || '  ' AS content FROM prompts "
-    "UNION ALL SELECT id, content || ' ' || labels || '  ' FROM task_texts)"
-)
-"""All of them, where the view `trigram_texts` has those that are in the index."""
-
-
-def behind(database: Database) -> int:
-    """How many rows the index lacks, none but in an older database that no index run has seen yet. Raises StoreFault."""
-    return int(
-        database.value(
-            "SELECT count(*) FROM (SELECT id FROM prompts UNION ALL SELECT id FROM task_texts) "
-            "WHERE id < (SELECT CAST(value AS INTEGER) FROM embedding_meta WHERE key = ?)",
-            (FROM,),
-        )
-    )
-
-
-def catch_up(database: Database) -> None:
-    """Bring in all rows of an older database, newest first, some in a transaction. Raises StoreFault."""
-    while FROM in meta(database):
-        with database.transaction():
-            _bring_in_some(database)
-
-
-def _bring_in_some(database: Database) -> None:
-    before = int(meta(database).get(FROM, "0"))  # another process may have been quicker
-    rows = database.run(f"SELECT id FROM {ROWS} WHERE id < ? ORDER BY id DESC LIMIT ?", (before, STEP))
-    if not rows:
-        database.run("DELETE FROM embedding_meta WHERE key = ?", (FROM,))
-        return
-    first = rows[-1][0]
-    database.run(
-        f"INSERT INTO trigrams(rowid, content) SELECT id, content FROM {ROWS} WHERE id >= ? AND id < ? ORDER BY id",
-        (first, before),
-    )
-    database.run("UPDATE embedding_meta SET value = ? WHERE key = ?", (str(first), FROM))
+"""Sorts after every continuation of a trigram's beginning."""
 
 
 def containing(database: Database, piece: str, most: int, stands: Callable[[str], bool] | None = None) -> Ids | None:
-    """The rows that have the piece, in whatever case, ascending; None where they may be more than `most`.
+    """Return the rows with a substring in any case, ascending; None if there may be more than `most`.
 
     Args:
-        database: whose index is asked.
+        database: open.
         piece: at least one character.
         most: rows.
-        stands: whether it stands in a text where it may; None: it may stand anywhere.
+        stands: checks whether a text has it at an allowed position; None allows any.
 
     Raises:
         StoreFault: the database cannot be read.
     """
     piece = piece[:LONGEST]
     trigrams = _trigrams(database, piece)
-    if not trigrams:  # a zero byte, behind which SQLite reads no text
+    if not trigrams:  # SQLite reads no text after a zero byte
         return np.empty(0, np.int64)
     if len(piece) <= LENGTH:
         beginning = trigrams[0][: len(piece)]
@@ -90,14 +48,14 @@ def containing(database: Database, piece: str, most: int, stands: Callable[[str]
         found = _ids(database, statement, (beginning, beginning + LAST), most)
     else:
         statement = "SELECT rowid AS id FROM trigrams WHERE trigrams MATCH ?"
-        found = _ids(database, statement, (" AND ".join(map(quoted, trigrams)),), most)
+        found = _ids(database, statement, (" AND ".join(map(quote, trigrams)),), most)
     if len(found) > most:
         return None
-    return found if len(piece) <= LENGTH and stands is None else _in_a_row(database, found, piece, stands)
+    return found if len(piece) <= LENGTH and stands is None else _check_texts(database, found, piece, stands)
 
 
 def _trigrams(database: Database, piece: str) -> list[str]:
-    """The piece's runs of three characters as the index has them, each once; of a shorter one what it begins."""
+    """Return the distinct trigrams of a substring as the index has them; of a shorter one, padded with blanks."""
     tokens = database.connection.fts5_tokenizer("trigram")(
         piece.ljust(LENGTH).encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False, include_colocated=False
     )
@@ -105,12 +63,12 @@ def _trigrams(database: Database, piece: str) -> list[str]:
 
 
 def _ids(database: Database, statement: str, values: Sequence[str], most: int) -> Ids:
-    """Ascending, each once; a few too many where they are more than `most`."""
+    """Return distinct ids, ascending; up to `most` + 1."""
     return distinct(listed(database.value(f"SELECT group_concat(id) FROM ({statement} LIMIT {most + 1})", values)))
 
 
 def lengths(database: Database, ids: Ids) -> NDArray[np.float64]:
-    """Bytes of each row's text, shape (ids,), ids ascending; 0 for one that is gone. Raises StoreFault."""
+    """Return the bytes of each row's text, shape (ids,); 0 for a missing row. `ids` are ascending. Raises StoreFault."""
     rows = database.run(
         "SELECT json_group_array(id), json_group_array(size) FROM ("
         "SELECT id, octet_length(content) AS size FROM prompts WHERE id IN (SELECT value FROM json_each(?1)) "
@@ -124,8 +82,8 @@ def lengths(database: Database, ids: Ids) -> NDArray[np.float64]:
     return found
 
 
-def _in_a_row(database: Database, ids: Ids, piece: str, stands: Callable[[str], bool] | None) -> Ids:
-    """Those of the rows in whose text the piece stands, and stands where it may."""
+def _check_texts(database: Database, ids: Ids, piece: str, stands: Callable[[str], bool] | None) -> Ids:
+    """Return the rows whose text has the substring at an allowed position."""
     sought = piece.lower()
     is_there = stands or (lambda content: sought in content.lower())
     rows = database.rows(  # one by one: thousands of long texts do not belong in memory

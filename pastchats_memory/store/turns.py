@@ -1,9 +1,10 @@
-"""The corpus: rows of `prompts` with their vectors and the places where they were seen."""
+"""Store and read turns: rows of `prompts` with their vectors and the places where they occur."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from math import inf
 from typing import NamedTuple
 
 import orjson
@@ -13,61 +14,13 @@ from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.live_events import LIVE
 from pastchats_memory.store.outcomes import Ending
-from pastchats_memory.store.pending_deletes import buried
+from pastchats_memory.store.pending_deletes import pending_delete_ids
 from pastchats_memory.store.tombstones import Tombstones
 
-# Where turns were seen: the file that was read, and of an export what it tells of itself.
-
-
-def find_outgrown(database: Database, new: Sequence[Prompt]) -> dict[str, str]:
-    """By the content_hash of a turn in an export that of the row in its place in its file, which has more of its text or less.
-
-    So an answer without an id of its own that was exported half-written is not another one than the whole of it.
-    """
-    found: dict[str, str] = {}
-    for prompt in new:
-        turn = prompt.turn
-        if turn.origin is None:
-            continue
-        place = (turn.conversation_id, prompt.turn_index, prompt.source_path, turn.role)
-        for content_hash, content in database.run(
-            "SELECT content_hash, content FROM prompts "
-            "WHERE conversation_id IS ? AND turn_index = ? AND source_path = ? AND role = ?",
-            place,
-        ):
-            if content.startswith(turn.content) or turn.content.startswith(content):
-                found[prompt.content_hash] = content_hash
-    return found
-
-
-def remember_occurrences(database: Database, source_id: int, stored: Sequence[tuple[int, Prompt]]) -> None:
-    """Note where rows stand in the file that was read; inside the caller's transaction. Raises StoreFault.
-
-    Where that is an export, the places that it tells of too, and which projects are private. A file that nobody has read
-    yet counts as unread.
-    """
-    database.run_many(
-        "INSERT OR REPLACE INTO sightings(prompt_id, source_id, line, end_line) VALUES (?, ?, ?, ?)",
-        [(id_, source_id, prompt.turn.line, prompt.turn.end_line) for id_, prompt in stored],
-    )
-    told = [(id_, prompt, prompt.turn.origin) for id_, prompt in stored if prompt.turn.origin]
-    places = [(id_, place) for id_, _, origin in told for place in origin.places]
-    database.run_many(
-        "INSERT OR IGNORE INTO sources(path, size, mtime_ns, recipe) VALUES (?, -1, 0, '')",
-        [(path,) for path in {place.path for _, place in places}],
-    )
-    database.run_many(
-        "INSERT OR IGNORE INTO sightings(prompt_id, source_id, line, end_line) "
-        "SELECT ?1, id, ?3, ?4 FROM sources WHERE path = ?2",
-        [(id_, place.path, place.line, place.end_line) for id_, place in places],
-    )
-    sources.keep_private(database, {prompt.project for _, prompt, origin in told if origin.is_private})
-
-
-NOTED = ("specstory", "copilot-share", "prompt-history", LIVE)
-"""What repeats a transcript without its ids, the nearest to it first: a text made of a session, a program's list of
-prompts, turns that were stored while they were said."""
-MOST_APART = timedelta(minutes=1)
+LIVE_FIDELITY = -1
+"""Fidelity of a live turn: whatever file has the turn replaces it."""
+MAX_DISTANCE = timedelta(minutes=1)
+"""Between the times of a turn and of its copy without ids."""
 COPIED = frozenset({"copied", "replayed"})
 """Flags of turns that a forked or resumed session has from another one."""
 
@@ -77,18 +30,21 @@ ITEM_COLUMNS = (
 )
 
 
-class Written(NamedTuple):
-    """What became of a batch: ids in the order of the prompts that are stored, and how many rows are new or have new text."""
+class WriteResult(NamedTuple):
+    """Ids and counts of a stored batch."""
 
     ids: tuple[int, ...]
+    """In the order of the turns that are stored."""
     added: int
+    """New rows."""
     updated: int
+    """Rows with a new text."""
     forgotten: int
     """Turns that were left out, because they were forgotten."""
 
 
 class _Row(NamedTuple):
-    """What of a stored row decides whether a turn changes it."""
+    """Fields of a stored row that decide whether a turn changes it."""
 
     id: int
     source_path: str
@@ -96,12 +52,13 @@ class _Row(NamedTuple):
     length: int
     """Characters of its content."""
     fields: tuple[object, ...]
-    """As `_fields` gives them."""
+    """As `_fields` returns them."""
     owner_mtime_ns: int
+    """Of the file that the row is filed under."""
 
 
-def vectors_of(database: Database, text_hashes: Iterable[bytes], model: str) -> dict[bytes, str]:
-    """The JSON vectors of those texts that have one under this model, in whatever row. Raises StoreFault."""
+def known_vectors(database: Database, text_hashes: Iterable[bytes], model: str) -> dict[bytes, str]:
+    """Return the JSON vectors, by text_hash, of texts that some turn has under this model. Raises StoreFault."""
     return dict(
         database.run(
             "SELECT p.text_hash, e.vector_json FROM prompts p JOIN prompt_embeddings e ON e.prompt_id = p.id "
@@ -111,49 +68,57 @@ def vectors_of(database: Database, text_hashes: Iterable[bytes], model: str) -> 
     )
 
 
-def unchanged(database: Database, prompts: Sequence[Prompt]) -> list[bool]:
-    """For each turn whether it is stored with just this text. Raises StoreFault."""
+def are_unchanged(database: Database, prompts: Sequence[Prompt]) -> list[bool]:
+    """Return for each turn whether it is stored with exactly this text. Raises StoreFault."""
     rows = _rows(database, [prompt.content_hash for prompt in prompts])
     return [
         prompt.content_hash in rows and rows[prompt.content_hash].text_hash == prompt.text_hash for prompt in prompts
     ]
 
 
-def forgotten(database: Database, prompts: Sequence[Prompt]) -> frozenset[str]:
-    """The content_hashes of the turns that are not stored because they were forgotten. Raises StoreFault."""
+def find_forgotten(database: Database, prompts: Sequence[Prompt]) -> frozenset[str]:
+    """Return the content_hashes of the turns that are not stored because they were forgotten. Raises StoreFault."""
     tombstones = Tombstones(database)
     if not tombstones:
         return frozenset()
     rows = _rows(database, [prompt.content_hash for prompt in prompts])
-    return tombstones.among([prompt for prompt in prompts if prompt.content_hash not in rows])
+    return tombstones.forgotten_hashes([prompt for prompt in prompts if prompt.content_hash not in rows])
 
 
-def put(
-    database: Database, prompts: Sequence[Prompt], encoded: Mapping[bytes, str], model: str, source_id: int
-) -> Written:
-    """Store a batch from one source, rows, vectors and full text together, but not what was forgotten; inside the caller's transaction.
+def store(
+    database: Database,
+    prompts: Sequence[Prompt],
+    encoded: Mapping[bytes, str],
+    model: str,
+    source_id: int,
+    copies: Mapping[str, int] | None = None,
+) -> WriteResult:
+    """Store turns of one source with vectors and full text, but no forgotten ones; inside the caller's transaction.
 
-    `vectors.catch_up` brings the engines along, once a transaction rather than once a source.
+    Call `vectors.catch_up` afterwards, once a transaction rather than once a source.
 
     Args:
         database: open for writing.
-        prompts: the batch, no content_hash twice.
-        encoded: JSON vectors by text_hash, of every text that was not stored unchanged when they were made.
-        model: under which the vectors were made.
-        source_id: of the file that the batch was read from.
+        prompts: the turns, no content_hash twice.
+        encoded: JSON vectors by text_hash, of every text that was not stored unchanged when they were computed.
+        model: of the vectors.
+        source_id: of the file that the turns were read from.
+        copies: fidelity of each format that repeats transcripts without their ids, by name. The turn of the higher
+            fidelity is kept. Files of other formats are transcripts. Live turns need no entry.
 
     Raises:
-        StoreFault: the batch was not written.
+        StoreFault: nothing was written.
     """
-    gone = forgotten(database, prompts)
-    prompts = [prompt for prompt in prompts if prompt.content_hash not in gone]
+    fidelities = {**(copies or {}), LIVE: LIVE_FIDELITY}
+    forgotten = find_forgotten(database, prompts)
+    prompts = [prompt for prompt in prompts if prompt.content_hash not in forgotten]
     rows = _rows(database, [prompt.content_hash for prompt in prompts])
-    rows |= _copied(database, [prompt for prompt in prompts if prompt.content_hash not in rows], rows)
-    rows |= _continued(database, [prompt for prompt in prompts if prompt.content_hash not in rows], rows, source_id)
-    rows |= _noted(database, [prompt for prompt in prompts if prompt.content_hash not in rows], rows)
-    outgrown = find_outgrown(database, [prompt for prompt in prompts if prompt.content_hash not in rows])
-    found = _rows(database, list(outgrown.values()))
-    rows |= {told: found[stored] for told, stored in outgrown.items()}
+    rows |= _find_copied(database, [prompt for prompt in prompts if prompt.content_hash not in rows], rows)
+    rows |= _find_grown(database, [prompt for prompt in prompts if prompt.content_hash not in rows], rows, source_id)
+    rows |= _find_repeated(
+        database, [prompt for prompt in prompts if prompt.content_hash not in rows], rows, fidelities
+    )
+    rows |= _find_outgrown(database, [prompt for prompt in prompts if prompt.content_hash not in rows])
     path, mtime_ns = database.run("SELECT path, mtime_ns FROM sources WHERE id = ?", (source_id,))[0]
     ids, added, updated = [], 0, 0
     for prompt in prompts:
@@ -163,7 +128,7 @@ def put(
             added += 1
         else:
             ids.append(row.id)
-            if not _takes_over(prompt, row, None if prompt.source_path != path else mtime_ns):
+            if not _replaces(prompt, row, None if prompt.source_path != path else mtime_ns, fidelities):
                 continue
             if row.text_hash != prompt.text_hash and prompt.text_hash not in encoded:
                 continue  # another process has since read more of it than we have
@@ -172,23 +137,23 @@ def put(
             if row.text_hash == prompt.text_hash:
                 continue
             updated += 1
-        embed(database, ids[-1], model, encoded[prompt.text_hash])
-    sources.remember(database, sources.folders_of(prompts))
-    remember_occurrences(database, source_id, list(zip(ids, prompts, strict=True)))
-    return Written(tuple(ids), added, updated, len(gone))
+        set_vector(database, ids[-1], model, encoded[prompt.text_hash])
+    sources.remember_folders(database, sources.folders_of(prompts))
+    _store_occurrences(database, source_id, list(zip(ids, prompts, strict=True)))
+    return WriteResult(tuple(ids), added, updated, len(forgotten))
 
 
-def _takes_over(prompt: Prompt, row: _Row, mtime_ns: int | None) -> bool:
-    """Whether a turn that is stored already is filed anew under what was read now.
+def _replaces(prompt: Prompt, row: _Row, mtime_ns: int | None, fidelities: Mapping[str, int]) -> bool:
+    """Return whether a turn that is stored already is stored anew as it was read now.
 
-    The file it is filed under may change it. Another file may if it has what was stored from a copy, if it is older (a
-    resumed session copies its predecessor's turns, and few say so), or if it has more of an answer that was first seen
-    half-written; an export (whose `mtime_ns` is None) only then. A transcript takes over from a note of it, never the
+    The file that the row is filed under may change it. Another file may if the row came from a copy, if the file is older
+    (a resumed session copies its predecessor's turns, and few say so), or if it has more of an answer that was first read
+    half-written; an export (`mtime_ns` is None) only then. A turn of higher fidelity replaces one of lower, never the
     other way.
     """
-    mine, stored = _distance(prompt.metadata), _distance(_metadata(row))
-    if mine != stored:
-        return mine < stored
+    new, stored = _fidelity(prompt.metadata, fidelities), _fidelity(_metadata(row), fidelities)
+    if new != stored:
+        return new > stored
     if mtime_ns is None:
         return row.text_hash != prompt.text_hash and len(prompt.turn.content) > row.length
     if row.source_path == prompt.source_path:
@@ -199,15 +164,38 @@ def _takes_over(prompt: Prompt, row: _Row, mtime_ns: int | None) -> bool:
     return mtime_ns < row.owner_mtime_ns if is_copied == _is_copied(prompt.metadata) else is_copied
 
 
+def _store_occurrences(database: Database, source_id: int, stored: Sequence[tuple[int, Prompt]]) -> None:
+    """Store where rows occur in the file that was read.
+
+    An export also names further places, and private projects. A file that nobody has read yet counts as unread.
+    """
+    database.run_many(
+        "INSERT OR REPLACE INTO sightings(prompt_id, source_id, line, end_line) VALUES (?, ?, ?, ?)",
+        [(id_, source_id, prompt.turn.line, prompt.turn.end_line) for id_, prompt in stored],
+    )
+    exported = [(id_, prompt, prompt.turn.origin) for id_, prompt in stored if prompt.turn.origin]
+    places = [(id_, place) for id_, _, origin in exported for place in origin.places]
+    database.run_many(
+        "INSERT OR IGNORE INTO sources(path, size, mtime_ns, recipe) VALUES (?, -1, 0, '')",
+        [(path,) for path in {place.path for _, place in places}],
+    )
+    database.run_many(
+        "INSERT OR IGNORE INTO sightings(prompt_id, source_id, line, end_line) "
+        "SELECT ?1, id, ?3, ?4 FROM sources WHERE path = ?2",
+        [(id_, place.path, place.line, place.end_line) for id_, place in places],
+    )
+    sources.keep_private(database, {prompt.project for _, prompt, origin in exported if origin.is_private})
+
+
 def items(database: Database, ids: Sequence[int]) -> list[Item]:
-    """Those of the ids that are stored, in the order given. Raises StoreFault."""
+    """Return the stored turns with these ids, in the order given. Raises StoreFault."""
     found = _items(database, "p.id IN (SELECT value FROM json_each(?))", (orjson.dumps(list(ids)).decode(),))
     by_id = {item.id: item for item in found}
     return [by_id[id_] for id_ in ids if id_ in by_id]
 
 
 def conversation_around(database: Database, item: Item, turns: int) -> list[Item]:
-    """The item and up to `turns` turns on each side in its conversation, in order; a note is alone. Raises StoreFault."""
+    """Return the item with up to `turns` turns on each side in its conversation; a note alone. Raises StoreFault."""
     if item.conversation_id is None:
         return [item]
     return _items(
@@ -217,8 +205,11 @@ def conversation_around(database: Database, item: Item, turns: int) -> list[Item
     )
 
 
-def of_episode(database: Database, item: Item, ending: Ending, reach: int) -> list[Item]:
-    """The turns of the item's episode, in order; of a long one those near its beginning, its end or the item. Raises StoreFault."""
+def episode_turns(database: Database, item: Item, ending: Ending, reach: int) -> list[Item]:
+    """Return the turns of the item's episode, in order.
+
+    Of a long episode only those within `reach` turns of its beginning, its end or the item. Raises StoreFault.
+    """
     return _items(
         database,
         "p.conversation_id = ? AND p.source_project = ? AND p.turn_index BETWEEN ? AND ? "
@@ -230,17 +221,17 @@ def of_episode(database: Database, item: Item, ending: Ending, reach: int) -> li
     )
 
 
-def turns_in(database: Database, conversation_id: str) -> int:
-    """How many turns a conversation has, in all projects. Raises StoreFault."""
+def count_turns(database: Database, conversation_id: str) -> int:
+    """Return the number of turns of a conversation, in all projects. Raises StoreFault."""
     return int(database.value("SELECT count(*) FROM prompts WHERE conversation_id = ?", (conversation_id,)))
 
 
 def last_answer(database: Database, conversation_id: str, until: str | None) -> Item | None:
-    """What the assistant said last in a conversation, up to a moment where one is given. Raises StoreFault."""
+    """Return the assistant's last turn in a conversation; up to a time, if it has one before. Raises StoreFault."""
     for bound in (until, None) if until else (None,):
         found = database.run(
             "SELECT id FROM prompts WHERE conversation_id = ?1 AND role = 'assistant' AND ifnull(timestamp <= ?2, ?2 IS NULL) "
-            f"AND id NOT IN {buried('turns')} ORDER BY turn_index DESC LIMIT 1",
+            f"AND id NOT IN {pending_delete_ids('turns')} ORDER BY turn_index DESC LIMIT 1",
             (conversation_id, bound),
         )
         if found:
@@ -249,8 +240,8 @@ def last_answer(database: Database, conversation_id: str, until: str | None) -> 
 
 
 def _items(database: Database, where: str, values: Sequence[object]) -> list[Item]:
-    asked = f"SELECT {ITEM_COLUMNS} FROM prompts p WHERE {where} AND p.id NOT IN {buried('turns')} ORDER BY p.turn_index, p.id"
-    rows = database.run(asked, values)
+    statement = f"SELECT {ITEM_COLUMNS} FROM prompts p WHERE {where} AND p.id NOT IN {pending_delete_ids('turns')} ORDER BY p.turn_index, p.id"
+    rows = database.run(statement, values)
     places: dict[int, list[Place]] = {row[0]: [] for row in rows}
     for id_, path, line, end_line in database.run(
         "SELECT g.prompt_id, s.path, g.line, g.end_line FROM sightings g JOIN sources s ON s.id = g.source_id "
@@ -259,12 +250,12 @@ def _items(database: Database, where: str, values: Sequence[object]) -> list[Ite
     ):
         places[id_].append(Place(path, line, end_line))
     return [
-        Item(*row[:8], orjson.loads(row[8] or "{}"), _filed_first(places[row[0]], row[1]))  # type: ignore[call-arg] # mypy cannot count a slice
+        Item(*row[:8], orjson.loads(row[8] or "{}"), _own_file_first(places[row[0]], row[1]))  # type: ignore[call-arg] # mypy cannot count a slice
         for row in rows
     ]
 
 
-def _filed_first(places: list[Place], source_path: str) -> tuple[Place, ...]:
+def _own_file_first(places: list[Place], source_path: str) -> tuple[Place, ...]:
     return tuple(sorted(places, key=lambda place: place.path != source_path))
 
 
@@ -292,7 +283,7 @@ _FIELD_COLUMNS = (
 
 
 _PLACE = slice(2, 5)
-"""Of the fields: conversation, index and role."""
+"""Slice of the fields: conversation, index and role."""
 _CONTENT = 5
 _TIMESTAMP = 6
 _METADATA = 8
@@ -315,8 +306,8 @@ def _update(database: Database, id_: int, prompt: Prompt) -> None:
     )
 
 
-def embed(database: Database, id_: int, model: str, vector_json: str) -> None:
-    """Give a row its vector; inside the caller's transaction. Raises StoreFault."""
+def set_vector(database: Database, id_: int, model: str, vector_json: str) -> None:
+    """Store the vector of a turn, inside the caller's transaction. Raises StoreFault."""
     database.run(
         "INSERT OR REPLACE INTO prompt_embeddings(prompt_id, model, dim, vector_json) VALUES (?, ?, ?, ?)",
         (id_, model, vector_json.count(",") + 1, vector_json),
@@ -328,8 +319,8 @@ def _rows(database: Database, content_hashes: Sequence[str]) -> dict[str, _Row]:
     return dict(_stored(database, "p.content_hash IN (SELECT value FROM json_each(?))", listed))
 
 
-def _copied(database: Database, new: Sequence[Prompt], same: Mapping[str, _Row]) -> dict[str, _Row]:
-    """By the new turn's content_hash the row of the same role, text and moment that stands under another id."""
+def _find_copied(database: Database, new: Sequence[Prompt], same: Mapping[str, _Row]) -> dict[str, _Row]:
+    """Return rows of the same role, text and time under another native id, by the new turn's content_hash."""
     wanted = {prompt.echo_hash: prompt.content_hash for prompt in new if prompt.echo_hash is not None}
     if not wanted:
         return {}
@@ -338,12 +329,12 @@ def _copied(database: Database, new: Sequence[Prompt], same: Mapping[str, _Row])
     return {wanted[str(row.fields[_ECHO])]: row for content_hash, row in found if content_hash not in same}
 
 
-def _continued(database: Database, new: Sequence[Prompt], same: Mapping[str, _Row], source_id: int) -> dict[str, _Row]:
-    """By the new turn's content_hash the row that it continues: the same place in this file, and text that begins with the row's.
+def _find_grown(database: Database, new: Sequence[Prompt], same: Mapping[str, _Row], source_id: int) -> dict[str, _Row]:
+    """Return rows that a new turn continues, by its content_hash: at its position in this file, and the beginning of its text.
 
-    So a last, unfinished turn without an id of its own is replaced when the file grows, and a conversation whose id was
-    made of its first turns keeps its rows when it gets more of them. A turn with an id is known by it, and a row that is
-    still in the file as it was (in `same`) is not continued, wherever it has moved to.
+    So the last, unfinished turn of a growing file is replaced if it has no id of its own. A conversation whose id was made
+    of its first turns keeps its rows when it grows. A turn with an id is recognised by it. A row that is still in the file
+    as it was (in `same`) is not continued, wherever it has moved to.
     """
     new = [prompt for prompt in new if prompt.turn.native_id is None]
     if not new:
@@ -358,71 +349,98 @@ def _continued(database: Database, new: Sequence[Prompt], same: Mapping[str, _Ro
     rows = [row for content_hash, row in found if content_hash not in same]
     by_turn = {row.fields[_PLACE]: row for row in rows}
     by_line = {(lines[row.id], *row.fields[_PLACE][1:]): row for row in rows}
-    continued: dict[str, _Row] = {}
-    taken: set[int] = set()
+    grown: dict[str, _Row] = {}
+    used: set[int] = set()
     for prompt in new:
         place = _fields(prompt)[_PLACE]
         row = by_turn.get(place) or by_line.get((prompt.turn.line, *place[1:]))
-        if row is None or row.id in taken or not prompt.turn.content.startswith(str(row.fields[_CONTENT])):
+        if row is None or row.id in used or not prompt.turn.content.startswith(str(row.fields[_CONTENT])):
             continue
-        taken.add(row.id)
-        continued[prompt.content_hash] = row
-    return continued
+        used.add(row.id)
+        grown[prompt.content_hash] = row
+    return grown
 
 
-def _noted(database: Database, new: Sequence[Prompt], same: Mapping[str, _Row]) -> dict[str, _Row]:
-    """By the new turn's content_hash the row that is the same turn, where one of the two is nearer to the transcript.
+def _find_repeated(
+    database: Database, new: Sequence[Prompt], same: Mapping[str, _Row], fidelities: Mapping[str, int]
+) -> dict[str, _Row]:
+    """Return rows that are the same turn in a file of another fidelity, by the new turn's content_hash.
 
-    Such a note has no id of the turn: role and text are the same, the times a minute apart at most, and so is the
-    conversation, if both name one.
+    A copy has no id of the turn: role and text are equal, the times a minute apart at most, and so is the conversation
+    if both name one.
     """
     timed = [prompt for prompt in new if prompt.turn.timestamp]
     times = sorted(str(prompt.turn.timestamp) for prompt in timed)
     if not times:
         return {}
-    # "continue" stands in a thousand transcripts, in few of them within these minutes, and in few notes
+    # "continue" stands in a thousand transcripts, in few of them within these minutes, and in few copies
     where = "p.text_hash IN (SELECT unhex(value) FROM json_each(?)) AND julianday(p.timestamp) BETWEEN julianday(?) - .001 AND julianday(?) + .001"
     values = [orjson.dumps([prompt.text_hash.hex() for prompt in timed]).decode(), times[0], times[-1]]
-    distances = {_distance(prompt.metadata) for prompt in new}
-    if distances == {0}:
+    copies = {str(name) if (name := prompt.metadata.get("format")) in fidelities else None for prompt in new}
+    if copies == {None}:
         where += " AND json_extract(p.metadata_json, '$.format') IN (SELECT value FROM json_each(?))"
-        values.append(orjson.dumps(NOTED).decode())
-    elif len(distances) == 1:  # one format is no note of itself, and a list may have thousands of one text
+        values.append(orjson.dumps(list(fidelities)).decode())
+    elif len(copies) == 1:  # a format repeats no turn of its own, and a list of prompts may have thousands of one text
         where += " AND json_extract(p.metadata_json, '$.format') IS NOT ?"
-        values.append(NOTED[distances.pop() - 1])
+        values.append(str(copies.pop()))
     by_text: dict[bytes, list[_Row]] = {}
     for _, row in _stored(database, where, values):
         by_text.setdefault(row.text_hash, []).append(row)
-    taken = {row.id for row in same.values()}
+    used = {row.id for row in same.values()}
     found: dict[str, _Row] = {}
     for prompt in new:
-        near = [row for row in by_text.get(prompt.text_hash, []) if row.id not in taken and _is_noted_as(prompt, row)]
+        near = [
+            row
+            for row in by_text.get(prompt.text_hash, [])
+            if row.id not in used and _is_repetition(prompt, row, fidelities)
+        ]
         if near:
-            row = min(near, key=lambda row: _apart(prompt, row))
-            taken.add(row.id)
+            row = min(near, key=lambda row: _distance(prompt, row))
+            used.add(row.id)
             found[prompt.content_hash] = row
     return found
 
 
-def _is_noted_as(prompt: Prompt, row: _Row) -> bool:
+def _is_repetition(prompt: Prompt, row: _Row, fidelities: Mapping[str, int]) -> bool:
     conversation, _, role = row.fields[_PLACE]
     own = prompt.turn.conversation_id
     return (
-        _distance(prompt.metadata) != _distance(_metadata(row))
+        _fidelity(prompt.metadata, fidelities) != _fidelity(_metadata(row), fidelities)
         and role == prompt.turn.role
         and (own == conversation or own is None or conversation is None)
-        and _apart(prompt, row) <= MOST_APART
+        and _distance(prompt, row) <= MAX_DISTANCE
     )
 
 
-def _distance(metadata: Metadata) -> int:
-    """From the transcript: 0 for one itself."""
-    format_ = metadata.get("format")
-    return NOTED.index(str(format_)) + 1 if format_ in NOTED else 0
+def _fidelity(metadata: Metadata, fidelities: Mapping[str, int]) -> float:
+    """Return how close a turn's file is to the conversation; infinity for a transcript."""
+    return fidelities.get(str(metadata.get("format")), inf)
+
+
+def _find_outgrown(database: Database, new: Sequence[Prompt]) -> dict[str, _Row]:
+    """Return rows at the place of an exported turn with more or less of its text, by the turn's content_hash.
+
+    So an answer without an id of its own that was exported half-written is the same turn as the complete one.
+    """
+    found: dict[str, str] = {}
+    for prompt in new:
+        turn = prompt.turn
+        if turn.origin is None:
+            continue
+        place = (turn.conversation_id, prompt.turn_index, prompt.source_path, turn.role)
+        for content_hash, content in database.run(
+            "SELECT content_hash, content FROM prompts "
+            "WHERE conversation_id IS ? AND turn_index = ? AND source_path = ? AND role = ?",
+            place,
+        ):
+            if content.startswith(turn.content) or turn.content.startswith(content):
+                found[prompt.content_hash] = content_hash
+    rows = _rows(database, list(found.values()))
+    return {exported: rows[stored] for exported, stored in found.items()}
 
 
 def _is_copied(metadata: Metadata) -> bool:
-    """Whether the turn says of itself that another session said it: a fork of one goes on while the one may still grow."""
+    """Return whether the turn is marked as copied from another session, which may still grow."""
     flags = metadata.get("flags")
     return isinstance(flags, list) and not COPIED.isdisjoint(flags)
 
@@ -432,7 +450,7 @@ def _metadata(row: _Row) -> Metadata:
     return found
 
 
-def _apart(prompt: Prompt, row: _Row) -> timedelta:
+def _distance(prompt: Prompt, row: _Row) -> timedelta:
     mine, stored = prompt.turn.timestamp, row.fields[_TIMESTAMP]
     if mine is None or stored is None:
         return timedelta.max

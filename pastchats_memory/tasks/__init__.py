@@ -172,7 +172,7 @@ class TaskMemory(TaskEditor):
 
         Raises StoreFault.
         """
-        return tasks.unseen(self._database, self._viewpoint.hidden)
+        return tasks.count_hidden(self._database, self._viewpoint.hidden)
 
     def import_lines(self, lines: Iterable[str]) -> dict[str, int]:
         """Store exported tasks, all or none.
@@ -188,12 +188,12 @@ class TaskMemory(TaskEditor):
         bodies = [_parse_line(line, number) for number, line in enumerate(lines, start=1) if line.strip()]
         counts = {"added": 0, "updated": 0, "unchanged": 0, "forgotten": 0}
         tombstones = Tombstones(self._database)
-        known = (without_forgotten(self._database, tombstones, interchange.task_of(body)) for body in bodies)
+        known = (without_forgotten(self._database, tombstones, interchange.parse_task(body)) for body in bodies)
         embedded = self.embed_tasks(filed.task for filed in known if filed is not None)
         with self._database.transaction():
             writer = self.open_writer(embedded)
             for body in bodies:
-                counts[interchange.put_exported(self._database, writer, body)[1]] += 1
+                counts[interchange.store_exported(self._database, writer, body)[1]] += 1
             vectors.catch_up(self._database)
         return {**counts, "circles": writer.circles}
 
@@ -210,6 +210,6 @@ def _parse_line(line: str, number: int) -> dict[str, Any]:
         raise UsageFault(f"line {number} of the import is not JSON: {fault.msg}", hint) from fault
     if not isinstance(body, dict):
         raise UsageFault(f"line {number} of the import is no task", hint)
-    if (wrong := interchange.fault_of(body)) is not None:
+    if (wrong := interchange.find_fault(body)) is not None:
         raise UsageFault(f"line {number} of the import has no proper {wrong!r}", hint)
     return dict(redact_json(body))

@@ -502,18 +502,18 @@ def answer_question(
     """
     if not question.strip():
         raise UsageFault("there is no question", 'Ask one: pastchats-memory ask "what is blocked?"')
-    visible = [name for name in sources.names(database) if name not in viewpoint.hidden]
+    visible = [name for name in sources.project_names(database) if name not in viewpoint.hidden]
     parsed = parse_question(question, today or date.today(), visible)  # noqa: DTZ011 - in the local zone
-    conditions = [tasks.without(name) for name in parsed.missing]
+    conditions = [tasks.missing_condition(name) for name in parsed.missing]
     if (span := parsed.span) is not None:
         since = None if span.since is None else parse_bound(span.since.isoformat(), is_end=False)
         until = None if span.until is None else parse_bound(span.until.isoformat(), is_end=True)
-        conditions += tasks.within(span.field, since, until)
+        conditions += tasks.time_conditions(span.field, since, until)
     if parsed.relation is not None:
         others = _find_named_tasks(database, embedder, parsed.of or "", viewpoint)
         if not others:
             return TaskAnswer(parsed, (), 0, (f"there is no task {parsed.of!r}",))
-        conditions.append(tasks.related(database, parsed.relation, others))
+        conditions.append(tasks.related_condition(database, parsed.relation, others))
     filters = Filters(
         kinds=parsed.types or TYPES,
         statuses=parsed.statuses,

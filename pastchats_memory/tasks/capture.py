@@ -12,7 +12,7 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Comment, Filters, StoredTask, Task
 from pastchats_memory.store import tasks, vectors
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.tasks import Filed, encoded
+from pastchats_memory.store.tasks import Filed, encode_texts
 from pastchats_memory.tasks.edit import BY_HAND, UNRESTRICTED, TaskEditor, Viewpoint, current_time, sanitize
 from pastchats_memory.tasks.similarity import SimilarTask, TaskQuery, find_similar_tasks
 
@@ -63,7 +63,7 @@ def capture_task(
     if not text:
         raise UsageFault("there is nothing to capture", "Say what is to be done.")
     editor, query = TaskEditor(database, embedder, viewpoint), TaskQuery.embed(embedder, _format_task(text))
-    embedded = encoded(
+    embedded = encode_texts(
         database, [text, query.text, query.text.partition("\n")[0]], embedder.name,
         lambda texts: map(vectors.encode, embedder.embed(texts)),
     )  # fmt: skip

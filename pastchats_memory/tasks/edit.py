@@ -39,7 +39,7 @@ from pastchats_memory.store.tasks import (
     TaskWriter,
     closes_circle,
     delete_rows,
-    encoded,
+    encode_texts,
     numbered_comment,
     set_fields,
     texts_to_come,
@@ -154,7 +154,7 @@ class TaskEditor:
 
         Call it before the transaction, so that no write lock is held meanwhile.
         """
-        return encoded(self._database, texts_to_come(tasks), self._embedder.name, self._embed)
+        return encode_texts(self._database, texts_to_come(tasks), self._embedder.name, self._embed)
 
     def open_writer(self, embedded: dict[bytes, str] | None = None) -> TaskWriter:
         """Return a writer of tasks for the caller's transaction.
@@ -240,8 +240,8 @@ class TaskEditor:
         """
         viewpoint = self._viewpoint
         if viewpoint.project is not None and filed.project == viewpoint.project:
-            sources.remember(self._database, {viewpoint.folder: viewpoint.project})
-        return self.open_writer(embedded).put(filed)[0]
+            sources.remember_folders(self._database, {viewpoint.folder: viewpoint.project})
+        return self.open_writer(embedded).store(filed)[0]
 
     def update(self, name: str, change: Change) -> StoredTask:
         """Change fields of a task and return it.
@@ -266,7 +266,7 @@ class TaskEditor:
                 status = status_of(change.status)
                 fields |= {"status": status, "status_raw": change.status}
                 fields["closed_at"] = time if status in RESOLVED else ""
-                writer.remember(id_, [TaskState(status, change.status, time)])
+                writer.add_states(id_, [TaskState(status, change.status, time)])
             set_fields(self._database, id_, fields)
             if change.parent is not None:
                 self._unlink(id_, "parent")
@@ -301,7 +301,7 @@ class TaskEditor:
         comment = Comment(sanitize(content), sanitize(author), current_time())
         if not comment.content:
             raise UsageFault("the comment is empty", "Say something about the task.")
-        embedded = encoded(self._database, [comment.content], self._embedder.name, self._embed)
+        embedded = encode_texts(self._database, [comment.content], self._embedder.name, self._embed)
         with self._database.transaction():
             id_ = self.find_id(name)
             self.store_comment(id_, comment, embedded)
@@ -311,7 +311,7 @@ class TaskEditor:
     def store_comment(self, id_: int, comment: Comment, embedded: dict[bytes, str]) -> None:
         """Store a comment, whose vector is known, inside the caller's transaction."""
         writer = self.open_writer(embedded)
-        writer.comment(id_, numbered_comment(self._database, id_, comment))
+        writer.add_comment(id_, numbered_comment(self._database, id_, comment))
         set_fields(self._database, id_, {"updated_at": comment.created_at})
         writer.texts.refresh(id_)
 
@@ -326,7 +326,7 @@ class TaskEditor:
         with self._database.transaction():
             id_ = self.find_id(name)
             writer = self.open_writer(embedded)
-            writer.attach(id_, attachment)
+            writer.add_attachment(id_, attachment)
             set_fields(self._database, id_, {"updated_at": attachment.created_at})
             writer.texts.refresh(id_)
             vectors.catch_up(self._database)
@@ -358,7 +358,7 @@ class TaskEditor:
         table, number = PART_TABLES[id_[:2]], number_of(id_[2:])
         if number is None:
             return None
-        task = tasks.task_of(self._database, table, number, self._viewpoint.hidden)
+        task = tasks.owner_of(self._database, table, number, self._viewpoint.hidden)
         return None if task is None else TaskPart(table, number, task)
 
     def _link_by_name(self, id_: int, kind: str, names: Sequence[str]) -> None:

@@ -153,13 +153,13 @@ def _is_done(database: Database, item: Item, turns: Sequence[Item], ending: Endi
     proposal of the answer, so it does not count; neither does a client command.
     """
     if _has_work(turns):
-        return ending.said == "worked"
+        return ending.outcome == "worked"
     if item.content.rstrip().endswith(("?", "？")):
         return False
     for later in outcomes.after(database, item.project, item.conversation_id or "", ending.last_index, 1):
-        (turn,) = turn_rows.items(database, [later.asked])
+        (turn,) = turn_rows.items(database, [later.question_id])
         is_go = turn.metadata.get("kind") != "command" and not extract_subject(turn.content)
-        return is_go and later.ending.said == "worked" and _has_work(load_episode(database, turn)[0])
+        return is_go and later.ending.outcome == "worked" and _has_work(load_episode(database, turn)[0])
     return False
 
 

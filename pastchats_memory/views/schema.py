@@ -28,7 +28,8 @@ TASK_KINDS = ("task", "comment", "attachment")
 EVIDENCE_NAMES = ("words", "meaning", "together", "read")
 FAULT_KINDS = (
     "fault", "usage", "input_missing", "model_unavailable", "model_changed", "store", "database_missing",
-    "database_newer", "database_corrupt", "database_read_only", "database_exposed", "database_locked", "disk_full",
+    "database_newer",
+    "database_older", "database_corrupt", "database_read_only", "database_exposed", "database_locked", "disk_full",
 )  # fmt: skip
 """Kinds of our exceptions."""
 SERVER_FAULT_KINDS = (
@@ -922,10 +923,7 @@ class StatusView(TypedDict):
     dim: Annotated[int | None, {"minimum": 1}]
     engine: Annotated[str, one_of("vec0", "exact")]
     behind: Annotated[Count, "Rows that the engine has yet to take over; they are searched anyway."]
-    whole_words_only: Annotated[
-        Count, "Rows of an older release that are found by whole words only, until the next run of `index`."
-    ]
-    unpacked: Annotated[Count, "Vectors of an older release that are read as JSON, which is slower, until then."]
+    unpacked: Annotated[Count, "Vectors that are read as JSON, which is slower, until the next run of `index`."]
     first: Time
     last: Time
     last_run: LastRunView | None

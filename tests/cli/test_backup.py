@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import shutil
 import signal
@@ -12,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from older_builds import make_older
 from outcomes import explained, turns
 from program import REPOSITORY, Program, write_messages
 from self_signal import PATIENT, with_checksum_vectors
@@ -22,7 +22,6 @@ from pastchats_memory import Memory
 from pastchats_memory.store import database as database_module
 from pastchats_memory.store.database import open_database
 
-OLD = REPOSITORY / "fixtures" / "databases"
 LONG = 1000
 """Turns; their backup takes long enough to be killed in the middle."""
 
@@ -125,12 +124,13 @@ def test_what_is_no_backup_of_ours_is_refused_and_the_memory_stays(indexed: Prog
 
 
 @pytest.mark.parametrize(("version", "count"), [(1, 6), (7, 7)])
-def test_a_backup_of_an_earlier_release_is_brought_up_to_date_and_left_as_it_is(
+def test_a_database_of_an_older_build_is_refused_until_it_is_restored_and_left_as_it_is(
     program: Program, version: int, count: int
 ) -> None:
-    file = program.home / "old.db"
-    content = gzip.decompress((OLD / f"schema-{version}.db.gz").read_bytes())
-    file.write_bytes(content)
+    file = make_older(program.home / "old.db", version)
+    content = file.read_bytes()
+    for command in (["status"], ["search", "webhooks"], ["index", "history"], ["backup", "kept.db"]):
+        explained(program(*command, "--db", file), "unreleased older build", "restore")
     assert program("restore", file).status == 0
     assert turns(program) == count
     _state(program.database)
@@ -176,17 +176,17 @@ def test_what_was_forgotten_since_the_backup_stays_forgotten_and_what_was_known_
 FORGETS_MEANWHILE = """
 import subprocess, sys
 from pathlib import Path
-from pastchats_memory.store import deletion
+from pastchats_memory.store import tombstone_transfer
 
-rebury = deletion.rebury
+apply_tombstones = tombstone_transfer.apply_tombstones
 
-def and_then_forget(new, found):
-    deletion.rebury = rebury
-    rebury(new, found)
+def and_then_forget(new, records):
+    tombstone_transfer.apply_tombstones = apply_tombstones
+    apply_tombstones(new, records)
     program = Path(sys.executable).with_name("pastchats-memory")
     subprocess.run([program, "forget", "--query", "webhooks", "--yes"], check=True, capture_output=True)
 
-deletion.rebury = and_then_forget
+tombstone_transfer.apply_tombstones = and_then_forget
 """
 
 
@@ -212,14 +212,14 @@ import subprocess, sys
 from pathlib import Path
 from pastchats_memory.store import deletion
 
-delete = deletion.delete
+delete = deletion.delete_rows
 
-def while_another_writes(database, reach):
+def while_another_writes(database, chosen):
     program = Path(sys.executable).with_name("pastchats-memory")
     subprocess.run([program, "task", "add", "Water the roses"], check=True, capture_output=True)
-    return delete(database, reach)
+    return delete(database, chosen)
 
-deletion.delete = while_another_writes
+deletion.delete_rows = while_another_writes
 """
 
 
@@ -274,7 +274,7 @@ def pages(copying):
         if steps == {steps}:
             os.kill(os.getpid(), {number:d})
 
-backup._pages = pages
+backup._copy_pages = pages
 """
 """Copy few pages at a time, and send the process a signal after so many steps."""
 

@@ -146,14 +146,12 @@ def test_a_read_only_database_is_searched_and_not_indexed_into(indexed: Program,
     assert turns(ordinary) == 2
 
 
-def test_a_read_only_database_of_an_older_release_is_refused_with_a_way_out(
-    indexed: Program, ordinary: Program
-) -> None:
+def test_a_read_only_database_of_an_older_build_is_refused_with_a_way_out(indexed: Program, ordinary: Program) -> None:
     with sqlite3.connect(indexed.database) as connection:
         connection.execute("PRAGMA user_version = 0")
     connection.close()
     indexed.database.chmod(0o400)
-    explained(ordinary("search", "webhooks"), "older release")
+    explained(ordinary("search", "webhooks"), "unreleased older build")
 
 
 @pytest.mark.parametrize("file_mode", [0o400, 0o600])

@@ -287,13 +287,13 @@ def withdrawn(memory: Memory, question: str) -> outcomes.Judgement:
     memory.judge(question, "worked", "The page opens at once")
     (row,) = memory._database.run(f"SELECT {outcomes.JUDGEMENT_COLUMNS} FROM judgements j")  # noqa: SLF001 - as it is stored
     memory.unjudge(question)
-    return outcomes.of_row(row)
+    return outcomes.judgement_of_row(row)
 
 
 def write_down(memory: Memory, judgement: outcomes.Judgement) -> None:
     """As by a process that is killed before it derives anything."""
     with memory._database.transaction():  # noqa: SLF001 - the moment that is wanted
-        outcomes.put(memory._database, judgement)  # noqa: SLF001
+        outcomes.store_judgement(memory._database, judgement)  # noqa: SLF001
         outcomes.mark(memory._database, Due("garden", "c1", 0))  # noqa: SLF001
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from older_builds import make_older
 from program import DEMO, REPOSITORY, Program, Run, write_messages
 from pytest_bdd import given, parsers, scenarios, then, when
 
@@ -68,6 +69,9 @@ def _(agent: Program, fault: str) -> None:
         case "from a newer release":
             with closing(sqlite3.connect(agent.database)) as newer:
                 newer.execute("PRAGMA user_version = 900")
+        case "from an older build":
+            agent.database.unlink()
+            make_older(agent.database, 7)
 
 
 @given("sqlite-vec fails to load", target_fixture="agent")

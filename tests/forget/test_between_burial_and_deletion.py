@@ -14,7 +14,7 @@ from pastchats_memory import Memory
 from pastchats_memory.model import Filters
 from pastchats_memory.store import deletion
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.pending_deletes import buried
+from pastchats_memory.store.pending_deletes import pending_delete_ids
 from pastchats_memory.tasks.edit import Change
 
 WORD = "lighthouse"
@@ -49,7 +49,9 @@ ASKED: dict[str, Callable[[Memory], object]] = {
 def _fill(memory: Memory, folder: Path) -> None:
     """Two conversations with failures, one of many turns, tasks; in each of them what is forgotten beside what stays."""
     said = folder / "said"
-    many = ((("user", "assistant")[n % 2], f"Turn {n} about the tower of the {WORD}.") for n in range(deletion.FEW + 2))
+    many = (
+        (("user", "assistant")[n % 2], f"Turn {n} about the tower of the {WORD}.") for n in range(deletion.MIN_STEP + 2)
+    )
     write_messages(said / f"{WORD}.jsonl", *many, conversation="many")
     write_messages(said / "monday.jsonl", ("user", f"{WORKER} at the {WORD}."), LOCK,
                    ("user", f"No, still broken at the {WORD} after a restart."), LOCK,
@@ -80,7 +82,7 @@ def _stopped_before_deleting(path: Path) -> int:
             os.kill(os.getpid(), signal.SIGSTOP)
             return False
 
-        deletion._step = stop  # noqa: SLF001 - the moment that is wanted
+        deletion.delete_some = stop
         with Memory.open(path) as memory:
             memory.forget(query=WORD)
         os._exit(0)
@@ -99,10 +101,10 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tupl
     try:
         with Memory.open(folder / "memory.db") as memory:
             status = memory.status()
-            assert status.turns > status.going > deletion.FEW
+            assert status.turns > status.going > deletion.MIN_STEP
             yield {name: (before[name], repr(ask(memory))) for name, ask in ASKED.items()}
-            rows = memory._database.value(f"SELECT count(*) FROM prompts WHERE id IN {buried('turns')}")  # noqa: SLF001 - nobody deleted them meanwhile
-            assert rows > deletion.FEW
+            rows = memory._database.value(f"SELECT count(*) FROM prompts WHERE id IN {pending_delete_ids('turns')}")  # noqa: SLF001 - nobody deleted them meanwhile
+            assert rows > deletion.MIN_STEP
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)

@@ -11,7 +11,7 @@ import pytest
 from program import write_messages
 
 from pastchats_memory import Memory
-from pastchats_memory.store import deletion
+from pastchats_memory.store import scrub
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.vectors import vec0
 from pastchats_memory.store.vectors.blocks import BLOCK
@@ -133,15 +133,15 @@ def test_what_a_process_that_died_had_deleted_is_overwritten_by_the_next_run(tmp
     database = open_database(path)
     sought = traces(database, [5])
     with database.transaction():
-        deletion.begin_scrub(database)
+        scrub.begin_scrub(database)
         database.run("DELETE FROM prompts WHERE id = 5")
-    assert deletion.is_due(database)
+    assert scrub.is_due(database)
     assert held(path, sought)["word"] == 1
     database.close()
     with Memory.open(path) as memory:
         memory.index([tmp_path / "0.jsonl"])
     with open_database(path) as database:
-        assert not deletion.is_due(database)
+        assert not scrub.is_due(database)
     assert held(path, sought) == dict.fromkeys(sought, 0)
 
 

@@ -17,7 +17,7 @@ from whole import assert_whole
 from pastchats_memory import Memory
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Filters
-from pastchats_memory.store import deletion
+from pastchats_memory.store import deletion, scrub
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.tasks.edit import Change
 
@@ -44,7 +44,7 @@ def killed_after(steps: int, path: Path) -> None:
     """A process that forgets the long conversation, killed after so many of the steps."""
     child = os.fork()
     if not child:
-        left, step = [steps], deletion._step  # noqa: SLF001 - the moment that is wanted
+        left, step = [steps], deletion.delete_some
 
         def counted(database: Database, delete: deletion.Delete, most: int) -> bool:
             if left[0] == 0:
@@ -52,7 +52,7 @@ def killed_after(steps: int, path: Path) -> None:
             left[0] -= 1
             return step(database, delete, most)
 
-        deletion._step = counted  # noqa: SLF001 - the moment that is wanted
+        deletion.delete_some = counted
         with Memory.open(path) as memory:
             memory.forget(source=path.parent / "said" / "long.jsonl")
         os._exit(0)
@@ -81,7 +81,7 @@ def going_elsewhere(path: Path, *, seconds_ago: float = 0) -> list[str]:
         key = memory.tasks.add(Change(title="Paint the lighthouse")).key
     with open_database(path) as database, database.transaction():
         turns = [id_ for (id_,) in database.run("SELECT id FROM prompts WHERE content LIKE '%lighthouse%'")]
-        deletion.begin_delete(database, {"turns": turns, "tasks": [1], "comments": [], "attachments": []})
+        deletion.add_pending(database, {"turns": turns, "tasks": [1], "comments": [], "attachments": []})
         database.run(
             "UPDATE embedding_meta SET value = json_set(value, '$.pid', 1, '$.at', (value ->> 'at') - ?) WHERE key = 'going'",
             (seconds_ago,),
@@ -107,7 +107,7 @@ def test_while_the_process_lives_nobody_does_its_work_for_it_and_nobody_finds_wh
 
 
 def test_who_has_been_silent_for_a_minute_counts_as_ended_though_another_process_has_its_number(path: Path) -> None:
-    going_elsewhere(path, seconds_ago=deletion.SILENT + 1)
+    going_elsewhere(path, seconds_ago=deletion.ABANDONED_AFTER_S + 1)
     Memory.open(path).close()
     assert turns(path) == 2
 
@@ -134,23 +134,21 @@ def test_while_a_reader_keeps_the_log_open_who_waits_for_it_lets_others_write(pa
         with reader.snapshot():
             reader.run("SELECT count(*) FROM prompts")
             with forgetful.transaction():
-                deletion.begin_scrub(forgetful)
-            waiting = threading.Thread(
-                target=deletion.finish_scrub, args=(forgetful,), kwargs={"wait_ms": 1000 * HANG_S}
-            )
+                scrub.begin_scrub(forgetful)
+            waiting = threading.Thread(target=scrub.finish_scrub, args=(forgetful,), kwargs={"wait_ms": 1000 * HANG_S})
             waiting.start()
             with open_database(path) as writer:
                 for _ in range(3):
                     with writer.transaction():
                         assert waiting.is_alive()
         waiting.join()
-        assert not deletion.is_due(forgetful)
+        assert not scrub.is_due(forgetful)
 
 
 def test_who_has_waited_long_enough_for_a_reader_leaves_the_rest_to_the_next(path: Path) -> None:
     with open_database(path) as reader, open_database(path) as forgetful, reader.snapshot():
         reader.run("SELECT count(*) FROM prompts")
         with forgetful.transaction():
-            deletion.begin_scrub(forgetful)
-        assert not deletion.finish_scrub(forgetful, wait_ms=0)
-        assert deletion.is_due(forgetful)
+            scrub.begin_scrub(forgetful)
+        assert not scrub.finish_scrub(forgetful, wait_ms=0)
+        assert scrub.is_due(forgetful)

@@ -15,6 +15,15 @@ COMMANDS = {
     "opencode": ["opencode", "--session", "7f3c"],
     "cursor": ["cursor-agent", "--resume", "7f3c"],
     "copilot-cli": ["copilot", "--resume=7f3c"],
+    "amp": ["amp", "threads", "continue", "7f3c"],
+    "droid": ["droid", "--resume", "7f3c"],
+    "goose": ["goose", "session", "--resume", "--session-id", "7f3c"],
+    "grok": ["grok", "--resume", "7f3c"],
+    "hermes": ["hermes", "--resume", "7f3c"],
+    "kimi": ["kimi", "--session", "7f3c"],
+    "kiro-cli": ["kiro-cli", "chat", "--resume-id", "7f3c"],
+    "openhands": ["openhands", "--resume", "7f3c"],
+    "pi": ["pi", "--session", "session.jsonl"],
 }
 
 

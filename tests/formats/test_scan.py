@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pastchats_memory.formats.base import source
-from pastchats_memory.formats.base.source import BadJson, Element, Scanner, SourceFile, Torn
+from pastchats_memory.formats.base import json_scanner, source
+from pastchats_memory.formats.base.json_scanner import Scanner, Torn
+from pastchats_memory.formats.base.source import BadJson, Element, SourceFile
 from pastchats_memory.model import Unreadable
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False) | st.text()
@@ -21,7 +22,7 @@ VALUES = st.recursive(
 
 
 def _cut(text: str, chunk: int, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str | None, object]]:
-    monkeypatch.setattr(source, "CHUNK", chunk)
+    monkeypatch.setattr(json_scanner, "CHUNK", chunk)
     scanner = Scanner(io.BytesIO(text.encode()))
     found = [(key, json.loads(scanner.value())) for key in scanner.members()]
     assert scanner.peek() == b""
@@ -46,7 +47,7 @@ def test_a_document_that_is_cut_anywhere_is_said_to_be_and_gives_what_was_whole(
     text = json.dumps(value)
     cut = data.draw(st.integers(1, len(text) - 1))
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(source, "CHUNK", chunk)
+        monkeypatch.setattr(json_scanner, "CHUNK", chunk)
         scanner = Scanner(io.BytesIO(text[:cut].encode()))
         whole = []
         with pytest.raises(Torn):

@@ -7,12 +7,13 @@ import sqlite3
 import pytest
 from golden import inputs, rows, turns
 
-from pastchats_memory.formats.agents.claude_code import CLAUDE_CODE, index_pass
+from pastchats_memory.formats.agents.claude_code import CLAUDE_CODE, first_pass
 from pastchats_memory.formats.agents.codex import CODEX
 from pastchats_memory.formats.agents.cursor import CURSOR
-from pastchats_memory.formats.base import source
+from pastchats_memory.formats.base import json_scanner, source
+from pastchats_memory.formats.base.json_scanner import Scanner, Torn
 from pastchats_memory.formats.base.markdown import front_matter, in_details
-from pastchats_memory.formats.base.source import BadJson, NotText, Scanner, SourceFile, Torn
+from pastchats_memory.formats.base.source import BadJson, NotText, SourceFile
 from pastchats_memory.formats.base.tools import ToolResult, parse_result
 from pastchats_memory.formats.exports.chatgpt import CHATGPT
 from pastchats_memory.formats.exports.open_webui import OPEN_WEBUI
@@ -66,7 +67,7 @@ def test_a_web_session_on_one_line_is_one(tmp_path):
 
 
 def test_the_same_message_far_on_in_a_session_is_a_copy(tmp_path, monkeypatch):
-    monkeypatch.setattr(index_pass, "MESSAGE_SPREAD", 2)
+    monkeypatch.setattr(first_pass, "MESSAGE_SPREAD", 2)
     answer = claude([{"type": "text", "text": "One."}], "assistant")
     answer["message"]["id"] = "msg_1"
     progress = [{"type": "progress", "sessionId": "s"}] * 2
@@ -151,7 +152,7 @@ def test_an_object_without_a_key_or_a_value_is_torn(text):
     "text", [b"[12345678]", b"12345678", b'"abcdefgh"', b'["abcdefgh", [1, [2, [3, [4, [5, [6]]]]]], 7]']
 )
 def test_a_value_may_stand_across_pieces(text, monkeypatch):
-    monkeypatch.setattr(source, "CHUNK", 3)
+    monkeypatch.setattr(json_scanner, "CHUNK", 3)
     assert json.loads(Scanner(io.BytesIO(text)).value()) == json.loads(text)
 
 

@@ -1,9 +1,9 @@
 import pytest
 
-from pastchats_memory.formats.agents.claude_code import dialect as claude_code
-from pastchats_memory.formats.agents.codex import dialect as codex
-from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
+from pastchats_memory.formats.agents.claude_code.dialect import parse_prompt
+from pastchats_memory.formats.agents.codex.dialect import strip_context
 from pastchats_memory.formats.base.tools import ToolCall, ToolResult, notable_result, parse_call, parse_result
+from pastchats_memory.formats.base.turns import PendingTurn, TurnQueue
 from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.text.shell import is_editor
 
@@ -49,8 +49,8 @@ def test_what_is_kept_of_a_result_is_short_and_has_its_beginning_and_its_end():
     ids=range(10),
 )  # fmt: skip
 def test_a_hostile_megabyte_is_unwrapped(text):
-    claude_code.parse_prompt(text)
-    codex.strip_context(text)
+    parse_prompt(text)
+    strip_context(text)
 
 
 def test_the_files_of_a_patch_are_what_the_call_is_about():
@@ -138,11 +138,10 @@ def test_an_edit_that_was_made_stays_noted_whatever_was_refused_in_the_same_word
 
 @pytest.mark.parametrize("tool", ["str_replace_editor", "developer__text_editor", "file_editor", "fs_write", "editor"])
 def test_what_an_editor_of_several_commands_did_is_named_and_none_is_for_a_shell(tool: str) -> None:
-    looked = parse_call(tool, {"command": "view", "path": "/home/ada/door.py"})
-    assert (looked.label, looked.command) == ("view /home/ada/door.py", "")
-    assert (
-        parse_call(tool, {"command": "str_replace", "path": "door.py", "old_str": "x"}).label == "str_replace door.py"
-    )
+    view = parse_call(tool, {"command": "view", "path": "/home/ada/door.py"}, any_dialect())
+    assert (view.label, view.command) == ("view /home/ada/door.py", "")
+    edit = parse_call(tool, {"command": "str_replace", "path": "door.py", "old_str": "x"}, any_dialect())
+    assert edit.label == "str_replace door.py"
     assert is_editor("str_replace")
     assert not is_editor("view")
 

@@ -155,7 +155,7 @@ def test_a_row_that_another_process_deletes_before_it_is_stored_is_embedded_agai
 ) -> None:
     file = chat(tmp_path / "chat.jsonl")
     memory.index([file])
-    original, deleted = corpus.vectors_of, []
+    original, deleted = corpus.known_vectors, []
 
     def vectors_of(database, *arguments):
         found = original(database, *arguments)
@@ -164,7 +164,7 @@ def test_a_row_that_another_process_deletes_before_it_is_stored_is_embedded_agai
             database.run("DELETE FROM prompts")
         return found
 
-    monkeypatch.setattr(corpus, "vectors_of", vectors_of)
+    monkeypatch.setattr(corpus, "known_vectors", vectors_of)
     report = memory.index([file], force=True)
     assert (report.counts()["turns_added"], memory.status().turns, memory.status().embeddings) == (2, 2, 2)
 

@@ -74,7 +74,7 @@ def whole(database: Database, model: Checksums) -> None:
     assert vectors.pending(database) == {"blocks": 0, "vec0": 0}
     with open_database(database.path) as fresh:
         assert checks.damage(fresh) == []
-        assert vectors.differing(fresh) == []
+        assert vectors.find_mismatches(fresh) == []
     assert database.value("SELECT count(*) FROM next_vectors") == 0
     question = model.embed_query("Sentence 5")
     from pastchats_memory.model import NO_FILTERS
@@ -109,7 +109,7 @@ def test_the_same_model_again_embeds_nothing_and_makes_the_engines_anew(database
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_what_happens_to_a_row_after_the_change_is_followed_as_before(database: Database, fails: bool) -> None:
-    with suppress(InterruptedError), database.transaction(), database.unattended():
+    with suppress(InterruptedError), database.transaction(), database.without_triggers():
         if fails:
             raise InterruptedError
     reindex_embeddings(database, Checksums())
@@ -155,7 +155,7 @@ def test_an_interrupted_change_goes_on_where_it_was(database: Database, monkeypa
     first = Interrupted()
     with pytest.raises(KeyboardInterrupt):
         reindex_embeddings(database, first)
-    assert reindex.is_under_way(database)
+    assert reindex.is_in_progress(database)
     assert 0 < reindex.pending(database) < TURNS
     assert database.value("SELECT count(*) FROM prompt_embeddings WHERE dim = 8") == TURNS
     second = Checksums()
@@ -166,7 +166,7 @@ def test_an_interrupted_change_goes_on_where_it_was(database: Database, monkeypa
 
 def test_a_change_to_a_third_model_drops_what_was_made_for_the_second(database: Database) -> None:
     reindex.begin(database, "checksums", "never ended")
-    reindex.add(database, "checksums", "never ended", [(b"x", "[1.0]")])
+    reindex.add_vectors(database, "checksums", "never ended", [(b"x", "[1.0]")])
     reindex_embeddings(database, Checksums(5, "3"))
     whole(database, Checksums(5, "3"))
 
@@ -224,7 +224,7 @@ def test_a_row_that_comes_at_the_last_moment_is_in_both(database: Database, tmp_
 def test_rows_that_come_change_and_go_after_the_new_vectors_were_coded_are_in_the_engines_as_they_are_now(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    code_ahead = reindex.code_ahead
+    code_ahead = reindex.prepare_blocks
 
     def code_and_go_on(database: Database) -> None:
         code_ahead(database)
@@ -238,7 +238,7 @@ def test_rows_that_come_change_and_go_after_the_new_vectors_were_coded_are_in_th
                 "WHERE content = 'Sentence 2'"
             )
 
-    monkeypatch.setattr(reindex, "code_ahead", code_and_go_on)
+    monkeypatch.setattr(reindex, "prepare_blocks", code_and_go_on)
     new = Checksums()
     assert reindex_embeddings(database, new).rows == TURNS
     assert "After all?" in new.embedded

@@ -82,10 +82,10 @@ def test_a_function_word_adds_its_share_of_bm25(memory: Memory) -> None:
 def test_words_side_by_side_are_found_as_the_index_knows_them(memory: Memory) -> None:
     database = memory._database  # noqa: SLF001 - compared with the texts
     texts = dict(database.run("SELECT id, lower(content) FROM prompts"))
-    found = fulltext.having(database, "thundering herd", Filters()).tolist()
+    found = fulltext.find_phrase(database, "thundering herd", Filters()).tolist()
     assert found == sorted(id_ for id_, text in texts.items() if "thundering herd" in text)
     assert found
-    assert fulltext.having(database, 'no "such', Filters()).tolist() == []
+    assert fulltext.find_phrase(database, 'no "such', Filters()).tolist() == []
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "keyword", "semantic"])

@@ -87,7 +87,7 @@ def test_an_index_run_gives_an_older_database_all_components_that_it_lacks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     random = np.random.default_rng(6)
-    monkeypatch.setattr(vectors, "PACKED_AT_ONCE", 4)
+    monkeypatch.setattr(vectors, "PACKED_A_STEP", 4)
     with Memory.open(tmp_path / "memory.db") as memory, open_database(tmp_path / "memory.db") as database:
         insert(database, {id_: Row(unit(random)) for id_ in range(1, 31)})
         with database.transaction():
@@ -108,7 +108,7 @@ def test_components_stand_in_what_the_json_leaves_empty_of_its_page(
     random = np.random.default_rng(6)
     with open_database(tmp_path / "memory.db", create=True) as database:
         with monkeypatch.context() as as_before:
-            as_before.setattr(vectors, "PACKED_AT_ONCE", 0)
+            as_before.setattr(vectors, "PACKED_A_STEP", 0)
             insert(database, {id_: Row(unit(random, 384)) for id_ in range(1, 601)})
         pages = database.value("PRAGMA page_count")
         assert set(components(database)) == {None}

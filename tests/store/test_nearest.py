@@ -295,10 +295,10 @@ def test_no_product_is_so_large_that_openblas_would_divide_it_among_threads(dim:
     direction, nothing = unit(np.random.default_rng(1), dim), np.empty(0, np.int64)
     codes = np.random.default_rng(2).integers(-127, 128, (3000, dim)).astype(np.int8)
     part = blocks.Part(np.arange(3000), np.full(3000, 0.001, np.float32), codes, codes)
-    likely = blocks.Likely(direction, 10, nothing, None)
+    scan = blocks.CandidateScan(direction, 10, nothing, None)
     best = np.argsort(-(codes.astype(np.float64) @ direction))[:10]
-    assert set(best.tolist()) <= set(likely.among([part]).tolist())
-    assert likely._wide.size <= 460_800  # noqa: SLF001 - on a quiet machine nothing else tells
+    assert set(best.tolist()) <= set(scan.scan([part]).tolist())
+    assert scan._wide.size <= 460_800  # noqa: SLF001 - on a quiet machine nothing else tells
 
 
 def test_no_rows_no_neighbours(database: Database) -> None:

@@ -16,7 +16,7 @@ from whole import assert_whole, state
 from pastchats_memory import Memory
 from pastchats_memory.errors import DatabaseCorrupt, StoreFault
 from pastchats_memory.store.database import open_database
-from pastchats_memory.store.recover import PAGE, ROOM_TIMES, TABLE_LEAF, records
+from pastchats_memory.store.sqlite_pages import PAGE, ROOM_TIMES, TABLE_LEAF, records
 from pastchats_memory.tasks.edit import Change
 from pastchats_memory.text.display import format_time
 
@@ -193,9 +193,9 @@ def test_a_text_that_was_altered_is_told_and_mended_from_its_file(damaged: Path)
     content = damaged.read_bytes()
     assert content.count(b"flaky login") > 0
     damaged.write_bytes(content.replace(b"flaky login", b"faky  login"))
-    told = Memory.repair(damaged)
-    assert told.saved.altered > 0
-    assert "altered" in told.detail
+    repaired = Memory.repair(damaged)
+    assert repaired.recovered.altered > 0
+    assert "altered" in repaired.detail
     with Memory.open(damaged) as memory:
         memory.index([DEMO / "history"])
     assert sorted(contents(damaged).values()) == sorted(before.values())

@@ -50,10 +50,10 @@ def test_a_few_further_rows_are_not_worth_writing_a_large_index_anew(database: D
             "INSERT INTO prompts(source_path, source_project, turn_index, role, content, content_hash, text_hash) "
             "SELECT 'a', 'p', i, 'user', printf('word%d and word%d', i, i * i), i, zeroblob(32) FROM numbers"
         )
-    fulltext.gather(database)
+    fulltext.merge_scattered(database)
     large = segments_of(database, "prompts_fts")
     in_turn(database, range(5001, 5004))
-    fulltext.gather(database)
+    fulltext.merge_scattered(database)
     assert set(large) < set(segments_of(database, "prompts_fts"))
     assert found(database, "turn") == [5001, 5002, 5003]
 
@@ -61,6 +61,6 @@ def test_a_few_further_rows_are_not_worth_writing_a_large_index_anew(database: D
 def test_two_segments_are_gathered_too_which_are_fewer_than_fts5_merges_by_itself(database: Database) -> None:
     in_turn(database, range(1, 3))
     assert len(segments_of(database, "prompts_fts")) == 2
-    fulltext.gather(database)
+    fulltext.merge_scattered(database)
     assert len(segments_of(database, "prompts_fts")) == 1
     assert found(database, "turn") == [1, 2]

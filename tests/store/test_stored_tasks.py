@@ -16,14 +16,14 @@ from pastchats_memory.store.filters import FIRST_TEXT, allowed_ids
 from pastchats_memory.store.sources import set_meta
 from pastchats_memory.store.tasks import (
     CHUNK,
-    MOST_CHUNKS,
+    MAX_CHUNKS,
     Filed,
     TaskWriter,
-    beginnings,
     chunks,
     delete_rows,
     supersede_tasks,
 )
+from pastchats_memory.store.turn_context import text_beginnings
 
 DIM = 16
 FENCE = Task("yard-1", "Paint the fence", scope="yard", description="Green, two coats.", status_raw="open", priority=1)
@@ -54,7 +54,7 @@ def put(database: Database, *tasks: Task, path: str = "/yard/issues.jsonl", proj
     with database.transaction():
         set_meta(database, {"embedding_dim": str(DIM), "model_name": "made up"})
         writer = TaskWriter(database, "made up", made_up)
-        done = [writer.put(Filed(task, project, path))[1] for task in tasks]
+        done = [writer.store(Filed(task, project, path))[1] for task in tasks]
         vectors.catch_up(database)
     return done
 
@@ -161,7 +161,7 @@ def test_what_a_person_added_survives_the_next_reading(database: Database) -> No
     (gate,) = tasks.find(database, "yard-2", ())
     with database.transaction():
         writer = TaskWriter(database, "made up", made_up)
-        writer.comment(gate, ("mine", Comment("Ask the smith")))
+        writer.add_comment(gate, ("mine", Comment("Ask the smith")))
         writer.texts.refresh(gate)
     put(database, GATE._replace(comments=()))
     assert [comment.content for comment in only(database, "yard-2").comments] == ["Ask the smith"]
@@ -214,7 +214,7 @@ def test_ten_megabytes_of_text_are_few_chunks_that_hold_every_word(database: Dat
     text = "".join(f"line {number} of the log\n" for number in range(400_000))
     pieces = chunks(text)
     assert "".join(pieces) == text
-    assert len(pieces) <= MOST_CHUNKS
+    assert len(pieces) <= MAX_CHUNKS
     assert max(map(len, chunks("short words " * 1000))) <= CHUNK
     assert chunks("") == [""]
     put(database, FENCE._replace(attachments=(Attachment("app.log", len(text), "ff", text),)))
@@ -223,7 +223,7 @@ def test_ten_megabytes_of_text_are_few_chunks_that_hold_every_word(database: Dat
 
 def test_what_a_task_begins_with_is_read_as_what_a_turn_does(database: Database) -> None:
     put(database, GATE)
-    assert sorted(beginnings(database, allowed_ids(database, None, Filters()).tolist()).values()) == [
+    assert sorted(text_beginnings(database, allowed_ids(database, None, Filters()).tolist()).values()) == [
         "Hang the gate",
         "The hinge is rusty",
     ]

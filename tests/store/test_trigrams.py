@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from program import REPOSITORY, write_messages
 
 from pastchats_memory import Memory
 from pastchats_memory.errors import DatabaseCorrupt
@@ -16,7 +14,6 @@ from pastchats_memory.store import checks, trigrams
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.tasks.edit import Change
 
-OLD = REPOSITORY / "fixtures" / "databases" / "schema-10.db.gz"
 MANY = 1000
 SAID = (
     "call getUserById() before the retry",
@@ -130,62 +127,3 @@ def test_pieces_of_tasks_and_of_their_labels_are_found(tmp_path: Path) -> None:
     with open_database(path) as database:
         (only,) = found(database, "登录")
         assert found(database, "henticat") == [only]
-
-
-@pytest.fixture
-def older(tmp_path: Path) -> Path:
-    """A database that the release before wrote."""
-    path = tmp_path / "memory.db"
-    path.write_bytes(gzip.decompress(OLD.read_bytes()))
-    return path
-
-
-def test_an_older_database_is_brought_up_to_date_by_an_index_run_and_not_before(older: Path, tmp_path: Path) -> None:
-    new = write_messages(tmp_path / "new.jsonl", ("user", "what does getUserById do?"))
-    with Memory.open(older) as memory:
-        with open_database(older) as database:
-            rows = database.value("SELECT (SELECT count(*) FROM prompts) + (SELECT count(*) FROM task_texts)")
-            assert trigrams.behind(database) == rows > 0
-            assert found(database, "ebhook") == []
-            assert checks.damage(database) == []
-        before, (behind,) = memory.status(), (one for one in memory.doctor() if one.check == "derived")
-        assert before.whole_words_only == rows
-        assert (behind.is_well, behind.detail.startswith(f"{rows:,} rows")) == (False, True)
-        assert "`pastchats-memory index`" in behind.remedy
-        memory.index([new])
-        after, (caught_up,) = memory.status(), (one for one in memory.doctor() if one.check == "derived")
-        assert (after.whole_words_only, caught_up.is_well) == (0, True)
-    with open_database(older) as database:
-        assert trigrams.behind(database) == 0
-        assert len(found(database, "ebhook") or ()) > 1
-        assert len(found(database, "UserBy") or ()) == 1
-        assert checks.damage(database) == []
-
-
-def test_rows_of_an_older_database_may_change_and_go_before_they_are_brought_in(
-    older: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(trigrams, "STEP", 2)
-    with open_database(older) as database:
-        rows = trigrams.behind(database)
-        for first in range(1, 4):  # one step of many, as a killed process leaves it
-            with database.transaction():
-                trigrams._bring_in_some(database)  # noqa: SLF001 - what a process has done that was killed after it
-            assert trigrams.behind(database) == rows - 2 * first
-            assert checks.damage(database) == []
-        with database.transaction():
-            database.run("UPDATE prompts SET content = '重试策略' WHERE id IN (1, 6)")
-            database.run("DELETE FROM prompts WHERE id IN (2, 5)")
-            database.run("DELETE FROM tasks")
-            put(database, 100, "重试")
-        assert checks.damage(database) == []
-        trigrams.catch_up(database)
-        assert trigrams.behind(database) == 0
-        assert checks.damage(database) == []
-        assert found(database, "重试") == [1, 6, 100]
-
-
-def test_a_database_without_any_row_has_nothing_to_catch_up_with(database: Database) -> None:
-    assert trigrams.behind(database) == 0
-    trigrams.catch_up(database)
-    assert checks.damage(database) == []

@@ -1,21 +1,21 @@
-"""What is killed: an index run over new and over grown files, a change of model, capture by hand and live, mending, migrations."""
+"""What is killed: an index run over new and over grown files, a change of model, capture by hand and live, mending, restoring."""
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from older_builds import VERSIONS, make_older
 from program import Program
-from stage import FIXTURES, LARGE, Size, Stage, write_lines
+from stage import FIXTURES, Size, Stage, write_lines
 
 from pastchats_memory import Memory, cli
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import MemoryFault
 from pastchats_memory.redact import marks
 from pastchats_memory.store.database import open_database
-from pastchats_memory.store.recover import PAGE
+from pastchats_memory.store.sqlite_pages import PAGE
 
 
 @dataclass
@@ -230,28 +230,14 @@ def _delete_task(stage: Stage, finish: Finish) -> Scene:
     return Scene("task delete", stage.home, program("task", "delete", key, "--yes"), is_repeatable=False)
 
 
-def _migration(stage: Stage, version: str) -> Scene:
+def _restore_older(stage: Stage, finish: Finish) -> Scene:
+    """Restore a database of an older build over an empty one."""
     stage.home.mkdir()
-    scene = Scene(f"migration from {version}", stage.home, program("status"))
-    _write_older(scene, version)
-    return scene
+    make_older(stage.home / "old.db", VERSIONS[-1])
+    finish(Scene("first task", stage.home, program("task", "add", "Water the roses")))
+    return Scene("restore of an older build", stage.home, program("restore", "old.db", "--yes"))
 
 
-def _older(stage: Stage, _: Finish) -> Scene:
-    """Over a database whose rows are in no index of trigrams yet."""
-    stage.write_history(grown=False)
-    scene = Scene("index into an older database", stage.home, _of_full_size(program("index", "history")))
-    _write_older(scene, "10")
-    return scene
-
-
-def _write_older(scene: Scene, version: str) -> None:
-    scene.database.write_bytes(gzip.decompress((FIXTURES / "databases" / f"schema-{version}.db.gz").read_bytes()))
-
-
-VERSIONS = sorted(
-    (file.name.split(".")[0].removeprefix("schema-") for file in (FIXTURES / "databases").glob("*.db.gz")), key=int
-)
 SCENES: Mapping[str, Callable[[Stage, Finish], Scene]] = {
     "index": _index,
     "grown": _index_grown,
@@ -267,12 +253,11 @@ SCENES: Mapping[str, Callable[[Stage, Finish], Scene]] = {
     "outcomes": _outcomes,
     "restore": _restore,
     "redact": _redact,
-    "older": _older,
+    "restore-older": _restore_older,
     "doctor": _doctor,
     "task-import": _import_tasks,
     "task-attach": _attach,
     "task-delete": _delete_task,
-    **{f"migration-{version}": lambda stage, _, version=version: _migration(stage, version) for version in VERSIONS},
 }
 
 
@@ -286,16 +271,6 @@ def scene(name: str, folder: Path, size: Size, finish: Finish) -> Scene:
 def _of_another_version(run: Callable[[], int]) -> Callable[[], int]:
     def with_it() -> int:
         PackagedEmbedder.version = f"{PackagedEmbedder.version}, an earlier one"
-        return run()
-
-    return with_it
-
-
-def _of_full_size(run: Callable[[], int]) -> Callable[[], int]:
-    """With vectors as long as those that are stored already."""
-
-    def with_it() -> int:
-        PackagedEmbedder.dim = LARGE.dim
         return run()
 
     return with_it

@@ -18,7 +18,7 @@ from pastchats_memory.embed import Vector
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.ingest import writer
 from pastchats_memory.maintenance import redact_stored
-from pastchats_memory.store import deletion, sources, tombstones, trigrams, vectors
+from pastchats_memory.store import deletion, scrub, sources, tombstones, vectors
 from pastchats_memory.store.vectors import reindex
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -138,9 +138,10 @@ def make_cheap(size: Size) -> None:
     PackagedEmbedder.load = lambda _: None  # type: ignore[method-assign] # cheap vectors: the moment of death is the point
     PackagedEmbedder.dim = size.dim
     writer.BATCH_TURNS = size.batch
-    trigrams.STEP = 2
     if size.rows is not None:
-        deletion.FEW = deletion.MOST = reindex.BATCH = redact_stored.BATCH = reindex.STEP = vectors.STEP = size.rows
-        deletion.PAUSE = vectors.PAUSE = deletion.PAUSE = 0.0
+        deletion.MIN_STEP = deletion.MAX_STEP = reindex.BATCH = redact_stored.BATCH = reindex.STEP = vectors.STEP = (
+            size.rows
+        )
+        deletion.PAUSE = vectors.PAUSE = scrub.PAUSE = 0.0
         tombstones.os = SimpleNamespace(urandom=bytes)  # type: ignore[assignment] # one key for all, so that hashes are alike
         deletion.datetime = reindex.datetime = sources.datetime = _Standing  # type: ignore[misc] # as a clock may be

@@ -1,7 +1,7 @@
 """Read sessions of gptme: `<session>/conversation.jsonl`, a message a line.
 
-`config.toml` beside it names the working directory. Tool calls stand in the answers, as code blocks named after the tool or as a line with an object. Their results are messages
-in the system's role, as is everything else that the client adds.
+`config.toml` beside it names the working directory. Tool calls stand in the answers, as code blocks named after the tool or
+as a line with an object. Their results are messages in the system's role, as is everything else that the client adds.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.format import CERTAIN, Companions, Format, resume_with
 from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.session import (
@@ -44,7 +45,8 @@ from pastchats_memory.text.timestamps import LOCAL, iso_utc
 EVENT, FOLDER, STATE = "event-", "events", "base_state.json"
 KINDS = ("MessageEvent", "ActionEvent", "ObservationEvent", "SystemPromptEvent")
 SOURCES = ("user", "agent", "environment")
-EDITOR, PLANNER, FINISH = "file_editor", "task_tracker", "finish"
+PLANNER, FINISH = "task_tracker", "finish"
+DIALECT = COMMON | Dialect(editors=("file_editor",))
 FLAGS = {"PauseEvent": "interrupted", "InterruptEvent": "interrupted", "ConversationErrorEvent": "api_error"}
 
 _NAME = re.compile(r"event-\d{5,9}-[\w-]{1,64}\.json")
@@ -88,11 +90,13 @@ def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns in order, and the files and lines that are no events."""
     path = source.path
     if source.shape == "jsonl":
-        builder = SessionBuilder(SessionInfo(path.parent.name if path.stem == FOLDER else path.stem))
+        builder = SessionBuilder(SessionInfo(path.parent.name if path.stem == FOLDER else path.stem), DIALECT)
         yield from read_session(source, builder, lambda item: _add_event(builder, item))
         return
     folder = path.parent.parent
-    builder = SessionBuilder(SessionInfo(folder.name, folder_of(read_sibling_field(folder / STATE, "working_dir"))))
+    builder = SessionBuilder(
+        SessionInfo(folder.name, folder_of(read_sibling_field(folder / STATE, "working_dir"))), DIALECT
+    )
     yield from read_items(source, builder, _events(path), lambda item: _add_event(builder, item))
     yield from builder.flush()
 
@@ -141,8 +145,6 @@ def _add_call(builder: SessionBuilder, event: Json, call_id: str, at: Position) 
     name, action = text_of(event.get("tool_name")), mapping_of(event.get("action")) or mapping_of(value_of(arguments))
     if name == FINISH:
         builder.add_answer(text_of(action.get("message")), at)
-    elif name == EDITOR:
-        builder.add_call(call_id, text_of(action.get("command")) or name, {"path": action.get("path")})
     else:
         builder.add_call(call_id, name, action)
     if name == PLANNER and list_of(action.get("task_list")):
@@ -162,6 +164,7 @@ OPENHANDS = Format(
     read=read,
     program="OpenHands",
     locations=below_home(".openhands/conversations"),
+    dialect=lambda: DIALECT,
     companions=Companions((EVENT,), read_with, hidden_in),
     resume=resume_with("openhands", "--resume"),  # https://docs.openhands.dev/openhands/usage/cli/resume
     verified="2026-11",

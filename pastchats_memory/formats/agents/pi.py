@@ -26,6 +26,7 @@ from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 OWN_ROLES = ("toolResult", "bashExecution")
 ROLES = ("user", "assistant", *OWN_ROLES)
+NAME = "session_info"
 SUMMARIES = ("compaction", "branch_summary")
 FLAGS = {"aborted": "interrupted", "error": "api_error"}
 OPENCLAW_PROMPTS = ("A new session was started via /new or /reset", "Read HEARTBEAT.md if it exists")
@@ -75,6 +76,8 @@ class PiSession(JsonlAgent):
             CannotResume: an appended entry renames the session.
         """
         self.branches.add(text_of(record.get("id")), text_of(record.get("parentId")))
+        if not _is_header(record) and record.get("type") != NAME:
+            return
         before = asdict(self.builder.info)
         self._apply_header(record)
         if self.source.resumed is not None and asdict(self.builder.info) != before:
@@ -89,7 +92,7 @@ class PiSession(JsonlAgent):
             info.started = to_the_minute(iso_utc(record.get("timestamp")))
             parent = text_of(record.get("parentSession")) or text_of(record.get("branchedFrom"))
             info.metadata["parent_conversation_id"] = _session_in(parent)
-        elif record.get("type") == "session_info":
+        elif record.get("type") == NAME:
             info.metadata["title"] = text_of(record.get("name"))
 
     def add_record(self, record: Json, line: int) -> str | None:

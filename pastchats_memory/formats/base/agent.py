@@ -65,7 +65,7 @@ class JsonlAgent(ABC):
         """Return what is known of the session before its first record."""
         return SessionInfo(self.source.path.stem)
 
-    def scan_record(self, record: Json) -> None:
+    def scan_record(self, record: Json) -> None:  # noqa: B027 - only formats with branches need it
         """Add a record to `branches` in the first pass, and learn what holds for all turns."""
 
     @abstractmethod
@@ -76,7 +76,7 @@ class JsonlAgent(ABC):
         """Return what else a longer file needs of this one, as JSON."""
         return {}
 
-    def restore(self, snapshot: Json) -> None:
+    def restore(self, snapshot: Json) -> None:  # noqa: B027 - few formats remember more than the builder
         """Restore what `snapshot` returned for the shorter file."""
 
     def _add_item(self, item: Record) -> str | None:

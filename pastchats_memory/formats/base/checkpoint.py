@@ -1,4 +1,4 @@
-"""Where a reader goes on in a file that has grown."""
+"""Checkpoints: where a reader resumes when its file has grown."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 RECENT = 400
-"""Records, calls, lines of answers, that a new line may belong to: so many are kept."""
+"""How many records, calls and answers a checkpoint remembers, since a new line may belong to them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """Where a reader goes on when its file has grown: yielded once by readers that can, behind the last whole line.
+    """The place after the last whole line; a reader that can resume yields it once.
 
-    Turns that are yielded after it are those that more lines may still change; going on, the reader yields them again.
+    More lines may still change the turns after it, which the resumed reader yields again.
     """
 
     offset: int
-    """Bytes of the file before the place."""
+    """The place in bytes from the start of the file."""
     line: int
-    """1-based line at the place."""
+    """The 1-based line at the place."""
     state: dict[str, object]
-    """What the reader must know of the lines before it, as JSON, and small: it is kept for every file."""
+    """What the reader needs of earlier lines, as small JSON: it is stored for every file."""
 
 
 class CannotResume(ValueError):
-    """What was added changes what was told before: raised before the first turn, and the file is read as a whole."""
+    """Appended lines change earlier turns, so the whole file must be read. Raised before the first turn."""
 
 
 def digest(text: str) -> str:
-    """A short name for a text, the same in every process."""
+    """Return a short hash of a text, equal in every process."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -105,9 +105,7 @@ COMMON = Dialect(
         "todolist", "checklist",
     }),
     question_tools=frozenset({"askuserquestion", "askuser", "requestuserinput", "question", "askquestion", "askquestions"}),
-    editors=(
-        "text_editor", "file_editor", "str_replace_editor", "str-replace-editor", "str_replace_based_edit_tool", "fs_write", "fs_read",
-    ),
+    editors=("text_editor", "str_replace_editor", "str-replace-editor", "str_replace_based_edit_tool"),
     whole_editors=frozenset({"editor", "read", "write"}),
     answers=(parse_pairs, parse_json_answers),
     noise=("EISDIR",),

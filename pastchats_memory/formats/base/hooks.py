@@ -1,4 +1,4 @@
-"""How an agent calls hooks: its events, its settings file, and the form in which it takes context."""
+"""How an agent calls hooks: its events, its settings file, and its form of context."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from pastchats_memory.formats.base.locations import Environment
 
 HookAction = Literal["recall", "greet", "index"]
-"""What we do at an event: recall for the prompt, say at a start what the memory holds, index what was said."""
+"""What we do at an event: recall for the prompt, greet at a start with the memory's content, index the session."""
 TIMEOUT_S = 5
-"""What an agent is told to wait at most; the hook itself ends after two seconds."""
+"""The time limit in an agent's settings; the hook itself ends after two seconds."""
 
 
 class HookDialect(NamedTuple):
@@ -21,33 +21,38 @@ class HookDialect(NamedTuple):
 
     name: str
     events: Mapping[str, HookAction]
-    """Its own names of the events, in the order in which a session meets them."""
+    """Its own names of the events, in the order of a session."""
     settings: Callable[[Mapping[str, str]], str]
-    """The person's own settings file for hooks, by the environment, which has HOME."""
+    """Return the person's settings file for hooks from the environment variables, which include HOME."""
     entry: Callable[[str], dict[str, Any]]
-    """A command line as an entry among its hooks."""
+    """Return the entry for a command line."""
     context: Callable[[str, str], dict[str, Any]]
-    """What it reads on stdout at an event to take a context in."""
+    """Return what the hook prints at an event to add a context."""
     begins: Mapping[str, Any] = {}
-    """Keys that a settings file has besides hooks."""
+    """Keys that a new settings file needs besides hooks."""
     skills: Callable[[Mapping[str, str]], str] | None = None
-    """The folder in which it looks for skills."""
+    """Return the folder of its skills."""
     notes: tuple[str, ...] = ()
-    """Sentences that the person has to know before our hooks run in it."""
+    """Notes that a person reads when our hooks are installed."""
     switches: str = ""
-    """The file beside its settings whose `[features]` may switch hooks off."""
+    """The file next to its settings whose `[features]` can turn hooks off."""
     find_transcript: Callable[[str, Environment], Path | None] | None = None
-    """Find a session's transcript by its id and the environment, for an agent that does not name the file to its hooks."""
+    """Find a session's transcript by its id, for an agent that does not pass the path to its hooks."""
 
 
 def command_group(line: str) -> dict[str, Any]:
+    """Return an entry with a command and its time limit in seconds."""
     return {"hooks": [{"type": "command", "command": line, "timeout": TIMEOUT_S}]}
 
 
 def named_group(line: str) -> dict[str, Any]:
-    """With the time in ms; versions to which that is seconds wait no longer either, since the hook ends by itself."""
+    """Return an entry with our name and the time limit in milliseconds.
+
+    Versions that read it as seconds wait no longer either, since the hook ends by itself.
+    """
     return {"hooks": [{"type": "command", "name": "pastchats-memory", "command": line, "timeout": TIMEOUT_S * 1000}]}
 
 
 def specific_output(event: str, context: str) -> dict[str, Any]:
+    """Return the output with which Claude Code and agents after it take a context in."""
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}

@@ -24,11 +24,11 @@ _ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)\Z")
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """What stands between `---` lines at the top of a file."""
+    """The block between `---` lines at the top of a file."""
 
     fields: Json
     lines: int
-    """Lines that it takes up with its fences; 0 without any."""
+    """The number of lines with the two fences; 0 without front matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Heading:
 
 
 def front_matter(lines: Sequence[str]) -> FrontMatter:
-    """Keys with text or a list of texts, as they stand: no types are guessed, no YAML is run, what is nested stays text."""
+    """Return the front matter: keys with a text or a list of texts. Types are not guessed, and nested values stay text."""
     if not lines or lines[0].rstrip() != "---":
         return FrontMatter({}, 0)
     end = next(
@@ -80,11 +80,13 @@ def _scalar(text: str) -> str:
 
 
 def in_code(lines: Sequence[str], cuts: Sequence[int] = ()) -> list[bool]:
-    """For every line whether it belongs to a fenced block. A fence that is never closed is none: cut-off answers end so.
+    """Return for each line whether it is in a fenced block.
+
+    An unclosed fence opens no block: truncated answers end so.
 
     Args:
-        lines: of a text.
-        cuts: places, in order, beyond which no block that began above reaches.
+        lines: the lines of a text.
+        cuts: sorted places; a block from above ends before each.
 
     """
     if cuts:
@@ -101,7 +103,7 @@ def in_code(lines: Sequence[str], cuts: Sequence[int] = ()) -> list[bool]:
 
 
 def _closings(lines: Sequence[str]) -> dict[tuple[str, int], list[int]]:
-    """By character and length (the longest together), the places of bare fences that could close a block, last first."""
+    """Return the places of bare fences that may close a block, last first, by character and length."""
     closings: dict[tuple[str, int], list[int]] = {(mark, length): [] for mark in "`~" for length in FENCE_LENGTHS}
     for place in range(len(lines) - 1, -1, -1):
         if (found := _FENCE.match(lines[place])) and not found["info"].strip():
@@ -125,7 +127,7 @@ def _end_of_fence(line: str, closings: dict[tuple[str, int], list[int]], place: 
 
 
 def blocks(lines: Sequence[str]) -> Iterator[tuple[str, int, int]]:
-    """Language, first and last line of every block between fences that stand alone at the beginning of a line, as programs write them."""
+    """Yield language, first and last line of each block whose fences stand alone at the beginning of a line."""
     opened, mark, language = -1, "", ""
     for place, line in enumerate(lines):
         if opened < 0 and (found := _BLOCK.match(line)):
@@ -136,7 +138,7 @@ def blocks(lines: Sequence[str]) -> Iterator[tuple[str, int, int]]:
 
 
 def in_details(lines: Sequence[str], code: Sequence[bool]) -> list[bool]:
-    """For every line whether it is folded away in `<details>`; an element that is never closed folds nothing."""
+    """Return for each line whether it is inside `<details>`; an element without an end folds nothing."""
     inside = [False] * len(lines)
     opened: list[int] = []
     for place, line in enumerate(lines):
@@ -152,7 +154,7 @@ def in_details(lines: Sequence[str], code: Sequence[bool]) -> list[bool]:
 
 
 def headings(lines: Sequence[str], code: Sequence[bool]) -> Iterator[tuple[int, Heading]]:
-    """Place and heading of every ATX heading outside of code."""
+    """Yield place and heading of each ATX heading outside of code."""
     for place, line in enumerate(lines):
         if not code[place] and (found := _ATX.match(line)):
             yield place, Heading(len(found[1]), found[2].rstrip("# \t").strip() or found[2].strip())

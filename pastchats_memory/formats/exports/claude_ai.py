@@ -143,4 +143,5 @@ CLAUDE_AI = Format(
     version=3,
     detect=_READER.detect,
     read=_READER.read,
+    verified="2026-11",
 )

@@ -147,4 +147,5 @@ OPENAI_MESSAGES = Format(
     version=4,
     detect=_READER.detect,
     read=_READER.read,
+    verified="2026-11",
 )

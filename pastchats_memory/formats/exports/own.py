@@ -5,25 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.model import EXPORT, Origin, Place, Task, Turn, Unreadable
 from pastchats_memory.text.timestamps import iso_utc
-
-FORMAT = "export"
-VERSION = 1
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 LARGEST = (1 << 63) - 1
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether the first record is a line of an export."""
-    return bool(source.sample) and source.sample[0].get("schema") == EXPORT
+def detect(source: SourceFile) -> int:
+    """Return 90 if the first record is a line of an export, else 0."""
+    return CERTAIN if source.sample and source.sample[0].get("schema") == EXPORT else 0
 
 
 def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
-    """Each turn and each task, in the order in which they were stored."""
+    """Yield each turn and each task in the order in which they were stored."""
     for item in source.records():
         if isinstance(item, Unreadable):
             yield item
@@ -59,10 +56,10 @@ def _is_hash(value: object) -> bool:
 
 
 def _is_metadata(value: object) -> bool:
-    """Whether it is an object; branch and kind, where it has them, are words that rows have."""
-    told = mapping_of(value)
-    proper = told.get("branch", "main") in BRANCHES and told.get("kind", "prompt") in KINDS
-    return isinstance(value, dict) and proper
+    """Return whether a value is an object whose branch and kind, if present, are known words."""
+    metadata = mapping_of(value)
+    is_known = metadata.get("branch", "main") in BRANCHES and metadata.get("kind", "prompt") in KINDS
+    return isinstance(value, dict) and is_known
 
 
 def _are_places(value: object) -> bool:
@@ -91,11 +88,11 @@ CHECKS: Mapping[str, Callable[[object], bool]] = {
     "folder": _is_text_or_nothing,
     "is_private": lambda value: isinstance(value, bool),
 }
-"""By the key of a turn what it must be."""
+"""The check of each key of a turn."""
 
 
 def _wrong(fields: Json) -> str | None:
-    """The first key that is not as it must be; of a task the store says so."""
+    """Return the first key with a wrong value, or None; the store checks the other keys of a task."""
     if fields.get("schema") != EXPORT:
         return "schema"
     match fields.get("kind"):
@@ -149,6 +146,6 @@ def _task(fields: Json, item: Record) -> Task:
 OWN_EXPORT = Format(
     name="export",
     version=1,
-    detect=confident(recognise, 90),
+    detect=detect,
     read=read,
 )

@@ -109,4 +109,5 @@ SHAREGPT = Format(
     version=3,
     detect=_READER.detect,
     read=_READER.read,
+    verified="2026-11",
 )

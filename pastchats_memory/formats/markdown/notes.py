@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import PurePath
 
-from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.locations import NOTE_FOLDER_DEPTH
 from pastchats_memory.formats.base.markdown import FrontMatter, front_matter
 from pastchats_memory.formats.base.source import MARKDOWN_SUFFIXES, Json, SourceFile
@@ -20,42 +20,40 @@ from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.timestamps import LOCAL, date_in_path, iso_utc
 from pastchats_memory.text.truncate import keep_head
 
-FORMAT = "notes"
-VERSION = 4
-
+CONFIDENCE = 10
 FOLDERS = frozenset(
     {"notes", "journal", "journals", "log", "logs", "plans", "sessions", "memory", "worklog", "worklogs"}
 )
 NO_PROJECT = frozenset({"", "/", "home", "users", "root", "tmp", "docs", "doc", "documents", "desktop"})
 DATE_KEYS = ("date", "created", "created_at", "datetime", "timestamp")
 LATER_DATE_KEYS = ("created_date", "updated", "updated_at", "updated_date")
-"""Keys of task files and of edited notes: they date a note, but do not make one."""
+"""Keys of task files and of edited notes: they date a note, but are not enough to make a file a note."""
 FACTS_WITHIN = 15
-"""Lines of the text in which `Date:` and `Project:` are looked for."""
+"""Lines of the text in which `Date:` and `Project:` are searched."""
 LONGEST_FOOT = 2000
-"""Characters of front matter that the first part's text takes up."""
+"""The most characters of front matter below the first part's text."""
 
 _DAY = re.compile(r"(?<![\d-])(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?![\d-])")
 _FACT = re.compile(r"[\s>*_-]{0,8}(date|project)[*_]{0,2}:[*_]{0,2}[ \t]{0,8}(\S.{0,100})\Z", re.IGNORECASE)
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether it is Markdown that somebody wants as notes: named, asked for, in a folder of notes, or dated in its front matter."""
+def detect(source: SourceFile) -> int:
+    """Return 10 for Markdown that is wanted as notes: named, requested, in a notes folder, or dated in its front matter."""
     if source.shape != "markdown" or not source.head.strip():
-        return False
-    if source.named:
-        return True
-    if source.path.suffix.lower() not in MARKDOWN_SUFFIXES:
-        return False
-    return (
-        source.notes
-        or _in_folder_of_notes(source.path)
-        or _dated(front_matter(source.head.splitlines()), DATE_KEYS) is not None
+        return 0
+    is_wanted = source.named or (
+        source.path.suffix.lower() in MARKDOWN_SUFFIXES
+        and (
+            source.notes
+            or _in_folder_of_notes(source.path)
+            or _dated(front_matter(source.head.splitlines()), DATE_KEYS) is not None
+        )
     )
+    return CONFIDENCE if is_wanted else 0
 
 
 def read(source: SourceFile) -> Iterator[Turn | Unreadable]:
-    """One turn for every part, long parts in several that share lines at their seams."""
+    """Yield one turn for each part; long parts become several turns that share lines."""
     lines = source.text.split("\n")
     front = front_matter(lines)
     facts = _facts(lines[front.lines : front.lines + FACTS_WITHIN])
@@ -82,7 +80,7 @@ def read(source: SourceFile) -> Iterator[Turn | Unreadable]:
 
 
 def _framed(text: str, about: Json) -> str:
-    """The text under its title, unless a line of it is that, and above the rest of the front matter as `key: value` lines."""
+    """Return the text below its title, unless a line repeats it, and above the other front matter as `key: value` lines."""
     title = _on_one_line(about.get("title", ""))
     is_said = title.lower() in (line.strip("# ").lower() for line in text.split("\n"))
     foot = "\n".join(f"{key}: {_on_one_line(value)}" for key, value in about.items() if key != "title")
@@ -95,7 +93,7 @@ def _on_one_line(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Lines `start` up to `end` (0-based, trimmed of blank ones) under a path of headings."""
+    """Lines `start` up to `end` (0-based, without blank lines at both ends) under a path of headings."""
 
     start: int
     end: int
@@ -103,7 +101,7 @@ class _Part:
 
 
 def _parts(lines: Sequence[str], first: int) -> Iterator[_Part]:
-    """Every part with text of its own, with the headings above it that had none; a heading that nothing belongs to alone."""
+    """Yield each part with text of its own, with the empty headings above it; a heading without any text stands alone."""
     path: list[tuple[int, str]] = []
     begin = written = first
     for place, length, level, title in [*_headings(lines, first), (len(lines), 0, 0, "")]:
@@ -125,7 +123,7 @@ def _trimmed(lines: Sequence[str], start: int, end: int, path: tuple[str, ...]) 
 
 
 def _headings(lines: Sequence[str], first: int) -> Iterator[tuple[int, int, int, str]]:
-    """Place, lines, level and title of the headings, as CommonMark has them: not those in code, lists and quotations."""
+    """Yield place, lines, level and title of each heading by CommonMark, outside of code, lists and quotations."""
     from markdown_it import MarkdownIt  # costs 50 ms, which only reading a note is worth
 
     parser = MarkdownIt("commonmark").disable(["inline"])
@@ -137,7 +135,7 @@ def _headings(lines: Sequence[str], first: int) -> Iterator[tuple[int, int, int,
 
 
 def _chunks(lines: Sequence[str], part: _Part, size: int, overlap: int) -> Iterator[tuple[int, int]]:
-    """Runs of whole lines of about `size` characters at most, each beginning with the last lines of the one before it."""
+    """Yield runs of whole lines of at most about `size` characters; each begins with the last lines of the run before."""
     start = end = part.start
     while end < part.end:
         length, reached = 0, start
@@ -155,7 +153,7 @@ def _in_folder_of_notes(path: PurePath) -> bool:
 
 
 def _project_of(path: PurePath) -> str | None:
-    """The folder in which the folder of notes lies; None where that is no project's."""
+    """Return the name of the folder that holds the notes folder, or None if it is not a project's."""
     folders = [parent for parent in list(path.parents)[:NOTE_FOLDER_DEPTH] if parent.name.lower() in FOLDERS]
     above = folders[-1].parent if folders else None
     while above is not None and (above.name.lower() in ("docs", "doc") or above.name.startswith(".")):
@@ -166,7 +164,7 @@ def _project_of(path: PurePath) -> str | None:
 
 
 def _facts(lines: Sequence[str]) -> dict[str, str]:
-    """`Date:` and `Project:` as somebody wrote them at the top of the text."""
+    """Return the `Date:` and `Project:` lines at the top of the text."""
     return {found[1].lower(): found[2].strip(" *_`") for line in reversed(lines) if (found := _FACT.match(line))}
 
 
@@ -186,7 +184,7 @@ def _text(value: object) -> str | None:
 NOTES = Format(
     name="notes",
     version=4,
-    detect=confident(recognise, 10),
+    detect=detect,
     read=read,
     is_specific=False,
     kinds=frozenset({"notes"}),

@@ -9,46 +9,47 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.markdown import front_matter, in_code
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.hashes import conversation_hash
 
-FORMAT = "perplexity"
-VERSION = 2
+CONFIDENCE = 70
 
 _LOGO = re.compile(r"<img src=\"https://[\w.]{1,40}perplexity\.ai/[^\"\n]{0,200}\"[^<>\n]{0,200}/>\s*\Z")
 _SOURCES = re.compile(r"<div [^<>\n]{1,80}>⁂</div>\s*\Z")
 _NUMBERED = re.compile(r"\[\^\d{1,4}_\d{1,4}\]")
-"""A source's number, which begins with that of the answer."""
+"""The number of a source, which begins with the number of the answer."""
 _UNSEEN = re.compile(r"<span style=\"display:none\">[^<>\n]*</span>")
 _QUESTION = "# "
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether the logo stands above, or a question is answered with numbered sources below the sign of three asterisks."""
+def detect(source: SourceFile) -> int:
+    """Return 70 if the logo stands above, or an answer has numbered sources below the sign of three asterisks; else 0."""
     if source.shape != "markdown":
-        return False
+        return 0
     lines = source.text.split("\n")
     first = _first(lines)
     if first == len(lines):
-        return False
-    return bool(_LOGO.match(lines[first])) or (
+        return 0
+    has_logo = _LOGO.match(lines[first]) is not None
+    is_answered = (
         lines[first].startswith(_QUESTION)
         and "⁂" in source.text
         and any(map(_SOURCES.match, lines))
         and _NUMBERED.search(source.text) is not None
     )
+    return CONFIDENCE if has_logo or is_answered else 0
 
 
 def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
-    """A turn a question and a turn an answer, without the numbers of sources."""
+    """Yield one turn for each question and each answer, without the numbers of sources."""
     lines = source.text.split("\n")
-    said = [(role, place, text) for role, place, text in _parts(lines) if text]
-    builder = SessionBuilder(SessionInfo(conversation_hash((role, text) for role, _, text in said)))
-    for role, place, text in said:
+    parts = [(role, place, text) for role, place, text in _parts(lines) if text]
+    builder = SessionBuilder(SessionInfo(conversation_hash((role, text) for role, _, text in parts)))
+    for role, place, text in parts:
         if role == "user":
             builder.add_prompt(text, Position(place + 1))
         else:
@@ -57,13 +58,13 @@ def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
 
 
 def _first(lines: Sequence[str]) -> int:
-    """The place of the first line with text below the front matter."""
+    """Return the place of the first line with text below the front matter."""
     above = front_matter(lines).lines
     return next((place for place in range(above, len(lines)) if lines[place].strip()), len(lines))
 
 
 def _parts(lines: Sequence[str]) -> Iterator[tuple[str, int, str]]:
-    """Who, the 0-based line and the text of every question and every answer."""
+    """Yield role, 0-based line and text of each question and answer."""
     code = in_code(lines)
     start, above = _first(lines), "---"
     start += any(map(_LOGO.match, lines[start : start + 1]))
@@ -81,7 +82,7 @@ def _parts(lines: Sequence[str]) -> Iterator[tuple[str, int, str]]:
 
 
 def _answer(lines: Sequence[str]) -> str:
-    """What was answered, up to its sources."""
+    """Return the text of an answer up to its sources."""
     end = next((place for place, line in enumerate(lines) if _SOURCES.match(line)), len(lines))
     text = _UNSEEN.sub("", "\n".join(lines[:end]))
     return _NUMBERED.sub("", text).strip().removesuffix("---").rstrip()
@@ -90,7 +91,7 @@ def _answer(lines: Sequence[str]) -> str:
 PERPLEXITY = Format(
     name="perplexity",
     version=2,
-    detect=confident(recognise, 70),
+    detect=detect,
     read=read,
     is_specific=False,
 )

@@ -1,1 +1,1 @@
-"""Files of task trackers."""
+"""Read the files of task trackers."""

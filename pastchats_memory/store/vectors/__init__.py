@@ -1,9 +1,8 @@
-"""Nearest neighbours: engines propose, one function decides.
+"""Find nearest neighbours: engines find candidates, one function scores them.
 
-The exact engine (`blocks`) proposes ids that are certain to contain the k nearest, and sqlite-vec (`vec0`), where it
-loads, lists the nearest of them; `score` alone gives similarities, from `vector_json`, and orders them by similarity,
-then id. So the answer is the same with either engine, and a row that an engine has not caught up with
-(`vector_changes`) is scored straight from the table.
+The exact engine (`blocks`) finds candidates that are certain to contain the k nearest. sqlite-vec (`vec0`), if it loads,
+lists the nearest of them. `score` alone computes similarities, from `vector_json`, and orders by similarity, then id. So
+the answer is the same with either engine. A row that an engine is behind with (`vector_changes`) is scored too.
 """
 
 from __future__ import annotations
@@ -22,47 +21,48 @@ from numpy.typing import NDArray
 
 from pastchats_memory.errors import DatabaseCorrupt, DatabaseLocked, DatabaseReadOnly, DiskFull
 from pastchats_memory.model import Filters, Neighbour
-from pastchats_memory.store.database import DAMAGED, PAUSE, Database
+from pastchats_memory.store.database import PAUSE, Database
+from pastchats_memory.store.errors import HINT_DAMAGED
 from pastchats_memory.store.filters import LISTED, allowed_ids
 from pastchats_memory.store.ids import Ids
-from pastchats_memory.store.pending_deletes import without_buried
+from pastchats_memory.store.pending_deletes import exclude_pending
 from pastchats_memory.store.vectors import blocks, vec0
 
 Vector = NDArray[np.float32]
 
-CAUGHT_UP_AT_ONCE = 4096
-"""Changes, in a step that takes a third of a second."""
+CHANGES_A_STEP = 4096
+"""Changes a step, which takes a third of a second."""
 DECIMALS = 4
-"""Of a component in `vector_json`: 2.9 KB a row at 384 dimensions, and the same ranking as full precision."""
+"""Decimals of a component in `vector_json`: 2.9 KB a row at 384 dimensions, with the ranking of full precision."""
 PACKED = 10_000
-"""What a component is multiplied by to be a whole number."""
-PACKED_AT_ONCE = 2048
-"""Rows that one transaction gives their components."""
+"""Factor that makes a component a whole number."""
+PACKED_A_STEP = 2048
+"""Rows of one transaction that stores components."""
 AT_OPENING = 2048
-"""Changes that one opening takes in, since whoever only asks waits for it; an index run takes in all."""
+"""Changes that one opening applies, since a query waits for it; an index run applies all."""
 MARGIN = 32
-"""How many more than asked for vec0 lists, so that a few ties or deletions at the end do not matter."""
+"""Rows that vec0 lists beyond k, so that a few ties or deletions at the end do not matter."""
 VEC0_ROWS = 10_000
-"""Rows up to which sqlite-vec is asked: its KNN looks at all of them whatever it is asked for, where the score of all that
-the exact engine proposes takes two milliseconds (`benchmarks/scale.py`)."""
+"""Rows up to which sqlite-vec is used: its KNN looks at all of them, while scoring all candidates of the exact engine
+takes two milliseconds (`benchmarks/scale.py`)."""
 MOST_FILTERS = 8
-"""Of which it is kept what they let through: four megabytes each where that is half of a million rows."""
+"""Filters whose passing ids are cached: four megabytes each for half of a million rows."""
 ENGINES = ("blocks", "vec0")
 
 
 def encode(vector: Vector) -> str:
-    """The JSON text of a vector of shape (dim,): at most four decimals a component."""
-    rounded = vector.astype(np.float64).round(DECIMALS) + 0.0  # which makes 0 of -0
+    """Return the JSON text of a vector of shape (dim,), with at most four decimals a component."""
+    rounded = vector.astype(np.float64).round(DECIMALS) + 0.0  # makes 0 of -0
     return orjson.dumps(rounded, option=orjson.OPT_SERIALIZE_NUMPY).decode()
 
 
 def decode(texts: Sequence[str]) -> NDArray[np.float64]:
-    """Unit vectors of shape (len(texts), dim) from their JSON texts, which rounding has made not quite unit."""
+    """Return unit vectors of shape (len(texts), dim) from their JSON texts; rounding made those not quite unit."""
     return _normalised(np.concatenate([_numbers(text) for text in texts]), len(texts))
 
 
 def matrix(database: Database, ids: Sequence[int]) -> tuple[list[int], NDArray[np.float64]]:
-    """Those of the ids that have a vector, ascending, and their unit vectors of shape (ids, dim)."""
+    """Return the ids that have a vector, ascending, and their unit vectors of shape (ids, dim). Raises StoreFault."""
     found = database.run(
         "SELECT value, coalesce(nullif(components, x''), p.vector_json, t.vector_json) FROM json_each(?) "
         "LEFT JOIN prompt_embeddings p ON prompt_id = value LEFT JOIN task_embeddings t ON text_id = value "
@@ -88,18 +88,18 @@ def _numbers(text: str) -> NDArray[np.float64]:
     try:
         return np.frombuffer(array("d", orjson.loads(text)))  # twice as fast as an array of lists
     except (orjson.JSONDecodeError, TypeError) as fault:
-        raise DatabaseCorrupt(f"the database is damaged (a vector that is none: {fault})", DAMAGED) from fault
+        raise DatabaseCorrupt(f"the database is damaged (a vector that is none: {fault})", HINT_DAMAGED) from fault
 
 
 def _unpacked(components: bytes) -> NDArray[np.float64]:
-    """The same doubles as in JSON: the quotient of two whole numbers is rounded just as a decimal fraction is."""
+    """Return the same doubles as in JSON: a quotient of two whole numbers is rounded like a decimal fraction."""
     numbers = np.frombuffer(components, "<i2").astype(np.float64)
-    numbers /= PACKED  # in its place: the system takes longer to give memory than the processor to divide
+    numbers /= PACKED  # in place: allocating memory takes longer than the division
     return numbers
 
 
 def pack(text: str) -> bytes:
-    """The numbers of a JSON vector times 10,000 as int16, or nothing where they are not just that."""
+    """Return the numbers of a JSON vector times 10,000 as int16, or nothing if that loses precision."""
     numbers = _numbers(text)
     components = np.rint(numbers * PACKED).clip(-(2**15), 2**15 - 1).astype("<i2")
     packed = components.tobytes()
@@ -107,57 +107,62 @@ def pack(text: str) -> bytes:
 
 
 def score(database: Database, query: Vector, ids: Sequence[int]) -> list[Neighbour]:
-    """Those of the ids that have a vector, nearest first, equal ones by id: the one place where similarity is decided."""
+    """Return the ids that have a vector with their similarity, nearest first, equal ones by id. Raises StoreFault.
+
+    No other function computes similarities.
+    """
     found, rows = matrix(database, ids)
     if not found:
         return []
-    # einsum sums every row by itself, so a row's similarity does not depend on which others stand beside it.
+    # einsum sums every row by itself, so a row's similarity does not depend on the other rows.
     similarities = np.einsum("ij,j->i", rows, unit(query))
     neighbours = [Neighbour(id_, round(float(value), 6)) for id_, value in zip(found, similarities, strict=True)]
     return sorted(neighbours, key=lambda neighbour: (-neighbour.similarity, neighbour.id))
 
 
-class Proposed(NamedTuple):
-    """Ids of the exact engine's, certain to contain the k nearest of what is in its blocks."""
+class Candidates(NamedTuple):
+    """Ids that are certain to contain the k nearest of the rows in the blocks."""
 
     ids: Ids
     k: int
 
 
 def passing_ids(database: Database, filters: Filters) -> Ids | None:
-    """All rows that the filters let through, ascending; None where that is all. Raises StoreFault."""
+    """Return the ids of all rows that pass the filters, ascending; None if every row passes. Raises StoreFault."""
     if filters == Filters():
         return None
-    kept: dict[Filters, Ids] = database.kept.once("passing", dict)
-    if filters not in kept:
-        if len(kept) == MOST_FILTERS:
-            kept.clear()
-        kept[filters] = allowed_ids(database, None, filters)
-    return kept[filters]
+    passing_by_filters: dict[Filters, Ids] = database.cache.get_or_make("passing", dict)
+    if filters not in passing_by_filters:
+        if len(passing_by_filters) == MOST_FILTERS:
+            passing_by_filters.clear()
+        passing_by_filters[filters] = allowed_ids(database, None, filters)
+    return passing_by_filters[filters]
 
 
-def proposing(database: Database, k: int, passing: Ids | None) -> Callable[[Vector], Proposed | None] | None:
-    """A way to propose that does not ask the database, so that another thread may go it; None where it would have to.
+def prepare_scan(database: Database, k: int, passing: Ids | None) -> Callable[[Vector], Candidates | None] | None:
+    """Return a function that finds candidates in another thread, without the database.
+
+    Return None if the blocks are not cached.
 
     Args:
-        database: in the snapshot in which `nearest` is asked afterwards.
-        k: how many are wanted at most.
-        passing: as `nearest` is given it.
+        database: in the snapshot in which `nearest` is called afterwards.
+        k: number of neighbours.
+        passing: as for `nearest`.
 
     Raises:
         StoreFault: it cannot be read.
     """
-    parts = blocks.kept(database)
+    parts = blocks.cached_parts(database)
     if not parts:
         return None
     dim, excluded = parts[0].codes.shape[1], np.array(sorted(_behind(database, "blocks")), dtype=np.int64)
 
-    def propose(query: Vector) -> Proposed | None:
-        if len(query) != dim:  # of another model, whose vectors are refused as soon as its name is known
+    def scan(query: Vector) -> Candidates | None:
+        if len(query) != dim:  # of another model, which the caller refuses by its name
             return None
-        return Proposed(blocks.Likely(unit(query).astype(np.float32), k, excluded, passing).among(parts), k)
+        return Candidates(blocks.CandidateScan(unit(query).astype(np.float32), k, excluded, passing).scan(parts), k)
 
-    return propose
+    return scan
 
 
 def nearest(
@@ -166,47 +171,55 @@ def nearest(
     k: int,
     filters: Filters,
     passing: Ids | None = None,
-    proposed: Proposed | None = None,
+    candidates: Candidates | None = None,
 ) -> list[Neighbour]:
-    """The k prompts most similar to a query vector of shape (dim,), filters applied before the cut. Raises StoreFault.
+    """Return the k rows most similar to a query, among those that pass the filters and are not forgotten.
 
-    What is forgotten does not pass. Who has listed already what the filters let through gives it as `passing`, ascending,
-    and what has been proposed in the same snapshot.
+    Args:
+        database: open.
+        query: vector of shape (dim,).
+        k: number of rows.
+        filters: applied before the cut.
+        passing: ids that pass the filters, ascending, if the caller has listed them.
+        candidates: of `prepare_scan` in the same snapshot.
+
+    Raises:
+        StoreFault: the database cannot be read.
     """
     with database.snapshot():
-        filters = without_buried(database, filters)
+        filters = exclude_pending(database, filters)
         if passing is None:
             passing = passing_ids(database, filters)
         behind = sorted(_behind(database, "blocks"))
-        if proposed is None or proposed.k < k:
+        if candidates is None or candidates.k < k:
             excluded, direction = np.array(behind, dtype=np.int64), unit(query).astype(np.float32)
-            proposed = Proposed(blocks.propose(database, direction, k, excluded, passing), k)
-        candidates = [*proposed.ids.tolist(), *allowed_ids(database, behind, filters).tolist()]
+            candidates = Candidates(blocks.find_candidates(database, direction, k, excluded, passing), k)
+        ids = [*candidates.ids.tolist(), *allowed_ids(database, behind, filters).tolist()]
         found = None
         if engine_of(database) == "vec0":
-            found = _by_vec0(database, query, k, candidates)
-        elif blocks.kept(database):
-            database.unmap()
-        return score(database, query, candidates)[:k] if found is None else found
+            found = _nearest_by_vec0(database, query, k, ids)
+        elif blocks.cached_parts(database):
+            database.stop_mapping()
+        return score(database, query, ids)[:k] if found is None else found
 
 
 def engine_of(database: Database) -> str:
-    """`vec0` where its tables are there and not too large to be asked, else `blocks`. Raises StoreFault."""
-    return "vec0" if vec0.is_there(database) and blocks.most_rows(database) <= VEC0_ROWS else "blocks"
+    """Return `vec0` if its tables exist and are not too large, else `blocks`. Raises StoreFault."""
+    return "vec0" if vec0.is_there(database) and blocks.max_rows(database) <= VEC0_ROWS else "blocks"
 
 
 def unit(query: Vector) -> NDArray[np.float64]:
-    """The query's direction, shape (dim,)."""
+    """Return the query as a unit vector of shape (dim,)."""
     wide = query.astype(np.float64)
     return wide / np.linalg.norm(wide)
 
 
-def _by_vec0(database: Database, query: Vector, k: int, candidates: Sequence[int]) -> list[Neighbour] | None:
-    """The k nearest of the candidates by way of a vec0 KNN, or None where ties run past what it has listed.
+def _nearest_by_vec0(database: Database, query: Vector, k: int, candidates: Sequence[int]) -> list[Neighbour] | None:
+    """Return the k nearest of the candidates by a vec0 KNN, or None if ties run past its list.
 
-    It is asked once: to list four times as many takes it three times as long, and to score all candidates less.
+    One KNN is enough: a list four times as long takes three times as long, and scoring all candidates takes less.
     """
-    if k + MARGIN > vec0.MOST:
+    if k + MARGIN > vec0.MAX_K:
         return None
     behind = _behind(database, "vec0")
     direction = unit(query).astype(np.float32)
@@ -216,7 +229,7 @@ def _by_vec0(database: Database, query: Vector, k: int, candidates: Sequence[int
     except (
         apsw.SQLError,
         DatabaseCorrupt,
-    ):  # its own tables are damaged, which `doctor` tells: the vectors are elsewhere
+    ):  # its own tables are damaged, which `doctor` reports; the vectors are stored elsewhere
         return None
     found = score(database, query, [*listed, *(id_ for id_ in candidates if id_ in behind)])[:k]
     if farthest is not None and (len(found) < k or farthest >= found[-1].similarity - blocks.SLACK):
@@ -224,33 +237,30 @@ def _by_vec0(database: Database, query: Vector, k: int, candidates: Sequence[int
     return found
 
 
-# --- keeping up -------------------------------------------------------------------------------------------------------
-
-
 def _applied(database: Database, engine: str) -> int:
     return int(database.value("SELECT value FROM embedding_meta WHERE key = ?", (f"{engine}_applied",)) or 0)
 
 
-def _has_applied(database: Database, engine: str, seq: int) -> None:
+def _set_applied(database: Database, engine: str, seq: int) -> None:
     written = (f"{engine}_applied", str(seq))
     database.run("INSERT OR REPLACE INTO embedding_meta(key, value) VALUES (?, ?)", written)
 
 
 def _behind(database: Database, engine: str) -> set[int]:
-    """Ids that changed since the engine last caught up."""
+    """Return ids that changed since the engine last caught up."""
     rows = database.run("SELECT DISTINCT prompt_id FROM vector_changes WHERE seq > ?", (_applied(database, engine),))
     return {id_ for (id_,) in rows}
 
 
 def count(database: Database) -> int:
-    """Rows that have a vector: turns, notes, and texts of tasks. Raises StoreFault."""
+    """Return the number of vectors of turns, notes and texts of tasks. Raises StoreFault."""
     return int(
         database.value("SELECT (SELECT count(*) FROM prompt_embeddings) + (SELECT count(*) FROM task_embeddings)")
     )
 
 
 def pending(database: Database) -> dict[str, int]:
-    """How many rows each engine is behind by."""
+    """Return the number of rows that each engine is behind with. Raises StoreFault."""
     return {engine: len(_behind(database, engine)) for engine in ENGINES}
 
 
@@ -259,9 +269,9 @@ def _available(database: Database) -> tuple[str, ...]:
 
 
 def catch_up_at_opening(database: Database) -> None:
-    """Bring the engines that are about to answer nearer to what was written without them, by AT_OPENING changes.
+    """Apply up to AT_OPENING changes to the engines, if they are behind and the database can be written now.
 
-    Where that cannot be written now, the answers are the same all the same: rows that an engine lacks are read one by one.
+    Answers are the same without it: rows that an engine lacks are scored one by one.
     """
     behind = pending(database)
     if database.writable and any(behind[engine] for engine in _available(database)):
@@ -269,29 +279,29 @@ def catch_up_at_opening(database: Database) -> None:
             catch_up(database, most=AT_OPENING)
 
 
-def start_over(database: Database, ahead: str, further: Sequence[int]) -> None:
-    """Give the exact engine other blocks and forget sqlite-vec's tables: every vector is another model's. Inside a transaction.
+def replace_blocks(database: Database, prepared: str, further: Sequence[int]) -> None:
+    """Replace the blocks after a change of model and mark the tables of vec0 as stale; inside the caller's transaction.
 
     Args:
         database: open for writing.
-        ahead: a table of blocks of these vectors.
-        further: ids that are not in it as they should be.
+        prepared: a table of blocks of the new vectors.
+        further: ids that have changed since it was prepared.
     """
     database.run("DELETE FROM vector_blocks")
-    database.run(f"INSERT INTO vector_blocks SELECT block, ids, codes, scales FROM {ahead}")
-    _has_applied(database, "blocks", database.value("SELECT max(seq) FROM vector_changes") or 0)
+    database.run(f"INSERT INTO vector_blocks SELECT block, ids, codes, scales FROM {prepared}")
+    _set_applied(database, "blocks", database.value("SELECT max(seq) FROM vector_changes") or 0)
     database.run_many("INSERT INTO vector_changes(prompt_id) VALUES (?)", [(id_,) for id_ in further])
     catch_up(database, ("blocks",))
-    vec0.give_up(database)
+    vec0.mark_stale(database)
 
 
-def unpacked(database: Database) -> int:
-    """How many vectors have no components yet, none but in an older database. Raises StoreFault."""
+def count_unpacked(database: Database) -> int:
+    """Return the number of vectors without components. Raises StoreFault."""
     return int(database.value("SELECT count(*) FROM prompt_embeddings WHERE components IS NULL"))
 
 
 def pack_all(database: Database) -> None:
-    """Give all vectors of an older database their components, some in a transaction. Raises StoreFault."""
+    """Store the components of all vectors that have none, in several transactions. Raises StoreFault."""
     while database.run("SELECT 1 FROM prompt_embeddings WHERE components IS NULL LIMIT 1"):
         with database.transaction():
             _pack_some(database)
@@ -299,7 +309,7 @@ def pack_all(database: Database) -> None:
 
 def _pack_some(database: Database) -> None:
     unpacked = database.run(
-        "SELECT prompt_id, vector_json FROM prompt_embeddings WHERE components IS NULL LIMIT ?", (PACKED_AT_ONCE,)
+        "SELECT prompt_id, vector_json FROM prompt_embeddings WHERE components IS NULL LIMIT ?", (PACKED_A_STEP,)
     )
     database.run_many(
         "UPDATE prompt_embeddings SET components = ? WHERE prompt_id = ?", [(pack(text), id_) for id_, text in unpacked]
@@ -307,10 +317,13 @@ def _pack_some(database: Database) -> None:
 
 
 def catch_up_in_steps(database: Database) -> None:
-    """The same in many transactions, between which others write; what is left when this one is killed, the next writer does."""
+    """Bring the engines up to date in many transactions, between which others can write. Raises StoreFault.
+
+    If the process is killed, the next writer does the rest.
+    """
     while any(pending(database)[engine] for engine in _available(database)):
         with database.transaction():
-            catch_up(database, most=CAUGHT_UP_AT_ONCE)
+            catch_up(database, most=CHANGES_A_STEP)
         time.sleep(PAUSE)
 
 
@@ -320,7 +333,7 @@ def catch_up(database: Database, engines: Sequence[str] = (), *, most: int | Non
     Args:
         database: open for writing.
         engines: their names; all that are available by default.
-        most: changes that each engine takes in at most, the oldest first; the rest stays marked as behind.
+        most: number of changes to apply, the oldest first; the engine stays behind with the rest.
 
     Raises:
         StoreFault: this cannot be written.
@@ -330,7 +343,7 @@ def catch_up(database: Database, engines: Sequence[str] = (), *, most: int | Non
     if dim is None:
         return
     if "vec0" in engines:
-        vec0.make(database, int(dim))
+        vec0.create_tables(database, int(dim))
     _pack_some(database)
     for engine in engines:
         changes = database.run(
@@ -345,30 +358,31 @@ def catch_up(database: Database, engines: Sequence[str] = (), *, most: int | Non
             else:
                 vec0.update(database, here, found, exact)
         if changes:
-            _has_applied(database, engine, changes[-1][0])
+            _set_applied(database, engine, changes[-1][0])
     done = min(_applied(database, engine) for engine in ENGINES)
     database.run("DELETE FROM vector_changes WHERE seq <= ?", (done,))
 
-
-# Whether what the engines are made of is the vectors that are stored: `doctor` asks, since neither SQLite nor a search would notice.
 
 STEP = 2000
 """Vectors that are compared at once."""
 ROUNDING = 1e-6
 
 
-def differing(database: Database) -> list[str]:
-    """Which engines hold something else than the stored vectors; none where all is well or yet to be caught up with. Raises StoreFault."""
+def find_mismatches(database: Database) -> list[str]:
+    """Return a message for each engine whose content differs from the stored vectors. Raises StoreFault.
+
+    An engine that is behind is not checked. Neither SQLite nor a search would notice a difference.
+    """
     behind = pending(database)
     found = []
-    if not behind["blocks"] and not all(_blocks_fit(database)):
+    if not behind["blocks"] and not all(_match_blocks(database)):
         found.append("blocks of vectors that are not of the stored vectors")
-    if not behind["vec0"] and vec0.is_there(database) and not all(_vec0_fits(database)):
+    if not behind["vec0"] and vec0.is_there(database) and not all(_match_vec0(database)):
         found.append("vectors in sqlite-vec's tables that are not the stored ones")
     return found
 
 
-def _blocks_fit(database: Database) -> Iterator[bool]:
+def _match_blocks(database: Database) -> Iterator[bool]:
     seen = 0
     for raw, codes, scales in database.rows("SELECT ids, codes, scales FROM vector_blocks ORDER BY block"):
         ids = np.frombuffer(raw, np.int64).tolist()
@@ -380,10 +394,10 @@ def _blocks_fit(database: Database) -> Iterator[bool]:
     yield seen == count(database)
 
 
-def _vec0_fits(database: Database) -> Iterator[bool]:
+def _match_vec0(database: Database) -> Iterator[bool]:
     for table, key, of in (
         (vec0.TABLE, "prompt_id", "SELECT prompt_id FROM prompt_embeddings"),
-        (vec0.OF_TASKS, "text_id", "SELECT text_id FROM task_embeddings"),
+        (vec0.TASK_TABLE, "text_id", "SELECT text_id FROM task_embeddings"),
     ):
         ids = sorted(id_ for (id_,) in database.run(of))
         yield database.value(f"SELECT count(*) FROM {table}") == len(ids)

@@ -1,6 +1,6 @@
 """The exact engine: vectors as eight-bit codes, 512 prompt ids a row of `vector_blocks`, compared by NumPy.
 
-It proposes ids that are certain to contain the k nearest, from a tenth of the bytes that JSON takes.
+It finds candidates that are certain to contain the k nearest, and reads a tenth of the bytes that JSON takes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pastchats_memory.errors import DatabaseCorrupt
-from pastchats_memory.store.database import DAMAGED, Blobs, Database
+from pastchats_memory.store.database import Blobs, Database
+from pastchats_memory.store.errors import HINT_DAMAGED
 from pastchats_memory.store.ids import Ids, among
 
 Codes = NDArray[np.int8]
@@ -24,82 +25,82 @@ Floats = NDArray[np.float32]
 
 TABLE = "vector_blocks"
 BLOCK = 512
-"""Prompt ids a row."""
+"""Ids in a row of the table."""
 STRIDE = 8
-"""Blocks that are read, and kept, together: those whose numbers begin alike. They are compared in the other thread."""
+"""Consecutive blocks that are read and cached together."""
 WIDENED = 3 << 17
-"""Components that are compared at once: they fit into the processor's cache, and OpenBLAS would divide a product of more than
-460,800 among threads that wait for each other, on a busy machine for many times as long as one of them takes."""
+"""Components that are compared at once. They fit into the processor's cache. OpenBLAS would divide a product of more than
+460,800 among threads, which on a busy machine wait for each other many times longer than one of them takes."""
 SLACK = 1e-4
-"""What float32 arithmetic can be off by in a similarity, with room to spare."""
-MOST_KEPT = 64 << 20
-"""Bytes of codes up to which they stay in memory between questions: of some 170,000 rows at 384 dimensions."""
-ASKED = "blocks asked"
-"""That an earlier question read them, and that whoever asks once is not made to keep anything."""
+"""Upper bound of the error of float32 arithmetic in a similarity."""
+MAX_CACHED = 64 << 20
+"""Bytes of codes that may stay in memory between queries: some 170,000 rows at 384 dimensions."""
+READ_BEFORE = "blocks read before"
+"""Name of the mark that an earlier query read the blocks; a process with one query caches nothing."""
 
 
 class Part(NamedTuple):
-    """Rows of some blocks, one after the other."""
+    """Rows of consecutive blocks."""
 
     ids: Ids
     scales: Floats
     codes: Codes
     """Of shape (rows, dim)."""
     buffer: Codes
-    """What the codes lie in."""
+    """Memory that holds the codes."""
 
 
 Versions = tuple[tuple[int, int], ...]
-"""Blocks, ascending, and the number that each was given when it was written."""
+"""Blocks, ascending, with the version that each got when it was written."""
 Versioned = tuple[Versions, Part]
-"""Of a stride: what it was read of, and what was read."""
+"""A stride that was read: the versions of its blocks, and the rows."""
 
 
-def propose(database: Database, direction: Floats, k: int, excluded: Ids, allowed: Ids | None) -> Ids:
-    """Ids, ascending, that are certain to contain the k nearest of those that are in the blocks. Raises StoreFault.
+def find_candidates(database: Database, direction: Floats, k: int, excluded: Ids, allowed: Ids | None) -> Ids:
+    """Return ids, ascending, that are certain to contain the k nearest of the rows in the blocks. Raises StoreFault.
 
-    Read here, compared in a thread beside it, unless an earlier question has read them.
+    Unless the blocks are cached, this thread reads them and another one compares them.
 
     Args:
         database: in a snapshot.
-        direction: the query's, of shape (dim,) and length 1.
-        k: how many are wanted.
-        excluded: ids that do not count, ascending.
-        allowed: the only ids that count, ascending; None for all.
+        direction: the query as a unit vector of shape (dim,).
+        k: number of neighbours.
+        excluded: ids to leave out, ascending.
+        allowed: the only ids to consider, ascending; None for all.
     """
-    likely = Likely(direction, k, excluded, allowed)
-    if (parts := kept(database)) is not None:
-        return likely.among(parts)
+    scan = CandidateScan(direction, k, excluded, allowed)
+    if (parts := cached_parts(database)) is not None:
+        return scan.scan(parts)
     read: SimpleQueue[Part | None] = SimpleQueue()
     free: SimpleQueue[Codes] = SimpleQueue()
-    beside = Thread(target=_compare, args=(read, free, likely))
-    beside.start()
+    thread = Thread(target=_compare, args=(read, free, scan))
+    thread.start()
     try:
         _read(database, len(direction), read, free)
     finally:
         read.put(None)
-        beside.join()
-    return likely.ids
+        thread.join()
+    return scan.ids
 
 
-def kept(database: Database) -> list[Part] | None:
-    """All of the blocks, where earlier questions have read them: of what was written since, once more. Raises StoreFault."""
-    values = database.kept.values()
-    if TABLE not in values and (known := database.kept.versioned.get(TABLE)):
-        values[TABLE] = _brought_up_to_date(database, known)
+def cached_parts(database: Database) -> list[Part] | None:
+    """Return all blocks if earlier queries have read them; read again those written since. Raises StoreFault."""
+    values = database.cache.entries()
+    if TABLE not in values and (known := database.cache.versioned.get(TABLE)):
+        values[TABLE] = _refresh(database, known)
     parts: list[Part] | None = values.get(TABLE)
     return parts
 
 
-def _brought_up_to_date(database: Database, known: dict[int, Versioned]) -> list[Part] | None:
-    """None where nothing is as it was, another model's perhaps, or where it has become too much to be kept."""
+def _refresh(database: Database, known: dict[int, Versioned]) -> list[Part] | None:
+    """Return None if no block is current, as after a change of model, or if there are too many to cache."""
     now = _versions(database)
     for stride in [stride for stride, (versions, _) in known.items() if now.get(stride) != versions]:
         del known[stride]
     if not known:
         return None
     dim = next(iter(known.values()))[1].codes.shape[1]
-    if len(now) * STRIDE * BLOCK * dim > MOST_KEPT:
+    if len(now) * STRIDE * BLOCK * dim > MAX_CACHED:
         known.clear()
         return None
     with closing(database.blobs(TABLE, "codes")) as blobs:
@@ -109,7 +110,7 @@ def _brought_up_to_date(database: Database, known: dict[int, Versioned]) -> list
 
 
 def _versions(database: Database) -> dict[int, Versions]:
-    """By stride which blocks it has, and the version of each; one that has none is never as it was."""
+    """Return the blocks of each stride with their versions; a block without one never counts as current."""
     rows = database.run(
         "SELECT block, ifnull((SELECT version FROM vector_block_versions v WHERE v.block = b.block), random()) "
         "FROM vector_blocks b ORDER BY block"
@@ -118,33 +119,33 @@ def _versions(database: Database) -> dict[int, Versions]:
 
 
 def _read(database: Database, dim: int, read: SimpleQueue[Part | None], free: SimpleQueue[Codes]) -> None:
-    """All of the blocks, part by part; the second question to read them keeps what it reads."""
-    now, versioned = _versions(database), database.kept.versioned
-    keeps = ASKED in versioned and len(now) * STRIDE * BLOCK * dim <= MOST_KEPT
-    versioned[ASKED] = True
-    for buffer in np.empty((len(now) if keeps else 2, STRIDE * BLOCK, dim), np.int8):
+    """Read all blocks, part by part; the second query that reads them fills the cache."""
+    now, versioned = _versions(database), database.cache.versioned
+    is_cached = READ_BEFORE in versioned and len(now) * STRIDE * BLOCK * dim <= MAX_CACHED
+    versioned[READ_BEFORE] = True
+    for buffer in np.empty((len(now) if is_cached else 2, STRIDE * BLOCK, dim), np.int8):
         free.put(buffer)
     parts: dict[int, Versioned] = {}
     with closing(database.blobs(TABLE, "codes")) as blobs:
         for stride, versions in now.items():
             part = _part(database, blobs, stride, free.get())
             read.put(part)
-            if keeps:
+            if is_cached:
                 parts[stride] = versions, part
-    if keeps:
+    if is_cached:
         versioned[TABLE] = parts
-        database.kept.values()[TABLE] = [part for _, part in parts.values()]
+        database.cache.entries()[TABLE] = [part for _, part in parts.values()]
 
 
 def _part(database: Database, blobs: Blobs, stride: int, buffer: Codes) -> Part:
-    # Scales stand behind codes, and each page of a row leads to the next: both are read while its pages are at hand.
+    # Scales are stored behind codes, and each page of a row leads to the next: read both while its pages are cached.
     few = database.run(
         "SELECT block, length(codes) / ?, ids, scales FROM vector_blocks WHERE block BETWEEN ? AND ?",
         (buffer.shape[1], stride * STRIDE, stride * STRIDE + STRIDE - 1),
     )
     for block, vectors, of_ids, of_scales in few:
         if not len(of_ids) / 8 == len(of_scales) / 4 == vectors <= BLOCK:
-            raise DatabaseCorrupt(f"the database is damaged (block {block} of the vectors)", DAMAGED)
+            raise DatabaseCorrupt(f"the database is damaged (block {block} of the vectors)", HINT_DAMAGED)
     ids = np.frombuffer(b"".join(row[2] for row in few), np.int64)
     scales = np.frombuffer(b"".join(row[3] for row in few), np.float32)
     end = 0
@@ -154,43 +155,43 @@ def _part(database: Database, blobs: Blobs, stride: int, buffer: Codes) -> Part:
     return Part(ids, scales, buffer[:end], buffer)
 
 
-def most_rows(database: Database) -> int:
-    """How many vectors the blocks have at most. Raises StoreFault."""
+def max_rows(database: Database) -> int:
+    """Return an upper bound of the number of vectors in the blocks. Raises StoreFault."""
     return BLOCK * int(database.value("SELECT count(*) FROM vector_blocks"))
 
 
-def _compare(read: SimpleQueue[Part | None], free: SimpleQueue[Codes], likely: Likely) -> None:
+def _compare(read: SimpleQueue[Part | None], free: SimpleQueue[Codes], scan: CandidateScan) -> None:
     while (part := read.get()) is not None:
-        likely.take(part)
+        scan.add(part)
         free.put(part.buffer)
 
 
-class Likely:
-    """Who may be among the k nearest of all rows that were looked at.
+class CandidateScan:
+    """Collects the rows that may be among the k nearest.
 
     With codes c and scale s a component is within s/2 of c·s, so a similarity is within s/2 · Σ|qᵢ| of the one computed
-    from the codes: whoever could still be among the k best stays in.
+    from the codes. A row stays as long as its upper bound reaches the k-th best lower bound.
     """
 
     def __init__(self, direction: Floats, k: int, excluded: Ids, allowed: Ids | None) -> None:
         self.ids, self._low, self._high = np.empty(0, np.int64), np.empty(0, np.float32), np.empty(0, np.float32)
-        self._reached = -np.inf  # by k rows at least
+        self._reached = -np.inf  # a similarity that at least k rows have
         self._direction, self._rounding = direction, float(np.abs(direction).sum()) / 2
         self._k, self._excluded, self._allowed = k, excluded, allowed
         self._wide = np.empty((max(1, WIDENED // len(direction)), len(direction)), np.float32)
 
-    def among(self, parts: Iterable[Part]) -> Ids:
-        """The ids, ascending, when these have been looked at."""
+    def scan(self, parts: Iterable[Part]) -> Ids:
+        """Add parts and return the ids of the candidates, ascending."""
         for part in parts:
-            self.take(part)
+            self.add(part)
         return self.ids
 
-    def take(self, part: Part) -> None:
-        """Look at further rows: those that can be among the k nearest come in, who no longer can goes."""
+    def add(self, part: Part) -> None:
+        """Add the rows that may be among the k nearest, and drop those that no longer can be."""
         similarity = self._products(part.codes) * part.scales
         error = part.scales * self._rounding + SLACK
         near = np.flatnonzero(similarity + error >= self._reached)
-        near = near[self._counts(part.ids[near])]
+        near = near[self._is_allowed(part.ids[near])]
         self.ids = np.concatenate([self.ids, part.ids[near]])
         self._low = np.concatenate([self._low, (similarity - error)[near]])
         self._high = np.concatenate([self._high, (similarity + error)[near]])
@@ -208,9 +209,9 @@ class Likely:
             np.matmul(self._wide[: len(few)], self._direction, out=products[first : first + len(few)])
         return products
 
-    def _counts(self, ids: Ids) -> NDArray[np.bool_]:
-        counts = ~among(ids, self._excluded)
-        return counts if self._allowed is None else counts & among(ids, self._allowed)
+    def _is_allowed(self, ids: Ids) -> NDArray[np.bool_]:
+        allowed = ~among(ids, self._excluded)
+        return allowed if self._allowed is None else allowed & among(ids, self._allowed)
 
 
 def update(
@@ -221,15 +222,15 @@ def update(
     exact: NDArray[np.float64],
     table: str = TABLE,
 ) -> None:
-    """Make the rows of some ids of a block again; its others stay as they are. Inside the caller's transaction.
+    """Encode some ids of a block again, inside the caller's transaction; the others stay as they are.
 
     Args:
         database: open for writing.
         block: `id // BLOCK` of all the ids.
         changed: the ids.
-        found: those of them that have a vector now.
+        found: the changed ids that have a vector now.
         exact: their unit vectors, of shape (found, dim).
-        table: with the columns of `vector_blocks`.
+        table: a table with the columns of `vector_blocks`.
     """
     rows = _rows(database, block, table)
     for id_ in changed:
@@ -251,7 +252,7 @@ def update(
 
 
 def _rows(database: Database, block: int, table: str) -> dict[int, tuple[bytes, bytes]]:
-    """By id its codes and its scale."""
+    """Return the bytes of codes and scale by id."""
     found = database.run(f"SELECT ids, codes, scales FROM {table} WHERE block = ?", (block,))
     if not found:
         return {}

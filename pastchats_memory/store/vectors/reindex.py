@@ -1,7 +1,7 @@
-"""A change of model: the new vectors are gathered beside the old, text by text, and take their place in one transaction.
+"""Change the model: collect new vectors beside the old ones, then replace all of them in one transaction.
 
-They are kept by the text they are of, so that turns, notes and texts of tasks are one to them, a text that stands in many
-rows has one, and a run that was interrupted goes on where it was.
+New vectors are stored by the hash of their text. So equal texts of turns, notes and tasks share one, and an interrupted
+run resumes where it was.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from pastchats_memory.store.sources import meta, set_meta
 from pastchats_memory.store.vectors import blocks
 
 EMBEDDED = (("prompts", "prompt_embeddings", "prompt_id"), ("task_texts", "task_embeddings", "text_id"))
-"""Tables with texts, with their vectors, and the key of the latter."""
+"""Table of texts, table of their vectors, and the key of the latter."""
 TEXTS = "(SELECT id, text_hash, content FROM prompts UNION ALL SELECT id, text_hash, content FROM task_texts)"
 NEXT = ("next_model_name", "next_model_version")
 CODED, CODED_TEXTS = "temp.coded_blocks", "temp.coded_texts"
-"""Blocks of the new vectors, and the texts that they were made of."""
+"""Blocks of the new vectors, and the texts that they were computed from."""
 CHANGED_SINCE = (
     f"SELECT id FROM {TEXTS} t WHERE text_hash IS NOT (SELECT c.text_hash FROM {CODED_TEXTS} c WHERE c.id = t.id) "
     f"UNION ALL SELECT id FROM {CODED_TEXTS} WHERE id NOT IN (SELECT id FROM {TEXTS})"
 )
 STEP = 2048
-"""Vectors that are coded at once."""
-LACKING = f"FROM {TEXTS} t WHERE t.id > ? AND NOT EXISTS (SELECT 1 FROM next_vectors n WHERE n.text_hash = t.text_hash)"
+"""Vectors that are encoded at once."""
+MISSING = f"FROM {TEXTS} t WHERE t.id > ? AND NOT EXISTS (SELECT 1 FROM next_vectors n WHERE n.text_hash = t.text_hash)"
 
 
 def begin(database: Database, name: str, version: str) -> None:
-    """Prepare for the vectors of a model, keeping those of it that are there already; another's are dropped.
+    """Prepare for the vectors of a model; keep those of an interrupted change to it, and drop another one's.
 
     Raises:
         StoreFault: the database cannot be written.
@@ -53,26 +53,26 @@ def begin(database: Database, name: str, version: str) -> None:
                 )
 
 
-def lacking(database: Database, rows: int) -> Iterator[dict[bytes, str]]:
-    """Texts by their hash that have no vector yet, of about so many rows at a time; each part is asked for anew."""
+def missing_texts(database: Database, rows: int) -> Iterator[dict[bytes, str]]:
+    """Yield texts without a new vector by their hash, of up to `rows` rows at a time. Raises StoreFault."""
     last = 0
-    while found := database.run(f"SELECT id, text_hash, content {LACKING} ORDER BY t.id LIMIT ?", (last, rows)):
+    while found := database.run(f"SELECT id, text_hash, content {MISSING} ORDER BY t.id LIMIT ?", (last, rows)):
         yield {text_hash: content for _, text_hash, content in found}
         last = found[-1][0]
 
 
 def pending(database: Database) -> int:
-    """Rows whose text has no vector of the model that the database is being changed to; 0 where it is not. Raises StoreFault."""
-    return int(database.value(f"SELECT count(*) {LACKING}", (0,))) if is_under_way(database) else 0
+    """Return the number of rows without a new vector, 0 if no change of model is in progress. Raises StoreFault."""
+    return int(database.value(f"SELECT count(*) {MISSING}", (0,))) if is_in_progress(database) else 0
 
 
-def is_under_way(database: Database) -> bool:
-    """Whether a change of model has begun and not ended."""
+def is_in_progress(database: Database) -> bool:
+    """Return whether a change of model has begun and not ended. Raises StoreFault."""
     return NEXT[0] in meta(database)
 
 
-def add(database: Database, name: str, version: str, encoded: Iterable[tuple[bytes, str]]) -> None:
-    """Keep JSON vectors by the hash of their text; inside the caller's transaction.
+def add_vectors(database: Database, name: str, version: str, encoded: Iterable[tuple[bytes, str]]) -> None:
+    """Store new JSON vectors by the hash of their text, inside the caller's transaction.
 
     Raises:
         ModelChanged: another process has begun to change to another model, or has ended this change.
@@ -86,8 +86,8 @@ def add(database: Database, name: str, version: str, encoded: Iterable[tuple[byt
     database.run_many("INSERT OR IGNORE INTO next_vectors(text_hash, vector_json) VALUES (?, ?)", list(encoded))
 
 
-def code_ahead(database: Database) -> None:
-    """Make the exact engine's blocks of the new vectors while others write, where this connection alone sees them. Raises StoreFault."""
+def prepare_blocks(database: Database) -> None:
+    """Encode blocks of the new vectors in temporary tables, while other processes can write. Raises StoreFault."""
     for name, columns in (
         (CODED, "block INTEGER PRIMARY KEY, ids, codes, scales"),
         (CODED_TEXTS, "id INTEGER PRIMARY KEY, text_hash"),
@@ -111,13 +111,12 @@ def code_ahead(database: Database) -> None:
 
 
 def switch(database: Database, name: str, version: str, dim: int) -> int:
-    """Put the new vectors in the place of the old ones, which are gone; inside the caller's transaction. Rows written.
+    """Replace the old vectors by the new ones and return the number of rows; inside the caller's transaction.
 
-    The exact engine gets what was made ahead; `vectors.catch_up` brings the other one along afterwards, and `clear` takes
-    away what is left over.
+    The exact engine gets the prepared blocks. Call `vectors.catch_up_in_steps` for the other one afterwards, then `clear`.
 
     Args:
-        database: in which no row lacks its new vector, after `code_ahead`.
+        database: every row has a new vector, and `prepare_blocks` was called.
         name: of the model.
         version: of the model.
         dim: length of its vectors.
@@ -126,7 +125,7 @@ def switch(database: Database, name: str, version: str, dim: int) -> int:
         StoreFault: nothing was changed.
     """
     rows = 0
-    with database.unattended():  # every row that is written is of a text that is there
+    with database.without_triggers():  # every row that is written has a text
         for texts, embeddings, key in EMBEDDED:
             # NOT INDEXED: in the order of the texts' index pages would be written many times.
             database.run(
@@ -135,66 +134,63 @@ def switch(database: Database, name: str, version: str, dim: int) -> int:
                 (name, dim),
             )
             rows += database.connection.changes()
-    # In the order of ids, in which the engines take them in page by page.
+    # In the order of ids, so that the engines read page by page.
     database.run(f"INSERT INTO vector_changes(prompt_id) SELECT id FROM {TEXTS} ORDER BY id")
     database.run_many("DELETE FROM embedding_meta WHERE key = ?", [(key,) for key in NEXT])
     now = datetime.now(UTC).isoformat(timespec="seconds")
     written = {"model_name": name, "model_version": version, "embedding_dim": str(dim), "last_reindex_at": now}
     set_meta(database, written)
-    vectors.start_over(database, CODED, [id_ for (id_,) in database.run(CHANGED_SINCE)])
+    vectors.replace_blocks(database, CODED, [id_ for (id_,) in database.run(CHANGED_SINCE)])
     return rows
 
 
 def clear(database: Database) -> None:
-    """Delete what a change of model that has ended left over: in the transaction that ends it others would wait longer. Raises StoreFault."""
+    """Delete the collected vectors after a change of model, in a transaction of its own. Raises StoreFault."""
     with database.transaction():
-        if not is_under_way(database):  # another process may have begun one
+        if not is_in_progress(database):  # another process may have begun one
             database.run("DELETE FROM next_vectors")
 
 
-# Every text embedded anew, under another model or the same: beside what is there, which answers until the last is done.
-
 BATCH = 512
-"""Rows whose texts are looked at together; what was embedded is kept after each."""
+"""Rows of one batch; its vectors are stored before the next."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReindexReport:
-    """What a change of model did."""
+    """Result of a change of model."""
 
     model: str
     dim: int
     previous_model: str | None
     rows: int
-    """That have a new vector: turns, notes, and texts of tasks."""
+    """Rows with a new vector: turns, notes, and texts of tasks."""
     embedded: int
-    """Texts that went through the model."""
+    """Texts that the model embedded."""
     cached: int
-    """Rows whose text had a vector of the model already, from an earlier run or from another row."""
+    """Rows whose text already had a vector, from an interrupted run or from another row."""
     duration_s: float
 
 
 @dataclass(frozen=True, slots=True)
 class ReindexProgress:
-    """How far a change of model is."""
+    """Progress of a change of model, in rows."""
 
     done: int
     total: int
-    """Rows."""
 
 
 def reindex_embeddings(
     database: Database, embedder: Embedder, progress: Callable[[ReindexProgress], None] = lambda _: None
 ) -> ReindexReport:
-    """Give every row a vector of the embedder's model, and change to them when the last is there.
+    """Give every row a vector of the embedder's model; the old vectors answer until the last one is there.
 
-    What is embedded is kept batch by batch, so that an interrupted run goes on where it was. Rows that other processes
-    store meanwhile get a vector of the old model at once, and of the new one before the change.
+    Each batch is stored, so that an interrupted run resumes. Rows that other processes store meanwhile get a vector of
+    the old model at once, and of the new one before the change.
 
     Raises:
-        ModelUnavailable: the model cannot be had, or not any longer; the old vectors answer on.
+        ModelUnavailable: the model cannot be loaded; the old vectors stay in use.
         ModelChanged: another process is changing the model, too.
-        StoreFault: the database cannot be written; the old vectors answer on.
+        StoreFault: the database cannot be written; the old vectors stay in use.
     """
     start = time.monotonic()
     embedder.load()
@@ -204,27 +200,27 @@ def reindex_embeddings(
     total = pending(database)
     embedded = 0
 
-    def fill(*, alone: bool) -> None:
+    def embed_missing(*, alone: bool) -> None:
         nonlocal embedded
-        for texts in lacking(database, BATCH):
+        for texts in missing_texts(database, BATCH):
             made = zip(texts, map(vectors.encode, embedder.embed(texts.values())), strict=True)
             encoded = list(made)
             if alone:
-                add(database, name, version, encoded)
+                add_vectors(database, name, version, encoded)
             else:
                 with database.transaction():
-                    add(database, name, version, encoded)
+                    add_vectors(database, name, version, encoded)
             embedded += len(encoded)
             progress(ReindexProgress(total - pending(database), total))
 
-    fill(alone=False)
-    code_ahead(database)
+    embed_missing(alone=False)
+    prepare_blocks(database)
     with database.transaction():
-        add(database, name, version, ())
-        fill(alone=True)  # what has come since; nobody else writes now
+        add_vectors(database, name, version, ())
+        embed_missing(alone=True)  # rows that have come since; nobody else writes now
         rows = switch(database, name, version, embedder.dim)
     clear(database)
     vectors.catch_up_in_steps(database)
     vectors.pack_all(database)
-    taken = time.monotonic() - start
-    return ReindexReport(name, embedder.dim, previous, rows, embedded, rows - embedded, taken)
+    duration = time.monotonic() - start
+    return ReindexReport(name, embedder.dim, previous, rows, embedded, rows - embedded, duration)

@@ -1,6 +1,6 @@
-"""The tables of sqlite-vec, `vec_prompts` and `vec_tasks`: written beside the vectors, asked for the nearest of what the blocks propose.
+"""The tables of sqlite-vec, `vec_prompts` and `vec_tasks`: they order the candidates that the blocks find.
 
-A KNN over all rows takes longer than the blocks and a KNN over their proposals do together.
+A KNN over all rows takes longer than the scan of the blocks and a KNN over its candidates together.
 """
 
 from __future__ import annotations
@@ -13,30 +13,31 @@ import orjson
 from numpy.typing import NDArray
 
 from pastchats_memory.errors import DatabaseCorrupt
-from pastchats_memory.store.database import DAMAGED, Database
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.errors import HINT_DAMAGED
 from pastchats_memory.store.filters import FIRST_TEXT
 
 TABLE = "vec_prompts"
-OF_TASKS = "vec_tasks"
+TASK_TABLE = "vec_tasks"
 PARTS = ("chunks", "rowids", "vector_chunks00")
-"""Ordinary tables without which a table of sqlite-vec is none."""
+"""Ends of the names of ordinary tables that a table of sqlite-vec needs."""
 STALE = "vec0_stale"
-"""Key of `embedding_meta`: the tables have vectors of another model, and await a process that can drop them."""
-MOST = 4096
+"""Key of `embedding_meta`: the tables hold vectors of another model until a process with the extension drops them."""
+MAX_K = 4096
 """Upper limit of `k` in a query."""
 NO_TIME = -(1 << 62)
 """`at` of a row without a timestamp: metadata may not be NULL."""
 
 
 def is_there(database: Database) -> bool:
-    """Whether the extension is loaded and has its tables."""
+    """Return whether the extension is loaded and has its tables. Raises StoreFault."""
     if not database.vec0_loaded:
         return False
     return bool(
         database.value(
             "SELECT count(*) = 2 AND NOT EXISTS (SELECT 1 FROM embedding_meta WHERE key = ?) "
             "FROM sqlite_schema WHERE name IN (?, ?)",
-            (STALE, TABLE, OF_TASKS),
+            (STALE, TABLE, TASK_TABLE),
         )
     )
 
@@ -44,13 +45,13 @@ def is_there(database: Database) -> bool:
 def nearest(
     database: Database, direction: NDArray[np.float32], k: int, among: Sequence[int]
 ) -> tuple[list[int], float | None]:
-    """The k nearest of the ids, and the cosine of the last one where there may be more; k is at most MOST.
+    """Return the k nearest of the ids, and the cosine of the last one if there may be more.
 
     Args:
         database: with the extension and its table.
         direction: the query's, of shape (dim,) and length 1.
-        k: how many to list.
-        among: ids, none of which the table is behind with.
+        k: number of ids, at most MAX_K.
+        among: ids that are current in the table.
     """
     lists = [
         database.run(
@@ -60,7 +61,7 @@ def nearest(
         )
         for table, key, ids in (
             (TABLE, "prompt_id", [id_ for id_ in among if id_ < FIRST_TEXT]),
-            (OF_TASKS, "text_id", [id_ for id_ in among if id_ > FIRST_TEXT]),
+            (TASK_TABLE, "text_id", [id_ for id_ in among if id_ > FIRST_TEXT]),
         )
         if ids
     ]
@@ -68,30 +69,30 @@ def nearest(
     return [id_ for _, id_ in listed], 1 - listed[-1][0] ** 2 / 2 if len(listed) == k else None
 
 
-def give_up(database: Database) -> None:
-    """Mark the tables as stale, for `make` to drop with the extension. Inside the caller's transaction."""
+def mark_stale(database: Database) -> None:
+    """Mark the tables as stale, for `create_tables` to drop; inside the caller's transaction. Raises StoreFault."""
     database.run("INSERT OR REPLACE INTO embedding_meta(key, value) VALUES (?, '1')", (STALE,))
 
 
 def shadow_tables(database: Database) -> list[tuple[str, str]]:
-    """Ordinary tables in which sqlite-vec keeps where a row's vector lies, and the vectors: there without it, too."""
+    """Return pairs of ordinary tables: positions of vectors, and the vectors. They exist without the extension too."""
     there = {name for (name,) in database.run("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    pairs = [(f"{table}_rowids", f"{table}_vector_chunks00") for table in (TABLE, OF_TASKS)]
+    pairs = [(f"{table}_rowids", f"{table}_vector_chunks00") for table in (TABLE, TASK_TABLE)]
     return [pair for pair in pairs if there.issuperset(pair)]
 
 
-def make(database: Database, dim: int) -> None:
-    """The tables, where they are missing, and anew where they are another model's."""
+def create_tables(database: Database, dim: int) -> None:
+    """Create the tables if they are missing or stale. Raises StoreFault."""
     if database.value("SELECT 1 FROM embedding_meta WHERE key = ?", (STALE,)):
-        for table in (TABLE, OF_TASKS):
+        for table in (TABLE, TASK_TABLE):
             database.run(f"DROP TABLE IF EXISTS {table}")
         database.run("DELETE FROM embedding_meta WHERE key = ?", (STALE,))
     names = {name for (name,) in database.run("SELECT name FROM sqlite_schema WHERE name GLOB 'vec_*'")}
-    for table in {TABLE, OF_TASKS} & names:
-        if lacking := {f"{table}_{part}" for part in PARTS} - names:  # which takes sqlite-vec down with the process
-            raise DatabaseCorrupt(f"{database.path}: the database is damaged (it lacks {min(lacking)})", DAMAGED)
+    for table in {TABLE, TASK_TABLE} & names:
+        if lacking := {f"{table}_{part}" for part in PARTS} - names:  # sqlite-vec would crash the process
+            raise DatabaseCorrupt(f"{database.path}: the database is damaged (it lacks {min(lacking)})", HINT_DAMAGED)
     database.run(
-        f"CREATE VIRTUAL TABLE IF NOT EXISTS {OF_TASKS} USING vec0(text_id INTEGER PRIMARY KEY, embedding float[{dim}])"
+        f"CREATE VIRTUAL TABLE IF NOT EXISTS {TASK_TABLE} USING vec0(text_id INTEGER PRIMARY KEY, embedding float[{dim}])"
     )
     database.run(
         f"CREATE VIRTUAL TABLE IF NOT EXISTS {TABLE} USING vec0("
@@ -100,15 +101,15 @@ def make(database: Database, dim: int) -> None:
 
 
 def update(database: Database, changed: Sequence[int], found: Sequence[int], exact: NDArray[np.float64]) -> None:
-    """Make the rows of some ids again. Inside the caller's transaction.
+    """Write the rows of some ids again, inside the caller's transaction.
 
     Args:
         database: with the extension and its table, open for writing.
         changed: the ids.
-        found: those of them that have a vector now.
+        found: the changed ids that have a vector now.
         exact: their unit vectors, of shape (found, dim).
     """
-    for table, key in ((TABLE, "prompt_id"), (OF_TASKS, "text_id")):
+    for table, key in ((TABLE, "prompt_id"), (TASK_TABLE, "text_id")):
         database.run_many(f"DELETE FROM {table} WHERE {key} = ?", [(id_,) for id_ in changed])
     rows = dict(zip(found, exact.astype(np.float32), strict=True))
     fields = database.run(
@@ -124,13 +125,13 @@ def update(database: Database, changed: Sequence[int], found: Sequence[int], exa
     )
     texts = [id_ for id_ in found if id_ > FIRST_TEXT]
     database.run_many(
-        f"INSERT INTO {OF_TASKS}(text_id, embedding) VALUES (?, ?)", [(id_, rows[id_].tobytes()) for id_ in texts]
+        f"INSERT INTO {TASK_TABLE}(text_id, embedding) VALUES (?, ?)", [(id_, rows[id_].tobytes()) for id_ in texts]
     )
 
 
 def _project_number(project: str) -> int:
-    """63 bits that stand for a name: vec0 compares integers within a chunk, but long texts one lookup a row."""
-    import hashlib  # brings OpenSSL, which a question has no use for
+    """Return 63 bits that stand for a name: vec0 compares integers within a chunk, but long texts with a lookup a row."""
+    import hashlib  # brings OpenSSL, which a query has no use for
 
     return int.from_bytes(hashlib.sha256(project.encode()).digest()[:8]) >> 1
 

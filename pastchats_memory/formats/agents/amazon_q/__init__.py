@@ -1,1 +1,1 @@
-"""Amazon Q CLI, and Kiro CLI, which replaced it."""
+"""Read sessions of Amazon Q CLI, and of Kiro CLI, which replaced it."""

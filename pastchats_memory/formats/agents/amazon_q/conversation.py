@@ -14,6 +14,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from pastchats_memory.files.foreign_sqlite import Database
+from pastchats_memory.formats.agents.amazon_q.dialect import DIALECT
 from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of
@@ -76,7 +77,7 @@ def _read_database(database: Database) -> Iterator[Row]:
 def _read_conversation(saved: Json, places: Places, name: str, folder: str | None = None) -> Iterator[Row]:
     history = [_split_exchange(entry) for entry in list_of(saved.get("history"))]
     cwd = folder or next(filter(None, (_working_directory(user) for user, _ in history)), None)
-    builder = SessionBuilder(SessionInfo(text_of(saved.get("conversation_id")) or name, cwd))
+    builder = SessionBuilder(SessionInfo(text_of(saved.get("conversation_id")) or name, cwd), DIALECT)
     builder.model = text_of(mapping_of(saved.get("model_info")).get("model_id"))
     prompts = [prompt for user, _ in history if (prompt := _prompt_of(user))]
     lines = map(text_of, list_of(saved.get("transcript")))
@@ -177,5 +178,6 @@ AMAZON_Q = Format(
     read=read,
     program="Amazon Q, Kiro CLI",
     locations=locations,
+    dialect=lambda: DIALECT,
     verified="2026-11",
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from pastchats_memory.formats.agents.amazon_q.dialect import DIALECT
 from pastchats_memory.formats.base.agent import JsonlAgent
 from pastchats_memory.formats.base.companions import ending_in
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
@@ -36,6 +37,8 @@ def _blocks_of(record: Json) -> list[Json]:
 
 class KiroSession(JsonlAgent):
     """A session of Kiro CLI."""
+
+    dialect = DIALECT
 
     def session_info(self) -> SessionInfo:
         """Return the id by the file's name, and the folder by the file beside it."""
@@ -82,6 +85,7 @@ KIRO_CLI = Format(
     read=KiroSession.read,
     program="Amazon Q, Kiro CLI",
     locations=below_home(SESSIONS),
+    dialect=lambda: DIALECT,
     companions=ending_in(SESSIONS, ".json"),
     resume=resume_with("kiro-cli", "chat", "--resume-id"),  # kiro.dev/docs/cli/chat/session-management
     verified="2026-11",

@@ -25,6 +25,7 @@ def _claude(environment: Mapping[str, str]) -> str:
 
 
 def locations(environment: Environment) -> Iterator[Path]:
+    """Yield transcripts, tasks and the list of prompts below each configuration folder."""
     named = environment.variables.get("CLAUDE_CONFIG_DIR", "")
     folders = [type(environment.home)(name.strip()).expanduser() for name in named.split(",") if name.strip()]
     for folder in folders or [environment.home / ".claude", environment.configuration / "claude"]:

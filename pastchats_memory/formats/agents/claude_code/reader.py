@@ -1,4 +1,4 @@
-"""Claude Code transcripts to turns: one row an API message, people's words apart from everything put into their place."""
+"""Claude Code transcripts: one turn for each API message; the person's text is separate from the client's."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pastchats_memory.formats.agents.claude_code.dialect import DIALECT
-from pastchats_memory.formats.agents.claude_code.index_pass import Overview, refuse_what_reaches_back
+from pastchats_memory.formats.agents.claude_code.first_pass import FirstPass
+from pastchats_memory.formats.agents.claude_code.grown import check_appended_records
 from pastchats_memory.formats.agents.claude_code.records import (
     NO_TEXT,
-    SPOKEN,
-    Said,
-    as_kept,
+    ROLES,
+    Utterance,
     is_streamed,
     is_synthetic,
-    parent_of,
-    said,
-    texts_of,
-    typed_meanwhile,
+    parent_uuid,
+    parse_queued_prompt,
+    parse_user_record,
+    text_blocks,
+    to_transcript_record,
 )
 from pastchats_memory.formats.base.checkpoint import RECENT, Checkpoint
 from pastchats_memory.formats.base.format import CERTAIN
-from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
 from pastchats_memory.formats.base.source import Json, Places, Record, Records, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tools import (
     UNKNOWN_CALL,
@@ -32,6 +32,7 @@ from pastchats_memory.formats.base.tools import (
     parse_call,
     parse_result,
 )
+from pastchats_memory.formats.base.turns import PendingTurn, TurnQueue
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.timestamps import iso_utc
 
@@ -51,13 +52,13 @@ KINDS = {
     "summary": ("system", "summary"),
     "subagent": ("system", "prompt"),
 }
-"""Role and kind of the turn, by whose words a user record holds."""
+"""Role and kind of a turn by the origin of its user record."""
 
 SHELL = ToolCall("Bash")
 
 
 def detect(source: SourceFile) -> int:
-    """Return a confidence: an exported web session, Claude Code's envelope with or without its messages, or messages alone."""
+    """Return a confidence, by the envelope of Claude Code's records and by their messages."""
     if source.shape == "json":
         return CERTAIN if isinstance(mapping_of(source.outline).get("loglines"), list) else 0
     marked = [record for record in source.sample if _is_marked(record)]
@@ -78,32 +79,32 @@ def _is_marked(record: Json) -> bool:
 def _has_message(record: Json) -> bool:
     """Return whether a record has a message in a role of Anthropic's."""
     message = mapping_of(record.get("message"))
-    return text_of(record.get("type")) in SPOKEN and "content" in message and message.get("role") in SPOKEN
+    return text_of(record.get("type")) in ROLES and "content" in message and message.get("role") in ROLES
 
 
 def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable | Checkpoint]:
-    """The turns of every conversation in the file, main and sidechain, in file order; lines that are no records.
+    """Yield the turns of every conversation in file order, main and sidechain, and unreadable lines.
 
-    The file is read twice: a retry, a copy, a title and the last line of a message are known only from the whole. In one
-    that has only grown, what was added is read twice.
+    The file is read twice: only the whole file shows retries, copies, titles and the last line of a message. Of a file
+    that has grown, only the appended lines are read twice.
     """
     stem = source.path.stem
-    view = Overview(stem.removeprefix("agent-") if stem.startswith("agent-") else None)
+    first_pass = FirstPass(stem.removeprefix("agent-") if stem.startswith("agent-") else None)
     before = source.resumed.state if source.resumed else None
     if before is not None:
-        view.restore(mapping_of(before.get("view")))
+        first_pass.restore(mapping_of(before.get("view")))
         added = (item.value for item in source.records() if isinstance(item, Record) and isinstance(item.value, dict))
-        refuse_what_reaches_back(added, mapping_of(mapping_of(before.get("view")).get("tail")), _pending(before))
+        check_appended_records(added, mapping_of(mapping_of(before.get("view")).get("tail")), _pending(before))
     for position, item in enumerate(_items(source, source.records())):
         if isinstance(item, Record) and isinstance(item.value, dict):
-            view.add(item.value, position)
-    builder = _SessionReader(source, view)
+            first_pass.add(item.value, position)
+    builder = _SessionReader(source, first_pass)
     if before is not None:
-        view.refuse_forks_back(mapping_of(before.get("view")))
+        first_pass.check_forks(mapping_of(before.get("view")))
         builder.restore(before)
     records = source.records()
     for position, item in enumerate(_items(source, records)):
-        yield from builder.tell(item, position)
+        yield from builder.read_record(item, position)
     if source.shape == "jsonl":
         yield from records.checkpoint(builder.snapshot())
     yield from builder.queue.flush()
@@ -111,66 +112,72 @@ def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable | Checkpoint]:
 
 
 def _pending(state: Json) -> set[str]:
-    drafts = map(mapping_of, list_of(mapping_of(state.get("drafts")).get("queue")))
-    return {text_of(draft.get("native_id")) for draft in drafts if draft.get("role") == "assistant"}
+    turns = map(mapping_of, list_of(mapping_of(state.get("drafts")).get("queue")))
+    return {text_of(turn.get("native_id")) for turn in turns if turn.get("role") == "assistant"}
 
 
 def _items(source: SourceFile, records: Records) -> Iterator[Record | Unreadable]:
     if source.shape == "json":
-        yield from _exported(list_of(mapping_of(source.document).get("loglines")), Places(source.text))
+        yield from _read_web_export(list_of(mapping_of(source.document).get("loglines")), Places(source.text))
         return
     for item in records:
         lines = mapping_of(item.value).get("loglines") if isinstance(item, Record) else None
         if isinstance(lines, list):
             yield from (Record(item.line, value) for value in lines)
         elif isinstance(item, Record):
-            yield Record(item.line, as_kept(item.value))
+            yield Record(item.line, to_transcript_record(item.value))
         else:
             yield item
 
 
-def _exported(values: list[object], places: Places) -> Iterator[Record]:
+def _read_web_export(values: list[object], places: Places) -> Iterator[Record]:
     for value in values:
         yield Record(places.line(text_of(mapping_of(value).get("uuid"))), value)
 
 
 def _folder_of_project(source: SourceFile) -> str | None:
-    """The encoded folder name below `projects`, for sessions that never say where they ran."""
+    """Return the encoded folder name below `projects`, for sessions without a working directory."""
     parts = source.path.parts[:-1]
     return parts[parts.index("projects") + 1] if "projects" in parts[:-1] else None
 
 
 class _SessionReader:
-    """The second pass: every record adds to the turns that are in the making."""
+    """Build turns from records in file order (second pass)."""
 
-    def __init__(self, source: SourceFile, view: Overview) -> None:
+    def __init__(self, source: SourceFile, first_pass: FirstPass) -> None:
         self.queue = TurnQueue(DIALECT)
         self._path = str(source.path)
-        self._view = view
-        self._lost = view.abandoned()
-        self._project = None if view.cwd else _folder_of_project(source)
+        self._first_pass = first_pass
+        self._abandoned = first_pass.abandoned()
+        self._project = None if first_pass.cwd else _folder_of_project(source)
         self._open: dict[tuple[str | None, str], PendingTurn] = {}
         self._calls: dict[str, ToolCall] = {}
         self._shell = SHELL
 
     def snapshot(self) -> Json:
-        """All that a longer file needs of this one, as JSON."""
+        """Return what a longer file needs of this one, as JSON."""
         calls = {call_id: call_to_json(call) for call_id, call in list(self._calls.items())[-RECENT:]}
         shell = call_to_json(self._shell)
-        view = self._view.state(self._lost)
-        return {"view": view, "drafts": self.queue.snapshot(), "calls": calls, "shell": shell, "project": self._project}
+        first_pass = self._first_pass.state(self._abandoned)
+        return {
+            "view": first_pass,
+            "drafts": self.queue.snapshot(),
+            "calls": calls,
+            "shell": shell,
+            "project": self._project,
+        }
 
     def restore(self, state: Json) -> None:
-        """Take up what `state` gave when the file was shorter."""
+        """Restore the snapshot of the shorter file."""
         self.queue.restore(mapping_of(state.get("drafts")))
-        self._open = {(draft.conversation_id, draft.native_id or ""): draft for draft in self.queue.answers}
-        for draft in self.queue.answers:
-            draft.until = self._view.grows_until(draft.conversation_id, draft.native_id)
+        self._open = {(turn.conversation_id, turn.native_id or ""): turn for turn in self.queue.answers}
+        for turn in self.queue.answers:
+            turn.until = self._first_pass.grows_until(turn.conversation_id, turn.native_id)
         self._calls = {call_id: call_from_json(call) for call_id, call in mapping_of(state.get("calls")).items()}
         self._shell = call_from_json(state.get("shell"))
         self._project = text_of(state.get("project")) or None
 
-    def tell(self, item: Record | Unreadable, position: int) -> Iterator[Turn | Unreadable]:
+    def read_record(self, item: Record | Unreadable, position: int) -> Iterator[Turn | Unreadable]:
         if isinstance(item, Unreadable):
             yield item
             return
@@ -178,61 +185,61 @@ class _SessionReader:
         if not isinstance(record, dict):
             yield Unreadable(self._path, item.line, f"a {type(record).__name__} instead of a record")
             return
-        if hash(parent_of(record)) in self._lost and text_of(record.get("uuid")):
-            self._lost.add(hash(text_of(record.get("uuid"))))
-        if self._view.conversation(record) not in self._view.errands:
-            fault = self._take(record, item.line, position)
-            if fault:
-                yield Unreadable(self._path, item.line, fault)
+        if hash(parent_uuid(record)) in self._abandoned and text_of(record.get("uuid")):
+            self._abandoned.add(hash(text_of(record.get("uuid"))))
+        if self._first_pass.conversation(record) not in self._first_pass.internal:
+            reason = self._add_record(record, item.line, position)
+            if reason:
+                yield Unreadable(self._path, item.line, reason)
         yield from self.queue.pop_complete(position)
 
-    def _take(self, record: Json, line: int, position: int) -> str | None:
-        """Add what the record says; the reason why it says nothing that can be read, else None."""
+    def _add_record(self, record: Json, line: int, position: int) -> str | None:
+        """Add one record. Return why it is unreadable, or None."""
         match record.get("type"):
             case "user":
-                return self._user(record, line)
+                return self._add_user_record(record, line)
             case "assistant":
-                return self._assistant(record, line, position)
+                return self._add_assistant_record(record, line, position)
             case "attachment" | "queue-operation":
-                told = typed_meanwhile(record)
-                if told.human and not self._view.typed_elsewhere(record, told.text):
-                    self._spoken(record, line, told)
+                utterance = parse_queued_prompt(record)
+                if utterance.is_human and not self._first_pass.has_better_record(record, utterance.text):
+                    self._add_utterance(record, line, utterance)
         return None
 
-    def _user(self, record: Json, line: int) -> str | None:
-        told = said(record)
-        if told.interrupted:
+    def _add_user_record(self, record: Json, line: int) -> str | None:
+        utterance = parse_user_record(record)
+        if utterance.is_interruption:
             self.queue.flag("interrupted")
-        match told.voice:
+        match utterance.origin:
             case "unreadable":
-                return told.text
+                return utterance.text
             case "tool":
-                self._results(record, line)
+                self._add_results(record, line)
             case "output":
-                self._found(record, line, self._shell, ToolResult(told.text, failed=told.failed))
+                self._add_result_row(record, line, self._shell, ToolResult(utterance.text, failed=utterance.failed))
                 self._shell = SHELL
             case "nobody":
                 pass
             case _:
-                self._spoken(record, line, told)
+                self._add_utterance(record, line, utterance)
         return None
 
-    def _spoken(self, record: Json, line: int, told: Said) -> None:
-        role, kind = KINDS[told.voice]
-        draft = self._draft(record, line, role, kind, told.text)
-        if told.human:
+    def _add_utterance(self, record: Json, line: int, utterance: Utterance) -> None:
+        role, kind = KINDS[utterance.origin]
+        turn = self._start_turn(record, line, role, kind, utterance.text)
+        if utterance.is_human:
             copied_from = text_of(mapping_of(record.get("forkedFrom")).get("messageUuid"))
-            draft.native_id = copied_from or self._view.first_uuid(record, told.text) or None
-        draft.metadata["attachments"] = list(told.media)
-        self.queue.add(draft)
-        if told.text.startswith("! "):
-            self._shell = ToolCall("Bash", told.text.removeprefix("! "))
+            turn.native_id = copied_from or self._first_pass.first_uuid(record, utterance.text) or None
+        turn.metadata["attachments"] = list(utterance.media)
+        self.queue.add(turn)
+        if utterance.text.startswith("! "):
+            self._shell = ToolCall("Bash", utterance.text.removeprefix("! "))
 
-    def _assistant(self, record: Json, line: int, position: int) -> str | None:
+    def _add_assistant_record(self, record: Json, line: int, position: int) -> str | None:
         message = record.get("message")
         if not isinstance(message, dict):
             return "assistant record without a message object"
-        content, until = message.get("content"), self._view.until(record)
+        content, until = message.get("content"), self._first_pass.until(record)
         if not isinstance(content, str | list | None):
             return f"content of a message is a {type(content).__name__}"
         if is_synthetic(record):
@@ -240,31 +247,31 @@ class _SessionReader:
                 self.queue.flag("api_error")
             return None
         if until is None or position <= until:
-            texts = [text for text in texts_of(content) if text.strip() not in ("", NO_TEXT)]
-            self._answer(record, line, texts, position, position if until is None else until)
-            self._tools(record, content, line)
+            texts = [text for text in text_blocks(content) if text.strip() not in ("", NO_TEXT)]
+            self._add_answer(record, line, texts, position, position if until is None else until)
+            self._add_calls(record, content, line)
             if record.get("isAbortedMidStream") is True:
                 self.queue.flag("interrupted")
         return None
 
-    def _answer(self, record: Json, line: int, texts: list[str], position: int, until: int) -> None:
+    def _add_answer(self, record: Json, line: int, texts: list[str], position: int, until: int) -> None:
         message_id = text_of(mapping_of(record.get("message")).get("id"))
-        key = (self._view.conversation(record), message_id)
-        draft = self._open.get(key)
-        if draft is None and texts:
-            draft = self._draft(record, line, "assistant", "answer")
-            draft.native_id = message_id or draft.native_id
-            draft.metadata["model"] = text_of(mapping_of(record.get("message")).get("model"))
-            draft.until = until
-            draft.texts = list(dict.fromkeys(texts))
-            self._open[key] = draft
-            self.queue.add(draft)
-        elif draft is not None:
-            draft.texts += [text for text in dict.fromkeys(texts) if text not in draft.texts]
+        key = (self._first_pass.conversation(record), message_id)
+        turn = self._open.get(key)
+        if turn is None and texts:
+            turn = self._start_turn(record, line, "assistant", "answer")
+            turn.native_id = message_id or turn.native_id
+            turn.metadata["model"] = text_of(mapping_of(record.get("message")).get("model"))
+            turn.until = until
+            turn.texts = list(dict.fromkeys(texts))
+            self._open[key] = turn
+            self.queue.add(turn)
+        elif turn is not None:
+            turn.texts += [text for text in dict.fromkeys(texts) if text not in turn.texts]
         if position >= until:
             self._open.pop(key, None)
 
-    def _tools(self, record: Json, content: object, line: int) -> None:
+    def _add_calls(self, record: Json, content: object, line: int) -> None:
         for block in map(mapping_of, list_of(content)):
             if block.get("type") == "tool_use":
                 call = parse_call(text_of(block.get("name")), block.get("input"), DIALECT)
@@ -274,30 +281,30 @@ class _SessionReader:
                 at = iso_utc(record.get("timestamp"))
                 self.queue.add_plan(text_of(block.get("name")), block.get("input"), call_id, at, line)
 
-    def _results(self, record: Json, line: int) -> None:
+    def _add_results(self, record: Json, line: int) -> None:
         for block in map(mapping_of, list_of(mapping_of(record.get("message")).get("content"))):
             if block.get("type") == "tool_result":
                 call_id = text_of(block.get("tool_use_id"))
                 output = parse_result(block.get("content"))
                 self.queue.add_plan_result(call_id, record.get("toolUseResult"), output.text)
                 failed = output.failed or block.get("is_error") is True
-                self._found(
+                self._add_result_row(
                     record, line, self._calls.pop(call_id, UNKNOWN_CALL), replace(output, failed=failed), call_id
                 )
 
-    def _found(self, record: Json, line: int, call: ToolCall, output: ToolResult, call_id: str = "") -> None:
+    def _add_result_row(self, record: Json, line: int, call: ToolCall, output: ToolResult, call_id: str = "") -> None:
         found = self.queue.notable_result(call, output)
         if found is not None:
-            draft = self._draft(record, line, *found)
-            draft.native_id = call_id or draft.native_id
-            self.queue.add(draft)
+            turn = self._start_turn(record, line, *found)
+            turn.native_id = call_id or turn.native_id
+            self.queue.add(turn)
 
-    def _draft(self, record: Json, line: int, role: str, kind: str, text: str = "") -> PendingTurn:
-        """A turn with all that its record says about itself."""
-        session = text_of(record.get("sessionId")) or self._view.session or ""
-        conversation = self._view.conversation(record)
+    def _start_turn(self, record: Json, line: int, role: str, kind: str, text: str = "") -> PendingTurn:
+        """Return a turn with the id, time and branch of its record."""
+        session = text_of(record.get("sessionId")) or self._first_pass.session or ""
+        conversation = self._first_pass.conversation(record)
         uuid, cwd = text_of(record.get("uuid")), text_of(record.get("cwd"))
-        home = self._view.cwd.get(session)
+        home = self._first_pass.cwd.get(session)
         fork = mapping_of(record.get("forkedFrom"))
         sidechain = record.get("isSidechain") is True
         return PendingTurn(
@@ -310,11 +317,11 @@ class _SessionReader:
             cwd=home,
             project=self._project,
             native_id=uuid or None,
-            branch="sidechain" if sidechain else "abandoned" if hash(uuid) in self._lost else "main",
+            branch="sidechain" if sidechain else "abandoned" if hash(uuid) in self._abandoned else "main",
             metadata={
                 "git_branch": text_of(record.get("gitBranch")),
                 "cwd": cwd if cwd != home else "",
-                "title": self._view.title(conversation),
+                "title": self._first_pass.title(conversation),
                 "parent_conversation_id": session if conversation != session else text_of(fork.get("sessionId")),
                 "flags": ["copied"] if fork else [],
             },

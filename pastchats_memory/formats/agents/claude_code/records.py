@@ -1,4 +1,4 @@
-"""One record of a Claude Code transcript: what it says of itself, and whose words are in it."""
+"""One record of a Claude Code transcript: its facts, and the origin of its text."""
 
 from __future__ import annotations
 
@@ -11,108 +11,108 @@ from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text
 from pastchats_memory.formats.base.tags import REMINDERS, without_spans
 from pastchats_memory.text.clean import IMAGE
 
-SPOKEN = ("user", "assistant")
+ROLES = ("user", "assistant")
 SYNTHETIC = "<synthetic>"
 NO_TEXT = "(no content)"
 COMPACTION = "Your task is to create a detailed summary of the conversation"
-ERRAND_LENGTH = 400
-UNTYPED = ("isMeta", "turnCompanion", "isVisibleInTranscriptOnly")
-"""Marks of a user record that the client wrote by itself: context, the text of a skill, what is only to be looked at."""
-TAKEN_IN = (None, "absorbed_mid_turn")
-"""Why a prompt left the queue when the agent took it in; the person may also have taken it back."""
+INTERNAL_PROMPT_LENGTH = 400
+CLIENT_MARKS = ("isMeta", "turnCompanion", "isVisibleInTranscriptOnly")
+"""Marks of a user record of the client: context, a skill's text, text that is only displayed."""
+DELIVERED = (None, "absorbed_mid_turn")
+"""Reasons why a prompt left the queue for the agent; the person may also have removed it."""
 
-Voice = Literal["prompt", "command", "summary", "subagent", "tool", "output", "nobody", "unreadable"]
-"""Whose words a user record holds: a person's (two kinds), a summariser's, a parent agent's, a tool's, a shell's that the
-person called, a program's not worth keeping, or none that can be read."""
+Origin = Literal["prompt", "command", "summary", "subagent", "tool", "output", "nobody", "unreadable"]
+"""The origin of a user record's text: a person (two kinds), a summary, a parent agent, a tool, a shell command of the person,
+the client (`nobody`), or unreadable."""
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A user record, understood."""
+class Utterance:
+    """The text of a user record, and its origin."""
 
-    voice: Voice
+    origin: Origin
     text: str = ""
-    """The words to keep, or with `unreadable` the reason."""
+    """The text, or with `unreadable` the reason."""
     media: tuple[str, ...] = ()
-    """Media types of the images and documents beside the words."""
-    interrupted: bool = False
-    """The record notes that the person stopped the turn before it."""
+    """Media types of the images and documents."""
+    is_interruption: bool = False
+    """Whether the record says that the person stopped the turn before it."""
     failed: bool = False
-    """The shell's output is an error."""
+    """Whether the shell's output is an error."""
 
     @property
-    def human(self) -> bool:
-        """A person typed it."""
-        return self.voice in ("prompt", "command")
+    def is_human(self) -> bool:
+        """Return whether a person typed the text."""
+        return self.origin in ("prompt", "command")
 
 
-def said(record: Json) -> Said:
-    """What a record of type `user` says."""
+def parse_user_record(record: Json) -> Utterance:
+    """Parse a record of type `user`."""
     message = record.get("message")
     if not isinstance(message, dict):
-        return Said("unreadable", "user record without a message object")
+        return Utterance("unreadable", "user record without a message object")
     content = message.get("content")
     if not isinstance(content, str | list | None):
-        return Said("unreadable", f"content of a message is a {type(content).__name__}")
-    return _voice(record, texts_of(content), content)
+        return Utterance("unreadable", f"content of a message is a {type(content).__name__}")
+    return _classify(record, text_blocks(content), content)
 
 
-def _voice(record: Json, texts: list[str], content: object) -> Said:
-    """Whose words they are, by the first rule that fits."""
+def _classify(record: Json, texts: list[str], content: object) -> Utterance:
+    """Return text and origin by the first rule that matches."""
     parts, text = [parse_prompt(text) for text in texts], "\n\n".join(texts)
-    interrupted = any(part.is_interruption for part in parts)
+    is_interruption = any(part.is_interruption for part in parts)
     if "tool_result" in block_types(content):
-        return Said("tool", interrupted=interrupted)
+        return Utterance("tool", is_interruption=is_interruption)
     if record.get("isCompactSummary") is True or text.startswith(CONTINUED):
-        return Said("summary", text)
+        return Utterance("summary", text)
     if record.get("isSidechain") is True:
-        return Said("subagent", without_spans(text, REMINDERS).strip(), media_of(content), interrupted)
-    if any(record.get(mark) is True for mark in UNTYPED) or record.get("promptSource") == "system":
-        return Said("nobody", interrupted=interrupted)
-    if not from_human(record.get("origin")):
-        return Said("nobody", interrupted=interrupted)
-    return _typed(parts, media_of(content))
+        return Utterance("subagent", without_spans(text, REMINDERS).strip(), media_of(content), is_interruption)
+    if any(record.get(mark) is True for mark in CLIENT_MARKS) or record.get("promptSource") == "system":
+        return Utterance("nobody", is_interruption=is_interruption)
+    if not is_from_human(record.get("origin")):
+        return Utterance("nobody", is_interruption=is_interruption)
+    return _merge_prompts(parts, media_of(content))
 
 
-def from_human(origin: object) -> bool:
-    """Whether a record's origin, if it names one, is a person."""
+def is_from_human(origin: object) -> bool:
+    """Return whether a record's `origin` is missing or a person."""
     kind = mapping_of(origin).get("kind")
     return kind is None or kind == "human"
 
 
-def _typed(parts: list[UserText], media: tuple[str, ...]) -> Said:
-    interrupted = any(part.is_interruption for part in parts)
+def _merge_prompts(parts: list[UserText], media: tuple[str, ...]) -> Utterance:
+    is_interruption = any(part.is_interruption for part in parts)
     words = "\n\n".join(part.text for part in parts if part.text)
     if words:
-        voice: Voice = "command" if any(part.is_command for part in parts) else "prompt"
-        return Said(voice, words, media, interrupted)
+        origin: Origin = "command" if any(part.is_command for part in parts) else "prompt"
+        return Utterance(origin, words, media, is_interruption)
     printed = "\n".join(part.bash_output for part in parts if part.bash_output)
     if printed:
-        return Said("output", printed, failed=any(part.bash_failed for part in parts))
-    return Said("prompt", IMAGE, media) if media else Said("nobody", interrupted=interrupted)
+        return Utterance("output", printed, failed=any(part.bash_failed for part in parts))
+    return Utterance("prompt", IMAGE, media) if media else Utterance("nobody", is_interruption=is_interruption)
 
 
-def typed_meanwhile(record: Json) -> Said:
-    """What a person typed while the agent worked, as a record of another type than `user` has it; nobody's words for all others.
+def parse_queued_prompt(record: Json) -> Utterance:
+    """Parse a prompt that was typed while the agent worked; the origin of other records is `nobody`.
 
-    Until attachments of queued prompts came in, the queue's own record was all that was left of one that the agent took in.
+    Older versions have no attachments of queued prompts, only the record of the queue.
     """
     if record.get("type") == "queue-operation":
-        taken = record.get("operation") == "remove" and record.get("reason") in TAKEN_IN
-        return _typed([parse_prompt(text) for text in texts_of(record.get("content")) if taken], ())
-    return _queued(mapping_of(record.get("attachment")))
+        is_delivered = record.get("operation") == "remove" and record.get("reason") in DELIVERED
+        return _merge_prompts([parse_prompt(text) for text in text_blocks(record.get("content")) if is_delivered], ())
+    return _parse_attachment(mapping_of(record.get("attachment")))
 
 
-def _queued(attachment: Json) -> Said:
+def _parse_attachment(attachment: Json) -> Utterance:
     origin, prompt = attachment.get("origin"), attachment.get("prompt")
-    human = from_human(origin) if mapping_of(origin) else attachment.get("commandMode") == "prompt"
-    if attachment.get("type") != "queued_command" or not human:
-        return Said("nobody")
-    return _typed([parse_prompt(text) for text in texts_of(prompt)], media_of(prompt))
+    is_human = is_from_human(origin) if mapping_of(origin) else attachment.get("commandMode") == "prompt"
+    if attachment.get("type") != "queued_command" or not is_human:
+        return Utterance("nobody")
+    return _merge_prompts([parse_prompt(text) for text in text_blocks(prompt)], media_of(prompt))
 
 
-def texts_of(content: object) -> list[str]:
-    """The visible text blocks of a message's content, a string being one."""
+def text_blocks(content: object) -> list[str]:
+    """Return the visible text blocks of a message's content; a string is one block."""
     if isinstance(content, str):
         return [content]
     blocks = (mapping_of(block) for block in list_of(content))
@@ -120,12 +120,12 @@ def texts_of(content: object) -> list[str]:
 
 
 def block_types(content: object) -> set[str]:
-    """Types of the blocks in a message's content."""
+    """Return the types of the blocks in a message's content."""
     return {text_of(mapping_of(block).get("type")) for block in list_of(content)}
 
 
 def media_of(content: object) -> tuple[str, ...]:
-    """Media types of its images and documents, `image` or `document` where they are not told."""
+    """Return media types of images and documents; `image` or `document` if the type is missing."""
     blocks = (mapping_of(block) for block in list_of(content))
     return tuple(
         text_of(mapping_of(block.get("source")).get("media_type")) or text_of(block.get("type"))
@@ -135,17 +135,17 @@ def media_of(content: object) -> tuple[str, ...]:
 
 
 def is_synthetic(record: Json) -> bool:
-    """Whether an assistant record is the client speaking in the model's place: an API error, or no response asked for."""
+    """Return whether the client wrote an assistant record itself, such as an API error."""
     return record.get("isApiErrorMessage") is True or mapping_of(record.get("message")).get("model") == SYNTHETIC
 
 
 def conversation_of(record: Json, session: str | None, agent: str | None) -> str | None:
-    """The conversation a record belongs to: its session, or `<session>/<agent>` for a subagent's.
+    """Return a record's conversation: its session, or `<session>/<agent>` for a subagent's.
 
     Args:
-        record: of any type.
-        session: the file's own, for records that name none.
-        agent: the one after which the file is called, for sidechain records that name none.
+        record: a record of any type.
+        session: the file's session, for records without one.
+        agent: the subagent in the file's name, for sidechain records without one.
 
     """
     own = text_of(record.get("sessionId")) or session
@@ -156,12 +156,12 @@ def conversation_of(record: Json, session: str | None, agent: str | None) -> str
 
 
 def is_streamed(record: Json) -> bool:
-    """Whether `claude --output-format stream-json` printed the record, which names its session and its subagents otherwise."""
+    """Return whether `claude --output-format stream-json` printed the record: other keys name session and subagent."""
     return "session_id" in record and ("parent_tool_use_id" in record or record.get("subtype") == "init")
 
 
-def as_kept(value: object) -> object:
-    """A record as a transcript has it, for one that was printed; anything else as it is."""
+def to_transcript_record(value: object) -> object:
+    """Return a printed record in the form of a transcript; any other value unchanged."""
     record = mapping_of(value)
     if not is_streamed(record):
         return value
@@ -169,13 +169,13 @@ def as_kept(value: object) -> object:
     return record | {"sessionId": record["session_id"], "isSidechain": bool(agent), "agentId": agent}
 
 
-def is_errand(told: Said, conversation: str | None) -> bool:
-    """Whether a subagent's prompt is one that the client writes for itself: warming up, or summarising for compaction."""
-    text = told.text.strip()
-    own = text == "Warmup" or COMPACTION in text[:ERRAND_LENGTH] or "/acompact" in (conversation or "")
-    return told.voice == "subagent" and own and "/" in (conversation or "")
+def is_internal_conversation(utterance: Utterance, conversation: str | None) -> bool:
+    """Return whether a subagent's prompt starts a conversation of the client with itself: warm-up, or compaction."""
+    text = utterance.text.strip()
+    own = text == "Warmup" or COMPACTION in text[:INTERNAL_PROMPT_LENGTH] or "/acompact" in (conversation or "")
+    return utterance.origin == "subagent" and own and "/" in (conversation or "")
 
 
-def parent_of(record: Json) -> str:
-    """The uuid of the record before it, across a compaction too; `""` at a root."""
+def parent_uuid(record: Json) -> str:
+    """Return the uuid of the record before it, also across a compaction; `""` at a root."""
     return text_of(record.get("parentUuid")) or text_of(record.get("logicalParentUuid"))

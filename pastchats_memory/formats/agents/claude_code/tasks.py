@@ -1,4 +1,4 @@
-"""Claude Code's own task files: `~/.claude/todos/<session>-agent-<agent>.json` and `~/.claude/tasks/<list>/<n>.json`."""
+"""Claude Code's task files: `~/.claude/todos/<session>-agent-<agent>.json` and `~/.claude/tasks/<list>/<n>.json`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pastchats_memory.formats.base.todo_lists import entry_of, task_of_list, tas
 from pastchats_memory.model import Task, Unreadable
 
 STATES = frozenset({"pending", "in_progress", "completed", "cancelled"})
-"""Of a todo, in the lists of OpenCode too: a comment or a mail with another word is none."""
+"""States of a todo, also in OpenCode's lists: a comment or a mail has other words."""
 LIST_KEYS = ("blocks", "blockedBy", "activeForm")
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether the document is a list of todos, or one task of a list in the folder of lists."""
+def matches(source: SourceFile) -> bool:
+    """Return whether the document is a list of todos, or one task in the folder of lists."""
     if source.shape != "json":
         return False
     document = source.outline
@@ -38,7 +38,7 @@ def _is_todo(fields: Json) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Task | Unreadable]:
-    """The tasks, as of the session in the file's or the folder's name."""
+    """Yield the tasks; the file's or the folder's name has the session."""
     places = Places(source.text)
     if isinstance(source.document, list):
         session = source.path.stem.partition("-agent-")[0]
@@ -55,7 +55,7 @@ def read(source: SourceFile) -> Iterator[Task | Unreadable]:
 CLAUDE_TASKS = Format(
     name="claude-tasks",
     version=2,
-    detect=confident(recognise, 90),
+    detect=confident(matches, 90),
     read=read,
     kinds=frozenset({"tasks"}),
     verified="2.1.220, 2026-11",

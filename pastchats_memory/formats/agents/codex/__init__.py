@@ -21,16 +21,17 @@ if TYPE_CHECKING:
 
 
 def locations(environment: Environment) -> Iterator[Path]:
-    # not its history.jsonl: of what is typed there nothing tells the folder, so nobody could keep a project out
+    """Yield the folders of rollouts."""
+    # not its history.jsonl, which has no working directory: nobody could exclude a project
     folder = environment.folder("CODEX_HOME", environment.home / ".codex")
     yield from (folder / name for name in ("sessions", "archived_sessions"))
 
 
 def detect(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
-    from pastchats_memory.formats.agents.codex.reader import recognise
+    from pastchats_memory.formats.agents.codex.reader import matches
 
-    return CERTAIN if recognise(source) else 0
+    return CERTAIN if matches(source) else 0
 
 
 def read(source: SourceFile) -> Iterator[Row]:

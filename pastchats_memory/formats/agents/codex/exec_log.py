@@ -1,6 +1,6 @@
-"""What `codex exec` prints to turns: for people, a section under each name, and with `--json` an event a line, of two generations.
+"""Output of `codex exec`: a log for people, or with `--json` an event on each line, in two generations.
 
-A session that is kept has a rollout too, which says more; a log is often all that is left of one that another program ran.
+A session with a rollout is more complete there. A log is often all that is left of a run by another program.
 """
 
 from __future__ import annotations
@@ -8,107 +8,13 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from pastchats_memory.formats.agents.codex.dialect import DIALECT
+from pastchats_memory.formats.agents.codex.exec_sections import Section, sections
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, read_session
 from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, number_of, text_of
 from pastchats_memory.formats.base.tools import ToolResult
-
-# What `codex exec` prints for people, as sections: under a name each, in the first generation behind a time on each heading.
-
-NAMES = (
-    "user", "codex", "thinking", "exec", "file update", "file update:", "apply patch", "Plan update", "plan update", "tokens used",
-)  # fmt: skip
-NOTES = ("mcp: ", "mcp startup: ", "warning: ", "hook: ", "web search: ", "Reconnecting... ", "deprecated: ")
-"""How lines begin that are nobody's words, wherever they stand."""
-RULE = "--------"
-ERROR = "ERROR: "
-AFTER_ERROR = (ERROR, "Warning: ", "Reconnecting... ", "tokens used")
-"""How the lines begin that may follow the error with which a run ended."""
-
-_BEGINS = re.compile(r"(?:\[[\d:T-]{19}\] )?OpenAI Codex v\d")
-_TIMED = re.compile(r"\[(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\] ")
-"""Before each heading of the first generation, in universal time."""
-_LOGGED = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]{8,20}Z +(?:ERROR|WARN|INFO) codex_")
-"""What the program logs for its makers."""
-
-
-class Section(NamedTuple):
-    """What stands under a heading."""
-
-    name: str
-    """Of `NAMES`, `error` for the error with which a run ended, or `""` for what is said of the session."""
-    line: int
-    text: str
-    time: str = ""
-
-
-def sections(lines: list[str]) -> Iterator[Section]:
-    """Those of every run, in order; what is printed behind a count of tokens is the last answer once more."""
-    first, is_timed = 0, False
-    for place, line in enumerate(lines):
-        if _BEGINS.match(line) and lines[place + 1 : place + 2] == [RULE]:
-            yield from _run(lines, first, place, is_timed=is_timed)
-            first, is_timed = place, line.startswith("[")
-    yield from _run(lines, first, len(lines), is_timed=is_timed)
-
-
-def _run(lines: list[str], start: int, end: int, *, is_timed: bool) -> Iterator[Section]:
-    """The sections of one run; what stands above the first one is none."""
-    if not _BEGINS.match(lines[start]):
-        return
-    name, time, first, body = "", "", start, list[str]()
-    stop = _error(lines, start, end)
-    for place in range(start + 1, stop):
-        line = lines[place]
-        heading = _timed(line) if is_timed else _named(lines, place, name)
-        if heading:
-            yield Section(name, first + 1, "\n".join(body).rstrip(), time)
-            name, time, first = heading[0], heading[1], place
-            body = [heading[2]] if heading[2] else []
-        elif (body or line) and not line.startswith(NOTES) and not _LOGGED.match(line):
-            first = first if body else place
-            body.append(line)
-    yield Section(name, first + 1, "\n".join(body).rstrip(), time)
-    if stop < end:
-        yield Section("error", stop + 1, _TIMED.sub("", lines[stop]).removeprefix(ERROR))
-
-
-def _error(lines: list[str], start: int, end: int) -> int:
-    """Where the error stands with which the run ended; its end without any."""
-    found = end
-    for place in range(end - 1, start, -1):
-        line = _TIMED.sub("", lines[place])
-        if line.startswith(ERROR):
-            found = place
-        elif line and not line.startswith(AFTER_ERROR):
-            break
-    return found
-
-
-def _named(lines: list[str], place: int, current: str) -> tuple[str, str, str] | None:
-    """The heading that the line is: a name alone; the person's words only come below the rule."""
-    line = lines[place]
-    is_heading = line in NAMES and current != "tokens used" and (line != "user" or lines[place - 1] == RULE)
-    return (line, "", "") if is_heading else None
-
-
-def _timed(line: str) -> tuple[str, str, str] | None:
-    """The heading that the line is, its time, and what else stands on it; what is done has no name of its own but how it ended."""
-    found = _TIMED.match(line)
-    if found is None:
-        return None
-    time, rest = f"{found[1]}Z", line[found.end() :]
-    if rest == "User instructions:":
-        return ("user", time, "")
-    if rest.startswith("exec "):
-        return ("called", time, rest.removeprefix("exec "))
-    if rest.startswith("apply_patch auto_approved="):
-        return ("file update", time, "")
-    return (rest, time, "") if rest in NAMES else ("ended", time, rest)
-
 
 EVENTS = frozenset({
     "task_started", "agent_message", "agent_reasoning", "exec_command_begin", "exec_command_end", "token_count", "task_complete",
@@ -118,12 +24,12 @@ EVENTS = frozenset({
 _FACT = re.compile(r"(workdir|model|session id): (\S[^\n]{0,1000})\Z")
 _HOW = r" (?:succeeded|exited (?P<code>-?\d{1,9})) in \d[^\n:]{0,20}:$"
 _ENDED = re.compile(rf"\n?{_HOW}", re.MULTILINE)
-"""Behind a command: how it ended, how long it took."""
+"""The line after a command: its exit code and duration."""
 _NEXT_ENDED = re.compile(rf"^{_HOW}", re.MULTILINE)
-"""The same of a command that ran at the same time."""
+"""The same line for a parallel command."""
 _WHERE = re.compile(r" in (?:/|[A-Za-z]:\\)[^\n]{0,1000}\s*\Z")
 _JOINED = re.compile(r" in (?:/|[A-Za-z]:\\)[^\n]{0,1000}?exec\n(?! (?:succeeded|exited) )")
-"""Between commands that began at a time: the heading of the next stands on the line of the one before."""
+"""Between parallel commands: the heading of the next is on the line of the one before."""
 _STATE = re.compile(r"patch: (\w+)\Z")
 _CHANGED = re.compile(r"[AMD] ((?:/|[A-Za-z]:\\)[^\n]{0,1000})\Z")
 
@@ -136,8 +42,8 @@ _LOG = re.compile(
 """The head of a log: another program's output may stand above it, but no heading, fence or speaker."""
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether the log begins as Codex begins one, or a line is an event of such a run."""
+def matches(source: SourceFile) -> bool:
+    """Return whether a log has the head of Codex, or a line is an event of a run."""
     if source.shape in ("markdown", "other"):
         return _LOG.match(source.head[:OPENING].replace("\r\n", "\n")) is not None
     return any(map(_is_event, source.sample))
@@ -149,62 +55,62 @@ def _is_event(record: Json) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Row]:
-    """The turns in file order."""
+    """Yield the turns in file order."""
     builder = SessionBuilder(SessionInfo(source.path.stem), DIALECT)
     if source.shape == "jsonl":
-        yield from read_session(source, builder, lambda item: _take(builder, item))
+        yield from read_session(source, builder, lambda item: _add_event(builder, item))
         return
     waiting: list[str] = []
     for section in sections(source.text.split("\n")):
-        _tell(builder, section, waiting)
+        _add_section(builder, section, waiting)
         yield from builder.queue.pop_complete(0)
     yield from builder.flush()
 
 
-def _tell(builder: SessionBuilder, section: Section, waiting: list[str]) -> None:
-    """Add what the section says; commands that have not ended yet are waiting, the first first, until the model speaks again."""
+def _add_section(builder: SessionBuilder, section: Section, waiting: list[str]) -> None:
+    """Add one section. `waiting` are the ids of running commands, oldest first, until the next answer."""
     at = Position(section.line, section.time)
     if section.name in ("", "codex"):
         waiting.clear()
     match section.name:
         case "":
-            _introduce(builder, section.text)
+            _set_facts(builder, section.text)
         case "user":
             builder.add_prompt(section.text, at)
         case "codex":
             builder.add_answer(section.text, at)
         case "exec":
-            _begin(builder, section, waiting)
-            _end(builder, section, waiting)
+            _add_calls(builder, section, waiting)
+            _add_results(builder, section, waiting)
         case "called":
-            command = _without_place(section.text)
-            builder.add_call(command, "shell", {"command": _words(command)})
+            command = _strip_folder(section.text)
+            builder.add_call(command, "shell", {"command": _split_command(command)})
         case "ended" if done := _ENDED.search(section.text):
             builder.add_result(section.text[: done.start()], _output(done, section.text), at)
         case "file update" | "apply patch":
-            _patched(builder, section.text, at)
+            _add_edit(builder, section.text, at)
         case "error":
             builder.queue.flag("api_error")
 
 
-def _introduce(builder: SessionBuilder, text: str) -> None:
-    """What holds for the run."""
+def _set_facts(builder: SessionBuilder, text: str) -> None:
+    """Set the facts that hold for the run."""
     facts = {fact[1]: fact[2] for line in text.split("\n") if (fact := _FACT.match(line))}
     builder.info.conversation_id = facts.get("session id") or builder.info.conversation_id
     builder.info.cwd, builder.model = folder_of(facts.get("workdir")), facts.get("model", "")
 
 
-def _begin(builder: SessionBuilder, section: Section, waiting: list[str]) -> None:
-    """Call the commands that stand before what the first of them printed."""
+def _add_calls(builder: SessionBuilder, section: Section, waiting: list[str]) -> None:
+    """Add the calls of the commands before the first output."""
     done = _ENDED.search(section.text)
     for number, command in enumerate(_JOINED.split(section.text[: done.start()] if done else section.text)):
         call_id = f"{section.line}:{number}"
-        builder.add_call(call_id, "shell", {"command": _words(_without_place(command))})
+        builder.add_call(call_id, "shell", {"command": _split_command(_strip_folder(command))})
         waiting.append(call_id)
 
 
-def _end(builder: SessionBuilder, section: Section, waiting: list[str]) -> None:
-    """Give the waiting commands what they printed, as far as they ended, in the order in which they began."""
+def _add_results(builder: SessionBuilder, section: Section, waiting: list[str]) -> None:
+    """Add the results of the running commands, in the order of their calls."""
     text, first = section.text, _ENDED.search(section.text)
     ends = [first, *_NEXT_ENDED.finditer(text, first.end())][: len(waiting)] if first else []
     for number, done in enumerate(ends, 1):
@@ -213,8 +119,8 @@ def _end(builder: SessionBuilder, section: Section, waiting: list[str]) -> None:
         builder.add_result(waiting.pop(0), _output(done, text[:end]), at)
 
 
-def _without_place(command: str) -> str:
-    """The command without where it ran; of one that did not end its first line."""
+def _strip_folder(command: str) -> str:
+    """Return the command without its folder; of a command without an end the first line."""
     found = _WHERE.search(command)
     return command[: found.start()] if found else command.partition("\n")[0]
 
@@ -224,32 +130,32 @@ def _output(done: re.Match[str], text: str) -> ToolResult:
     return ToolResult(text[done.end() :].strip(), code, failed=code != 0)
 
 
-def _patched(builder: SessionBuilder, text: str, at: Position) -> None:
-    """An edit of some files, whose paths stand below its state in later versions, and behind a letter before each change in earlier ones."""
+def _add_edit(builder: SessionBuilder, text: str, at: Position) -> None:
+    """Add an edit of files: later versions list paths below its state, earlier ones after a letter for each change."""
     listed = text.partition("\ndiff --git ")[0].split("\n")
     state = _STATE.match(listed[0])
     files = listed[1:] if state else [found[1] for line in listed if (found := _CHANGED.match(line))]
-    _patches(builder, "", files)
+    _add_patch_call(builder, "", files)
     if state:
         builder.add_result("", ToolResult(listed[0], failed=state[1] != "completed"), at)
     elif done := _ENDED.search(text):
         builder.add_result("", _output(done, text), at)
 
 
-def _patches(builder: SessionBuilder, call_id: str, files: list[str]) -> None:
+def _add_patch_call(builder: SessionBuilder, call_id: str, files: list[str]) -> None:
     builder.add_call(call_id, "apply_patch", "\n".join(f"*** Update File: {path}" for path in files))
 
 
-def _words(command: str) -> list[str]:
-    """A command as it was given to a shell."""
+def _split_command(command: str) -> list[str]:
+    """Return the words of a shell command."""
     try:
         return shlex.split(command)
     except ValueError:  # what the model wrote is not always whole
         return [command]
 
 
-def _take(builder: SessionBuilder, item: Record) -> str | None:
-    """Add what the event says; the reason why it says nothing that can be read, else None."""
+def _add_event(builder: SessionBuilder, item: Record) -> str | None:
+    """Add one event. Return why it is unreadable, or None."""
     record = item.value
     if not isinstance(record, dict):
         return f"a {type(record).__name__} instead of an event"
@@ -270,14 +176,14 @@ def _take(builder: SessionBuilder, item: Record) -> str | None:
 
 
 def _item(builder: SessionBuilder, item: Json, at: Position) -> None:
-    """What was said or done in a run of the second generation."""
+    """Add an item of the second generation."""
     own_id, error = text_of(item.get("id")), text_of(mapping_of(item.get("error")).get("message"))
     match item.get("type"):
         case "agent_message":
             builder.add_answer(text_of(item.get("text")), at)
         case "command_execution":
-            builder.add_call(own_id, "shell", {"command": _words(text_of(item.get("command")))})
-            builder.add_result(own_id, _ended(item), at)
+            builder.add_call(own_id, "shell", {"command": _split_command(text_of(item.get("command")))})
+            builder.add_result(own_id, _parse_output(item), at)
         case "file_change":
             for change in map(mapping_of, list_of(item.get("changes"))):
                 builder.add_call(own_id, text_of(change.get("kind")), change)
@@ -287,7 +193,7 @@ def _item(builder: SessionBuilder, item: Json, at: Position) -> None:
 
 
 def _message(builder: SessionBuilder, message: Json, at: Position) -> None:
-    """What was said or done in a run of the first generation."""
+    """Add a message of the first generation."""
     call_id = text_of(message.get("call_id"))
     match message.get("type"):
         case "agent_message":
@@ -296,9 +202,9 @@ def _message(builder: SessionBuilder, message: Json, at: Position) -> None:
             builder.info.cwd = builder.info.cwd or folder_of(message.get("cwd"))
             builder.add_call(call_id, "shell", {"command": message.get("command")})
         case "exec_command_end":
-            builder.add_result(call_id, _ended(message), at)
+            builder.add_result(call_id, _parse_output(message), at)
         case "patch_apply_begin":
-            _patches(builder, call_id, list(mapping_of(message.get("changes"))))
+            _add_patch_call(builder, call_id, list(mapping_of(message.get("changes"))))
         case "patch_apply_end":
             builder.add_result(
                 call_id, ToolResult(text_of(message.get("stderr")), failed=message.get("success") is False), at
@@ -307,7 +213,7 @@ def _message(builder: SessionBuilder, message: Json, at: Position) -> None:
             builder.queue.flag("api_error")
 
 
-def _ended(fields: Json) -> ToolResult:
+def _parse_output(fields: Json) -> ToolResult:
     code = number_of(fields.get("exit_code"))
     return ToolResult(text_of(fields.get("aggregated_output")), code, failed=bool(code))
 
@@ -315,7 +221,7 @@ def _ended(fields: Json) -> ToolResult:
 CODEX_EXEC = Format(
     name="codex-exec",
     version=3,
-    detect=confident(recognise, 90),
+    detect=confident(matches, 90),
     read=read,
     verified="0.106.0, 2026-11",
 )

@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 
 
 def cli_locations(environment: Environment) -> Iterator[Path]:
+    """Yield the folders of the command line's sessions."""
     folder = environment.folder("COPILOT_HOME", environment.home / ".copilot")
     yield from (folder / name for name in ("session-state", "history-session-state"))
 
 
 def vscode_locations(environment: Environment) -> Iterator[Path]:
+    """Yield the folders of chat sessions in each editor."""
     for editor in environment.editors:
         yield from sorted(editor.glob("workspaceStorage/*/chatSessions"))
         yield from (editor / "globalStorage" / name for name in ("emptyWindowChatSessions", "transferredChatSessions"))
@@ -35,9 +37,9 @@ def vscode_locations(environment: Environment) -> Iterator[Path]:
 
 def detect_cli(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
-    from pastchats_memory.formats.agents.copilot.cli import recognise
+    from pastchats_memory.formats.agents.copilot.cli import matches
 
-    return CERTAIN if recognise(source) else 0
+    return CERTAIN if matches(source) else 0
 
 
 def read_cli(source: SourceFile) -> Iterator[Row]:
@@ -49,23 +51,23 @@ def read_cli(source: SourceFile) -> Iterator[Row]:
 
 def detect_share(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
-    from pastchats_memory.formats.agents.copilot.cli import recognise_share
+    from pastchats_memory.formats.agents.copilot.share import matches_share
 
-    return CERTAIN if recognise_share(source) else 0
+    return CERTAIN if matches_share(source) else 0
 
 
 def read_share(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of a file."""
-    from pastchats_memory.formats.agents.copilot.cli import read_share as read_session
+    from pastchats_memory.formats.agents.copilot.share import read_share as read_session
 
     yield from read_session(source)
 
 
 def detect_vscode(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
-    from pastchats_memory.formats.agents.copilot.vscode import recognise
+    from pastchats_memory.formats.agents.copilot.vscode import matches
 
-    return CERTAIN if recognise(source) else 0
+    return CERTAIN if matches(source) else 0
 
 
 def read_vscode(source: SourceFile) -> Iterator[Row]:

@@ -1,4 +1,4 @@
-"""GitHub Copilot Chat sessions of VS Code to turns: a request has the prompt and the pieces of its response."""
+"""GitHub Copilot Chat sessions of VS Code: a request has the prompt and the parts of the response."""
 
 from __future__ import annotations
 
@@ -7,125 +7,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pastchats_memory.formats.agents.copilot.dialect import DIALECT
+from pastchats_memory.formats.agents.copilot.vscode_log import is_beginning, replay
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import is_sibling
 from pastchats_memory.formats.base.source import (
     Element,
     Json,
-    Record,
     SourceFile,
     list_of,
     mapping_of,
-    number_of,
     text_of,
 )
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
-
-# A VS Code chat session kept as a log of changes: `{"kind": 0…3, "k": path, "v": value, "i": index}` a line.
-
-BEGIN, SET, PUSH, DELETE = range(4)
-
-_INDEX = re.compile(r"[0-9]{1,9}\Z")
-
-
-def is_beginning(record: Json) -> bool:
-    """Whether the line has the whole session as it was when the log was begun."""
-    session = mapping_of(record.get("v"))
-    return record.get("kind") == BEGIN and ("requests" in session or "sessionId" in session)
-
-
-def replay(source: SourceFile) -> Iterator[Unreadable | tuple[Json, dict[str, int]]]:
-    """The lines that are no changes, and last the session with the line on which each of its requests was begun."""
-    session: Json = {}
-    lines: dict[str, int] = {}
-    for item in source.records():
-        if isinstance(item, Unreadable):
-            yield item
-            continue
-        if not _change(session, item):
-            yield Unreadable(str(source.path), item.line, "no change of the session")
-        for request in map(mapping_of, list_of(session.get("requests"))[len(lines) :]):
-            lines.setdefault(text_of(request.get("requestId")), item.line)
-    yield session, lines
-
-
-def _change(session: Json, item: Record) -> bool:
-    """Apply one line; False for a line that is none, or whose path leads nowhere."""
-    record = mapping_of(item.value)
-    if record.get("kind") == BEGIN and isinstance(record.get("v"), dict):
-        session.clear()
-        session.update(mapping_of(record["v"]))
-        return True
-    path = list_of(record.get("k"))
-    holder = _at(session, path[:-1])
-    if not path or holder is None:
-        return False
-    match record.get("kind"):
-        case kind if kind == SET:
-            return _put(holder, path[-1], record.get("v"))
-        case kind if kind == PUSH:
-            return _push(holder, path[-1], list_of(record.get("v")), record.get("i"))
-        case kind if kind == DELETE:
-            return _delete(holder, path[-1])
-    return False
-
-
-def _at(value: object, path: list[object]) -> object:
-    """What stands at the path; None where there is nothing."""
-    for key in path:
-        place = _place(value, key)
-        if isinstance(value, dict):
-            value = value.get(text_of(key))
-        elif isinstance(value, list) and place is not None and place < len(value):
-            value = value[place]
-        else:
-            return None
-    return value
-
-
-def _place(holder: object, key: object) -> int | None:
-    """The index that a key means in a list: a number, or one as text."""
-    number = int(key) if isinstance(key, str) and _INDEX.match(key) else number_of(key)
-    return number if isinstance(holder, list) and number is not None and number >= 0 else None
-
-
-def _put(holder: object, key: object, value: object) -> bool:
-    place = _place(holder, key)
-    if isinstance(holder, dict) and isinstance(key, str):
-        holder[key] = value
-    elif isinstance(holder, list) and place is not None and place <= len(holder):
-        holder[place : place + 1] = [value]
-    else:
-        return False
-    return True
-
-
-def _push(holder: object, key: object, items: list[object], start: object) -> bool:
-    """Add items to the list at the key, after cutting it at `start` where that is given."""
-    if isinstance(holder, dict) and isinstance(key, str):
-        holder.setdefault(key, [])
-    found = _at(holder, [key])
-    if not isinstance(found, list):
-        return False
-    if isinstance(start, int) and start >= 0:
-        del found[start:]
-    found.extend(items)
-    return True
-
-
-def _delete(holder: object, key: object) -> bool:
-    place = _place(holder, key)
-    if isinstance(holder, dict) and isinstance(key, str):
-        holder.pop(key, None)
-    elif isinstance(holder, list) and place is not None and place < len(holder):
-        del holder[place]
-    else:
-        return False
-    return True
-
 
 MARKS = ("responderUsername", "initialLocation", "requesterUsername")
 SHELLS = ("run_in_terminal", "copilot_runInTerminal")
@@ -136,8 +32,8 @@ _EMPTY_FENCE = re.compile(r"(?:(?<!\n\n)\n+)?^```\w*[ \t]*\n\s*^```[ \t]*$\n?", 
 _EXIT_CODE = re.compile(r"(?:Command exited with code|exit code:?) (-?\d{1,9})", re.IGNORECASE)
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether the document has requests and the marks of a chat of VS Code, or the first line begins a log of one."""
+def matches(source: SourceFile) -> bool:
+    """Return whether a document has requests and marks of VS Code, or the first line begins a log."""
     if source.shape == "jsonl":
         return any(is_beginning(record) for record in source.sample[:1])
     session = mapping_of(source.outline) if source.shape == "json" else {}
@@ -145,7 +41,7 @@ def recognise(source: SourceFile) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Row]:
-    """The turns in the order of the file; requests that are none."""
+    """Yield the turns in file order, and unreadable requests."""
     builder: SessionBuilder | None = None
     for position, found in enumerate(_requests(source)):
         if isinstance(found, Unreadable):
@@ -154,8 +50,8 @@ def read(source: SourceFile) -> Iterator[Row]:
         session, value, line = found
         request = mapping_of(value)
         builder = builder or SessionBuilder(_about(session, request, source.path), DIALECT)
-        if isinstance(_typed(request), str):
-            _take(builder, request, line)
+        if isinstance(_prompt_of(request), str):
+            _add_record(builder, request, line)
         else:
             yield Unreadable(str(source.path), line, "a request without the text of a message")
         yield from builder.queue.pop_complete(position)
@@ -164,7 +60,7 @@ def read(source: SourceFile) -> Iterator[Row]:
 
 
 def _requests(source: SourceFile) -> Iterator[Unreadable | tuple[Json, object, int]]:
-    """Each request, with the session that it is of and the line where it stands."""
+    """Yield each request with its session and its line."""
     if source.shape == "json":
         session = mapping_of(source.outline)
         for item in source.elements("requests"):
@@ -180,24 +76,26 @@ def _requests(source: SourceFile) -> Iterator[Unreadable | tuple[Json, object, i
 
 
 def _about(session: Json, first: Json, path: Path) -> SessionInfo:
-    """An export has neither the session's id nor its date: its first request stands for it."""
-    fallback = conversation_hash([("request", text_of(first.get("requestId")) or text_of(_typed(first)))])
+    """Return the session's facts; an export without an id takes them from its first request."""
+    fallback = conversation_hash([("request", text_of(first.get("requestId")) or text_of(_prompt_of(first)))])
     return SessionInfo(
         text_of(session.get("sessionId")) or fallback,
-        _workspace_of(path) or _told_to_the_model(first),
+        _workspace_of(path) or _folder_from_context(first),
         started=to_the_minute(iso_utc(session.get("creationDate"))),
         metadata={"title": text_of(session.get("customTitle"))},
     )
 
 
 def _workspace_of(path: Path) -> str | None:
-    """The folder that VS Code keeps the session for, by the `workspace.json` above it."""
-    beside = path.parent.parent / "workspace.json"
-    return folder_of(mapping_of(SourceFile(beside).document).get("folder")) if is_sibling(beside) else None
+    """Return the working directory from the `workspace.json` above the session."""
+    workspace_file = path.parent.parent / "workspace.json"
+    return (
+        folder_of(mapping_of(SourceFile(workspace_file).document).get("folder")) if is_sibling(workspace_file) else None
+    )
 
 
-def _told_to_the_model(request: Json) -> str | None:
-    """The first folder of the workspace, as the request told it to the model."""
+def _folder_from_context(request: Json) -> str | None:
+    """Return the first folder of the workspace from the request's context."""
     metadata = mapping_of(mapping_of(request.get("result")).get("metadata"))
     for part in map(mapping_of, list_of(metadata.get("renderedGlobalContext"))):
         if found := _WORKSPACE.search(text_of(part.get("text"))):
@@ -205,18 +103,18 @@ def _told_to_the_model(request: Json) -> str | None:
     return None
 
 
-def _typed(request: Json) -> object:
-    """What was typed: a text in the first versions, then the text of what was parsed."""
+def _prompt_of(request: Json) -> object:
+    """Return the prompt: a text in the first versions, later the text of the parsed message."""
     message = request.get("message")
     return message if isinstance(message, str) else mapping_of(message).get("text")
 
 
-def _take(builder: SessionBuilder, request: Json, line: int) -> None:
+def _add_record(builder: SessionBuilder, request: Json, line: int) -> None:
     undone = request.get("isHidden") is True or request.get("shouldBeRemovedOnSend") is True
     branch, sent = "abandoned" if undone else "main", request.get("timestamp")
     result = mapping_of(request.get("result"))
     at = Position(line, sent, text_of(request.get("requestId")), branch)
-    typed = text_of(_typed(request))
+    typed = text_of(_prompt_of(request))
     builder.add_prompt(DIALECT.parse_prompt(typed).text, at)
     for reply in _replies(list_of(request.get("response"))):
         builder.add_prompt(reply, Position(line, sent, branch=branch))
@@ -233,20 +131,20 @@ def _take(builder: SessionBuilder, request: Json, line: int) -> None:
 
 
 def _replies(pieces: list[object]) -> Iterator[str]:
-    """What a person answered to the questions that the agent asked midway, each below its question."""
+    """Return the person's answers to the agent's questions, each below its question."""
     for piece in map(mapping_of, pieces):
         chosen = mapping_of(piece.get("data"))
         asked = map(mapping_of, list_of(piece.get("questions")) if piece.get("kind") == "questionCarousel" else [])
-        told = (
+        given = (
             (_words(each.get("message")) or _words(each.get("title")), chosen.get(text_of(each.get("id"))))
             for each in asked
         )
-        if replies := [f"{question}\n{reply}".strip() for question, value in told if (reply := _chosen(value))]:
+        if replies := [f"{question}\n{reply}".strip() for question, value in given if (reply := _chosen(value))]:
             yield "\n\n".join(replies)
 
 
 def _chosen(value: object) -> str:
-    """The words of an answer: what was typed, what was chosen, or both."""
+    """Return an answer: typed, chosen, or both."""
     fields = mapping_of(value)
     several = value if isinstance(value, list) else [value]
     for key in ("selectedValues", "selectedValue", "freeformValue"):
@@ -256,7 +154,7 @@ def _chosen(value: object) -> str:
 
 
 def answer_of(pieces: list[object]) -> str:
-    """The visible words of a response: a reference stands in its sentence, and what a tool comes between are paragraphs."""
+    """Return the visible text of a response: references are part of the sentence, tools separate paragraphs."""
     text, apart = "", False
     for piece in map(mapping_of, pieces):
         kind, value = piece.get("kind"), piece.get("value")
@@ -274,12 +172,12 @@ def answer_of(pieces: list[object]) -> str:
 
 
 def _words(value: object) -> str:
-    """Markdown, as text or as an object that holds it."""
+    """Return Markdown from a text or an object."""
     return text_of(value) or text_of(mapping_of(value).get("value"))
 
 
 def _name_of(reference: object, name: object) -> str:
-    """How a file or a symbol that is linked in a sentence is called."""
+    """Return the name of a linked file or symbol."""
     target = mapping_of(reference)
     place = mapping_of(target.get("uri")) or mapping_of(mapping_of(target.get("location")).get("uri")) or target
     path = text_of(place.get("external")) or text_of(place.get("path")) or text_of(place.get("fsPath"))
@@ -288,7 +186,7 @@ def _name_of(reference: object, name: object) -> str:
 
 
 def _tools(builder: SessionBuilder, request: Json, at: Position) -> None:
-    """The calls as the model made them, with their answers; else as the screen showed them."""
+    """Add calls and results, in the form of the model or else of the screen."""
     metadata = mapping_of(mapping_of(request.get("result")).get("metadata"))
     answers = mapping_of(metadata.get("toolCallResults"))
     rounds = [mapping_of(round_) for round_ in list_of(metadata.get("toolCallRounds"))]
@@ -302,29 +200,29 @@ def _tools(builder: SessionBuilder, request: Json, at: Position) -> None:
         return
     for piece in map(mapping_of, list_of(request.get("response"))):
         if piece.get("kind") == "toolInvocationSerialized":
-            _shown(builder, piece, at)
+            _add_shown_call(builder, piece, at)
 
 
-def _shown(builder: SessionBuilder, piece: Json, at: Position) -> None:
+def _add_shown_call(builder: SessionBuilder, piece: Json, at: Position) -> None:
     call_id, details = text_of(piece.get("toolCallId")), mapping_of(piece.get("resultDetails"))
     data = mapping_of(piece.get("toolSpecificData"))
     command = text_of(data.get("command")) or text_of(mapping_of(data.get("commandLine")).get("original"))
-    said = _words(piece.get("pastTenseMessage")) or _words(piece.get("invocationMessage"))
-    arguments = {"command": command, "description": said}
+    description = _words(piece.get("pastTenseMessage")) or _words(piece.get("invocationMessage"))
+    arguments = {"command": command, "description": description}
     builder.add_call(call_id, text_of(piece.get("toolId")), arguments)
     text = _text_in(details.get("output"), 0)
     builder.add_result(call_id, ToolResult(text, failed=details.get("isError") is True), at)
 
 
 def _output(text: str, *, of_shell: bool) -> ToolResult:
-    """A terminal says with which code a command exited; nothing else says whether a tool failed but its first word."""
+    """Return a result: a terminal prints the exit code; otherwise only the first word shows a failure."""
     code = _EXIT_CODE.search(text[-400:]) if of_shell else None
     number = int(code[1]) if code else None
     return ToolResult(text, number, failed=bool(number) or text.startswith(("ERROR", "Error:")))
 
 
 def _text_in(value: object, depth: int) -> str:
-    """The text of a tool's answer, whose parts may be trees of nodes with `text` at their leaves."""
+    """Return the text of a tool result, whose parts may be trees with `text` at the leaves."""
     if isinstance(value, str):
         return value
     if depth > DEEPEST:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 def locations(environment: Environment) -> Iterator[Path]:
+    """Yield transcripts, the command line's chats, and the state of the editor."""
     yield from sorted((environment.home / ".cursor" / "projects").glob("*/agent-transcripts"))
     yield environment.home / ".cursor" / "chats"
     user = environment.programs / "Cursor" / "User"
@@ -29,28 +30,28 @@ def locations(environment: Environment) -> Iterator[Path]:
 
 def detect(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
-    from pastchats_memory.formats.agents.cursor.reader import recognise
+    from pastchats_memory.formats.agents.cursor.transcript import matches
 
-    return CERTAIN if recognise(source) else 0
+    return CERTAIN if matches(source) else 0
 
 
 def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of a file."""
-    from pastchats_memory.formats.agents.cursor.reader import read as read_session
+    from pastchats_memory.formats.agents.cursor.transcript import read as read_session
 
     yield from read_session(source)
 
 
 def detect_ide(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
-    from pastchats_memory.formats.agents.cursor.reader import recognise_ide
+    from pastchats_memory.formats.agents.cursor.editor import matches_editor
 
-    return CERTAIN if recognise_ide(source) else 0
+    return CERTAIN if matches_editor(source) else 0
 
 
-def read_ide(source: SourceFile) -> Iterator[Row]:
+def read_editor(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of a file."""
-    from pastchats_memory.formats.agents.cursor.reader import read_ide as read_state
+    from pastchats_memory.formats.agents.cursor.editor import read_editor as read_state
 
     yield from read_state(source)
 
@@ -87,6 +88,6 @@ CURSOR_IDE = Format(
     name="cursor-ide",
     version=4,
     detect=detect_ide,
-    read=read_ide,
+    read=read_editor,
     verified="2026-11",
 )

@@ -25,6 +25,7 @@ def _qwen(environment: Mapping[str, str]) -> str:
 
 
 def locations(environment: Environment) -> Iterator[Path]:
+    """Yield the folders of sessions."""
     home = environment.folder("GEMINI_CLI_HOME", environment.home)
     yield home / ".gemini" / "tmp"
     yield home / ".cache" / ".gemini" / "tmp"  # inside the sandbox of macOS
@@ -32,9 +33,9 @@ def locations(environment: Environment) -> Iterator[Path]:
 
 def detect(source: SourceFile) -> int:
     """Return the confidence that a file is of this format."""
-    from pastchats_memory.formats.agents.gemini.reader import recognise
+    from pastchats_memory.formats.agents.gemini.reader import matches
 
-    return CERTAIN if recognise(source) else 0
+    return CERTAIN if matches(source) else 0
 
 
 def read(source: SourceFile) -> Iterator[Row]:

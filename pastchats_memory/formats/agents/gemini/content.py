@@ -1,4 +1,4 @@
-"""What stands in the user's place in sessions of Gemini CLI and its forks: a person's words, and what the program sends itself."""
+"""Messages in the user's role of Gemini CLI and its forks: the person's text, and text of the client."""
 
 from __future__ import annotations
 
@@ -15,65 +15,65 @@ from pastchats_memory.formats.base.tools import ToolResult, parse_result, text_o
 
 CONTEXT = ("session_context", "hook_context")
 SUMMARIES = ("state_snapshot", "intent_summary")
-"""Tags around what a compression puts in the place of the messages before."""
-SENT = (
+"""Tags around the summary of a compression."""
+CLIENT_TEXTS = (
     "This is the Gemini CLI. We are setting up the context for our chat.", "This is the Qwen Code. We are setting up the context for our chat.",
     "Here is the user's editor context as a JSON object", "Here is a summary of changes in the user's editor context",
     "System: Please continue.", "System: Potential loop detected",
 )  # fmt: skip
-"""Beginnings of what the program sends by itself."""
-GO_ON = "Please continue."
-"""All of what it sends when the model stopped before the end."""
+"""Beginnings of text that the client itself sends."""
+CONTINUE = "Please continue."
+"""The whole text that the client sends when the model stopped early."""
 TRUNCATED = (
     "System Note: Prior conversation history was truncated",
     "[System Note: Prior conversation history was truncated",
 )
-"""What stands in a summary's place where none was made."""
-TAKEN_NOTES = ("Got it. Thanks for the context!", "Got it. Thanks for the additional context!")
-"""What is put in the model's mouth behind what it was told of the folder, and behind a summary."""
-RAN = "I ran the following shell command:\n```sh\n"
-OPENED, CLOSED = "--- Content from referenced files ---", "--- End of content ---"
+"""Beginnings of text in place of a missing summary."""
+ACKNOWLEDGEMENTS = ("Got it. Thanks for the context!", "Got it. Thanks for the additional context!")
+"""Answers that the client writes after the context of the folder and after a summary."""
+SHELL_PROMPT = "I ran the following shell command:\n```sh\n"
+FILES_START, FILES_END = "--- Content from referenced files ---", "--- End of content ---"
 
 _COMMAND = re.compile(r"/([a-zA-Z][\w:-]*)(?=\s|\Z)")
 
 
 def strip_context(text: str) -> str:
-    """What the person typed of a text in the user's role: without context of the session, hooks and referenced files."""
+    """Return a person's text without the context of session, hooks and referenced files."""
     text = without_rim(text, (*CONTEXT, *SUMMARIES))
-    if text.startswith((*SENT, *TRUNCATED)):
+    if text.startswith((*CLIENT_TEXTS, *TRUNCATED)):
         return ""
-    before, opened, rest = text.partition(OPENED)
-    text = f"{before}{rest.partition(CLOSED)[2]}" if opened else text
-    return "" if text.strip() in ("?", "/", GO_ON) else text.strip()
+    before, opened, rest = text.partition(FILES_START)
+    text = f"{before}{rest.partition(FILES_END)[2]}" if opened else text
+    return "" if text.strip() in ("?", "/", CONTINUE) else text.strip()
 
 
 def find_summary(text: str) -> str:
-    """What a compression made of the messages before; `""` where the text is none."""
+    """Return the summary of a compression, or `""`."""
     opening = text.lstrip()
     return next((span(text, tag).strip() for tag in SUMMARIES if opening.startswith(f"<{tag}>")), "")
 
 
 def is_compression(text: str) -> bool:
-    """Whether messages were compressed and this stands in their place."""
+    """Return whether a text replaces compressed messages."""
     return bool(find_summary(text)) or text.startswith(TRUNCATED)
 
 
 def find_command(text: str) -> str:
-    """The name of the command that was typed; `""` where none was."""
+    """Return the name of a typed command, or `""`."""
     found = _COMMAND.match(text)
     return found[1] if found else ""
 
 
 def find_shell_command(text: str) -> tuple[str, str]:
-    """A command that the person ran in the client's shell, and what it printed; empty for any other text."""
-    if not text.startswith(RAN):
+    """Return a command in the client's shell and its output; empty for any other text."""
+    if not text.startswith(SHELL_PROMPT):
         return "", ""
-    command, _, rest = text.removeprefix(RAN).partition("\n```\n")
+    command, _, rest = text.removeprefix(SHELL_PROMPT).partition("\n```\n")
     return command.strip(), rest.partition("```\n")[2].strip().removesuffix("```")
 
 
 def visible_text(content: object) -> str:
-    """The words of a message: a string, a part, or parts of which those with thoughts, data and calls are left out."""
+    """Return the text of a message, a string or parts, without thoughts, data and calls."""
     if isinstance(content, str):
         return content
     parts = [content] if isinstance(content, dict) else list_of(content)
@@ -89,7 +89,7 @@ def _shown(part: Json) -> str:
 
 
 def add_prompt(builder: SessionBuilder, sent: str, at: Position, pictures: int) -> None:
-    """Tell what the person typed of a text in the user's role: words, a command, one for the shell; the summary of a compression."""
+    """Add a message in the user's role: a prompt, a command, a shell command, or the summary of a compression."""
     builder.add_turn("system", "summary", find_summary(sent), replace(at, native_id=""))
     command, printed = find_shell_command(sent)
     text = f"! {command}" if command else strip_context(sent)
@@ -102,8 +102,8 @@ def add_prompt(builder: SessionBuilder, sent: str, at: Position, pictures: int) 
 
 
 def join_responses(responses: Iterable[Json], *, failed: bool = False) -> ToolResult:
-    """What the `response` of each part that answers a call says together."""
-    told = list(responses)
-    fault = "\n".join(text for response in told if (text := text_of(response.get("error"))))
-    text = fault or "\n".join(text_of_result(response.get("output")) for response in told)
+    """Return the result in the `response` of all parts."""
+    responses = list(responses)
+    fault = "\n".join(text for response in responses if (text := text_of(response.get("error"))))
+    text = fault or "\n".join(text_of_result(response.get("output")) for response in responses)
     return parse_gemini_output(text, failed=failed or bool(fault))

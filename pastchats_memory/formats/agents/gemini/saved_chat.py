@@ -1,6 +1,6 @@
-"""What Gemini CLI and its forks save of a chat by `/chat save` and `/chat share`: what the model was sent, as JSON or as Markdown.
+"""Chats that Gemini CLI saves by `/chat save` and `/chat share`: the messages for the model, as JSON or Markdown.
 
-There are neither ids nor times; the calls of tools have the moment in theirs, and the first message tells of the day and the folder.
+Messages have neither ids nor times; ids of calls contain the time, and the first message has the day and the folder.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import islice
 from urllib.parse import unquote
 
 from pastchats_memory.formats.agents.gemini.content import (
-    TAKEN_NOTES,
+    ACKNOWLEDGEMENTS,
     add_prompt,
     join_responses,
     strip_context,
@@ -38,7 +38,7 @@ from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.timestamps import LOCAL, iso_utc
 
 HISTORY = "history"
-"""The key of the messages in a checkpoint; older ones and shared ones are nothing but their list."""
+"""The key of the messages in a checkpoint; older and shared ones are a list of messages."""
 ROLES = {"user": "user", "model": "assistant", "function": "user"}
 SETTING_UP = "etting up the context for our chat"
 SAVED = "checkpoint-"
@@ -49,7 +49,7 @@ _MARK = re.compile(
 )
 _PART = re.compile(r"\*\*Tool (?:(Command)|Response)\*\*:\n```json\n(\{\n(?:  .*\n)*\})\n```")
 _CALLED = re.compile(r"[-_](1\d{12})(?:[-_]|\Z)")
-"""The moment in the id of a call."""
+"""The time in the id of a call."""
 _TODAY = re.compile(r"Today's date is ([^\n]{6,60}?)(?: \(formatted|\.\n)")
 _FOLDER = re.compile(
     r"(?:working in the (?:following )?director(?:y|ies):|\*\*Workspace Directories:\*\*)\s{0,8}(?:- )?([^\n]{1,1000})"
@@ -61,11 +61,11 @@ class _Message:
     role: str
     parts: list[Json]
     line: int
-    """1-based, of its first words."""
+    """The 1-based line of its text."""
 
 
-def is_history(source: SourceFile) -> bool:
-    """Whether the file is messages of a person and a model in parts, and nothing else, or begins as one that was shared as Markdown."""
+def is_saved_chat(source: SourceFile) -> bool:
+    """Return whether a file has messages in parts only, or begins like a chat shared as Markdown."""
     if source.shape == "markdown":
         return _MARK.match(source.head) is not None
     if source.shape != "json":
@@ -85,25 +85,25 @@ def _is_message(value: object) -> bool:
     )
 
 
-def history_of(source: SourceFile) -> Iterator[Row]:
-    """The turns in the order of the file, and what the tools answered that is worth a row."""
+def read_saved_chat(source: SourceFile) -> Iterator[Row]:
+    """Yield the turns in file order, and the tool results that are worth a row."""
     builder = SessionBuilder(_about(source), DIALECT)
     for message in _messages(source):
         if isinstance(message, Unreadable):
             yield message
         else:
-            _tell(builder, message)
+            _add_message(builder, message)
             yield from builder.queue.pop_complete(0)
     yield from builder.flush()
 
 
 def _about(source: SourceFile) -> SessionInfo:
-    """Which conversation it is, by what was said first, and what the client told the model before that."""
+    """Return the conversation by its first messages, with the facts in the context before them."""
     opening = [item for item in islice(_messages(source), SAMPLE_RECORDS) if isinstance(item, _Message)]
-    told = [(message.role, visible_text(message.parts)) for message in opening]
-    setup = next((words for _, words in told if SETTING_UP in words), "")
-    said = ((role, strip_context(words) if role == "user" else words) for role, words in told)
-    said = ((role, words) for role, words in said if words and words not in TAKEN_NOTES)
+    responses = [(message.role, visible_text(message.parts)) for message in opening]
+    setup = next((words for _, words in responses if SETTING_UP in words), "")
+    said = ((role, strip_context(words) if role == "user" else words) for role, words in responses)
+    said = ((role, words) for role, words in said if words and words not in ACKNOWLEDGEMENTS)
     folder = _FOLDER.search(setup)
     title = unquote(source.path.stem.removeprefix(SAVED)) if source.path.stem.startswith(SAVED) else ""
     return SessionInfo(
@@ -112,7 +112,7 @@ def _about(source: SourceFile) -> SessionInfo:
 
 
 def _day(setup: str) -> str | None:
-    """The day that English words name, in whichever order."""
+    """Return the day in English words of any order."""
     found = _TODAY.search(setup)
     words = re.findall(r"\w+", found[1]) if found else []
     months = [place for place, name in enumerate(month_name) if name and name in words]
@@ -122,33 +122,33 @@ def _day(setup: str) -> str | None:
     return iso_utc(f"{numbers[True]:04}-{months[0]:02}-{numbers[False]:02}", LOCAL)
 
 
-def _tell(builder: SessionBuilder, message: _Message) -> None:
+def _add_message(builder: SessionBuilder, message: _Message) -> None:
     at = Position(message.line)
     words = visible_text(message.parts)
     if message.role == "user":
         add_prompt(builder, words, at, sum("inlineData" in part for part in message.parts))
-    elif words not in TAKEN_NOTES:
+    elif words not in ACKNOWLEDGEMENTS:
         builder.add_answer(words, at)
-    for key, call in _numbered(message.parts, "functionCall"):
+    for key, call in _number_calls(message.parts, "functionCall"):
         builder.add_call(key, text_of(call.get("name")), call.get("args"))
-    for key, answer in _numbered(message.parts, "functionResponse"):
+    for key, answer in _number_calls(message.parts, "functionResponse"):
         moment = _CALLED.search(text_of(answer.get("id")))
         own = Position(message.line, moment[1] if moment else None)
         builder.add_result(key, join_responses([mapping_of(answer.get("response"))]), own)
 
 
-def _numbered(parts: list[Json], kind: str) -> Iterator[tuple[str, Json]]:
-    """The calls or answers of a message, each with its name and its place among those of the name: ids stand with answers alone."""
+def _number_calls(parts: list[Json], kind: str) -> Iterator[tuple[str, Json]]:
+    """Return calls or results with their name and number among equal names: only results have ids."""
     counted: Counter[str] = Counter()
-    for told in (mapping_of(part[kind]) for part in parts if kind in part):
-        name = text_of(told.get("name"))
-        yield f"{name} {counted[name]}", told
+    for responses in (mapping_of(part[kind]) for part in parts if kind in part):
+        name = text_of(responses.get("name"))
+        yield f"{name} {counted[name]}", responses
         counted[name] += 1
 
 
 def _messages(source: SourceFile) -> Iterator[_Message | Unreadable]:
     if source.shape == "markdown":
-        yield from _written(source.text)
+        yield from _parse_markdown(source.text)
         return
     below = (HISTORY,) if isinstance(source.outline, dict) else ()
     for item in source.elements(*below):
@@ -161,8 +161,8 @@ def _messages(source: SourceFile) -> Iterator[_Message | Unreadable]:
             yield item if isinstance(item, Unreadable) else Unreadable(str(source.path), item.line, "no message")
 
 
-def _written(text: str) -> Iterator[_Message]:
-    """The messages of Markdown, each below its mark, with a rule before the next one."""
+def _parse_markdown(text: str) -> Iterator[_Message]:
+    """Yield the messages of a Markdown file, each below its mark and before a rule."""
     marks = list(_MARK.finditer(text))
     line, counted = 1, 0
     for number, mark in enumerate(marks, start=1):
@@ -174,7 +174,7 @@ def _written(text: str) -> Iterator[_Message]:
 
 
 def _parts(body: str) -> Iterator[Json]:
-    """The parts of a message, of which calls and answers are written as JSON behind the words."""
+    """Return the parts of a message; calls and results are JSON after the text."""
     at = 0
     for found in _PART.finditer(body):
         yield {"text": body[at : found.start()]}

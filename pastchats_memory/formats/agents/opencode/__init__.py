@@ -1,7 +1,7 @@
-"""OpenCode conversations: exports, the database of 1.2 and later, the folders of files before it, captured events.
+"""OpenCode conversations: exports, the database of 1.2 and later, files before it, captured events.
 
-Each keeps the same records (a session, its messages, their parts); `opencode_session` makes turns of them. Version 2
-keeps other ones, of which `opencode_second` makes those of version 1.
+All have the same records: a session, its messages, their parts. `session` builds turns from them; `v2` converts the
+records of version 2 to those of version 1.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from pastchats_memory.files.foreign_sqlite import Database
 from pastchats_memory.formats.agents.opencode import files
 from pastchats_memory.formats.agents.opencode.dialect import DIALECT
+from pastchats_memory.formats.agents.opencode.events import Captured, parse_event
 from pastchats_memory.formats.agents.opencode.files import Tree, tree_of
 from pastchats_memory.formats.agents.opencode.session import (
     Lines,
@@ -18,12 +19,12 @@ from pastchats_memory.formats.agents.opencode.session import (
     Session,
     first_line,
     folder_of,
-    folder_told_in,
+    folder_of_answers,
     is_session,
-    message_in,
     order_of,
+    parse_message,
 )
-from pastchats_memory.formats.agents.opencode.v2 import Captured, event_in, second_in
+from pastchats_memory.formats.agents.opencode.v2 import parse_v2_message
 from pastchats_memory.formats.base.format import Companions, Format, confident, resume_with
 from pastchats_memory.formats.base.source import (
     BadJson,
@@ -43,15 +44,15 @@ from pastchats_memory.model import Task, Turn, Unreadable
 SESSIONS = {"session": {"id", "project_id"}}
 TABLES = {"message": {"id", "session_id", "data"}, "part": {"id", "message_id", "data"}}
 SECOND = {"session_message": {"id", "session_id", "type", "data"}}
-"""The tables of OpenCode 2, which may stand beside those of OpenCode 1."""
+"""The tables of OpenCode 2, which may be next to those of OpenCode 1."""
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether it is an export, a session's file, OpenCode's database, or a capture of its events."""
+def matches(source: SourceFile) -> bool:
+    """Return whether a file is an export, a session's file, OpenCode's database, or captured events."""
     if source.shape == "sqlite":
         return _has(source, SESSIONS) and (_has(source, TABLES) or _has(source, SECOND))
     if source.shape == "jsonl":
-        return any(map(event_in, source.sample))
+        return any(map(parse_event, source.sample))
     if source.shape != "json":
         return False
     if is_session(source.outline) or _is_export(source.outline):
@@ -61,7 +62,7 @@ def recognise(source: SourceFile) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
-    """The turns of every session, oldest first; of a subagent's they are a sidechain, undone ones are abandoned."""
+    """Yield the turns of every session, oldest first; a subagent's are a sidechain, undone ones are abandoned."""
     if source.shape == "sqlite":
         yield from source.from_database(_from_database)
     elif source.shape == "jsonl":
@@ -77,7 +78,7 @@ def _has(source: SourceFile, tables: dict[str, set[str]]) -> bool:
 
 
 def _message_in(value: object, line_of: Lines = first_line) -> Message | None:
-    return message_in(value, line_of) or second_in(value, line_of)
+    return parse_message(value, line_of) or parse_v2_message(value, line_of)
 
 
 def _is_export(document: object) -> bool:
@@ -87,29 +88,29 @@ def _is_export(document: object) -> bool:
 
 
 def _from_export(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
-    """Read twice, so that no more of it is held than a message: first who says what to whom, then what is said."""
+    """Yield the turns of an export. It is read twice, so that memory holds only one message."""
     infos: list[Json] = []
     for item in source.elements("messages"):
         if isinstance(item, Unreadable):
             yield item
         elif (message := _message_in(item.value)) is not None:
-            infos.append(_kept_of(message.info))
+            infos.append(_keys_for_order(message.info))
         else:
             yield Unreadable(str(source.path), item.line, "not a message of an export")
     info = mapping_of(mapping_of(source.outline).get("info"))
     order = order_of(infos)
-    told = _told_in_export(source)
+    data = _messages_of_export(source)
     if order != sorted(order):
-        each = list(told)
-        told = (each[place] for place in order)
-    yield from Session(info, folder_of(info) or folder_told_in(infos)).turns(told)
+        each = list(data)
+        data = (each[place] for place in order)
+    yield from Session(info, folder_of(info) or folder_of_answers(infos)).turns(data)
 
 
-def _kept_of(info: Json) -> Json:
+def _keys_for_order(info: Json) -> Json:
     return {key: info[key] for key in ("id", "parentID", "path", "type") if key in info}
 
 
-def _told_in_export(source: SourceFile) -> Iterator[Message]:
+def _messages_of_export(source: SourceFile) -> Iterator[Message]:
     for item in source.elements("messages"):
         if isinstance(item, Element) and (message := _message_in(item.value, _lines_in(item))):
             yield message
@@ -121,7 +122,7 @@ def _lines_in(item: Element) -> Lines:
 
 
 def _from_tree(tree: Tree) -> Iterator[Turn | Task | Unreadable]:
-    """Parts may be missing or half-written: what is there is told."""
+    """Yield the turns of a tree of files, without missing and half-written parts."""
     faults: list[Unreadable] = []
 
     def record(path: object, text: bytes) -> Json:
@@ -158,7 +159,7 @@ def _from_database(database: Database) -> Iterator[Turn | Task | Unreadable]:
 
 def _session(info: Json, messages: list[Message], todos: Sequence[Json] = ()) -> Iterator[Turn | Task]:
     infos = [message.info for message in messages]
-    cwd = folder_of(info) or folder_told_in(infos)
+    cwd = folder_of(info) or folder_of_answers(infos)
     yield from Session(info, cwd, todos).turns(messages[place] for place in order_of(infos))
 
 
@@ -170,7 +171,7 @@ def _todos(database: Database, session_id: object) -> list[Json]:
 
 
 def _messages(database: Database, session_id: object) -> list[Message]:
-    """Those of OpenCode 2, which took over what was said before; of version 1 what is older, of a session that it did not."""
+    """Return the messages of OpenCode 2, and the older ones of version 1 that it did not take over."""
     second = list(_second_messages(database, session_id))
     begun = min((_created(message.info) for message in second if message.parts), default=None)
     first = list(_first_messages(database, session_id, begun))
@@ -178,12 +179,12 @@ def _messages(database: Database, session_id: object) -> list[Message]:
 
 
 def _created(info: Json) -> int:
-    """In ms since 1970, 0 where that is not known."""
+    """Return the time in milliseconds since 1970, or 0."""
     return number_of(mapping_of(info.get("time")).get("created")) or 0
 
 
 def _first_messages(database: Database, session_id: object, before: int | None) -> Iterator[Message]:
-    """Those of version 1 from before that moment, in ms; of later ones no parts are read."""
+    """Yield the messages of version 1 before a time in milliseconds."""
     where = {"session_id": text_of(session_id)}
     for own_id, created, data in database.rows("message", ("id", "time_created", "data"), where=where, order=("id",)):
         info: Json = {"id": own_id, "time": {"created": created}} | _record(data)
@@ -195,8 +196,8 @@ def _first_messages(database: Database, session_id: object, before: int | None) 
 def _second_messages(database: Database, session_id: object) -> Iterator[Message]:
     columns, where = ("id", "type", "time_created", "data"), {"session_id": text_of(session_id)}
     for own_id, kind, created, data in database.rows("session_message", columns, where=where, order=("seq", "id")):
-        told: Json = {"time": {"created": created}} | _record(data) | {"id": own_id, "type": kind}
-        if message := second_in(told):
+        record: Json = {"time": {"created": created}} | _record(data) | {"id": own_id, "type": kind}
+        if message := parse_v2_message(record):
             yield message
 
 
@@ -208,17 +209,17 @@ def _from_events(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
     captured = Captured()
     for item in source.records():
         if isinstance(item, Record) and isinstance(item.value, dict):
-            captured.take(item.value, item.line)
+            captured.add(item.value, item.line)
         else:
             yield Unreadable(str(source.path), item.line, getattr(item, "reason", "no object"))
-    for info, messages in captured.told():
+    for info, messages in captured.conversations():
         yield from _session(info, messages)
 
 
 OPENCODE = Format(
     name="opencode",
     version=7,
-    detect=confident(recognise, 90),
+    detect=confident(matches, 90),
     read=read,
     program="OpenCode, Kilo CLI",
     locations=lambda environment: iter([environment.data / "opencode", environment.data / "kilo"]),

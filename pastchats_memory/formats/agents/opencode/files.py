@@ -1,7 +1,7 @@
-"""OpenCode before 1.2 kept a conversation in as many files as it has messages and parts of messages: which belong together.
+"""Files of one conversation in OpenCode before 1.2: one for each session, message and part.
 
 `storage/session/<project>/ses_….json`, `storage/message/<session>/msg_….json`, `storage/part/<message>/prt_….json`; the first
-releases had `info`, `message` and `part` in the folder `session`. The session's file stands for all of them.
+releases had `info`, `message` and `part` in the folder `session`. The session's file represents all of them.
 """
 
 from __future__ import annotations
@@ -21,33 +21,33 @@ PART = "prt_"
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """Where the files of one conversation are."""
+    """The files of one conversation."""
 
     session_id: str
     session: Path | None
-    """None where it is gone and only messages are left."""
+    """The session's file; None if only messages are left."""
     folder: Path
-    """The one with `message` and `part` in it."""
+    """The folder with `message` and `part`."""
     is_first_layout: bool
 
     def messages(self) -> list[Path]:
-        """Files of messages, oldest first; ids rise with time."""
+        """Return the files of messages, oldest first; ids rise with time."""
         return _files(self.folder / "message" / self.session_id, MESSAGE)
 
     def parts(self, message: Path) -> list[Path]:
-        """Files of the parts of a message, in their order."""
+        """Return the files of the parts of a message in order."""
         folder = self.folder / "part"
         return _files((folder / self.session_id if self.is_first_layout else folder) / message.stem, PART)
 
     def files(self) -> Iterator[Path]:
-        """Every file but the session's own."""
+        """Yield every file except the session's own."""
         for message in self.messages():
             yield message
             yield from self.parts(message)
 
 
 def tree_of(path: Path) -> Tree | None:
-    """The tree that a session's file, or a message's, stands for; None for any other file."""
+    """Return the tree of a session's or message's file, or None."""
     kind, parents = path.name[:4], path.parents
     if path.suffix != ".json" or len(parents) < 3:  # noqa: PLR2004 - storage/session/project
         return None

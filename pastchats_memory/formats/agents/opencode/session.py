@@ -1,4 +1,4 @@
-"""One OpenCode conversation, wherever its records were kept, to turns."""
+"""Build the turns of one OpenCode conversation from its records."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pastchats_memory.formats.agents.opencode.dialect import DIALECT
-from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, text_of
 from pastchats_memory.formats.base.tags import REMINDERS, without_spans
 from pastchats_memory.formats.base.tools import ToolResult, parse_call
+from pastchats_memory.formats.base.turns import PendingTurn, TurnQueue
 from pastchats_memory.model import Task, Turn
 from pastchats_memory.text.clean import IMAGE
 from pastchats_memory.text.timestamps import iso_utc
@@ -20,17 +20,17 @@ ABORTED = "MessageAbortedError"
 
 
 Lines = Callable[[Json], int]
-"""The line on which a part stands."""
+"""Return the line of a part."""
 
 
 def first_line(_part: Json) -> int:
-    """Of every part, where files have a record each or are a database."""
+    """Return 1 for every part: files with one record each, or a database."""
     return 1
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message's own record and its parts in order."""
+    """A message's record and its parts in order."""
 
     info: Json
     parts: Sequence[Json]
@@ -39,81 +39,81 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A conversation's own record and what of its messages holds for all of them."""
+    """A conversation's record, and the facts of its messages that hold for all."""
 
     info: Json
     cwd: str | None = None
     todos: Sequence[Json] = ()
-    """The list of what is to be done as it stood at last, where it is kept beside the messages."""
+    """The final todo list, if a table has it."""
 
     def turns(self, messages: Iterable[Message]) -> Iterator[Turn | Task]:
-        """What was said and what was planned.
+        """Yield the turns and tasks.
 
         Args:
-            messages: each as it comes, oldest first; none is kept longer than the next one needs it.
+            messages: oldest first; memory holds only a few at a time.
 
         """
-        drafts = TurnQueue(DIALECT)
+        queue = TurnQueue(DIALECT)
         for position, message in enumerate(messages):
-            self._take(drafts, message)
-            yield from drafts.pop_complete(position)
+            self._add_message(queue, message)
+            yield from queue.pop_complete(position)
         if self.todos:
-            drafts.add_plan("todowrite", {"todos": self.todos}, at=iso_utc(self.todos[-1].get("time_updated")))
-        yield from drafts.flush()
-        yield from drafts.tasks()
+            queue.add_plan("todowrite", {"todos": self.todos}, at=iso_utc(self.todos[-1].get("time_updated")))
+        yield from queue.flush()
+        yield from queue.tasks()
 
-    def _take(self, drafts: TurnQueue, message: Message) -> None:
-        """What a message says stands where its first words are, among its calls of tools."""
+    def _add_message(self, queue: TurnQueue, message: Message) -> None:
+        """Add a message; its text is at its first words, among its tool calls."""
         tools = [part for part in message.parts if part.get("type") == "tool"]
         first = next((place for place, part in enumerate(message.parts) if part.get("type") == "text"), 0)
         before = sum(part.get("type") == "tool" for part in message.parts[:first])
         for part in tools[:before]:
-            self._tool(drafts, message, part)
-        self._said(drafts, message)
+            self._tool(queue, message, part)
+        self._add_text(queue, message)
         for part in tools[before:]:
-            self._tool(drafts, message, part)
+            self._tool(queue, message, part)
 
-    def _said(self, drafts: TurnQueue, message: Message) -> None:
+    def _add_text(self, queue: TurnQueue, message: Message) -> None:
         info, role = message.info, text_of(message.info.get("role"))
         if role not in ("user", "assistant"):
             return
-        told = [part for part in message.parts if part.get("type") in ("text", "subtask", "file") and _is_visible(part)]
-        texts = [(part, text) for part in told if (text := _text(part, role))]
-        files = [name for part in told if (name := text_of(part.get("filename")))]
-        pictures = any(text_of(part.get("mime")).startswith("image/") for part in told)
-        draft = self._draft(message, role, "prompt" if role == "user" else "answer")
-        draft.line = message.line_of(texts[0][0]) if texts else 1
-        draft.texts = [text for _, text in texts] or [IMAGE] * pictures
-        if any(part.get("command") for part in told):
-            draft.kind = "command"
+        data = [part for part in message.parts if part.get("type") in ("text", "subtask", "file") and _is_visible(part)]
+        texts = [(part, text) for part in data if (text := _text(part, role))]
+        files = [name for part in data if (name := text_of(part.get("filename")))]
+        pictures = any(text_of(part.get("mime")).startswith("image/") for part in data)
+        turn = self._start_turn(message, role, "prompt" if role == "user" else "answer")
+        turn.line = message.line_of(texts[0][0]) if texts else 1
+        turn.texts = [text for _, text in texts] or [IMAGE] * pictures
+        if any(part.get("command") for part in data):
+            turn.kind = "command"
         if role == "assistant" and info.get("summary") is True:
-            draft.role, draft.kind = "system", "summary"
+            turn.role, turn.kind = "system", "summary"
         elif role == "user" and self.info.get("parentID"):
-            draft.role = "system"
-        draft.metadata |= {"attachments": files, "model": _model(info), "agent": info.get("agent") or info.get("mode")}
-        if draft.texts:
-            drafts.add(draft)
-        if fault := text_of(mapping_of(info.get("error")).get("name")):
-            drafts.flag("interrupted" if fault == ABORTED else "api_error")
+            turn.role = "system"
+        turn.metadata |= {"attachments": files, "model": _model(info), "agent": info.get("agent") or info.get("mode")}
+        if turn.texts:
+            queue.add(turn)
+        if error := text_of(mapping_of(info.get("error")).get("name")):
+            queue.flag("interrupted" if error == ABORTED else "api_error")
 
-    def _tool(self, drafts: TurnQueue, message: Message, part: Json) -> None:
+    def _tool(self, queue: TurnQueue, message: Message, part: Json) -> None:
         state = mapping_of(part.get("state"))
         call = parse_call(text_of(part.get("tool")) or "tool", state.get("input"))
-        drafts.add_tool(call.label)
+        queue.add_tool(call.label)
         begun = iso_utc(mapping_of(state.get("time")).get("start"))
-        drafts.add_plan(text_of(part.get("tool")), state.get("input"), at=begun, line=message.line_of(part))
+        queue.add_plan(text_of(part.get("tool")), state.get("input"), at=begun, line=message.line_of(part))
         code = number_of(mapping_of(state.get("metadata")).get("exit"))
         failed = state.get("status") == "error" or bool(code)
         text = text_of(state.get("error")) or text_of(state.get("output"))
-        if found := drafts.notable_result(call, ToolResult(text, code, failed)):
+        if found := queue.notable_result(call, ToolResult(text, code, failed)):
             role, kind, words = found
-            draft = self._draft(message, role, kind)
-            draft.line, draft.texts = message.line_of(part), [words]
-            draft.native_id = text_of(part.get("id")) or None
-            draft.timestamp = iso_utc(mapping_of(state.get("time")).get("end")) or draft.timestamp
-            drafts.add(draft)
+            turn = self._start_turn(message, role, kind)
+            turn.line, turn.texts = message.line_of(part), [words]
+            turn.native_id = text_of(part.get("id")) or None
+            turn.timestamp = iso_utc(mapping_of(state.get("time")).get("end")) or turn.timestamp
+            queue.add(turn)
 
-    def _draft(self, message: Message, role: str, kind: str) -> PendingTurn:
+    def _start_turn(self, message: Message, role: str, kind: str) -> PendingTurn:
         info, parent, title = message.info, text_of(self.info.get("parentID")), text_of(self.info.get("title"))
         undone = text_of(mapping_of(self.info.get("revert")).get("messageID"))
         own_id = text_of(info.get("id"))
@@ -132,21 +132,21 @@ class Session:
 
 
 def folder_of(info: Json) -> str:
-    """The folder that a session says it is of."""
+    """Return a session's folder."""
     return text_of(info.get("directory")) or text_of(mapping_of(info.get("location")).get("directory"))
 
 
-def folder_told_in(infos: Iterable[Json]) -> str | None:
-    """The first folder that an answer says it was given in."""
-    told = (text_of(mapping_of(info.get("path")).get("cwd")) for info in infos)
-    return next(filter(None, told), None)
+def folder_of_answers(infos: Iterable[Json]) -> str | None:
+    """Return the first folder in an answer."""
+    data = (text_of(mapping_of(info.get("path")).get("cwd")) for info in infos)
+    return next(filter(None, data), None)
 
 
 def order_of(infos: Sequence[Json]) -> list[int]:
-    """The places of the messages, oldest first.
+    """Return the places of the messages, oldest first.
 
-    By id, which rises with time, where they have ids of OpenCode's making; answers behind the prompt that they answer.
-    Where OpenCode 2's are among them, which have types, as they stand.
+    The order is by OpenCode's ids, which rise with time; answers follow their prompt. Messages of OpenCode 2, which
+    have types, keep their order.
     """
     ids = [text_of(info.get("id")) for info in infos]
     places = list(range(len(ids)))
@@ -157,7 +157,7 @@ def order_of(infos: Sequence[Json]) -> list[int]:
 
 
 def _is_visible(part: Json) -> bool:
-    """Files that were read and reminders that were sent are in the prompt as text of the program's own."""
+    """Return whether a part is visible: files and reminders in a prompt are the program's text."""
     return part.get("synthetic") is not True and part.get("ignored") is not True
 
 
@@ -171,13 +171,13 @@ def _model(info: Json) -> str:
 
 
 def is_session(value: object) -> bool:
-    """Whether the object is a session as OpenCode writes it down."""
+    """Return whether an object is a session's record."""
     fields = mapping_of(value)
     return text_of(fields.get("id")).startswith("ses_") and any(key in fields for key in ("directory", "projectID"))
 
 
-def message_in(value: object, line_of: Lines = first_line) -> Message | None:
-    """The message of an object with `info` and `parts`, None of anything else."""
+def parse_message(value: object, line_of: Lines = first_line) -> Message | None:
+    """Return the message of an object with `info` and `parts`, or None."""
     fields = mapping_of(value)
     if not isinstance(fields.get("info"), dict) or not isinstance(fields.get("parts"), list):
         return None

@@ -239,4 +239,5 @@ CHATGPT = Format(
     version=4,
     detect=_READER.detect,
     read=_READER.read,
+    verified="2026-11",
 )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pastchats_memory.files.foreign_sqlite import Database
-from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import (
@@ -28,16 +28,17 @@ from pastchats_memory.formats.exports.llm.printed import is_printed_log, parse_e
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.truncate import truncate_middle
 
-FORMAT = "llm-logs"
-VERSION = 4
-
 ROW = frozenset({"prompt", "response", "model"})
 LineOf = Callable[[str], int]
-"""The line of what stands in a row under a key."""
+"""Return the line of the value under a key of a row."""
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether it is the tool's database or one of its two ways to print it."""
+def detect(source: SourceFile) -> int:
+    """Return 90 for the tool's database, or one of its two printed forms; else 0."""
+    return CERTAIN if _is_log(source) else 0
+
+
+def _is_log(source: SourceFile) -> bool:
     if source.shape == "sqlite":
         return source.tables.get("responses", frozenset()) >= ROW | {"conversation_id"} or _is_early(source)
     if source.shape == "jsonl":
@@ -57,7 +58,7 @@ def _is_row(value: object) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Turn | Unreadable]:
-    """A prompt and its answer for each response, in the order in which they were logged, in the database by conversation."""
+    """Yield a prompt and its answer for each response, in logged order; from a database grouped by conversation."""
     if source.shape == "sqlite":
         yield from source.from_database(_read_database)
         return
@@ -90,19 +91,22 @@ def _line_of(item: Record | Element) -> LineOf:
 
 
 class _Conversations:
-    """The turns of the conversation that was told last."""
+    """Builds the turns of one conversation after the other."""
 
     def __init__(self) -> None:
         self._builder = SessionBuilder(SessionInfo())
         self._systems: set[tuple[str | None, str]] = set()
-        """System prompts of conversations: each response repeats them."""
+        """System prompts that were added: each response repeats them."""
 
     def flush(self) -> Iterator[Turn]:
-        """What a further response could have added to."""
+        """Yield the turns to which another response could have added."""
         yield from self._builder.queue.flush()
 
     def turns(self, row: Json, line_of: LineOf) -> Iterator[Turn]:
-        """The results of tools that were sent with the prompt, the prompt, the answer and its calls; a system prompt once."""
+        """Yield the turns of a response: tool results that came with the prompt, the prompt, the answer with its calls.
+
+        A system prompt is added once.
+        """
         conversation = text_of(row.get("conversation_id")) or text_of(row.get("id")) or None
         if conversation != self._builder.info.conversation_id:
             yield from self.flush()
@@ -148,7 +152,7 @@ def locations(environment: Environment) -> Iterator[Path]:
 LLM_LOGS = Format(
     name="llm-logs",
     version=4,
-    detect=confident(recognise, 90),
+    detect=detect,
     read=read,
     program="llm",
     locations=locations,

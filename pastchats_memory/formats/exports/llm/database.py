@@ -22,15 +22,15 @@ EARLY = {
     "id": "id", "model": "model", "prompt": "prompt", "system": "system", "response": "response", "chat_id": "conversation_id",
     "timestamp": "datetime_utc",
 }  # fmt: skip
-"""Columns of the first generation, and what they are called since."""
+"""Columns of the first generation, with their later names."""
 RESPONSE = ("id", "model", "resolved_model", "prompt", "system", "response", "conversation_id", "datetime_utc")
 TURN = ("id", "model", "resolved_model", "thread_id", "parent_message_hash", "tip_message_hash", "datetime_utc")
 MOST_BACK = 100
-"""Messages of one response that are looked through."""
+"""The most messages of one response that are followed."""
 
 
 def read_rows(database: Database) -> Iterator[Json]:
-    """Every response that was logged."""
+    """Yield each response."""
     for table in ("logs", "log"):
         for early in _read_table(database, table, tuple(EARLY), ("id",)):
             yield {EARLY[key]: value for key, value in early.items()}
@@ -44,7 +44,7 @@ def _read_table(database: Database, table: str, columns: Sequence[str], order: S
 
 
 class _Responses:
-    """The second generation: pieces of the prompt, attachments, calls and results of tools stand in tables of their own."""
+    """The second generation: fragments, attachments, tool calls and results have tables of their own."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -59,14 +59,14 @@ class _Responses:
             self._attachments[response] += _read_attachment(database, attachment)
 
     def _grouped(self, table: str, columns: tuple[str, ...]) -> defaultdict[object, list[object]]:
-        """The rows of a table by the response that they are of, read once: llm has no index that leads from one to them."""
+        """Return the rows of a table by response id. It reads the table once, since llm has no index by response."""
         found: defaultdict[object, list[object]] = defaultdict(list)
         for response, *row in self._database.rows(table, ("response_id", *columns)):
             found[response].append(dict(zip(columns, row, strict=True)))
         return found
 
     def rows(self) -> Iterator[Json]:
-        """Each with what the tables around it say."""
+        """Yield each response with the rows of the tables around it."""
         names: dict[object, object] = {row[0]: row[1] for row in self._database.rows("conversations", ("id", "name"))}
         for row in _read_table(self._database, "responses", RESPONSE, ("conversation_id", "datetime_utc", "id")):
             own = row["id"]
@@ -80,48 +80,48 @@ class _Responses:
 
 
 class _Turns:
-    """The third generation: a response is asked with the messages down to its parent, and leaves those from there to its tip."""
+    """The third generation: a response gets the messages down to its parent, and adds those down to its tip."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def rows(self) -> Iterator[Json]:
-        """Each with its own messages; a system prompt is said with the first."""
+        """Yield each response with its messages; a system prompt comes with the first one."""
         names: dict[object, object] = {row[0]: row[1] for row in self._database.rows("threads", ("id", "name"))}
         for row in _read_table(self._database, "turns", TURN, ("thread_id", "datetime_utc", "id")):
             parent = text_of(row["parent_message_hash"])
-            asked: defaultdict[str, list[Json]] = defaultdict(list)
+            prompt_parts: defaultdict[str, list[Json]] = defaultdict(list)
             for role, parts in self._back(parent, ""):
                 if role == "assistant":
                     break
-                asked[role][:0] = parts
+                prompt_parts[role][:0] = parts
             left: list[Json] = []
             for _, parts in self._back(text_of(row["tip_message_hash"]), parent):
                 left[:0] = parts
             yield row | {
                 "conversation_id": row["thread_id"],
                 "conversation_name": names.get(row["thread_id"]),
-                "system": _text_of_parts(asked["system"]),
-                "prompt": _text_of_parts(asked["user"]),
-                "prompt_fragments": [piece for part in asked["user"] for piece in self._borrowed(part)],
-                "attachments": [kept for part in asked["user"] for kept in self._attached(part)],
-                "tool_results": [part for part in asked["tool"] if part["type"] == "tool_result"],
+                "system": _text_of_parts(prompt_parts["system"]),
+                "prompt": _text_of_parts(prompt_parts["user"]),
+                "prompt_fragments": [piece for part in prompt_parts["user"] for piece in self._borrowed(part)],
+                "attachments": [attachment for part in prompt_parts["user"] for attachment in self._attached(part)],
+                "tool_results": [part for part in prompt_parts["tool"] if part["type"] == "tool_result"],
                 "response": _text_of_parts(left),
                 "tool_calls": [part for part in left if part["type"] == "tool_call"],
             }
 
     def _back(self, message: str, before: str) -> Iterator[tuple[str, list[Json]]]:
-        """Role and parts of a message and of those it follows, each once, up to one that is left out."""
+        """Yield role and parts of a message and of those before it, each once, up to an excluded one."""
         seen = {before, ""}
         while message not in seen and len(seen) < MOST_BACK:
             seen.add(message)
             found = self._database.rows("messages", ("parent_hash", "role"), where={"hash": message})
             parent, role = next(found, (None, None))
-            kept = self._database.rows(
+            rows = self._database.rows(
                 "parts", ("type", "text", "payload"), where={"message_hash": message}, order=("position",)
             )
             parts = [
-                mapping_of(parse_json(text_of(payload))) | {"type": kind, "text": text} for kind, text, payload in kept
+                mapping_of(parse_json(text_of(payload))) | {"type": kind, "text": text} for kind, text, payload in rows
             ]
             yield text_of(role), parts
             message = text_of(parent)
@@ -137,7 +137,7 @@ class _Turns:
 
 
 def _text_of_parts(parts: list[Json]) -> str:
-    """What was typed or said, without the pieces that it borrows."""
+    """Return the text of the parts, without the fragments that it refers to."""
     texts = [part for part in parts if part["type"] == "text"]
     return "".join(
         text_of(part["text"])

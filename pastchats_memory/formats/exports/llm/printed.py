@@ -15,9 +15,9 @@ SECTIONS = (
     "Prompt", "Prompt fragments", "Options", "System", "System fragments", "Schema", "Tools", "Tool results", "Attachments",
     "Reasoning", "Response", "Tool calls", "Token usage",
 )  # fmt: skip
-"""In the order in which they are printed: any other heading, and one out of order, belongs to the text."""
+"""In printed order. Another heading, or one out of order, belongs to the text."""
 REACH = 6
-"""Lines after an entry's heading within which its first section stands."""
+"""Lines below the heading of an entry within which its first section stands."""
 OPENING = 4096
 """Characters within which the first response stands."""
 INDENT = "    "
@@ -36,7 +36,7 @@ _EXCEPTION = re.compile(r"^\*\*Error\*\*: (.*)\Z", re.MULTILINE | re.DOTALL)
 
 @dataclass(slots=True)
 class Entry:
-    """A response as it was printed."""
+    """A printed response."""
 
     line: int
     time: str
@@ -48,7 +48,7 @@ class Entry:
     starts: dict[str, int] = field(default_factory=dict)
 
     def row(self) -> Json:
-        """Under the keys of the tool's JSON; `lines` tells where a text stands."""
+        """Return the response under the keys of the tool's JSON; `lines` holds the line of each text."""
         calls, after = _parse_tools(self.lines.get("Tool calls", []))
         results, _ = _parse_tools(self.lines.get("Tool results", []), to_the_end=True)
         return {
@@ -70,7 +70,10 @@ class Entry:
 
 
 def _parse_tools(lines: Sequence[str], *, to_the_end: bool = False) -> tuple[list[tuple[str, str, str]], str]:
-    """Name, id and text of each tool of a list, and what stands below the list: of results the list is all there is."""
+    """Return name, id and text of each tool in a list, and the text below the list.
+
+    A list of results ends at the end of the section.
+    """
     tools: list[tuple[str, str, list[str]]] = []
     for place, line in enumerate(lines):
         if found := _TOOL.match(line):
@@ -109,7 +112,7 @@ def is_printed_log(head: str) -> bool:
 
 
 def parse_entries(text: str) -> Iterator[Entry]:
-    """Every response; in a conversation only the first one says which it is, and which model answers."""
+    """Yield each response. In a conversation only the first one names it and the model."""
     lines = text.split("\n")
     entry: Entry | None = None
     section = ""
@@ -132,12 +135,12 @@ def parse_entries(text: str) -> Iterator[Entry]:
 
 
 def _opens_entry(lines: list[str], place: int) -> bool:
-    """Whether a heading with a time is an entry's: its first section follows."""
+    """Return whether a heading with a time opens an entry: its first section follows."""
     return any(_parse_section(line, "") == "Prompt" for line in lines[place + 1 : place + REACH])
 
 
 def _parse_section(line: str, current: str) -> str:
-    """The section that the line opens, if it may follow the current one."""
+    """Return the section that a line opens, if it may follow the current one; else ""."""
     found = _SECTION.match(line)
     if found is None or found[1] not in SECTIONS:
         return ""

@@ -13,11 +13,11 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import PurePath
 
-from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.markdown import front_matter, headings, in_code, in_details
-from pastchats_memory.formats.base.session import PendingTurn, TurnQueue
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import UNKNOWN_CALL, ToolCall, parse_call, parse_result
+from pastchats_memory.formats.base.turns import PendingTurn, TurnQueue
 from pastchats_memory.formats.markdown.dialogue.editor_notes import HEADED, find_signers
 from pastchats_memory.formats.markdown.dialogue.markers import RoleMarker, parse_marker, parse_signed_markers
 from pastchats_memory.formats.markdown.dialogue.parts import ParsedPart, has_tool_lines, parse_part
@@ -27,23 +27,22 @@ from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.timestamps import LOCAL, MOMENT, date_in_path, iso_utc, parse_handwritten, to_the_minute
 
-FORMAT = "markdown"
-VERSION = 20
-
+CONFIDENCE = 75
+"""Above task files and logs, whose headings may name roles; below any mark of a program."""
 FEWEST = 2
 FEWEST_DOUBTFUL = 4
-"""Plain `User:` lines, those of logs, list items, and files that are usually documentation must show more of a dialogue."""
+"""The least number of speaker changes for plain `User:` lines, log lines, list items, and usual documentation files."""
 DOUBTFUL = ("plain", "list", "timed")
 LONGEST_PREFACE = 12
 PREFACE_SHARE = 0.4
-"""Non-blank lines before the first marker, of all: a longer preface makes the dialogue an example in a document."""
+"""The most non-blank lines before the first marker, as a share: after a longer preface the dialogue is an example."""
 DOCUMENTS = re.compile(
     r"((readme|changelog|contributing|license|security)\b.*|agents?|claude|gemini|skill|todo|index|faq)\Z",
     re.IGNORECASE,
 )
 EMPTY_PARTS = ("", "_No text content captured for this message._", "*(No content)*")
 CONTINUE = "### [Continue](https://continue.dev) session transcript"
-"""How what its `/share` writes begins: whoever is no person is the assistant there."""
+"""The beginning of a session that Continue shared: any speaker but the user is the assistant."""
 KINDS = {"tool": "result"}
 SPEAKERS = ("user", "assistant")
 DATE_KEYS = (
@@ -62,7 +61,7 @@ DATE_KEYS = (
 )
 ID_KEYS = ("conversation_id", "conversationid", "session_id", "sessionid", "session", "threadid", "uuid", "id")
 FACT_KEYS = frozenset({*DATE_KEYS, *ID_KEYS, "model", "project", "title", "source", "url", "tags"})
-"""What a line above the dialogue may tell without being a list item."""
+"""Keys of a fact above the dialogue that need no list marker."""
 CWD_KEYS = ("cwd", "project_directory", "working_directory", "work_dir", "workspace")
 
 _SEPARATOR = re.compile(r"\s{0,3}([-*_])[ \t]*(\1[ \t]*){2,60}\Z")
@@ -76,24 +75,24 @@ _FOOTER = re.compile(
     r"\W{0,6}(?:Powered by|Exported (?:by|with|from|using)|ChatGPT can make mistakes|Claude can make mistakes)\b",
     re.IGNORECASE,
 )
-"""What an exporter or a page writes below the last answer."""
+"""The line of an exporter or a page below the last answer."""
 _SENT = re.compile(r"\[Timestamp: (\d{4})/(\d\d)/(\d\d) (\d\d:\d\d:\d\d)\]\s*\Z")
-"""When a message was sent, as Copilot for Obsidian writes it below the words, and above it with which notes."""
+"""The time of a message, which Copilot for Obsidian writes below the words, with the notes above it."""
 _WITH_NOTES = "[Context: "
 _WRAPPED = re.compile(r"```(?:text|txt|markdown|md)\n(.*)\n```\Z", re.DOTALL)
 _QUOTED = re.compile(r">(?: |\Z)")
 _DAY = re.compile(rf"\b(?=20){MOMENT}(?!\d)")
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether at least two roles speak, one after the other, under markers of one style that fill the file."""
+def detect(source: SourceFile) -> int:
+    """Return 75 if at least two roles alternate under markers of one style that fill the file, else 0."""
     if source.shape != "markdown":
-        return False
-    return bool(_Dialogue(source.text.split("\n"), source.path).markers)
+        return 0
+    return CONFIDENCE if _Dialogue(source.text.split("\n"), source.path).markers else 0
 
 
 def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
-    """One turn for every marker with words after it, and one for every tool that failed or checked something; todo lists."""
+    """Yield one turn for each marker with words, one for each tool that failed or checked something, and todo lists."""
     lines = source.text.split("\n")
     dialogue = _Dialogue(lines, source.path)
     parts = [dialogue.part(place) for place in range(len(dialogue.markers))]
@@ -101,64 +100,66 @@ def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
         parts = _mark_tool_parts(parts)
     parts = _unwrap_fences([part for part in parts if part.content not in EMPTY_PARTS])
     listed = has_tool_lines(lines)
-    told = [(part, _parse_marked_part(part, has_tool_lines=listed)) for part in parts]
+    parsed_parts = [(part, _parse_marked_part(part, has_tool_lines=listed)) for part in parts]
     facts = dialogue.facts
     named = next((value for key in ID_KEYS if isinstance(value := facts.get(key), str)), None)
-    said = ((part.marker.role, what.text) for part, what in told if what.text)
+    words = ((part.marker.role, parsed.text) for part, parsed in parsed_parts if parsed.text)
     cwd = next((value for key in CWD_KEYS if isinstance(value := facts.get(key), str) and "/" in value), None)
     project = facts.get("project")
-    draft = PendingTurn(
+    template = PendingTurn(
         role="",
         kind="",
         line=0,
         texts=[],
-        conversation_id=named or conversation_hash(said),
+        conversation_id=named or conversation_hash(words),
         cwd=cwd,
         project=project if isinstance(project, str) and project != cwd else None,
         metadata={key: value for key, value in facts.items() if key not in (*ID_KEYS, *CWD_KEYS, "project")},
     )
-    draft.timestamp = to_the_minute(dialogue.started)
+    template.timestamp = to_the_minute(dialogue.started)
     queue, call = TurnQueue(any_dialect()), UNKNOWN_CALL
-    following = [*(part.marker.role for part, _ in told[1:]), "user"]
-    for (part, what), next_role in zip(told, following, strict=False):
-        draft.timestamp = part.marker.timestamp or part.stamp or to_the_minute(draft.timestamp)
-        call = _add_part(part, what, call, draft, queue)
-        if what.notes and next_role == "user":
+    following = [*(part.marker.role for part, _ in parsed_parts[1:]), "user"]
+    for (part, parsed), next_role in zip(parsed_parts, following, strict=False):
+        template.timestamp = part.marker.timestamp or part.stamp or to_the_minute(template.timestamp)
+        call = _add_part(part, parsed, call, template, queue)
+        if parsed.notes and next_role == "user":
             # nothing else tells that the prompt was answered, and that the next one begins something new
-            queue.add(_copy_turn(draft, "assistant", "answer", what.notes, part.start + 1, part.end + 1))
+            queue.add(_copy_turn(template, "assistant", "answer", parsed.notes, part.start + 1, part.end + 1))
     yield from queue.flush()
     yield from queue.tasks()
 
 
 def _parse_marked_part(part: _Part, *, has_tool_lines: bool) -> ParsedPart:
-    """What a person or an assistant says, without what a program put into it; what anybody else does as it is."""
+    """Return the words of a user or assistant without a program's additions; the text of any other role unchanged."""
     if part.marker.role in SPEAKERS:
         return parse_part(part.content.split("\n"), person=part.marker.role == "user", has_tool_lines=has_tool_lines)
     return ParsedPart(part.content, KINDS.get(part.marker.role, "prompt"))
 
 
-def _add_part(part: _Part, what: ParsedPart, call: ToolCall, like: PendingTurn, queue: TurnQueue) -> ToolCall:
-    """Add the words of a part and what is worth finding of its tools; the last call, which the next part may answer."""
-    if what.interrupted:
+def _add_part(part: _Part, parsed: ParsedPart, call: ToolCall, template: PendingTurn, queue: TurnQueue) -> ToolCall:
+    """Add the words of a part and its notable tool results; return the last call, whose result the next part may hold."""
+    if parsed.interrupted:
         queue.flag("interrupted")
     end = part.end + 1
-    role = "system" if what.kind == "summary" else part.marker.role
-    if what.text:
-        queue.add(_copy_turn(like, role, what.kind, what.text, part.marker.place + 1, end))
-    for use in what.uses:
+    role = "system" if parsed.kind == "summary" else part.marker.role
+    if parsed.text:
+        queue.add(_copy_turn(template, role, parsed.kind, parsed.text, part.marker.place + 1, end))
+    for use in parsed.uses:
         line = part.start + use.line + 1
         if use.name:
             call = parse_call(use.name, use.arguments, any_dialect())
             queue.add_tool(call.label)
             queue.add_plan(use.name, use.arguments, line=line)
         output = parse_result(use.answered, any_dialect())
-        if use.answered and (worth := queue.notable_result(call, replace(output, failed=output.failed or use.failed))):
-            queue.add(_copy_turn(like, *worth, line, end))
+        if use.answered and (row := queue.notable_result(call, replace(output, failed=output.failed or use.failed))):
+            queue.add(_copy_turn(template, *row, line, end))
     return call
 
 
-def _copy_turn(draft: PendingTurn, role: str, kind: str, text: str, line: int, end: int) -> PendingTurn:
-    return replace(draft, role=role, kind=kind, texts=[text], line=line, end_line=end, metadata=dict(draft.metadata))
+def _copy_turn(template: PendingTurn, role: str, kind: str, text: str, line: int, end: int) -> PendingTurn:
+    return replace(
+        template, role=role, kind=kind, texts=[text], line=line, end_line=end, metadata=dict(template.metadata)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,13 +169,13 @@ class _Part:
     end: int
     """0-based place of the last line of text."""
     start: int
-    """0-based place of its first line."""
+    """0-based place of the first line of text."""
     stamp: str | None
     """The time on a line of its own above or below the marker."""
 
 
 def _mark_tool_parts(parts: Sequence[_Part]) -> list[_Part]:
-    """The parts, with a tool's where an assistant who said nothing, and so called one, seems to go on."""
+    """Return the parts; after an assistant's empty part, which called a tool, the next one is the tool's."""
     called = [part.marker.role == "assistant" and not part.content for part in parts]
     return [
         replace(part, marker=replace(part.marker, role="tool"))
@@ -185,7 +186,7 @@ def _mark_tool_parts(parts: Sequence[_Part]) -> list[_Part]:
 
 
 def _unwrap_fences(parts: list[_Part]) -> list[_Part]:
-    """The parts out of the fences, where all that is said stands in fences, one for each."""
+    """Return the parts without fences, if the text of each stands in one fence."""
     wrapped = [_WRAPPED.match(part.content) for part in parts]
     inside = [found[1] for found in wrapped if found and "\n```" not in found[1]]
     if len(inside) < max(FEWEST, len(parts)):
@@ -194,7 +195,7 @@ def _unwrap_fences(parts: list[_Part]) -> list[_Part]:
 
 
 class _Dialogue:
-    """A file's lines, the markers that count, and what stands under each."""
+    """The lines of a file, its role markers, and the text under each."""
 
     def __init__(self, lines: Sequence[str], path: PurePath) -> None:
         self._lines = lines
@@ -203,7 +204,7 @@ class _Dialogue:
 
     @cached_property
     def markers(self) -> list[RoleMarker]:
-        """The markers of the file's one style; none when the file is no dialogue."""
+        """The markers of the file's one style; none if the file is not a dialogue."""
         candidates = self._candidates()
         if names := find_signers(self._lines[self._front.lines :]):
             signed = parse_signed_markers(self._lines, names)
@@ -219,7 +220,7 @@ class _Dialogue:
         return []
 
     def _unmarked(self, first: RoleMarker) -> list[RoleMarker]:
-        """A person's words above the first answer of a page that was copied without its first line."""
+        """Return a marker for the user's words above the first answer of a page that was copied without its first line."""
         begun = next(
             (place for place in range(self._front.lines, first.place) if self._lines[place].strip()), first.place
         )
@@ -257,7 +258,7 @@ class _Dialogue:
 
     @property
     def facts(self) -> dict[str, object]:
-        """Front matter and the `- Key: value` lines above the first marker, by lower-cased key; the first heading as title."""
+        """Front matter and `- Key: value` lines above the first marker, by lower-case key; the first heading as title."""
         above = self._lines[self._front.lines : self.markers[0].place if self.markers else 0]
         found = [
             (fact[1], fact[2].lower().replace(" ", "_"), fact[3].strip(" *_`"))
@@ -275,17 +276,19 @@ class _Dialogue:
 
     @property
     def started(self) -> str | None:
-        """The time that the facts tell, else the first day named above the first marker, else the one in the path."""
+        """The time in the facts, else the first day named above the first marker, else the day in the path."""
         dates = (value for key in DATE_KEYS if isinstance(value := self.facts.get(key), str))
-        told = next((moment for date in dates if (moment := parse_handwritten(date))), None)
+        stated = next((moment for date in dates if (moment := parse_handwritten(date))), None)
         above = self._lines[self._front.lines : self.markers[0].place if self.markers else 0]
         days = (day[0] for line in above if "xported" not in line and (day := _DAY.search(line)))
         return (
-            told or next((moment for day in days if (moment := iso_utc(day, LOCAL))), None) or date_in_path(self._path)
+            stated
+            or next((moment for day in days if (moment := iso_utc(day, LOCAL))), None)
+            or date_in_path(self._path)
         )
 
     def part(self, number: int) -> _Part:
-        """What is said under one marker: without separators around it, times of their own line, and the quotation marks of a callout."""
+        """Return the text under one marker, without separators, time lines, and the quotation marks of a callout."""
         marker = self.markers[number]
         following = self.markers[number + 1].place if number + 1 < len(self.markers) else len(self._lines)
         end = following - 1
@@ -317,24 +320,28 @@ class _Dialogue:
 
     @cached_property
     def _is_quoted(self) -> bool:
-        """Whether all that is said stands in quotations, as in what Continue shares."""
+        """Whether all text stands in quotations, as in sessions that Continue shared."""
         marked = {marker.place for marker in self.markers}
         first = self.markers[0].place
-        said = [
+        text_lines = [
             line
             for place, line in enumerate(self._lines)
             if place > first and place not in marked and not _is_rim(line)
         ]
-        return bool(said) and not any(marker.words for marker in self.markers) and all(map(_QUOTED.match, said))
+        return (
+            bool(text_lines)
+            and not any(marker.words for marker in self.markers)
+            and all(map(_QUOTED.match, text_lines))
+        )
 
     def _last(self, first: int, end: int) -> int:
-        """The last line with text at or before `end`, not before `first`."""
+        """Return the last line with text at or before `end`, not before `first`."""
         while end > first and _is_rim(self._lines[end]):
             end -= 1
         return end
 
     def _above(self, place: int) -> tuple[int, str | None]:
-        """Where a marker begins: at its line, or at one above it that holds nothing but a time, and that time."""
+        """Return the first line of a marker, with a line above it that holds only a time, and that time."""
         above = place - 1
         while above > 0 and not self._lines[above].strip():
             above -= 1
@@ -347,7 +354,7 @@ class _Dialogue:
 
 
 def _keep_locked_levels(markers: list[RoleMarker]) -> list[RoleMarker]:
-    """The markers at the level at which their role first spoke: deeper ones are headings inside an answer."""
+    """Return the markers at the first level of their role: deeper ones are headings inside an answer."""
     levels: dict[str, int] = {}
     for marker in markers:
         levels.setdefault(marker.role, marker.level)
@@ -355,7 +362,7 @@ def _keep_locked_levels(markers: list[RoleMarker]) -> list[RoleMarker]:
 
 
 def _parse_stamp(line: str) -> str | None:
-    """The time that a line consists of."""
+    """Return the time if the line consists of one."""
     found = _STAMP.match(line.strip())
     return parse_handwritten(found[1]) if found else None
 
@@ -371,6 +378,7 @@ def _is_rim(line: str) -> bool:
 DIALOGUE = Format(
     name="markdown",
     version=20,
-    detect=confident(recognise, 75),
+    detect=detect,
     read=read,
+    verified="2026-11",
 )

@@ -16,12 +16,12 @@ from urllib.parse import unquote
 COPILOT = "GitHub Copilot"
 
 HEADED, BOLD = "# ", "**"
-"""What some versions write before the name of an account, and around Copilot's."""
+"""The signs that some versions write before the name of an account, and around Copilot's."""
 MOST_LINES = 2000
-"""Of a command, of what a tool was given, of an edit that is folded away."""
+"""The most lines of a command, of a tool's input, or of a folded edit."""
 
 _SIGNED = re.compile(r"((?:# )?[^\s#*][^:\n]{0,38}): (?=\S)")
-"""The name of an account, which GitHub lets have 39 characters."""
+"""The name of an account; GitHub allows 39 characters."""
 _RUN = re.compile(r"Ran terminal command: {1,2}(?=\S)|\*User accepted the command `")
 _RUN_ENDS = re.compile(r"` ?\*\Z")
 _HEREDOC = re.compile(r"(?<!<)<<-?\s?['\"]?([A-Za-z_]\w{0,39})")
@@ -36,7 +36,7 @@ _NOTE = re.compile(
     r"|\*(?:Edited relevant file|Checked command status|Updated todo list|(?:Grep s|S)earched [^*]{1,300}"
     r"|(?:Viewed|Analyzed|Listed directory|Deleted|Created|Generated) \[[^*]{1,600}|User (?:rejected|cancell?ed) the command `.*) ?\*\Z"
 )
-"""A link without words is VS Code's own, in whichever language it notes something."""
+"""A link without words is a note of VS Code in any language."""
 _FENCE = re.compile(r"(`{3,4})\w{0,20}\Z")
 _EDIT = re.compile(
     r"Made changes\.\Z|(?:Created|Edited|Replacing \d{1,6} lines .{0,40}in) \[[^\]]{0,200}\]\((?P<uri>file:[^)\n]{1,2000})"
@@ -47,7 +47,7 @@ _DRIVE = re.compile(r"/(?=[A-Za-z]:/)")
 
 
 class EditorAction(NamedTuple):
-    """What the agent did: a command that it ran, a file that it changed, a tool that it used."""
+    """An action of the agent: a command, a changed file, a tool."""
 
     place: int
     """0-based line."""
@@ -56,7 +56,10 @@ class EditorAction(NamedTuple):
 
 
 def find_signers(lines: Sequence[str]) -> dict[str, str]:
-    """Role by what stands before the colon of the first words, and of Copilot's, as in a chat of VS Code's that was copied whole; empty where no words begin so."""
+    """Return the role by the text before the colon of the first words and of Copilot's, in a copied chat of VS Code.
+
+    Empty if the first words have no such name before them.
+    """
     begun = (line for line in lines if line.strip())
     first = next((line for line in begun if not line.startswith("#") or _SIGNED.match(line)), "")
     if not (found := _SIGNED.match(first)):
@@ -71,7 +74,7 @@ def find_signers(lines: Sequence[str]) -> dict[str, str]:
 
 
 def extract_actions(lines: Sequence[str]) -> tuple[list[str], list[EditorAction]]:
-    """The lines, blank in the place of notes and of the empty fences around edits, and what was done."""
+    """Return the lines with notes and the empty fences around edits made blank, and the actions in the notes."""
     words, actions = list(lines), list[EditorAction]()
     place = 0
     while place < len(lines):
@@ -104,7 +107,7 @@ def _path_of_uri(uri: str) -> str:
 
 
 def _end_of_command(lines: Sequence[str], place: int) -> int:
-    """The place behind a command of one line or more: at its own end, where it has begun something that ends, else at that of the paragraph."""
+    """Return the place behind a command: at the end of a heredoc or quotation that it opens, else of its paragraph."""
     first = lines[place]
     if first.startswith("*"):
         return (
@@ -121,13 +124,13 @@ def _end_of_command(lines: Sequence[str], place: int) -> int:
 
 
 def _end_of_block(lines: Sequence[str], place: int, ends: Callable[[str], bool]) -> int:
-    """The place behind the first line below that ends something; the next line, where none does."""
+    """Return the place behind the first line below that ends a block; the next line if none does."""
     below = range(place + 1, min(len(lines), place + MOST_LINES))
     return next((at + 1 for at in below if ends(lines[at])), place + 1)
 
 
 def _blank_empty_fences(lines: list[str]) -> None:
-    """Blank fences with nothing in them, and one that is opened at the end."""
+    """Make empty fences blank, and a fence that is opened at the end."""
     opened, mark = -1, ""
     for place, line in enumerate([*lines, ""]):
         if opened < 0 and (found := _FENCE.match(line)):

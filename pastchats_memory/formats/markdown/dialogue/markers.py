@@ -15,16 +15,16 @@ NAMES = {
     "tool": "tool function",
 }
 SECTIONS = {"user": "prompt question query", "assistant": "response answer reply"}
-"""Words that answers also use for headings of their own: a family apart, so that one file speaks one of the two languages."""
+"""Words that answers also use as headings: a family of their own, so that a file has markers of one family."""
 CALLOUT_WORDS = {
     "user": "user question human prompt you",
     "assistant": "agent assistant answer ai bot gpt chatgpt claude gemini model",
 }
 
 LONGEST_LINE = 200
-"""A longer heading is a sentence. Lines that carry the words themselves (`**You:** …`) may be of any length."""
+"""The most characters of a heading with a role. Lines that carry the words themselves (`**You:** …`) may be longer."""
 LONGEST_VERB_LINE = 60
-"""`You said:` and its like; a longer line is a sentence that ends with a colon."""
+"""The most characters of `You said:` and its like; a longer line is a sentence that ends with a colon."""
 
 _ROLES = {
     word: (family, role)
@@ -47,7 +47,7 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 _PLUGIN = re.compile(r"(?:plugin|插件) \([\w. -]{1,60}\):?\Z", re.IGNORECASE)
-"""How ChatGPT Exporter names a tool; the bare word is a heading of anybody's."""
+"""The name of a tool in ChatGPT Exporter; the bare word is an ordinary heading."""
 _WORD = re.compile(r"[^\W\d_]+")
 _SAID = re.compile(
     r"\s+(said|says|asked|asks|replied|replies|answered|wrote|writes|responded|hat gesagt|hast gesagt|a dit|avez dit|dijo|disse)\b",
@@ -61,7 +61,7 @@ _MODEL = re.compile(
     r"([- ](sonnet|opus|haiku|pro|flash|ultra|turbo|mini|nano|code|chat|preview|large|advanced|thinking|codex|v?\d[\w.]{0,20}))+\b",
     re.IGNORECASE,
 )
-"""What may follow a role's word: a verb, the kind of message, the rest of a model's name."""
+"""Text that may follow a role: a verb, the kind of message, the rest of a model's name."""
 _MARKED = re.compile(
     r"<(sub|small|time|sup)>([^<>]{0,80})</\1>|\(([^()]{0,80})\)|\[([^\[\]]{0,80})\]|`([^`]{0,80})`|\*([^*]{0,80})\*"
 )
@@ -77,7 +77,7 @@ _CLOCK = re.compile(r"\d{1,2}[:.]\d\d|\d{4}|\d{1,2}[/.]\d{1,2}")
 
 @dataclass(frozen=True, slots=True)
 class RoleMarker:
-    """One line that begins a turn."""
+    """A line that begins a turn."""
 
     place: int
     """0-based line."""
@@ -89,13 +89,13 @@ class RoleMarker:
     level: int = 0
     timestamp: str | None = None
     words: str = ""
-    """What is said on the line itself."""
+    """The words on the line itself."""
     has_verb: bool = False
-    """A verb makes it certain that somebody speaks here: `You said:`."""
+    """A verb makes it certain that a speaker follows: `You said:`."""
 
 
 def parse_marker(lines: Sequence[str], place: int) -> RoleMarker | None:
-    """What the line says about who speaks next, whichever way; None for any other line."""
+    """Parse a line that names the next speaker, in any notation; None for any other line."""
     line = _unwrap_label(lines[place].rstrip())
     start = line.lstrip()[:2]
     if start[:1] == "#":
@@ -112,12 +112,12 @@ def parse_marker(lines: Sequence[str], place: int) -> RoleMarker | None:
 
 
 def _parse_named(lines: Sequence[str], line: str, place: int) -> RoleMarker | None:
-    """A line without any mark that begins with who speaks."""
+    """Parse a line that begins with a speaker's name and has no markup."""
     return _parse_said(line, place) or _parse_plain(lines, place) or _parse_timed(line, place)
 
 
 def _unwrap_label(line: str) -> str:
-    """Bold words without a picture before them or italics around."""
+    """Return a bold label without an emoji before it or italics around it."""
     if line.startswith("_**") and line.endswith("**_"):
         return line[1:-1]
     return _PICTURE.sub("", line, count=1)
@@ -144,7 +144,7 @@ def parse_signed_markers(lines: Sequence[str], names: Mapping[str, str]) -> list
 
 
 def _parse_said(line: str, place: int) -> RoleMarker | None:
-    """`You said:`, as it stands in a page that was copied without its headings."""
+    """Parse `You said:`, from a page that was copied without its headings."""
     if (
         len(line) > LONGEST_VERB_LINE
         or not line.endswith((":", "："))
@@ -156,7 +156,7 @@ def _parse_said(line: str, place: int) -> RoleMarker | None:
 
 
 def _parse_plain(lines: Sequence[str], place: int) -> RoleMarker | None:
-    """A name and a colon, with a blank line or a separator before it."""
+    """Parse a name and a colon below a blank line or a separator."""
     found = _PLAIN.match(lines[place])
     if found is None or (place and lines[place - 1].strip() not in ("", "---", "***", "* * *", "___")):
         return None
@@ -165,7 +165,7 @@ def _parse_plain(lines: Sequence[str], place: int) -> RoleMarker | None:
 
 
 def _parse_timed(line: str, place: int) -> RoleMarker | None:
-    """A time, a name and a colon before the words, as logs have them on lines that follow one another."""
+    """Parse a time, a name and a colon before the words, as in logs; such lines may follow one another."""
     leading = _LEADING.match(line)
     found = _PLAIN.match(line, leading.end()) if leading else None
     if leading is None or found is None or not found[2]:
@@ -185,7 +185,7 @@ def _parse_heading(found: re.Match[str] | None, syntax: str, place: int) -> Role
 
 
 def _parse_ruled(line: str, place: int) -> RoleMarker | None:
-    """`=== User ===`, `[USER]`."""
+    """Parse `=== User ===` or `[USER]`."""
     found = _RULED.match(line)
     label = _parse_label(found[2] or found[3]) if found else None
     return RoleMarker(place, label.role, "ruled", label.family, timestamp=label.timestamp) if label else None
@@ -227,7 +227,7 @@ class _Label:
 
 
 def _parse_label(text: str) -> _Label | None:
-    """A role with nothing beside it but a number, a picture, a model, a time."""
+    """Parse a role with nothing around it but a number, an emoji, a model, a time; None for other text."""
     text = text.strip().strip("#").strip().replace("：", ":")
     if _PLUGIN.match(text):
         return _Label("tool", "names", None, has_verb=False)
@@ -253,7 +253,7 @@ def _parse_label(text: str) -> _Label | None:
 
 
 def _parse_tail(rest: str) -> str | None:
-    """The time in what follows a role, "" without one; None where more follows than a model, a time or a colon."""
+    """Return the time behind a role, or ""; None if anything but a model, a time or a colon follows."""
     timestamp = ""
     number = re.match(r"[- ]?[0-9][\w.-]{0,20}", rest)
     rest = (rest[number.end() :] if number else rest).strip().removeprefix(":").strip()

@@ -25,17 +25,17 @@ _CALL = re.compile(
     r"(?:\W{0,6}ID: [^()\n]{1,80}\)?)?\W{0,4}\Z",
     re.IGNORECASE,
 )
-"""A line that names a tool, set off by signs: `**Tool: bash**`, `[Tool Use: read_file]`, `🔧 Using tool: Read`."""
+"""A line that names a tool between signs: `**Tool: bash**`, `[Tool Use: read_file]`, `🔧 Using tool: Read`."""
 _INPUT = re.compile(r"\W{0,4}(?:input|arguments|parameters)\W{0,4}\Z", re.IGNORECASE)
 _OUTPUT = re.compile(r"[^\w\s]\W{0,11}(?:tool )?(?P<how>result|output|error)\W{0,6}\Z", re.IGNORECASE)
 _RESULT = re.compile(r"[^\w\s]\W{0,11}tool (?:result|output)\W{0,6}(?:`[\w-]{1,80}`)?\W{0,6}\Z", re.IGNORECASE)
-"""The same where no call stands before it, which Amp names by its id."""
+"""The heading of a result without a call before it; Amp names the call by its id."""
 _ANSWERED = re.compile(r"\[(?:Tool|[a-z_]{1,40})(?P<failed> \(Error\))?\]\s*\Z")
-"""Above what a tool answered, in the person's place."""
+"""The line above a tool result in the user's place."""
 _KEY = re.compile(r"([A-Z]\w{0,40}): ?(.*)\Z", re.DOTALL)
 _THOUGHT = re.compile(r"_Thinking:_\s*\Z")
 _TITLE = re.compile(r"\*\*[^*\n]{1,120}\*\*")
-"""Of a thought."""
+"""The title of a thought."""
 _FOLDED = re.compile(r"think|thought|reason|tool|output|result", re.IGNORECASE)
 _THOUGHT_FOR = re.compile(r">\s*(?:Thought|Worked|Reasoned) for ")
 _COMMAND = re.compile(r"(?:\*\[Command: )?/([\w:-]{1,80})(?: [^\n]{0,400}?)?(?:\]\*)?\Z")
@@ -43,16 +43,16 @@ _BLANKS = re.compile(r"\n\n\n+")
 POINTER = "_asset_pointer"
 UNSEEN = CHATGPT_HIDDEN_TYPES | {POINTER}
 CALLS = frozenset({"code", "execution_output", "system_error"})
-"""Contents of ChatGPT's messages that are no words of anybody's, and those that are none of the assistant's."""
+"""Content types of ChatGPT that are not an assistant's words."""
 MOST_BEFORE_TYPE = 40
-"""Characters of an object of ChatGPT's within which it says its type."""
+"""Characters of an object of ChatGPT within which its type stands."""
 MOST_FOLDED_ABOVE = 3
 """Lines of a fold within which its summary stands."""
 
 
 @dataclass(slots=True)
 class ParsedPart:
-    """What a part of a dialogue says, once all that a program put into it is out."""
+    """A part of a dialogue without the additions of a program."""
 
     text: str
     kind: str
@@ -60,11 +60,11 @@ class ParsedPart:
     uses: list[ToolUse] = field(default_factory=list)
     interrupted: bool = False
     notes: str = ""
-    """What a program noted below a person's words of the work that they began."""
+    """A program's notes below a prompt, about the work on it."""
 
 
 def has_tool_lines(lines: Sequence[str]) -> bool:
-    """Whether several lines of a file name a tool: one alone may be a sentence about an export."""
+    """Return whether several lines of a file name a tool; one alone may be a sentence about an export."""
     return sum(_CALL.match(line) is not None for line in lines) > 1 and (
         sum(
             _CALL.match(line) is not None for line, code in zip(lines, in_exported_code(lines), strict=True) if not code
@@ -74,18 +74,18 @@ def has_tool_lines(lines: Sequence[str]) -> bool:
 
 
 def parse_part(lines: Sequence[str], *, person: bool, has_tool_lines: bool) -> ParsedPart:
-    """The words of a part, and the tools in it."""
+    """Parse the words of a part, and the tool calls in it."""
     noted, actions = extract_actions(lines)
-    kept, uses = extract_calls(noted)
+    remaining, uses = extract_calls(noted)
     if not person:
-        kept = _drop_tagged_thoughts(kept)
-    reader = _PartReader(kept, person=person, has_tool_lines=has_tool_lines)
+        remaining = _drop_tagged_thoughts(remaining)
+    reader = _PartReader(remaining, person=person, has_tool_lines=has_tool_lines)
     reader.read()
     uses += [ToolUse(action.tool, action.arguments, "", failed=False, line=action.place) for action in actions]
     reader.uses = sorted([*reader.uses, *uses], key=lambda one: one.line)
     unseen = UNSEEN if person else UNSEEN | CALLS
     text = _drop_hidden_content("\n".join(reader.words).strip(), unseen)
-    if kept != list(lines):
+    if remaining != list(lines):
         text = _BLANKS.sub("\n\n", text)
     if not person:
         return ParsedPart("" if text in NO_WORDS else text, "answer", reader.uses)
@@ -106,7 +106,7 @@ def parse_part(lines: Sequence[str], *, person: bool, has_tool_lines: bool) -> P
 
 
 class _PartReader:
-    """A part's lines on the way into words and tools."""
+    """Reads the lines of a part into words and tool calls."""
 
     def __init__(self, lines: Sequence[str], *, person: bool, has_tool_lines: bool) -> None:
         self.words: list[str] = []
@@ -129,7 +129,7 @@ class _PartReader:
             ]
 
     def _read_line(self, place: int) -> int:
-        """Take what begins at the line; the place behind it."""
+        """Read the element that begins at a line; return the place behind it."""
         line = self._lines[place]
         if self._code[place]:
             self.words.append(line)
@@ -162,7 +162,7 @@ class _PartReader:
         return behind
 
     def _end_of_paragraph(self, place: int) -> int:
-        """The place in the words behind the first paragraph from there on."""
+        """Return the place behind the first paragraph of the words from a place on."""
         first = next((at for at in range(place, len(self.words)) if self.words[at].strip()), len(self.words))
         return next((at for at in range(first, len(self.words)) if not self.words[at].strip()), len(self.words))
 
@@ -172,7 +172,7 @@ class _PartReader:
         self._thoughts_start = -1
 
     def _is_confirmed(self, call: re.Match[str], place: int) -> bool:
-        """Whether the only line that names a tool has an id, or below it what the tool was given or what it answered."""
+        """Return whether the only line that names a tool has an id, or an input or a result below it."""
         below = next((line for line in self._lines[place + 1 :] if line.strip()), "")
         labels = (_INPUT, _OUTPUT, _KEY) if call["open"].startswith("[") else (_INPUT, _OUTPUT)
         return (
@@ -215,7 +215,7 @@ class _PartReader:
         return at
 
     def _read_listed_call(self, name: str, place: int) -> int:
-        """A call with a line a key, which ends where the next one begins."""
+        """Read a call with one key a line, up to the next call; return the place behind it."""
         end = next((at for at in range(place + 1, len(self._lines)) if _CALL.match(self._lines[at])), len(self._lines))
         arguments: dict[str, str] = {}
         key = ""
@@ -225,20 +225,20 @@ class _PartReader:
                 arguments[key] = found[2]
             elif key:
                 arguments[key] += f"\n{line}"
-        if said := arguments.get(CLINE_ANSWER_TOOLS.get(name, "")):
-            self.words += ["", *said.split("\n")]
+        if words := arguments.get(CLINE_ANSWER_TOOLS.get(name, "")):
+            self.words += ["", *words.split("\n")]
         else:
             self.uses.append(ToolUse(name, dict(arguments), "", failed=False, line=place))
         return end
 
     def _read_result(self, failed: bool, place: int) -> int:
-        """What a tool answered, up to the next answer or what the program says beside it."""
+        """Read a tool result, up to the next result or the program's own text; return the place behind it."""
         end = next((at for at in range(place + 1, len(self._lines)) if _ends_result(self._lines[at])), len(self._lines))
         self.uses.append(ToolUse("", {}, "\n".join(self._lines[place + 1 : end]).strip(), failed, place))
         return end
 
     def _find_fence(self, place: int) -> tuple[int, int] | None:
-        """The first and the last line of the fenced block that begins at the line, blanks before it left out."""
+        """Return first and last line of the fenced block at a line, after blank lines; None for other text."""
         while place < len(self._lines) and not self._lines[place].strip():
             place += 1
         if place >= len(self._lines) or not self._code[place] or (place and self._code[place - 1]):
@@ -251,7 +251,7 @@ class _PartReader:
         return place, next(ends, len(self._lines) - 1)
 
     def _last_close(self, first: int, end: int) -> int:
-        """Where a block of OpenCode's ends that may have others in it: at the last bare fence before the next call; else `end`."""
+        """Return the end of OpenCode's block, which may hold fences: the last bare fence before the next call, else `end`."""
         if self._lines[first] != "```" or not self._cuts:
             return end
         later = bisect_right(self._cuts, first)
@@ -262,7 +262,7 @@ class _PartReader:
         return "\n".join(self._lines[first + 1 : last])
 
     def _find_fold_end(self, place: int) -> int | None:
-        """Where a fold of thoughts or of a tool ends; None for a fold of words."""
+        """Return the last line of a fold with thoughts or a tool; None for a fold of words."""
         head = " ".join(self._lines[place : place + MOST_FOLDED_ABOVE]).partition("</summary>")
         if not head[1] or not _FOLDED.search(head[0].partition("<summary>")[2]):
             return None
@@ -276,31 +276,31 @@ def _ends_result(line: str) -> bool:
 
 
 def _is_closing_fence(line: str, run: str) -> bool:
-    """Whether the line is a bare fence, at least as long as the one that it closes."""
+    """Return whether a line is a bare fence, at least as long as the opening one."""
     return line.startswith(run) and not line.strip(run[0])
 
 
 def _end_of_leading_thoughts(lines: Sequence[str]) -> int:
-    """The place behind a quotation at the beginning that tells at its end how long the thoughts in it took."""
+    """Return the place behind a quotation at the beginning whose last line says how long the model thought; else 0."""
     first = next((place for place, line in enumerate(lines) if line.strip()), len(lines))
     end = next((place for place in range(first, len(lines)) if not lines[place].startswith(">")), len(lines))
     return end if end > first and _THOUGHT_FOR.match(lines[end - 1]) else 0
 
 
 def _drop_tagged_thoughts(lines: Sequence[str]) -> list[str]:
-    """The lines, blank in the place of thoughts between tags that stand on lines of their own."""
-    kept, code, opened = list(lines), in_code(lines), -1
+    """Return the lines with thoughts made blank, if their tags stand on lines of their own."""
+    remaining, code, opened = list(lines), in_code(lines), -1
     for place, line in enumerate(lines):
         if line == "<thinking>" and not code[place] and opened < 0:
             opened = place
         elif line == "</thinking>" and opened >= 0:
-            kept[opened : place + 1] = [""] * (place + 1 - opened)
+            remaining[opened : place + 1] = [""] * (place + 1 - opened)
             opened = -1
-    return kept
+    return remaining
 
 
 def _drop_hidden_content(text: str, unseen: frozenset[str]) -> str:
-    """The text without the objects above it that ChatGPT keeps in place of words: instructions, thoughts, pictures."""
+    """Return the text without ChatGPT's objects above it: instructions, thoughts, pictures."""
     while text.startswith("{") and '"content_type"' in text[:MOST_BEFORE_TYPE]:
         pretty = text.find("\n}") + 2
         ends = (end for end in (pretty if pretty > 1 else 0, text.find("\n"), len(text)) if end > 0)
@@ -312,6 +312,6 @@ def _drop_hidden_content(text: str, unseen: frozenset[str]) -> str:
 
 
 def _content_type_of(fields: Json) -> str:
-    """The type of one of ChatGPT's contents; pictures and recordings are one."""
+    """Return the type of ChatGPT's content; pictures and recordings count as one."""
     kind = text_of(fields.get("content_type"))
     return POINTER if kind.endswith(POINTER) else kind

@@ -16,14 +16,14 @@ from pastchats_memory.formats.base.markdown import in_code
 from pastchats_memory.formats.base.source import Json, mapping_of, parse_json
 
 _SESSION = re.compile(r"\*\*Session ID:\*\* ses_|# Session Export: |# Kimi Session Export\s*\Z")
-"""What the exports of OpenCode, Goose and Kimi begin with, each in its own way."""
+"""The beginnings of exports of OpenCode, Goose and Kimi."""
 MOST_ABOVE = 12
-"""Lines within which it stands."""
+"""Lines within which such a beginning stands."""
 _SPEAKER = re.compile(r"#{2,3} (?:User|Assistant)\b")
 _TURN = re.compile(r"## Turn \d{1,6}\s*\Z")
 _RULE = "---"
 OPENCODE = re.compile(r"\*\*Tool: [\w.-]{1,80}\*\*\s*\Z")
-"""Above a call, whose output stands between fences of three whatever is in it."""
+"""The line above a call, whose output stands between two fences whatever it holds."""
 
 _KIMI = re.compile(r"(?:#### Tool Call: (?P<name>[\w.:/-]{1,120})|<details><summary>Tool Result: )")
 _KIMI_ID = re.compile(r"<!-- call_id: (\S{1,200}) -->\s*\Z")
@@ -31,7 +31,7 @@ _KIMI_FAULT = re.compile(r"\A<system>ERROR: [^\n]{0,400}?</system>\s*")
 _EXIT = re.compile(r"^Command failed with exit code: (\d{1,9})\.$", re.MULTILINE)
 _FOLD_ENDS = "</details>"
 MOST_OF_HEAD = 6
-"""Lines of a call's first words, which may be of a command with several."""
+"""The most lines of a call's title, which may be a command of several lines."""
 
 _GOOSE = re.compile(r"#### Tool (?:Call: `(?P<name>[^`]{1,120})` \(namespace: `[^`]{0,120}`\)|Response:)\s*\Z")
 _GOOSE_KEY = re.compile(r"\*   \*\*(\w{1,80})\*\*: ?(?:`(.*)`)?\s*\Z")
@@ -44,14 +44,14 @@ _ZED_STATUS = re.compile(
 )
 _ZED_TERMINAL = "Terminal:"
 MOST_OF_LABEL = 200
-"""Lines of a command that a label consists of."""
+"""The most lines of a command in a label."""
 
 _NAMED = re.compile(r"_\[tool: ([\w.:-]{1,80})\]_\s*\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """A call of a tool, what it answered, or both."""
+    """A tool call, its result, or both."""
 
     name: str
     arguments: Json
@@ -67,13 +67,13 @@ class _ParsedSection:
     end: int
     """0-based place of the line behind it."""
     call_id: str = ""
-    """By which an answer knows its call; without one the first answer is that of the first call."""
+    """The id of the call; without ids the first result belongs to the first call."""
 
 
 def extract_calls(lines: Sequence[str]) -> tuple[list[str], list[ToolUse]]:
-    """The lines of a part, blank in the place of calls, answers and the heading of the next turn, and the calls with their answers."""
+    """Return the lines with calls, results and the next turn's heading made blank, and the calls with their results."""
     words = list(lines)
-    used: dict[str, ToolUse] = {}
+    uses: dict[str, ToolUse] = {}
     counted: Counter[bool] = Counter()
     place = 0
     while place < len(lines):
@@ -83,30 +83,30 @@ def extract_calls(lines: Sequence[str]) -> tuple[list[str], list[ToolUse]]:
             continue
         words[place : section.end] = [""] * (section.end - place)
         place = section.end
-        told = section.use
-        call_id = section.call_id or str(counted[bool(told.name)])
-        counted[bool(told.name)] += 1
-        known = used.get(call_id)
-        used[call_id] = told if known is None else replace(known, answered=told.answered, failed=told.failed)
+        found = section.use
+        call_id = section.call_id or str(counted[bool(found.name)])
+        counted[bool(found.name)] += 1
+        known = uses.get(call_id)
+        uses[call_id] = found if known is None else replace(known, answered=found.answered, failed=found.failed)
     last = next((at for at in range(len(words) - 1, -1, -1) if words[at].strip() not in ("", _RULE)), 0)
     if words and _TURN.match(words[last]):
         words[last] = ""
-    return words, list(used.values())
+    return words, list(uses.values())
 
 
 def in_exported_code(lines: Sequence[str]) -> list[bool]:
-    """For every line whether it is code, where an exporter fenced nothing of what tools answered: no block reaches beyond what it wrote itself."""
+    """Return for each line whether it is code. No block reaches beyond a line of the exporter, which fences no results."""
     above = any(map(_SESSION.match, lines[:MOST_ABOVE]))
     return in_code(lines, [place for place in range(1, len(lines)) if _is_exporter_line(lines, place, above=above)])
 
 
 def is_result_heading(line: str) -> bool:
-    """Whether the line is Goose's heading above what a tool answered, and nobody's who speaks."""
+    """Return whether the line is Goose's heading above a result, and not a speaker's."""
     return _GOOSE.match(line) is not None
 
 
 def _is_exporter_line(lines: Sequence[str], place: int, *, above: bool) -> bool:
-    """Whether the exporter itself wrote the line: a speaker's below a rule, or a tool's."""
+    """Return whether the exporter wrote the line: a speaker below a rule, or a tool."""
     line = lines[place]
     if above and _SPEAKER.match(line):
         return _RULE in lines[max(0, place - 2) : place]
@@ -114,7 +114,7 @@ def _is_exporter_line(lines: Sequence[str], place: int, *, above: bool) -> bool:
 
 
 def _parse_section(lines: Sequence[str], place: int) -> _ParsedSection | None:
-    """The call or the answer that begins at the line."""
+    """Parse the call or result that begins at a line; None for other text."""
     line = lines[place]
     if kimi := _KIMI.match(line):
         return _parse_kimi(lines, place, kimi["name"] or "")
@@ -140,10 +140,10 @@ def _parse_kimi(lines: Sequence[str], place: int, name: str) -> _ParsedSection |
             end + 1,
             call_id,
         )
-    said = _KIMI_FAULT.sub("", body, count=1)
-    code = _EXIT.search(said)
-    answered = f"Exit code: {code[1]}\n{_EXIT.sub('', said).strip()}" if code else said
-    return _ParsedSection(ToolUse("", {}, answered, failed=said != body, line=place), end + 1, call_id)
+    output = _KIMI_FAULT.sub("", body, count=1)
+    code = _EXIT.search(output)
+    answered = f"Exit code: {code[1]}\n{_EXIT.sub('', output).strip()}" if code else output
+    return _ParsedSection(ToolUse("", {}, answered, failed=output != body, line=place), end + 1, call_id)
 
 
 def _parse_goose(lines: Sequence[str], place: int, name: str) -> _ParsedSection:
@@ -159,21 +159,21 @@ def _parse_goose(lines: Sequence[str], place: int, name: str) -> _ParsedSection:
 
 
 def _parse_goose_arguments(body: Sequence[str]) -> Json:
-    """Arguments, a key a line with its value behind it, or fenced below it."""
-    told: dict[str, str] = {}
+    """Parse arguments, one key a line with its value behind it, or fenced below it."""
+    arguments: dict[str, str] = {}
     key, fenced = "", False
     for line in body:
         if key and _FENCE.match(line):
             key, fenced = ("", False) if fenced else (key, True)
         elif fenced:
-            told[key] = f"{told[key]}\n{line.removeprefix('    ')}".lstrip("\n")
+            arguments[key] = f"{arguments[key]}\n{line.removeprefix('    ')}".lstrip("\n")
         elif found := _GOOSE_KEY.match(line):
-            key, told[found[1]] = found[1], found[2] or ""
-    return dict(told)
+            key, arguments[found[1]] = found[1], found[2] or ""
+    return dict(arguments)
 
 
 def _parse_zed_head(lines: Sequence[str], place: int) -> tuple[str, bool, int] | None:
-    """What a tool was called for, whether it failed, and the place behind both."""
+    """Return the label of a call, whether it failed, and the place behind both; None for other text."""
     if not lines[place].startswith(_ZED):
         return None
     for at in range(place + 1, min(place + MOST_OF_LABEL, len(lines))):

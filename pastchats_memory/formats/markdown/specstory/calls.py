@@ -34,66 +34,66 @@ SHOWING = ("write", "read", "search")
 """Kinds of tools whose fences hold the text of files."""
 BEGINS_PATCH = "*** Begin Patch"
 TERMINAL, PRINTED = "terminalCommandState", "terminalCommandOutput"
-"""Where VS Code keeps how a command ended, and what it printed."""
+"""The keys of a command's exit code and its output in VS Code."""
 NO_SUBJECT = frozenset({"explanation", "instructions", "description", TERMINAL, PRINTED})
-"""Inputs that do not tell what a call is about, though elsewhere one of them may."""
+"""Inputs that never name the subject of a call."""
 REFUSED = ("**Apply failed**", "Status: **error**", "Status: **cancelled**", "User decision: **rejected**")
 
 NO_CODE = ("run_terminal", "run_in_terminal")
-"""Beginnings of the tools of Cursor and VS Code of whose commands no exit code is shown."""
+"""Beginnings of tools of Cursor and VS Code whose commands show no exit code."""
 ERROR_BEGINNINGS = ("<tool_use_error>", "Failed to edit")
-"""Beginnings of what Claude Code and Gemini CLI answer as an error, which SpecStory does not tell from another answer."""
+"""Beginnings of errors of Claude Code and Gemini CLI, which SpecStory writes like any other result."""
 
 _NAME = re.compile(r'data-tool-name="([^"\n]{1,80})"')
 _KIND = re.compile(r'data-tool-type="(\w{1,20})"')
 _ALONE = re.compile(r"`([^`\n]{1,4000})`\Z")
 _BESIDE = re.compile(r"(Input(?: \(truncated\))?: )(`{3,})\Z")
-"""A fence that opens behind words, as for what Codex gives a tool of its own kind."""
+"""A fence that opens behind words, as for the input of Codex' custom tools."""
 _ITEM = re.compile(r"- ([\w.-]{1,60}): `(.{0,4000})`\Z")
 _ABOVE = re.compile(r"- ([\w.-]{1,60}):\Z")
 _ITEM_OPENED = re.compile(r"(- [\w.-]{1,60}:) `([^`]{0,4000}|\[.{0,4000}[^`])\Z")
 LONG_FENCE = "`" * 40
-"""Longer than any that a text has within."""
+"""A fence longer than any in a text."""
 _OPENING = re.compile(r"(`{3,})\w*\Z")
 _LOGIN = re.compile(r"\A\[?(?:bash|sh|zsh) -l?c (?!['\"])(.*?)\]?\Z", re.DOTALL)
-"""What a list of words became, `["bash", "-lc", "npm test"]`, with nothing between them but blanks."""
+"""A list of words, `["bash", "-lc", "npm test"]`, written with only blanks between them."""
 _LABELLED = re.compile(r"(Path|URL|Query|Pattern|Skill): `(.{1,4000})`\Z")
 _PATCHED_FILE = re.compile(r"\*\*(?:Add|Modify|Update|Delete): `(.{1,1000})`\*\*\Z")
 _BELOW = re.compile(
     r"(?:\[object Object\])*(?:<details>)?(?:<summary>)?(?:Read|Edit|Write|Create|Delete|List)[a-z]{0,4} (?:file|directory): (\S[^<\n]{0,1000}?)(?:</summary>)?\s*\Z"
 )
 _ANSWERED = re.compile(r"\*{0,2}(Result|Output|Output \(error\)|Error):\*{0,2}(?: (\S.*))?\Z")
-"""Above or before what a tool answered."""
+"""The label above or before a result."""
 _WRITTEN = re.compile(
     r"The file (\S[^\n]{0,1000}?) has been (?:updated|modified|overwritten)|File created successfully at: (\S[^\n]{0,1000}?)(?: \(|$)",
     re.MULTILINE,
 )
-"""How Claude Code tells which file it wrote; SpecStory shows nothing else of an edit."""
+"""Claude Code's sentence with the file that it wrote; SpecStory shows nothing else of an edit."""
 _QUESTION = re.compile(r"\*\*(.{1,2000}?)\*\*(?: _\(select multiple\)_)?\Z|\*\*.{1,200}?:\*\* (\S.*)\Z")
-"""In bold, or behind what it is about in bold."""
+"""A question in bold, or behind its subject in bold."""
 _PROMPT = re.compile(r"(?:\n[^\n]{0,200}[%$#>] *){1,4}\s*\Z")
-"""A shell that waits again, below the output of a terminal."""
+"""The prompt of a shell below the output of a terminal."""
 _REPLY = re.compile(r"\*\*Answer:\*\*(?: (.+))?\Z")
 NO_REPLY, NOTED = "_No answer_", "user_note: "
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedFold:
-    """What a fold tells."""
+    """The content of a fold."""
 
     call: ToolCall
     output: ToolResult
     replies: str = ""
-    """What a person answered to the questions that the call put, below them."""
+    """The questions of the call, each with the user's answer below it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Fence:
     label: str
-    """The words right above it or before it, none where another fence stands there."""
+    """The words right above it or before it; empty if another fence stands there."""
     language: str
     first: int
-    """Its line in the fold, as `last` is."""
+    """Its first line in the fold; `last` is its last one."""
     last: int
     text: str
 
@@ -101,14 +101,14 @@ class _Fence:
 @dataclass(frozen=True, slots=True)
 class _Fold:
     name: str
-    """Of the tool."""
+    """The name of the tool."""
     kind: str
-    """As what SpecStory counts the tool; none in earlier versions."""
+    """The kind of the tool in SpecStory; empty in earlier versions."""
     of_shell: bool
     lines: Sequence[str]
-    """Those below the summary."""
+    """The lines below the summary."""
     outside: Sequence[str]
-    """Those outside of fences that are not empty."""
+    """The lines outside of fences, without blank ones."""
     fences: Sequence[_Fence]
 
 
@@ -126,7 +126,11 @@ def parse_fold(block: Sequence[str], name: str = "") -> ParsedFold:
     kind = typed[1] if typed else ""
     lines = list(_fence_long_items([line.rstrip() for line in block[summary.below :]]))
     fold = _Fold(name, kind, kind == "shell" or is_shell(name) or bool(summary.command), lines, *_split_fences(lines))
-    given = {fence.first: told for fence in fold.fences if (told := _parse_given(fence, fold)) is not None}
+    given = {
+        fence.first: inputs_of_fence
+        for fence in fold.fences
+        if (inputs_of_fence := _parse_given(fence, fold)) is not None
+    }
     inputs = _collect_inputs(fold, summary, given.values())
     output = _parse_output(fold, [fence for fence in fold.fences if fence.first not in given])
     if isinstance(state := inputs.get(TERMINAL), dict):
@@ -145,10 +149,10 @@ def parse_fold(block: Sequence[str], name: str = "") -> ParsedFold:
 
 
 def _collect_inputs(fold: _Fold, summary: Summary, given: Iterable[Json]) -> Json:
-    """What the tool was given: in fences, in lines, or else in the summary or in a line of its own."""
+    """Return the input of a tool: from fences and lines, else from the summary or a line of its own."""
     inputs = _parse_listed_inputs(fold.outside)
-    for told in given:
-        inputs = told | inputs
+    for more in given:
+        inputs = more | inputs
     if not _has_subject(inputs):
         alone = filter(None, (_text_in_backticks(line, fold) for line in fold.outside))
         inputs["command" if fold.of_shell else "path"] = summary.command or summary.subject or next(alone, "")
@@ -162,7 +166,7 @@ def _has_subject(inputs: Json) -> bool:
 
 
 def _fence_long_items(lines: Sequence[str]) -> Iterator[str]:
-    """The lines, with every input of several lines between backticks in a fence below its name."""
+    """Yield the lines; an input of several lines between backticks gets a fence below its name."""
     mark, opened = "", False
     for line in lines:
         if opened:
@@ -177,7 +181,7 @@ def _fence_long_items(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _split_fences(lines: Sequence[str]) -> tuple[list[str], list[_Fence]]:
-    """The lines outside of fences that are not empty, and the fences."""
+    """Return the lines outside of fences, without blank ones, and the fences."""
     outside: list[str] = []
     fences: list[_Fence] = []
     begin = 0
@@ -192,7 +196,7 @@ def _split_fences(lines: Sequence[str]) -> tuple[list[str], list[_Fence]]:
 
 
 def _parse_listed_inputs(outside: Sequence[str]) -> Json:
-    """What the tool was given, as far as lines name it."""
+    """Return the inputs that lines name."""
     inputs: Json = {}
     for line in outside:
         if item := _ITEM.match(line):
@@ -207,7 +211,7 @@ def _parse_listed_inputs(outside: Sequence[str]) -> Json:
 
 
 def _parse_given(fence: _Fence, fold: _Fold) -> Json | None:
-    """What a fence says that the tool was given, None of one that does not say that."""
+    """Return the inputs in a fence; None for a fence with anything else."""
     if item := _ABOVE.match(fence.label):
         return {item[1]: fence.text}
     if fence.text.startswith(BEGINS_PATCH):
@@ -220,7 +224,7 @@ def _parse_given(fence: _Fence, fold: _Fold) -> Json | None:
 
 
 def _parse_json_input(text: str) -> Json:
-    """A tool's input, or VS Code's record of a terminal's call, in which markup is escaped."""
+    """Return a tool's input, or VS Code's record of a terminal call, in which markup is escaped."""
     try:
         inputs = mapping_of(orjson.loads(text))
     except orjson.JSONDecodeError:
@@ -231,7 +235,7 @@ def _parse_json_input(text: str) -> Json:
 
 
 def _text_in_backticks(line: str, fold: _Fold) -> str:
-    """The text of a line that is code alone; a command may have backticks of its own."""
+    """Return the text of a line that is code alone; a command may contain backticks."""
     line = line.strip()
     if fold.of_shell:
         return line[1:-1] if len(line) > 2 and line[0] == line[-1] == "`" else ""  # noqa: PLR2004 - both marks and something
@@ -240,7 +244,7 @@ def _text_in_backticks(line: str, fold: _Fold) -> str:
 
 
 def _parse_output(fold: _Fold, fences: Sequence[_Fence]) -> ToolResult:
-    """What the tool answered: behind or below a word for it, else in the last fence, or the first one below a command."""
+    """Return the result: behind or below its label, else in the last fence, or the first one below a command."""
     refused = any(line.startswith(REFUSED) for line in fold.outside)
     beside = next((found for line in fold.outside if (found := _ANSWERED.match(line)) and found[2]), None)
     if beside:
@@ -254,7 +258,7 @@ def _parse_output(fold: _Fold, fences: Sequence[_Fence]) -> ToolResult:
 
 
 def _text_to_last_mark(lines: Sequence[str], fence: _Fence) -> str:
-    """The text up to the last closing mark: earlier versions took no longer fence for an output with fences in it."""
+    """Return the text up to the last closing mark: earlier versions used short fences for output that contains fences."""
     mark = lines[fence.first].removesuffix(fence.language)
     last = next((place for place in range(len(lines) - 1, fence.last, -1) if lines[place] == mark), fence.last)
     return "\n".join(lines[fence.first + 1 : last])
@@ -265,7 +269,7 @@ def _is_error(word: str) -> bool:
 
 
 def _parse_ended(name: str, text: str, *, failed: bool) -> ToolResult:
-    """The answer with its exit code, in the spelling of the agent."""
+    """Return the result with its exit code, in the spelling of the agent."""
     if name == "run_shell_command":
         return parse_gemini_output(text, failed=failed)
     output = parse_droid_output(text, failed=failed) if name == "Execute" else parse_result(text, any_dialect())
@@ -273,15 +277,15 @@ def _parse_ended(name: str, text: str, *, failed: bool) -> ToolResult:
 
 
 def _parse_replies(outside: Sequence[str]) -> str:
-    """The questions with what the person answered below them: Codex tells it of each, others of all behind the last."""
-    told: list[tuple[str, list[str]]] = []
-    asked: list[str] = []
+    """Return the questions with the answers below them: Codex answers each, others all of them behind the last."""
+    replies: list[tuple[str, list[str]]] = []
+    questions: list[str] = []
     for line in outside:
         if reply := _REPLY.match(line):
-            told.append(("\n".join(asked), [reply[1]] if reply[1] else []))
-            asked = []
+            replies.append(("\n".join(questions), [reply[1]] if reply[1] else []))
+            questions = []
         elif question := _QUESTION.match(line):
-            asked.append(question[1] or question[2])
-        elif told and not asked and line.startswith("- "):
-            told[-1][1].append(line[2:].removeprefix(NOTED))
-    return "\n\n".join("\n".join((question, *words)) for question, words in told if words not in ([], [NO_REPLY]))
+            questions.append(question[1] or question[2])
+        elif replies and not questions and line.startswith("- "):
+            replies[-1][1].append(line[2:].removeprefix(NOTED))
+    return "\n\n".join("\n".join((question, *words)) for question, words in replies if words not in ([], [NO_REPLY]))

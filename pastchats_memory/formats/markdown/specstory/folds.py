@@ -13,59 +13,59 @@ from pastchats_memory.formats.base.markdown import blocks, in_code
 
 THOUGHTS = "think"
 TAGS = ("tool-use", THOUGHTS, "details")
-"""Before `<tool-use>` came in, a tool was a `<details>` alone."""
+"""Before `<tool-use>` was introduced, a tool was a `<details>` alone."""
 RULE = "---"
 SUMMARY_WITHIN = 3
-"""Lines within which a `<details>` of a tool has its summary."""
+"""Lines within which a tool's `<details>` has its summary."""
 
 _SUMMARY = re.compile(r" {0,80}(?:<details>)?<summary>Tool use: \*\*([^*\n]{1,80})\*\*")
 _UNFOLDED = re.compile(r"Tool use: \*\*([^*\n]{1,80})\*\*(?= |\s*\Z)")
-"""How some versions open a tool's section between two rules or below a role line, with what it did below."""
+"""The first line of an unfolded tool section, between two rules or below a role line."""
 TASKS = "**Agent task list:**"
-"""All that the first version tells of a call that keeps a list of what is to be done."""
+"""The first version's only line about a call of a todo tool."""
 LISTING, RUNS, EDITS, LOOKS = "TodoWrite", "run_terminal_cmd", "edit_file", "read_file"
-"""What tools are called that have no name there: as Claude Code and Cursor call them."""
+"""Names for tools that a file does not name, in the spelling of Claude Code and Cursor."""
 TICKER, UNNAMED = "ticker", "section"
-"""Tags of a line that tells of a call, and of what stands unnamed between two rules: the words of a person where a person speaks."""
+"""Tags of a line about a call, and of an unnamed section between two rules; under a user both are the user's words."""
 _TICKED = re.compile(r"(?:\[object Object\])*(Read|Edited|Created|Searched|Listed) (?:file|files|directory): \S")
-"""What earlier versions write where an agent used a tool."""
+"""The line of earlier versions about a tool call."""
 _COUNTED = re.compile(r" {0,80}<summary>(Listed|Searched|Grep search|Codebase search) [^\n]{0,2000}</summary>\s*\Z")
 """A search or a list of files, in versions that name no tool."""
 ROLE = "_**"
-"""How a role line begins."""
+"""The beginning of a role line."""
 _TODO = re.compile(r"- \[([ xX⚡-])\] (?:[🔥🌡❄]\ufe0f? )?(\S.*)")
-_TOLD = re.compile(r"• (?P<deed>[A-Z][a-z]+ [a-z]+(?::| for)) (?P<subject>\S.*)\Z")
-"""What Cursor tells of a call behind its name: `• Run command: npm test`, `• Edit file: README.md`, `• Apply patch for README.md`."""
+_ACTION = re.compile(r"• (?P<verb>[A-Z][a-z]+ [a-z]+(?::| for)) (?P<subject>\S.*)\Z")
+"""Cursor's words behind a tool's name: `• Run command: npm test`, `• Edit file: README.md`, `• Apply patch for README.md`."""
 RUN = "Run command:"
 STATES = {" ": "pending", "x": "completed", "⚡": "in_progress", "-": "in_progress"}
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Lines that are folded away."""
+    """Folded lines."""
 
     start: int
     end: int
     """The last line."""
     tag: str
     name: str = ""
-    """Of the tool, where the lines do not tell it."""
+    """The name of the tool, if its lines have none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What is shown of a tool's call while it is folded away."""
+    """The visible line of a folded tool call."""
 
     name: str
     below: int
-    """The first line of the fold behind it, which a command of several lines may move."""
+    """The first line of the fold behind it, after a command of several lines."""
     command: str = ""
     subject: str = ""
-    """What the call was about, a command too where the agent's fold does not say that it is one."""
+    """The subject of the call; also a command, if the agent's fold does not label it as one."""
 
 
 def find_folds(lines: Sequence[str]) -> list[Fold]:
-    """All of them, in order; an element that is never closed folds nothing, one that is no tool's and no thoughts is text."""
+    """Return the folds in order; an element without an end, or without a tool or thoughts, is text."""
     closings = {tag: [place for place, line in enumerate(lines) if line.rstrip().endswith(f"</{tag}>")] for tag in TAGS}
     found: list[Fold] = []
     code = in_code(lines)
@@ -89,7 +89,7 @@ def find_folds(lines: Sequence[str]) -> list[Fold]:
 
 
 def _find_sections(lines: Sequence[str], code: Sequence[bool]) -> Iterator[Fold]:
-    """The tools' sections that stand unfolded between two rules or below a role line, up to the next one."""
+    """Yield the unfolded tool sections between two rules or below a role line, up to the next one."""
     rims = [at for at, line in enumerate(lines) if not code[at] and (line.rstrip() == RULE or line.startswith(ROLE))]
     names_tools = any(_SUMMARY.match(line) or _UNFOLDED.match(line) for line in lines)
     for rim, after in pairwise([-1, *rims, len(lines)]):
@@ -105,7 +105,7 @@ def _find_sections(lines: Sequence[str], code: Sequence[bool]) -> Iterator[Fold]
 
 
 def _name_unnamed(section: Sequence[str]) -> str:
-    """A name for the tool of a section of the first versions, which name none: a command with its output, or changes, and nothing else."""
+    """Return a tool name for a section of the first versions: only a command with its output, or only changes; else ""."""
     fences = list(blocks(section))
     languages = [language for language, _, _ in fences]
     fenced = sum(last - first + 1 for _, first, last in fences)
@@ -121,7 +121,7 @@ def _count_blank_within(section: Sequence[str], fences: Sequence[tuple[str, int,
 
 
 def parse_summary(block: Sequence[str]) -> Summary:
-    """The summary of a tool's fold; nothing of one that has none within its first lines."""
+    """Return the summary of a tool's fold; an empty one if its first lines have none."""
     for place, line in enumerate(block[:SUMMARY_WITHIN]):
         if summary := _parse_summary_line(line, place + 1):
             closed = (at for at, below in enumerate(block[place:], place + 1) if "</summary>" in below)
@@ -136,15 +136,15 @@ def _parse_summary_line(line: str, below: int) -> Summary | None:
     rest = line[found.end() :].partition("</summary>")[0].strip()
     if len(rest) > 2 and rest[0] == rest[-1] == "`":  # noqa: PLR2004 - both marks and something
         return Summary(found[1], below, subject=rest[1:-1])
-    told = _TOLD.match(rest)
-    if told is None:
+    action = _ACTION.match(rest)
+    if action is None:
         return Summary(found[1], below)
-    is_command = told["deed"] == RUN
-    subject = unescape(told["subject"])
+    is_command = action["verb"] == RUN
+    subject = unescape(action["subject"])
     return Summary(found[1], below, command=subject if is_command else "", subject="" if is_command else subject)
 
 
 def parse_todos(block: Sequence[str]) -> list[object]:
-    """The lines of a todo list as its tool was given them: the fold shows boxes, and signs for how urgent they are."""
+    """Return the lines of a todo list as the input of its tool: boxes show the states, signs the priority."""
     found = (_TODO.match(line) for line in block)
     return [{"content": box[2].rstrip(), "status": STATES[box[1].lower()]} for box in found if box]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby, pairwise, takewhile
 
-from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult
@@ -20,108 +20,106 @@ from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.shell import is_shell
 
-FORMAT = "scrollback"
-VERSION = 15
-
+CONFIDENCE = 20
 FEWEST = 3
-"""Prompts and answers that a file must have. Bullets of the answers' shape stand one below the other, in documents with headings."""
+"""The least number of prompts and answers. In documents with headings, such bullets stand one below the other."""
 
 _PROMPT = re.compile(r"(?: ?>|›|❯(?! ?\d\.)) (?=\S)(.*)\Z")
 """`❯` also stands before the chosen line of a numbered menu; Gemini CLI puts a blank before its `>`."""
 _ANSWER = re.compile(r"[⏺✦●•][ \t]+(?=\S)(.*)\Z")
 _SURE = re.compile(r"[⏺✦❯›]|\s*⎿|\s+└ ")
-"""What stands at the beginning of a line of such a screen alone; the bullets `●` and `•` are anybody's."""
+"""Signs that only such a screen has at the beginning of a line; the bullets `●` and `•` are common."""
 _BAR = "▌"
-"""Before each line of a prompt in Codex up to 0.42, where `>` stands before the words in which an answer ends."""
+"""The sign of each line of a prompt in Codex up to 0.42; there, `>` stands before the first words of an answer."""
 _LATER = ("⏺", "✦", "●", "❯", "›")
-"""What stands on no such screen: on others a bar is a quotation's."""
+"""Signs that such a screen never has: with them, a bar is a quotation's."""
 _KEYS = "⏎ send"
-"""In the line below the input line."""
+"""A label in the line below the input line."""
 _FOOTER = re.compile(r" {1,4}(?:\S.{0,200}? · )?\d{1,3}% (?:context )?left(?: ·|\s*\Z)|.{0,80}\? for shortcuts\b")
-"""The line below what is being typed into today's Codex, between them an empty one."""
+"""The line below the unsent input of today's Codex, after an empty line."""
 _NOTHING = "❯"
-"""The input line of other clients while nothing is typed."""
+"""The input line of other clients while it is empty."""
 _CALL = re.compile(r"(\w[\w-]*)\((.*)\Z", re.DOTALL)
 _TODOS = "Update Todos"
-"""How Claude Code names a call that writes its list."""
+"""Claude Code's name of a call that writes its todo list."""
 _EMPTY = "(no content)\n"
 _BARE_CALL = re.compile(rf"  ([A-Z]\w{{1,40}}\(.*|{_TODOS})\Z")
-"""A call below what came of the one before, copied while its bullet did not show: that blinks."""
+"""A call below the result of another one, copied while its blinking bullet was not visible."""
 _ACTION = re.compile(r"(Ran|Edited|Added|Deleted|Explored|Searched|Called|Waited|Viewed|Updated) ?(.*)\Z", re.DOTALL)
-"""How Codex tells of a call, with what came of it behind `└`."""
+"""Codex' line about a call, with its result behind `└`."""
 _CHANGED = re.compile(r" \(\+\d{1,9} -\d{1,9}\)\Z")
 _SEVERAL = re.compile(r"\d{1,9} files ")
 _FILE = re.compile(r"\s*└ (\S.{0,300}?) \(\+\d{1,9} -\d{1,9}\)\Z")
-"""One of several, above what changed in it."""
+"""One of several changed files, above its changes."""
 _RESULT = re.compile(r"\s*⎿|\s+└ ")
 _UNINDENTED = re.compile(r"└ |\s+… \+\d{1,9} lines\b")
-"""The same of Codex where a copy lost the blanks in which lines begin, or the first line."""
+"""Codex' result line in a copy that lost the leading blanks or the first line."""
 _FAULT = re.compile(
     r"(?:(?:\s*⎿\s++|✕ \[)(?=API Error\b|.*\blimit reached\b|You've hit your .*\blimit\b)|■ (?!Conversation interrupted))(.*)\Z"
 )
-"""What came in the place of an answer; directly behind a call it is what the tool printed."""
+"""An error in the place of an answer; directly behind a call it is the tool's output."""
 _STOPPED = re.compile(
     r"\s*⎿\s+\[?(?:Interrupted (?:by user|·)|Request interrupted by user|User rejected )|ℹ Request cancelled|■ Conversation interrupted"
 )
 _BOX = re.compile(r"\s*[╭│╰▀▄]")
 _TABLE, _ROW = re.compile(r"\s*┌"), re.compile(r"\s*[├│└]")
-"""The upper edge of a table in an answer, and what stands below: a tool's box has round corners."""
+"""The upper edge of a table in an answer, and its other lines; a tool's box has round corners."""
 _STATUS = re.compile(
     r"\s*[✢✳✶✻✽·*] (?:.*(?:…|esc to interrupt)|\w+ for \d|Conversation compacted)|[✔✗] You \w+ codex to |※ recap: |─ ?Worked for |ℹ "
 )
 _FOLDED = re.compile(r"(?:[⏺●]| ) \S.{0,300}\(ctrl\+[or] to expand\)\s*\Z")
-"""What Claude Code did, folded into one line: `Read 2 files`, between the words or behind a bullet of theirs."""
+"""Claude Code's actions folded into one line: `Read 2 files`, between the words or behind a bullet."""
 CALL, RESULT, STOPPED = "call", "result", "stopped"
 _FAILED = re.compile(r"Error: (?:Exit code (?P<code>\d{1,3})\s+)?|(?=Error \w+ing file\b)")
-"""How a tool's answer begins that is an error."""
+"""The beginning of a tool result that is an error."""
 _COMMAND = re.compile(r"/([\w:-]+)(?=\s|\Z)")
 RUNNING = " is running…"
-"""Behind a command while it ran."""
+"""The text behind a command while it ran."""
 _BY_ITSELF = re.compile(r"The \"[^\"\n]{1,80}\" skill is (?:running|loading)\b")
-"""What Claude Code wrote in the person's place when a skill began."""
+"""Claude Code's text in the user's place when a skill began."""
 _NOTICE = re.compile(
     r"\d{1,3} (?:background )?agents? (?:launched|finished)\b"
     r"|(?:Agent|Background command) \"[^\"]{1,300}\"\s(?:was\s)?(?:finished|completed|failed|stopped|killed)"
     r"(?:\swith\sexit\scode\s\d{1,5})?(?: ·.*|\s*)\Z"
 )
-"""What Claude Code wrote behind a bullet of the assistant's when something in the background began or ended."""
+"""Claude Code's note behind an assistant's bullet when background work began or ended."""
 _INDENT = "  "
 _BANG = re.compile(r"(! \S.*)\Z")
-"""A command that the person ran on Claude Code's screen, above what it printed."""
+"""A command that the user ran on Claude Code's screen, above its output."""
 CALLING = {"assistant": _CALL, "user": _BANG}
-"""What somebody calls, whose answer stands below."""
+"""The pattern of a call by each role; its result stands below."""
 _RULE = re.compile(r"[─━]{8,}\s*\Z")
-"""Above and below what is being typed, and was not sent."""
+"""The line above and below the input that was not sent."""
 _TYPED = "> "
 WRAPPED = 60
-"""Characters of a line that may have been too long for the screen."""
+"""Characters of a line that the terminal may have wrapped."""
 MOST_BLANK = 3
-"""Lines between two paragraphs of a prompt."""
+"""The most lines between two paragraphs of a prompt."""
 _FENCE = "```"
-"""In which a screen may stand that was pasted into a document."""
+"""The fence around a screen that was pasted into a document."""
 
 
-def recognise(source: SourceFile) -> bool:
-    """Whether prompts and answers of such a screen stand at the beginnings of lines."""
+def detect(source: SourceFile) -> int:
+    """Return 20 if prompts and answers of such a screen stand at the beginnings of lines, else 0."""
     if source.shape != "markdown":
-        return False
+        return 0
     lines = _screen_lines(source)
     answers = [place for place, line in enumerate(lines) if _ANSWER.match(line) or _FAULT.match(line)]
     listed = sum(after - place == 1 for place, after in pairwise(answers))
     titled = sum(line.startswith("#") for line in lines)
     prompts = sum(_PROMPT.match(line) is not None for line in lines[: answers[-1]]) if answers else 0
     is_screen = len(answers) >= max(1, 2 * listed, titled) and prompts > 0 and prompts + len(answers) >= FEWEST
-    return is_screen and any(map(_SURE.match, lines))
+    return CONFIDENCE if is_screen and any(map(_SURE.match, lines)) else 0
 
 
 def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
-    """A turn a prompt and a turn an answer, in the order of the screen."""
+    """Yield one turn for each prompt and answer, in the order of the screen."""
     lines = _screen_lines(source)
-    said = list(_split_blocks(lines))
-    told = ((mark, text) for mark, _, text in said if mark not in (RESULT, STOPPED))
+    blocks = list(_split_blocks(lines))
+    words = ((mark, text) for mark, _, text in blocks if mark not in (RESULT, STOPPED))
     dialect = any_dialect()
-    builder = SessionBuilder(SessionInfo(conversation_hash(told)), dialect)
-    for mark, line, text in said:
+    builder = SessionBuilder(SessionInfo(conversation_hash(words)), dialect)
+    for mark, line, text in blocks:
         if mark == "user":
             text = dialect.parse_prompt(text).text  # noqa: PLW2901 - without what the client says in the person's place
             command = _COMMAND.match(text)
@@ -147,42 +145,42 @@ def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
 
 
 def _parse_action(text: str, below: Iterable[str]) -> tuple[str, dict[str, str]]:
-    """The tool that Codex used, or that writes Claude Code's list, with its command or the files that it changed."""
+    """Return the tool of a Codex action, or of Claude Code's todo list, with its command or changed files."""
     if text == _TODOS:
         return "TodoWrite", {}
     found = _ACTION.match(text)
     name, subject = found.groups() if found else (text, "")
     if not _CHANGED.search(subject):
         return name, {"command": " ".join(subject.split())}
-    told = takewhile(lambda line: not (_ANSWER.match(line) or _PROMPT.match(line)), below)
-    files = [one[1] for line in told if (one := _FILE.match(line))] if _SEVERAL.match(subject) else []
+    lines_below = takewhile(lambda line: not (_ANSWER.match(line) or _PROMPT.match(line)), below)
+    files = [one[1] for line in lines_below if (one := _FILE.match(line))] if _SEVERAL.match(subject) else []
     return name, {"path": ", ".join(files) or _CHANGED.sub("", subject)}
 
 
 def _screen_lines(source: SourceFile) -> list[str]:
-    """The lines, with the signs of today's Codex where its earlier ones stand, and without what was being typed there."""
+    """Return the lines in the notation of today's Codex, without unsent input."""
     lines = _drop_unsent(list(_join_signed(source.text.split("\n"))))
     if has_boxes(lines):
         lines = list(replace_boxes(lines, _NOTHING))
     if not any(line.startswith(f"{_BAR} ") for line in lines) or any(line.startswith(_LATER) for line in lines):
         return lines
-    told: list[str] = []
+    converted: list[str] = []
     for barred, group in groupby(lines, key=lambda line: line.startswith(_BAR)):
-        said = list(group)
+        group_lines = list(group)
         if not barred:
-            told += (f"• {line[2:]}" if line.startswith("> ") else line for line in said)
+            converted += (f"• {line[2:]}" if line.startswith("> ") else line for line in group_lines)
             continue
-        end = len(told) + len(said)
+        end = len(converted) + len(group_lines)
         below = lines[end : end + 2]
         is_sent = len(below) == 2 and not below[0].strip() and _KEYS not in below[1]  # noqa: PLR2004 - of two lines
-        first, *rest = (line.removeprefix(_BAR).removeprefix(" ") for line in said)
-        told += [f"› {first}", *(_INDENT + line for line in rest)] if is_sent else [_NOTHING] * len(said)
-    return told
+        first, *rest = (line.removeprefix(_BAR).removeprefix(" ") for line in group_lines)
+        converted += [f"› {first}", *(_INDENT + line for line in rest)] if is_sent else [_NOTHING] * len(group_lines)
+    return converted
 
 
 def _drop_unsent(lines: list[str]) -> list[str]:
-    """The lines, but for what stands in the input line of today's Codex: a hint, or what was being typed."""
-    told = list(lines)
+    """Return the lines without the input line of today's Codex: a hint, or unsent text."""
+    remaining = list(lines)
     for place, line in enumerate(lines):
         if place < 2 or not _FOOTER.match(line) or lines[place - 1].strip():  # noqa: PLR2004 - a prompt and an empty line above
             continue
@@ -190,19 +188,19 @@ def _drop_unsent(lines: list[str]) -> list[str]:
         while first > 0 and lines[first].startswith(_INDENT) and lines[first].strip():
             first -= 1
         if _PROMPT.match(lines[first]):
-            told[first : place + 1] = [_NOTHING] * (place + 1 - first)
-    return told
+            remaining[first : place + 1] = [_NOTHING] * (place + 1 - first)
+    return remaining
 
 
 def _join_signed(lines: list[str]) -> Iterator[str]:
-    """The lines, without the sign before those of a prompt that a copy put before each of them."""
+    """Yield the lines; a wrapped line of a prompt loses the sign that a copy put before it."""
     for above, line in pairwise(["", *lines]):
         is_below = len(above) >= WRAPPED and above.startswith(_TYPED) and line.startswith(_TYPED)
         yield _INDENT + line.removeprefix(_TYPED) if is_below else line
 
 
 def _split_blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
-    """Who, the 1-based line and the text of everything that was said, called or answered to a call; `STOPPED` where the person broke it off."""
+    """Yield mark, 1-based line and text of each prompt, answer, call and result; `STOPPED` for an interruption."""
     mark, first, block = "", 0, list[str]()
     tables = _table_lines(lines)
     opening = next((place for place, line in enumerate(lines) if _PROMPT.match(line)), 0)
@@ -245,7 +243,7 @@ def _split_blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
 
 
 def _table_lines(lines: list[str]) -> frozenset[int]:
-    """The numbers of the lines of tables."""
+    """Return the numbers of the lines of tables."""
     found: set[int] = set()
     for number, line in enumerate(lines, start=1):
         if _TABLE.match(line) or (number - 1 in found and _ROW.match(line)):
@@ -254,19 +252,19 @@ def _table_lines(lines: list[str]) -> frozenset[int]:
 
 
 def _text_above_rule(block: list[str]) -> str:
-    """The text without the upper edge of the input line, where it stands below."""
+    """Return the text without the upper edge of the input line below it."""
     text = "\n".join(block).strip()
     above, _, last = text.rpartition("\n")
     return above.rstrip() if _RULE.match(last) else text
 
 
 def _match_user_command(lines: list[str], number: int) -> re.Match[str] | None:
-    """The command of the line of that number, where what it printed stands below."""
+    """Match a user's command on a line with its output below."""
     return _BANG.match(lines[number - 1].rstrip()) if _RESULT.match("".join(lines[number : number + 1])) else None
 
 
 def _parse_output(text: str) -> ToolResult:
-    """What a tool answered, as the screen shows it: an error says so, and with which code a command exited."""
+    """Return a tool result; an error names itself, with the exit code of a command."""
     found = _FAILED.match(text)
     if found is None:
         return ToolResult(text)
@@ -275,7 +273,10 @@ def _parse_output(text: str) -> ToolResult:
 
 
 def _split_call(text: str, line: str) -> tuple[str, str]:
-    """The words of an answer, and the call that it tells of or that stands below them: what came of it is on the line behind, or in Codex how many lines it changed."""
+    """Return the words of an answer, and the call below them whose result is on this line.
+
+    In Codex, the call itself may say how many lines it changed.
+    """
     above, _, last = text.rpartition("\n\n")
     if line.lstrip().startswith("⎿"):
         is_called = not _FAULT.match(line) and (
@@ -289,12 +290,12 @@ def _split_call(text: str, line: str) -> tuple[str, str]:
 
 
 def _is_prose(text: str) -> bool:
-    """Whether words stand in the place of a call: below them something answers that is not told by its name."""
+    """Return whether words stand in the place of a call, above the result of a tool without a name."""
     return text.endswith((".", ":", "!", "?", "。", "："))
 
 
 def _ends(lines: list[str], number: int, mark: str) -> bool:
-    """Whether what was said ends at the line of that number: at a menu, a tool's box or result, a prompt at a rule or where no other paragraph of it follows."""
+    """Return whether a block ends at a line: a menu, a box or result, a rule, or the last paragraph of a prompt."""
     line = lines[number - 1]
     is_over = mark == "user" and (
         _RULE.match(line) or not (line.strip() or _continues(lines[number : number + MOST_BLANK]))
@@ -303,7 +304,7 @@ def _ends(lines: list[str], number: int, mark: str) -> bool:
 
 
 def _continues(lines: list[str]) -> bool:
-    """Whether the next line that is not blank is indented as the lines of a prompt are."""
+    """Return whether the next line with text is indented like a prompt's."""
     line = next(filter(str.strip, lines), "")
     return line.startswith(_INDENT) and not _BARE_CALL.match(line)
 
@@ -311,7 +312,8 @@ def _continues(lines: list[str]) -> bool:
 SCROLLBACK = Format(
     name="scrollback",
     version=15,
-    detect=confident(recognise, 20),
+    detect=detect,
     read=read,
+    verified="2026-11",
     is_specific=False,
 )

@@ -20,29 +20,29 @@ from itertools import pairwise
 from pastchats_memory.text.shell import is_editor, is_shell
 
 SIGN = "✦"
-"""Before what the assistant says there, and on no other screen."""
+"""The sign before the assistant's words; only these screens have it."""
 OTHERS = ("⏺", "●", "›", "❯")
 _EDGE = re.compile(r" ?[╭╰]─{2,}[╮╯]\s*\Z")
 _WALL = "│"
 _CALL = re.compile(r"(?P<mark>[✔✓✗✕x?o⊷⊶-]) {1,2}(?P<tool>[A-Za-z]\w{1,60})(?: (?P<subject>.*))?\Z")
 _FURTHER = re.compile(r"[✔✓✗✕]  [A-Z]")
-"""How another one begins in the same box; what tests print has one blank behind such marks."""
+"""The beginning of another call in the same box; test output has one blank behind such marks."""
 _FAILED, _CANCELLED = "✗✕x", "-"
 _EXIT = re.compile(r"Command exited with code:? (\d{1,3})\b\.?")
 _WHERE = re.compile(r" \[(?:in|current working directory) .*\Z| \([A-Z][^()]*[.…]?\)?\Z")
-"""What stands behind a command: in which folder, and what for."""
+"""The text behind a command: its folder and its purpose."""
 _AS_JSON = re.compile(r'\{"command":"((?:[^"\\]|\\.)*)')
 _WRITING = "Writing to "
 _TYPED, _HINT = re.compile(r" ?> +(.*)"), "Type your message"
 
 
 def has_boxes(lines: Sequence[str]) -> bool:
-    """Whether it is such a screen."""
+    """Return whether the lines are such a screen."""
     return any(line.startswith(SIGN) for line in lines) and not any(line.startswith(OTHERS) for line in lines)
 
 
 def replace_boxes(lines: Sequence[str], nothing: str) -> Iterator[str]:
-    """The lines without boxes; `nothing` stands for one that ends what was said above."""
+    """Yield the lines without boxes; `nothing` is the line that ends the block above."""
     within, mark, is_first = "", "", False
     for above, line in pairwise(["", *lines]):
         row = _text_in_box(line)
@@ -68,7 +68,7 @@ def replace_boxes(lines: Sequence[str], nothing: str) -> Iterator[str]:
 
 
 def _text_in_box(line: str) -> str | None:
-    """What stands between the walls of a box; None beside one."""
+    """Return the text between the walls of a box; None for a line outside."""
     begun = line.removeprefix(" ")
     if not begun.startswith(_WALL):
         return None
@@ -76,7 +76,7 @@ def _text_in_box(line: str) -> str | None:
 
 
 def _format_call(tool: str, subject: str) -> str:
-    """`Shell(make kiln)`."""
+    """Return a call in the form `Shell(make kiln)`."""
     if is_shell(tool):
         spelled = _AS_JSON.match(subject)
         subject = " ".join((_unescape(spelled[1]) if spelled else _WHERE.sub("", subject)).split())
@@ -86,14 +86,14 @@ def _format_call(tool: str, subject: str) -> str:
 
 
 def _unescape(text: str) -> str:
-    """What stands in a string of JSON; as it is where that is none, as of a path of Windows."""
+    """Return the value of a JSON string; the text itself if it is not one, such as a Windows path."""
     with suppress(json.JSONDecodeError):
         return str(json.loads(f'"{text}"', strict=False))
     return text
 
 
 def _format_result_line(text: str, mark: str, *, is_first: bool) -> str:
-    """A line of what a call answered; of one that failed the first says so."""
+    """Return a line of a result; the first line of a failed call says so."""
     if not text or not is_first:
         return f"     {text}"
     code = _EXIT.match(text)

@@ -1,0 +1,205 @@
+"""Messages that Cline sent to the model, in Anthropic's form: most text in the user's role is a program's.
+
+The person's text is inside a few tags. A tool result is text in the block after the one that names the tool.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pastchats_memory.formats.base.agent_spellings import CLINE_ANSWER_TOOLS
+from pastchats_memory.formats.base.session import Position, SessionBuilder, texts_of
+from pastchats_memory.formats.base.source import (
+    Json,
+    list_of,
+    mapping_of,
+    text_of,
+)
+from pastchats_memory.formats.base.tags import span, without_spans
+from pastchats_memory.formats.base.tools import ToolResult, parse_result, text_of_result
+from pastchats_memory.text.timestamps import iso_utc
+
+PERSON = ("task", "feedback", "answer", "user_message")
+"""Tags around a prompt."""
+CONTEXT = ("environment_details", "mode_notice", "file_content", "folder_content", "explicit_instructions")
+ANSWERED = ("answer", "user_message", "feedback")
+PLUMBING = ("[TASK RESUMPTION]", "[ERROR]", "[PLAN MODE]", "# task_progress", "# TODO LIST", "You did not use a tool")
+CHECKED = 4000
+"""How many characters of a message are searched for Cline's tags."""
+TOOLS = (
+    "read_file", "write_to_file", "replace_in_file", "apply_diff", "insert_content", "search_and_replace", "search_files",
+    "list_files", "list_code_definition_names", "execute_command", "browser_action", "use_mcp_tool", "access_mcp_resource",
+    "ask_followup_question", "attempt_completion", "plan_mode_respond", "new_task", "switch_mode", "codebase_search",
+    "update_todo_list", "fetch_instructions", "thinking",
+)  # fmt: skip
+"""Tags of tool calls in the assistant's text in older versions."""
+LISTED = ("task_progress", "todos")
+"""Tags of a checklist in a call as text."""
+CALL = "call"
+RUN, EDITOR = "run_commands", "editor"
+"""Tools of the command line's agent: several commands at once, and file edits."""
+
+_INPUT = re.compile(r'\A\s*<(user_input|user_command) [a-z]{1,10}="[^"\n]{0,80}">')
+"""Wrappers of the command line's agent around a prompt."""
+_EXITED = re.compile(r"\[Command exited with code (\d{1,9})\]\n?")
+_REFUSED = re.compile(r"feedback:?\s*<feedback>")
+_RESULT = re.compile(r"\[(\w+)(?: for '(.{0,400}?)')?[^\]\n]{0,400}\] Result:[ \t]*\n?", re.DOTALL)
+
+
+def is_api_message(record: Json) -> bool:
+    """Return whether an object is a message of the model's API."""
+    return record.get("role") in ("user", "assistant") and isinstance(record.get("content"), str | list)
+
+
+def is_tagged(message: Json) -> bool:
+    """Return whether a message in the user's role has Cline's tags."""
+    text = texts_of(message.get("content"))[:CHECKED] if message.get("role") == "user" else ""
+    return "<environment_details>" in text or text.lstrip().startswith(
+        ("<task>", "<user_message>", "<user_input mode=")
+    )
+
+
+class ModelMessages:
+    """Add messages to a builder, one after the other."""
+
+    def __init__(self, builder: SessionBuilder) -> None:
+        self._builder = builder
+        self._tagged = False
+
+    def add_message(self, value: object, line: int) -> str | None:
+        """Add one message. Return why it is unreadable, or None."""
+        message = mapping_of(value)
+        if message.get("type") == "reasoning" or message.get("isTruncationMarker") is True:
+            return None
+        if not is_api_message(message):
+            return "no message with a role and content"
+        content, at = message.get("content"), Position(line, message.get("ts"))
+        if message.get("isSummary") is True:
+            self._builder.add_turn("system", "summary", texts_of(content), at)
+        elif message["role"] == "assistant":
+            self._answer(content, at, _model(mapping_of(message.get("modelInfo"))))
+        else:
+            self._add_user_message(content, at)
+        return None
+
+    def end(self) -> None:
+        """Do nothing: no result waits for the end of the file."""
+
+    def _answer(self, content: object, at: Position, model: str) -> None:
+        blocks = [mapping_of(block) for block in list_of(content)]
+        calls = [block for block in blocks if block.get("type") == "tool_use"]
+        answers = [
+            text_of(mapping_of(call.get("input")).get(CLINE_ANSWER_TOOLS.get(text_of(call.get("name")), "")))
+            for call in calls
+        ]
+        text = "\n\n".join([_strip_calls(texts_of(content)), *filter(None, answers)])
+        self._builder.add_answer(text, at, model)
+        for tag in LISTED:
+            if listed := span(texts_of(content), tag):
+                self._builder.queue.add_plan(tag, {"task_progress": listed}, at=iso_utc(at.time), line=at.line)
+        for call in calls:
+            if text_of(call.get("name")) not in CLINE_ANSWER_TOOLS:
+                self._add_call(text_of(call.get("id")), text_of(call.get("name")), mapping_of(call.get("input")))
+
+    def _add_call(self, call_id: str, name: str, given: Json) -> None:
+        """Add a call, or one for each of several commands."""
+        commands = [
+            text_of(command) or text_of(mapping_of(command).get("command"))
+            for command in list_of(given.get("commands"))
+        ]
+        if name == RUN and commands:
+            for place, command in enumerate(commands):
+                self._builder.add_call(f"{call_id}.{place}", name, {"command": command})
+        else:
+            self._builder.add_call(call_id, "edit" if name == EDITOR else name, given)
+
+    def _add_results(self, call_id: str, outputs: list[ToolResult], at: Position) -> None:
+        """Add the results of a call: one for each of several commands, else one."""
+        if self._builder.awaits_result(f"{call_id}.0"):
+            for place, output in enumerate(outputs):
+                self._builder.add_result(f"{call_id}.{place}", output, at)
+        elif outputs:
+            text = "\n".join(output.text for output in outputs)
+            self._builder.add_result(call_id, ToolResult(text, failed=any(output.failed for output in outputs)), at)
+
+    def _add_user_message(self, content: object, at: Position) -> None:
+        """Add a message in the user's role: tool results and a prompt."""
+        typed, awaited = list[str](), False
+        for block in map(mapping_of, list_of(content)):
+            if block.get("type") == "tool_result":
+                self._add_results(text_of(block.get("tool_use_id")), _outputs(block.get("content")), at)
+        for text, call_id in _api_texts(content):
+            rest = without_spans(text, CONTEXT).strip()
+            named = _RESULT.match(rest)
+            if call_id or named or awaited:
+                body = rest[named.end() :] if named else rest
+                typed += _parse_reply(body)
+                if named:
+                    key = "command" if named[1] == "execute_command" else "path"
+                    self._builder.add_call(CALL, named[1], {key: named[2] or ""})
+                awaited = bool(named) and not body
+                if body:
+                    self._builder.add_result(call_id or CALL, parse_result(body), at)
+                continue
+            words = [inside for tag in PERSON if (inside := span(rest, tag).strip())]
+            self._tagged = self._tagged or bool(words)
+            if not self._tagged and not rest.startswith(PLUMBING):
+                words = [rest]
+            typed += words
+        answers = "\n\n".join(word for word in typed if word)
+        pictures = sum(mapping_of(block).get("type") == "image" for block in list_of(content))
+        self._builder.add_prompt(answers, at, pictures if answers else 0)
+
+
+def _model(info: Json) -> str:
+    return text_of(info.get("modelId")) or text_of(info.get("id"))
+
+
+def _api_texts(content: object) -> Iterator[tuple[str, str]]:
+    """Yield the texts of a message, and for tool results the id of the call."""
+    if isinstance(content, str):
+        yield _in_one_tag(content), ""
+    for block in map(mapping_of, list_of(content)):
+        if block.get("type") == "text":
+            yield _in_one_tag(text_of(block.get("text"))), ""
+        elif block.get("type") == "tool_result":
+            yield text_of_result(block.get("content")), text_of(block.get("tool_use_id")) or CALL
+
+
+def _outputs(content: object) -> list[ToolResult]:
+    """Return the results of the command line's agent, `{query, result, success}`; none for other content."""
+    parts = [part for part in map(mapping_of, list_of(content)) if isinstance(part.get("success"), bool)]
+    return [_output(part) for part in parts]
+
+
+def _output(part: Json) -> ToolResult:
+    text = text_of(part.get("result"))
+    found = _EXITED.match(text)
+    text = text[found.end() :] if found else text or text_of(part.get("error"))
+    return ToolResult(text, int(found[1]) if found else None, failed=part["success"] is False)
+
+
+def _in_one_tag(text: str) -> str:
+    """Return a text with the prompt in the current tag, for any version."""
+    if (found := _INPUT.match(text)) is None:
+        return text
+    inside, _, rest = text[found.end() :].partition(f"</{found[1]}>")
+    return f"<user_message>{inside}</user_message>{rest}"
+
+
+def _parse_reply(body: str) -> list[str]:
+    """Return what the person answered to a tool: an answer or a refusal. Other tags in its output are quotations."""
+    for tag in ANSWERED:
+        if body.startswith(f"<{tag}>"):
+            return [span(body, tag).strip()]
+    refused = _REFUSED.search(body)
+    return [span(body[refused.end() - len("<feedback>") :], "feedback").strip()] if refused else []
+
+
+def _strip_calls(text: str) -> str:
+    """Return the text of an answer without tool calls in tags, but with their text for the person."""
+    for tool, key in CLINE_ANSWER_TOOLS.items():
+        whole = span(text, tool)
+        text = text.replace(f"<{tool}>{whole}</{tool}>", f"\n\n{span(whole, key).strip()}") if whole else text
+    return without_spans(text, TOOLS).strip()

@@ -1,0 +1,142 @@
+"""Tasks of Cline and related extensions: the messages of the screen, or those for the model.
+
+A task is a folder with two files of one conversation. `ui_messages.json` has times, and separates prompts from tool
+results, so it is read first. `api_conversation_history.json` is read only if it is alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from pastchats_memory.formats.agents.cline.model_messages import ModelMessages, is_api_message, is_tagged
+from pastchats_memory.formats.agents.cline.screen import ScreenMessages, is_ui_message
+from pastchats_memory.formats.base.session import Row, SessionBuilder, SessionInfo, read_items
+from pastchats_memory.formats.base.sibling_files import is_sibling
+from pastchats_memory.formats.base.source import (
+    Element,
+    NotText,
+    Record,
+    SourceFile,
+    list_of,
+    mapping_of,
+    text_of,
+)
+from pastchats_memory.model import Unreadable
+
+UI_NAMES, API_NAME = ("ui_messages.json", "claude_messages.json"), "api_conversation_history.json"
+NAMES = (*UI_NAMES, API_NAME)
+FOCUS_CHAIN = "focus_chain_taskid_"
+"""The beginning of the name of a copy of the task's last checklist."""
+SESSION = ".messages.json"
+"""The end of the name of a session of the command line's agent; `<id>.json` next to it has the folder."""
+CWD_KEYS = ("cwd", "workspace", "workspace_root", "cwdOnTaskInitialization", "workspaceDirPath")
+
+_CWD = re.compile(r"# Current (?:Working|Workspace) Directory \((.{1,1000}?)\)(?: Files)?(?:\n|\\n)")
+
+
+def matches(source: SourceFile) -> bool:
+    """Return whether the messages are those of Cline's screen, or those for the model with Cline's tags."""
+    return _is_ui(source) or _is_api(source)
+
+
+def _is_ui(source: SourceFile) -> bool:
+    return any(is_ui_message(mapping_of(value)) for value in _opening(source))
+
+
+def _is_api(source: SourceFile) -> bool:
+    messages = [value for value in map(mapping_of, _opening(source)) if is_api_message(value)]
+    named = source.path.name == API_NAME or source.path.name.endswith(SESSION)
+    return (named and bool(messages)) or any(map(is_tagged, messages))
+
+
+def _opening(source: SourceFile) -> list[object]:
+    """Return the first items of a file of any shape."""
+    if source.shape == "jsonl":
+        return list(source.sample)
+    document = source.outline if source.shape == "json" else None
+    return list_of(document) or list_of(mapping_of(document).get("messages"))
+
+
+def read(source: SourceFile) -> Iterator[Row]:
+    """Yield the turns in file order; nothing if the file next to it is read instead."""
+    is_screen = _is_ui(source)
+    if not is_screen and _has_screen(source.path):
+        return
+    path = source.path
+    task = path.parent.name if path.name in NAMES else path.name.removesuffix(SESSION).removesuffix(path.suffix)
+    builder = SessionBuilder(
+        SessionInfo(
+            task, _folder_from_records(path, task) or _folder_from_context(source) or _folder_from_sibling(path)
+        )
+    )
+    messages = ScreenMessages(builder) if is_screen else ModelMessages(builder)
+    yield from read_items(source, builder, _items(source), lambda item: messages.add_message(item.value, item.line))
+    messages.end()
+    yield from builder.flush()
+
+
+def _items(source: SourceFile) -> Iterator[Record | Element | Unreadable]:
+    if source.shape == "jsonl":
+        yield from source.records()
+    elif isinstance(source.outline, list):
+        yield from source.elements()
+    else:
+        yield from source.elements("messages")
+
+
+def _has_screen(path: Path) -> bool:
+    """Return whether the messages of the screen are next to the file and readable."""
+    if path.name != API_NAME:
+        return False
+    return any(_is_ui(SourceFile(sibling)) for name in UI_NAMES if is_sibling(sibling := path.with_name(name)))
+
+
+def _folder_from_records(path: Path, task: str) -> str | None:
+    """Return the working directory from the task's record, or from the list of all tasks two folders up."""
+    if path.name.endswith(SESSION):
+        return _folder_in([_json_in(path.with_name(f"{task}.json"))])
+    if path.name not in NAMES:
+        return None
+    own = _json_in(path.with_name("history_item.json"))
+    listed = list_of(_json_in(path.parent.parent.parent / "state" / "taskHistory.json"))
+    index = mapping_of(_json_in(path.parent.parent / "_index.json"))
+    entries = [own, *listed, *list_of(index.get("entries")), index.get(task)]
+    ours = [entry for entry in map(mapping_of, entries) if entry is mapping_of(own) or entry.get("id") == task]
+    return _folder_in(ours)
+
+
+def _folder_in(records: Iterable[object]) -> str | None:
+    text = (text_of(record.get(key)) for record in map(mapping_of, records) for key in CWD_KEYS)
+    return next(filter(None, text), None)
+
+
+def _json_in(path: Path) -> object:
+    try:
+        return SourceFile(path).document if is_sibling(path) and SourceFile(path).shape == "json" else None
+    except NotText:
+        return None
+
+
+def _folder_from_context(source: SourceFile) -> str | None:
+    """Return the working directory from the context in the first messages."""
+    for text in _texts(list_of(_opening(source)), 0):
+        if "# Current W" in text and (found := _CWD.search(text)):
+            return found[1]
+    return None
+
+
+def _folder_from_sibling(path: Path) -> str | None:
+    sibling = path.with_name(API_NAME)
+    return _folder_from_context(SourceFile(sibling)) if path.name in UI_NAMES and is_sibling(sibling) else None
+
+
+def _texts(values: list[object], depth: int) -> Iterator[str]:
+    """Yield the texts of messages and their blocks, including tool results."""
+    for value in values:
+        fields = mapping_of(value)
+        yield text_of(value) or text_of(fields.get("text"))
+        content = fields.get("content")
+        if depth < 3:  # noqa: PLR2004 - a message, its blocks, and the blocks of a tool's answer
+            yield from _texts(content if isinstance(content, list) else [content], depth + 1)

@@ -1,0 +1,205 @@
+"""First pass over a Codex rollout: which user items a person typed, and which turns were rolled back later.
+
+A rollout has every prompt twice: as an item for the model, and as an event for the screen. Items have the text; events
+show that a person typed it. Only the whole file shows which belong together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from dataclasses import dataclass
+
+from pastchats_memory.formats.agents.codex.rollout import (
+    CONTEXT,
+    EVENT,
+    ITEM,
+    META,
+    META_KEYS,
+    Entry,
+    answer_of_event,
+    completed_item,
+    has_pictures,
+    human_parts,
+    kinds_of,
+    parts_of,
+    prompt_of_event,
+    sent_by_user,
+    strip_pictures,
+    subagent_of,
+)
+from pastchats_memory.formats.base.checkpoint import RECENT, CannotResume, digest
+from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
+from pastchats_memory.text.clean import IMAGE
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    position: int
+    event: bool
+    digests: tuple[str, ...]
+    human: bool
+    """Whether its wrappers alone, or the kinds of its parts, show that a person typed it."""
+    certain: bool = False
+    """Whether the kinds of its parts are known, so that no event is needed."""
+
+
+class FirstPass:
+    """Facts about the whole rollout, once every entry is added in file order and `settle` is called."""
+
+    def __init__(self, named: str | None, before: Json | None = None) -> None:
+        """Start empty, or with a snapshot. `named` is the session in the file's name."""
+        self._before = before or {}
+        self._parse_heading = named
+        self.meta: Json = mapping_of(self._before.get("meta"))
+        """The first session meta, with the keys that later ones of the same session add."""
+        self.cwd = text_of(self._before.get("cwd"))
+        """The first working directory."""
+        self.parent = text_of(self._before.get("parent"))
+        """The session that was resumed, forked or asked for this one."""
+        self.answers = self._before.get("answers") is True
+        """Assistant items exist, so that `agent_message` events are their echo."""
+        self.human: set[int] = set()
+        """Positions of the items and events that hold a person's words."""
+        self.taken_back: list[tuple[int, int]] = []
+        """First and last position of everything that was rolled back."""
+        self._candidates: list[_Candidate] = []
+        self._rollbacks: dict[int, int] = {}
+        self._shown: Counter[str] = Counter()
+        self._completed: Counter[str] = Counter()
+        """The same, as completed items show it, beside or instead of the older events."""
+        self._echoes = self._before.get("echoes") is True
+        snapshot = {name: map(text_of, list_of(self._before.get(name))) for name in ("seen", "loose", "free")}
+        self._seen = deque(snapshot["seen"], RECENT)
+        """Digests of what was shown as typed."""
+        self._loose = deque(snapshot["loose"], RECENT)
+        """Of what stands in items and would be a prompt if an event showed it."""
+        self._free = deque(snapshot["free"], RECENT)
+        """Of prompts that stand in an event alone."""
+
+    @property
+    def session(self) -> str | None:
+        """Return the id of the conversation."""
+        return text_of(self.meta.get("id")) or text_of(self.meta.get("session_id")) or self._parse_heading
+
+    def add(self, entry: Entry, position: int) -> None:
+        """Add the next entry of the file."""
+        if entry.kind == META:
+            self._add_meta(entry.payload)
+        if entry.kind in (META, CONTEXT):
+            self.cwd = self.cwd or text_of(entry.payload.get("cwd"))
+        self.answers = self.answers or (entry.kind == ITEM and entry.payload.get("role") == "assistant")
+        self._echoes = self._echoes or bool(answer_of_event(entry))
+        typed = prompt_of_event(entry)
+        if typed:
+            name = digest(strip_pictures(typed))
+            (self._completed if completed_item(entry) else self._shown)[name] += 1
+            self._candidates.append(_Candidate(position, event=True, digests=(name,), human=True))
+        elif sent_by_user(entry):
+            parts = parts_of(entry.payload)
+            human = human_parts(entry.payload)
+            pictures = [IMAGE] if not any(map(strip_pictures, human)) and has_pictures(entry.payload) else []
+            digests = tuple(digest(strip_pictures(text)) for text in (*pictures, *parts, *_wholes(parts)))
+            certain = bool(kinds_of(entry.payload))
+            self._candidates.append(_Candidate(position, False, digests, bool(human or pictures), certain))
+        turns = entry.payload.get("num_turns")
+        if entry.kind == EVENT and entry.type == "thread_rolled_back" and isinstance(turns, int):
+            self._rollbacks[position] = turns
+
+    def settle(self) -> None:
+        """Pair items and events of equal text, and mark the turns that were rolled back.
+
+        An event without an item is a prompt of its own; without any event the wrappers decide.
+
+        Raises:
+            CannotResume: appended lines change earlier turns.
+        """
+        if self._before:
+            self._check_appended_entries()
+        waiting = self._shown | self._completed
+        self._seen.extend(waiting)
+        for candidate in self._candidates:
+            if candidate.event:
+                continue
+            matched = next((digest for digest in candidate.digests if waiting[digest] > 0), None)
+            if matched is not None:
+                waiting[matched] -= 1
+            prompt = candidate.certain or not self._seen
+            if candidate.human if prompt else matched is not None:
+                self.human.add(candidate.position)
+            self._loose.extend(digest for digest in candidate.digests if digest != matched)
+        for candidate in reversed(self._candidates):
+            if candidate.event and waiting[candidate.digests[0]] > 0:
+                waiting[candidate.digests[0]] -= 1
+                self.human.add(candidate.position)
+                self._free.append(candidate.digests[0])
+        self._roll_back()
+
+    def snapshot(self) -> Json:
+        """Return what a longer file needs, as JSON."""
+        snapshot = {"seen": self._seen, "loose": self._loose, "free": self._free}
+        return {
+            "meta": {key: value for key, value in self.meta.items() if key in META_KEYS}, "cwd": self.cwd,
+            "parent": self.parent, "answers": self.answers, "echoes": self._echoes, "named": self._about(),
+        } | {name: list(digests) for name, digests in snapshot.items()}  # fmt: skip
+
+    def _about(self) -> list[object]:
+        """Return the facts that hold for every turn of the session."""
+        branch = text_of(mapping_of(self.meta.get("git")).get("branch"))
+        prompt = (text_of(self.meta.get(key)) for key in ("timestamp", "originator"))
+        return [self.session, self.cwd, self.parent, branch, subagent_of(self.meta)[0], *prompt]
+
+    def _check_appended_entries(self) -> None:
+        items = {digest for candidate in self._candidates if not candidate.event for digest in candidate.digests}
+        if self._about() != self._before.get("named"):
+            raise CannotResume("the session has a new name")
+        if self.answers and self._before.get("echoes") is True and self._before.get("answers") is not True:
+            raise CannotResume("what was told as answers were their echoes")
+        shown = self._shown | self._completed
+        if not shown.keys().isdisjoint(self._loose) or not {*items, *shown}.isdisjoint(self._free):
+            raise CannotResume("an item and an event, or two events, of which one was told before, belong together")
+        if shown and self._loose and not self._seen:
+            raise CannotResume("prompts were told by their wrappers")
+
+    def words(self, entry: Entry) -> list[str]:
+        """Return the person's part of an entry whose position is in `human`, without text that was put before it."""
+        if not sent_by_user(entry):
+            return [prompt_of_event(entry)]
+        if not self._seen or kinds_of(entry.payload):
+            return human_parts(entry.payload)
+        parts = parts_of(entry.payload)
+        typed = [part for part in parts if (words := strip_pictures(part)) and self._was_typed(digest(words))]
+        return typed or ([] if has_pictures(entry.payload) else _wholes(parts)[:1])
+
+    def _was_typed(self, name: str) -> bool:
+        return name in self._shown or name in self._completed or name in self._seen
+
+    def _add_meta(self, meta: Json) -> None:
+        named = text_of(meta.get("id"))
+        if not self.meta or self.session is None or named in ("", self.session):
+            self.meta = {**meta, **{key: value for key, value in self.meta.items() if value}}
+            base = text_of(mapping_of(meta.get("history_base")).get("thread_id"))
+            self.parent = self.parent or text_of(meta.get("forked_from_id")) or subagent_of(meta)[1] or base
+            self.parent = self.parent if self.parent != self.session else ""
+        else:
+            self.parent = self.parent or named
+
+    def _roll_back(self) -> None:
+        standing: list[int] = []
+        for position in sorted({*self.human, *self._rollbacks}):
+            if position in self.human:
+                standing.append(position)
+                continue
+            turns = max(0, self._rollbacks[position])
+            if self._before and turns > len(standing):
+                raise CannotResume("prompts that were told before were taken back")
+            gone, standing = (
+                standing[len(standing) - min(turns, len(standing)) :],
+                standing[: max(0, len(standing) - turns)],
+            )
+            if gone:
+                self.taken_back.append((gone[0], position))
+
+
+def _wholes(parts: list[str]) -> list[str]:
+    """Return a message of several parts as one text, in each spelling that an event may have."""
+    return ["\n".join(parts), "".join(parts)] if len(parts) > 1 else []

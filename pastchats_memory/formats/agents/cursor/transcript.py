@@ -1,0 +1,264 @@
+"""Cursor's agent transcripts: JSONL, text with `user:` and `assistant:` on lines of their own, or `store.db`.
+
+Messages have no ids. Newer versions write the minute before the prompt. Only text transcripts have tool results.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from pastchats_memory.files.foreign_sqlite import Database
+from pastchats_memory.formats.agents.cursor.store import TABLES, find_roots, read_conversations
+from pastchats_memory.formats.base.checkpoint import CannotResume
+from pastchats_memory.formats.base.session import (
+    Position,
+    Row,
+    SessionBuilder,
+    SessionInfo,
+    count_images,
+    find_folder,
+    folder_of,
+    read_session,
+    texts_of,
+)
+from pastchats_memory.formats.base.source import (
+    BadJson,
+    Json,
+    Record,
+    SourceFile,
+    list_of,
+    mapping_of,
+    text_of,
+)
+from pastchats_memory.formats.base.tags import without_rim
+from pastchats_memory.formats.base.tools import parse_result
+from pastchats_memory.model import Unreadable
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
+
+WRAPPERS = (
+    "attached_files", "additional_data", "system_reminder", "system-reminder", "user_info", "rules", "timestamp",
+    "open_and_recently_viewed_files", "manually_attached_skills", "agent_skills", "agent_transcripts", "git_status",
+    "project_layout", "current_file", "cursor_commands", "always_applied_workspace_rules", "mcp_instructions",
+)  # fmt: skip
+"""Tags of context around a prompt."""
+HIDDEN = "[REDACTED]"
+FOLDER = "agent-transcripts"
+ROLES = ("user", "assistant")
+CLIENT_PROMPTS = (
+    "The above subagent result is already visible to the user.",
+    "Briefly inform the user about the task result",
+)
+"""Beginnings of prompts that Cursor sends when a subagent or a background task ends."""
+PICTURE = "[Image]"
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+_QUERY = re.compile(r"<user_query>\n?(.*?)\n?</user_query>|<user_query>.*", re.DOTALL)
+_TIME = re.compile(
+    r"<timestamp>[^<\n]{0,20}?\b([A-Z][a-z]{2})[a-z]{0,6} (\d{1,2}),? (\d{4}),? (\d{1,2}):(\d\d)(?::\d\d)?(?:[ \u202f]([AP])M)?"
+    r"(?: \(UTC(?:([+-])(\d{1,2})(?::(\d\d))?)?\))?</timestamp>"
+)
+_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (\S[^\n]{0,999})", re.MULTILINE)
+_UNSPELLED = re.compile(r"[^A-Za-z0-9]+")
+_MARKER = re.compile(r"\[(Thinking|Tool call|Tool result)\][ \t]*(.*)")
+
+
+def matches(source: SourceFile) -> bool:
+    """Return whether a file is JSONL with roles but no types, a text transcript, or a store."""
+    if source.shape == "jsonl":
+        return any(_is_message(record) for record in source.sample)
+    if source.shape == "sqlite":
+        known = all(source.tables.get(name, frozenset()) >= columns for name, columns in TABLES.items())
+        return known and any(isinstance(about, dict) for about in source.from_database(find_roots))
+    return source.shape == "markdown" and _is_transcript(source)
+
+
+def _is_message(record: Json) -> bool:
+    content = mapping_of(record.get("message")).get("content")
+    return record.get("role") in ROLES and "type" not in record and isinstance(content, list)
+
+
+def _is_transcript(source: SourceFile) -> bool:
+    """Return whether a text begins with a role and has Cursor's marks or folder."""
+    opening = source.head.lstrip().partition("\n")[0].strip()
+    own = FOLDER in source.path.parts or "<user_query>" in source.head or "\n[Tool call] " in source.head
+    return source.path.suffix == ".txt" and opening in ("user:", "assistant:") and own
+
+
+def read(source: SourceFile) -> Iterator[Row]:
+    """Yield the turns in file order, and unreadable lines. JSONL is read twice: a late call may show the folder."""
+    if source.shape == "sqlite":
+        yield from source.from_database(lambda database: _from_store(database, source.path))
+        return
+    before = source.resumed.state if source.resumed else {}
+    about = SessionInfo(**mapping_of(before["info"])) if before else _about(source.path)  # type: ignore[arg-type] # what this reader itself has stored
+    builder = SessionBuilder(about)
+    branch = "sidechain" if "subagents" in source.path.parts[:-1] else "main"
+    if source.shape == "jsonl":
+        if about.cwd is None and (found := _folder(source)):
+            if before:
+                raise CannotResume("where the session runs was not known before")
+            about.cwd, about.project = found, None
+        yield from read_session(source, builder, lambda item: _add_record(builder, item, branch))
+        return
+    for role, line, lines in _blocks(source.text):
+        if role == "user":
+            builder.add_prompt(strip_wrappers("\n".join(lines)), Position(line, branch=branch))
+        else:
+            _add_answer(builder, lines, Position(line, branch=branch))
+    yield from builder.flush()
+
+
+def _from_store(database: Database, path: Path) -> Iterator[Row]:
+    for stored in read_conversations(database):
+        about = SessionInfo(
+            text_of(stored.about.get("agentId")) or path.parent.name,
+            folder_of(stored.workspace),
+            started=to_the_minute(iso_utc(stored.about.get("createdAt"))),
+            metadata={"title": text_of(stored.about.get("name"))},
+        )
+        builder = SessionBuilder(about)
+        builder.model = text_of(stored.about.get("lastUsedModel"))
+        for message in stored.messages:
+            if isinstance(message, BadJson):
+                yield Unreadable(str(path), 0, f"a message is not JSON: {message.reason}")
+            else:
+                _add_stored_message(builder, message)
+        yield from builder.flush()
+
+
+def _add_stored_message(builder: SessionBuilder, message: Json) -> None:
+    content, blocks = message.get("content"), [mapping_of(block) for block in list_of(message.get("content"))]
+    text = texts_of(content)
+    at = Position(1, _time_of_prompt(text) if message.get("role") == "user" else None)
+    if message.get("role") == "user":
+        builder.add_prompt(strip_wrappers(text), at, count_images(content))
+    elif message.get("role") == "assistant":
+        builder.add_answer(text.replace(HIDDEN, "").strip(), at, builder.model)
+        for block in blocks:
+            if block.get("type") == "tool-call":
+                builder.add_call(text_of(block.get("toolCallId")), text_of(block.get("toolName")), block.get("args"))
+    elif message.get("role") == "tool":
+        for block in blocks:
+            builder.add_result(text_of(block.get("toolCallId")), parse_result(block.get("result")), at)
+
+
+def _about(path: Path) -> SessionInfo:
+    """Return the conversation by the file's name; a subagent's file is in the folder of its parent.
+
+    The folder of the project's sessions only hints at the working directory: its name is an encoded path.
+    """
+    parent = path.parent.parent.name if path.parent.name == "subagents" else ""
+    own = f"{parent}/{path.stem}" if parent else path.stem
+    return SessionInfo(own, project=_project_folder_name(path), metadata={"parent_conversation_id": parent})
+
+
+def _project_folder_name(path: Path) -> str | None:
+    parts = path.parts
+    return parts[parts.index(FOLDER) - 1] if FOLDER in parts[1:] else None
+
+
+def _folder(source: SourceFile) -> str | None:
+    """Return the working directory if a path in a tool call is inside it: the session's folder encodes its path."""
+    if (name := _project_folder_name(source.path)) is None:
+        return None
+    wanted = _encode_path(name)
+    for item in source.records():
+        message = mapping_of(mapping_of(item.value).get("message")) if isinstance(item, Record) else {}
+        for block in map(mapping_of, list_of(message.get("content"))):
+            given = block.get("input") if block.get("type") == "tool_use" else None
+            values = mapping_of(given).values() if isinstance(given, dict) else _PATCHED.findall(text_of(given))
+            folders = (find_folder(text_of(value), lambda folder: _encode_path(folder) == wanted) for value in values)
+            if found := next(filter(None, folders), None):
+                return found
+    return None
+
+
+def _encode_path(path: str) -> str:
+    """Return a path as Cursor encodes it in the name of a folder."""
+    return _UNSPELLED.sub("-", path).strip("-").lower()
+
+
+def _time_of_prompt(text: str) -> str | None:
+    """Return the time of a prompt, to the minute, from the tag before it; without a zone it is UTC."""
+    found = _TIME.search(text)
+    if found is None or found[1].lower() not in MONTHS:
+        return None
+    hour = int(found[4]) % 12 + 12 * (found[6] == "P") if found[6] else int(found[4])
+    zone = f"{found[7]}{int(found[8]):02}:{found[9] or '00'}" if found[7] else "Z"
+    return iso_utc(
+        f"{found[3]}-{MONTHS.index(found[1].lower()) + 1:02}-{int(found[2]):02}T{hour:02}:{found[5]}:00{zone}"
+    )
+
+
+def _add_record(builder: SessionBuilder, item: Record, branch: str) -> str | None:
+    """Add one record. Return why it is unreadable, or None."""
+    record, at = mapping_of(item.value), Position(item.line, branch=branch)
+    if record.get("role") not in ROLES:
+        return None if isinstance(item.value, dict) else f"a {type(item.value).__name__} instead of a message"
+    content = mapping_of(record.get("message")).get("content")
+    if not isinstance(content, str | list):
+        return f"content of a message is a {type(content).__name__}"
+    if record["role"] == "user":
+        text = texts_of(content)
+        pictures = count_images(content) + text.partition("<user_query>")[0].count(PICTURE)
+        builder.add_prompt(strip_wrappers(text), replace(at, time=_time_of_prompt(text)), pictures)
+        return None
+    builder.add_answer(texts_of(content).replace(HIDDEN, "").strip(), at)
+    for block in map(mapping_of, list_of(content)):
+        if block.get("type") == "tool_use":
+            builder.add_call("", text_of(block.get("name")), block.get("input"))
+    return None
+
+
+def strip_wrappers(text: str) -> str:
+    """Return what the person typed of a text in the user's role."""
+    queries = [found[1] for found in _QUERY.finditer(text) if found[1] is not None]
+    words = "\n\n".join(query.strip() for query in queries) if queries else without_rim(text, WRAPPERS)
+    return "" if words.startswith(CLIENT_PROMPTS) else words
+
+
+def _blocks(text: str) -> Iterator[tuple[str, int, list[str]]]:
+    """Yield role, line and text lines of every message. Within a prompt, a line `user:` is text."""
+    role, first, lines, inside = "", 1, list[str](), False
+    for number, line in enumerate(text.split("\n"), start=1):
+        marker = line.strip().removesuffix(":")
+        if line.strip().endswith(":") and marker in ROLES and not inside:
+            if role:
+                yield role, first, lines
+            role, first, lines = marker, number, []
+            continue
+        inside = (inside or "<user_query>" in line) and "</user_query>" not in line
+        lines.append(line)
+    if role:
+        yield role, first, lines
+
+
+def _add_answer(builder: SessionBuilder, lines: list[str], at: Position) -> None:
+    """Add the visible text of an answer, then its tools. A marker hides text up to a blank line, or the indented text of a tool."""
+    shown, marked, hidden, indented = list[str](), list[tuple[str, str, list[str]]](), False, False
+    for line in lines:
+        is_indented = not line.strip() or line[:1] in (" ", "\t")
+        if found := _MARKER.match(line.strip()):
+            hidden, indented = True, False
+            marked.append((found[1], found[2], []))
+        elif hidden and (is_indented or not (indented or marked[-1][2][-1:] == [""])):
+            indented = indented or (is_indented and bool(line.strip()) and marked[-1][0] != "Thinking")
+            marked[-1][2].append(line.strip())
+        else:
+            hidden = False
+            shown.append(line)
+    builder.add_answer("\n".join(shown).replace(HIDDEN, "").strip(), at)
+    for marker, name, body in marked:
+        if marker == "Tool call":
+            builder.add_call("", name, dict(pair for line in body if (pair := _pair(line))))
+        elif marker == "Tool result":
+            builder.add_result("", parse_result("\n".join(body)), at)
+
+
+def _pair(line: str) -> tuple[str, str] | None:
+    """Return a pair of a tool's input from a line `key: value`."""
+    key, colon, value = line.partition(":")
+    return (key.strip(), value.strip()) if colon and key.strip().isidentifier() else None

@@ -1,0 +1,268 @@
+"""Events of OpenCode, captured in a file: whole records of version 1, steps of version 2.
+
+Names and fields of steps are those of `session-event.ts` in OpenCode's schema, and of earlier betas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from pastchats_memory.formats.agents.opencode.session import (
+    MESSAGE_PREFIX,
+    Message,
+    folder_of,
+)
+from pastchats_memory.formats.agents.opencode.v2 import parse_v2_message
+from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
+
+_KIND = "session."
+_BEGUN_STEPS = "evt_"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An event of a session."""
+
+    event: Json
+    line: int
+
+    @property
+    def data(self) -> Json:
+        """Return its data."""
+        return mapping_of(self.event.get("data"))
+
+    @property
+    def session(self) -> str:
+        """Return the session's id."""
+        return text_of(self.data.get("sessionID"))
+
+    @property
+    def waiting(self) -> str:
+        """Return the id of the queued prompt."""
+        return text_of(self.data.get("inboxID") or self.data.get("inputID"))
+
+    def message(self, kind: str, own_id: str = "") -> Json:
+        """Return a message that starts with this event."""
+        of_event = MESSAGE_PREFIX + text_of(self.event.get("id")).removeprefix(_BEGUN_STEPS)
+        return {"id": own_id or of_event, "type": kind, "time": {"created": self.event.get("created")}}
+
+
+@dataclass
+class Steps:
+    """The messages built so far, with the last line of each part."""
+
+    sessions: dict[str, Json] = field(default_factory=dict)
+    by_session: dict[str, list[Json]] = field(default_factory=dict)
+    """The messages of each session in order."""
+    waiting: dict[str, Json] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+
+    def add(self, event: Json, line: int) -> None:
+        """Add an event; a final event repeats the content of streamed ones, which are skipped."""
+        step = Step(event, line)
+        handler = HANDLERS.get(text_of(event.get("type")).removeprefix(_KIND))
+        if handler:
+            self.sessions.setdefault(step.session, {"id": step.session, "directory": folder_of(event)})
+            handler(self, step)
+
+    def messages(self, session: str) -> Iterator[Message]:
+        """Yield the messages of a session."""
+        for message in self.by_session.get(session, []):
+            if found := parse_v2_message(message, self._line_of(message)):
+                yield found
+
+    def _line_of(self, message: Json) -> Callable[[Json], int]:
+        begun = self.lines[text_of(message["id"])]
+        return lambda part: self.lines.get(text_of(part.get("id")), begun)
+
+    def created(self, step: Step) -> None:
+        """Create or rename a session."""
+        known = {
+            "title": step.data.get("title"),
+            "parentID": step.data.get("parentID"),
+            "directory": folder_of(step.data),
+        }
+        self.sessions[step.session] |= {key: value for key, value in known.items() if value}
+
+    def enqueued(self, step: Step) -> None:
+        """Queue a prompt."""
+        self.waiting[step.waiting] = mapping_of(step.data.get("item") or step.data.get("input"))
+        self.lines[step.waiting] = step.line
+
+    def delivered(self, step: Step) -> None:
+        """Add a queued prompt to the session."""
+        item = self.waiting.pop(step.waiting, {})
+        message = step.message(text_of(item.get("type")), step.waiting)
+        content = mapping_of(item.get("payload") or item.get("data"))
+        self._append_message(step, content | message, self.lines.get(step.waiting, step.line))
+
+    def synthetic(self, step: Step) -> None:
+        """Add a message of the client."""
+        self._append_message(step, step.data | step.message("synthetic"), step.line)
+
+    def skill(self, step: Step) -> None:
+        """Add the choice of a skill."""
+        self._append_message(step, step.message("skill") | {"name": step.data.get("name")}, step.line)
+
+    def compacted(self, step: Step) -> None:
+        """Add the summary of a compaction."""
+        self._append_message(step, step.message("compaction") | {"summary": step.data.get("text")}, step.line)
+
+    def ran(self, step: Step) -> None:
+        """Add a shell command of the person."""
+        shell = mapping_of(step.data.get("shell"))
+        run: Json = {"shellID": shell.get("id"), "command": shell.get("command")}
+        self._append_message(step, step.message("shell") | run, step.line)
+
+    def ended(self, step: Step) -> None:
+        """Add the result of a shell command of the person."""
+        shell = mapping_of(step.data.get("shell") or {"id": step.data.get("shellID"), "exit": step.data.get("exit")})
+        for message in self.by_session.get(step.session, []):
+            if message.get("shellID") == shell.get("id"):
+                message |= {"exit": shell.get("exit"), "output": step.data.get("output")}
+
+    def answer(self, step: Step) -> Json:
+        """Return the answer of a step, which may start with it."""
+        own_id = text_of(step.data.get("assistantMessageID"))
+        for message in reversed(self.by_session.get(step.session, [])):  # mostly the last
+            if message["id"] == own_id:
+                return message
+        by: Json = {"agent": step.data.get("agent"), "model": step.data.get("model"), "content": []}
+        return self._append_message(step, step.message("assistant", own_id) | by, step.line)
+
+    def failed(self, step: Step) -> None:
+        """Mark the answer as failed."""
+        self.answer(step)["error"] = step.data.get("error")
+
+    def text(self, step: Step) -> None:
+        """Add text to the answer."""
+        message = self.answer(step)
+        own_id = f"{message['id']} {step.data.get('ordinal')}"
+        list_of(message["content"]).append({"type": "text", "id": own_id, "text": step.data.get("text")})
+        self.lines[own_id] = step.line
+
+    def call(self, step: Step) -> Json:
+        """Return the tool call of a step, which may start with it."""
+        own_id = text_of(step.data.get("id") or step.data.get("callID"))
+        content = list_of(self.answer(step)["content"])
+        for part in map(mapping_of, reversed(content)):
+            if part.get("id") == own_id:
+                return part
+        time: Json = {"created": step.event.get("created")}
+        begun: Json = {"type": "tool", "id": own_id, "name": step.data.get("name"), "time": time, "state": {}}
+        content.append(begun)
+        self.lines[own_id] = step.line
+        return begun
+
+    def called(self, step: Step) -> None:
+        """Set the input of a tool call."""
+        self.call(step)["state"] = {"input": step.data.get("input")}
+
+    def answered(self, step: Step) -> None:
+        """Set the result of a tool call."""
+        call, error = self.call(step), step.data.get("error")
+        data = {key: step.data.get(key) for key in ("content", "metadata", "structured")}
+        mapping_of(call["state"]).update(data, error=error, status="error" if error else "completed")
+        mapping_of(call["time"])["completed"] = step.event.get("created")
+
+    def reverted(self, step: Step) -> None:
+        """Remove a message and all after it."""
+        messages = self.by_session.get(step.session, [])
+        ids = [message["id"] for message in messages]
+        if step.data.get("to") in ids:
+            del messages[ids.index(step.data.get("to")) :]
+
+    def _append_message(self, step: Step, message: Json, line: int) -> Json:
+        self.by_session.setdefault(step.session, []).append(message)
+        self.lines[text_of(message["id"])] = line
+        return message
+
+
+HANDLERS: dict[str, Callable[[Steps, Step], object]] = {
+    "created": Steps.created,
+    "renamed": Steps.created,
+    "inbox.enqueued": Steps.enqueued,
+    "input.admitted": Steps.enqueued,
+    "inbox.delivered": Steps.delivered,
+    "input.promoted": Steps.delivered,
+    "synthetic": Steps.synthetic,
+    "skill.activated": Steps.skill,
+    "compaction.ended": Steps.compacted,
+    "shell.started": Steps.ran,
+    "shell.ended": Steps.ended,
+    "shell.settled": Steps.ended,
+    "step.started": Steps.answer,
+    "step.failed": Steps.failed,
+    "text.ended": Steps.text,
+    "tool.input.started": Steps.call,
+    "tool.called": Steps.called,
+    "tool.success": Steps.answered,
+    "tool.failed": Steps.answered,
+    "revert.committed": Steps.reverted,
+}
+
+
+# What OpenCode's events say, captured in a file: whole records of version 1, steps of version 2.
+
+_EVENTS = ("message.", "session.")
+
+
+def parse_event(record: Json) -> Json:
+    """Return the event of a record, with or without envelope; empty if there is none."""
+    event = mapping_of(record.get("event", record))
+    if not text_of(event.get("type")).startswith(_EVENTS):
+        return {}
+    is_event = isinstance(event.get("properties"), dict) or "sessionID" in mapping_of(event.get("data"))
+    return event if is_event else {}
+
+
+@dataclass
+class Captured:
+    """The records built so far: each record of version 1 at its first place, with its last content."""
+
+    sessions: dict[str, Json] = field(default_factory=dict)
+    messages: dict[str, Json] = field(default_factory=dict)
+    parts: dict[str, Json] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+    steps: Steps = field(default_factory=Steps)
+
+    def add(self, record: Json, line: int) -> None:
+        """Add a record; `line` is 1-based."""
+        event = parse_event(record)
+        if "data" in event:
+            self.steps.add(event, line)
+        data = mapping_of(event.get("properties"))
+        info, part = mapping_of(data.get("info")), mapping_of(data.get("part"))
+        info_id, part_id = text_of(info.get("id")), text_of(part.get("id"))
+        match text_of(event.get("type")):
+            case "session.created" | "session.updated" if info_id:
+                self.sessions[info_id] = info
+            case "message.updated" if info_id:
+                self.messages[info_id] = info
+                session, directory = info.get("sessionID"), record.get("projectDirectory")
+                self.sessions.setdefault(text_of(session), {"id": session, "directory": directory})
+            case "message.part.updated" if part_id:
+                self.parts[part_id] = part
+                self.lines[part_id] = line
+            case "message.removed":
+                self.messages.pop(text_of(data.get("messageID")), None)
+            case "message.part.removed":
+                self.parts.pop(text_of(data.get("partID")), None)
+
+    def conversations(self) -> Iterator[tuple[Json, list[Message]]]:
+        """Yield each session and its messages."""
+        parts: dict[str, list[Json]] = {}
+        for part in self.parts.values():
+            parts.setdefault(text_of(part.get("messageID")), []).append(part)
+        for session, info in self.sessions.items():
+            yield (
+                info,
+                [
+                    Message(message, parts.get(own_id, []), lambda part: self.lines[text_of(part.get("id"))])
+                    for own_id, message in self.messages.items()
+                    if message.get("sessionID") == session
+                ],
+            )
+        for session, info in self.steps.sessions.items():
+            yield info, list(self.steps.messages(session))

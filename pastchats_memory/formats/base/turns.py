@@ -1,0 +1,225 @@
+"""Turns that may still grow, in the order in which they began."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+
+from pastchats_memory.formats.base.dialect import COMMON, Dialect
+from pastchats_memory.formats.base.source import (
+    Json,
+    list_of,
+    mapping_of,
+    number_of,
+    text_of,
+)
+from pastchats_memory.formats.base.todo_lists import TodoLists
+from pastchats_memory.formats.base.tools import (
+    ToolCall,
+    ToolResult,
+    has_failed,
+    notable_result,
+)
+from pastchats_memory.model import Task, Turn
+from pastchats_memory.text.clean import clean
+from pastchats_memory.text.shell import is_editor
+
+MOST_TOOLS = 12
+"""How many calls an answer lists: the last ones, which show how it ended."""
+SPEAKING = ("user", "assistant")
+
+
+@dataclass(slots=True)
+class PendingTurn:
+    """A turn that may still grow."""
+
+    role: str
+    kind: str
+    line: int
+    texts: list[str]
+    conversation_id: str | None = None
+    timestamp: str | None = None
+    cwd: str | None = None
+    project: str | None = None
+    native_id: str | None = None
+    branch: str = "main"
+    metadata: Json = field(default_factory=dict)
+    end_line: int | None = None
+    until: int = 0
+    """The position of the last record that may add to it."""
+
+    def turn(self) -> Turn | None:
+        """Return the finished turn, or None without visible text."""
+        content = clean("\n\n".join(text for text in self.texts if text.strip())).strip()
+        if not content:
+            return None
+        return Turn(
+            role=self.role,
+            kind=self.kind,
+            content=content,
+            line=self.line,
+            end_line=self.end_line,
+            conversation_id=self.conversation_id,
+            timestamp=self.timestamp,
+            cwd=self.cwd,
+            project=self.project,
+            native_id=self.native_id,
+            branch=self.branch,
+            metadata={key: value for key, value in self.metadata.items() if value},
+        )
+
+
+class TurnQueue:
+    """A queue that releases a turn when no later record can change it.
+
+    The last turn of the user or the assistant waits for the next one: an interruption or tools may still follow. Tool rows
+    after it wait with it.
+    """
+
+    def __init__(self, dialect: Dialect = COMMON) -> None:
+        self._dialect = dialect
+        self._queue: deque[PendingTurn] = deque()
+        self._speaking: PendingTurn | None = None
+        self._tools: list[object] = []
+        self._edits: dict[str, int] = {}
+        """How many successful edits each label stands for."""
+        self._failed: list[str] = []
+        """Commands whose last run failed."""
+        self._plans = TodoLists(dialect)
+        self._latest: PendingTurn | None = None
+
+    def add(self, turn: PendingTurn) -> None:
+        """Append a turn; the first answer takes the tools that were called before it.
+
+        A turn without text takes no tools: it may stay empty, and they would be lost.
+        """
+        self._queue.append(turn)
+        self._latest = turn
+        if turn.role not in SPEAKING or not any(map(str.strip, turn.texts)):
+            return
+        self._speaking = turn
+        if turn.role == "assistant" and self._tools:
+            turn.metadata["tools"], self._tools = self._tools, []
+        else:
+            self._edits.clear()
+        if turn.role == "user":
+            self._tools = []
+
+    def flag(self, name: str) -> None:
+        """Add a flag to the last turn of the user or the assistant."""
+        if self._speaking is not None:
+            flags = list_of(self._speaking.metadata.setdefault("flags", []))
+            if name not in flags:
+                flags.append(name)
+
+    def add_tool(self, label: str) -> None:
+        """List a call with the answer before it; a repeated call moves to the end."""
+        tools = self._tools
+        if self._speaking is not None and self._speaking.role == "assistant":
+            tools = list_of(self._speaking.metadata.setdefault("tools", []))
+        if label in tools:
+            tools.remove(label)
+        tools.append(label)
+        del tools[:-MOST_TOOLS]
+        if is_editor(label.partition(" ")[0]):
+            self._edits[label] = self._edits.get(label, 0) + 1
+
+    def _remove_edit(self, label: str) -> None:
+        """Remove a refused edit from the list, unless an equal one succeeded.
+
+        An edit that is refused only after the next turn stays, since the answer may be released already.
+        """
+        if not self._edits.get(label):
+            return
+        self._edits[label] -= 1
+        spoken = list_of(self._speaking.metadata.get("tools")) if self._speaking is not None else []
+        for tools in (spoken, self._tools):
+            if self._edits[label] == 0 and label in tools:
+                tools.remove(label)
+
+    def notable_result(self, call: ToolCall, output: ToolResult) -> tuple[str, str, str] | None:
+        """Return role, kind and text of the row for a call and its result, or None if it is not worth one.
+
+        A command that failed before is worth a row when it succeeds. A refused edit leaves the answer's list.
+        """
+        failed = has_failed(call, output, self._dialect)
+        if failed and is_editor(call.label.partition(" ")[0]):
+            self._remove_edit(call.label)
+        failed_before = not failed and call.command in self._failed
+        if failed_before:
+            self._failed.remove(call.command)
+        elif failed and call.command and call.command not in self._failed:
+            self._failed.append(call.command)
+            del self._failed[:-MOST_TOOLS]
+        return notable_result(call, output, self._dialect, failed_before=failed_before)
+
+    def add_plan(self, name: str, arguments: object, call_id: str = "", at: str | None = None, line: int = 0) -> None:
+        """Add a tool call that may be about a todo list; time and line default to those of the turn before."""
+        latest = self._latest
+        if latest is not None and latest.conversation_id:
+            self._plans.add_call(
+                name,
+                arguments,
+                latest.conversation_id,
+                at=at or latest.timestamp,
+                line=line or latest.line,
+                call_id=call_id,
+            )
+
+    def add_plan_result(self, call_id: str, output: object, text: str) -> None:
+        """Add the result of such a call."""
+        self._plans.add_result(call_id, output, text)
+
+    def pop_complete(self, position: int) -> Iterator[Turn]:
+        """Yield the turns that no record after `position` can change."""
+        while self._queue and self._queue[0] is not self._speaking and self._queue[0].until <= position:
+            yield from self._pop()
+
+    def flush(self) -> Iterator[Turn]:
+        """Yield the remaining turns, at the end of the file."""
+        while self._queue:
+            yield from self._pop()
+
+    def tasks(self) -> Iterator[Task]:
+        """Yield the tasks of the conversation's todo lists, at the end of the file."""
+        if self._latest is not None:
+            yield from self._plans.tasks(self._latest.cwd, self._latest.project)
+
+    @property
+    def last_spoken(self) -> PendingTurn | None:
+        """Return the last turn of the user or the assistant."""
+        return self._speaking
+
+    @property
+    def answers(self) -> list[PendingTurn]:
+        """Return the assistant's turns that may still grow."""
+        return [turn for turn in self._queue if turn.role == "assistant"]
+
+    def snapshot(self) -> Json:
+        """Return the waiting turns, as JSON."""
+        speaking = next((place for place, turn in enumerate(self._queue) if turn is self._speaking), None)
+        latest = None if self._latest is None else asdict(self._latest) | {"texts": [], "metadata": {}}
+        queue = [asdict(turn) for turn in self._queue]
+        return {
+            "queue": queue, "speaking": speaking, "tools": self._tools, "edits": self._edits, "failed": self._failed, "latest": latest,
+            "plans": self._plans.snapshot(),
+        }  # fmt: skip
+
+    def restore(self, snapshot: Json) -> None:
+        """Restore the snapshot of the shorter file; positions start at zero again."""
+        waiting = [PendingTurn(**{**mapping_of(turn), "until": 0}) for turn in list_of(snapshot.get("queue"))]  # type: ignore[arg-type] # as `snapshot` wrote them
+        speaking = snapshot.get("speaking")
+        self._queue.extend(waiting)
+        self._speaking = waiting[speaking] if isinstance(speaking, int) else None
+        self._tools = list_of(snapshot.get("tools"))
+        self._edits = {label: number_of(uses) or 0 for label, uses in mapping_of(snapshot.get("edits")).items()}
+        self._failed = [text_of(command) for command in list_of(snapshot.get("failed"))]
+        latest = mapping_of(snapshot.get("latest"))
+        self._latest = PendingTurn(**latest) if latest else None  # type: ignore[arg-type] # as `snapshot` wrote it
+        self._plans.restore(mapping_of(snapshot.get("plans")))
+
+    def _pop(self) -> Iterator[Turn]:
+        turn = self._queue.popleft().turn()
+        if turn is not None:
+            yield turn

@@ -1,0 +1,126 @@
+"""Translate SQLite's errors: the one boundary at which apsw's exceptions become ours."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import apsw
+
+from pastchats_memory.errors import (
+    DatabaseCorrupt,
+    DatabaseLocked,
+    DatabaseMissing,
+    DatabaseReadOnly,
+    DiskFull,
+    StoreFault,
+)
+from pastchats_memory.store.schema import schema
+
+HINT_DAMAGED = "`pastchats-memory doctor` says what can be saved; the transcripts themselves are untouched."
+HINT_FULL = "Free some space and run the same command again; nothing is lost."
+HINT_READ_ONLY = "Check the permissions of the file and its folder, or name another one with --db."
+CHUNK_BYTES = 1024 * 1024 * 4
+"""More than sqlite-vec writes at once: 1,024 vectors of 768 numbers take three quarters of it."""
+TRANSLATIONS: tuple[tuple[type[apsw.Error], type[StoreFault], str, str], ...] = (
+    (
+        apsw.BusyError,
+        DatabaseLocked,
+        "the database is locked by another process",
+        "Another index run is probably writing; try again when it has finished.",
+    ),
+    (apsw.LockedError, DatabaseLocked, "the database is locked", "Try again when the other writer has finished."),
+    (apsw.ReadOnlyError, DatabaseReadOnly, "the database may not be written", HINT_READ_ONLY),
+    (apsw.PermissionsError, DatabaseReadOnly, "the database may not be opened", HINT_READ_ONLY),
+    (apsw.FullError, DiskFull, "the disk is full", HINT_FULL),
+    (
+        apsw.NotADBError,
+        DatabaseCorrupt,
+        "the file is not a database",
+        "Name another file with --db, or move this one away.",
+    ),
+    (apsw.CorruptError, DatabaseCorrupt, "the database is damaged", HINT_DAMAGED),
+    (
+        apsw.CantOpenError,
+        DatabaseMissing,
+        "the database cannot be opened",
+        "Check that the folder exists and may be entered, or name another file with --db.",
+    ),
+    (
+        apsw.IOError,
+        StoreFault,
+        "reading or writing the database failed",
+        "Check the disk; `pastchats-memory doctor` tells whether the database is whole.",
+    ),
+    (
+        apsw.NoMemError,
+        StoreFault,
+        "SQLite ran out of memory",
+        "Close other programs and run the same command again.",
+    ),
+)
+"""Faults of the environment: apsw's class, ours, message and hint; the first match wins. Any other apsw error is a bug."""
+_DAMAGE = re.compile(
+    r"unsupported file format|vtable constructor failed|no such fts5 table|invalid fts5 file format|vec0|vector blob|vector data|sqlite-vec"
+)
+_MISSING_NAME = re.compile(r"no such (?:table|column): (?:main\.)?(?:\w+\.)?(\w+)|has no column named (\w+)")
+
+
+def translate(fault: BaseException, place: str) -> StoreFault | None:
+    """Return our exception for the first apsw error in the chain, or None for a bug.
+
+    The first one counts, since a failed rollback follows the fault that made it necessary.
+    """
+    first = fault
+    while isinstance(first.__context__, apsw.Error):
+        first = first.__context__
+    if isinstance(first, apsw.IOError) and first.extendedresult == apsw.SQLITE_IOERR_SHMSIZE:  # type: ignore[attr-defined] # apsw sets it
+        return DiskFull(f"{place}: the disk is full, even for what reading takes", HINT_FULL)
+    for error in (first, fault):  # the first may be an SQLError that only damage explains, see below
+        for foreign, ours, message, hint in TRANSLATIONS:
+            if isinstance(error, foreign):
+                details = "" if str(error) == "not an error" else f" ({error})"  # a copy by pages has no details
+                return ours(f"{place}: {message}{details}", hint)
+    if isinstance(first, apsw.SQLError) and _reports_damage(str(first)):
+        if "sqlite-vec" in str(first) and _is_disk_full(place):
+            return DiskFull(f"{place}: the disk is full", HINT_FULL)
+        return DatabaseCorrupt(f"{place}: the database is damaged ({first})", HINT_DAMAGED)
+    return None
+
+
+@contextmanager
+def translate_errors(place: str) -> Iterator[None]:
+    """Raise our exception instead of an apsw error inside; let all others pass.
+
+    Args:
+        place: the file, with which the message begins.
+    """
+    try:
+        yield
+    except apsw.Error as fault:
+        ours = translate(fault, place)
+        if ours is None:
+            raise
+        raise ours from fault
+    except UnicodeDecodeError as fault:  # SQLite stores any bytes as a text
+        raise DatabaseCorrupt(f"{place}: the database is damaged ({fault.reason})", HINT_DAMAGED) from fault
+
+
+def _is_disk_full(place: str) -> bool:
+    """Check whether a chunk of vectors no longer fits: sqlite-vec only says that its write failed."""
+    from shutil import disk_usage
+
+    try:
+        return disk_usage(os.path.dirname(os.path.abspath(place))).free < CHUNK_BYTES  # noqa: PTH100, PTH120 - pathlib takes longer to import
+    except OSError:
+        return False
+
+
+def _reports_damage(message: str) -> bool:
+    """Check whether SQLite misses a name that every database of ours has, or reports a broken header or virtual table."""
+    found = _MISSING_NAME.match(message)
+    if found is None:
+        return _DAMAGE.search(message) is not None
+    return re.search(rf"\b{found[1] or found[2]}\b", schema()) is not None

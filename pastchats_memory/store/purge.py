@@ -1,0 +1,66 @@
+"""Empty the database, except for what was forgotten before."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from pastchats_memory.errors import DatabaseLocked, DiskFull
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.schema import schema
+from pastchats_memory.store.scrub import begin_scrub, finish_scrub
+from pastchats_memory.store.vectors import vec0
+
+PRESERVED = ("forgettings", "forgotten", "sqlite_sequence")
+"""Tables whose rows stay: tombstones, and the last ids, so that no id is given twice."""
+MODEL = ("model_name", "model_version", "embedding_dim", "last_reindex_at")
+"""Keys of `embedding_meta` that stay: another process may be writing vectors of that model just now."""
+
+
+def purge(database: Database) -> bool:
+    """Delete everything but tombstones and the model; return whether nothing of it is left in the file.
+
+    All tables are dropped and created again in one transaction: to delete row by row would block all writers for
+    minutes.
+
+    Raises:
+        StoreFault: it cannot be written; nothing was deleted.
+    """
+    database.run("PRAGMA foreign_keys=OFF")  # with them, dropping a table deletes row by row what refers to it
+    try:
+        with database.transaction():
+            preserved = {table: database.run(f"SELECT * FROM {table}") for table in PRESERVED}
+            model = [row for row in database.run("SELECT key, value FROM embedding_meta") if row[0] in MODEL]
+            _drop_all(database)
+            database.run(schema())
+            for table, rows in preserved.items():
+                database.run(f"DELETE FROM {table}")
+                if rows:
+                    marks = ", ".join("?" * len(rows[0]))
+                    database.run_many(f"INSERT INTO {table} VALUES ({marks})", rows)
+            database.run_many("INSERT OR REPLACE INTO embedding_meta(key, value) VALUES (?, ?)", model)
+            if not database.vec0_loaded:
+                vec0.mark_stale(database)
+            begin_scrub(database)
+    finally:
+        database.run("PRAGMA foreign_keys=ON")
+    with suppress(DatabaseLocked, DiskFull):
+        database.run("VACUUM")
+    return finish_scrub(database)
+
+
+def _drop_all(database: Database) -> None:
+    tables = database.run("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+    virtual = [name for name, sql in tables if sql.startswith("CREATE VIRTUAL")]
+    of_vec0 = [name for name, _ in tables if name.startswith((f"{vec0.TABLE}_", f"{vec0.TASK_TABLE}_"))]
+    for name in virtual:
+        if name not in (vec0.TABLE, vec0.TASK_TABLE) or database.vec0_loaded:
+            database.run(f"DROP TABLE {name}")
+    if not database.vec0_loaded:
+        for name in of_vec0:  # the tables of a module that is not there cannot be dropped
+            database.run(f"DELETE FROM {name}")
+    for (name,) in database.run("SELECT name FROM sqlite_schema WHERE type = 'view'"):
+        database.run(f"DROP VIEW {name}")
+    left = database.run("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+    for (name,) in left:
+        if name not in (*virtual, *of_vec0):
+            database.run(f"DROP TABLE {name}")

@@ -1,0 +1,114 @@
+"""Remove deleted text from the file: from the full-text indexes, whose old segments contain it, and from the log.
+
+SQLite overwrites the rows themselves (`secure_delete`), and sqlite-vec its vectors. The transaction that deletes writes
+down that the rest is due, so that the next opening does it if the process ends before.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from typing import Any
+
+from pastchats_memory.store import fulltext
+from pastchats_memory.store.database import BUSY_MS, PAUSE, Database
+from pastchats_memory.store.sources import meta, set_meta
+from pastchats_memory.store.vectors import vec0
+
+DUE_KEY = "unerased"
+"""Key of `embedding_meta`: the number of deletions whose bytes may still be in the file."""
+UNMERGED_KEY = "unmerged"
+"""Key of `embedding_meta`, with the same number: the full-text indexes still contain them."""
+WAIT_MS = 200
+"""How long a process waits for readers at a time, since nobody can write meanwhile."""
+
+
+def begin_scrub(database: Database) -> None:
+    """Write down that `finish_scrub` is due, inside the caller's transaction that deletes. Raises StoreFault."""
+    times = int(meta(database).get(DUE_KEY, "0")) + 1
+    set_meta(database, {DUE_KEY: str(times), UNMERGED_KEY: str(times)})
+
+
+def overwrite_vectors(database: Database, ids: str, values: Sequence[Any]) -> None:
+    """Overwrite vectors of sqlite-vec if the extension that could delete them is not loaded; inside the caller's transaction.
+
+    Args:
+        database: open for writing.
+        ids: a statement that selects the ids of the rows.
+        values: its parameters.
+
+    Raises:
+        StoreFault: it was not written.
+    """
+    if database.vec0_loaded:
+        return
+    for places, chunks in vec0.shadow_tables(database):
+        found = database.run(
+            f"SELECT c.oid, v.chunk_offset, length(c.vectors) / k.size FROM {places} v "
+            f"JOIN {chunks} c ON c.rowid = v.chunk_id JOIN {places.removesuffix('_rowids')}_chunks k "
+            f"ON k.chunk_id = v.chunk_id WHERE v.rowid IN ({ids}) ORDER BY 1",
+            values,
+        )
+        with closing(database.blobs(chunks, "vectors", writable=True)) as blobs:
+            for row, offset, size in found:
+                blobs.write(row, offset * size, bytes(size))
+
+
+def is_due(database: Database) -> bool:
+    """Return whether deleted text may still be in the file. Raises StoreFault."""
+    return DUE_KEY in meta(database)
+
+
+def is_merge_due(database: Database) -> bool:
+    """Return whether deleted text may still be in the full-text indexes. Raises StoreFault."""
+    return UNMERGED_KEY in meta(database)
+
+
+def finish_scrub(database: Database, *, wait_ms: int = BUSY_MS) -> bool:
+    """Remove deleted text; return False if another process still reads an old state of the file.
+
+    Args:
+        database: open for writing, in no transaction.
+        wait_ms: how long to wait for readers.
+
+    Raises:
+        StoreFault: it cannot be written; the next call goes on.
+    """
+    times = meta(database).get(DUE_KEY)
+    if times is None:
+        return True
+    _merge_indexes(database)
+    is_empty = _empty_log(database, wait_ms)
+    if is_empty:
+        database.run("DELETE FROM embedding_meta WHERE key = ? AND value = ?", (DUE_KEY, times))
+    return is_empty
+
+
+def _empty_log(database: Database, wait_ms: int) -> bool:
+    """Empty the write-ahead log; return whether it worked.
+
+    Waiting for readers to leave the log keeps all writers out, so the waits are short.
+    """
+    until = time.monotonic() + wait_ms / 1000
+    database.set_timeout(min(wait_ms, WAIT_MS))
+    try:
+        while database.run("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]:
+            if time.monotonic() >= until:
+                return False
+            time.sleep(PAUSE)
+    finally:
+        database.set_timeout(BUSY_MS)
+    return True
+
+
+def _merge_indexes(database: Database) -> None:
+    """Write the full-text indexes anew, without the deleted rows."""
+    times = meta(database).get(UNMERGED_KEY)
+    if times is None:
+        return
+    for index in fulltext.FULL_TEXT:
+        fulltext.merge(database, index)
+    database.run(
+        "DELETE FROM embedding_meta WHERE key = ? AND value = ?", (UNMERGED_KEY, times)
+    )  # not of a later deletion

@@ -1,0 +1,53 @@
+"""Values read from the file that hold until somebody writes to it."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from pastchats_memory.store.database import Database
+
+Value = TypeVar("Value")
+
+STATE = "SELECT data_version, schema_version FROM pragma_data_version CROSS JOIN pragma_schema_version"
+"""The first differs after each commit of another connection, the second after each change of a definition."""
+
+
+class SnapshotCache:
+    """Values by name, of one connection."""
+
+    def __init__(self, database: Database) -> None:
+        self._database: Database = weakref.proxy(database)  # in a cycle megabytes would wait for the garbage collector
+        self._state: tuple[int, ...] = ()
+        self._entries: dict[str, Any] = {}
+        self.versioned: dict[str, Any] = {}
+        """Values that outlive a change of the file. Each one holds versions, by which its reader sees whether it is current."""
+
+    def get_or_make(self, name: str, make: Callable[[], Value]) -> Value:
+        """Return the current value of a name; make it if there is none.
+
+        Raises:
+            StoreFault: the state of the file cannot be read. `make` may raise more.
+        """
+        entries = self.entries()
+        if name not in entries:
+            entries[name] = make()
+        made: Value = entries[name]
+        return made
+
+    def entries(self) -> dict[str, Any]:
+        """Return the current values, to be read and added to; none outlives a change of the file.
+
+        Without a snapshot the file may change at once, and a transaction that writes may be rolled back. In both cases
+        the result is a new dictionary, which is not kept. Raises StoreFault.
+        """
+        database = self._database
+        if not database.connection.in_transaction or database.is_writing:
+            return {}
+        # Statements of this connection are counted whether or not they are rolled back.
+        state = (*database.run(STATE)[0], database.connection.total_changes())
+        if state != self._state:
+            self._state, self._entries = state, {}
+        return self._entries

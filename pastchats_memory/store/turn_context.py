@@ -1,0 +1,64 @@
+"""Read what ranking needs to know about turns: conversation, speaker, time, and neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import orjson
+
+from pastchats_memory.model import Filters
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.filters import conditions
+
+OPENING = 64
+"""Characters of a turn that may begin with its speaker's name."""
+BEGINNING = 2_000
+"""Characters of a text that are read for its dates."""
+
+
+class TurnContext(NamedTuple):
+    """Conversation and beginning of a turn."""
+
+    role: str
+    conversation: str | None
+    """Key that is unique among all projects; None for none."""
+    opening: str
+    """The first OPENING characters."""
+    timestamp: str | None
+
+
+def turn_contexts(database: Database, ids: Sequence[int]) -> dict[int, TurnContext]:
+    """Return the contexts of turns by id; ids of tasks' texts are missing in it. Raises StoreFault."""
+    found = database.run(
+        "SELECT id, role, source_project || char(10) || conversation_id, substr(content, 1, ?), timestamp FROM prompts "
+        "WHERE id IN (SELECT value FROM json_each(?))",
+        (OPENING, orjson.dumps(list(ids)).decode()),
+    )
+    return {id_: TurnContext(*about) for id_, *about in found}
+
+
+def text_beginnings(database: Database, ids: Sequence[int]) -> dict[int, str]:
+    """Return the first BEGINNING characters of turns and of texts of tasks, by id. Raises StoreFault."""
+    found = database.run(
+        "SELECT id, substr(content, 1, ?1) FROM prompts WHERE id IN (SELECT value FROM json_each(?2)) "
+        "UNION ALL SELECT id, substr(content, 1, ?1) FROM task_texts WHERE id IN (SELECT value FROM json_each(?2))",
+        (BEGINNING, orjson.dumps(list(ids)).decode()),
+    )
+    return dict(found)
+
+
+def find_neighbours(
+    database: Database, ids: Sequence[int], reach: int, filters: Filters
+) -> list[tuple[int, int, bool]]:
+    """Return pairs of a turn and another one that passes the filters, at most `reach` turns away in its conversation.
+
+    Each pair has both ids, and whether the roles are the same. Raises StoreFault.
+    """
+    where, values = conditions(filters)
+    return database.run(
+        "SELECT q.id, p.id, p.role = q.role FROM prompts q JOIN prompts p ON p.conversation_id = q.conversation_id "
+        "AND p.turn_index BETWEEN q.turn_index - ? AND q.turn_index + ? AND p.source_project = q.source_project "
+        f"AND p.id != q.id WHERE q.id IN (SELECT value FROM json_each(?)) AND {where}",
+        (reach, reach, orjson.dumps(list(ids)).decode(), *values),
+    )

@@ -45,10 +45,10 @@ def install(target: str, only_print: bool, yes: bool, no: bool, db: str | None, 
     answer = True if yes else not (no or only_print) and None
     code = apply_changes("install", target, changes, answer=answer, as_json=as_json)
     if code == DONE and not as_json:
-        said = (
+        text = (
             f"Its next sessions recall before each prompt; `pastchats-memory uninstall {target}` takes this out again."
         )
-        click.echo(hanging(said, err=True), err=True)
+        click.echo(hanging(text, err=True), err=True)
     if not as_json and (code == DONE or not changes):
         for sentence in advice(target):
             click.echo(sentence, err=True)

@@ -185,7 +185,7 @@ def show(key: str, db: str | None, as_json: bool) -> int:
 @options.database
 @options.as_json
 def delete(key: str, yes: bool | None, db: str | None, as_json: bool) -> int:
-    """Delete a task with everything that belongs to it (T-1), or one comment (c:5) or attachment (a:7)."""
+    """Delete a task, a comment or an attachment. T-1 deletes all that belongs to the task, c:5 or a:7 only itself."""
     with options.open_memory(db) as memory:
         if yes is None:
             yes = is_terminal(sys.stdin) and click.confirm(f"Delete {one_line(key)} for good?", err=True)
@@ -213,7 +213,7 @@ def delete(key: str, yes: bool | None, db: str | None, as_json: bool) -> int:
 def recall(
     query_words: tuple[str, ...], query_option: str | None, limit: int, db: str | None, as_json: bool, **how: Any
 ) -> int:
-    """Find tasks about QUERY, by their own text or by that of their comments and attachments."""
+    """Find tasks about QUERY by their text, comments and attachments."""
     query = options.query_text(query_words, query_option)
     with options.open_memory(db) as memory:
         hits = memory.tasks.recall(query, task_filters(**how, parts=True), limit)
@@ -246,7 +246,7 @@ def export(file: Path | None, force: bool, db: str | None) -> int:
 @options.database
 @options.as_json
 def import_(file: Path, db: str | None, as_json: bool) -> int:
-    """Read what `task export` wrote; all of it or nothing. Known tasks are updated, never doubled.
+    """Read what `task export` wrote. Either all of it is stored or nothing. Known tasks are updated, never doubled.
 
     A link that would make a task its own ancestor, or wait for itself, is left out.
     """

@@ -9,7 +9,7 @@ from program import write_messages
 from pastchats_memory import Memory
 from pastchats_memory.model import Filters
 from pastchats_memory.store.database import open_database
-from pastchats_memory.store.turn_context import neighbours
+from pastchats_memory.store.turn_context import find_neighbours
 
 
 def test_neighbours_of_a_turn_tell_whether_they_have_its_role(tmp_path: Path) -> None:
@@ -19,4 +19,4 @@ def test_neighbours_of_a_turn_tell_whether_they_have_its_role(tmp_path: Path) ->
         memory.index([write_messages(tmp_path / "a.jsonl", *said)])
         first, second, third, _ = (int(memory.search(text, mode="keyword")[0].id) for _, text in said)
     with open_database(path) as database:
-        assert neighbours(database, [first], 2, Filters()) == [(first, second, False), (first, third, True)]
+        assert find_neighbours(database, [first], 2, Filters()) == [(first, second, False), (first, third, True)]

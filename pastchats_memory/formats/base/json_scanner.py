@@ -57,7 +57,7 @@ class Scanner:
         return self._line
 
     def peek(self) -> bytes:
-        """The next byte that is no blank, `b""` at the end. Raises OSError."""
+        """Return the next byte that is no blank, `b""` at the end. Raises OSError."""
         while True:
             self._at = cast("re.Match[bytes]", BLANKS.match(self._buffer, self._at)).end()
             if self._at < len(self._buffer):
@@ -66,13 +66,13 @@ class Scanner:
                 return b""
 
     def take(self) -> bytes:
-        """That byte, with the place moved behind it."""
+        """Return the next byte that is no blank, and move behind it."""
         byte = self.peek()
         self._at += len(byte)
         return byte
 
     def value(self) -> bytes:
-        """The next value as it stands in the text. Raises Torn, OSError."""
+        """Return the bytes of the next value, unparsed. Raises Torn, OSError."""
         self.peek()
         self._mark = self._at
         try:
@@ -87,7 +87,10 @@ class Scanner:
         self._pass_value()
 
     def entered(self, wanted: str) -> bool:
-        """Whether the object that begins here has such a key; the scanner then stands before what it has under it."""
+        """Enter the object that begins here, and move to the value of a key.
+
+        Return whether the object has the key.
+        """
         for key in self.members():
             if key == wanted:
                 return True
@@ -173,7 +176,10 @@ OUTLINE_ITEMS = 40
 
 
 def outlined(scanner: Scanner, parse: Callable[[bytes], object], depth: int = 0) -> object:
-    """The value that comes next, its long arrays and objects cut; whole below `OUTLINE_DEPTH`. Raises Torn, and what `parse` raises."""
+    """Return the next value with its long arrays and objects cut.
+
+    Values below `OUTLINE_DEPTH` stay whole. Raises Torn, and every error of `parse`.
+    """
     opening = scanner.peek()
     if opening not in (b"[", b"{") or depth >= OUTLINE_DEPTH:
         return parse(scanner.value())

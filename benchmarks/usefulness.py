@@ -101,7 +101,7 @@ def as_first_released() -> None:
     entries.actions_of = lambda _: ()  # type: ignore[attr-defined] # as above
     entries.find_thread = lambda *_: Thread()  # type: ignore[attr-defined] # as above
     entries._relevant_answers = most_words  # noqa: SLF001 - what the first release did is put in its place
-    entries.ASKED_WIDTH, entries.ANSWERED_WIDTH, budget.SHORTER_WIDTHS = 320, 700, (350, 160, 100, 60)
+    entries.QUESTION_WIDTH, entries.ANSWERED_WIDTH, budget.SHORTER_WIDTHS = 320, 700, (350, 160, 100, 60)
 
 
 def main() -> None:

@@ -328,7 +328,7 @@ class Tools:
         counts = report.counts()
         body: views.IndexAnswer = {
             "files_scanned": report.files_scanned,
-            "files_taken": len(report.taken),
+            "files_taken": len(report.files_read),
             "turns_added": counts["turns_added"],
             "turns_skipped": counts["turns_skipped"],
             "unreadable": counts["unreadable"],

@@ -289,14 +289,14 @@ def _build_sheet(sheet: Sheet) -> views.SheetView:
 
 def build_show(items: Sequence[tuple[Item, Outcome]], id_: str) -> views.ShowBody:
     """Build `show/1` of turns with their outcomes; `id_` is the one that was asked for."""
-    return {"schema": "show/1", "results": [_build_item(*item, is_asked=str(item[0].id) == id_) for item in items]}
+    return {"schema": "show/1", "results": [_build_item(*item, is_selected=str(item[0].id) == id_) for item in items]}
 
 
-def _build_item(item: Item, outcome: Outcome, *, is_asked: bool) -> views.ItemView:
+def _build_item(item: Item, outcome: Outcome, *, is_selected: bool) -> views.ItemView:
     return {
         "id": str(item.id),
         "type": "note" if item.role == "note" else "prompt",
-        "is_asked": is_asked,
+        "is_asked": is_selected,
         "content": item.content,
         "role": item.role,
         "source_path": item.source_path,

@@ -939,7 +939,7 @@ class StatusBody(TypedDict):
     results: Annotated[list[StatusView], {"minItems": 1, "maxItems": 1}]
 
 
-class FindingView(TypedDict):
+class HealthCheckView(TypedDict):
     """A check of the doctor."""
 
     check: str
@@ -954,7 +954,7 @@ class DoctorBody(TypedDict):
     """Output of `doctor --json`."""
 
     schema: Literal["doctor/1"]
-    results: Annotated[list[FindingView], {"minItems": 1}]
+    results: Annotated[list[HealthCheckView], {"minItems": 1}]
 
 
 class VerifyStates(TypedDict):

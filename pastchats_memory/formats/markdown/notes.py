@@ -82,9 +82,9 @@ def read(source: SourceFile) -> Iterator[Turn | Unreadable]:
 def _framed(text: str, about: Json) -> str:
     """Return the text below its title, unless a line repeats it, and above the other front matter as `key: value` lines."""
     title = _on_one_line(about.get("title", ""))
-    is_said = title.lower() in (line.strip("# ").lower() for line in text.split("\n"))
+    is_repeated = title.lower() in (line.strip("# ").lower() for line in text.split("\n"))
     foot = "\n".join(f"{key}: {_on_one_line(value)}" for key, value in about.items() if key != "title")
-    return "\n\n".join(piece for piece in ("" if is_said else title, text, keep_head(foot, LONGEST_FOOT)) if piece)
+    return "\n\n".join(piece for piece in ("" if is_repeated else title, text, keep_head(foot, LONGEST_FOOT)) if piece)
 
 
 def _on_one_line(value: object) -> str:

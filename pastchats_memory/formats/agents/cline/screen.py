@@ -40,7 +40,7 @@ def _say_or_ask(record: Json) -> str:
 
 
 class ScreenMessages:
-    """Adds one message of the screen after another to a telling."""
+    """Adds the messages of the screen, one after another, to a session."""
 
     def __init__(self, builder: SessionBuilder) -> None:
         self._builder = builder

@@ -49,7 +49,7 @@ _BEFORE = re.compile(
 _PLUGIN = re.compile(r"(?:plugin|插件) \([\w. -]{1,60}\):?\Z", re.IGNORECASE)
 """The name of a tool in ChatGPT Exporter; the bare word is an ordinary heading."""
 _WORD = re.compile(r"[^\W\d_]+")
-_SAID = re.compile(
+_SPEECH_VERB = re.compile(
     r"\s+(said|says|asked|asks|replied|replies|answered|wrote|writes|responded|hat gesagt|hast gesagt|a dit|avez dit|dijo|disse)\b",
     re.IGNORECASE,
 )
@@ -113,7 +113,7 @@ def parse_marker(lines: Sequence[str], place: int) -> RoleMarker | None:
 
 def _parse_named(lines: Sequence[str], line: str, place: int) -> RoleMarker | None:
     """Parse a line that begins with a speaker's name and has no markup."""
-    return _parse_said(line, place) or _parse_plain(lines, place) or _parse_timed(line, place)
+    return _parse_verb_line(line, place) or _parse_plain(lines, place) or _parse_timed(line, place)
 
 
 def _unwrap_label(line: str) -> str:
@@ -143,7 +143,7 @@ def parse_signed_markers(lines: Sequence[str], names: Mapping[str, str]) -> list
     ]
 
 
-def _parse_said(line: str, place: int) -> RoleMarker | None:
+def _parse_verb_line(line: str, place: int) -> RoleMarker | None:
     """Parse `You said:`, from a page that was copied without its headings."""
     if (
         len(line) > LONGEST_VERB_LINE
@@ -244,12 +244,12 @@ def _parse_label(text: str) -> _Label | None:
     rest = text[word.end() :]
     model = _MODEL.match(rest) if known[1] == "assistant" else None
     rest = rest[model.end() :] if model else rest
-    more = _SAID.match(rest) or _KIND.match(rest)
+    more = _SPEECH_VERB.match(rest) or _KIND.match(rest)
     timestamp = _parse_tail(rest[more.end() :] if more else rest)
     if timestamp is None:
         return None
     before_it = iso_utc(leading[1], LOCAL) if leading and leading[1] else None
-    return _Label(known[1], known[0], timestamp or before_it, bool(more and more.re is _SAID))
+    return _Label(known[1], known[0], timestamp or before_it, bool(more and more.re is _SPEECH_VERB))
 
 
 def _parse_tail(rest: str) -> str | None:

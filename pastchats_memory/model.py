@@ -19,7 +19,10 @@ RECALL_PREAMBLE = "Earlier conversations on this machine, found by pastchats-mem
 
 
 def utf8(text: str) -> str:
-    r"""Return the text with a byte that is not UTF-8 written as `\udce9`; names of files and arguments may have some."""
+    r"""Return the text with a byte that is not UTF-8 written as `\udce9`.
+
+    Names of files and arguments may have some.
+    """
     return text.encode("utf-8", "backslashreplace").decode()
 
 

@@ -36,7 +36,10 @@ def state_of(path: Path) -> tuple[int, int]:
 
 
 def hidden_in(folder: str, names: Collection[str]) -> Collection[str]:
-    """Return the names in a folder of files that are read with another file only. Raises OSError."""
+    """Return the names in a folder of files that are read with another file only.
+
+    Raises OSError.
+    """
     return next((hidden for each in _all_companions() if (hidden := each.hidden_in(folder, names))), ())
 
 

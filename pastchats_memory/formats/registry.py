@@ -107,13 +107,19 @@ def load_format(name: str) -> Format:
 
 @cache
 def all_formats() -> tuple[Format, ...]:
-    """Return the formats of other packages, then the built-in ones. Raises BrokenFormat."""
+    """Return the formats of other packages, then the built-in ones.
+
+    Raises BrokenFormat.
+    """
     return (*added_formats(), *map(load_format, BUILT_IN))
 
 
 @cache
 def added_formats() -> tuple[Format, ...]:
-    """Return the formats that other packages add, by the names of their entry points. Raises BrokenFormat."""
+    """Return the formats that other packages add, by the names of their entry points.
+
+    Raises BrokenFormat.
+    """
     return tuple(format_ for format_, _ in _added())
 
 
@@ -183,7 +189,10 @@ class FormatReport(NamedTuple):
 
 
 def report_formats(environment: Environment) -> list[FormatReport]:
-    """Return every format by name, with its origin and its default locations. Raises BrokenFormat."""
+    """Return every format by name, with its origin and its default locations.
+
+    Raises BrokenFormat.
+    """
     return [
         FormatReport(
             format_,

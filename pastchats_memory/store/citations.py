@@ -116,13 +116,19 @@ def sources_without_passage(database: Database) -> list[Source]:
 
 
 def rows_without_passage(database: Database, source: Source) -> list[Row]:
-    """Return the rows of a file whose passage is not computed yet, by line. Raises StoreFault."""
+    """Return the rows of a file whose passage is not computed yet, by line.
+
+    Raises StoreFault.
+    """
     rows = _rows_of(database, source, Filters(), "g.passage IS NULL", "p.passage IS NULL")
     return sorted(rows, key=lambda row: row.place.line)
 
 
 def passage_before(database: Database, source: Source, line: int) -> Row | None:
-    """Return the last row of a file with a passage, at or above a line. Raises StoreFault."""
+    """Return the last row of a file with a passage, at or above a line.
+
+    Raises StoreFault.
+    """
     select = TURNS.replace(" FROM", ", p.source_project, p.content FROM", 1)
     found = database.run(
         f"{select} WHERE g.source_id = ? AND g.line <= ? AND g.passage > x'' ORDER BY g.line DESC LIMIT 1",

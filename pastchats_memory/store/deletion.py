@@ -211,7 +211,10 @@ def add_pending(database: Database, rows: Rows) -> None:
 
 
 def is_abandoned(database: Database) -> bool:
-    """Return whether rows are listed and the process that deletes them has ended. Raises StoreFault."""
+    """Return whether rows are listed and the process that deletes them has ended.
+
+    Raises StoreFault.
+    """
     written = meta(database).get(PENDING_KEY)
     if written is None:
         return False
@@ -241,7 +244,10 @@ def delete_in_steps(database: Database, delete: Delete) -> None:
 
 
 def delete_some(database: Database, delete: Delete, most: int) -> bool:
-    """Delete up to `most` listed rows of each kind; return whether there were any. Raises StoreFault."""
+    """Delete up to `most` listed rows of each kind; return whether there were any.
+
+    Raises StoreFault.
+    """
     listed = _listed_rows(database)
     if not any(listed.values()):
         database.run("DELETE FROM embedding_meta WHERE key = ?", (PENDING_KEY,))
@@ -303,7 +309,9 @@ def _marks_of_tasks(database: Database, chosen: ChosenRows) -> Iterator[Mark]:
 
 
 def delete_rows(database: Database, chosen: ChosenRows) -> None:
-    """Delete rows with all that refers to them, inside the caller's transaction; no tombstones are written.
+    """Delete rows with all that refers to them, inside the caller's transaction.
+
+    Write no tombstones.
 
     Reading states of the files that the turns occur in are dropped too, since they may contain text. Raises StoreFault.
     """

@@ -72,7 +72,10 @@ def find_fault(body: Mapping[str, Any]) -> str | None:
 
 
 def _is_part(part: object, of: str, columns: Sequence[str]) -> bool:
-    """Return whether a part has exactly these fields, all well-formed; a binary attachment has no content."""
+    """Return whether a part has exactly these fields, all well-formed.
+
+    A binary attachment has no content.
+    """
     if not isinstance(part, dict) or part.keys() != set(columns):
         return False
     return all(
@@ -82,7 +85,10 @@ def _is_part(part: object, of: str, columns: Sequence[str]) -> bool:
 
 
 def export_tasks(database: Database, hidden: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield all tasks except those of hidden projects, the oldest first. Raises StoreFault."""
+    """Yield all tasks except those of hidden projects, the oldest first.
+
+    Raises StoreFault.
+    """
     for row in database.run(
         f"SELECT id, key, identity, tags_json, metadata_json, {', '.join(FIELDS)} FROM tasks WHERE {VISIBLE} ORDER BY id",
         (orjson.dumps(hidden).decode(),),
@@ -99,7 +105,10 @@ def export_tasks(database: Database, hidden: Sequence[str]) -> Iterator[dict[str
 
 
 def parse_task(body: Mapping[str, Any]) -> Filed:
-    """Return an exported task, without its links; `find_fault` must have found nothing."""
+    """Return an exported task, without its links.
+
+    `find_fault` must have found nothing.
+    """
     task = Task(
         native_id=body["native_id"],
         title=body["title"],

@@ -9,7 +9,10 @@ LIVE = "live"
 
 
 def find_event(database: Database, event: str) -> int | None:
-    """Return the id of the turn that was stored for an event, or None. Raises StoreFault."""
+    """Return the id of the turn that was stored for an event, or None.
+
+    Raises StoreFault.
+    """
     found: int | None = database.value("SELECT prompt_id FROM live_events WHERE event = ?", (event,))
     return found
 

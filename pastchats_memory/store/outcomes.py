@@ -48,7 +48,9 @@ def store_judgement(database: Database, judgement: Judgement) -> None:
 
 
 def delete_judgement(database: Database, question_id: int) -> bool:
-    """Delete the judgement of the episode that a turn begins; return whether there was one. Raises StoreFault.
+    """Delete the judgement of the episode that a turn begins.
+
+    Return whether there was one. Raises StoreFault.
 
     Call it inside a transaction.
     """
@@ -56,7 +58,10 @@ def delete_judgement(database: Database, question_id: int) -> bool:
 
 
 def conversation_judgements(database: Database, project: str, conversation_id: str) -> dict[int, Judgement]:
-    """Return the judgements of a conversation, by the id of the turn that asks. Raises StoreFault."""
+    """Return the judgements of a conversation, by the id of the turn that asks.
+
+    Raises StoreFault.
+    """
     rows = database.run(
         f"SELECT {JUDGEMENT_COLUMNS} FROM judgements j JOIN prompts p ON p.id = j.prompt_id WHERE p.source_project = ? AND p.conversation_id = ?",
         (project, conversation_id),
@@ -182,7 +187,10 @@ class Changed(NamedTuple):
 
 
 def mark_all(database: Database) -> None:
-    """Mark all conversations as due, inside the caller's transaction. Raises StoreFault."""
+    """Mark all conversations as due, inside the caller's transaction.
+
+    Raises StoreFault.
+    """
     database.run(
         "INSERT OR REPLACE INTO outcomes_due(source_project, conversation_id, from_index) "
         "SELECT DISTINCT source_project, conversation_id, 0 FROM prompts WHERE conversation_id IS NOT NULL"
@@ -190,7 +198,10 @@ def mark_all(database: Database) -> None:
 
 
 def mark(database: Database, one: Due) -> None:
-    """Mark a conversation as due from an index on, inside the caller's transaction. Raises StoreFault."""
+    """Mark a conversation as due from an index on, inside the caller's transaction.
+
+    Raises StoreFault.
+    """
     database.run(
         "INSERT INTO outcomes_due(source_project, conversation_id, from_index) VALUES (?, ?, ?) "
         "ON CONFLICT DO UPDATE SET from_index = min(from_index, excluded.from_index)",
@@ -280,7 +291,10 @@ def rows_from(database: Database, one: Due, first_index: int) -> Iterator[TurnRo
 
 
 def changes_of_tasks(database: Database, one: Due) -> list[Changed]:
-    """Return all states of the conversation's tasks with their times, in order. Raises StoreFault."""
+    """Return all states of the conversation's tasks with their times, in order.
+
+    Raises StoreFault.
+    """
     rows = database.run(
         "SELECT s.at, t.id, s.status FROM task_conversations c JOIN tasks t ON t.id = c.task_id "
         "JOIN task_states s ON s.task_id = t.id WHERE c.conversation_id = ? AND t.project = ? AND s.at IS NOT NULL "
@@ -291,7 +305,9 @@ def changes_of_tasks(database: Database, one: Due) -> list[Changed]:
 
 
 def replace(database: Database, one: Due, first_index: int, endings: Sequence[tuple[int, Ending]], rules: str) -> None:
-    """Replace the outcomes of a conversation from an index on; it is then no longer due.
+    """Replace the outcomes of a conversation from an index on.
+
+    It is then no longer due.
 
     Args:
         database: open for writing, in a transaction.

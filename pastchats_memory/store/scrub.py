@@ -61,7 +61,10 @@ def is_due(database: Database) -> bool:
 
 
 def is_merge_due(database: Database) -> bool:
-    """Return whether deleted text may still be in the full-text indexes. Raises StoreFault."""
+    """Return whether deleted text may still be in the full-text indexes.
+
+    Raises StoreFault.
+    """
     return UNMERGED_KEY in meta(database)
 
 

@@ -57,7 +57,10 @@ def task_text(title: str, description: str) -> str:
 
 
 def texts_to_come(tasks: Iterable[Task]) -> Iterator[str]:
-    """Yield the texts that need a vector when the tasks are stored; merging with stored tasks may change them."""
+    """Yield the texts that need a vector when the tasks are stored.
+
+    Merging with stored tasks may change them.
+    """
     for task in tasks:
         yield task_text(task.title, task.description)
         yield task.title
@@ -97,7 +100,10 @@ def known_vectors(database: Database, hashes: Iterable[bytes], model: str) -> di
 
 
 def encode_texts(database: Database, texts: Iterable[str], model: str, embed: Embed) -> dict[bytes, str]:
-    """Return JSON vectors by text_hash; those of known texts come from the database. Raises StoreFault, ModelUnavailable."""
+    """Return JSON vectors by text_hash; those of known texts come from the database.
+
+    Raises StoreFault, ModelUnavailable.
+    """
     wanted = {text_hash(text): text for text in texts}
     known = known_vectors(database, wanted, model)
     missing = {hash_: text for hash_, text in wanted.items() if hash_ not in known}
@@ -213,7 +219,9 @@ def identity_of(project: str, scope: str, native_id: str) -> str:
 
 
 def without_forgotten(database: Database, tombstones: Tombstones, filed: Filed) -> Filed | None:
-    """Return a task without its forgotten parts, or None if it was forgotten itself. Raises StoreFault.
+    """Return a task without its forgotten parts, or None if it was forgotten itself.
+
+    Raises StoreFault.
 
     A task that a person adds again by hand is not checked.
     """
@@ -316,7 +324,10 @@ class TaskWriter:
         self.add_states(id_, task.states or _only_state(task))
 
     def add_conversation(self, id_: int, conversation_id: str) -> None:
-        """Store that a task belongs to a conversation; its states may decide outcomes of episodes there."""
+        """Store that a task belongs to a conversation.
+
+        Its states may decide outcomes of episodes there.
+        """
         self._database.run("INSERT OR IGNORE INTO task_conversations VALUES (?, ?)", (id_, conversation_id))
         if self._database.value("SELECT changes()"):
             begun = self._database.value("SELECT min(at) FROM task_states WHERE task_id = ?", (id_,))
@@ -399,7 +410,10 @@ def closes_circle(database: Database, id_: int, target: str, kind: str) -> bool:
 
 
 def set_fields(database: Database, id_: int, values: Mapping[str, object]) -> None:
-    """Change fields of a task, by name; None leaves a field as it is, `""` empties it. Raises StoreFault."""
+    """Change fields of a task, by name; None leaves a field as it is, `""` empties it.
+
+    Raises StoreFault.
+    """
     for name, value in values.items():
         column, stored = (
             (f"{name}_json", orjson.dumps(value).decode()) if name in ("tags", "metadata") else (name, value)
@@ -421,7 +435,10 @@ def supersede_tasks(database: Database, source_path: str, seen: Iterable[int]) -
 
 
 def delete_rows(database: Database, table: str, id_: int) -> None:
-    """Delete a row of `tasks`, `task_comments` or `task_attachments` with its parts. Raises StoreFault."""
+    """Delete a row of `tasks`, `task_comments` or `task_attachments` with its parts.
+
+    Raises StoreFault.
+    """
     if table == "tasks":
         outcomes.mark_of_tasks(database, [id_])
     database.run(f"DELETE FROM {table} WHERE id = ?", (id_,))
@@ -593,7 +610,9 @@ def _by_task(database: Database, statement: str, values: Sequence[object]) -> di
 
 
 def find(database: Database, name: str, hidden: Sequence[str]) -> list[int]:
-    """Return ids of tasks with a key, with or without `t:`; else of tasks with this native id. Raises StoreFault.
+    """Return ids of tasks with a key, with or without `t:`.
+
+    Otherwise return those of tasks with this native id. Raises StoreFault.
 
     Tasks of hidden projects are left out.
     """
@@ -655,7 +674,9 @@ def unlink(database: Database, id_: int, kind: str, target: str | None) -> None:
 
 
 def task_texts(database: Database, ids: Sequence[int], hidden: Sequence[str]) -> list[TaskText]:
-    """Return the stored texts with these ids, in the order given, each with its task. Raises StoreFault.
+    """Return the stored texts with these ids, in the order given, each with its task.
+
+    Raises StoreFault.
 
     Links to tasks of hidden projects are left out.
     """
@@ -677,7 +698,10 @@ def task_texts(database: Database, ids: Sequence[int], hidden: Sequence[str]) ->
 
 
 def text_ids(database: Database, task_ids: Sequence[int]) -> dict[int, int]:
-    """Return the id of each task's own text, not of its comments or attachments. Raises StoreFault."""
+    """Return the id of each task's own text, not of its comments or attachments.
+
+    Raises StoreFault.
+    """
     return dict(
         database.run(
             "SELECT task_id, id FROM task_texts WHERE comment_id IS NULL AND attachment_id IS NULL "

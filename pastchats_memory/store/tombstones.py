@@ -101,7 +101,10 @@ def identity_of_turn(prompt: Prompt) -> TurnIdentity:
 
 
 def marks_of_turn(turn: TurnIdentity, *, is_unique: bool) -> list[Mark]:
-    """Return the marks of a turn to be forgotten; `is_unique` if no turn that stays has the same text."""
+    """Return the marks of a turn to be forgotten.
+
+    `is_unique` says that no turn that stays has the same text.
+    """
     marks: list[Mark] = [("turn", turn.content_hash)]
     if turn.echo_hash is not None:
         marks.append(("echo", turn.echo_hash))
@@ -194,7 +197,10 @@ class Tombstones:
         return found | self._find_grown({name: turn for name, turn in turns.items() if name not in found})
 
     def has(self, *marks: Mark) -> bool:
-        """Return whether something with one of these marks was forgotten. Raises StoreFault."""
+        """Return whether something with one of these marks was forgotten.
+
+        Raises StoreFault.
+        """
         return bool(self and self._find_marked({0: marks}))
 
     def _find_marked(self, marks: Mapping[Any, Iterable[Mark]]) -> set[Any]:
@@ -247,7 +253,10 @@ class TombstoneWriter:
         )
 
     def add_turns(self, ids: str) -> None:
-        """Add tombstones of stored turns before they are deleted; `ids` is a JSON array. Raises StoreFault."""
+        """Add tombstones of stored turns before they are deleted; `ids` is a JSON array.
+
+        Raises StoreFault.
+        """
         elsewhere = {
             hash_
             for (hash_,) in self._database.run(
@@ -281,7 +290,10 @@ class TombstoneWriter:
         )
 
     def set_counts(self, counts: Mapping[str, int]) -> None:
-        """Write down the number of forgotten rows, by the names in COUNTED. Raises StoreFault."""
+        """Write down the number of forgotten rows, by the names in COUNTED.
+
+        Raises StoreFault.
+        """
         assignments = ", ".join(f"{name} = ?" for name in COUNTED)
         values = [counts[name] for name in COUNTED]
         self._database.run(f"UPDATE forgettings SET {assignments} WHERE id = ?", (*values, self.id))
@@ -294,5 +306,8 @@ def forgettings(database: Database) -> list[Forgetting]:
 
 
 def lift(database: Database, number: int) -> None:
-    """Remove the tombstones of one run of `forget`, inside the caller's transaction. Raises StoreFault."""
+    """Remove the tombstones of one run of `forget`, inside the caller's transaction.
+
+    Raises StoreFault.
+    """
     database.run("DELETE FROM forgettings WHERE id = ?", (number,))

@@ -69,7 +69,10 @@ def known_vectors(database: Database, text_hashes: Iterable[bytes], model: str) 
 
 
 def are_unchanged(database: Database, prompts: Sequence[Prompt]) -> list[bool]:
-    """Return for each turn whether it is stored with exactly this text. Raises StoreFault."""
+    """Return for each turn whether it is stored with exactly this text.
+
+    Raises StoreFault.
+    """
     rows = _rows(database, [prompt.content_hash for prompt in prompts])
     return [
         prompt.content_hash in rows and rows[prompt.content_hash].text_hash == prompt.text_hash for prompt in prompts
@@ -222,7 +225,10 @@ def episode_turns(database: Database, item: Item, ending: Ending, reach: int) ->
 
 
 def count_turns(database: Database, conversation_id: str) -> int:
-    """Return the number of turns of a conversation, in all projects. Raises StoreFault."""
+    """Return the number of turns of a conversation, in all projects.
+
+    Raises StoreFault.
+    """
     return int(database.value("SELECT count(*) FROM prompts WHERE conversation_id = ?", (conversation_id,)))
 
 

@@ -48,7 +48,10 @@ METADATA = "format, branch, kind, native_id, and the keys of a generic message t
 
 
 def limit_metadata(*kinds: str) -> Mapping[str, object]:
-    """Return the keywords of metadata whose `kind` is one of some kinds; further keys are open."""
+    """Return the keywords of metadata whose `kind` is one of some kinds.
+
+    Further keys are open.
+    """
     properties = {
         "format": {"type": "string"},
         "branch": one_of("main", "abandoned", "sidechain"),

@@ -91,7 +91,10 @@ class Vocabulary:
     suggested_assistant_words: frozenset[str]
 
     def __init__(self, document: Mapping[str, Mapping[str, list[str] | str]]) -> None:
-        """Build the lists from parsed TOML of the shape of `roles.toml`. Raises KeyError if a list is missing."""
+        """Build the lists from parsed TOML of the shape of `roles.toml`.
+
+        Raises KeyError if a list is missing.
+        """
         self.role_of_word = {word: role for role, words in document["roles"].items() for word in words}
         self.flags, self.part_roles = _texts(document["flags"]), _texts(document["part_roles"])
         for name, kind in Vocabulary.__annotations__.items():
@@ -289,7 +292,10 @@ def _find_speaker_of_parts(fields: Json) -> Speaker | None:
 
 
 def _find_agent(fields: Json) -> Speaker | None:
-    """Find the tool in an OpenHands event with an action or its result; None for an event in which somebody speaks."""
+    """Find the tool in an OpenHands event with an action or its result.
+
+    Return None for an event in which somebody speaks.
+    """
     observation, action = fields.get(OBSERVATION_KEY), fields.get(ACTION_KEY)
     if isinstance(observation, str) and isinstance(fields.get("extras"), dict):
         return Speaker("tool", OBSERVATION_KEY, observation, 1)

@@ -128,7 +128,10 @@ class Candidates(NamedTuple):
 
 
 def passing_ids(database: Database, filters: Filters) -> Ids | None:
-    """Return the ids of all rows that pass the filters, ascending; None if every row passes. Raises StoreFault."""
+    """Return the ids of all rows that pass the filters, ascending.
+
+    Return None if every row passes. Raises StoreFault.
+    """
     if filters == Filters():
         return None
     passing_by_filters: dict[Filters, Ids] = database.cache.get_or_make("passing", dict)
@@ -204,7 +207,10 @@ def nearest(
 
 
 def engine_of(database: Database) -> str:
-    """Return `vec0` if its tables exist and are not too large, else `blocks`. Raises StoreFault."""
+    """Return `vec0` if its tables exist and are not too large, else `blocks`.
+
+    Raises StoreFault.
+    """
     return "vec0" if vec0.is_there(database) and blocks.max_rows(database) <= VEC0_ROWS else "blocks"
 
 
@@ -253,7 +259,10 @@ def _behind(database: Database, engine: str) -> set[int]:
 
 
 def count(database: Database) -> int:
-    """Return the number of vectors of turns, notes and texts of tasks. Raises StoreFault."""
+    """Return the number of vectors of turns, notes and texts of tasks.
+
+    Raises StoreFault.
+    """
     return int(
         database.value("SELECT (SELECT count(*) FROM prompt_embeddings) + (SELECT count(*) FROM task_embeddings)")
     )
@@ -301,7 +310,10 @@ def count_unpacked(database: Database) -> int:
 
 
 def pack_all(database: Database) -> None:
-    """Store the components of all vectors that have none, in several transactions. Raises StoreFault."""
+    """Store the components of all vectors that have none, in several transactions.
+
+    Raises StoreFault.
+    """
     while database.run("SELECT 1 FROM prompt_embeddings WHERE components IS NULL LIMIT 1"):
         with database.transaction():
             _pack_some(database)
@@ -369,7 +381,9 @@ ROUNDING = 1e-6
 
 
 def find_mismatches(database: Database) -> list[str]:
-    """Return a message for each engine whose content differs from the stored vectors. Raises StoreFault.
+    """Return a message for each engine whose content differs from the stored vectors.
+
+    Raises StoreFault.
 
     An engine that is behind is not checked. Neither SQLite nor a search would notice a difference.
     """

@@ -110,7 +110,10 @@ def _refresh(database: Database, known: dict[int, Versioned]) -> list[Part] | No
 
 
 def _versions(database: Database) -> dict[int, Versions]:
-    """Return the blocks of each stride with their versions; a block without one never counts as current."""
+    """Return the blocks of each stride with their versions.
+
+    A block without one never counts as current.
+    """
     rows = database.run(
         "SELECT block, ifnull((SELECT version FROM vector_block_versions v WHERE v.block = b.block), random()) "
         "FROM vector_blocks b ORDER BY block"
@@ -222,7 +225,9 @@ def update(
     exact: NDArray[np.float64],
     table: str = TABLE,
 ) -> None:
-    """Encode some ids of a block again, inside the caller's transaction; the others stay as they are.
+    """Encode some ids of a block again, inside the caller's transaction.
+
+    The others stay as they are.
 
     Args:
         database: open for writing.

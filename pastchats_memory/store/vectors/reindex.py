@@ -35,7 +35,9 @@ MISSING = f"FROM {TEXTS} t WHERE t.id > ? AND NOT EXISTS (SELECT 1 FROM next_vec
 
 
 def begin(database: Database, name: str, version: str) -> None:
-    """Prepare for the vectors of a model; keep those of an interrupted change to it, and drop another one's.
+    """Prepare for the vectors of a model.
+
+    Keep those of an interrupted change to it, and drop another one's.
 
     Raises:
         StoreFault: the database cannot be written.
@@ -54,7 +56,10 @@ def begin(database: Database, name: str, version: str) -> None:
 
 
 def missing_texts(database: Database, rows: int) -> Iterator[dict[bytes, str]]:
-    """Yield texts without a new vector by their hash, of up to `rows` rows at a time. Raises StoreFault."""
+    """Yield texts without a new vector by their hash, of up to `rows` rows at a time.
+
+    Raises StoreFault.
+    """
     last = 0
     while found := database.run(f"SELECT id, text_hash, content {MISSING} ORDER BY t.id LIMIT ?", (last, rows)):
         yield {text_hash: content for _, text_hash, content in found}
@@ -182,7 +187,9 @@ class ReindexProgress:
 def reindex_embeddings(
     database: Database, embedder: Embedder, progress: Callable[[ReindexProgress], None] = lambda _: None
 ) -> ReindexReport:
-    """Give every row a vector of the embedder's model; the old vectors answer until the last one is there.
+    """Give every row a vector of the embedder's model.
+
+    The old vectors answer until the last one is there.
 
     Each batch is stored, so that an interrupted run resumes. Rows that other processes store meanwhile get a vector of
     the old model at once, and of the new one before the change.

@@ -75,7 +75,10 @@ def mark_stale(database: Database) -> None:
 
 
 def shadow_tables(database: Database) -> list[tuple[str, str]]:
-    """Return pairs of ordinary tables: positions of vectors, and the vectors. They exist without the extension too."""
+    """Return pairs of ordinary tables: positions of vectors, and the vectors.
+
+    They exist without the extension too.
+    """
     there = {name for (name,) in database.run("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     pairs = [(f"{table}_rowids", f"{table}_vector_chunks00") for table in (TABLE, TASK_TABLE)]
     return [pair for pair in pairs if there.issuperset(pair)]

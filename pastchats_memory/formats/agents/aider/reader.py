@@ -107,7 +107,10 @@ def _chats(lines: Sequence[str], times: _PromptTimes) -> Iterator[Turn]:
 
 
 def _numbered(blocks: Iterable[Block]) -> Iterator[tuple[int, Block]]:
-    """Yield blocks with the number of their session; text before the first heading is a session, too."""
+    """Yield blocks with the number of their session.
+
+    Text before the first heading is a session, too.
+    """
     session = 0
     for block in blocks:
         session += block.kind == "header"

@@ -34,7 +34,10 @@ def is_ui_message(record: Json) -> bool:
 
 
 def _say_or_ask(record: Json) -> str:
-    """Return `say` or `ask` by the type, or by the key in exports without a type; else `""`."""
+    """Return `say` or `ask` by the type, or by the key in exports without a type.
+
+    Otherwise return `""`.
+    """
     named = record.get("type", "say" if "say" in record else "ask")
     return text_of(named) if named in ("say", "ask") and isinstance(record.get(text_of(named)), str) else ""
 

@@ -68,7 +68,10 @@ def read(source: SourceFile) -> Iterator[Row]:
 
 
 def _add_section(builder: SessionBuilder, section: Section, waiting: list[str]) -> None:
-    """Add one section. `waiting` are the ids of running commands, oldest first, until the next answer."""
+    """Add one section.
+
+    `waiting` are the ids of running commands, oldest first, until the next answer.
+    """
     at = Position(section.line, section.time)
     if section.name in ("", "codex"):
         waiting.clear()

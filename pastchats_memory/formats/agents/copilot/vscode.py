@@ -76,7 +76,10 @@ def _requests(source: SourceFile) -> Iterator[Unreadable | tuple[Json, object, i
 
 
 def _about(session: Json, first: Json, path: Path) -> SessionInfo:
-    """Return the session's facts; an export without an id takes them from its first request."""
+    """Return the session's facts.
+
+    An export without an id takes them from its first request.
+    """
     fallback = conversation_hash([("request", text_of(first.get("requestId")) or text_of(_prompt_of(first)))])
     return SessionInfo(
         text_of(session.get("sessionId")) or fallback,

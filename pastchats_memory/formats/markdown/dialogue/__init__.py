@@ -137,7 +137,10 @@ def _parse_marked_part(part: _Part, *, has_tool_lines: bool) -> ParsedPart:
 
 
 def _add_part(part: _Part, parsed: ParsedPart, call: ToolCall, template: PendingTurn, queue: TurnQueue) -> ToolCall:
-    """Add the words of a part and its notable tool results; return the last call, whose result the next part may hold."""
+    """Add the words of a part and its notable tool results.
+
+    Return the last call, whose result the next part may hold.
+    """
     if parsed.interrupted:
         queue.flag("interrupted")
     end = part.end + 1
@@ -175,7 +178,10 @@ class _Part:
 
 
 def _mark_tool_parts(parts: Sequence[_Part]) -> list[_Part]:
-    """Return the parts; after an assistant's empty part, which called a tool, the next one is the tool's."""
+    """Return the parts.
+
+    After an assistant's empty part, which called a tool, the next one is the tool's.
+    """
     called = [part.marker.role == "assistant" and not part.content for part in parts]
     return [
         replace(part, marker=replace(part.marker, role="tool"))

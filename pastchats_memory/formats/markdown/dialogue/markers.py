@@ -95,7 +95,10 @@ class RoleMarker:
 
 
 def parse_marker(lines: Sequence[str], place: int) -> RoleMarker | None:
-    """Parse a line that names the next speaker, in any notation; None for any other line."""
+    """Parse a line that names the next speaker, in any notation.
+
+    Return None for any other line.
+    """
     line = _unwrap_label(lines[place].rstrip())
     start = line.lstrip()[:2]
     if start[:1] == "#":
@@ -165,7 +168,10 @@ def _parse_plain(lines: Sequence[str], place: int) -> RoleMarker | None:
 
 
 def _parse_timed(line: str, place: int) -> RoleMarker | None:
-    """Parse a time, a name and a colon before the words, as in logs; such lines may follow one another."""
+    """Parse a time, a name and a colon before the words, as in logs.
+
+    Such lines may follow one another.
+    """
     leading = _LEADING.match(line)
     found = _PLAIN.match(line, leading.end()) if leading else None
     if leading is None or found is None or not found[2]:
@@ -227,7 +233,10 @@ class _Label:
 
 
 def _parse_label(text: str) -> _Label | None:
-    """Parse a role with nothing around it but a number, an emoji, a model, a time; None for other text."""
+    """Parse a role with nothing around it but a number, an emoji, a model, a time.
+
+    Return None for other text.
+    """
     text = text.strip().strip("#").strip().replace("：", ":")
     if _PLUGIN.match(text):
         return _Label("tool", "names", None, has_verb=False)
@@ -253,7 +262,10 @@ def _parse_label(text: str) -> _Label | None:
 
 
 def _parse_tail(rest: str) -> str | None:
-    """Return the time behind a role, or ""; None if anything but a model, a time or a colon follows."""
+    """Return the time behind a role, or "".
+
+    Return None if anything but a model, a time or a colon follows.
+    """
     timestamp = ""
     number = re.match(r"[- ]?[0-9][\w.-]{0,20}", rest)
     rest = (rest[number.end() :] if number else rest).strip().removeprefix(":").strip()

@@ -166,7 +166,10 @@ def _has_subject(inputs: Json) -> bool:
 
 
 def _fence_long_items(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the lines; an input of several lines between backticks gets a fence below its name."""
+    """Yield the lines.
+
+    An input of several lines between backticks gets a fence below its name.
+    """
     mark, opened = "", False
     for line in lines:
         if opened:

@@ -30,7 +30,10 @@ def companions_of(path: Path) -> Iterator[Path]:
 
 
 def state_of(path: Path) -> tuple[int, int]:
-    """Return the bytes of a file and its companions, and the time of their last change in ns. Raises OSError."""
+    """Return the bytes of a file and its companions, and the time of their last change in ns.
+
+    Raises OSError.
+    """
     together = [path.stat(), *(other.stat() for other in companions_of(path))]
     return sum(each.st_size for each in together), max(each.st_mtime_ns for each in together)
 

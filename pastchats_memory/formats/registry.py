@@ -205,7 +205,10 @@ def report_formats(environment: Environment) -> list[FormatReport]:
 
 @cache
 def any_dialect() -> Dialect:
-    """Return the spellings of all agents, for a file that may hold a session of any of them. Raises BrokenFormat."""
+    """Return the spellings of all agents, for a file that may hold a session of any of them.
+
+    Raises BrokenFormat.
+    """
     from pastchats_memory.formats.base.dialect import COMMON  # a hook has no use for it
 
     return reduce(or_, (format_.dialect() for format_ in all_formats() if format_.dialect is not None), COMMON)

@@ -126,13 +126,19 @@ class Database:
                 self.run("ROLLBACK")
 
     def stop_mapping(self) -> None:
-        """Read pages one by one from now on: it takes longer to map a few of them anew after each commit."""
+        """Read pages one by one from now on.
+
+        It takes longer to map a few of them anew after each commit.
+        """
         self.run("PRAGMA mmap_size=0")
         self.run(f"PRAGMA cache_size=-{CACHE_KB}")
 
     @contextmanager
     def without_mapping(self) -> Iterator[None]:
-        """Read pages through a small cache while much is written: mapped, the process would grow with the file."""
+        """Read pages through a small cache while much is written.
+
+        Mapped, the process would grow with the file.
+        """
         self.run("PRAGMA mmap_size=0")
         try:
             yield

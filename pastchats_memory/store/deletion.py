@@ -170,7 +170,9 @@ def _choose_tasks(database: Database, choice: Choice) -> tuple[set[int], set[int
 
 
 def forget(database: Database, choice: Choice, selector: Mapping[str, Any]) -> tuple[int, ChosenRows]:
-    """Write tombstones for the chosen rows, and delete or list them; inside the caller's transaction.
+    """Write tombstones for the chosen rows, and delete or list them.
+
+    Call it inside the caller's transaction.
 
     A few rows are deleted at once, with all that is derived from them. Many are listed: call `finish_pending` after the
     commit. Then `finish_scrub` overwrites what is left of them in the file.
@@ -363,7 +365,10 @@ def preview_rows(database: Database, chosen: ChosenRows, most: int) -> list[Prev
 
 
 def find_text(database: Database, text: str) -> list[int]:
-    """Return ids of `prompts` and `task_texts` that contain exactly this text, in any case. Raises StoreFault."""
+    """Return ids of `prompts` and `task_texts` that contain exactly this text, in any case.
+
+    Raises StoreFault.
+    """
     return [
         id_
         for (id_,) in database.run(

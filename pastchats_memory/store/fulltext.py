@@ -166,7 +166,10 @@ def _scored(parts: list[tuple[Ids, Scores]]) -> Scored:
 
 
 def sizes(database: Database, ids: Ids) -> Scores:
-    """Return BM25's factor of each row's length relative to the average of its index; shape (ids,). Raises StoreFault."""
+    """Return BM25's factor of each row's length relative to the average of its index; shape (ids,).
+
+    Raises StoreFault.
+    """
     found = np.zeros(len(ids))
     for index, of_index in (("prompts_fts", ids < FIRST_TEXT), ("task_texts_fts", ids > FIRST_TEXT)):
         if not of_index.any():
@@ -244,7 +247,9 @@ about four times its final size."""
 
 
 def merge_scattered(database: Database) -> None:
-    """Merge each index with more than SCATTERED outside its largest segment; in no transaction. Raises StoreFault.
+    """Merge each index with more than SCATTERED outside its largest segment.
+
+    Call it outside a transaction. Raises StoreFault.
 
     FTS5 writes a segment for each transaction, and looks every word up in all segments.
     """

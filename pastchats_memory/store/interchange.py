@@ -156,7 +156,10 @@ def store_exported(database: Database, writer: TaskWriter, body: Mapping[str, An
 
 
 def newer_than(database: Database, body: Mapping[str, Any]) -> int | None:
-    """Return the id of the stored task if it is at least as new as the exported one, else None. Raises StoreFault."""
+    """Return the id of the stored task if it is at least as new as the exported one, else None.
+
+    Raises StoreFault.
+    """
     id_: int | None = database.value(
         "SELECT id FROM tasks WHERE identity = ?1 AND ifnull(updated_at, '') >= ifnull(?2, '')",
         (body["identity"], body["updated_at"]),
@@ -178,7 +181,9 @@ NAMES = (
 
 
 def export_turns(database: Database, hidden: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield all turns, then all tasks, except those of hidden projects, the oldest first. Raises StoreFault.
+    """Yield all turns, then all tasks, except those of hidden projects, the oldest first.
+
+    Raises StoreFault.
 
     Call it in a snapshot.
     """

@@ -36,7 +36,10 @@ class Judgement(NamedTuple):
 
 
 def store_judgement(database: Database, judgement: Judgement) -> None:
-    """Store a judgement, replacing one of the same episode; inside the caller's transaction. Raises StoreFault."""
+    """Store a judgement, replacing one of the same episode.
+
+    Call it inside the caller's transaction. Raises StoreFault.
+    """
     delete_judgement(database, judgement.question_id)
     *fields, read = judgement
     database.run(
@@ -210,7 +213,9 @@ def mark(database: Database, one: Due) -> None:
 
 
 def mark_of_tasks(database: Database, ids: Sequence[int], at: str | None = None) -> None:
-    """Mark the conversations of tasks as due, from the episode at a time on; inside the caller's transaction.
+    """Mark the conversations of tasks as due, from the episode at a time on.
+
+    Call it inside the caller's transaction.
 
     Raises StoreFault.
     """
@@ -226,7 +231,10 @@ def mark_of_tasks(database: Database, ids: Sequence[int], at: str | None = None)
 
 
 def claim_rules(database: Database, rules: str) -> None:
-    """Mark conversations as due whose outcomes other rules derived; inside the caller's transaction. Raises StoreFault."""
+    """Mark conversations as due whose outcomes other rules derived.
+
+    Call it inside the caller's transaction. Raises StoreFault.
+    """
     if database.value("SELECT value FROM embedding_meta WHERE key = ?", (RULES,)) != rules:
         database.run(
             "INSERT OR REPLACE INTO outcomes_due(source_project, conversation_id, from_index) "
@@ -248,7 +256,9 @@ def due(database: Database, most: int) -> list[Due]:
 
 
 def first_to_derive(database: Database, one: Due) -> int:
-    """Return the first index of the episode that new rows may change: the last one with an answer. Raises StoreFault.
+    """Return the first index of the episode that new rows may change: the last one with an answer.
+
+    Raises StoreFault.
 
     An episode without an answer may be the user's next words of the one before it.
     """
@@ -348,7 +358,10 @@ def of_turn(database: Database, item: Item) -> Ending | None:
 
 
 def before(database: Database, item: Item, first_index: int, most: int) -> list[Ended]:
-    """Return up to `most` episodes of the item's conversation that begin before an index, in order. Raises StoreFault."""
+    """Return up to `most` episodes of the item's conversation that begin before an index, in order.
+
+    Raises StoreFault.
+    """
     rows = database.run(
         f"{ENDED} WHERE o.source_project = ? AND o.conversation_id = ? AND o.first_index < ? AND {KNOWN} "
         "ORDER BY o.first_index DESC LIMIT ?",
@@ -358,7 +371,10 @@ def before(database: Database, item: Item, first_index: int, most: int) -> list[
 
 
 def after(database: Database, project: str, conversation_id: str, last_index: int, most: int) -> list[Ended]:
-    """Return up to `most` episodes of a conversation that begin after an index, in order. Raises StoreFault."""
+    """Return up to `most` episodes of a conversation that begin after an index, in order.
+
+    Raises StoreFault.
+    """
     rows = database.run(
         f"{ENDED} WHERE o.source_project = ? AND o.conversation_id = ? AND o.first_index > ? AND {KNOWN} "
         "ORDER BY o.first_index LIMIT ?",
@@ -368,7 +384,10 @@ def after(database: Database, project: str, conversation_id: str, last_index: in
 
 
 def latest_known(database: Database, project: str | None, hidden: Sequence[str], most: int) -> list[Ended]:
-    """Return the newest episodes with a known outcome, of one project or of all but the hidden ones. Raises StoreFault."""
+    """Return the newest episodes with a known outcome, of one project or of all but the hidden ones.
+
+    Raises StoreFault.
+    """
     rows = database.run(
         f"{ENDED} WHERE o.confidence >= ? AND o.verdict != 'unknown' AND {KNOWN} "
         "AND ifnull(o.source_project = ?, 1) AND o.source_project NOT IN (SELECT value FROM json_each(?)) "

@@ -232,7 +232,10 @@ COMMAND_CHARS = 400
 
 
 def latest_runs(database: Database, filters: Filters, most: int) -> list[tuple[int, str, str]]:
-    """Return id, project and command of the latest command runs that pass the filters, newest first. Raises StoreFault."""
+    """Return id, project and command of the latest command runs that pass the filters, newest first.
+
+    Raises StoreFault.
+    """
     condition, values = conditions(filters._replace(excludes_pending=True))
     rows = database.run(
         f"SELECT p.id, p.source_project, substr(p.content, 3, {COMMAND_CHARS}) FROM prompts p "
@@ -280,7 +283,10 @@ def folders(database: Database) -> list[tuple[str, str]]:
 
 
 def set_private(database: Database, by_folder: Iterable[tuple[str, bool]]) -> None:
-    """Store whether the files in folders call their projects private; inside the caller's transaction. Raises StoreFault."""
+    """Store whether the files in folders call their projects private.
+
+    Call it inside the caller's transaction. Raises StoreFault.
+    """
     database.run_many(
         "UPDATE project_folders SET is_private = ? WHERE folder = ?",
         [(is_private, folder) for folder, is_private in by_folder],
@@ -288,7 +294,10 @@ def set_private(database: Database, by_folder: Iterable[tuple[str, bool]]) -> No
 
 
 def keep_private(database: Database, names: Iterable[str]) -> None:
-    """Mark projects as private in folders that are unchecked here; inside the caller's transaction. Raises StoreFault."""
+    """Mark projects as private in folders that are unchecked here.
+
+    Call it inside the caller's transaction. Raises StoreFault.
+    """
     database.run_many(
         "UPDATE project_folders SET is_private = 1 WHERE project = ? AND is_private = ?",
         [(name, UNCHECKED) for name in names],
@@ -296,7 +305,10 @@ def keep_private(database: Database, names: Iterable[str]) -> None:
 
 
 def private_projects(database: Database) -> tuple[frozenset[str], list[tuple[str, str]]]:
-    """Return the names of private projects, and the unchecked folders with their projects. Raises StoreFault."""
+    """Return the names of private projects, and the unchecked folders with their projects.
+
+    Raises StoreFault.
+    """
     rows = database.run("SELECT folder, project, is_private FROM project_folders WHERE is_private")
     known = frozenset(project for _, project, is_private in rows if is_private != UNCHECKED)
     return known, [(folder, project) for folder, project, is_private in rows if is_private == UNCHECKED]

@@ -83,7 +83,9 @@ def chunks(text: str) -> list[str]:
 
 
 def known_vectors(database: Database, hashes: Iterable[bytes], model: str) -> dict[bytes, str]:
-    """Return the JSON vectors, by text_hash, of texts that a task or a turn has under this model. Raises StoreFault.
+    """Return the JSON vectors, by text_hash, of texts that a task or a turn has under this model.
+
+    Raises StoreFault.
 
     Vectors of titles alone are not looked up: a title is short.
     """
@@ -424,7 +426,10 @@ def set_fields(database: Database, id_: int, values: Mapping[str, object]) -> No
 
 
 def supersede_tasks(database: Database, source_path: str, seen: Iterable[int]) -> int:
-    """Delete the tasks of a rewritten file that are no longer in it; return their number. Raises StoreFault."""
+    """Delete the tasks of a rewritten file that are no longer in it; return their number.
+
+    Raises StoreFault.
+    """
     gone = database.run(
         "SELECT id FROM tasks WHERE source_path = ? AND id NOT IN (SELECT value FROM json_each(?))",
         (source_path, orjson.dumps(list(seen)).decode()),
@@ -553,7 +558,9 @@ PART_QUERIES = {
 
 
 def tasks(database: Database, ids: Sequence[int], hidden: Sequence[str], *, whole: bool = False) -> list[StoredTask]:
-    """Return the stored tasks with these ids, in the order given; `whole` with the attachments' texts. Raises StoreFault.
+    """Return the stored tasks with these ids, in the order given; `whole` with the attachments' texts.
+
+    Raises StoreFault.
 
     Links to tasks of hidden projects are left out, since a key may tell what its task is about.
     """
@@ -567,7 +574,10 @@ def tasks(database: Database, ids: Sequence[int], hidden: Sequence[str], *, whol
 
 
 def with_parts(database: Database, task: StoredTask, hidden: Sequence[str]) -> StoredTask:
-    """Return a task with its subtasks, the oldest first, without those of hidden projects. Raises StoreFault."""
+    """Return a task with its subtasks, the oldest first, without those of hidden projects.
+
+    Raises StoreFault.
+    """
     rows = database.run(
         "SELECT key, title, status FROM tasks WHERE id IN (SELECT l.task_id FROM task_links l WHERE l.kind = 'parent' AND "
         f"l.target = (SELECT identity FROM tasks WHERE id = ?)) AND {VISIBLE} ORDER BY created_at, id",
@@ -626,7 +636,9 @@ def find(database: Database, name: str, hidden: Sequence[str]) -> list[int]:
 
 
 def find_tagged(database: Database, name: str, hidden: Sequence[str]) -> list[int]:
-    """Return ids of tasks whose native id has a list before this name: `103` finds `master/103`. Raises StoreFault.
+    """Return ids of tasks whose native id has a list before this name: `103` finds `master/103`.
+
+    Raises StoreFault.
 
     Tasks of hidden projects are left out.
     """
@@ -635,7 +647,10 @@ def find_tagged(database: Database, name: str, hidden: Sequence[str]) -> list[in
 
 
 def owner_of(database: Database, table: str, id_: int, hidden: Sequence[str]) -> int | None:
-    """Return the task of a row of `task_comments` or `task_attachments`, unless its project is hidden. Raises StoreFault."""
+    """Return the task of a row of `task_comments` or `task_attachments`, unless its project is hidden.
+
+    Raises StoreFault.
+    """
     found = database.value(
         f"SELECT id FROM tasks WHERE id = (SELECT task_id FROM {table} "
         f"WHERE id = ? AND id NOT IN {pending_delete_ids(table.removeprefix('task_'))}) AND {VISIBLE}",
@@ -746,7 +761,10 @@ def listed(
 
 
 def title_vectors(database: Database, ids: Sequence[int]) -> dict[int, tuple[str, str]]:
-    """Return the JSON vectors of a task's text and of its title alone, by the id of the text. Raises StoreFault."""
+    """Return the JSON vectors of a task's text and of its title alone, by the id of the text.
+
+    Raises StoreFault.
+    """
     return {
         id_: (text, title)
         for id_, text, title in database.run(
@@ -792,7 +810,10 @@ def missing_condition(name: str) -> str:
 
 
 def related_condition(database: Database, relation: str, others: Iterable[int]) -> str:
-    """Return the condition for tasks with a relation to one of the others, by its name in RELATED. Raises StoreFault."""
+    """Return the condition for tasks with a relation to one of the others, by its name in RELATED.
+
+    Raises StoreFault.
+    """
     either = (RELATED[relation].format(id=int(other), identity=identity(database, other)) for other in others)
     return f"({' OR '.join(either)})"
 

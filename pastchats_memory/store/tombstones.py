@@ -55,7 +55,10 @@ class TurnIdentity(NamedTuple):
 
     @property
     def is_timed(self) -> bool:
-        """Whether its time distinguishes it from a turn with equal words: it is finer than a minute, and not when it was stored."""
+        """Whether its time distinguishes it from a turn with equal words.
+
+        It is finer than a minute, and not when it was stored.
+        """
         return self.timestamp is not None and not self.timestamp.endswith(":00.000Z") and self.format != LIVE
 
     @property
@@ -300,7 +303,10 @@ class TombstoneWriter:
 
 
 def forgettings(database: Database) -> list[Forgetting]:
-    """Return the records of all runs of `forget` that were not undone, the oldest first. Raises StoreFault."""
+    """Return the records of all runs of `forget` that were not undone, the oldest first.
+
+    Raises StoreFault.
+    """
     rows = database.run(f"SELECT id, at, selector, {', '.join(COUNTED)} FROM forgettings ORDER BY id")
     return [Forgetting(number, at, orjson.loads(selector), *counts) for number, at, selector, *counts in rows]
 

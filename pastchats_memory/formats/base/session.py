@@ -153,7 +153,10 @@ class SessionBuilder:
         self.queue.add_plan(name, arguments, call_id)
 
     def add_openai_call(self, call: Json) -> None:
-        """Add a call in OpenAI's form: name and arguments are in `function`, in older logs next to the id."""
+        """Add a call in OpenAI's form.
+
+        Name and arguments are in `function`, in older logs next to the id.
+        """
         function = mapping_of(call.get("function")) or call
         self.add_call(text_of(call.get("id")), text_of(function.get("name")) or "tool", function.get("arguments"))
 

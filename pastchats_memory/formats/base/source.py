@@ -199,7 +199,10 @@ class SourceFile:
 
     @cached_property
     def shape(self) -> Shape:
-        """What kind of file this is: by content, and by the name where the content may be either. Raises NotText, OSError."""
+        """What kind of file this is: by content, and by the name where the content may be either.
+
+        Raises NotText, OSError.
+        """
         if self.resumed is not None:
             return "jsonl"
         if self.tables:

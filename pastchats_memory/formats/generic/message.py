@@ -524,7 +524,10 @@ def _side_keys(fields: Json) -> tuple[list[str], list[str]]:
 
 
 def _is_exam_or_word_list(fields: Json, sides: set[str]) -> bool:
-    """Return whether the object is a task of an exam, or texts of an interface: all its other values are sentences, too."""
+    """Return whether the object is a task of an exam, or texts of an interface.
+
+    All its other values are sentences, too.
+    """
     rest = [value for key, value in fields.items() if key not in sides]
     are_sentences = len(rest) > 1 and all(isinstance(text, str) and count_words(text) >= FEWEST_WORDS for text in rest)
     return are_sentences or bool(vocabulary().exam_keys & fields.keys())

@@ -204,7 +204,10 @@ def _names_unknown(fields: Json, key: str, role_key: str, *, is_dated: bool) -> 
 
 
 def may_name_speaker(fields: Json) -> bool:
-    """Return quickly whether `find_speaker` could find one: most objects of most files name none."""
+    """Return quickly whether `find_speaker` could find one.
+
+    Most objects of most files name none.
+    """
     if "lc" in fields or (len(fields) == 1 and role_of(next(iter(fields))[:LONGEST_NAME])):
         return True
     return any(_may_be_role(key, value) for key, value in fields.items()) or _find_speaker_of_parts(fields) is not None

@@ -62,7 +62,10 @@ def decode(texts: Sequence[str]) -> NDArray[np.float64]:
 
 
 def matrix(database: Database, ids: Sequence[int]) -> tuple[list[int], NDArray[np.float64]]:
-    """Return the ids that have a vector, ascending, and their unit vectors of shape (ids, dim). Raises StoreFault."""
+    """Return the ids that have a vector, ascending, and their unit vectors of shape (ids, dim).
+
+    Raises StoreFault.
+    """
     found = database.run(
         "SELECT value, coalesce(nullif(components, x''), p.vector_json, t.vector_json) FROM json_each(?) "
         "LEFT JOIN prompt_embeddings p ON prompt_id = value LEFT JOIN task_embeddings t ON text_id = value "
@@ -107,7 +110,9 @@ def pack(text: str) -> bytes:
 
 
 def score(database: Database, query: Vector, ids: Sequence[int]) -> list[Neighbour]:
-    """Return the ids that have a vector with their similarity, nearest first, equal ones by id. Raises StoreFault.
+    """Return the ids that have a vector with their similarity, nearest first, equal ones by id.
+
+    Raises StoreFault.
 
     No other function computes similarities.
     """
@@ -289,7 +294,9 @@ def catch_up_at_opening(database: Database) -> None:
 
 
 def replace_blocks(database: Database, prepared: str, further: Sequence[int]) -> None:
-    """Replace the blocks after a change of model and mark the tables of vec0 as stale; inside the caller's transaction.
+    """Replace the blocks after a change of model and mark the tables of vec0 as stale.
+
+    Call it inside the caller's transaction.
 
     Args:
         database: open for writing.
@@ -329,7 +336,9 @@ def _pack_some(database: Database) -> None:
 
 
 def catch_up_in_steps(database: Database) -> None:
-    """Bring the engines up to date in many transactions, between which others can write. Raises StoreFault.
+    """Bring the engines up to date in many transactions, between which others can write.
+
+    Raises StoreFault.
 
     If the process is killed, the next writer does the rest.
     """
@@ -340,7 +349,9 @@ def catch_up_in_steps(database: Database) -> None:
 
 
 def catch_up(database: Database, engines: Sequence[str] = (), *, most: int | None = None) -> None:
-    """Bring some engines, or all that are available, up to date; inside the caller's transaction.
+    """Bring some engines, or all that are available, up to date.
+
+    Call it inside the caller's transaction.
 
     Args:
         database: open for writing.

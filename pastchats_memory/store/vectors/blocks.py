@@ -57,7 +57,9 @@ Versioned = tuple[Versions, Part]
 
 
 def find_candidates(database: Database, direction: Floats, k: int, excluded: Ids, allowed: Ids | None) -> Ids:
-    """Return ids, ascending, that are certain to contain the k nearest of the rows in the blocks. Raises StoreFault.
+    """Return ids, ascending, that are certain to contain the k nearest of the rows in the blocks.
+
+    Raises StoreFault.
 
     Unless the blocks are cached, this thread reads them and another one compares them.
 
@@ -84,7 +86,10 @@ def find_candidates(database: Database, direction: Floats, k: int, excluded: Ids
 
 
 def cached_parts(database: Database) -> list[Part] | None:
-    """Return all blocks if earlier queries have read them; read again those written since. Raises StoreFault."""
+    """Return all blocks if earlier queries have read them; read again those written since.
+
+    Raises StoreFault.
+    """
     values = database.cache.entries()
     if TABLE not in values and (known := database.cache.versioned.get(TABLE)):
         values[TABLE] = _refresh(database, known)

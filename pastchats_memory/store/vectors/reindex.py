@@ -67,7 +67,10 @@ def missing_texts(database: Database, rows: int) -> Iterator[dict[bytes, str]]:
 
 
 def pending(database: Database) -> int:
-    """Return the number of rows without a new vector, 0 if no change of model is in progress. Raises StoreFault."""
+    """Return the number of rows without a new vector, 0 if no change of model is in progress.
+
+    Raises StoreFault.
+    """
     return int(database.value(f"SELECT count(*) {MISSING}", (0,))) if is_in_progress(database) else 0
 
 
@@ -92,7 +95,10 @@ def add_vectors(database: Database, name: str, version: str, encoded: Iterable[t
 
 
 def prepare_blocks(database: Database) -> None:
-    """Encode blocks of the new vectors in temporary tables, while other processes can write. Raises StoreFault."""
+    """Encode blocks of the new vectors in temporary tables, while other processes can write.
+
+    Raises StoreFault.
+    """
     for name, columns in (
         (CODED, "block INTEGER PRIMARY KEY, ids, codes, scales"),
         (CODED_TEXTS, "id INTEGER PRIMARY KEY, text_hash"),
@@ -116,7 +122,9 @@ def prepare_blocks(database: Database) -> None:
 
 
 def switch(database: Database, name: str, version: str, dim: int) -> int:
-    """Replace the old vectors by the new ones and return the number of rows; inside the caller's transaction.
+    """Replace the old vectors by the new ones and return the number of rows.
+
+    Call it inside the caller's transaction.
 
     The exact engine gets the prepared blocks. Call `vectors.catch_up_in_steps` for the other one afterwards, then `clear`.
 
@@ -150,7 +158,10 @@ def switch(database: Database, name: str, version: str, dim: int) -> int:
 
 
 def clear(database: Database) -> None:
-    """Delete the collected vectors after a change of model, in a transaction of its own. Raises StoreFault."""
+    """Delete the collected vectors after a change of model, in a transaction of its own.
+
+    Raises StoreFault.
+    """
     with database.transaction():
         if not is_in_progress(database):  # another process may have begun one
             database.run("DELETE FROM next_vectors")

@@ -70,7 +70,10 @@ def nearest(
 
 
 def mark_stale(database: Database) -> None:
-    """Mark the tables as stale, for `create_tables` to drop; inside the caller's transaction. Raises StoreFault."""
+    """Mark the tables as stale, for `create_tables` to drop.
+
+    Call it inside the caller's transaction. Raises StoreFault.
+    """
     database.run("INSERT OR REPLACE INTO embedding_meta(key, value) VALUES (?, '1')", (STALE,))
 
 
@@ -133,7 +136,10 @@ def update(database: Database, changed: Sequence[int], found: Sequence[int], exa
 
 
 def _project_number(project: str) -> int:
-    """Return 63 bits that stand for a name: vec0 compares integers within a chunk, but long texts with a lookup a row."""
+    """Return 63 bits that stand for a name.
+
+    vec0 compares integers within a chunk, but long texts with a lookup a row.
+    """
     import hashlib  # brings OpenSSL, which a query has no use for
 
     return int.from_bytes(hashlib.sha256(project.encode()).digest()[:8]) >> 1

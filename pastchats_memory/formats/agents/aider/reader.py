@@ -189,7 +189,10 @@ class _SessionReader:
         self.watched = None
 
     def _abandon_repeated(self, text: str) -> None:
-        """Abandon an equal prompt before without an answer: it was stopped, or the provider failed."""
+        """Abandon an equal prompt before without an answer.
+
+        It was stopped, or the provider failed.
+        """
         if self.prompt is not None and self.answer is None and self.prompt.texts == [text]:
             self.prompt.branch = "abandoned"
             _flag(self.prompt, "interrupted")

@@ -161,7 +161,10 @@ def conversation_of(record: Json, session: str | None, agent: str | None) -> str
 
 
 def is_streamed(record: Json) -> bool:
-    """Return whether `claude --output-format stream-json` printed the record: other keys name session and subagent."""
+    """Return whether `claude --output-format stream-json` printed the record.
+
+    Other keys name session and subagent.
+    """
     return "session_id" in record and ("parent_tool_use_id" in record or record.get("subtype") == "init")
 
 

@@ -134,7 +134,10 @@ def _output(done: re.Match[str], text: str) -> ToolResult:
 
 
 def _add_edit(builder: SessionBuilder, text: str, at: Position) -> None:
-    """Add an edit of files: later versions list paths below its state, earlier ones after a letter for each change."""
+    """Add an edit of files.
+
+    Later versions list paths below its state, earlier ones after a letter for each change.
+    """
     listed = text.partition("\ndiff --git ")[0].split("\n")
     state = _STATE.match(listed[0])
     files = listed[1:] if state else [found[1] for line in listed if (found := _CHANGED.match(line))]

@@ -157,7 +157,10 @@ def _chosen(value: object) -> str:
 
 
 def answer_of(pieces: list[object]) -> str:
-    """Return the visible text of a response: references are part of the sentence, tools separate paragraphs."""
+    """Return the visible text of a response.
+
+    References are part of the sentence, tools separate paragraphs.
+    """
     text, apart = "", False
     for piece in map(mapping_of, pieces):
         kind, value = piece.get("kind"), piece.get("value")

@@ -166,7 +166,10 @@ def _project_folder_name(path: Path) -> str | None:
 
 
 def _folder(source: SourceFile) -> str | None:
-    """Return the working directory if a path in a tool call is inside it: the session's folder encodes its path."""
+    """Return the working directory if a path in a tool call is inside it.
+
+    The session's folder encodes its path.
+    """
     if (name := _project_folder_name(source.path)) is None:
         return None
     wanted = _encode_path(name)

@@ -360,7 +360,10 @@ class _Dialogue:
 
 
 def _keep_locked_levels(markers: list[RoleMarker]) -> list[RoleMarker]:
-    """Return the markers at the first level of their role: deeper ones are headings inside an answer."""
+    """Return the markers at the first level of their role.
+
+    Deeper ones are headings inside an answer.
+    """
     levels: dict[str, int] = {}
     for marker in markers:
         levels.setdefault(marker.role, marker.level)

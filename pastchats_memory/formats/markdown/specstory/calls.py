@@ -261,7 +261,10 @@ def _parse_output(fold: _Fold, fences: Sequence[_Fence]) -> ToolResult:
 
 
 def _text_to_last_mark(lines: Sequence[str], fence: _Fence) -> str:
-    """Return the text up to the last closing mark: earlier versions used short fences for output that contains fences."""
+    """Return the text up to the last closing mark.
+
+    Earlier versions used short fences for output that contains fences.
+    """
     mark = lines[fence.first].removesuffix(fence.language)
     last = next((place for place in range(len(lines) - 1, fence.last, -1) if lines[place] == mark), fence.last)
     return "\n".join(lines[fence.first + 1 : last])
@@ -280,7 +283,10 @@ def _parse_ended(name: str, text: str, *, failed: bool) -> ToolResult:
 
 
 def _parse_replies(outside: Sequence[str]) -> str:
-    """Return the questions with the answers below them: Codex answers each, others all of them behind the last."""
+    """Return the questions with the answers below them.
+
+    Codex answers each, others all of them behind the last.
+    """
     replies: list[tuple[str, list[str]]] = []
     questions: list[str] = []
     for line in outside:

@@ -44,7 +44,6 @@ from pastchats_memory.model import (
     Sheet,
     Unjudged,
     number_of,
-    utf8,
 )
 from pastchats_memory.search import Rerank, search, search_with_terms
 from pastchats_memory.search.hits import add_snippet
@@ -55,6 +54,7 @@ from pastchats_memory.store.errors import HINT_DAMAGED
 from pastchats_memory.store.sources import meta
 from pastchats_memory.store.tombstones import forgettings
 from pastchats_memory.store.vectors import catch_up_at_opening
+from pastchats_memory.text.encoding import utf8
 
 if TYPE_CHECKING:
     from datetime import date

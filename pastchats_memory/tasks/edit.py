@@ -28,7 +28,6 @@ from pastchats_memory.model import (
     number_of,
     priority_of,
     status_of,
-    utf8,
 )
 from pastchats_memory.redact import redact
 from pastchats_memory.redact.rules_version import rules_version
@@ -44,6 +43,7 @@ from pastchats_memory.store.tasks import (
     set_fields,
     texts_to_come,
 )
+from pastchats_memory.text.encoding import utf8
 
 MAX_ATTACHMENT_SIZE = 64 << 20
 """Bytes."""

@@ -137,14 +137,16 @@ def render_formats() -> str:
     for format_ in formats:
         paths = merge_editors(map(str, format_.locations(environment)))
         places = ", ".join(f"`{path}`" for path in paths)
-        reader = getattr(format_.read, "__self__", None)  # of a method the base class may lie elsewhere
-        module = inspect.getmodule(format_.read if reader is None else type(reader))
+        owner = getattr(format_.read, "__self__", format_.read)  # a method may come from a base class in another module
+        module = inspect.getmodule(owner if inspect.isclass(owner) or inspect.isfunction(owner) else type(owner))
         summary = summarize_docstring(module.__doc__ if module else None)
-        rows.append(f"| `{format_.name}` | {format_.version} | {format_.program} | {summary} | {places} |")
+        rows.append(
+            f"| `{format_.name}` | {format_.version} | {format_.program} | {format_.verified} | {summary} | {places} |"
+        )
     return "\n".join(
         [
-            "| Format | Version | Program | Files | Usual places on Linux |",
-            "|---|---|---|---|---|",
+            "| Format | Version | Program | Last compared with | Files | Usual places on Linux |",
+            "|---|---|---|---|---|---|",
             *rows,
             "",
         ]

@@ -244,7 +244,9 @@ def count_turns(database: Database, conversation_id: str) -> int:
 
 
 def last_answer(database: Database, conversation_id: str, until: str | None) -> Item | None:
-    """Return the assistant's last turn in a conversation; up to a time, if it has one before.
+    """Return the assistant's last turn in a conversation.
+
+    Up to a time, if it has one before.
 
     Raises StoreFault.
     """

@@ -88,7 +88,7 @@ class Database:
 
     @property
     def is_writing(self) -> bool:
-        """Whether the open transaction has written something that it may still roll back."""
+        """Return whether the open transaction has written something that it may still roll back."""
         return self.connection.txn_state("main") == apsw.SQLITE_TXN_WRITE
 
     @contextmanager

@@ -134,7 +134,7 @@ class Ending(NamedTuple):
 
     @property
     def is_answered(self) -> bool:
-        """Whether something was tried: it was not stopped before any answer."""
+        """Return whether something was tried: it was not stopped before any answer."""
         return self.signal != UNANSWERED
 
     @property

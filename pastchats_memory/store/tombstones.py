@@ -55,7 +55,7 @@ class TurnIdentity(NamedTuple):
 
     @property
     def is_timed(self) -> bool:
-        """Whether its time distinguishes it from a turn with equal words.
+        """Return whether its time distinguishes it from a turn with equal words.
 
         It is finer than a minute, and not when it was stored.
         """

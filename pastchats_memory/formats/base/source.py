@@ -199,7 +199,7 @@ class SourceFile:
 
     @cached_property
     def shape(self) -> Shape:
-        """What kind of file this is: by content, and by the name where the content may be either.
+        """Return the kind of the file by its content, or by its name if the content may be either.
 
         Raises NotText, OSError.
         """
@@ -285,7 +285,7 @@ class SourceFile:
 
     @cached_property
     def _grown(self) -> bytes | None:
-        """What was added to the file, where it is little enough to be read once for every pass over it."""
+        """The bytes added to the file, if they are few enough to read for every pass."""
         if self.resumed is None or self.size - self.resumed.offset > LARGE_DOCUMENT:
             return None
         with self.open() as file:

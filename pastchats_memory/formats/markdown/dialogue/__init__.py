@@ -326,7 +326,7 @@ class _Dialogue:
 
     @cached_property
     def _is_quoted(self) -> bool:
-        """Whether all text stands in quotations, as in sessions that Continue shared."""
+        """Return whether all text stands in quotations, as in sessions that Continue shared."""
         marked = {marker.place for marker in self.markers}
         first = self.markers[0].place
         text_lines = [

@@ -10,6 +10,7 @@ measured.
 
 from __future__ import annotations
 
+import argparse
 import csv
 import hashlib
 import sys
@@ -121,6 +122,9 @@ def by_cosine(cosines: np.ndarray, classes: np.ndarray, tuning: np.ndarray) -> n
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--fit", action="store_true", help="fit new weights and print them")
+    is_fitting = parser.parse_args().fit
     pairs = [*real_pairs(), *written_pairs()]
     found = measured(pairs)
     tuning = np.array([pair.is_for_tuning for pair in pairs])
@@ -132,7 +136,7 @@ def main() -> None:
     ):
         rows = np.array([[row[name] for name in weights] for row in found])
         chosen = np.array(list(weights.values()))
-        if "--fit" in sys.argv:
+        if is_fitting:
             chosen = fitted(rows[among], target[among].astype(float))
             print(dict(zip(weights, chosen.round(2).tolist(), strict=True)))
         models.append(1 / (1 + np.exp(-rows @ chosen)))

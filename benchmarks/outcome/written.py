@@ -16,8 +16,8 @@ Programs: claude-code, codex, aider, opencode, chat.
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -284,7 +284,9 @@ SETS = ("first", "second", "third", "fourth", "fifth")
 def main() -> None:
     from score import given, print_table
 
-    for name in sys.argv[1:] or SETS:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sets", nargs="*", metavar="SET", help=f"{', '.join(SETS)}; default: all")
+    for name in parser.parse_args().sets or SETS:
         pairs: Counter[tuple[str, str]] = Counter()
         with tempfile.TemporaryDirectory() as folder:
             for one in written(name):
@@ -297,4 +299,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

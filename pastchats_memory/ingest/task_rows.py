@@ -13,7 +13,7 @@ from pastchats_memory.formats.registry import formats_of_kind
 from pastchats_memory.ingest.discover import Candidate
 from pastchats_memory.model import Comment, Metadata, Task, TaskLink, TaskState
 from pastchats_memory.redact import redact, redact_json, redact_task
-from pastchats_memory.store import interchange, sources, tasks, vectors
+from pastchats_memory.store import interchange, sources, task_rows, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.tasks import (
     LONGEST_TITLE,
@@ -182,5 +182,5 @@ def _encoder(embedder: Embedder) -> Embed:
 
 
 def _add_project(database: Database, one: Filed) -> Filed:
-    project = tasks.project_of_conversation(database, one.task.conversation_id or "")
+    project = task_rows.project_of_conversation(database, one.task.conversation_id or "")
     return replace(one, project=project or "")

@@ -59,7 +59,7 @@ def processor() -> float:
 
 
 def told_of_hooks(name: str, run: Callable[[int], float], *, before: Callable[[], object] = lambda: None) -> None:
-    """A row for RUNS hooks, each after `before`: wall time, and processor time in the same line."""
+    """Print wall and processor time of RUNS hooks, each after `before`."""
     times, spent = [], []
     for number in range(RUNS):
         before()

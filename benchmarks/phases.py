@@ -20,7 +20,7 @@ ARGUMENTS = 3
 
 
 def clock(name, function, *, main_only=True):  # noqa: ANN001, ANN201 - measures any function
-    """The function, its time added to a phase."""
+    """Return the function, with its time added to a phase."""
 
     def timed(*arguments, **named):  # noqa: ANN002, ANN003, ANN202 - stands in for any function
         start = time.perf_counter()

@@ -112,7 +112,7 @@ def report(name: str, said: np.ndarray, pairs: list[Pair]) -> None:
 
 
 def by_cosine(cosines: np.ndarray, classes: np.ndarray, tuning: np.ndarray) -> np.ndarray:
-    """The two thresholds on the bare cosine that are right most often on the half to tune on."""
+    """Classify by the two cosine thresholds that are right most often in tuning."""
     grid = np.arange(0.1, 0.95, 0.01)
     best = max(
         ((low, high) for low in grid for high in grid if low < high),

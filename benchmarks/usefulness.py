@@ -54,7 +54,7 @@ def plain(text: str) -> str:
 
 
 def pieces(text: str) -> Iterator[str]:
-    """The lines of a text, and their sentences."""
+    """Yield the lines of a text and their sentences."""
     for line in text.split("\n"):
         yield plain(line)
         yield from (plain(sentence) for sentence in _SENTENCE.split(line))
@@ -73,7 +73,7 @@ def tasks(name: str = "first") -> list[Task]:
 
 
 def decisive_line(folder: Path, task: Task) -> str | None:
-    """The line that the task's digest is of; None where the transcript is another one now."""
+    """Return the line with the task's digest, or None if the transcript changed."""
     source = SourceFile(folder / task.file)
     reader = detect_format(source)
     for turn in reader.read(source) if reader else ():

@@ -151,6 +151,8 @@ def sweep(named: str, deed: str, every: int | None, first: int) -> Swept:
         gone_on_from = {_left(known.scene, folder / "aside")}
         leaves = folder / "leaves"
         if deed in KILLS:
+            for moment in moments(known, deed, every, first):
+                (leaves / deed / str(moment.number)).mkdir(parents=True)
             assert run(known.scene, page, leaves=leaves) in known.scene.codes
         for moment in moments(known, deed, every, first):
             try:

@@ -176,10 +176,10 @@ class Watch:
         self.kinds.setdefault((call, file, self._statement), []).append(self._calls)
         self._note(call, file)
         if self._leaves is not None and call in CHANGING:
-            keep(Path.cwd(), self._leaves / "kill" / str(self._calls))
+            self._keep_leaves(self._leaves / "kill" / str(self._calls))
             if call == "write":
                 half()
-                keep(Path.cwd(), self._leaves / "tear" / str(self._calls))
+                self._keep_leaves(self._leaves / "tear" / str(self._calls))
         if self._is_now("call", self._calls) or (call in CHANGING and self._is_now("change", self._changes)):
             self._strike(call, half)
 
@@ -198,6 +198,12 @@ class Watch:
                 raise apsw.exception_for(apsw.SQLITE_FULL)
             return
         raise apsw.exception_for(FAILURES[call])
+
+    @staticmethod
+    def _keep_leaves(folder: Path) -> None:
+        """Copy the database into a folder that was made for this call; the others would fill gigabytes."""
+        if folder.is_dir():
+            keep(Path.cwd(), folder)
 
 
 def keep(home: Path, folder: Path) -> None:

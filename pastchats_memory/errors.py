@@ -55,7 +55,10 @@ class ModelUnavailable(MemoryFault):
 
 
 class ModelChanged(MemoryFault):
-    """The stored vectors are of another model, or of another version; keyword search still works."""
+    """The stored vectors are of another model, or of another version.
+
+    Keyword search still works.
+    """
 
     kind = "model_changed"
 

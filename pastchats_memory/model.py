@@ -24,7 +24,9 @@ def utf8(text: str) -> str:
 
 
 class Turn(NamedTuple):
-    """One message of a conversation as a format reads it; a row of `prompts` before it has a number.
+    """One message of a conversation as a format reads it.
+
+    A row of `prompts` before it has a number.
 
     Readers yield the turns of a conversation in order. Conversations of one file may be interleaved; `ingest` counts the
     place within a conversation (`turn_index`).
@@ -59,7 +61,10 @@ class Turn(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """Fields of a turn that only an export has; text of a private project is recalled only inside it."""
+    """Fields of a turn that only an export has.
+
+    Text of a private project is recalled only inside it.
+    """
 
     source_path: str
     turn_index: int
@@ -106,7 +111,10 @@ class LeftOut(Unreadable):
 
 
 class Filters(NamedTuple):
-    """Conditions on hits; None is no condition. Rows without a time fail either bound of time."""
+    """Conditions on hits; None is no condition.
+
+    Rows without a time fail either bound of time.
+    """
 
     project: str | None = None
     role: str | None = None
@@ -491,7 +499,10 @@ class Attempt(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """An episode for somebody who judges its outcome; long texts are cut to beginning and end."""
+    """An episode for somebody who judges its outcome.
+
+    Long texts are cut to beginning and end.
+    """
 
     id: str
     """Of the turn that asks."""
@@ -562,7 +573,7 @@ class RecallBlock(NamedTuple):
 
     @property
     def hits(self) -> tuple[Hit, ...]:
-        """The turns that matched, one for each entry."""
+        """Return the turns that matched, one for each entry."""
         return tuple(entry.hit for entry in self.entries)
 
 
@@ -605,7 +616,10 @@ def leads_to_task(id_: str) -> bool:
 
 
 def number_of(text: str) -> int | None:
-    """Return the number of a row that a text spells in plain digits; None if it spells none."""
+    """Return the number of a row that a text spells in plain digits.
+
+    None if it spells none.
+    """
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= LONGEST else None
 
 
@@ -666,7 +680,10 @@ def folded(word: str) -> str:
 
 
 def status_of(raw: str) -> str:
-    """Return one of STATUSES for any tracker's word; `unknown` for a word in no table."""
+    """Return one of STATUSES for any tracker's word.
+
+    `unknown` for a word in no table.
+    """
     return _STATUS_OF.get(folded(raw), "unknown")
 
 
@@ -676,13 +693,19 @@ def is_status(word: str) -> bool:
 
 
 def type_of(raw: str, *, has_parent: bool = False) -> str:
-    """Return one of TYPES for any tracker's word; a bug is a task, a task with a parent and no word a subtask."""
+    """Return one of TYPES for any tracker's word.
+
+    A bug is a task, a task with a parent and no word a subtask.
+    """
     known = _TYPE_OF.get(folded(raw))
     return known or ("subtask" if has_parent and folded(raw) in ("", "task") else "task")
 
 
 def priority_of(raw: object) -> int | None:
-    """Return 0 (critical) to 4 (lowest) for a number, a name or `P1`; None for anything else."""
+    """Return 0 (critical) to 4 (lowest) for a number, a name or `P1`.
+
+    None for anything else.
+    """
     if isinstance(raw, bool) or not isinstance(raw, int | str):
         return None
     return _PRIORITY_OF.get(folded(str(raw)))

@@ -103,7 +103,10 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Resolve as click does, and suggest the nearest name; click itself would import every command."""
+        """Resolve as click does, and suggest the nearest name.
+
+        Click itself would import every command.
+        """
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:

@@ -26,7 +26,7 @@ Examples:
 """,
 )
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--force", is_flag=True, help="Replace FILE where it is there already.")
+@click.option("--force", is_flag=True, help="Replace an existing FILE.")
 @options.database
 @options.as_json
 def backup(file: Path, force: bool, db: str | None, as_json: bool) -> int:

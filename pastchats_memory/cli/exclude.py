@@ -30,10 +30,10 @@ Examples:
 )
 @click.argument("paths", metavar="[PATH]...", nargs=-1)
 @click.option(
-    "--project", "projects", metavar="NAME", multiple=True, help="A project, wherever it was talked of; repeatable."
+    "--project", "projects", metavar="NAME", multiple=True, help="A project, in all its conversations; repeatable."
 )
-@click.option("--list", "listed", is_flag=True, help="What is excluded.")
-@click.option("--remove", is_flag=True, help="Let what is named be indexed again.")
+@click.option("--list", "listed", is_flag=True, help="List what is excluded.")
+@click.option("--remove", is_flag=True, help="Remove from the list, so that it is indexed again.")
 @options.database
 @options.as_json
 def command(

@@ -45,7 +45,7 @@ Examples:
 """,
 )
 @click.argument("file", type=click.Path(path_type=Path), required=False)
-@click.option("--force", is_flag=True, help="Replace FILE where it is there already.")
+@click.option("--force", is_flag=True, help="Replace an existing FILE.")
 @options.database
 def command(file: Path | None, force: bool, db: str | None) -> int:
     """Write every turn and task as a line of JSON, to FILE or to stdout; `index FILE` reads the rows back.

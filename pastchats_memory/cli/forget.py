@@ -52,14 +52,14 @@ Examples:
 @options.project
 @options.since
 @options.until
-@click.option("--query", metavar="TEXT", help="What has all of these words, or just this text.")
-@click.option("--list", "listed", is_flag=True, help="When what was forgotten, never the text.")
+@click.option("--query", metavar="TEXT", help="Rows with all of these words, or exactly this text.")
+@click.option("--list", "listed", is_flag=True, help="List what was deleted and when, never the text.")
 @click.option(
     "--undo",
     metavar="NUMBER",
     is_flag=False,
     flag_value=LAST,
-    help="Let it be indexed again: a number of --list, or the last.",
+    help="Allow it to be indexed again: a number of --list, or the last.",
 )
 @options.yes
 @options.no
@@ -102,7 +102,7 @@ Examples:
   pastchats-memory prune --before 2025-01-01 --yes --json
 """,
 )
-@click.option("--before", metavar="WHEN", required=True, help="An ISO date or time; what was said then stays.")
+@click.option("--before", metavar="WHEN", required=True, help="An ISO date or time; turns of that time stay.")
 @options.yes
 @options.no
 @options.database
@@ -200,8 +200,8 @@ def _gone(gone: ForgetResult, command: str, *, as_json: bool) -> int:
         emit_json(build_prune_forgotten(gone) if command == "prune" else build_forget_forgotten(gone))
     else:
         number = gone.forgetting.number
-        said = f"Forgotten: {_counts(gone)}. `pastchats-memory forget --undo {number}` would let it be indexed again."
-        click.echo(hanging(said))
+        text = f"Forgotten: {_counts(gone)}. `pastchats-memory forget --undo {number}` would let it be indexed again."
+        click.echo(hanging(text))
     return DONE
 
 
@@ -225,11 +225,11 @@ def _undo(memory: Memory, number: str, *, as_json: bool) -> int:
     elif lifted is None:
         click.echo("There is no such; see `pastchats-memory forget --list`.", err=True)
     else:
-        said = (
+        text = (
             f"Lifted {lifted.number}: {_counts(lifted)}, chosen by {_by(lifted)}. The text itself is gone; it comes back "
             "only where its files are indexed again: pastchats-memory index --force PATH"
         )
-        click.echo(hanging(said))
+        click.echo(hanging(text))
     return DONE if lifted else NOTHING
 
 
@@ -239,5 +239,5 @@ def _counts(of: ForgetResult | Forgetting) -> str:
 
 
 def _by(one: Forgetting) -> str:
-    said = {name: ", ".join(value) if isinstance(value, list) else value for name, value in one.selector.items()}
-    return one_line("; ".join(name if value is None else f"{name} {value}" for name, value in said.items()))
+    values = {name: ", ".join(value) if isinstance(value, list) else value for name, value in one.selector.items()}
+    return one_line("; ".join(name if value is None else f"{name} {value}" for name, value in values.items()))

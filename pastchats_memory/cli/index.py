@@ -56,10 +56,10 @@ Examples:
 @click.option("--project", metavar="NAME", help="File every turn under this project, whatever the files say.")
 @click.option("--force", is_flag=True, help="Read unchanged files again; unchanged text is not embedded again.")
 @click.option("--notes", is_flag=True, help="Take Markdown that is no dialogue, split at its headings.")
-@click.option("--all", "everything", is_flag=True, help="All histories that `sources` lists.")
-@click.option("--watch", is_flag=True, help="Go on when files change, until Ctrl-C.")
-@click.option("--include", metavar="GLOB", multiple=True, help="Only files that fit; repeatable.")
-@click.option("--exclude", metavar="GLOB", multiple=True, help="Not these files, folders, projects; repeatable.")
+@click.option("--all", "everything", is_flag=True, help="Index all histories that `sources` lists.")
+@click.option("--watch", is_flag=True, help="Index again whenever files change, until Ctrl-C.")
+@click.option("--include", metavar="GLOB", multiple=True, help="Only matching files; repeatable.")
+@click.option("--exclude", metavar="GLOB", multiple=True, help="Skip these files, folders, projects; repeatable.")
 @click.option("--follow-links", is_flag=True, help="Follow symbolic links out of a folder.")
 @click.option("--format", "format_", metavar="NAME", help="Read only files of this format.")
 @click.option("--map", "key_map", metavar="ROLE=KEY,...", help="Keys of JSON of unknown shape: role=speaker,text=body.")
@@ -168,7 +168,10 @@ def _watch(
     others = DefaultFilter()
 
     def is_news(change: Change, path: str) -> bool:
-        """Return whether a change needs a run; before the first run every event does, so that the database is asked at once."""
+        """Return whether a change needs a run.
+
+        Before the first run every event does, so that the database is asked at once.
+        """
         return not begun or (others(change, path) and ours.isdisjoint(map(str, (Path(path), *Path(path).parents))))
 
     click.echo("Watching; Ctrl-C ends it.", err=True)
@@ -198,7 +201,7 @@ def _options_of(how: dict[str, Any]) -> dict[str, Any]:
 
 def _dry_run(paths: list[str], config: Config, wanted: IndexOptions, *, as_json: bool) -> int:
     found = dry_run_at(config.database, [Path(path) for path in paths], wanted)
-    taken = any(report.format for report, _, _ in found)
+    is_any_read = any(report.format for report, _, _ in found)
     if as_json:
         emit_json(build_index_preview(found))
     elif found:
@@ -215,16 +218,14 @@ def _dry_run(paths: list[str], config: Config, wanted: IndexOptions, *, as_json:
             if report not in unchanged
         ]
         if rows:
-            click.echo(
-                table(rows, ["taken for", "turns", "project", "file", "why not, or which keys"], stretch=(2, 3, 4))
-            )
+            click.echo(table(rows, ["format", "turns", "project", "file", "reason or keys"], stretch=(2, 3, 4)))
         for line in _list_maps(report for report, _, _ in found):
             click.echo(line)
         if unchanged:
             click.echo(f"{counted(len(unchanged), 'file')} unchanged since last time.")
     if not found:
         click.echo("There is no file in it that could be a conversation.", err=True)
-    return DONE if taken else NOTHING
+    return DONE if is_any_read else NOTHING
 
 
 def _list_keys(report: FileReport) -> str:
@@ -299,8 +300,8 @@ def _text(report: IndexReport) -> str:
     lines += _listed("Not taken", [f"{one_line(state.path)}: {one_line(state.reason or '')}" for state in passed_over])
     partly = [state for state in report.files if state.format is not None and state.reason]
     lines += _listed("Not all of it taken", [f"{one_line(state.path)}: {state.reason}" for state in partly])
-    said = {(state.path, state.reason) for state in passed_over}
-    faults = [fault for fault in report.unreadable if (fault.path, fault.reason) not in said]
+    listed = {(state.path, state.reason) for state in passed_over}
+    faults = [fault for fault in report.unreadable if (fault.path, fault.reason) not in listed]
     lines += _listed("Not understood", [f"{one_line(it.path)}:{it.line}: {one_line(it.reason)}" for it in faults])
     return "\n".join(lines)
 

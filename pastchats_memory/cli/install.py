@@ -45,10 +45,10 @@ def install(target: str, only_print: bool, yes: bool, no: bool, db: str | None, 
     answer = True if yes else not (no or only_print) and None
     code = apply_changes("install", target, changes, answer=answer, as_json=as_json)
     if code == DONE and not as_json:
-        said = (
+        text = (
             f"Its next sessions recall before each prompt; `pastchats-memory uninstall {target}` takes this out again."
         )
-        click.echo(hanging(said, err=True), err=True)
+        click.echo(hanging(text, err=True), err=True)
     if not as_json and (code == DONE or not changes):
         for sentence in advice(target):
             click.echo(sentence, err=True)
@@ -56,7 +56,10 @@ def install(target: str, only_print: bool, yes: bool, no: bool, db: str | None, 
 
 
 def apply_changes(verb: str, target: str, changes: list[Change], *, answer: bool | None, as_json: bool) -> int:
-    """Show the changes, make them if the answer is yes (None: ask at a terminal, else yes), and return the exit code."""
+    """Show the changes, make them if the answer is yes, and return the exit code.
+
+    The answer None asks at a terminal, and is yes elsewhere.
+    """
     if not as_json:
         click.echo("".join(change.diff for change in changes), nl=False)
     if answer is None:

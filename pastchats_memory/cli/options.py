@@ -35,7 +35,10 @@ no: Decorator = click.option("--no", is_flag=True, help="Answer no to every ques
 
 
 def query(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add QUERY as words or as `--query`; the command receives `query_words` and `query_option`."""
+    """Add QUERY as words or as `--query`.
+
+    The command receives `query_words` and `query_option`.
+    """
     command = click.option("--query", "query_option", metavar="QUERY", help="The query, same as the argument.")(command)
     return click.argument("query_words", metavar="QUERY", nargs=-1)(command)
 
@@ -51,7 +54,10 @@ def query_text(query_words: tuple[str, ...], query_option: str | None) -> str:
 
 
 def check_model_name(_context: click.Context, _parameter: click.Parameter, model: str | None) -> str | None:
-    """Return the name of a model. Raises UsageFault for a blank one, such as that of an unset variable."""
+    """Return the name of a model.
+
+    Raises UsageFault for a blank one, such as that of an unset variable.
+    """
     if model is not None and not model.strip():
         raise UsageFault("--model names no model", "Is the variable that it comes from set?")
     return model
@@ -81,7 +87,10 @@ def interrupt_in_order() -> None:
 
 
 def configuration() -> Config:
-    """Return the effective configuration, and print its warnings on stderr. Raises UsageFault."""
+    """Return the effective configuration, and print its warnings on stderr.
+
+    Raises UsageFault.
+    """
     config = load()
     warn(config.warnings)
     return config

@@ -30,7 +30,10 @@ def warn(warnings: Iterable[str]) -> None:
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Return whether a person reads or types there; the stream is None if the shell closed it."""
+    """Return whether a person reads or types there.
+
+    The stream is None if the shell closed it.
+    """
     return stream is not None and stream.isatty()
 
 
@@ -42,7 +45,7 @@ def width() -> int:
 
 
 def table(rows: Sequence[Sequence[object]], headers: Sequence[str], stretch: int | tuple[int, ...]) -> str:
-    """Rows under headers, the column or columns `stretch` folded so that the whole fits the terminal, whose width they share.
+    """Return rows under headers, with the columns `stretch` folded to fit the terminal.
 
     Where they would get too little, the longest of the others are folded with them, and where that is not enough each row
     takes lines of its own.
@@ -103,7 +106,10 @@ def folded(text: str, columns: int) -> list[str]:
 
 
 def _columns(text: str) -> int:
-    """Return the columns of the longest line; characters, if a character's width is unknown."""
+    """Return the columns of the longest line.
+
+    Characters, if a character's width is unknown.
+    """
     from wcwidth import wcswidth
 
     return max(found if (found := wcswidth(line)) >= 0 else len(line) for line in text.split("\n"))

@@ -23,7 +23,10 @@ def show(
     *,
     as_json: bool,
 ) -> int:
-    """Print the nearest tasks with score and label; return exit code 1 if none is related or better."""
+    """Print the nearest tasks with score and label.
+
+    Return exit code 1 if none is related or better.
+    """
     matching = [one for one in found if threshold is None or one.match.score >= threshold]
     if as_json:
         emit_json(build(matching))

@@ -38,13 +38,13 @@ def command() -> None:
 
 def _fields(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
-        click.option("--description", metavar="TEXT", help="What is to be done, at length."),
+        click.option("--description", metavar="TEXT", help="Description of the work."),
         click.option("--type", "type_", metavar="TYPE", help=f"One of {', '.join(TYPES)}."),
         click.option("--status", metavar="STATUS", help="pending, in_progress, blocked, … or a synonym such as done."),
         click.option("--priority", metavar="0-4", help="0 critical … 4 lowest."),
-        click.option("--tag", "tags", multiple=True, metavar="TAG", help="Repeat for several."),
+        click.option("--tag", "tags", multiple=True, metavar="TAG", help="A tag; repeat for several."),
         click.option("--project", metavar="NAME", help="`.` is the one you are in."),
-        click.option("--parent", metavar="KEY", help="The task that it is part of."),
+        click.option("--parent", metavar="KEY", help="The parent task."),
         click.option("--due", metavar="DAY", help="ISO date."),
     ):
         function = option(function)
@@ -72,8 +72,8 @@ def _show(task: StoredTask, message: str, *, as_json: bool) -> int:
     "add", epilog="\b\nExample:\n  pastchats-memory task add 'Fix the login bug' --type task --parent T-1 --depends T-2"
 )
 @click.argument("title")
-@click.option("--key", metavar="KEY", help="What t:KEY names it by [default: T-1, T-2, …].")
-@click.option("--depends", multiple=True, metavar="KEY", help="A task that it waits for; repeat for several.")
+@click.option("--key", metavar="KEY", help="Key of the task [default: T-1, T-2, …].")
+@click.option("--depends", multiple=True, metavar="KEY", help="A task that it depends on; repeat for several.")
 @_fields
 @options.database
 @options.as_json
@@ -89,7 +89,7 @@ def add(title: str, key: str | None, depends: tuple[str, ...], db: str | None, a
 
 @command.command("update", epilog="\b\nExample:\n  pastchats-memory task update T-1 --status done")
 @click.argument("key")
-@click.option("--title", metavar="TEXT", help="What is to be done.")
+@click.option("--title", metavar="TEXT", help="New title.")
 @_fields
 @options.database
 @options.as_json
@@ -104,7 +104,7 @@ def update(key: str, title: str | None, db: str | None, as_json: bool, **fields:
 @command.command("comment", epilog="\b\nExample:\n  pastchats-memory task comment T-1 'Reproduced with two workers'")
 @click.argument("key")
 @click.argument("text")
-@click.option("--author", default="", metavar="NAME", help="Who says so.")
+@click.option("--author", default="", metavar="NAME", help="Author of the comment.")
 @options.database
 @options.as_json
 def comment(key: str, text: str, author: str, db: str | None, as_json: bool) -> int:
@@ -130,7 +130,7 @@ def attach(key: str, file: Path, db: str | None, as_json: bool) -> int:
 @command.command("depend", epilog="\b\nExample:\n  pastchats-memory task depend T-3 T-1 T-2")
 @click.argument("key")
 @click.argument("on", nargs=-1, required=True)
-@click.option("--remove", is_flag=True, help="It no longer waits for them.")
+@click.option("--remove", is_flag=True, help="Remove the dependency.")
 @options.database
 @options.as_json
 def depend(key: str, on: tuple[str, ...], remove: bool, db: str | None, as_json: bool) -> int:
@@ -144,7 +144,7 @@ def depend(key: str, on: tuple[str, ...], remove: bool, db: str | None, as_json:
 @options.project
 @click.option("--status", metavar="A,B", help="Statuses, synonyms or raw words.")
 @click.option("--priority", metavar="0,1", help="0 critical … 4 lowest.")
-@click.option("--type", "type_", type=click.Choice(TYPES), help="task means the three.")
+@click.option("--type", "type_", type=click.Choice(TYPES), help="Only this type; task includes epics and subtasks.")
 @options.since
 @options.until
 @click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="Tasks at most.")
@@ -181,11 +181,11 @@ def show(key: str, db: str | None, as_json: bool) -> int:
     "delete", epilog="\b\nExamples:\n  pastchats-memory task delete T-1 --yes\n  pastchats-memory task delete c:5 --yes"
 )
 @click.argument("key")
-@click.option("--yes/--no", default=None, help="Do it, or not, without asking.")
+@click.option("--yes/--no", default=None, help="Delete or keep it without asking.")
 @options.database
 @options.as_json
 def delete(key: str, yes: bool | None, db: str | None, as_json: bool) -> int:
-    """Delete a task with everything that belongs to it (T-1), or one comment (c:5) or attachment (a:7)."""
+    """Delete a task, a comment or an attachment. T-1 deletes all that belongs to the task, c:5 or a:7 only itself."""
     with options.open_memory(db) as memory:
         if yes is None:
             yes = is_terminal(sys.stdin) and click.confirm(f"Delete {one_line(key)} for good?", err=True)
@@ -213,7 +213,7 @@ def delete(key: str, yes: bool | None, db: str | None, as_json: bool) -> int:
 def recall(
     query_words: tuple[str, ...], query_option: str | None, limit: int, db: str | None, as_json: bool, **how: Any
 ) -> int:
-    """Find tasks about QUERY, by their own text or by that of their comments and attachments."""
+    """Find tasks about QUERY by their text, comments and attachments."""
     query = options.query_text(query_words, query_option)
     with options.open_memory(db) as memory:
         hits = memory.tasks.recall(query, task_filters(**how, parts=True), limit)
@@ -229,7 +229,7 @@ def recall(
 
 @command.command("export", epilog="\b\nExample:\n  pastchats-memory task export tasks.jsonl")
 @click.argument("file", type=click.Path(path_type=Path), required=False)
-@click.option("--force", is_flag=True, help="Replace FILE where it is there already.")
+@click.option("--force", is_flag=True, help="Replace an existing FILE.")
 @options.database
 def export(file: Path | None, force: bool, db: str | None) -> int:
     """Write every task as JSON Lines, to FILE or to stdout. A line holds all that belongs to the task."""
@@ -246,7 +246,7 @@ def export(file: Path | None, force: bool, db: str | None) -> int:
 @options.database
 @options.as_json
 def import_(file: Path, db: str | None, as_json: bool) -> int:
-    """Read what `task export` wrote; all of it or nothing. Known tasks are updated, never doubled.
+    """Read what `task export` wrote. Either all of it is stored or nothing. Known tasks are updated, never doubled.
 
     A link that would make a task its own ancestor, or wait for itself, is left out.
     """

@@ -171,7 +171,10 @@ def project_file(here: Path | None = None) -> Path | None:
 
 
 def state_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    """Return the folder of logs and of what hooks remember. Raises UsageFault without a home folder."""
+    """Return the folder of logs and of what hooks remember.
+
+    Raises UsageFault without a home folder.
+    """
     return _folder(environment, "XDG_STATE_HOME") / FOLDER
 
 
@@ -267,7 +270,10 @@ def _homeless() -> UsageFault:
 
 
 def is_private(folder: str) -> bool | None:
-    """Return whether a folder's project file says `private = true`; None if the file is not understood."""
+    """Return whether a folder's project file says `private = true`.
+
+    None if the file is not understood.
+    """
     try:
         path = project_file(Path(folder)) if len(folder) <= LONGEST_PATH else None
     except (OSError, ValueError):  # a folder of another person, or of another kind of machine

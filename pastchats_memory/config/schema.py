@@ -153,9 +153,9 @@ KEYS: Mapping[str, Key] = MappingProxyType(
 
 
 def absolute(value: Any, folder: Path) -> Any:
-    """A path, or several, or those of models, with `~` and what is relative to the folder made whole.
+    """Return a path, several, or those of models, as absolute paths.
 
-    Raises RuntimeError without a home, or without that of the person who is named.
+    Relative ones are below the folder; `~` is a home folder. Raises RuntimeError if that is not known.
     """
     if isinstance(value, Mapping):
         return MappingProxyType(

@@ -1,4 +1,4 @@
-"""`pastchats-memory.toml`: its values, and for everything that is wrong in it the line."""
+"""Read `pastchats-memory.toml`, with the line of every error, and edit its list `exclude`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HEADER = re.compile(r"\s*\[([^\]]+)\]")
 
 @dataclass(slots=True)
 class ConfigFile:
-    """What a file says."""
+    """The values of one file."""
 
     path: Path
     values: dict[str, Any] = field(default_factory=dict)
@@ -38,17 +38,20 @@ class ConfigFile:
     """`PATH:LINE: what is wrong`."""
 
     def origin(self, key: str) -> str:
-        """`PATH:LINE` of a key."""
+        """Return `PATH:LINE` of a key."""
         return f"{self.path}:{self.lines.get(key, 1)}"
 
     def reject(self, key: str, why: str) -> None:
-        """Note what is wrong with a key, and take its value out."""
+        """Record an error of a key, and remove its value."""
         self.problems.append(f"{self.origin(key)}: {why}")
         self.values.pop(key, None)
 
 
 def read(path: Path) -> ConfigFile:
-    """The file's values, checked key by key: a wrong one costs that key alone. Nothing is raised for what it holds."""
+    """Return the file's values, checked key by key.
+
+    An error costs only its key; nothing is raised for the content.
+    """
     file = ConfigFile(path)
     text = ""
     try:
@@ -98,7 +101,10 @@ def _text(path: Path) -> str:
 
 
 def _line_of(text: str, key: str) -> int:
-    """The first line on which a top-level key is set or its table opened; tomllib tells values, not places."""
+    """Return the first line that sets a top-level key or opens its table.
+
+    tomllib returns values without their places.
+    """
     sets = re.compile(rf"""\s*(["']?){re.escape(key)}\1\s*[.=]""")
     is_top = True
     for number, line in enumerate(text.splitlines(), 1):
@@ -117,7 +123,7 @@ KEY = "exclude"
 
 
 def excluded() -> tuple[str, ...]:
-    """The globs that the own file has. Raises UsageFault where it is not understood."""
+    """Return the globs in the user's own file. Raises UsageFault if it is not understood."""
     _, document = _read()
     return tuple(map(str, document.get(KEY, ())))
 
@@ -128,7 +134,7 @@ def exclude(globs: Sequence[str]) -> None:
 
 
 def include_again(globs: Sequence[str]) -> None:
-    """Take globs out. Raises UsageFault where one of them is not there."""
+    """Remove globs. Raises UsageFault if one of them is not in the list."""
 
     def without(listed: list[str]) -> list[str]:
         if missing := [glob for glob in globs if glob not in listed]:

@@ -86,7 +86,9 @@ def _answer(arguments: list[str], give_up: float) -> dict[str, object] | None:
 
 
 def _needs_recall(prompt: str) -> bool:
-    """Return whether the prompt needs recall; if so, the model begins to load in the background.
+    """Return whether the prompt needs recall.
+
+    If so, the model begins to load in the background.
 
     Most prompts of a session steer it without a new topic: for them neither NumPy nor the memory is imported.
     """
@@ -102,7 +104,10 @@ def _needs_recall(prompt: str) -> bool:
 
 
 def _read_until(descriptor: int, give_up: float, most: int) -> bytes | None:
-    """Return all bytes up to the end of the stream or `most`; None if time was up before."""
+    """Return all bytes up to the end of the stream or `most`.
+
+    None if time was up before.
+    """
     read = b""
     while len(read) < most:
         left = give_up - time.monotonic()

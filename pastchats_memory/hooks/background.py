@@ -19,7 +19,10 @@ LONGEST_S = 1800
 
 
 def start(folder: Path, database: Path, transcript: Path) -> None:
-    """Start to index a transcript in a process of its own, and return at once. Raises OSError."""
+    """Start to index a transcript in a process of its own, and return at once.
+
+    Raises OSError.
+    """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     subprocess.Popen(  # noqa: S603 - our own interpreter and module; the path is an argument, never a shell's
         [sys.executable, "-m", "pastchats_memory.hooks.background", str(folder), str(database), str(transcript)],
@@ -33,7 +36,10 @@ def start(folder: Path, database: Path, transcript: Path) -> None:
 
 
 def run(folder: Path, database: Path, transcript: Path) -> None:
-    """Index the transcript and whatever else waits; if another run does so, leave it waiting. Raises OSError."""
+    """Index the transcript and whatever else waits.
+
+    If another run does so, leave it waiting. Raises OSError.
+    """
     waiting = folder / "waiting"
     waiting.mkdir(mode=0o700, parents=True, exist_ok=True)
     wish = json.dumps([str(database), str(transcript)]).encode()
@@ -51,7 +57,10 @@ def run(folder: Path, database: Path, transcript: Path) -> None:
 
 
 def _fulfil(folder: Path, file: Path) -> None:
-    """Index the transcript that a file names. The file is deleted first: a crash must not repeat itself."""
+    """Index the transcript that a file names.
+
+    The file is deleted first: a crash must not repeat itself.
+    """
     from pastchats_memory.errors import MemoryFault
     from pastchats_memory.hooks.log import note
     from pastchats_memory.memory import Memory

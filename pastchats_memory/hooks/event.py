@@ -15,7 +15,10 @@ class Event(NamedTuple):
 
 
 def event_of(body: object) -> Event:
-    """Return the event in a JSON body of any shape; missing fields and those of another type are left out."""
+    """Return the event in a JSON body of any shape.
+
+    Missing fields and those of another type are left out.
+    """
     if not isinstance(body, dict):
         return Event()
 

@@ -21,7 +21,10 @@ reach it, and 86 of 100 that one does (`benchmarks/hook_prompts.py`). Recall on 
 
 
 def recall(event: Event, database: str | None) -> str | None:
-    """Return the block for the event's prompt; None if it needs none or nothing fits. Raises MemoryFault."""
+    """Return the block for the event's prompt; None if it needs none or nothing fits.
+
+    Raises MemoryFault.
+    """
     query = query_for(event.prompt)
     if query is None:
         return None
@@ -45,7 +48,10 @@ def recall(event: Event, database: str | None) -> str | None:
 
 
 def greet(event: Event, database: str | None) -> str | None:
-    """Return a line about the memory and the command that asks it; None if it is empty. Raises MemoryFault."""
+    """Return a line about the memory and the command that asks it.
+
+    None if it is empty. Raises MemoryFault.
+    """
     session.forget_old(state_folder())
     with _opened(event, database) as memory:
         turns = memory.status().turns

@@ -105,7 +105,10 @@ def _with_our_hooks(path: Path, hooks: Mapping[str, Any], extra: Mapping[str, An
 
 
 def _skills(folder: Path, put_in: Mapping[str, tuple[str, ...]]) -> list[Change]:
-    """Return the changes that put our skills where the agent looks; of existing ones, only our own are updated."""
+    """Return the changes that put our skills where the agent looks.
+
+    Of existing ones, only our own are updated.
+    """
     found = []
     for skill in sorted(SKILLS.glob(f"*/{SKILL}")):
         path = folder / skill.parent.name / SKILL
@@ -121,7 +124,10 @@ def _missing_folders(path: Path) -> tuple[str, ...]:
 
 
 def advice(target: str, environment: Mapping[str, str] = os.environ) -> list[str]:
-    """Return what the user has to do before our hooks run in an agent. Raises MemoryFault."""
+    """Return what the user has to do before our hooks run in an agent.
+
+    Raises MemoryFault.
+    """
     agent = targets()[target]
     notes = list(agent.notes)
     if agent.skills and shutil.which(COMMAND, path=environment.get("PATH")) is None:
@@ -148,7 +154,10 @@ def plan_uninstall(target: str, state: Path, environment: Mapping[str, str] = os
 
 
 def _without_our_hooks(record: Mapping[str, Any]) -> Change | None:
-    """Return the change that removes what the record says was added; None if the file is the user's by now."""
+    """Return the change that removes what the record says was added.
+
+    None if the file is the user's by now.
+    """
     path, pieces = Path(record["path"]), tuple(record["pieces"])
     before = _read(path)
     if before is None:
@@ -191,7 +200,10 @@ def write(target: str, changes: list[Change], state: Path, *, is_install: bool) 
 
 
 def _copy_original(change: Change, ending: str) -> dict[Path, str]:
-    """Copy the file as it is; if the change restores the copy from before, delete that one instead."""
+    """Copy the file as it is.
+
+    If the change restores the copy from before, delete that one instead.
+    """
     if change.before is None or change.after is None:
         return {}
     original = change.path.with_name(change.path.name + BEFORE)
@@ -217,7 +229,10 @@ def _replace(change: Change) -> None:
 
 
 def settings_path(target: str, environment: Mapping[str, str] = os.environ) -> Path:
-    """Return the user's own settings file of an agent, by its variables and folders. Raises UsageFault."""
+    """Return the user's own settings file of an agent, by its variables and folders.
+
+    Raises UsageFault.
+    """
     if not environment.get("HOME"):
         raise UsageFault("the home folder is not known", "Set HOME.")
     return Path(targets()[target].settings(environment))

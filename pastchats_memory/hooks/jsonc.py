@@ -55,7 +55,10 @@ class Edited:
 
 
 def scan(text: str) -> Node:
-    """Parse JSON with comments and trailing commas. Raises UsageFault for anything else."""
+    """Parse JSON with comments and trailing commas.
+
+    Raises UsageFault for anything else.
+    """
     tokens = [
         (found.start(), found.end(), found[0])
         for found in _TOKEN.finditer(text)
@@ -127,7 +130,7 @@ def with_hooks(
     is_ours: re.Pattern[str],
     pieces: Sequence[str] = (),
 ) -> Edited:
-    """The settings with an entry for each event below `hooks`, and further top-level members where they are missing.
+    """Return the settings with an entry for each event, and with missing top-level members.
 
     Args:
         text: the settings as they are; blank for a file to be made.
@@ -176,7 +179,10 @@ def _members(node: Node) -> dict[str, Node]:
 
 
 def _appended(edited: Edited, container: Node, value: Any, depth: int, key: str | None = None) -> Edited:
-    """The text with an element more at the end of a container whose elements are indented `depth` times."""
+    """Return the text with an element appended to a container.
+
+    The container's elements are indented `depth` times.
+    """
     text = edited.text
     unit = _indentation(text)
     label = "" if key is None else f"{json.dumps(key)}: "
@@ -198,7 +204,10 @@ def _indentation(text: str) -> str:
 
 
 def without_pieces(text: str, pieces: Sequence[str]) -> str | None:
-    """The text without the pieces that were once put into it, last one first; None where one is no longer there as it was."""
+    """Return the text without inserted pieces, removed last one first.
+
+    None if one is no longer there unchanged.
+    """
     for piece in reversed(pieces):
         if text.count(piece) != 1:
             return None
@@ -207,7 +216,7 @@ def without_pieces(text: str, pieces: Sequence[str]) -> str | None:
 
 
 def without_ours(text: str, is_ours: re.Pattern[str]) -> str:
-    """The settings without every entry of ours, wherever it stands by now. Raises UsageFault where it is not JSON."""
+    """Return the settings without our entries, wherever they stand now. Raises UsageFault."""
     while True:
         root = scan(text)
         hooks = (root.members or {}).get("hooks")

@@ -1,4 +1,4 @@
-"""What went wrong in hooks, without a word of what anybody said: time, agent, event, kind of fault, milliseconds."""
+"""Log errors of hooks without any text of a conversation: time, agent, event, kind, milliseconds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LARGEST = 64 * 1024
 
 
 def note(folder: Path, *facts: str) -> None:
-    """A line more in the log of the folder; nothing where it cannot be written."""
+    """Append a line to the log in the folder, if it can be written."""
     file = folder / "hooks.log"
     with suppress(OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -25,7 +25,10 @@ _TAGGED = re.compile(r"<(?P<tag>[a-z][a-z_-]{2,40})(?: [^<>]{0,200})?>.*?(?:</(?
 
 
 def query_for(prompt: str) -> str | None:
-    """Return what to recall for a prompt; None for a trivial one, a command of the client, or only a paste."""
+    """Return what to recall for a prompt.
+
+    None for a trivial one, a command of the client, or only a paste.
+    """
     text = strip_recall_blocks(prompt)
     if text.lstrip()[:1] in ("/", "!", "#"):
         return None

@@ -14,7 +14,10 @@ WEEK_S = 7 * 24 * 3600
 
 
 def given(folder: Path, session: str) -> frozenset[str]:
-    """Return the ids of items that the session was given; empty for an unknown session."""
+    """Return the ids of items that the session was given.
+
+    Empty for an unknown session.
+    """
     try:
         ids = json.loads(_file(folder, session).read_bytes())
     except (OSError, ValueError):

@@ -152,7 +152,10 @@ class Memory:
     def __exit__(
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the database, and explain an error that damaged rows caused. Raises DatabaseCorrupt."""
+        """Close the database, and explain an error that damaged rows caused.
+
+        Raises DatabaseCorrupt.
+        """
         try:
             if fault is not None:
                 _explain_damage(self._database, fault)
@@ -244,7 +247,10 @@ class Memory:
         return Hits(cited, (*hits.warnings, *late), hits.time_read)
 
     def load_reranker(self) -> None:
-        """Load the cross-encoder of `search(rerank=True)`, from the cache or the hub. Raises ModelUnavailable."""
+        """Load the cross-encoder of `search(rerank=True)`, from the cache or the hub.
+
+        Raises ModelUnavailable.
+        """
         self._cross_encoder(may_fetch=True).load()
 
     def recall(
@@ -262,7 +268,9 @@ class Memory:
         least_relevance: float | None = None,
         count_tokens: Callable[[str], int] | None = None,
     ) -> RecallBlock:
-        """Return a block of earlier episodes to read before work on `query`; without entries if none fits.
+        """Return a block of earlier episodes to read before work on `query`.
+
+        Without entries if none fits.
 
         Args:
             query: the task in a few words.
@@ -349,7 +357,9 @@ class Memory:
         return context._replace(warnings=hits.warnings)
 
     def show(self, id_: str, neighbours: int = 2) -> list[Item]:
-        """Return an item between so many neighbours on each side, in order; empty if there is no such item.
+        """Return an item between so many neighbours on each side, in order.
+
+        Empty if there is no such item.
 
         Raises:
             UsageFault: the id is malformed.
@@ -387,13 +397,18 @@ class Memory:
         return verify(self._database, filters, () if source is None else source_paths(source), progress)
 
     def outcome(self, item: Item) -> Outcome:
-        """Return the outcome of a shown item's episode, with the lines that show it. Raises StoreFault."""
+        """Return the outcome of a shown item's episode, with the lines that show it.
+
+        Raises StoreFault.
+        """
         from pastchats_memory.episodes.load import load_outcome
 
         return load_outcome(self._database, item)
 
     def outcomes_of(self, hits: Iterable[Hit]) -> dict[str, str]:
-        """Return the outcomes of the turns among the hits, by id; `unknown` if the evidence is too weak.
+        """Return the outcomes of the turns among the hits, by id.
+
+        `unknown` if the evidence is too weak.
 
         A turn whose episode was not derived yet is left out. Raises StoreFault.
         """
@@ -405,7 +420,9 @@ class Memory:
             return {str(id_): ending.outcome for id_, ending in endings if ending is not None}
 
     def lessons(self, project: str | None = ".", limit: int = 10) -> tuple[list[Lesson], tuple[str, ...]]:
-        """Return what failed repeatedly in a project, each with what ended it; and warnings.
+        """Return what failed repeatedly in a project, each with what ended it.
+
+        And warnings.
 
         Args:
             project: `.` is the one of the working directory, None all.
@@ -467,11 +484,17 @@ class Memory:
     def consult_episodic_memory(
         self, problem_context: str, limit: int = 5
     ) -> tuple[list[ResolvedTask], tuple[str, ...]]:
-        """Return completed and archived tasks about a problem, each with its resolution; and warnings."""
+        """Return completed and archived tasks about a problem, each with its resolution.
+
+        And warnings.
+        """
         return self.tasks.consult_episodic_memory(utf8(problem_context), limit)
 
     def ask(self, question: str, today: date | None = None) -> TaskAnswer:
-        """Return the tasks that a plain question asks for, and how it was read. Raises UsageFault, StoreFault."""
+        """Return the tasks that a plain question asks for, and how it was read.
+
+        Raises UsageFault, StoreFault.
+        """
         return self.tasks.ask(utf8(question), today)
 
     # Writing
@@ -573,7 +596,10 @@ class Memory:
         return found, (*absent, *late)
 
     def load_episode(self, id_: str) -> Sheet | None:
-        """Return the episode of a turn as `list_unjudged` does; None for no such item. Raises UsageFault, StoreFault."""
+        """Return the episode of a turn as `list_unjudged` does; None for no such item.
+
+        Raises UsageFault, StoreFault.
+        """
         from pastchats_memory.episodes.judge import load_sheet
 
         item = self._find_item(id_)
@@ -583,7 +609,9 @@ class Memory:
             return load_sheet(self._database, item)
 
     def judge(self, id_: str, verdict: str, because: str | None = None) -> tuple[Sheet | None, tuple[str, ...]]:
-        """Label the episode of a turn; the label replaces that of the rules until the episode changes.
+        """Label the episode of a turn.
+
+        The label replaces that of the rules until the episode changes.
 
         Args:
             id_: id of any turn of the episode, such as `12`.
@@ -625,7 +653,9 @@ class Memory:
         project: str | None = None, since: str | None = None, until: str | None = None, query: str | None = None,
         dry_run: bool = False,
     ) -> ForgetResult:  # fmt: skip
-        """Delete everything that matches all arguments, for good; with `dry_run`, only report what it would delete.
+        """Delete everything that matches all arguments, for good.
+
+        With `dry_run`, only report what it would delete.
 
         Rows of private projects stay, except those of the working directory's project and of the named one.
 
@@ -675,7 +705,10 @@ class Memory:
         return purge(self._database)
 
     def list_forgettings(self) -> list[Forgetting]:
-        """List the deletions by `forget` and `prune` that were not undone, oldest first. Raises StoreFault."""
+        """List the deletions by `forget` and `prune` that were not undone, oldest first.
+
+        Raises StoreFault.
+        """
         return forgettings(self._database)
 
     def undo_forget(self, number: int | None = None) -> Forgetting | None:
@@ -696,13 +729,19 @@ class Memory:
         return read_status(self._database)
 
     def doctor(self) -> list[HealthCheck]:
-        """Run every check and return the results; a failed one says how to repair it. Raises StoreFault."""
+        """Run every check and return the results; a failed one says how to repair it.
+
+        Raises StoreFault.
+        """
         from pastchats_memory.maintenance.health import check_health
 
         return check_health(self._database, self._model())
 
     def find_secrets(self, progress: Callable[[RedactProgress], None] = lambda _: None) -> StoredSecrets:
-        """Find stored rows with secrets by the rules of this release, and change nothing. Raises StoreFault."""
+        """Find stored rows with secrets by the rules of this release, and change nothing.
+
+        Raises StoreFault.
+        """
         from pastchats_memory.maintenance.redact_stored import find_stored_secrets
 
         return find_stored_secrets(self._database, progress)
@@ -788,7 +827,9 @@ class Memory:
 
     @classmethod
     def repair(cls, path: str | PathLike[str] | None = None) -> RepairReport:
-        """Recover a damaged database into a new one, which replaces it; the damaged file is kept.
+        """Recover a damaged database into a new one, which replaces it.
+
+        The damaged file is kept.
 
         Args:
             path: of the database; None for the user's own.
@@ -811,7 +852,10 @@ class Memory:
             return RepairReport(recovered, lacked, replace_file(partial, file))
 
     def export(self) -> Generator[str]:
-        """Yield every visible turn and task as a line of JSON, which `index` reads back. Raises StoreFault."""
+        """Yield every visible turn and task as a line of JSON, which `index` reads back.
+
+        Raises StoreFault.
+        """
         from pastchats_memory.store.interchange import export_turns
 
         with self._database.snapshot():
@@ -838,7 +882,10 @@ class Memory:
     # Shared steps
 
     def _model(self, *, may_fetch: bool = False) -> Embedder:
-        """Return the embedder of the database's model, which another process may have changed, else the configured one."""
+        """Return the embedder of the database's model, else of the configured one.
+
+        Another process may have changed the database's model since the last call.
+        """
         if self._config is not None:
             known = meta(self._database)
             name, version = known.get("model_name", self._config.model), known.get("model_version", "")
@@ -848,7 +895,10 @@ class Memory:
         return self._embedder
 
     def _cross_encoder(self, *, may_fetch: bool = False) -> CrossEncoder:
-        """Return the cross-encoder of the configured cache, loaded once. Raises ModelUnavailable each time it is missing."""
+        """Return the cross-encoder of the configured cache, loaded once.
+
+        Raises ModelUnavailable.
+        """
         from pastchats_memory.embed.reranker import cross_encoder
 
         if self._cross is None or may_fetch:
@@ -868,7 +918,10 @@ class Memory:
         return replace(request, filters=request.filters._replace(hidden=hidden)) if hidden else request
 
     def _find_item(self, id_: str) -> Item | None:
-        """Return the turn or note if it is visible here, else None. Raises UsageFault, StoreFault."""
+        """Return the turn or note if it is visible here, else None.
+
+        Raises UsageFault, StoreFault.
+        """
         from pastchats_memory.store import turns
 
         if (number := number_of(id_)) is None:
@@ -877,7 +930,10 @@ class Memory:
         return next((item for item in turns.items(self._database, [number]) if item.project not in hidden), None)
 
     def _catch_up_outcomes(self, filters: Filters) -> tuple[str, ...]:
-        """Derive missing outcomes if a filter needs them; return warnings if time runs out. Raises StoreFault."""
+        """Derive missing outcomes if a filter needs them.
+
+        Return warnings if time runs out. Raises StoreFault.
+        """
         if not filters.outcomes:
             return ()
         from pastchats_memory.episodes.derive import catch_up
@@ -922,7 +978,10 @@ class ReconnectingMemory:
         self._file: tuple[int, int] | None = None
 
     def connect(self) -> Memory:
-        """Return the memory over the present file, opened if necessary. Raises MemoryFault."""
+        """Return the memory over the present file, opened if necessary.
+
+        Raises MemoryFault.
+        """
         file = self._config.database
         if self._memory is None or self._file != file_identity(file):
             self.close()

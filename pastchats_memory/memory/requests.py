@@ -39,7 +39,10 @@ def find_current_project() -> str | None:
 
 
 def resolve_project(name: str | None) -> str | None:
-    """Return a project by name; `.` is that of the working directory. Raises UsageFault if that is gone."""
+    """Return a project by name; `.` is that of the working directory.
+
+    Raises UsageFault if that is gone.
+    """
     if name == "." and (name := find_current_project()) is None:
         raise UsageFault(
             "the working directory is gone, and with it the project", "Name the project, or change folder."
@@ -64,7 +67,9 @@ def build_filters(
     priority: str | None = None,
     outcome: str | None = None,
 ) -> Filters:
-    """Return the filters that a caller names in words; None omits one, `.` is the working directory's project.
+    """Return the filters that a caller names in words.
+
+    None omits one, `.` is the working directory's project.
 
     Raises:
         UsageFault: one of the values is unknown.
@@ -85,7 +90,10 @@ def build_filters(
 
 
 def source_paths(path: str) -> tuple[str, ...]:
-    """Return a source as typed and, if it is a path, as indexed; the file or folder may be gone."""
+    """Return a source as typed and, if it is a path, as indexed.
+
+    The file or folder may be gone.
+    """
     try:
         return utf8(path), utf8(os.path.abspath(os.path.expanduser(path)))  # noqa: PTH100, PTH111 - resolve() would follow links
     except OSError:  # the working directory is gone
@@ -93,7 +101,10 @@ def source_paths(path: str) -> tuple[str, ...]:
 
 
 def task_filters(*, parts: bool = False, type_: str | None = None, **words: str | None) -> Filters:
-    """Return filters for tasks only, with `parts` also their comments and attachments. Raises UsageFault."""
+    """Return filters for tasks only, with `parts` also their comments and attachments.
+
+    Raises UsageFault.
+    """
     found = build_filters(type_=type_ or "task", **words)
     return found._replace(kinds=(*found.kinds, "comment", "attachment")) if parts else found
 
@@ -133,14 +144,20 @@ def _parse_priorities(words: str | None) -> tuple[int, ...]:
 
 
 def hidden_projects(database: Database, current_project: str | None) -> tuple[str, ...]:
-    """Return the private projects other than the current or named one. Raises StoreFault."""
+    """Return the private projects other than the current or named one.
+
+    Raises StoreFault.
+    """
     private, unseen = sources.private_projects(database)
     private |= {project for folder, project in unseen if is_private(str(resolve_path(folder))) is not False}
     return tuple(sorted(private - {current_project or find_current_project()})) if private else ()
 
 
 def current_viewpoint(database: Database) -> Viewpoint:
-    """Return the working directory, its project, and the projects hidden from it. Raises StoreFault."""
+    """Return the working directory, its project, and the projects hidden from it.
+
+    Raises StoreFault.
+    """
     from pastchats_memory.tasks.edit import Viewpoint
 
     here = find_current_project()
@@ -174,7 +191,10 @@ def model_settings(config: Config) -> ModelSettings:
 
 
 def choose_model(requested: str | None, config: Config, known: Mapping[str, str]) -> str | None:
-    """Return the requested model, else the configured one, else the database's; None is the packaged one."""
+    """Return the requested model, else the configured one, else the database's.
+
+    None is the packaged one.
+    """
     wanted = requested or config.model
     if wanted is None and not known.get("model_version", FAMILY).startswith(FAMILY):
         return known["model_name"]
@@ -241,7 +261,10 @@ def index_options(
 
 
 def _find_format_name(name: str, maps: Collection[str], *, is_mapped: bool) -> str:
-    """Return the name of a format or a configured map. Raises UsageFault for any other name."""
+    """Return the name of a format or a configured map.
+
+    Raises UsageFault for any other name.
+    """
     from difflib import get_close_matches
 
     from pastchats_memory.formats.generic import MESSAGES
@@ -267,7 +290,10 @@ def build_file_filter(
 
 
 def find_environment(variables: Mapping[str, str] = os.environ) -> Environment:
-    """Return what the usual places of programs' files depend on. Raises UsageFault if there is no home folder."""
+    """Return what the usual places of programs' files depend on.
+
+    Raises UsageFault if there is no home folder.
+    """
     from pastchats_memory.formats.base.locations import Environment
 
     try:

@@ -162,9 +162,9 @@ def test_every_wrong_line_of_ones_own_file_is_named_at_once(program: Program, he
     assert f"{file}:2: " not in run.stderr
 
 
-def test_private_is_no_word_for_ones_own_file(program: Program, here: Path) -> None:
+def test_private_is_refused_in_the_users_own_file(program: Program, here: Path) -> None:
     own(here, "private = true")
-    assert "said in the file of the project" in program("config").stderr
+    assert "`private` belongs into the project's own file" in program("config").stderr
 
 
 @pytest.mark.parametrize(("variable", "value"), [("BUDGET", "0"), ("THREADS", "many"), ("THRESHOLD", "2")])

@@ -103,14 +103,15 @@ def test_index_reads_files_of_an_installed_format(extended: Program) -> None:
     assert hit["metadata"]["format"] == "scribe"
 
 
-def test_a_named_format_reads_files_that_it_does_not_detect(extended: Program) -> None:
-    old = extended.home / "old.jsonl"
-    old.write_text('{"who": "me", "text": "Which port does it use?"' + ', "at": null}\n', encoding="utf-8")
-    assert extended("index", old, "--json").status == 1
-    forced = extended("index", "--format", "scribe", old, "--json")
-    assert [(file["format"], file["added"]) for file in forced.results] == [("scribe", 1)]
-    (hit,) = extended("search", "port", "--mode", "keyword", "--json").results
-    assert (hit["content"], hit["conversation_id"]) == ("Which port does it use?", "old")
+def test_index_reads_only_files_of_a_named_format(extended: Program) -> None:
+    other = extended.home / "other.jsonl"
+    other.write_text('{"role": "user", "content": "Which port does it use?"}\n', encoding="utf-8")
+    run = extended("index", "--format", "scribe", other, ".scribe", "--json")
+    assert {(Path(file["source_path"]).name, file["format"]) for file in run.results} == {
+        ("build.jsonl", "scribe"),
+        ("other.jsonl", None),
+    }
+    assert run.json["turns_added"] == 2
 
 
 BROKEN = {

@@ -34,8 +34,8 @@ from pastchats_memory import Memory
 from pastchats_memory.hooks import events
 from pastchats_memory.hooks.event import Event
 from pastchats_memory.hooks.events import query_for
-from pastchats_memory.model import RECALL_PREAMBLE
 from pastchats_memory.store.database import open_database
+from pastchats_memory.text.recall_block import RECALL_PREAMBLE
 
 SAMPLE = 100
 A_FILE = 8

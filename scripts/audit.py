@@ -14,7 +14,7 @@ LONGEST_S = 240
 
 
 def answered() -> list[dict[str, Any]]:
-    """What pip-audit says of each installed package; nothing where it could not ask."""
+    """Return pip-audit's result for each installed package; empty if it could not run."""
     try:
         done = subprocess.run(COMMAND, capture_output=True, text=True, timeout=LONGEST_S, check=False)  # noqa: S603 - our own command
         return list(json.loads(done.stdout)["dependencies"])

@@ -122,7 +122,7 @@ class Plain:
         return output
 
     def words(self, table: Array) -> str:
-        """Rows of the word table for the ids."""
+        """Add a lookup of the ids in the word table."""
         return self.node("Gather", [self.const("words", table), "ids"], "word")
 
     def linear(self, x: str, weight: Array, bias: Array, out: str) -> str:
@@ -131,7 +131,10 @@ class Plain:
         return self.node("Add", [f"{out}.product", self.const(f"{out}.bias", bias)], out)
 
     def attention(self, x: str, weight: Array, bias: Array, out: str) -> str:
-        """Multi-head self-attention without a mask; weight holds query, key and value side by side."""
+        """Add multi-head self-attention without a mask.
+
+        The weight holds query, key and value side by side.
+        """
         inputs = [x, self.const(f"{out}.weight", weight), self.const(f"{out}.bias", bias)]
         return self.node("Attention", inputs, out, domain=FUSED, num_heads=HEADS)
 
@@ -144,7 +147,7 @@ class Int8(Plain):
         self.peaks = peaks
 
     def words(self, table: Array) -> str:
-        """Rows of the word table, kept as int8 with a scale each."""
+        """Add a lookup in the word table, stored as int8 with a scale for each row."""
         scale = np.abs(table).max(1, keepdims=True) / 127
         scale[scale == 0] = 1  # [PAD]
         self.node("Gather", [self.const("words", np.round(table / scale).astype(np.int8)), "ids"], "word.int8")
@@ -161,7 +164,7 @@ class Int8(Plain):
         return self.node("Mul", [x, self.const(f"{x}.inverse", 1 / factor)], f"{x}.smooth"), weight * factor[:, None]
 
     def columns(self, weight: Array, out: str) -> tuple[str, str, str]:
-        """Int8 weight, its scale per column, its zero points (all 0)."""
+        """Return the int8 weight, its scale per column, its zero points (all 0)."""
         scale = np.abs(weight).max(0) / TOP
         return (
             self.const(f"{out}.weight", np.round(weight / scale).astype(np.int8)),
@@ -176,7 +179,7 @@ class Int8(Plain):
         return self.node("DynamicQuantizeMatMul", inputs, out, domain=FUSED)
 
     def attention(self, x: str, weight: Array, bias: Array, out: str) -> str:
-        """Attention whose projections are int8."""
+        """Add attention with int8 projections."""
         x, weight = self.smooth(x, weight)
         int8, scale, zero = self.columns(weight, out)
         self.node("DynamicQuantizeLinear", [x], f"{out}.x", f"{out}.x.scale", f"{out}.x.zero")
@@ -226,7 +229,7 @@ def minilm(graph: Plain, weights: Weights) -> onnx.ModelProto:
 
 
 def run(model: onnx.ModelProto, windows: list[list[int]], outputs: list[str]) -> list[list[Array]]:
-    """The named outputs for every window, one window a call."""
+    """Return the named outputs for every window, one window a call."""
     import onnxruntime
 
     extra = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs if name != "vector"]
@@ -237,14 +240,17 @@ def run(model: onnx.ModelProto, windows: list[list[int]], outputs: list[str]) ->
 
 
 def find_peaks(plain: onnx.ModelProto, windows: list[list[int]]) -> dict[str, Array]:
-    """Largest absolute value per channel of what goes into the linear layers, except attention's own output."""
+    """Return the largest absolute input per channel of each linear layer.
+
+    The projection of attention's own output is left out.
+    """
     names = [f"{kind}{i}" for i in range(LAYERS) for kind in "xyg"]
     calls = run(plain, windows, names)
     return {name: np.max([np.abs(call[n][0]).max(0) for call in calls], axis=0) for n, name in enumerate(names)}
 
 
 def judge(folder: Path, windows: list[list[int]]) -> Array:
-    """Unit vectors of the windows by PyTorch, shape (windows, 384)."""
+    """Return unit vectors of the windows by PyTorch, shape (windows, 384)."""
     import torch
     from transformers import AutoModel
 
@@ -255,14 +261,14 @@ def judge(folder: Path, windows: list[list[int]]) -> Array:
 
 
 def tokenizer_json(folder: Path) -> bytes:
-    """The tokenizer without its own truncation and padding, which are 128 upstream."""
+    """Return the tokenizer's file without its truncation and padding, 128 upstream."""
     content = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
     content |= {"truncation": None, "padding": None}
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def apart(model: onnx.ModelProto) -> dict[str, bytes]:
-    """Content of the graph's file and of the one with its large constants."""
+    """Split the graph into its own file and one with its large constants."""
     graph = onnx.ModelProto.FromString(model.SerializeToString())
     weights = bytearray()
     for constant in graph.graph.initializer:
@@ -279,7 +285,7 @@ def apart(model: onnx.ModelProto) -> dict[str, bytes]:
 
 
 def build(folder: Path) -> dict[str, bytes]:
-    """Content of the files, having printed how close they are to the source."""
+    """Return the content of the files, and print how close they are to the source."""
     from safetensors.numpy import load
     from tokenizers import Tokenizer
 

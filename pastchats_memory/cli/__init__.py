@@ -14,8 +14,8 @@ from types import TracebackType
 import click
 
 from pastchats_memory.errors import MemoryFault, UsageFault
-from pastchats_memory.model import utf8
 from pastchats_memory.text.display import escape_controls, sanitise
+from pastchats_memory.text.encoding import utf8
 
 DONE, NOTHING, EXPLAINED, BUG, INTERRUPTED = 0, 1, 2, 70, 130
 """Exit codes: found or done; nothing found; an explained error; a bug; interrupted."""

@@ -12,8 +12,8 @@ from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, emit_json, is_terminal
 from pastchats_memory.config import load
 from pastchats_memory.memory import Memory
-from pastchats_memory.model import utf8
 from pastchats_memory.text.display import one_line
+from pastchats_memory.text.encoding import utf8
 from pastchats_memory.views.build_upkeep import build_backup, build_restore, build_restored
 
 

@@ -11,8 +11,8 @@ import click
 from pastchats_memory import config
 from pastchats_memory.cli import DONE, options
 from pastchats_memory.cli.output import emit_json, table, warn
-from pastchats_memory.model import utf8
 from pastchats_memory.text.display import one_line
+from pastchats_memory.text.encoding import utf8
 from pastchats_memory.views.build_upkeep import build_config
 
 if TYPE_CHECKING:

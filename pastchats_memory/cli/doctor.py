@@ -12,7 +12,7 @@ from pastchats_memory.config import load
 from pastchats_memory.errors import DatabaseCorrupt
 from pastchats_memory.maintenance.health import REPAIR, HealthCheck
 from pastchats_memory.memory import Memory
-from pastchats_memory.model import utf8
+from pastchats_memory.text.encoding import utf8
 from pastchats_memory.views.build_upkeep import build_doctor
 
 

@@ -13,8 +13,8 @@ from pastchats_memory.cli.output import counted, emit_json
 from pastchats_memory.config import load, toml
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
-from pastchats_memory.model import utf8
 from pastchats_memory.text.display import one_line
+from pastchats_memory.text.encoding import utf8
 from pastchats_memory.views.build_upkeep import build_exclude
 
 

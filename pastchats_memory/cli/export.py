@@ -10,8 +10,8 @@ import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, warn
-from pastchats_memory.model import utf8
 from pastchats_memory.text.display import escape_controls, one_line
+from pastchats_memory.text.encoding import utf8
 
 
 class Exporting(Protocol):

@@ -77,7 +77,7 @@ def read(path: Path) -> ConfigFile:
 
 
 def _why_not(fault: Exception, text: str) -> str:
-    """`LINE: why` the text is no TOML."""
+    """Explain as `LINE: reason` why the text is not TOML."""
     if isinstance(fault, RecursionError):
         return "1: nested too deeply"
     if isinstance(fault, OSError):
@@ -89,7 +89,7 @@ def _why_not(fault: Exception, text: str) -> str:
 
 
 def _text(path: Path) -> str:
-    """Raises OSError, ValueError for what is no small text file."""
+    """Read a small text file. Raises OSError, ValueError."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe would be waited for
     with open(descriptor, "rb") as stream:  # noqa: PTH123 - of a descriptor
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):

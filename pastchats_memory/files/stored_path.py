@@ -6,7 +6,7 @@ import os
 from itertools import islice
 from pathlib import Path
 
-from pastchats_memory.model import utf8
+from pastchats_memory.text.encoding import utf8
 
 MARKS = ("[redacted:", "\\udc")
 """Marks in a stored path for a redacted part, and for a byte that is no UTF-8."""

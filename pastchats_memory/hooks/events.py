@@ -11,7 +11,8 @@ from pastchats_memory.hooks.event import Event
 from pastchats_memory.hooks.prompt import query_for
 from pastchats_memory.memory import Memory
 from pastchats_memory.memory.requests import project_of_folder
-from pastchats_memory.model import RECALL_PREAMBLE, utf8
+from pastchats_memory.text.encoding import utf8
+from pastchats_memory.text.recall_block import RECALL_PREAMBLE
 
 LIMIT = 3
 """Entries of a block."""

@@ -9,7 +9,7 @@ import orjson
 from starlette.responses import Response
 
 from pastchats_memory.errors import MemoryFault
-from pastchats_memory.model import utf8
+from pastchats_memory.text.encoding import utf8
 from pastchats_memory.views.build import build_error
 
 if TYPE_CHECKING:

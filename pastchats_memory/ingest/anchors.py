@@ -100,7 +100,7 @@ class _OpenAnchors:
         return len(self.lines) > LOOKAHEAD
 
     def anchors(self, *, is_bounded: bool) -> Iterator[tuple[Row, bytes]]:
-        """Each row with what is noted of it."""
+        """Yield each row with its packed anchor."""
         for row in self.rows:
             place = row.place
             count = None if place.end_line is None else place.end_line - place.line + 1

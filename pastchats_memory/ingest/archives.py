@@ -21,8 +21,9 @@ from pastchats_memory.ingest.changes import recipe_of_skipped
 from pastchats_memory.ingest.discover import SKIPPED_FOLDERS, TEXTS, Candidate
 from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.ingest.report import IndexReport, report_failed, report_refused
-from pastchats_memory.model import Unreadable, utf8
+from pastchats_memory.model import Unreadable
 from pastchats_memory.store.sources import SourceState
+from pastchats_memory.text.encoding import utf8
 
 MOST_MEMBERS = 100_000
 LONGEST_NAME = 4096

@@ -14,8 +14,9 @@ from pastchats_memory.files.archives import ARCHIVES, is_bomb
 from pastchats_memory.files.project import MARKER, is_opted_out
 from pastchats_memory.formats.companions import DATABASE_SUFFIXES, companions_of, has_companions, hidden_in
 from pastchats_memory.ingest.options import ALL_FILES, FileFilter
-from pastchats_memory.model import LeftOut, Unreadable, utf8
+from pastchats_memory.model import LeftOut, Unreadable
 from pastchats_memory.redact import redact_path
+from pastchats_memory.text.encoding import utf8
 
 TEXTS = frozenset({".json", ".jsonl", ".ndjson", ".md", ".markdown", ".mdx", ".txt", ".history"})
 SUFFIXES = TEXTS | DATABASE_SUFFIXES | {".zip"}

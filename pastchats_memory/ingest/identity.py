@@ -10,7 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pastchats_memory.files.project import project_at
-from pastchats_memory.model import Turn, utf8
+from pastchats_memory.model import Turn
+from pastchats_memory.text.encoding import utf8
 
 RECIPE = "1"
 """Version of the recipe; raised whenever `Identities` would give the same turn another hash."""

@@ -14,12 +14,13 @@ from pastchats_memory.ingest.identity import Identities, digest, is_unique
 from pastchats_memory.ingest.options import ALL_FILES, FileFilter
 from pastchats_memory.ingest.read import clean
 from pastchats_memory.ingest.turn_rows import build_row
-from pastchats_memory.model import Turn, utf8
+from pastchats_memory.model import Turn
 from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import live_events, redactions, sources, vectors
 from pastchats_memory.store import turns as corpus
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.live_events import LIVE
+from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.timestamps import iso_utc
 
 

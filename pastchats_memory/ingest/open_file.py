@@ -12,9 +12,7 @@ from pastchats_memory.ingest.changes import Plan
 from pastchats_memory.ingest.report import FileReport
 from pastchats_memory.model import Prompt, Task, Unreadable
 from pastchats_memory.redact import redact, redact_json
-from pastchats_memory.store.tasks import (
-    Filed,
-)
+from pastchats_memory.store.tasks import Filed
 from pastchats_memory.text.recall_block import strip_recall_blocks
 
 MOST_CONVERSATIONS = 1000

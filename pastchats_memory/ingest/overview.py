@@ -10,9 +10,10 @@ from typing import Protocol
 from pastchats_memory.files.archives import is_archive
 from pastchats_memory.ingest.discover import discover_files
 from pastchats_memory.ingest.options import ALL_FILES, FileFilter
-from pastchats_memory.model import LeftOut, utf8
+from pastchats_memory.model import LeftOut
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database, open_database
+from pastchats_memory.text.encoding import utf8
 
 ELSEWHERE = "elsewhere"
 """Program name of files that were indexed from other places."""

@@ -11,9 +11,9 @@ from pastchats_memory.embed import Embedder
 from pastchats_memory.files.project import project_at
 from pastchats_memory.formats.registry import formats_of_kind
 from pastchats_memory.ingest.discover import Candidate
-from pastchats_memory.model import Comment, Metadata, Task, TaskLink, TaskState, utf8
+from pastchats_memory.model import Comment, Metadata, Task, TaskLink, TaskState
 from pastchats_memory.redact import redact, redact_json, redact_task
-from pastchats_memory.store import interchange, sources, tasks, vectors
+from pastchats_memory.store import interchange, sources, task_rows, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.tasks import (
     LONGEST_TITLE,
@@ -28,6 +28,7 @@ from pastchats_memory.store.tasks import (
 )
 from pastchats_memory.store.tombstones import Tombstones
 from pastchats_memory.text.clean import clean, clean_value
+from pastchats_memory.text.encoding import utf8
 
 TASK_FORMATS = frozenset(known.name for known in formats_of_kind("tasks"))
 """Formats whose files are complete lists of tasks; a task that is missing from its file is superseded."""
@@ -181,5 +182,5 @@ def _encoder(embedder: Embedder) -> Embed:
 
 
 def _add_project(database: Database, one: Filed) -> Filed:
-    project = tasks.project_of_conversation(database, one.task.conversation_id or "")
+    project = task_rows.project_of_conversation(database, one.task.conversation_id or "")
     return replace(one, project=project or "")

@@ -16,10 +16,11 @@ from pastchats_memory.ingest.identity import Identities, project_of
 from pastchats_memory.ingest.open_file import OpenFile
 from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.ingest.read import is_wanted, read_turns
-from pastchats_memory.model import Origin, Prompt, Turn, utf8
+from pastchats_memory.model import Origin, Prompt, Turn
 from pastchats_memory.redact import redact, redact_json, redact_path, redact_split
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
+from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.hashes import text_hash
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import ATTACHMENT, COMMENT, TASK, Filters, number_of
-from pastchats_memory.store import deletion, fulltext, scrub, tasks, tombstones
+from pastchats_memory.store import deletion, fulltext, scrub, task_rows, tombstones
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.deletion import Choice, ChosenRows, PreviewRow
 from pastchats_memory.store.tombstones import Forgetting
@@ -211,7 +211,7 @@ def _parse_ids(database: Database, selector: Selector) -> dict[str, list[int]]:
     for id_ in selector.ids:
         number = number_of(id_[2:] if id_[:2] in TASK_PARTS else id_)
         if id_.startswith(TASK):
-            found["tasks"] += tasks.find(database, id_, selector.filters.hidden)
+            found["tasks"] += task_rows.find(database, id_, selector.filters.hidden)
         elif number is not None:
             found[TASK_PARTS.get(id_[:2], "turns")].append(number)
         else:

@@ -11,13 +11,13 @@ from pathlib import Path
 from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
-from pastchats_memory.model import utf8
 from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import checks, redactions, scrub, sources, turns, vectors
 from pastchats_memory.store.database import Database, side_files
 from pastchats_memory.store.recover import Recovered
 from pastchats_memory.store.tasks import TaskTexts
 from pastchats_memory.store.vectors import vec0
+from pastchats_memory.text.encoding import utf8
 
 REPAIR = "Run `pastchats-memory doctor --yes`: it recovers what it can into a new database and keeps the damaged one."
 

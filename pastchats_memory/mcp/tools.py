@@ -20,8 +20,10 @@ from pastchats_memory.episodes.judge import MAX_QUOTATION
 from pastchats_memory.errors import MemoryFault, UsageFault
 from pastchats_memory.memory import Memory, ReconnectingMemory
 from pastchats_memory.memory.requests import find_current_project, find_histories
-from pastchats_memory.model import RECALL_PREAMBLE, leads_to_task, utf8
+from pastchats_memory.model import leads_to_task
 from pastchats_memory.text.display import one_line, sanitise
+from pastchats_memory.text.encoding import utf8
+from pastchats_memory.text.recall_block import RECALL_PREAMBLE
 from pastchats_memory.views import schema as views
 from pastchats_memory.views.brief import (
     build_consultation_answer,

@@ -44,17 +44,17 @@ from pastchats_memory.model import (
     Sheet,
     Unjudged,
     number_of,
-    utf8,
 )
 from pastchats_memory.search import Rerank, search, search_with_terms
 from pastchats_memory.search.hits import add_snippet
 from pastchats_memory.search.request import Request
 from pastchats_memory.store.database import Database, file_identity, open_database
-from pastchats_memory.store.deletion import finish_at_opening
 from pastchats_memory.store.errors import HINT_DAMAGED
+from pastchats_memory.store.scrub import finish_at_opening
 from pastchats_memory.store.sources import meta
 from pastchats_memory.store.tombstones import forgettings
 from pastchats_memory.store.vectors import catch_up_at_opening
+from pastchats_memory.text.encoding import utf8
 
 if TYPE_CHECKING:
     from datetime import date
@@ -874,10 +874,10 @@ class Memory:
 
     def count_hidden(self) -> tuple[int, int]:
         """Return the number of turns and of tasks that are hidden here, as they are private. Raises StoreFault."""
-        from pastchats_memory.store import interchange, tasks
+        from pastchats_memory.store import interchange, task_rows
 
         hidden = hidden_projects(self._database, None)
-        return interchange.count_hidden_turns(self._database, hidden), tasks.count_hidden(self._database, hidden)
+        return interchange.count_hidden_turns(self._database, hidden), task_rows.count_hidden(self._database, hidden)
 
     # Shared steps
 

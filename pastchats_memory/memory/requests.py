@@ -14,10 +14,11 @@ from pastchats_memory.embed.packaged import FAMILY
 from pastchats_memory.embed.registry import CustomModel, ModelSettings, cores, is_model, remote_host
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.stored_path import resolve_path
-from pastchats_memory.model import STATUSES, Filters, priority_of, utf8, wanted_statuses
+from pastchats_memory.model import STATUSES, Filters, priority_of, wanted_statuses
 from pastchats_memory.model import TYPES as TASK_TYPES
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
+from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.timestamps import parse_bound
 
 if TYPE_CHECKING:

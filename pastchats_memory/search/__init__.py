@@ -37,7 +37,7 @@ from pastchats_memory.search.rank import (
 )
 from pastchats_memory.search.request import EVEN_BALANCE, MOST_HITS, Request
 from pastchats_memory.search.times import QueryTime, read_time
-from pastchats_memory.store import sources, tasks, turns, vectors
+from pastchats_memory.store import sources, task_rows, turns, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.ids import Ids
 from pastchats_memory.store.pending_deletes import exclude_pending
@@ -212,7 +212,7 @@ def _build_page(
 def _load_rows(database: Database, ids: Sequence[int], hidden: Sequence[str]) -> dict[int, Item | TaskText]:
     """Return turns and texts of tasks by id."""
     items: dict[int, Item | TaskText] = {item.id: item for item in turns.items(database, ids)}
-    return items | {text.id: text for text in tasks.task_texts(database, ids, hidden)}
+    return items | {text.id: text for text in task_rows.task_texts(database, ids, hidden)}
 
 
 def _measure_fits(database: Database, ids: Sequence[int], matches: Matches, query_vector: Vector) -> dict[int, Fit]:

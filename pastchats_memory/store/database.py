@@ -24,10 +24,10 @@ from pastchats_memory.errors import (
     DiskFull,
     UsageFault,
 )
-from pastchats_memory.model import utf8
 from pastchats_memory.store.errors import translate_errors
 from pastchats_memory.store.schema import APPLICATION_ID, EARLY_APPLICATION_ID, SCHEMA_VERSION, schema
 from pastchats_memory.store.snapshot_cache import SnapshotCache
+from pastchats_memory.text.encoding import utf8
 
 BUSY_MS = 5000
 """How long a statement waits for another writer, in milliseconds."""

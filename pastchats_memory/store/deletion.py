@@ -10,14 +10,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 import orjson
 
-from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
 from pastchats_memory.model import Filters
 from pastchats_memory.store import outcomes, vectors
 from pastchats_memory.store.atomic_file import is_alive
@@ -25,7 +23,7 @@ from pastchats_memory.store.citations import BELOW
 from pastchats_memory.store.database import PAUSE, Database
 from pastchats_memory.store.filters import LISTED, TEXTS, conditions, task_conditions
 from pastchats_memory.store.pending_deletes import KINDS, PENDING_KEY, exclude_pending
-from pastchats_memory.store.scrub import DUE_KEY, begin_scrub, finish_scrub, is_merge_due, overwrite_vectors
+from pastchats_memory.store.scrub import begin_scrub, overwrite_vectors
 from pastchats_memory.store.sources import meta, set_meta
 from pastchats_memory.store.tasks import task_text
 from pastchats_memory.store.tombstones import (
@@ -264,22 +262,6 @@ def _listed_rows(database: Database) -> Rows:
 def finish_pending(database: Database) -> None:
     """Delete all listed rows. Raises StoreFault; the next call goes on."""
     delete_in_steps(database, lambda rows: delete_rows(database, ChosenRows(**rows)))
-
-
-def finish_at_opening(database: Database) -> None:
-    """Finish the deletions of a process that has ended.
-
-    Nobody may see the listed rows. The scrub is finished only if the log alone is left, and without waiting: to write an
-    index anew takes too long for a query.
-    """
-    if database.writable and database.value("SELECT 1 FROM embedding_meta WHERE key = ?", (PENDING_KEY,)):
-        with suppress(DatabaseLocked, DatabaseReadOnly, DiskFull):
-            if is_abandoned(database):
-                finish_pending(database)
-    if database.writable and database.value("SELECT 1 FROM embedding_meta WHERE key = ?", (DUE_KEY,)):
-        with suppress(DatabaseLocked, DatabaseReadOnly, DiskFull):
-            if not is_merge_due(database):
-                finish_scrub(database, wait_ms=0)
 
 
 def _marks_of_tasks(database: Database, chosen: ChosenRows) -> Iterator[Mark]:

@@ -11,7 +11,8 @@ from pastchats_memory.model import EXPORT, PRIORITIES, STATUSES, TYPES, Attachme
 from pastchats_memory.store.checks import is_time
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.pending_deletes import pending_delete_ids
-from pastchats_memory.store.tasks import COLUMNS, VISIBLE, Filed, TaskWriter, set_fields
+from pastchats_memory.store.task_rows import VISIBLE
+from pastchats_memory.store.tasks import COLUMNS, Filed, TaskWriter, set_fields
 
 FIELDS = tuple(name for name in COLUMNS if name not in ("tags_json", "metadata_json"))
 TABLES = {

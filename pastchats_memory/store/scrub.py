@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any
 
+from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
 from pastchats_memory.store import fulltext
 from pastchats_memory.store.database import BUSY_MS, PAUSE, Database
+from pastchats_memory.store.pending_deletes import PENDING_KEY
 from pastchats_memory.store.sources import meta, set_meta
 from pastchats_memory.store.vectors import vec0
 
@@ -112,3 +114,21 @@ def _merge_indexes(database: Database) -> None:
     database.run(
         "DELETE FROM embedding_meta WHERE key = ? AND value = ?", (UNMERGED_KEY, times)
     )  # not of a later deletion
+
+
+def finish_at_opening(database: Database) -> None:
+    """Finish the deletions of a process that has ended.
+
+    Nobody may see the listed rows. The scrub is finished only if the log alone is left, and without waiting: to write an
+    index anew takes too long for a query.
+    """
+    if database.writable and database.value("SELECT 1 FROM embedding_meta WHERE key = ?", (PENDING_KEY,)):
+        from pastchats_memory.store.deletion import finish_pending, is_abandoned  # hardly an opening needs it
+
+        with suppress(DatabaseLocked, DatabaseReadOnly, DiskFull):
+            if is_abandoned(database):
+                finish_pending(database)
+    if database.writable and database.value("SELECT 1 FROM embedding_meta WHERE key = ?", (DUE_KEY,)):
+        with suppress(DatabaseLocked, DatabaseReadOnly, DiskFull):
+            if not is_merge_due(database):
+                finish_scrub(database, wait_ms=0)

@@ -15,7 +15,7 @@ from pastchats_memory.model import Attachment, Filters, Hits, StoredTask
 from pastchats_memory.redact import redact_json
 from pastchats_memory.search import search
 from pastchats_memory.search.request import Request
-from pastchats_memory.store import interchange, tasks, vectors
+from pastchats_memory.store import interchange, task_rows, vectors
 from pastchats_memory.store.atomic_file import write_lines
 from pastchats_memory.store.tasks import task_text, without_forgotten
 from pastchats_memory.store.tombstones import Tombstones
@@ -44,8 +44,8 @@ class TaskMemory(TaskEditor):
 
         Raises StoreFault.
         """
-        ids = tasks.listed(self._database, self._hide_private(filters), limit=limit)
-        return tasks.tasks(self._database, ids, self._viewpoint.hidden)
+        ids = task_rows.listed(self._database, self._hide_private(filters), limit=limit)
+        return task_rows.tasks(self._database, ids, self._viewpoint.hidden)
 
     def _hide_private(self, filters: Filters) -> Filters:
         return filters._replace(hidden=self._viewpoint.hidden)
@@ -63,7 +63,7 @@ class TaskMemory(TaskEditor):
             part = self.find_part(id_)
             task_id = part and part.task
         else:
-            task_id = self.find_id(id_) if tasks.find(self._database, id_, self._viewpoint.hidden) else None
+            task_id = self.find_id(id_) if task_rows.find(self._database, id_, self._viewpoint.hidden) else None
         if task_id is None:
             return None
         task = self._read_with_parts(task_id)
@@ -165,14 +165,14 @@ class TaskMemory(TaskEditor):
 
     def count(self) -> int:
         """Return the number of tasks, including hidden ones. Raises StoreFault."""
-        return tasks.count(self._database)
+        return task_rows.count(self._database)
 
     def count_hidden(self) -> int:
         """Return the number of tasks of private projects that are hidden here.
 
         Raises StoreFault.
         """
-        return tasks.count_hidden(self._database, self._viewpoint.hidden)
+        return task_rows.count_hidden(self._database, self._viewpoint.hidden)
 
     def import_lines(self, lines: Iterable[str]) -> dict[str, int]:
         """Store exported tasks, all or none.

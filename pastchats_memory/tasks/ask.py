@@ -20,7 +20,7 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import OPEN, PRIORITIES, RESOLVED, TYPES, Filters, StoredTask
 from pastchats_memory.search import search
 from pastchats_memory.search.request import Request
-from pastchats_memory.store import sources, tasks
+from pastchats_memory.store import sources, task_rows
 from pastchats_memory.store.database import Database
 from pastchats_memory.tasks.edit import Viewpoint
 from pastchats_memory.tasks.similarity import RELATED_SCORE, TaskQuery, find_similar_tasks
@@ -504,16 +504,16 @@ def answer_question(
         raise UsageFault("there is no question", 'Ask one: pastchats-memory ask "what is blocked?"')
     visible = [name for name in sources.project_names(database) if name not in viewpoint.hidden]
     parsed = parse_question(question, today or date.today(), visible)  # noqa: DTZ011 - in the local zone
-    conditions = [tasks.missing_condition(name) for name in parsed.missing]
+    conditions = [task_rows.missing_condition(name) for name in parsed.missing]
     if (span := parsed.span) is not None:
         since = None if span.since is None else parse_bound(span.since.isoformat(), is_end=False)
         until = None if span.until is None else parse_bound(span.until.isoformat(), is_end=True)
-        conditions += tasks.time_conditions(span.field, since, until)
+        conditions += task_rows.time_conditions(span.field, since, until)
     if parsed.relation is not None:
         others = _find_named_tasks(database, embedder, parsed.of or "", viewpoint)
         if not others:
             return TaskAnswer(parsed, (), 0, (f"there is no task {parsed.of!r}",))
-        conditions.append(tasks.related_condition(database, parsed.relation, others))
+        conditions.append(task_rows.related_condition(database, parsed.relation, others))
     filters = Filters(
         kinds=parsed.types or TYPES,
         statuses=parsed.statuses,
@@ -521,14 +521,14 @@ def answer_question(
         project=viewpoint.project if parsed.project == "." else parsed.project,
         hidden=viewpoint.hidden,
     )
-    order = tasks.ORDERS.get(parsed.order or "")
-    ids: Sequence[int] = tasks.listed(database, filters, conditions, limit=-1, order=order, tags=parsed.tags)
+    order = task_rows.ORDERS.get(parsed.order or "")
+    ids: Sequence[int] = task_rows.listed(database, filters, conditions, limit=-1, order=order, tags=parsed.tags)
     warnings: tuple[str, ...] = ()
     if parsed.concept:
         matches, warnings = _search_topic(database, embedder, parsed.concept, filters)
         ordered, wanted = (matches, frozenset(ids)) if order is None else (ids, frozenset(matches))
         ids = [id_ for id_ in ordered if id_ in wanted]
-    shown = tasks.tasks(database, ids[: parsed.limit or MAX_TASKS], viewpoint.hidden)
+    shown = task_rows.tasks(database, ids[: parsed.limit or MAX_TASKS], viewpoint.hidden)
     return TaskAnswer(parsed, tuple(shown), len(ids), warnings)
 
 
@@ -541,7 +541,7 @@ def _find_named_tasks(database: Database, embedder: Embedder, name: str, viewpoi
 
     If there is none, return the task with the most similar title.
     """
-    found = tasks.find(database, name, viewpoint.hidden) or tasks.find_tagged(database, name, viewpoint.hidden)
+    found = task_rows.find(database, name, viewpoint.hidden) or task_rows.find_tagged(database, name, viewpoint.hidden)
     if found or _NUMBERED_KEY.fullmatch(name):
         return found
     best = find_similar_tasks(database, embedder, TaskQuery.embed(embedder, name), viewpoint.visible_tasks)[:1]

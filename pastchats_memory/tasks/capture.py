@@ -10,7 +10,7 @@ from typing import Literal
 from pastchats_memory.embed import Embedder
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Comment, Filters, StoredTask, Task
-from pastchats_memory.store import tasks, vectors
+from pastchats_memory.store import task_rows, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.tasks import Filed, encode_texts
 from pastchats_memory.tasks.edit import BY_HAND, UNRESTRICTED, TaskEditor, Viewpoint, current_time, sanitize
@@ -88,7 +88,7 @@ def capture_task(
                 if similar is not None:
                     editor.relate(id_, similar.task.id)
             vectors.catch_up(database)
-        (task,) = tasks.tasks(database, [id_], viewpoint.hidden, whole=True)
+        (task,) = task_rows.tasks(database, [id_], viewpoint.hidden, whole=True)
         return CaptureResult("commented" if decision == "comment" else "created", task, similar)
 
 

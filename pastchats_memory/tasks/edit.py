@@ -28,11 +28,10 @@ from pastchats_memory.model import (
     number_of,
     priority_of,
     status_of,
-    utf8,
 )
 from pastchats_memory.redact import redact
 from pastchats_memory.redact.rules_version import rules_version
-from pastchats_memory.store import redactions, sources, tasks, vectors
+from pastchats_memory.store import redactions, sources, task_rows, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.tasks import (
     Filed,
@@ -44,6 +43,7 @@ from pastchats_memory.store.tasks import (
     set_fields,
     texts_to_come,
 )
+from pastchats_memory.text.encoding import utf8
 
 MAX_ATTACHMENT_SIZE = 64 << 20
 """Bytes."""
@@ -173,21 +173,21 @@ class TaskEditor:
         return self._read_with_parts(self.find_id(name))
 
     def _read(self, id_: int) -> StoredTask:
-        return tasks.tasks(self._database, [id_], self._viewpoint.hidden, whole=True)[0]
+        return task_rows.tasks(self._database, [id_], self._viewpoint.hidden, whole=True)[0]
 
     def _read_with_parts(self, id_: int) -> StoredTask:
-        return tasks.with_parts(self._database, self._read(id_), self._viewpoint.hidden)
+        return task_rows.with_parts(self._database, self._read(id_), self._viewpoint.hidden)
 
     def find_id(self, name: str) -> int:
         """Return the row id of the task with a key or a tracker's id.
 
         Raises UsageFault for none or several.
         """
-        found = tasks.find(self._database, utf8(name), self._viewpoint.hidden)
+        found = task_rows.find(self._database, utf8(name), self._viewpoint.hidden)
         if not found:
             raise UsageFault(f"there is no task {name}", "See `pastchats-memory task list`.")
         if len(found) > 1:
-            keys = ", ".join(task.key for task in tasks.tasks(self._database, found[:5], self._viewpoint.hidden))
+            keys = ", ".join(task.key for task in task_rows.tasks(self._database, found[:5], self._viewpoint.hidden))
             raise UsageFault(f"{name} names {len(found)} tasks", f"Use the whole key: {keys}.")
         return found[0]
 
@@ -223,7 +223,7 @@ class TaskEditor:
             metadata={"format": BY_HAND},
         )
         Change(title=task.title)  # raises if nothing is left of the title
-        if key is not None and (not key or tasks.find(self._database, key, hidden=())):
+        if key is not None and (not key or task_rows.find(self._database, key, hidden=())):
             raise UsageFault(f"the key {key!r} is taken or empty", "Choose another one, or leave it out.")
         embedded = self.embed_tasks([task])
         with self._database.transaction():
@@ -284,7 +284,7 @@ class TaskEditor:
             id_ = self.find_id(name)
             if remove:
                 for other in others:
-                    self._unlink(id_, "depends", tasks.identity(self._database, self.find_id(other)))
+                    self._unlink(id_, "depends", task_rows.identity(self._database, self.find_id(other)))
             else:
                 self._link_by_name(id_, "depends", others)
         return self._read(id_)
@@ -345,7 +345,7 @@ class TaskEditor:
             else:
                 id_ = self.find_id(name)
                 part = TaskPart("tasks", id_, id_)
-            (task,) = tasks.tasks(self._database, [part.task], self._viewpoint.hidden)
+            (task,) = task_rows.tasks(self._database, [part.task], self._viewpoint.hidden)
             delete_rows(self._database, part.table, part.id)
             vectors.catch_up(self._database)
         return task.title
@@ -358,7 +358,7 @@ class TaskEditor:
         table, number = PART_TABLES[id_[:2]], number_of(id_[2:])
         if number is None:
             return None
-        task = tasks.owner_of(self._database, table, number, self._viewpoint.hidden)
+        task = task_rows.owner_of(self._database, table, number, self._viewpoint.hidden)
         return None if task is None else TaskPart(table, number, task)
 
     def _link_by_name(self, id_: int, kind: str, names: Sequence[str]) -> None:
@@ -366,18 +366,18 @@ class TaskEditor:
             self._link(id_, kind, self.find_id(name))
 
     def _link(self, id_: int, kind: str, other: int) -> None:
-        target = tasks.identity(self._database, other)
+        target = task_rows.identity(self._database, other)
         if kind in ("parent", "depends") and closes_circle(self._database, id_, target, kind):
             one, two = (
-                tasks.tasks(self._database, [id_, other], self._viewpoint.hidden) if id_ != other else (None, None)
+                task_rows.tasks(self._database, [id_, other], self._viewpoint.hidden) if id_ != other else (None, None)
             )
             names = f"{one.key} and {two.key}" if one and two else "a task and itself"
             raise UsageFault(f"that would make a circle of {names}", "A task cannot be above, or wait for, itself.")
-        key = tasks.tasks(self._database, [other], self._viewpoint.hidden)[0].key
+        key = task_rows.tasks(self._database, [other], self._viewpoint.hidden)[0].key
         self.open_writer().link(id_, kind, target, key)
 
     def _unlink(self, id_: int, kind: str, target: str | None = None) -> None:
-        tasks.unlink(self._database, id_, kind, target)
+        task_rows.unlink(self._database, id_, kind, target)
 
 
 def read_attachment(path: Path) -> Attachment:

@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 
 from pastchats_memory.embed import Embedder, Vector
 from pastchats_memory.model import Filters, StoredTask
-from pastchats_memory.store import sources, vectors
-from pastchats_memory.store import tasks as task_rows
+from pastchats_memory.store import sources, task_rows, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.tasks import task_text
 

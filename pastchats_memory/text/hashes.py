@@ -19,5 +19,5 @@ def conversation_hash(opening: Iterable[tuple[str, str]]) -> str:
 
 
 def text_hash(content: str) -> bytes:
-    """SHA-256 of the content, 32 bytes."""
+    """Return the SHA-256 of the content, 32 bytes."""
     return hashlib.sha256(content.encode()).digest()

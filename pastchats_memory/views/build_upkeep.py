@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
 
-from pastchats_memory.model import utf8
+from pastchats_memory.text.encoding import utf8
 
 if TYPE_CHECKING:  # these modules import NumPy and apsw, which `config` and `exclude` do not need
     from pastchats_memory.episodes.cite import Verified

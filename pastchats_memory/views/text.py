@@ -7,7 +7,6 @@ from itertools import groupby
 
 from pastchats_memory.model import (
     NO_ANSWER,
-    RECALL_HEADING,
     Attempt,
     Citation,
     Command,
@@ -20,6 +19,7 @@ from pastchats_memory.model import (
     TimeRead,
 )
 from pastchats_memory.text.display import format_time, one_line, quote, sanitise
+from pastchats_memory.text.recall_block import RECALL_HEADING
 
 NOTHING = "Nothing found: no earlier conversation or note fits."
 TOO_SMALL = "There are memories of this; a budget of {least} would hold one."

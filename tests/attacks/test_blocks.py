@@ -13,7 +13,7 @@ from pastchats_memory.config import load
 from pastchats_memory.hooks.event import Event
 from pastchats_memory.hooks.events import recall
 from pastchats_memory.mcp.tools import Tools
-from pastchats_memory.model import RECALL_PREAMBLE
+from pastchats_memory.text.recall_block import RECALL_PREAMBLE
 
 FORGED = """The webhook retry never ends, and `make test` exited with code 1.
 ```

@@ -17,8 +17,7 @@ from pastchats_memory.formats.base.tools import (
     parse_call,
 )
 from pastchats_memory.redact import redact
-from pastchats_memory.text.clean import KEPT_HEAD, KEPT_TAIL
-from pastchats_memory.text.truncate import truncate_middle
+from pastchats_memory.text.truncate import OUTPUT_HEAD, OUTPUT_TAIL, truncate_middle
 
 TOKEN = "glpat-q7Rw2Xc9Lm4Tz8Vb1NfK"  # noqa: S105 - nobody's
 LINE = "a line of what was put out\n"
@@ -50,7 +49,7 @@ def label(text: str) -> str:
 @pytest.mark.parametrize("written", WRITTEN)
 @pytest.mark.parametrize(
     ("cut", "length"),
-    [(truncate_middle, KEPT_HEAD), (cut_middle, HEAD_LENGTH), (heading, COMMAND_LENGTH), (label, LABEL_LENGTH)],
+    [(truncate_middle, OUTPUT_HEAD), (cut_middle, HEAD_LENGTH), (heading, COMMAND_LENGTH), (label, LABEL_LENGTH)],
 )
 def test_no_piece_of_a_secret_stands_before_what_is_left_out(
     cut: Callable[[str], str], length: int, written: str
@@ -61,7 +60,7 @@ def test_no_piece_of_a_secret_stands_before_what_is_left_out(
 
 
 @pytest.mark.parametrize("written", WRITTEN)
-@pytest.mark.parametrize(("cut", "length"), [(truncate_middle, KEPT_TAIL), (cut_middle, TAIL_LENGTH)])
+@pytest.mark.parametrize(("cut", "length"), [(truncate_middle, OUTPUT_TAIL), (cut_middle, TAIL_LENGTH)])
 def test_no_piece_of_a_secret_stands_behind_what_is_left_out(
     cut: Callable[[str], str], length: int, written: str
 ) -> None:

@@ -215,7 +215,7 @@ def test_a_new_memory_is_by_the_rules_of_today(program: Program) -> None:
     assert program("status", "--json").results[0]["is_redacted"] is True
     said = program("redact", "--rescan")
     assert said.status == 0
-    assert "no secret" in said.stdout
+    assert "no stored secret" in said.stdout
 
 
 def test_a_run_that_ends_half_way_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,19 +10,11 @@ import numpy as np
 import pytest
 
 from pastchats_memory.model import Attachment, Comment, Filters, Task, TaskLink, TaskState
-from pastchats_memory.store import fulltext, tasks, vectors
+from pastchats_memory.store import fulltext, task_rows, vectors
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.filters import FIRST_TEXT, allowed_ids
 from pastchats_memory.store.sources import set_meta
-from pastchats_memory.store.tasks import (
-    CHUNK,
-    MAX_CHUNKS,
-    Filed,
-    TaskWriter,
-    chunks,
-    delete_rows,
-    supersede_tasks,
-)
+from pastchats_memory.store.tasks import CHUNK, MAX_CHUNKS, Filed, TaskWriter, chunks, delete_rows, supersede_tasks
 from pastchats_memory.store.turn_context import text_beginnings
 
 DIM = 16
@@ -60,7 +52,7 @@ def put(database: Database, *tasks: Task, path: str = "/yard/issues.jsonl", proj
 
 
 def only(database: Database, key: str):
-    (task,) = tasks.tasks(database, tasks.find(database, key, ()), (), whole=True)
+    (task,) = task_rows.tasks(database, task_rows.find(database, key, ()), (), whole=True)
     return task
 
 
@@ -133,7 +125,7 @@ def test_a_deleted_task_leaves_no_row_no_word_and_no_vector(tmp_path: Path, vec0
     with open_database(path, create=True) as database:
         put(database, GATE._replace(attachments=(Attachment("plan.txt", 4, "00", "oak"),)), FENCE)
     with open_database(path, vec0=vec0) as database, database.transaction():
-        delete_rows(database, "tasks", tasks.find(database, "yard-2", ())[0])
+        delete_rows(database, "tasks", task_rows.find(database, "yard-2", ())[0])
         vectors.catch_up(database)
     with open_database(path) as database:
         vectors.catch_up_at_opening(database)
@@ -152,13 +144,13 @@ def test_a_task_no_longer_in_its_rewritten_file_is_gone_and_others_stay(database
     put(database, FENCE, GATE)
     put(database, Task("shed-1", "Roof", scope="s"), path="/shed.jsonl")
     with database.transaction():
-        assert supersede_tasks(database, "/yard/issues.jsonl", tasks.find(database, "yard-1", ())) == 1
-    assert [tasks.find(database, key, ()) != [] for key in ("yard-1", "yard-2", "shed-1")] == [True, False, True]
+        assert supersede_tasks(database, "/yard/issues.jsonl", task_rows.find(database, "yard-1", ())) == 1
+    assert [task_rows.find(database, key, ()) != [] for key in ("yard-1", "yard-2", "shed-1")] == [True, False, True]
 
 
 def test_what_a_person_added_survives_the_next_reading(database: Database) -> None:
     put(database, FENCE, GATE)
-    (gate,) = tasks.find(database, "yard-2", ())
+    (gate,) = task_rows.find(database, "yard-2", ())
     with database.transaction():
         writer = TaskWriter(database, "made up", made_up)
         writer.add_comment(gate, ("mine", Comment("Ask the smith")))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pastchats_memory.model import STATUSES, TYPES
-from pastchats_memory.store.tasks import CONDITIONS, ORDERS, RELATED
+from pastchats_memory.store.task_rows import CONDITIONS, ORDERS, RELATED
 from pastchats_memory.tasks.ask import MAX_QUESTION_LENGTH, parse_question
 
 SUNDAY = date(2026, 11, 22)

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from program import Reader
 
 from pastchats_memory import Memory
-from pastchats_memory.model import RECALL_HEADING
 from pastchats_memory.search.query import query_text
 from pastchats_memory.text.pasted import FEW_LINES, split_paste
+from pastchats_memory.text.recall_block import RECALL_HEADING
 
 PASTES = sorted((Path(__file__).parents[2] / "fixtures" / "pastes").glob("*.txt"))
 WITH_AN_ERROR = {

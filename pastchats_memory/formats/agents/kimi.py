@@ -152,7 +152,7 @@ class KimiSession(JsonlAgent):
                     self.builder.add_result(call_id, _parse_noted_result(text), at)
 
     def _is_last_answer(self, text: str) -> bool:
-        turn = self.builder.queue.last_spoken
+        turn = self.builder.queue.last_message
         return turn is not None and turn.role == "assistant" and "".join(turn.texts).strip() == text.strip()
 
     def _add_loop_event(self, event: Json, at: Position) -> None:

@@ -45,7 +45,7 @@ class Scanner:
         self._stream = stream
         self._buffer = b""
         self._at = 0
-        self._kept: int | None = None
+        self._mark: int | None = None
         self._line = 1
         self._counted = 0  # up to where the buffer's line ends are in `_line`
 
@@ -57,7 +57,7 @@ class Scanner:
         return self._line
 
     def peek(self) -> bytes:
-        """The next byte that is no blank, `b""` at the end. Raises OSError."""
+        """Return the next byte that is no blank, `b""` at the end. Raises OSError."""
         while True:
             self._at = cast("re.Match[bytes]", BLANKS.match(self._buffer, self._at)).end()
             if self._at < len(self._buffer):
@@ -66,20 +66,20 @@ class Scanner:
                 return b""
 
     def take(self) -> bytes:
-        """That byte, with the place moved behind it."""
+        """Return the next byte that is no blank, and move behind it."""
         byte = self.peek()
         self._at += len(byte)
         return byte
 
     def value(self) -> bytes:
-        """The next value as it stands in the text. Raises Torn, OSError."""
+        """Return the bytes of the next value, unparsed. Raises Torn, OSError."""
         self.peek()
-        self._kept = self._at
+        self._mark = self._at
         try:
             self._pass_value()
-            return self._buffer[self._kept : self._at]
+            return self._buffer[self._mark : self._at]
         finally:
-            self._kept = None
+            self._mark = None
 
     def skip(self) -> None:
         """Move behind the next value, whatever its size. Raises Torn, OSError."""
@@ -87,7 +87,10 @@ class Scanner:
         self._pass_value()
 
     def entered(self, wanted: str) -> bool:
-        """Whether the object that begins here has such a key; the scanner then stands before what it has under it."""
+        """Enter the object that begins here, and move to the value of a key.
+
+        Return whether the object has the key.
+        """
         for key in self.members():
             if key == wanted:
                 return True
@@ -155,15 +158,15 @@ class Scanner:
 
     def _more(self) -> bool:
         """Read on; False at the end. What lies before the place, or before a value that is being kept, is let go."""
-        start = self._at if self._kept is None else self._kept
+        start = self._at if self._mark is None else self._mark
         self._line += self._buffer.count(b"\n", self._counted, start) if self._counted < start else 0
         # as much again as is kept, so that a long value is copied a few times and not once a chunk
         more = self._stream.read(max(CHUNK, len(self._buffer) - start))
         self._buffer = self._buffer[start:] + more
         self._at -= start
         self._counted = max(self._counted, start) - start
-        if self._kept is not None:
-            self._kept = 0
+        if self._mark is not None:
+            self._mark = 0
         return bool(more)
 
 
@@ -173,7 +176,10 @@ OUTLINE_ITEMS = 40
 
 
 def outlined(scanner: Scanner, parse: Callable[[bytes], object], depth: int = 0) -> object:
-    """The value that comes next, its long arrays and objects cut; whole below `OUTLINE_DEPTH`. Raises Torn, and what `parse` raises."""
+    """Return the next value with its long arrays and objects cut.
+
+    Values below `OUTLINE_DEPTH` stay whole. Raises Torn, and every error of `parse`.
+    """
     opening = scanner.peek()
     if opening not in (b"[", b"{") or depth >= OUTLINE_DEPTH:
         return parse(scanner.value())

@@ -120,7 +120,7 @@ class SessionBuilder:
 
     def add_chunk(self, role: str, text: str, at: Position) -> None:
         """Add a chunk of a streamed prompt or answer; it extends the chunk before it unless something came between."""
-        last = self.queue.last_spoken
+        last = self.queue.last_message
         if self._is_open and last is not None and last.role == role:
             last.texts[-1] += text
         elif not text.strip():

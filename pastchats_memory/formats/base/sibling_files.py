@@ -18,7 +18,7 @@ _CWD = re.compile(r"^cwd:[ \t]*+(.*[^ \t\n])", re.MULTILINE)
 
 
 def is_sibling(path: Path) -> bool:
-    """Whether there is a file by itself."""
+    """Return whether the path is a regular file, not a link."""
     return path.is_file() and not path.is_symlink()
 
 
@@ -27,7 +27,7 @@ MOST = 1 << 16
 
 
 def read_sibling(path: Path) -> str:
-    """The beginning of a small file; nothing where there is none or it may not be read."""
+    """Return the beginning of a small file; empty if there is none or it may not be read."""
     try:
         if not is_sibling(path):
             return ""
@@ -38,13 +38,16 @@ def read_sibling(path: Path) -> str:
 
 
 def read_sibling_field(path: Path, *keys: str) -> str:
-    """The first string under one of the keys in the beginning of a JSON file, which need not be whole; `""` where there is none."""
+    """Return the first string under one of the keys of a JSON file, else `""`.
+
+    Only the beginning of the file is read, and it need not be complete.
+    """
     found = re.search(rf'"(?:{"|".join(keys)})"\s*:\s*("(?:[^"\\]|\\.){{1,4000}}")', read_sibling(path))
     return text_of(parse_json(found[1])) if found else ""
 
 
 def recorded_cwd(folder: Path) -> str | None:
-    """The working directory in the `workspace.yaml` of a session's folder."""
+    """Read the working directory from the `workspace.yaml` of a session's folder."""
     found = _CWD.search(read_sibling(folder / WORKSPACE))
     if found is None:
         return None

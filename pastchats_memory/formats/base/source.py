@@ -28,7 +28,7 @@ from pastchats_memory.model import Unreadable
 
 Shape = Literal["jsonl", "json", "markdown", "sqlite", "other"]
 
-_Told = TypeVar("_Told")
+_Value = TypeVar("_Value")
 
 SAMPLE_RECORDS = OUTLINE_ITEMS
 """By which a file is judged, of a document as of lines."""
@@ -107,18 +107,21 @@ class SourceFile:
     """JSONL that has only grown since this was yielded: `records` begins there. The reader takes its state up or raises
     CannotResume."""
 
-    def once(self, making: Callable[[SourceFile], _Told]) -> _Told:
-        """What `making` makes of the file: made once, since recognising, reading and explaining ask for the same."""
+    def once(self, making: Callable[[SourceFile], _Value]) -> _Value:
+        """Return the result of `making` for this file, computed once.
+
+        Detecting, reading and explaining a file share it.
+        """
         if making not in self._made:
             self._made[making] = making(self)
-        return cast("_Told", self._made[making])
+        return cast("_Value", self._made[making])
 
     @cached_property
     def _made(self) -> dict[Callable[[SourceFile], object], object]:
         return {}
 
     def open(self) -> BinaryIO:
-        """The bytes as they are. Raises OSError."""
+        """Open the file for its raw bytes. Raises OSError."""
         return self.path.open("rb") if self.unpacked is None else self.unpacked()
 
     @cached_property
@@ -159,9 +162,12 @@ class SourceFile:
             raise NotText(f"an SQLite database that cannot be read: {fault}") from fault
 
     def from_database(
-        self, builder: Callable[[foreign_sqlite.Database], Iterator[_Told]]
-    ) -> Iterator[_Told | Unreadable]:
-        """What `telling` makes of the database, up to where it is damaged. Raises OSError."""
+        self, builder: Callable[[foreign_sqlite.Database], Iterator[_Value]]
+    ) -> Iterator[_Value | Unreadable]:
+        """Yield the values of `builder` for the database, up to where it is damaged.
+
+        Raises OSError.
+        """
         try:
             with foreign_sqlite.open_foreign(self.path) as database:
                 yield from builder(database)
@@ -204,7 +210,10 @@ class SourceFile:
         return "markdown" if suffix in PLAIN_SUFFIXES else "other"
 
     def _is_lines(self, suffix: str) -> bool:
-        """Whether the first line is a whole JSON value and not the only one; a name alone does not decide, in either direction."""
+        """Return whether the first line is a JSON value and more lines follow.
+
+        The suffix alone decides neither way.
+        """
         present = (line for line in map(_stripped, self._lines(LARGE_DOCUMENT)) if line and not line.startswith(b"//"))
         opening = list(islice(present, 2))
         if opening and len(opening[0]) <= LARGE_DOCUMENT and isinstance(parse_json(opening[0]), dict | list):
@@ -223,14 +232,14 @@ class SourceFile:
         return tuple(islice(objects, SAMPLE_RECORDS))
 
     def records(self) -> Records:
-        """Every JSON value of a JSONL file, streamed; a line that cannot be parsed comes as Unreadable.
+        """Stream every JSON value of a JSONL file; an invalid line gives Unreadable.
 
-        Passed over are a torn last line (no line end, not parseable) until it is whole, `//` comment lines, blank ones.
+        Blank lines, `//` comments and a torn last line (no line end, invalid) are skipped.
         """
         return Records(self)
 
     def records_from(self, place: Records) -> Iterator[Record | Unreadable]:
-        """The same, with `place` moved behind each line that is whole."""
+        """Stream the values as `records` does, and move `place` behind each complete line."""
         for number, line in enumerate(self._lines(), start=place.line):
             is_whole = line.endswith(b"\n")
             stripped = _stripped(line)
@@ -251,7 +260,10 @@ class SourceFile:
                 yield found
 
     def _lines(self, longest: int = LONGEST_LINE) -> Iterator[bytes]:
-        r"""UTF-8 lines with their ends, split on `\n` alone, since U+2028 occurs in strings; an over-long one is cut."""
+        r"""Yield UTF-8 lines with their ends; cut those that are too long.
+
+        Only `\n` ends a line, since U+2028 occurs in strings.
+        """
         with self._utf8() as stream:
             while line := stream.readline(longest + 1):
                 rest = line
@@ -269,7 +281,10 @@ class SourceFile:
             return file.read()
 
     def _utf8(self) -> BinaryIO:
-        """The bytes as UTF-8 without a byte order mark, whatever they are on the disk. Raises OSError."""
+        """Open the file as UTF-8 without a byte order mark, whatever its encoding.
+
+        Raises OSError.
+        """
         if self._grown is not None:
             return io.BytesIO(self._grown)
         stream = self.open()
@@ -283,11 +298,11 @@ class SourceFile:
         return stream
 
     def elements(self, *keys: str) -> Iterator[Element | Unreadable]:
-        """The items of the document's array, or of the array or object below `keys`, streamed.
+        """Stream the items of the document's array, or of the array or object below `keys`.
 
-        Each is parsed alone, so that a document of any size costs no more memory than its largest item, and a broken
-        item costs itself; where the document is cut short, the last value says so. Nothing for a document that has no
-        such place. `source.elements()` gives the conversations of `[{…}, {…}]`, `source.elements("messages")` those of
+        Each is parsed alone. A document of any size costs no more memory than its largest item, and a broken item
+        costs only itself. If the document is cut short, the last value says so. A document without these keys
+        gives nothing. `source.elements()` gives the conversations of `[{…}, {…}]`, `source.elements("messages")` those of
         `{"title": …, "messages": [{…}, {…}]}`.
         """
         with self._utf8() as stream:
@@ -360,13 +375,16 @@ class Records:
         return self._source.records_from(self)
 
     def checkpoint(self, state: dict[str, object]) -> Iterator[Checkpoint]:
-        """Where to go on, for a reader that has just read all of them; none for an encoding whose bytes are not those read."""
+        """Yield the checkpoint from which a reader continues that has just read all records.
+
+        There is none for an encoding other than UTF-8, whose bytes are not those on disk.
+        """
         if self.is_exact and self._source.encoding == "utf-8" and self._source.unpacked is None:
             yield Checkpoint(self.offset, self.line, state)
 
 
 def _whole(raw: bytes) -> object:
-    """The value. Raises Torn for what is no JSON."""
+    """Parse one JSON value. Raises Torn if it is not JSON."""
     value = parse_json(raw)
     if isinstance(value, BadJson):
         raise Torn(value.reason)
@@ -374,7 +392,7 @@ def _whole(raw: bytes) -> object:
 
 
 def _stripped(line: bytes) -> bytes:
-    """Without blanks and the NUL bytes that a crash leaves at the end of a file."""
+    """Strip blanks, and the NUL bytes that a crash leaves at the end of a file."""
     return line.strip(b" \t\r\n\0")
 
 
@@ -386,7 +404,10 @@ class BadJson:
 
 
 def parse_json(text: str | bytes) -> object:
-    """The value, or BadJson. Lone surrogates, which orjson refuses, are let through as Python's own parser does."""
+    """Parse JSON; return BadJson if it is invalid.
+
+    Accept lone surrogates, as Python's own parser does. orjson refuses them.
+    """
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError as fault:
@@ -399,7 +420,7 @@ def parse_json(text: str | bytes) -> object:
 
 
 def value_of(text: object) -> object:
-    """The value of JSON text; any other text, and what is none, as it is."""
+    """Parse a string of JSON; return any other string or value unchanged."""
     value = parse_json(text) if isinstance(text, str) else text
     return text if isinstance(value, BadJson) else value
 
@@ -432,9 +453,9 @@ class Places:
         return ends
 
     def line(self, value: str, start: int | None = None) -> int:
-        """1-based line of the string `value`, searched onward from `start` or from the string found last, then from the top.
+        """Return the 1-based line of the string `value`.
 
-        A string that cannot be found (empty, unusual escapes) gets the line of `start` or of the string found last.
+        The search goes on from `start` or from the string found last, then from the top. A string that cannot be found (empty, unusual escapes) gets the line of `start` or of the string found last.
         """
         if not self._line_ends:
             return self._first_line
@@ -444,7 +465,10 @@ class Places:
         return self._first_line + bisect_left(self._line_ends, self._at)
 
     def _find(self, value: str, begin: int) -> int | None:
-        """Position of the string in the spelling that the file used last, else in another one, else above."""
+        """Find the position of a string at or after `begin`, else above it.
+
+        The spelling that the file used last is tried first. Return None if there is none.
+        """
         if self._misses > MISSES:
             return None
         for start in (begin, 0):
@@ -506,17 +530,20 @@ Json = dict[str, object]
 
 
 def text_of(value: object) -> str:
-    """The string, or `""` for any other type."""
+    """Return the string, or `""` for any other type."""
     return value if isinstance(value, str) else ""
 
 
 def mapping_of(value: object) -> Json:
-    """The JSON object, or an empty one for any other type."""
+    """Return the JSON object, or an empty one for any other type."""
     return value if isinstance(value, dict) else {}
 
 
 def in_number_order(fields: Json) -> Json:
-    """The object; of keys that are one word with numbers, without gaps or in the order of strings (`10` before `9`), by number."""
+    """Sort an object by the numbers in its keys, if each key is one word with a number.
+
+    The numbers must have no gaps, or stand in the order of strings (`10` before `9`). Any other object stays as it is.
+    """
     parts = [part for part in takewhile(bool, map(_NUMBERED.fullmatch, fields)) if part]
     if len(parts) < len(fields) or len({part["name"] for part in parts}) != 1:
         return fields
@@ -529,24 +556,33 @@ def in_number_order(fields: Json) -> Json:
 
 
 def day_by_day(fields: Json) -> list[object]:
-    """What the lists under days (`2026-01-31`, `31.1.2026`) hold, the earliest first; nothing of an object with anything else."""
+    """List the items of an object whose keys are days, the earliest first.
+
+    A key is `2026-01-31` or `31.1.2026`, its value a list. An object with anything else gives no items.
+    """
     days = [
         (found, value) for key, value in fields.items() if (found := _DAY.fullmatch(key)) and isinstance(value, list)
     ]
     if len(days) < len(fields):
         return []
-    days.sort(key=lambda told: [int(told[0][iso] or told[0][dotted]) for iso, dotted in ((1, 6), (2, 5), (3, 4))])
+    days.sort(key=lambda day: [int(day[0][iso] or day[0][dotted]) for iso, dotted in ((1, 6), (2, 5), (3, 4))])
     return [item for _, value in days for item in value]
 
 
 def days_joined(fields: Json) -> Json:
-    """The object; each list of days in it, as `{"days": [{"date": "2026-01-31", "items": […]}]}`, with what these hold instead of them."""
+    """Replace each list of days in an object by the items of the days.
+
+    Such a list is `{"days": [{"date": "2026-01-31", "items": […]}]}`.
+    """
     joined = {key: held for key, value in fields.items() if key.lower() in DAYS and (held := _in_days(list_of(value)))}
     return {**fields, **joined} if joined else fields
 
 
 def _in_days(items: list[object]) -> list[object]:
-    """What objects of a day and a list hold, each record with its day; nothing where one has more, such as a title."""
+    """List the records of objects that hold a day and a list, each with its day.
+
+    If an object has more, such as a title, return nothing.
+    """
     held: list[object] = []
     for item in map(mapping_of, items):
         days = {key: day for key, day in item.items() if isinstance(day, str) and _DAY.fullmatch(day)}
@@ -558,10 +594,10 @@ def _in_days(items: list[object]) -> list[object]:
 
 
 def number_of(value: object) -> int | None:
-    """The whole number, or None for any other type: a truth value is none."""
+    """Return the whole number, or None for any other type, also for a truth value."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def list_of(value: object) -> list[object]:
-    """The JSON array, or an empty one for any other type."""
+    """Return the JSON array, or an empty one for any other type."""
     return value if isinstance(value, list) else []

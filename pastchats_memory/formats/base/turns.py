@@ -133,8 +133,8 @@ class TurnQueue:
         if not self._edits.get(label):
             return
         self._edits[label] -= 1
-        spoken = list_of(self._speaking.metadata.get("tools")) if self._speaking is not None else []
-        for tools in (spoken, self._tools):
+        listed = list_of(self._speaking.metadata.get("tools")) if self._speaking is not None else []
+        for tools in (listed, self._tools):
             if self._edits[label] == 0 and label in tools:
                 tools.remove(label)
 
@@ -187,7 +187,7 @@ class TurnQueue:
             yield from self._plans.tasks(self._latest.cwd, self._latest.project)
 
     @property
-    def last_spoken(self) -> PendingTurn | None:
+    def last_message(self) -> PendingTurn | None:
         """Return the last turn of the user or the assistant."""
         return self._speaking
 

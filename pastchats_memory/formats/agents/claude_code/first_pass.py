@@ -213,8 +213,8 @@ class FirstPass:
 
     def _message_key(self, record: Json) -> int | None:
         message_id = text_of(mapping_of(record.get("message")).get("id"))
-        spoken = record.get("type") == "assistant" and message_id
-        return hash((self.conversation(record), message_id)) if spoken else None
+        is_answer = record.get("type") == "assistant" and message_id
+        return hash((self.conversation(record), message_id)) if is_answer else None
 
     def _add_place(self, record: Json, utterance: Utterance | None) -> None:
         """Add the record's place in the tree, where other records are only links between messages."""

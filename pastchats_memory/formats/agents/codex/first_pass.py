@@ -60,7 +60,7 @@ class FirstPass:
         """Assistant items exist, so that `agent_message` events are their echo."""
         self.human: set[int] = set()
         """Positions of the items and events that hold a person's words."""
-        self.taken_back: list[tuple[int, int]] = []
+        self.rolled_back: list[tuple[int, int]] = []
         """First and last position of everything that was rolled back."""
         self._candidates: list[_Candidate] = []
         self._rollbacks: dict[int, int] = {}
@@ -197,7 +197,7 @@ class FirstPass:
                 standing[: max(0, len(standing) - turns)],
             )
             if gone:
-                self.taken_back.append((gone[0], position))
+                self.rolled_back.append((gone[0], position))
 
 
 def _wholes(parts: list[str]) -> list[str]:

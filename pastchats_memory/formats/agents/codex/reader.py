@@ -220,7 +220,7 @@ class _SessionReader:
     def _add(self, role: str, kind: str, text: str, entry: Entry, line: int, position: int) -> PendingTurn:
         first_pass, stamp = self._first_pass, iso_utc(entry.timestamp)
         started = None if stamp else iso_utc(first_pass.meta.get("timestamp"))
-        lost = any(first <= position <= last for first, last in first_pass.taken_back)
+        is_rolled_back = any(first <= position <= last for first, last in first_pass.rolled_back)
         delegated = self._subagent and not self._replayed
         turn = PendingTurn(
             role=role,
@@ -231,7 +231,7 @@ class _SessionReader:
             timestamp=stamp or started,
             cwd=first_pass.cwd or None,
             native_id=self._identity(role, text) if text.strip() else None,
-            branch="sidechain" if delegated else "abandoned" if lost else "main",
+            branch="sidechain" if delegated else "abandoned" if is_rolled_back else "main",
             metadata={
                 "git_branch": text_of(mapping_of(first_pass.meta.get("git")).get("branch")),
                 "cwd": self._cwd if self._cwd != first_pass.cwd else "",

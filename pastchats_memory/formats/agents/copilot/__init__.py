@@ -44,9 +44,9 @@ def detect_cli(source: SourceFile) -> int:
 
 def read_cli(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of a file."""
-    from pastchats_memory.formats.agents.copilot.cli import read as read_session
+    from pastchats_memory.formats.agents.copilot.cli import CopilotSession
 
-    yield from read_session(source)
+    yield from CopilotSession.read(source)
 
 
 def detect_share(source: SourceFile) -> int:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from pastchats_memory.formats.agents.copilot.dialect import DIALECT
-from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, read_session
+from pastchats_memory.formats.base.agent import JsonlAgent
+from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import recorded_cwd
-from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tags import without_rim
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 
@@ -34,75 +34,73 @@ def _is_event(record: Json) -> bool:
     return (chained or name in MESSAGES) and isinstance(record.get("data"), dict)
 
 
-def read(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns in file order, and unreadable lines."""
-    path = source.path  # of versions whose events do not tell the working directory, a file beside them does
-    builder = SessionBuilder(
-        SessionInfo(path.parent.name if path.stem == "events" else path.stem, recorded_cwd(path.parent)),
-        DIALECT,
-    )
-    yield from read_session(source, builder, lambda item: _add_record(builder, item))
+class CopilotSession(JsonlAgent):
+    """A session of Copilot CLI."""
+
+    dialect = DIALECT
+    record_noun = "an event"
+
+    def session_info(self) -> SessionInfo:
+        """Return the session in the name of the file or its folder.
+
+        Some versions record the working directory only in a file next to the events.
+        """
+        path = self.source.path
+        return SessionInfo(path.parent.name if path.stem == "events" else path.stem, recorded_cwd(path.parent))
+
+    def add_record(self, record: Json, line: int) -> str | None:
+        """Add one event. Return why it is unreadable, or None."""
+        kind, data = text_of(record.get("type")), mapping_of(record.get("data"))
+        subagent = text_of(record.get("agentId")) or text_of(data.get("parentToolCallId"))
+        at = Position(line, record.get("timestamp"), text_of(record.get("id")), aside=subagent)
+        if kind.startswith("session."):
+            self._add_session_event(kind, data, at)
+        if kind in FLAGS:
+            self.builder.queue.flag(FLAGS[kind])
+        match kind:
+            case "user.message":
+                return self._add_prompt(data, at)
+            case "assistant.message":
+                self.builder.add_answer(text_of(data.get("content")), at, text_of(data.get("model")))
+                for request in map(mapping_of, list_of(data.get("toolRequests"))):
+                    self._add_call(request, "name")
+            case "tool.execution_start":
+                self._add_call(data, "toolName")
+            case "tool.user_requested":
+                command = text_of(mapping_of(data.get("arguments")).get("command"))
+                self.builder.add_prompt(f"! {command}" if command else "", at, kind="command")
+                self._add_call(data, "toolName")
+            case "tool.execution_complete":
+                self.builder.add_result(text_of(data.get("toolCallId")), _parse_output(data), at)
+        return None
+
+    def _add_session_event(self, kind: str, data: Json, at: Position) -> None:
+        """Set folder and model of the session, or add the summary of a compaction."""
+        builder, info, context = self.builder, self.builder.info, mapping_of(data.get("context"))
+        if kind in ("session.start", "session.resume"):
+            info.conversation_id = text_of(data.get("sessionId")) or info.conversation_id
+            info.cwd = folder_of(context.get("cwd")) or info.cwd
+            info.metadata["git_branch"] = text_of(context.get("branch")) or info.metadata.get("git_branch")
+        builder.model = text_of(data.get("selectedModel")) or text_of(data.get("newModel")) or builder.model
+        if kind in ("session.compaction_complete", "session.handoff"):
+            summary = text_of(data.get("summaryContent")) or text_of(data.get("summary"))
+            builder.add_turn("system", "summary", summary, at)
+
+    def _add_prompt(self, data: Json, at: Position) -> str | None:
+        content = data.get("content")
+        if not isinstance(content, str):
+            return f"content of a message is a {type(content).__name__}"
+        is_from_program = data.get("isAutopilotContinuation") is True or "crossSession" in data
+        if data.get("source") in (None, "", "user") and not is_from_program:
+            images = len(list_of(data.get("attachments"))) if not content else 0
+            self.builder.add_prompt(without_rim(content, APPENDED), at, images)
+        return None
+
+    def _add_call(self, data: Json, name_key: str) -> None:
+        self.builder.add_call(text_of(data.get("toolCallId")), text_of(data.get(name_key)), data.get("arguments"))
 
 
-def _add_record(builder: SessionBuilder, item: Record) -> str | None:
-    """Add one event. Return why it is unreadable, or None."""
-    event = item.value
-    if not isinstance(event, dict):
-        return f"a {type(event).__name__} instead of an event"
-    kind, data = text_of(event.get("type")), mapping_of(event.get("data"))
-    aside = text_of(event.get("agentId")) or text_of(data.get("parentToolCallId"))
-    at = Position(item.line, event.get("timestamp"), text_of(event.get("id")), aside=aside)
-    if kind.startswith("session."):
-        _session(builder, kind, data, at)
-    if kind in FLAGS:
-        builder.queue.flag(FLAGS[kind])
-    match kind:
-        case "user.message":
-            return _prompt(builder, data, at)
-        case "assistant.message":
-            builder.add_answer(text_of(data.get("content")), at, text_of(data.get("model")))
-            for request in map(mapping_of, list_of(data.get("toolRequests"))):
-                _call(builder, request, "name")
-        case "tool.execution_start":
-            _call(builder, data, "toolName")
-        case "tool.user_requested":
-            command = text_of(mapping_of(data.get("arguments")).get("command"))
-            builder.add_prompt(f"! {command}" if command else "", at, kind="command")
-            _call(builder, data, "toolName")
-        case "tool.execution_complete":
-            builder.add_result(text_of(data.get("toolCallId")), _output(data), at)
-    return None
-
-
-def _session(builder: SessionBuilder, kind: str, data: Json, at: Position) -> None:
-    """Set folder and model of the session, or add the summary of a compaction."""
-    about, context = builder.info, mapping_of(data.get("context"))
-    if kind in ("session.start", "session.resume"):
-        about.conversation_id = text_of(data.get("sessionId")) or about.conversation_id
-        about.cwd = folder_of(context.get("cwd")) or about.cwd
-        about.metadata["git_branch"] = text_of(context.get("branch")) or about.metadata.get("git_branch")
-    builder.model = text_of(data.get("selectedModel")) or text_of(data.get("newModel")) or builder.model
-    if kind in ("session.compaction_complete", "session.handoff"):
-        builder.add_turn("system", "summary", text_of(data.get("summaryContent")) or text_of(data.get("summary")), at)
-
-
-def _prompt(builder: SessionBuilder, data: Json, at: Position) -> str | None:
-    content = data.get("content")
-    if not isinstance(content, str):
-        return f"content of a message is a {type(content).__name__}"
-    sent_by_program = data.get("isAutopilotContinuation") is True or "crossSession" in data
-    if data.get("source") in (None, "", "user") and not sent_by_program:
-        builder.add_prompt(
-            without_rim(content, APPENDED), at, len(list_of(data.get("attachments"))) if not content else 0
-        )
-    return None
-
-
-def _call(builder: SessionBuilder, data: Json, name: str) -> None:
-    builder.add_call(text_of(data.get("toolCallId")), text_of(data.get(name)), data.get("arguments"))
-
-
-def _output(data: Json) -> ToolResult:
+def _parse_output(data: Json) -> ToolResult:
     """Return a tool result; a shell prints the exit code at the end."""
     text = text_of_result(data.get("result")) or text_of(mapping_of(data.get("error")).get("message"))
     failed = data.get("success") is False

@@ -134,10 +134,10 @@ def _replies(pieces: list[object]) -> Iterator[str]:
     """Return the person's answers to the agent's questions, each below its question."""
     for piece in map(mapping_of, pieces):
         chosen = mapping_of(piece.get("data"))
-        asked = map(mapping_of, list_of(piece.get("questions")) if piece.get("kind") == "questionCarousel" else [])
+        questions = map(mapping_of, list_of(piece.get("questions")) if piece.get("kind") == "questionCarousel" else [])
         given = (
             (_words(each.get("message")) or _words(each.get("title")), chosen.get(text_of(each.get("id"))))
-            for each in asked
+            for each in questions
         )
         if replies := [f"{question}\n{reply}".strip() for question, value in given if (reply := _chosen(value))]:
             yield "\n\n".join(replies)

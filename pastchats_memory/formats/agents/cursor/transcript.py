@@ -33,6 +33,7 @@ from pastchats_memory.formats.base.source import (
     mapping_of,
     text_of,
 )
+from pastchats_memory.formats.base.sqlite_sessions import has_tables
 from pastchats_memory.formats.base.tags import without_rim
 from pastchats_memory.formats.base.tools import parse_result
 from pastchats_memory.model import Unreadable
@@ -70,8 +71,7 @@ def matches(source: SourceFile) -> bool:
     if source.shape == "jsonl":
         return any(_is_message(record) for record in source.sample)
     if source.shape == "sqlite":
-        known = all(source.tables.get(name, frozenset()) >= columns for name, columns in TABLES.items())
-        return known and any(isinstance(about, dict) for about in source.from_database(find_roots))
+        return has_tables(source, TABLES) and any(isinstance(about, dict) for about in source.from_database(find_roots))
     return source.shape == "markdown" and _is_transcript(source)
 
 

@@ -97,8 +97,8 @@ class _Session:
         self._prompts: set[str] = set()
         session, folder = text_of(header.get("sessionId")), source.path.parent
         inside = self._branch == "sidechain" and folder.parent.name == "chats"
-        beside = self._branch == "sidechain" and not inside and self._stem.startswith(NAMED)
-        parent, own = (folder.name, session) if inside else (session, self._stem) if beside else ("", "")
+        is_sibling = self._branch == "sidechain" and not inside and self._stem.startswith(NAMED)
+        parent, own = (folder.name, session) if inside else (session, self._stem) if is_sibling else ("", "")
         about = SessionInfo(
             f"{parent}/{own}" if parent else session or self._stem,
             project_folder(source.path, header) or first_pass.cwd,

@@ -99,15 +99,18 @@ def read_saved_chat(source: SourceFile) -> Iterator[Row]:
 
 def _about(source: SourceFile) -> SessionInfo:
     """Return the conversation by its first messages, with the facts in the context before them."""
-    opening = [item for item in islice(_messages(source), SAMPLE_RECORDS) if isinstance(item, _Message)]
-    responses = [(message.role, visible_text(message.parts)) for message in opening]
-    setup = next((words for _, words in responses if SETTING_UP in words), "")
-    said = ((role, strip_context(words) if role == "user" else words) for role, words in responses)
-    said = ((role, words) for role, words in said if words and words not in ACKNOWLEDGEMENTS)
+    messages = [item for item in islice(_messages(source), SAMPLE_RECORDS) if isinstance(item, _Message)]
+    texts = [(message.role, visible_text(message.parts)) for message in messages]
+    setup = next((words for _, words in texts if SETTING_UP in words), "")
+    typed = ((role, strip_context(words) if role == "user" else words) for role, words in texts)
+    opening = ((role, words) for role, words in typed if words and words not in ACKNOWLEDGEMENTS)
     folder = _FOLDER.search(setup)
     title = unquote(source.path.stem.removeprefix(SAVED)) if source.path.stem.startswith(SAVED) else ""
     return SessionInfo(
-        conversation_hash(said), folder[1].strip() if folder else None, started=_day(setup), metadata={"title": title}
+        conversation_hash(opening),
+        folder[1].strip() if folder else None,
+        started=_day(setup),
+        metadata={"title": title},
     )
 
 

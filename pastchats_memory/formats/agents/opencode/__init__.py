@@ -39,18 +39,22 @@ from pastchats_memory.formats.base.source import (
     parse_json,
     text_of,
 )
+from pastchats_memory.formats.base.sqlite_sessions import has_tables
 from pastchats_memory.model import Task, Turn, Unreadable
 
-SESSIONS = {"session": {"id", "project_id"}}
-TABLES = {"message": {"id", "session_id", "data"}, "part": {"id", "message_id", "data"}}
-SECOND = {"session_message": {"id", "session_id", "type", "data"}}
+SESSIONS = {"session": frozenset({"id", "project_id"})}
+TABLES = {
+    "message": frozenset({"id", "session_id", "data"}),
+    "part": frozenset({"id", "message_id", "data"}),
+}
+TABLES_OF_V2 = {"session_message": frozenset({"id", "session_id", "type", "data"})}
 """The tables of OpenCode 2, which may be next to those of OpenCode 1."""
 
 
 def matches(source: SourceFile) -> bool:
     """Return whether a file is an export, a session's file, OpenCode's database, or captured events."""
     if source.shape == "sqlite":
-        return _has(source, SESSIONS) and (_has(source, TABLES) or _has(source, SECOND))
+        return has_tables(source, SESSIONS) and (has_tables(source, TABLES) or has_tables(source, TABLES_OF_V2))
     if source.shape == "jsonl":
         return any(map(parse_event, source.sample))
     if source.shape != "json":
@@ -71,10 +75,6 @@ def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
         yield from _from_export(source)
     elif (tree := tree_of(source.path)) is not None:
         yield from _from_tree(tree)
-
-
-def _has(source: SourceFile, tables: dict[str, set[str]]) -> bool:
-    return all(source.tables.get(table, frozenset()) >= columns for table, columns in tables.items())
 
 
 def _message_in(value: object, line_of: Lines = first_line) -> Message | None:

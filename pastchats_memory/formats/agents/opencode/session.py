@@ -152,8 +152,10 @@ def order_of(infos: Sequence[Json]) -> list[int]:
     places = list(range(len(ids)))
     if any("type" in info for info in infos) or not all(own_id.startswith(MESSAGE_PREFIX) for own_id in ids):
         return places
-    asked = dict(zip(ids, ids, strict=True))
-    return sorted(places, key=lambda place: (asked.get(text_of(infos[place].get("parentID")), ids[place]), ids[place]))
+    prompts = dict(zip(ids, ids, strict=True))
+    return sorted(
+        places, key=lambda place: (prompts.get(text_of(infos[place].get("parentID")), ids[place]), ids[place])
+    )
 
 
 def _is_visible(part: Json) -> bool:

@@ -124,7 +124,7 @@ def _unwrap_label(line: str) -> str:
 
 
 def parse_signed_markers(lines: Sequence[str], names: Mapping[str, str]) -> list[RoleMarker]:
-    """The lines that begin with one of the names and a colon, below a blank line.
+    """Find the lines that begin with one of the names and a colon, below a blank line.
 
     Args:
         lines: of the file.

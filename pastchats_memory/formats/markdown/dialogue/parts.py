@@ -151,9 +151,10 @@ class _PartReader:
         return place + 1
 
     def _end_of_thoughts(self, place: int) -> int:
-        """The place in the words behind the first paragraph from there on, or behind all that have a title, as Gemini's have.
+        """Return the place behind the first paragraph from `place` on.
 
-        Nothing tells where thoughts end and words begin if no call stands between them.
+        Pass over all paragraphs with a title, as Gemini's thoughts have. Without a call between them, nothing else
+        separates thoughts from words.
         """
         behind = end = self._end_of_paragraph(place)
         while _TITLE.fullmatch("\n".join(self.words[place:end]).strip()):

@@ -1,0 +1,289 @@
+"""Stored tasks, with their comments and attachments; conditions and orders for plain questions about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from pastchats_memory.model import (
+    Attachment,
+    Comment,
+    Filters,
+    StoredTask,
+    TaskLink,
+    TaskPart,
+    TaskState,
+    TaskText,
+)
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.filters import TEXT_TIME, TEXTS, task_conditions
+from pastchats_memory.store.pending_deletes import exclude_pending, pending_delete_ids
+
+ROW_COLUMNS = (
+    "k.id, k.key, k.title, k.description, k.type, k.status, k.status_raw, k.priority, k.tags_json, k.project, "
+    "k.source_path, k.source_line, k.created_at, k.updated_at, k.closed_at, k.due_at, k.metadata_json"
+)
+MAX_LISTED = 1_000
+HIDDEN = "project IN (SELECT value FROM json_each(?))"
+VISIBLE = f"NOT ({HIDDEN}) AND id NOT IN {pending_delete_ids('tasks')}"
+
+PART_QUERIES = {
+    "links": "SELECT l.task_id, l.kind, ifnull(o.key, l.name) FROM task_links l LEFT JOIN tasks o "
+    "ON o.identity = l.target WHERE l.task_id IN (SELECT value FROM json_each(?1)) "
+    f"AND ifnull(o.project NOT IN (SELECT value FROM json_each(?2)) AND o.id NOT IN {pending_delete_ids('tasks')}, 1) ORDER BY l.kind, 3",
+    "conversations": "SELECT task_id, conversation_id FROM task_conversations "
+    "WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY conversation_id",
+    "states": "SELECT task_id, status, status_raw, at FROM task_states "
+    "WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY at, id",
+    "comments": "SELECT task_id, content, author, created_at, id FROM task_comments "
+    f"WHERE task_id IN (SELECT value FROM json_each(?)) AND id NOT IN {pending_delete_ids('comments')} ORDER BY created_at, id",
+    "attachments": "SELECT task_id, name, size, sha256, NULL, created_at, id FROM task_attachments "
+    f"WHERE task_id IN (SELECT value FROM json_each(?)) AND id NOT IN {pending_delete_ids('attachments')} ORDER BY id",
+}
+"""Queries of the parts of tasks, by name; links without hidden projects, attachments without their texts."""
+
+
+def tasks(database: Database, ids: Sequence[int], hidden: Sequence[str], *, whole: bool = False) -> list[StoredTask]:
+    """Return the stored tasks with these ids, in the order given; `whole` with the attachments' texts. Raises StoreFault.
+
+    Links to tasks of hidden projects are left out, since a key may tell what its task is about.
+    """
+    wanted = (orjson.dumps(list(ids)).decode(),)
+    rows = database.run(f"SELECT {ROW_COLUMNS} FROM tasks k WHERE k.id IN (SELECT value FROM json_each(?))", wanted)
+    attached = PART_QUERIES | ({"attachments": PART_QUERIES["attachments"].replace("NULL", "content")} if whole else {})
+    unseen = {"links": (*wanted, orjson.dumps(hidden).decode())}
+    of = {name: _by_task(database, statement, unseen.get(name, wanted)) for name, statement in attached.items()}
+    found = {row[0]: _task(row, {name: by_task.get(row[0], []) for name, by_task in of.items()}) for row in rows}
+    return [found[id_] for id_ in ids if id_ in found]
+
+
+def with_parts(database: Database, task: StoredTask, hidden: Sequence[str]) -> StoredTask:
+    """Return a task with its subtasks, the oldest first, without those of hidden projects. Raises StoreFault."""
+    rows = database.run(
+        "SELECT key, title, status FROM tasks WHERE id IN (SELECT l.task_id FROM task_links l WHERE l.kind = 'parent' AND "
+        f"l.target = (SELECT identity FROM tasks WHERE id = ?)) AND {VISIBLE} ORDER BY created_at, id",
+        (task.id, orjson.dumps(hidden).decode()),
+    )
+    return task._replace(parts=tuple(TaskPart(*row) for row in rows))
+
+
+def plain_tasks(database: Database, ids: Sequence[int]) -> list[StoredTask]:
+    """Return tasks without their parts, for many at once. Raises StoreFault."""
+    rows = database.run(
+        f"SELECT {ROW_COLUMNS} FROM tasks k WHERE k.id IN (SELECT value FROM json_each(?)) ORDER BY k.id",
+        (orjson.dumps(list(ids)).decode(),),
+    )
+    nothing: dict[str, list[tuple[Any, ...]]] = {name: [] for name in PART_QUERIES}
+    return [_task(row, nothing) for row in rows]
+
+
+def _task(row: tuple[Any, ...], of: Mapping[str, list[tuple[Any, ...]]]) -> StoredTask:
+    links = [TaskLink(*link) for link in of["links"]]
+    names = ROW_COLUMNS.replace("k.", "").replace("_json", "").split(", ")
+    fields = dict(zip(names, row, strict=True))
+    fields |= {"tags": tuple(orjson.loads(fields["tags"])), "metadata": orjson.loads(fields["metadata"])}
+    return StoredTask(
+        **fields,
+        parent=next((link.target for link in links if link.kind == "parent"), None),
+        links=tuple(link for link in links if link.kind != "parent"),
+        conversations=tuple(name for (name,) in of["conversations"]),
+        states=tuple(TaskState(*state) for state in of["states"]),
+        comments=tuple(Comment(*comment) for comment in of["comments"]),
+        attachments=tuple(Attachment(*attachment) for attachment in of["attachments"]),
+    )
+
+
+def _by_task(database: Database, statement: str, values: Sequence[object]) -> dict[int, list[tuple[Any, ...]]]:
+    grouped: dict[int, list[tuple[Any, ...]]] = {}
+    for id_, *rest in database.run(statement, values):
+        grouped.setdefault(id_, []).append(tuple(rest))
+    return grouped
+
+
+def find(database: Database, name: str, hidden: Sequence[str]) -> list[int]:
+    """Return ids of tasks with a key, with or without `t:`; else of tasks with this native id. Raises StoreFault.
+
+    Tasks of hidden projects are left out.
+    """
+    unseen = orjson.dumps(hidden).decode()
+    name = name.removeprefix("t:")
+    for where in ("key = ?", "key = ? COLLATE NOCASE", "native_id = ? COLLATE NOCASE"):
+        found = database.run(f"SELECT id FROM tasks WHERE {where} AND {VISIBLE} ORDER BY id", (name, unseen))
+        if found:
+            return [id_ for (id_,) in found]
+    return []
+
+
+def find_tagged(database: Database, name: str, hidden: Sequence[str]) -> list[int]:
+    """Return ids of tasks whose native id has a list before this name: `103` finds `master/103`. Raises StoreFault.
+
+    Tasks of hidden projects are left out.
+    """
+    statement = f"SELECT id FROM tasks WHERE substr(native_id, -length(?1) - 1) = '/' || ?1 COLLATE NOCASE AND {VISIBLE} ORDER BY id"
+    return [id_ for (id_,) in database.run(statement, (name, orjson.dumps(hidden).decode()))]
+
+
+def owner_of(database: Database, table: str, id_: int, hidden: Sequence[str]) -> int | None:
+    """Return the task of a row of `task_comments` or `task_attachments`, unless its project is hidden. Raises StoreFault."""
+    found = database.value(
+        f"SELECT id FROM tasks WHERE id = (SELECT task_id FROM {table} "
+        f"WHERE id = ? AND id NOT IN {pending_delete_ids(table.removeprefix('task_'))}) AND {VISIBLE}",
+        (id_, orjson.dumps(hidden).decode()),
+    )
+    return None if found is None else int(found)
+
+
+def project_of_conversation(database: Database, conversation_id: str) -> str | None:
+    """Return the project of a stored conversation, or None. Raises StoreFault."""
+    found = database.value("SELECT source_project FROM prompts WHERE conversation_id = ? LIMIT 1", (conversation_id,))
+    return None if found is None else str(found)
+
+
+def count(database: Database) -> int:
+    """Return the number of tasks. Raises StoreFault."""
+    return int(database.value("SELECT count(*) FROM tasks"))
+
+
+def count_hidden(database: Database, hidden: Sequence[str]) -> int:
+    """Return the number of tasks of hidden projects. Raises StoreFault."""
+    wanted = (orjson.dumps(hidden).decode(),)
+    return int(database.value(f"SELECT count(*) FROM tasks WHERE {HIDDEN}", wanted))
+
+
+def identity(database: Database, id_: int) -> str:
+    """Return the identity by which links name a task. Raises StoreFault."""
+    return str(database.value("SELECT identity FROM tasks WHERE id = ?", (id_,)))
+
+
+def unlink(database: Database, id_: int, kind: str, target: str | None) -> None:
+    """Remove the links of a kind, all or the one to an identity. Raises StoreFault."""
+    database.run(
+        "DELETE FROM task_links WHERE task_id = ?1 AND kind = ?2 AND ifnull(target = ?3, 1)", (id_, kind, target)
+    )
+
+
+def task_texts(database: Database, ids: Sequence[int], hidden: Sequence[str]) -> list[TaskText]:
+    """Return the stored texts with these ids, in the order given, each with its task. Raises StoreFault.
+
+    Links to tasks of hidden projects are left out.
+    """
+    rows = database.run(
+        f"SELECT t.id, t.task_id, t.comment_id, t.attachment_id, t.content, {TEXT_TIME} FROM {TEXTS} "
+        "WHERE t.id IN (SELECT value FROM json_each(?))",
+        (orjson.dumps(list(ids)).decode(),),
+    )
+    owners = {task.id: task for task in tasks(database, sorted({row[1] for row in rows}), hidden)}
+    found = {}
+    for id_, task_id, comment_id, attachment_id, content, timestamp in rows:
+        kind, shown = "task", f"t:{owners[task_id].key}"
+        if comment_id is not None:
+            kind, shown = "comment", f"c:{comment_id}"
+        elif attachment_id is not None:
+            kind, shown = "attachment", f"a:{attachment_id}"
+        found[id_] = TaskText(id_, owners[task_id], kind, shown, content, timestamp)
+    return [found[id_] for id_ in ids if id_ in found]
+
+
+def text_ids(database: Database, task_ids: Sequence[int]) -> dict[int, int]:
+    """Return the id of each task's own text, not of its comments or attachments. Raises StoreFault."""
+    return dict(
+        database.run(
+            "SELECT task_id, id FROM task_texts WHERE comment_id IS NULL AND attachment_id IS NULL "
+            "AND task_id IN (SELECT value FROM json_each(?))",
+            (orjson.dumps(list(task_ids)).decode(),),
+        )
+    )
+
+
+def listed(
+    database: Database,
+    filters: Filters,
+    conditions: Sequence[str] = (),
+    limit: int = MAX_LISTED,
+    order: str | None = None,
+    tags: Sequence[str] = (),
+) -> list[int]:
+    """Return ids of the tasks that pass, the most urgent first, then the latest.
+
+    Args:
+        database: open.
+        filters: of tasks.
+        conditions: further SQL conditions on `tasks AS k`, never of a user's text.
+        limit: number of ids; -1 for all.
+        order: SQL order instead of urgency, never of a user's text.
+        tags: tags that a task must all have.
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
+    where, values = task_conditions(exclude_pending(database, filters))
+    tagged = ["EXISTS (SELECT 1 FROM json_each(k.tags_json) WHERE lower(value) = ?)"] * len(tags)
+    where = " AND ".join((where, "t.comment_id IS NULL", "t.attachment_id IS NULL", *conditions, *tagged))
+    by = order or f"ifnull(k.priority, 2), {TEXT_TIME} DESC"
+    return [
+        id_
+        for (id_,) in database.run(
+            f"SELECT k.id FROM {TEXTS} WHERE {where} ORDER BY {by}, k.id LIMIT {limit}",
+            [*values, *(tag.lower() for tag in tags)],
+        )
+    ]
+
+
+def title_vectors(database: Database, ids: Sequence[int]) -> dict[int, tuple[str, str]]:
+    """Return the JSON vectors of a task's text and of its title alone, by the id of the text. Raises StoreFault."""
+    return {
+        id_: (text, title)
+        for id_, text, title in database.run(
+            "SELECT text_id, vector_json, ifnull(title_json, vector_json) FROM task_embeddings "
+            "WHERE text_id IN (SELECT value FROM json_each(?))",
+            (orjson.dumps(list(ids)).decode(),),
+        )
+    }
+
+
+# Conditions on `tasks AS k` and orders for plain questions. They contain no text of a user, only ours and stored hashes.
+
+_HAS = "SELECT 1 FROM task_links l WHERE l.task_id = k.id AND l.kind = '{kind}'"
+CONDITIONS = {
+    "epic": f"NOT EXISTS ({_HAS.format(kind='parent')}) AND k.type != 'epic'",
+    "dependencies": f"NOT EXISTS ({_HAS.format(kind='depends')})",
+    "priority": "k.priority IS NULL",
+    "description": "k.description = ''",
+    "comments": "NOT EXISTS (SELECT 1 FROM task_comments c WHERE c.task_id = k.id)",
+    "due": "k.due_at IS NULL",
+    "tags": "k.tags_json = '[]'",
+    "subtasks": "NOT EXISTS (SELECT 1 FROM task_links l WHERE l.target = k.identity AND l.kind = 'parent')",
+    "project": "k.project = ''",
+    "assignee": "ifnull(k.metadata_json ->> 'assignee', '') IN ('', '[]') AND ifnull(k.metadata_json ->> 'assignees', '[]') = '[]'",
+}
+RELATED = {
+    "depends_on": "EXISTS (SELECT 1 FROM task_links l WHERE l.task_id = k.id AND l.kind = 'depends' AND l.target = '{identity}')",
+    "dependencies_of": "k.identity IN (SELECT l.target FROM task_links l WHERE l.task_id = {id} AND l.kind = 'depends')",
+    "part_of": "EXISTS (SELECT 1 FROM task_links l WHERE l.task_id = k.id AND l.kind = 'parent' AND l.target = '{identity}')",
+    "parent_of": "k.identity IN (SELECT l.target FROM task_links l WHERE l.task_id = {id} AND l.kind = 'parent')",
+}
+ORDERS = {
+    "newest": "coalesce(k.updated_at, k.closed_at, k.created_at) DESC",
+    "oldest": "coalesce(k.created_at, k.updated_at)",
+}
+CLOSED = "coalesce(k.closed_at, k.updated_at)"
+FIELDS = {"closed": CLOSED, "created": "k.created_at", "updated": "coalesce(k.updated_at, k.closed_at, k.created_at)", "due": "k.due_at"}  # fmt: skip
+
+
+def missing_condition(name: str) -> str:
+    """Return the condition for tasks without something, by its name in CONDITIONS."""
+    return CONDITIONS[name]
+
+
+def related_condition(database: Database, relation: str, others: Iterable[int]) -> str:
+    """Return the condition for tasks with a relation to one of the others, by its name in RELATED. Raises StoreFault."""
+    either = (RELATED[relation].format(id=int(other), identity=identity(database, other)) for other in others)
+    return f"({' OR '.join(either)})"
+
+
+def time_conditions(field: str, since: str | None, until: str | None) -> list[str]:
+    """Return conditions for tasks with a time between two stored times, both inclusive."""
+    bounds = ((">=", since), ("<=", until))
+    return [f"{FIELDS[field]} {sign} '{moment}'" for sign, moment in bounds if moment is not None]

@@ -92,7 +92,7 @@ class Writer:
         return " ".join(sentences).strip()
 
     def spread(self, sigma: float) -> float:
-        """A log-normal factor of median 1."""
+        """Return a log-normal factor of median 1."""
         return math.exp(self._random.gauss(0, sigma))
 
     def conversation(self, number: int) -> Conversation:
@@ -117,7 +117,7 @@ def conversations(turns: int, seed: int = 1) -> Iterator[Conversation]:
 
 
 def write_session(conversation: Conversation, folder: Path) -> Path:
-    """A session as Claude Code writes it: one JSONL file in the folder of its project."""
+    """Write a session as Claude Code does: one JSONL file in its project's folder."""
     home = folder / conversation.project
     home.mkdir(parents=True, exist_ok=True)
     path = home / f"{conversation.id}.jsonl"
@@ -149,7 +149,7 @@ def record(conversation: Conversation, said: Said, record_id: str, parent: str |
 
 
 def write_sessions(folder: Path, turns: int, seed: int = 1) -> list[Path]:
-    """A history of so many turns on disk."""
+    """Write a history of so many turns to a folder."""
     return [write_session(conversation, folder) for conversation in conversations(turns, seed)]
 
 
@@ -165,7 +165,7 @@ class Variations(PackagedEmbedder):
         self._real: list[Vector] = []
 
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
-        """Unit vectors of shape (384,), a function of the texts and of those before them."""
+        """Yield unit vectors of shape (384,); each depends on the texts so far."""
         rest = iter(texts)
         for vector in super().embed(itertools.islice(rest, max(0, DISTINCT - len(self._real)))):
             self._real.append(vector)
@@ -178,7 +178,10 @@ class Variations(PackagedEmbedder):
 
 
 def database(turns: int) -> Path:
-    """A database of so many turns, built by the product itself, with `Variations` for the model; kept between runs."""
+    """Return a database of so many turns, which later runs use again.
+
+    The program itself builds it, with `Variations` for the model.
+    """
     made_by = (Path(__file__), *sorted(Path(__file__).parent.parent.glob("pastchats_memory/store/*.sql")))
     recipe = hashlib.sha256(b"".join(path.read_bytes() for path in made_by)).hexdigest()[:12]
     path = CACHE / f"{turns}-turns-{recipe}.db"

@@ -9,6 +9,7 @@ that another running process has mapped stay. Processor times are those of the p
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import resource
@@ -58,7 +59,7 @@ def processor() -> float:
 
 
 def told_of_hooks(name: str, run: Callable[[int], float], *, before: Callable[[], object] = lambda: None) -> None:
-    """A row for RUNS hooks, each after `before`: wall time, and processor time in the same line."""
+    """Print wall and processor time of RUNS hooks, each after `before`."""
     times, spent = [], []
     for number in range(RUNS):
         before()
@@ -126,7 +127,9 @@ def messages(path: Path) -> Path:
 
 
 def main() -> None:
-    made = Path(sys.argv[1]) if len(sys.argv) > 1 else built(100_000)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("database", type=Path, nargs="?", help="default: one of 100,000 turns, which is built first")
+    made = parser.parse_args().database or built(100_000)
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         database = scratch / "memory.db"

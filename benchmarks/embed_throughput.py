@@ -64,7 +64,10 @@ WORDS = [
 
 
 def bare(threads: int) -> Callable[[list[str]], int]:
-    """A loop over texts with nothing but onnxruntime and tokenizers, cut at one window."""
+    """Return a loop over texts that uses onnxruntime and tokenizers only.
+
+    It cuts each text at one window.
+    """
     import onnxruntime
     from tokenizers import Tokenizer
 

@@ -31,7 +31,7 @@ _NUMBER = re.compile(r"(?<=VALUES \()\d{1,6}(?=,)")
 
 
 def grown(fixture: Path, folder: Path, size: int) -> Path:
-    """The file that was written, of about so many bytes."""
+    """Write a file of about so many bytes and return its path."""
     folder.mkdir()
     if fixture.suffix == ".sql":
         return _database(fixture.read_text(encoding="utf-8").splitlines(), folder / f"{fixture.stem}.db", size)
@@ -50,7 +50,10 @@ def grown(fixture: Path, folder: Path, size: int) -> Path:
 
 
 def _copies(pieces: Sequence[str], size: int, sentence: re.Pattern[str] = _SENTENCE) -> Iterator[str]:
-    """The pieces again and again, with talk behind their sentences; ids that half of them have are the history's own and stay."""
+    """Yield the pieces again and again, with talk behind their sentences.
+
+    An id that half of the pieces have belongs to the history and stays.
+    """
     writer, number = corpus.Writer(seed=5), 0
     counted = Counter(name for piece in pieces for name in set(_ID.findall(piece)))
     own = {name for name, count in counted.items() if 2 * count >= max(4, len(pieces))}
@@ -73,7 +76,7 @@ def _talk(writer: corpus.Writer) -> str:
 
 
 def _document(value: object, size: int) -> str:
-    """The document with the longest of its lists gone on with."""
+    """Return the document with its longest list continued."""
     place = max(_lists(value, ()), key=lambda place: len(json.dumps(_at(value, place))), default=())
     items = [json.dumps(item, indent=1) for item in _at(value, place) or []]
     mark = '"the list goes here"'
@@ -116,7 +119,7 @@ def _database(statements: Sequence[str], path: Path, size: int) -> Path:
 
 
 def parsed(path: Path) -> None:
-    """A bare parse of the same bytes: JSON by orjson, rows one by one, text by lines."""
+    """Parse the same bytes barely: JSON by orjson, rows one by one, text by lines."""
     if path.suffix == ".db":
         database = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
         for (table,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():

@@ -79,7 +79,7 @@ def halves(transcripts: Path, databases: Path) -> list[Path]:
 
 
 def prompts(databases: Sequence[Path]) -> Iterator[Asked]:
-    """The sample of both halves."""
+    """Yield the sample of both halves."""
     for own, other in (databases, databases[::-1]):
         texts: dict[str, tuple[str, str]] = {}
         with open_database(own) as database:
@@ -96,7 +96,7 @@ def prompts(databases: Sequence[Path]) -> Iterator[Asked]:
 
 
 def questions(found: Sequence[judged.Set], databases: Path) -> Iterator[Asked]:
-    """The sample of all sets."""
+    """Yield the sample of all sets."""
     paths = [one.indexed(databases) for one in found]
     for number, one in enumerate(found):
         level = next(level for level in ("session", "turn") if one.relevant(level))

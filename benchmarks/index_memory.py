@@ -52,7 +52,10 @@ def write_session(path: Path, megabytes: int) -> tuple[int, int]:
 
 
 def tool_result(conversation: corpus.Conversation, turn: corpus.Said, number: int, output: str) -> dict[str, object]:
-    """What a tool answered, as Claude Code records it: twice, for the model and for the screen."""
+    """Return a tool's answer as Claude Code records it.
+
+    It stands there twice, for the model and for the screen.
+    """
     asked = corpus.record(conversation, turn, str(uuid.UUID(int=number)), None)
     half = output[: len(output) // 2]
     result = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": half}

@@ -45,12 +45,12 @@ class Constant:
         """There is nothing to load."""
 
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
-        """The same unit vector for each text."""
+        """Yield the same unit vector for each text."""
         for _ in texts:
             yield self.embed_query("")
 
     def embed_query(self, text: str) -> Vector:
-        """The same again."""
+        """Return the same vector for any text."""
         del text
         return np.eye(1, self.dim, dtype=np.float32)[0]
 
@@ -63,7 +63,10 @@ def run(database: Database, path: Path) -> tuple[IndexReport, float]:
 
 
 def samples(place: Path) -> dict[str, Path]:
-    """The largest fixture of each format that its reader understands whole when it goes on and on."""
+    """Return the largest fixture of each format that can be grown.
+
+    Its reader must understand the grown file whole.
+    """
     found: dict[str, Path] = {}
     fixtures = [path for path in FIXTURES.glob("*/*") if path.suffix in grown.SUFFIXES and path.parent.name != "fuzz"]
     for number, path in enumerate(sorted(fixtures, key=lambda path: path.stat().st_size)):
@@ -78,13 +81,13 @@ def samples(place: Path) -> dict[str, Path]:
 
 
 def taken(work: Callable[[], object]) -> tuple[object, float]:
-    """What the work gives, and the seconds of the processor that it took."""
+    """Return the result of the work and the processor seconds that it took."""
     start = time.process_time()
     return work(), time.process_time() - start
 
 
 def read(file: Path) -> int:
-    """Turns that the reader alone gives."""
+    """Count the turns that the reader alone yields."""
     source = SourceFile(file)
     reader = detect_format(source)
     return sum(isinstance(item, Turn) for item in reader.read(source)) if reader else 0
@@ -106,7 +109,7 @@ def by_format(place: Path, megabytes: float) -> None:
 
 
 def record(number: int, kind: str, content: object) -> str:
-    """A line of a Claude Code session."""
+    """Return a line of a Claude Code session."""
     message = {"role": kind, "content": content} | ({"id": f"msg_{number:024d}"} if kind == "assistant" else {})
     minutes, second = divmod(number, 60)
     body = {

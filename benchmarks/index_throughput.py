@@ -31,7 +31,7 @@ Phases = dict[str, list[float]]
 
 
 def indexing(sessions: Path, threads: int) -> Callable[[], None]:
-    """A way that indexes a folder into a database that did not exist."""
+    """Return a function that indexes a folder into a new database."""
     embedder = PackagedEmbedder(threads)
     embedder.load()
 

@@ -5,6 +5,7 @@ python benchmarks/index_unchanged.py [FILES]
 
 from __future__ import annotations
 
+import argparse
 import os
 import statistics
 import sys
@@ -47,7 +48,9 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def main() -> None:
-    files = int(sys.argv[1]) if len(sys.argv) > 1 else 5_000
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", type=int, nargs="?", default=5_000)
+    files = parser.parse_args().files
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "history"
         folder.mkdir()

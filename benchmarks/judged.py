@@ -95,7 +95,7 @@ def metrics(ranked: Sequence[str], relevant: set[str]) -> dict[str, float]:
 
 
 def until(asked: Mapping[str, Any]) -> str | None:
-    """The last moment that a query may look at, as the table has times."""
+    """Return the last moment that a query may see, in the format of the table."""
     return query.moment(asked["until"], is_end=True) if asked.get("until") else None
 
 
@@ -110,7 +110,10 @@ def sets(given: Sequence[Path]) -> list[Set]:
 
 @contextmanager
 def asked_for(description: str, *flags: tuple[str, str]) -> Iterator[tuple[list[Set], Path, argparse.Namespace]]:
-    """What a command line asks for: the sets, the folder for databases, and the flags given, each `--name` with its help."""
+    """Parse the command line into sets, the folder for databases, and flags.
+
+    Each flag is a `--name` with its help.
+    """
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("sets", nargs="*", type=Path)
     parser.add_argument("--databases", type=Path, help="where the databases are kept (default: a temporary folder)")
@@ -144,13 +147,13 @@ class Rows:
         return np.asarray((True if project is None else self.projects == project) & past & np.ones(len(self.ids), bool))
 
     def units(self, key: str) -> list[str]:
-        """What each row is part of."""
+        """Return the unit that each row belongs to."""
         if key == "conversation_id":
             return list(self.conversations)
         return [str(orjson.loads(metadata or "{}").get(key)) for metadata in self._metadata]
 
     def judged(self, one: Set) -> Iterator[tuple[Mapping[str, Any], Bools]]:
-        """The queries with judgements, and which rows are relevant by the widest unit that was judged."""
+        """Yield each judged query with its relevant rows, by the widest judged unit."""
         level = next(level for level in ("session", "turn") if one.relevant(level))
         units, relevant = np.array(self.units(LEVELS[level][1])), one.relevant(level)
         for asked in one.queries:

@@ -1,6 +1,8 @@
 """Time the phases of one cold recall.
 
-    python benchmarks/phases.py DATABASE QUESTION
+    python benchmarks/phases.py DATABASE QUESTION [STARTED]
+
+STARTED is the time at which the process was started, in seconds since 1970; the default is now.
 
 Phases follow one another in the main thread and add up to the life of the process, but for `model`, the answer of the
 process beside that loads it: `wait` is what the main thread had to wait for it. `words` has the making of the terms, too.
@@ -12,12 +14,13 @@ import sys
 import threading
 import time
 
-STARTED = float(sys.argv[3]) if len(sys.argv) > 3 else time.time()
-took: dict[str, float] = {"interpreter": time.time() - STARTED}
+took: dict[str, float] = {}
+"""Seconds by phase."""
+ARGUMENTS = 3
 
 
 def clock(name, function, *, main_only=True):  # noqa: ANN001, ANN201 - measures any function
-    """The function, its time added to a phase."""
+    """Return the function, with its time added to a phase."""
 
     def timed(*arguments, **named):  # noqa: ANN002, ANN003, ANN202 - stands in for any function
         start = time.perf_counter()
@@ -62,7 +65,11 @@ def put_clocks_in() -> None:
 
 
 def main() -> None:
-    """Recall once, with clocks in it."""
+    """Recall once, with clocks in it. Arguments are read by hand: argparse would count as a phase."""
+    if len(sys.argv) < ARGUMENTS or "--help" in sys.argv:
+        sys.exit(__doc__)
+    database, question, *started = sys.argv[1:]
+    took["interpreter"] = time.time() - float(started[0]) if started else 0.0
     start = time.perf_counter()
     from pastchats_memory import __main__ as program
 
@@ -89,8 +96,9 @@ def main() -> None:
         cli.LazyGroup.get_command, cli._leave = timed_command, report  # noqa: SLF001 - the end of the process
 
     program._hurry = hurried  # noqa: SLF001 - so that clocks are put in
-    sys.argv = ["pastchats-memory", "recall", sys.argv[2], "--db", sys.argv[1]]
+    sys.argv = ["pastchats-memory", "recall", question, "--db", database]
     program.main()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -102,7 +102,7 @@ class Plain:
 
 
 def searched(memory: Memory, mode: str) -> Ranking:
-    """The product in a mode."""
+    """Return a search by the program in a mode."""
 
     def ranking(asked: Mapping[str, Any]) -> list[int]:
         filters = {"project": asked["haystack"], "until": asked.get("until") or None}
@@ -113,7 +113,7 @@ def searched(memory: Memory, mode: str) -> Ranking:
 
 @contextmanager
 def instead(module: Any, **values: object) -> Iterator[None]:
-    """Some of a module's constants and functions for others, for a while."""
+    """Replace some of a module's constants and functions for a while."""
     before = {name: getattr(module, name) for name in values}
     for name, value in values.items():
         setattr(module, name, value)
@@ -196,7 +196,7 @@ def chance(differences: NDArray[np.float64]) -> float:
 
 
 def show(of: Set, scores: Scores) -> None:
-    """The tables of a set as Markdown."""
+    """Format the tables of a set as Markdown."""
     print(
         f"\n## {of.name}\n\nMilliseconds a query, median and 95th percentile by the clock, and of the processor, 100 hits each:"
     )

@@ -126,7 +126,10 @@ class Haystacks(Rows):
         self._last: dict[str, tuple[Floats, Floats]] = {}
 
     def best(self, question: str, among: Bools) -> float:
-        """The largest fit of a row, before the logistic curve: as `rank.relevance`, which is undone here."""
+        """Return the largest fit of a row before the logistic curve.
+
+        It inverts `rank.relevance`.
+        """
         cosines, shares = self._asked(question)
         relevant = rank.relevance(cosines[among], shares[among], int(among.sum())).max()
         return float(rank.MIDDLE + np.log(relevant / (1 - relevant)) / rank.STEEPNESS)
@@ -205,7 +208,7 @@ def show_floors(fit: Mapping[str, Mapping[str, Floats]]) -> None:
 
 
 def show_left_out(fit: Mapping[str, Mapping[str, Floats]]) -> None:
-    """What a curve and a floor from three sets do on the fourth."""
+    """Measure a curve and a floor from three sets on the fourth."""
     middle, steepness = fitted(list(fit.values()))
     print(f"\nall sets: middle {middle:.3f}, steepness {steepness:.1f}")
     print("\n| left out | middle | steepness | floor | present | other | removed |\n|---|--:|--:|--:|--:|--:|--:|")
@@ -244,7 +247,7 @@ def show_answered(found: Sequence[Set], databases: Path) -> None:
 
 
 def show_demo(databases: Path) -> None:
-    """The questions and names above."""
+    """Return the questions and names above."""
     path = databases / "demo.db"
     with Memory.open(path) as memory:
         for folder, project in HISTORIES:

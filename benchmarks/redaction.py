@@ -27,7 +27,7 @@ NAMES = "\ntoken = request.headers.get('x-token'); password = settings.password 
 
 
 def turns(megabytes: float) -> list[str]:
-    """What is said in made-up conversations, until it is so many megabytes."""
+    """Return so many megabytes of synthetic conversations."""
     said: list[str] = []
     left = 1e6 * megabytes
     for conversation in corpus.conversations(1_000_000):
@@ -39,7 +39,7 @@ def turns(megabytes: float) -> list[str]:
 
 
 def each(way: Callable[[str], object], texts: Sequence[str]) -> None:
-    """The way over every text by itself."""
+    """Apply a function to every text."""
     for text in texts:
         way(text)
 

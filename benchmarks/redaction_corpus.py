@@ -118,7 +118,10 @@ def _in_json(text: str, depth: int) -> str:
 
 
 def _put(template: str, whole: str, write: Callable[[str], str]) -> tuple[str, int, int]:
-    """The text of a template with the secret in it, each part as `write` writes it, and where the secret stands."""
+    """Return a template's text with the secret in it, and the secret's place.
+
+    `write` writes each part.
+    """
     if "\0" not in whole:
         whole = f"\0{whole}\0"
     lead, secret, trail = whole.split("\0")
@@ -128,7 +131,7 @@ def _put(template: str, whole: str, write: Callable[[str], str]) -> tuple[str, i
 
 
 def _wrapped(text: str, start: int, end: int, depth: int) -> tuple[str, int, int]:
-    """The text as a string of a JSON record, escaped as often as it is nested."""
+    """Return the text as a JSON string, escaped as often as it is nested."""
     quotes = len(_in_json("", depth)) // 2
     parts = (_in_json(part, depth) for part in (text[:start], text[start:end], text[end:]))
     before, secret, after = (part[quotes : len(part) - quotes] for part in parts)

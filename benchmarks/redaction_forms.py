@@ -99,7 +99,7 @@ def password(draw: random.Random) -> str:
 
 
 def drawn(written: str, draw: random.Random) -> str:
-    """A secret as the table describes it."""
+    """Draw a secret as the table describes it."""
 
     def one(of: re.Match[str]) -> str:
         if of[1] == "p":
@@ -112,7 +112,7 @@ def drawn(written: str, draw: random.Random) -> str:
 
 
 def names(variable: str) -> dict[str, str]:
-    """The name of a variable as languages spell it."""
+    """Return the name of a variable as languages spell it."""
     parts = variable.lower().split("_")
     camel = parts[0] + "".join(map(str.title, parts[1:]))
     kebab = "-".join(parts)
@@ -156,7 +156,7 @@ def harmless(seed: int) -> Iterator[str]:
 
 
 def mistaken(seeds: range) -> None:
-    """Prints how often something is taken out of lines that hold no secret."""
+    """Print how often something is removed from lines without a secret."""
     texts = ["\n".join(harmless(seed)) for seed in seeds]
     size = sum(map(len, texts)) / 1e6
     taken = sum((redact(text).kinds for text in texts), Counter[str]())

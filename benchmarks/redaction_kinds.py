@@ -56,7 +56,10 @@ def uuid(random: Random) -> str:
 
 
 def _password(random: Random) -> str:
-    """What a password manager gives, a digit and a mark in it, and nothing that a URL would have to escape."""
+    """Return a password as a password manager makes it.
+
+    It has a digit, a mark and nothing that a URL must escape.
+    """
     letters = random.choices(ALNUM + "!_*-.~", k=random.randint(9, 20))
     letters[random.randrange(1, len(letters) - 1)] = random.choice(DIGITS)
     letters[0] = random.choice(LETTERS)
@@ -65,7 +68,7 @@ def _password(random: Random) -> str:
 
 
 def _within(frame: str, make: Maker) -> Maker:
-    """A secret in its frame; `{}` stands for it."""
+    """Return a maker that puts a secret in its frame in place of `{}`."""
     return lambda random: frame.replace("{}", f"\0{make(random)}\0")
 
 

@@ -9,9 +9,9 @@ PASTCHATS_SHARED). Speed on the same texts, beside splitting them into words wit
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -88,8 +88,11 @@ def mistaken(folder: Path) -> None:
 
 def main() -> None:
     shared = Path(os.environ.get("PASTCHATS_SHARED", REPOSITORY.parent / "shared")) / "transcripts"
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, nargs="?", default=shared)
+    folder = parser.parse_args().folder
     recall()
-    mistaken(Path(sys.argv[1]) if len(sys.argv) > 1 else shared)
+    mistaken(folder)
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ class Texts:
         self._weights = np.array(corpus.vocabulary()[1])
 
     def batch(self, start: int, count: int) -> list[str]:
-        """The texts of so many turns from this one on."""
+        """Return the texts of so many turns from this one on."""
         median = np.where((np.arange(start, start + count) % 2) == 0, 75, 250)
         lengths = np.clip(median * np.exp(self._random.normal(0, 1.1, count)) / 5.4, 1, 3000).astype(int)
         drawn = self._random.random(int(lengths.sum())) * self._weights[-1]
@@ -119,8 +119,8 @@ def write(database: Database, start: int, texts: list[str], directions: NDArray[
 
 
 def database(turns: int) -> Path:
-    """A database of so many turns, kept between runs."""
-    made_by = (Path(__file__), Path(corpus.__file__), Path(vectors.__file__).with_name("schema.sql"))
+    """Return a database of so many turns, which later runs use again."""
+    made_by = (Path(__file__), Path(corpus.__file__), Path(vectors.__file__).parents[1] / "schema.sql")
     recipe = hashlib.sha256(b"".join(path.read_bytes() for path in made_by)).hexdigest()[:12]
     path = corpus.CACHE / f"scale-{turns}-{recipe}.db"
     if path.exists():
@@ -151,7 +151,7 @@ def database(turns: int) -> Path:
 
 
 def questions(path: Path, count: int) -> list[str]:
-    """The first words of turns from all over the memory."""
+    """List the first words of turns from all over the memory."""
     with open_database(path) as opened:
         last = opened.value("SELECT max(id) FROM prompts")
         chosen = [1 + number * 7_919 % last for number in range(20 * count)]
@@ -219,7 +219,10 @@ def measure(path: Path, rounds: int) -> None:
 
 
 def touch(database: Database) -> None:
-    """A commit that leaves everything as it was, but writes a block of vectors once more, as one does that stores a turn."""
+    """Commit a change that rewrites a block of vectors and changes nothing else.
+
+    Storing a turn does the same to the block.
+    """
     with database.transaction():
         database.run("INSERT INTO embedding_meta(key, value) VALUES ('touched', '')")
         database.run("DELETE FROM embedding_meta WHERE key = 'touched'")
@@ -227,7 +230,7 @@ def touch(database: Database) -> None:
 
 
 def asking(way: Callable[[str], object], asked: list[str]) -> Callable[[], object]:
-    """The way, with the next question at each call."""
+    """Return the function, with the next question at each call."""
     left = itertools.cycle(asked)
     return lambda: way(next(left))
 

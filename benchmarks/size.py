@@ -26,7 +26,7 @@ PARTS = (
 
 
 def part_of(table: str, parts: tuple[tuple[str, tuple[str, ...]], ...] = PARTS) -> str:
-    """The part that a table or an index belongs to."""
+    """Return the part that a table or an index belongs to."""
     if "_by_" in table or table.startswith("sqlite_autoindex"):
         return "indexes"
     found = [name for name, tables in parts if any(table == own or table.startswith(own + "_") for own in tables)]

@@ -35,7 +35,10 @@ WORST = "what did they say about the time when we had to use the new system for 
 
 
 def questions(database: Path) -> list[str]:
-    """The first words of a few turns that recall has something to say to: one that is silent does less."""
+    """List the first words of a few turns to which recall answers.
+
+    A silent recall does less work.
+    """
     with open_database(database) as opened:
         found = opened.run(
             "SELECT content FROM prompts WHERE length(content) BETWEEN 60 AND 200 ORDER BY id % 9973 LIMIT 40"
@@ -46,7 +49,7 @@ def questions(database: Path) -> list[str]:
 
 
 def asking(database: Path, command: str, *options: str) -> Callable[[], None]:
-    """A way that asks the next question."""
+    """Return a function that asks the next question."""
     asked = itertools.cycle(questions(database))
 
     def run() -> None:
@@ -71,7 +74,7 @@ def phases(database: Path, rounds: int) -> dict[str, list[float]]:
 
 
 def imports(most: int) -> list[tuple[float, str]]:
-    """The dearest modules of a recall by their own time, in milliseconds."""
+    """List the slowest imports of a recall by their own time, in milliseconds."""
     command = [sys.executable, "-X", "importtime", "-c", "import pastchats_memory.cli.recall"]
     ran = subprocess.run(command, check=True, capture_output=True, text=True)
     rows = [line.removeprefix("import time:").split("|") for line in ran.stderr.splitlines()[1:]]

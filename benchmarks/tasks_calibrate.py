@@ -10,6 +10,7 @@ measured.
 
 from __future__ import annotations
 
+import argparse
 import csv
 import hashlib
 import sys
@@ -111,7 +112,7 @@ def report(name: str, said: np.ndarray, pairs: list[Pair]) -> None:
 
 
 def by_cosine(cosines: np.ndarray, classes: np.ndarray, tuning: np.ndarray) -> np.ndarray:
-    """The two thresholds on the bare cosine that are right most often on the half to tune on."""
+    """Classify by the two cosine thresholds that are right most often in tuning."""
     grid = np.arange(0.1, 0.95, 0.01)
     best = max(
         ((low, high) for low in grid for high in grid if low < high),
@@ -121,6 +122,9 @@ def by_cosine(cosines: np.ndarray, classes: np.ndarray, tuning: np.ndarray) -> n
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--fit", action="store_true", help="fit new weights and print them")
+    is_fitting = parser.parse_args().fit
     pairs = [*real_pairs(), *written_pairs()]
     found = measured(pairs)
     tuning = np.array([pair.is_for_tuning for pair in pairs])
@@ -132,7 +136,7 @@ def main() -> None:
     ):
         rows = np.array([[row[name] for name in weights] for row in found])
         chosen = np.array(list(weights.values()))
-        if "--fit" in sys.argv:
+        if is_fitting:
             chosen = fitted(rows[among], target[among].astype(float))
             print(dict(zip(weights, chosen.round(2).tolist(), strict=True)))
         models.append(1 / (1 + np.exp(-rows @ chosen)))

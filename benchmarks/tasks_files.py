@@ -33,7 +33,7 @@ class Known:
     comments: tuple[str, ...]
 
     def root(self, by_id: Mapping[tuple[str, str], Known]) -> str:
-        """The task at the top of those that this one is part of."""
+        """Return the task at the top of those that contain this one."""
         seen, at = {self.id}, self
         while at.parent and at.parent not in seen and (self.file, at.parent) in by_id:
             seen.add(at.parent)

@@ -23,7 +23,7 @@ PROGRAM = str(Path(sys.executable).with_name("pastchats-memory"))
 
 
 def machine() -> str:
-    """What the numbers below it were measured on."""
+    """Describe the machine that the numbers were measured on."""
     cpu = Path("/proc/cpuinfo")
     names = [line.split(":")[1].strip() for line in cpu.read_text().splitlines() if line.startswith("model name")]
     libraries = ", ".join(f"{library} {version(library)}" for library in LIBRARIES)
@@ -33,7 +33,10 @@ def machine() -> str:
 
 
 def process(*command: str, codes: Sequence[int] = (0,)) -> Callable[[], None]:
-    """A way that runs a command from start to exit, its output thrown away; it must end with one of the codes."""
+    """Return a function that runs a command from start to exit.
+
+    It discards the output; the exit code must be one of `codes`.
+    """
 
     def run() -> None:
         ended = subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -67,13 +70,16 @@ class Took:
 
 
 def cpu_seconds() -> float:
-    """What this process and the children that have ended have used so far."""
+    """Return processor seconds of this process and of its ended children."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def interleaved(ways: Mapping[str, Callable[[], object]], rounds: int, warm_up: int = 1) -> dict[str, list[Took]]:
-    """What each way took in each round, all ways once a round; the first rounds only fill caches."""
+    """Time each function in each round, all once a round.
+
+    The first rounds only fill caches.
+    """
     took: dict[str, list[Took]] = {name: [] for name in ways}
     for number in range(rounds + warm_up):
         for name, way in ways.items():

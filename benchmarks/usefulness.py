@@ -54,7 +54,7 @@ def plain(text: str) -> str:
 
 
 def pieces(text: str) -> Iterator[str]:
-    """The lines of a text, and their sentences."""
+    """Yield the lines of a text and their sentences."""
     for line in text.split("\n"):
         yield plain(line)
         yield from (plain(sentence) for sentence in _SENTENCE.split(line))
@@ -73,7 +73,7 @@ def tasks(name: str = "first") -> list[Task]:
 
 
 def decisive_line(folder: Path, task: Task) -> str | None:
-    """The line that the task's digest is of; None where the transcript is another one now."""
+    """Return the line with the task's digest, or None if the transcript changed."""
     source = SourceFile(folder / task.file)
     reader = detect_format(source)
     for turn in reader.read(source) if reader else ():
@@ -101,7 +101,7 @@ def as_first_released() -> None:
     entries.actions_of = lambda _: ()  # type: ignore[attr-defined] # as above
     entries.find_thread = lambda *_: Thread()  # type: ignore[attr-defined] # as above
     entries._relevant_answers = most_words  # noqa: SLF001 - what the first release did is put in its place
-    entries.ASKED_WIDTH, entries.ANSWERED_WIDTH, budget.SHORTER_WIDTHS = 320, 700, (350, 160, 100, 60)
+    entries.QUESTION_WIDTH, entries.ANSWERED_WIDTH, budget.SHORTER_WIDTHS = 320, 700, (350, 160, 100, 60)
 
 
 def main() -> None:

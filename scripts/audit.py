@@ -13,7 +13,7 @@ COMMAND = (
 LONGEST_S = 240
 
 
-def answered() -> list[dict[str, Any]]:
+def run_pip_audit() -> list[dict[str, Any]]:
     """Return pip-audit's result for each installed package; empty if it could not run."""
     try:
         done = subprocess.run(COMMAND, capture_output=True, text=True, timeout=LONGEST_S, check=False)  # noqa: S603 - our own command
@@ -23,9 +23,9 @@ def answered() -> list[dict[str, Any]]:
 
 
 def main() -> int:
-    """Print what was found; 1 where a package has a known vulnerability."""
-    told = answered()
-    audited = [one for one in told if "skip_reason" not in one]
+    """Print the results; return 1 if a package has a known vulnerability."""
+    results = run_pip_audit()
+    audited = [one for one in results if "skip_reason" not in one]
     bad = [one for one in audited if one["vulns"]]
     for one in bad:
         names = ", ".join(flaw["id"] for flaw in one["vulns"])
@@ -33,7 +33,7 @@ def main() -> int:
     if not audited:
         print("pip-audit: NOTHING WAS AUDITED, its data on vulnerabilities cannot be reached from here")
     else:
-        print(f"pip-audit: {len(audited)} of {len(told)} packages audited, {len(bad)} with a known vulnerability")
+        print(f"pip-audit: {len(audited)} of {len(results)} packages audited, {len(bad)} with a known vulnerability")
     return 1 if bad else 0
 
 

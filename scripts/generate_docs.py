@@ -85,7 +85,10 @@ def list_example_pages() -> list[Path]:
 
 
 def replace_region(text: str, generated: str) -> str:
-    """Replace the text between the two marks of a page. Raises ValueError if the page has no marks."""
+    """Replace the text between the two marks of a page.
+
+    Raises ValueError if the page has no marks.
+    """
     pattern = re.compile(r"(<!-- generated -->\n).*(<!-- end of generated -->)", re.DOTALL)
     if not pattern.search(text):
         raise ValueError("the page has no generated part")
@@ -200,7 +203,10 @@ def list_promises() -> list[Promise]:
 
 
 def read_promises(file: Path) -> Iterator[Promise]:
-    """Read the markers `promise(area, text)` of a test module. Raises ValueError for an unknown area."""
+    """Read the markers `promise(area, text)` of a test module.
+
+    Raises ValueError for an unknown area.
+    """
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
         if not isinstance(node, ast.FunctionDef):
             continue

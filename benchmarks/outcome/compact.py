@@ -33,7 +33,7 @@ def digest(ask: str, following: str) -> str:
 
 
 def rows(ask: str, end: str, did: list[str]) -> list[Row]:
-    """The episode with a call for what was done."""
+    """Return the episode's rows with a tool call for each deed."""
     tools = [label for kind, label in (("edit", "Edit src/file.py"), ("command", "Bash ./run.sh")) if kind in did]
     metadata = {"tools": tools, "commits": ["abc1234"] if "commit" in did else []}
     text = "\n".join(line for line in end.split("\n") if not line.lstrip().startswith(FENCES)).strip()

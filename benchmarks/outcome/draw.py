@@ -71,7 +71,7 @@ class Episode:
 
 
 def episodes_of(file: str, told: list[Turn], changes: Sequence[Changed] = ()) -> Iterator[Episode]:
-    """The episodes of one conversation that begin with a person's words."""
+    """Yield the episodes of one conversation that begin with a person's words."""
     for turns, following in itertools.pairwise(itertools.chain(split_episodes(told), [[]])):
         if turns[0].role == "user" and any(turn.role in ANSWERED for turn in turns):
             over = following[0].timestamp if following else LATEST
@@ -81,7 +81,7 @@ def episodes_of(file: str, told: list[Turn], changes: Sequence[Changed] = ()) ->
 
 
 def changes_of(tasks: Sequence[Task]) -> list[Changed]:
-    """The states of the tasks that have a time, in order."""
+    """List the tasks' states that have a time, in order."""
     found = [
         Changed(state.at, number, state.status)
         for number, task in enumerate(tasks)
@@ -141,7 +141,10 @@ def drawn(episodes: list[Episode]) -> list[tuple[str, Episode]]:
 
 
 def _left_over(episodes: list[Episode], drawn: list[Episode], chance: random.Random) -> list[Episode]:
-    """The diary, and of each file of the collections some that nothing like was drawn of, each prompt once."""
+    """List the diary's episodes and some new ones of each file of the collections.
+
+    Each prompt occurs once, and none resembles a drawn episode.
+    """
     used = {(one.file, one.line, one.digest) for one in drawn}
     taken = [one for one in episodes if one.file.startswith(DIARY)]
     seen: set[str] = set()
@@ -184,7 +187,7 @@ def _is_asked(episode: Episode) -> bool:
 
 
 def shown(number: int, episode: Episode) -> str:
-    """An episode as a labeller reads it: long turns by their beginning and their end."""
+    """Format an episode for a labeller: of long turns the beginning and the end."""
     turns = (
         f"--- line {turn.line} {turn.role} {turn.kind}{_recorded(turn)}\n{_short(turn.content, 1500)}"
         for turn in episode.turns

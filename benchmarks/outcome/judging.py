@@ -30,7 +30,7 @@ WHERE o.signal = 'judged'"""
 
 
 def taken(database: Path) -> Iterator[tuple[str, str]]:
-    """Number and verdict of the labelled episodes that were judged in a memory."""
+    """Return number and verdict of the labelled episodes judged in a memory."""
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
         said = {(Path(path).name, line): verdict for path, line, verdict in connection.execute(JUDGED)}
     for row in table("episodes.tsv"):

@@ -51,7 +51,10 @@ def labels(name: str) -> dict[str, str]:
 
 
 def wilson(hits: int, of: int) -> str:
-    """The share with its interval; https://doi.org/10.1080/01621459.1927.10502953 with z = 1.96."""
+    """Format a share with its Wilson interval (z = 1.96).
+
+    Source: https://doi.org/10.1080/01621459.1927.10502953
+    """
     if not of:
         return "     – (0/0)"
     z = 1.96
@@ -127,7 +130,7 @@ def main() -> None:
 
 
 def of_written() -> list[Scored]:
-    """The episodes that were written for the rules."""
+    """Return the episodes that were written for the rules."""
     with tempfile.TemporaryDirectory() as folder:
         return [
             Scored(name, "written", one.label, given(episode_of(one, Path(folder))))
@@ -148,7 +151,10 @@ def rule(signals: Counter[tuple[str, bool]], signal: str) -> float:
 
 
 def report_signals(real: Sequence[Scored], made: Sequence[Scored]) -> None:
-    """The confidence counts both: some signals are rare in the one, and the other was written with the rules in mind."""
+    """Count confidences over both the real and the written episodes.
+
+    Some signals are rare in the real ones; the others were written with the rules in mind.
+    """
     seen, invented = counted(real), counted(made)
     for name, verdict, confidence, _ in RULES:
         counts = " and ".join(
@@ -158,7 +164,10 @@ def report_signals(real: Sequence[Scored], made: Sequence[Scored]) -> None:
 
 
 def report_curve(scored: Sequence[Scored], made: Sequence[Scored]) -> None:
-    """What would be shown of each file, had the confidence of the signals been counted in all the others and in what was written."""
+    """Cross-validate: label each file with confidences counted elsewhere.
+
+    "Elsewhere" is all other files and the written episodes.
+    """
     confidences = [confidence_elsewhere(one, [*scored, *made]) for one in scored]
     print(f"{len(scored)} episodes\n\n| from | *worked* | *failed* | shown |\n|---|---|---|---|")
     for least in LEASTS:

@@ -16,8 +16,8 @@ Programs: claude-code, codex, aider, opencode, chat.
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -66,7 +66,7 @@ class Written:
 
 
 def written(name: str) -> Iterator[Written]:
-    """The episodes of a file."""
+    """Parse the episodes of a file."""
     text = (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
     for number, block in enumerate(f"\n{text}".split("\n=== ")[1:], start=1):
         heading, *lines = block.splitlines()
@@ -84,7 +84,7 @@ def written(name: str) -> Iterator[Written]:
 
 
 def episode_of(one: Written, folder: Path) -> Episode:
-    """The first episode that the reader finds in its transcript, which is written into the folder."""
+    """Write a transcript into the folder and return its first episode."""
     name, tell = PROGRAMS[one.program]
     path = folder / one.place.replace(" ", "-") / name
     path.parent.mkdir()
@@ -116,7 +116,7 @@ def _lines(records: list[dict[str, object]]) -> str:
 
 
 def claude_code(steps: tuple[Step, ...]) -> str:  # noqa: C901 - a case for each tag, no more than that
-    """A session of Claude Code, a record a line."""
+    """Format a session of Claude Code, a record a line."""
     records: list[dict[str, object]] = []
 
     def add(kind: str, content: object, **more: object) -> None:
@@ -162,7 +162,7 @@ def claude_code(steps: tuple[Step, ...]) -> str:  # noqa: C901 - a case for each
 
 
 def codex(steps: tuple[Step, ...]) -> str:
-    """A rollout of Codex."""
+    """Format a rollout of Codex."""
     meta = {"id": "019cabb7-e893-7e40-ad43-000000000001", "cwd": AT_HOME, "originator": "codex_cli_rs", "source": "cli"}
     records: list[dict[str, object]] = [{"timestamp": _clock(0), "type": "session_meta", "payload": meta}]
 
@@ -223,7 +223,7 @@ def aider(steps: tuple[Step, ...]) -> str:
 
 
 def opencode(steps: tuple[Step, ...]) -> str:
-    """A session as OpenCode exports it."""
+    """Format a session as OpenCode exports it."""
     messages: list[dict[str, object]] = []
 
     def add(role: str, part: dict[str, object] | None, **more: object) -> None:
@@ -264,7 +264,7 @@ def opencode(steps: tuple[Step, ...]) -> str:
 
 
 def chat(steps: tuple[Step, ...]) -> str:
-    """A dialogue in Markdown."""
+    """Format a dialogue in Markdown."""
     return "# Chat\n\n" + "".join(
         f"## {'User' if step.tag in 'UN' else 'Assistant'}\n\n{step.text}\n\n" for step in steps
     )
@@ -284,7 +284,9 @@ SETS = ("first", "second", "third", "fourth", "fifth")
 def main() -> None:
     from score import given, print_table
 
-    for name in sys.argv[1:] or SETS:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sets", nargs="*", metavar="SET", help=f"{', '.join(SETS)}; default: all")
+    for name in parser.parse_args().sets or SETS:
         pairs: Counter[tuple[str, str]] = Counter()
         with tempfile.TemporaryDirectory() as folder:
             for one in written(name):
@@ -297,4 +299,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -224,7 +224,10 @@ def _explain_usage(fault: click.ClickException, *, as_json: bool) -> int:
 
 
 def _discard_stdout() -> None:
-    """Redirect stdout to nowhere: its reader is gone, and flushing the rest would raise again at the end."""
+    """Redirect stdout to nowhere.
+
+    Its reader is gone, and flushing the rest would raise again at the end.
+    """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

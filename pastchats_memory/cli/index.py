@@ -118,7 +118,7 @@ def command(
         emit_json(build_index(report)) if as_json else click.echo(hanging(_text(report)))
         if watch:
             _watch(memory, named, project, how, own_places(config.database), as_json=as_json)
-    return DONE if report.taken or report.known else NOTHING
+    return DONE if report.files_read or report.known else NOTHING
 
 
 def _indexed(memory: Memory, named: list[str], project: str | None, how: dict[str, Any]) -> IndexReport:
@@ -186,7 +186,7 @@ def _watch(
         if as_json and (begun or report.added):
             emit_json(build_index(report))
         elif report.added or report.superseded:
-            click.echo(f"Added {counted(report.added, 'turn')} of {counted(len(report.taken), 'file')}.")
+            click.echo(f"Added {counted(report.added, 'turn')} of {counted(len(report.files_read), 'file')}.")
         elif report.moved:
             click.echo(f"Followed {counted(report.moved, 'file')} to another place.")
         sys.stdout.flush()
@@ -284,12 +284,12 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
 
 def _text(report: IndexReport) -> str:
     counts = report.counts()
-    formats = Counter(state.format for state in report.taken)
+    formats = Counter(state.format for state in report.files_read)
     kinds = ", ".join(f"{count} {name}" for name, count in formats.most_common())
     passed_over = [state for state in report.files if state.format is None]
     left = sum(not state.is_unchanged for state in passed_over)
     moved = f" ({report.moved:,} moved)" if report.moved else ""
-    files = f"{len(report.taken)} read{f' ({kinds})' if kinds else ''}, {report.files_unchanged} unchanged{moved}"
+    files = f"{len(report.files_read)} read{f' ({kinds})' if kinds else ''}, {report.files_unchanged} unchanged{moved}"
     work = f"{report.embedded:,} texts embedded, {report.cached:,} had a vector; {report.duration_s:.1f} s"
     tasks = f" and {counted(report.tasks, 'task')}" if report.tasks else ""
     lines = [

@@ -37,7 +37,7 @@ def command(id_: str, neighbours: int, db: str | None, as_json: bool) -> int:
     if as_json:
         emit_json(build_show(shown, id_))
     elif shown:
-        click.echo("\n".join(_text(item, outcome, is_asked=str(item.id) == id_) for item, outcome in shown))
+        click.echo("\n".join(_text(item, outcome, is_selected=str(item.id) == id_) for item, outcome in shown))
     else:
         click.echo(f"There is no item {one_line(id_)}. Ids stand in the output of search and recall.", err=True)
     return DONE if shown else NOTHING
@@ -64,8 +64,8 @@ def _show_task(id_: str, db: str | None, *, as_json: bool) -> int:
     return DONE
 
 
-def _text(item: Item, outcome: Outcome, *, is_asked: bool) -> str:
-    mark = "▶" if is_asked else " "
+def _text(item: Item, outcome: Outcome, *, is_selected: bool) -> str:
+    mark = "▶" if is_selected else " "
     when = format_time(item.timestamp)
     head = f"{mark} {item.id} · {item.role} · {one_line(item.project)}" + (f" · {when}" if when else "")
     note = CITATION_NOTES[item.citation.state if item.citation else "holds"]
@@ -74,7 +74,7 @@ def _text(item: Item, outcome: Outcome, *, is_asked: bool) -> str:
         f"\n  Source: {one_line(place.path)}:{place.line} ({note})"
         for place, note in zip(item.places, notes, strict=False)
     )
-    if is_asked and outcome.is_known:
+    if is_selected and outcome.is_known:
         places += f"\n  Outcome: {render_outcome(outcome)}"
     body = "\n".join(f"    {line}" for line in sanitise(item.content).split("\n"))
-    return f"{head}{places if is_asked else ''}\n{body}\n"
+    return f"{head}{places if is_selected else ''}\n{body}\n"

@@ -179,7 +179,10 @@ def state_folder(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def own_places(database: Path, environment: Mapping[str, str] = os.environ) -> frozenset[str]:
-    """Return the files and folders that this program writes: they hold no conversation, and every run changes them."""
+    """Return the files and folders that this program writes.
+
+    They hold no conversation, and every run changes them.
+    """
     try:
         file = os.path.abspath(database)  # noqa: PTH100 - resolve() would follow links
         folders = [_folder(environment, variable) / FOLDER for variable in WRITTEN]
@@ -254,7 +257,10 @@ def _caches(named: str | None, environment: Mapping[str, str]) -> tuple[Path, ..
 
 
 def _folder(environment: Mapping[str, str], variable: str) -> Path:
-    """Return a folder of https://specifications.freedesktop.org/basedir, which ignores relative ones. Raises UsageFault."""
+    """Return a folder of https://specifications.freedesktop.org/basedir, which ignores relative ones.
+
+    Raises UsageFault.
+    """
     named = Path(environment.get(variable) or "")
     if named.is_absolute():
         return named

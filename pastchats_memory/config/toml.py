@@ -123,7 +123,10 @@ KEY = "exclude"
 
 
 def excluded() -> tuple[str, ...]:
-    """Return the globs in the user's own file. Raises UsageFault if it is not understood."""
+    """Return the globs in the user's own file.
+
+    Raises UsageFault if it is not understood.
+    """
     _, document = _read()
     return tuple(map(str, document.get(KEY, ())))
 

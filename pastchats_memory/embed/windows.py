@@ -109,7 +109,10 @@ def _special_tokens(folder: Path) -> list[Any]:
 
 
 def _json(path: Path) -> dict[str, Any]:
-    """Read the JSON object in a file; empty without a file. Raises OSError, ValueError."""
+    """Read the JSON object in a file; empty without a file.
+
+    Raises OSError, ValueError.
+    """
     try:
         found = json.loads(path.read_bytes())
     except FileNotFoundError:

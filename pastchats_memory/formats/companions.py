@@ -30,13 +30,19 @@ def companions_of(path: Path) -> Iterator[Path]:
 
 
 def state_of(path: Path) -> tuple[int, int]:
-    """Return the bytes of a file and its companions, and the time of their last change in ns. Raises OSError."""
+    """Return the bytes of a file and its companions, and the time of their last change in ns.
+
+    Raises OSError.
+    """
     together = [path.stat(), *(other.stat() for other in companions_of(path))]
     return sum(each.st_size for each in together), max(each.st_mtime_ns for each in together)
 
 
 def hidden_in(folder: str, names: Collection[str]) -> Collection[str]:
-    """Return the names in a folder of files that are read with another file only. Raises OSError."""
+    """Return the names in a folder of files that are read with another file only.
+
+    Raises OSError.
+    """
     return next((hidden for each in _all_companions() if (hidden := each.hidden_in(folder, names))), ())
 
 

@@ -103,13 +103,19 @@ def load_format(name: str) -> Format:
 
 @cache
 def all_formats() -> tuple[Format, ...]:
-    """Return the formats of other packages, then the built-in ones. Raises BrokenFormat."""
+    """Return the formats of other packages, then the built-in ones.
+
+    Raises BrokenFormat.
+    """
     return (*added_formats(), *map(load_format, BUILT_IN))
 
 
 @cache
 def added_formats() -> tuple[Format, ...]:
-    """Return the formats that other packages add, by the names of their entry points. Raises BrokenFormat."""
+    """Return the formats that other packages add, by the names of their entry points.
+
+    Raises BrokenFormat.
+    """
     return tuple(format_ for format_, _ in _added())
 
 
@@ -179,7 +185,10 @@ class FormatReport(NamedTuple):
 
 
 def report_formats(environment: Environment) -> list[FormatReport]:
-    """Return every format by name, with its origin and its default locations. Raises BrokenFormat."""
+    """Return every format by name, with its origin and its default locations.
+
+    Raises BrokenFormat.
+    """
     return [
         FormatReport(
             format_,
@@ -192,7 +201,10 @@ def report_formats(environment: Environment) -> list[FormatReport]:
 
 @cache
 def any_dialect() -> Dialect:
-    """Return the spellings of all agents, for a file that may hold a session of any of them. Raises BrokenFormat."""
+    """Return the spellings of all agents, for a file that may hold a session of any of them.
+
+    Raises BrokenFormat.
+    """
     from pastchats_memory.formats.base.dialect import COMMON  # a hook has no use for it
 
     return reduce(or_, (format_.dialect() for format_ in all_formats() if format_.dialect is not None), COMMON)

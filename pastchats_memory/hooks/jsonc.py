@@ -216,7 +216,10 @@ def without_pieces(text: str, pieces: Sequence[str]) -> str | None:
 
 
 def without_ours(text: str, is_ours: re.Pattern[str]) -> str:
-    """Return the settings without our entries, wherever they stand now. Raises UsageFault."""
+    """Return the settings without our entries, wherever they stand now.
+
+    Raises UsageFault.
+    """
     while True:
         root = scan(text)
         hooks = (root.members or {}).get("hooks")

@@ -186,7 +186,10 @@ def _make_chat_routes(memory: OpenMemory, admission: Admission, upstream: chat.U
 
 
 def _find_context(memory: Memory, question: str, given: dict[str, Any]) -> Context:
-    """Assemble the context of a question; a blank question gets none, but wrong filters are still an error."""
+    """Assemble the context of a question.
+
+    A blank question gets none, but wrong filters are still an error.
+    """
     if not question.strip():
         build_filters(
             type_=given.get("type"), **{name: given.get(name) for name in ("project", "since", "until", "status")}

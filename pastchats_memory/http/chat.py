@@ -177,7 +177,10 @@ async def list_models(
 async def _send(
     client: httpx.AsyncClient, upstream: Upstream, path: str, authorization: str | None, body: bytes | None = None
 ) -> httpx.Response:
-    """Send a request, a POST if there is a body; the body of the reply is still to be read."""
+    """Send a request, a POST if there is a body.
+
+    The body of the reply is still to be read.
+    """
     headers = {"User-Agent": "pastchats-memory"} | ({} if body is None else {"Content-Type": "application/json"})
     if upstream.key is not None:
         headers["Authorization"] = f"Bearer {upstream.key}"
@@ -202,7 +205,10 @@ def _answer(
     headers: Mapping[str, str],
     added: Mapping[str, object],
 ) -> Response:
-    """Return the endpoint's answer with further keys; refusals pass through, failures become errors."""
+    """Return the endpoint's answer with further keys.
+
+    Refusals pass through, failures become errors.
+    """
     status = reply.status_code
     if status in (401, 403) and upstream.key is not None:
         raise upstream.make_error(f"it refuses the configured key (HTTP {status})")
@@ -223,7 +229,10 @@ def _answer(
 
 
 def _read_complaint(body: bytes) -> str:
-    """Return the endpoint's own error message on one line; empty if its form is not a usual one."""
+    """Return the endpoint's own error message on one line.
+
+    It is empty if its form is not a usual one.
+    """
     try:
         message = orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -248,7 +257,10 @@ async def _read_body(upstream: Upstream, reply: httpx.Response) -> bytes:
 
 
 async def _stream(upstream: Upstream, reply: httpx.Response, sources: list[ExcerptView]) -> AsyncIterator[bytes]:
-    """Yield the events as they arrive, with a chunk of the sources before the last; a broken stream ends in an error."""
+    """Yield the events as they arrive, with a chunk of the sources before the last.
+
+    A broken stream ends in an error.
+    """
     has_sources = False
     first: Chat = {}
     try:

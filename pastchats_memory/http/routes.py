@@ -56,7 +56,10 @@ class Parameter:
     required: bool = False
 
     def read(self, text: str) -> Any:
-        """Return the value that a text stands for. Raises UsageFault for a text that does not fit the schema."""
+        """Return the value that a text stands for.
+
+        Raises UsageFault for a text that does not fit the schema.
+        """
         kind = self.schema["type"]
         value: Any = text
         if kind == "integer" and re.fullmatch(r"-?[0-9]{1,18}", text):
@@ -88,7 +91,10 @@ class Parameter:
 
 
 def read_arguments(parameters: Sequence[Parameter], query: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Return the given values by name. Raises UsageFault if one is unknown, wrong, given twice or missing."""
+    """Return the given values by name.
+
+    Raises UsageFault if one is unknown, wrong, given twice or missing.
+    """
     known = {parameter.name: parameter for parameter in parameters}
     values: dict[str, Any] = {}
     for name, text in query:

@@ -45,7 +45,7 @@ class Plan:
 
     @property
     def is_known_whole(self) -> bool:
-        """Whether only the reader changed, not the file.
+        """Return whether only the reader changed, not the file.
 
         Then rows that the reader no longer yields were never in it.
         """

@@ -79,7 +79,7 @@ class IndexReport:
     """`done`, `interrupted` or `failed`."""
 
     @property
-    def taken(self) -> list[FileReport]:
+    def files_read(self) -> list[FileReport]:
         """The files that were read and have a format."""
         return [report for report in self.files if report.format is not None and not report.is_unchanged]
 

@@ -95,7 +95,10 @@ def make_server(config: Config, *, allow_write: bool = False) -> MCPServer:
 
 
 def _make_tool(function: Callable[..., CallToolResult], annotations: ToolAnnotations) -> Tool:
-    """Describe a tool to the SDK; the schema of its answer is that of the view in its return annotation."""
+    """Describe a tool to the SDK.
+
+    The schema of its answer is that of the view in its return annotation.
+    """
     tool = Tool.from_function(function, annotations=annotations, structured_output=False)
     _, view = get_args(get_type_hints(function, include_extras=True)["return"])
     tool.fn_metadata.output_schema = derive_schema(view)
@@ -135,7 +138,10 @@ def _exit_with_reader(stdout: int) -> None:
 
 
 def _check_port(port: int) -> None:
-    """Bind the port once; the SDK's own server would end the process without an exception."""
+    """Bind the port once.
+
+    The SDK's own server would end the process without an exception.
+    """
     try:
         socket.create_server(("127.0.0.1", port)).close()
     except OSError as fault:

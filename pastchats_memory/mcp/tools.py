@@ -248,7 +248,10 @@ class Tools:
         outcome: Outcomes = None,
         limit: Annotated[int, Field(ge=1, le=50)] = 10,
     ) -> Annotated[CallToolResult, views.SheetsAnswer]:
-        """List the newest episodes with unknown outcome for you to read and `judge`; with `outcome` those with that outcome by the rules."""
+        """List the newest episodes with unknown outcome, for you to read and `judge`.
+
+        With `outcome`, list those with that outcome by the rules.
+        """
         found, warnings = self.memory.list_unjudged(project, outcome, limit)
         nothing = f"There is nothing to judge{_hint_at_other_projects(project)}"
         text = f"{RECALL_PREAMBLE}\n{render_sheets(found.sheets)}" if found.sheets else nothing
@@ -330,7 +333,7 @@ class Tools:
         counts = report.counts()
         body: views.IndexAnswer = {
             "files_scanned": report.files_scanned,
-            "files_taken": len(report.taken),
+            "files_taken": len(report.files_read),
             "turns_added": counts["turns_added"],
             "turns_skipped": counts["turns_skipped"],
             "unreadable": counts["unreadable"],

@@ -873,7 +873,10 @@ class Memory:
             return write_lines(Path(file), self._database.path, lines, force=force)
 
     def count_hidden(self) -> tuple[int, int]:
-        """Return the number of turns and of tasks that are hidden here, as they are private. Raises StoreFault."""
+        """Return the number of turns and of tasks that are hidden here, as they are private.
+
+        Raises StoreFault.
+        """
         from pastchats_memory.store import interchange, task_rows
 
         hidden = hidden_projects(self._database, None)

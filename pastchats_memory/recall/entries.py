@@ -21,7 +21,7 @@ from pastchats_memory.store.outcomes import Ending
 from pastchats_memory.text.excerpt import excerpt, weigh_matches
 from pastchats_memory.text.key_sentences import key_sentences
 
-ASKED_WIDTH, ANSWERED_WIDTH = 240, 900
+QUESTION_WIDTH, ANSWERED_WIDTH = 240, 900
 """Characters of the question's and the answer's excerpt. The question only names the problem, the answer is wanted
 (`benchmarks/usefulness.py`)."""
 KEY_ANSWER = 0.5
@@ -177,7 +177,7 @@ def _build_entry(hit: Hit, found: _ShownEpisode, terms: Terms, request: RecallRe
     answered = item.content if item.role == "note" else "\n".join(_relevant_answers(answers, terms, item))
     return RecallEntry(
         hit=add_snippet(hit, terms),
-        asked=None if question is None else excerpt(question.content, terms.weights, ASKED_WIDTH),
+        asked=None if question is None else excerpt(question.content, terms.weights, QUESTION_WIDTH),
         answered=key_sentences(answered, terms.weights, ANSWERED_WIDTH) or None,
         outcome=Outcome(ending.outcome),
         is_current=hit.source_project == request.current_project,
@@ -233,7 +233,7 @@ def _build_task_entry(hit: Hit, task: StoredTask, terms: Terms, request: RecallR
     text = hit.content if hit.id != f"t:{task.key}" else last
     return RecallEntry(
         hit=add_snippet(hit, terms),
-        asked=excerpt(f"{task.title} ({task.status})", terms.weights, ASKED_WIDTH),
+        asked=excerpt(f"{task.title} ({task.status})", terms.weights, QUESTION_WIDTH),
         answered=excerpt(text, terms.weights, ANSWERED_WIDTH) if text else None,
         outcome=Outcome("worked" if task.status in RESOLVED else "unknown"),
         is_current=hit.source_project == request.current_project,

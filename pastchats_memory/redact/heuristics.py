@@ -249,14 +249,20 @@ def is_mixed_secret(value: str, kind: str) -> bool:
 
 
 def is_environment_secret(value: str, kind: str) -> bool:
-    """Return whether the value of a variable in capitals is a secret: any word may be a password."""
+    """Return whether the value of a variable in capitals is a secret.
+
+    Any word may be a password.
+    """
     if kind != "password" or value[0] in "$/.<{%":
         return is_assigned_secret(value, kind)
     return not is_placeholder(value)
 
 
 def is_header_secret(value: str, _kind: str) -> bool:
-    """Return whether the text behind `Bearer` or `Basic` is a secret; it may be short base64."""
+    """Return whether the text behind `Bearer` or `Basic` is a secret.
+
+    It may be short base64.
+    """
     return (
         not is_placeholder(value)
         and not is_code(value)

@@ -126,10 +126,10 @@ def _ignore_unknown_scripts(
     return np.where([is_spaceless(opening) for opening in openings], np.minimum(scores, 0.0), scores)
 
 
-def _is_named(opening: str, words_asked: Iterable[str]) -> bool:
+def _is_named(opening: str, query_words: Iterable[str]) -> bool:
     """Check whether a text begins with the name of a speaker that the question names."""
     speaker = SPEAKER.match(opening)
-    return speaker is not None and not set(words(speaker[1])).isdisjoint(words_asked)
+    return speaker is not None and not set(words(speaker[1])).isdisjoint(query_words)
 
 
 def _weigh_phrases(

@@ -54,17 +54,17 @@ class Request:
 
     @property
     def needs_vector(self) -> bool:
-        """Whether the question must be embedded."""
+        """Return whether the question must be embedded."""
         return self.mode != "keyword" or self.is_selective
 
     @property
     def ranks_meaning(self) -> bool:
-        """Whether nearest neighbours take part in the ranking."""
+        """Return whether nearest neighbours take part in the ranking."""
         return self.mode != "keyword" and self.meaning > 0
 
     @property
     def is_selective(self) -> bool:
-        """Whether a threshold applies, so that more rows are looked at than shown."""
+        """Return whether a threshold applies, so that more rows are looked at than shown."""
         return self.threshold is not None or self.min_similarity is not None
 
     @property

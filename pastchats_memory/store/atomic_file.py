@@ -39,7 +39,10 @@ def new_file(to: Path, database: Path, *, force: bool = False) -> Iterator[Path]
 
 
 def write_lines(to: Path, database: Path, lines: Iterable[str], *, force: bool) -> int:
-    """Write lines of UTF-8 into a new file and return their number. Raises UsageFault, StoreFault."""
+    """Write lines of UTF-8 into a new file and return their number.
+
+    Raises UsageFault, StoreFault.
+    """
     number = 0
     with new_file(to, database, force=force) as partial:
         try:
@@ -129,7 +132,9 @@ def _publish(partial: Path, to: Path) -> None:
 
 
 def replace_file(partial: Path, path: Path) -> Path | None:
-    """Put the file in its place; return the new name of the file that was there, or None if there was none.
+    """Put the file in its place.
+
+    Return the new name of the file that was there, or None if there was none.
 
     Whenever this is interrupted, one of the two files has the name. The log of the old one never lies beside the new
     one. Raises StoreFault.

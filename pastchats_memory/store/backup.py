@@ -133,7 +133,9 @@ def _copy_to_file(source: Database, to: Path) -> None:
 
 
 def _overwrite(old: Database, new: Database) -> None:
-    """Write all pages of `new` over those of `old`, in one transaction. Raises StoreFault.
+    """Write all pages of `new` over those of `old`, in one transaction.
+
+    Raises StoreFault.
 
     Tombstones that come until nobody else can write are applied too. `old` is still read for them, so a second
     connection writes.
@@ -166,7 +168,10 @@ def _copy_pages(copy: apsw.Backup) -> None:
 
 @contextmanager
 def _open_read_only(file: Path) -> Iterator[Database]:
-    """Open the database in a file and leave it as it is, with nothing new beside it. Raises StoreFault."""
+    """Open the database in a file and leave it as it is, with nothing new beside it.
+
+    Raises StoreFault.
+    """
     try:
         mode = file.stat().st_mode
     except OSError as fault:
@@ -206,7 +211,9 @@ def _refuse_damaged(new: Database, file: Path) -> None:
 
 
 def _is_sound(path: Path) -> bool:
-    """Return whether the database can be written over; False if it is too damaged to be opened.
+    """Return whether the database can be written over.
+
+    Return False if it is too damaged to be opened.
 
     Raises:
         DatabaseCorrupt: it is another program's.

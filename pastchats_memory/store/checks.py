@@ -139,7 +139,10 @@ def without_embedding(database: Database) -> int:
 
 
 def some_without_embedding(database: Database) -> list[tuple[int, str]]:
-    """Return ids and texts of up to 256 turns without an embedding row. Raises StoreFault."""
+    """Return ids and texts of up to 256 turns without an embedding row.
+
+    Raises StoreFault.
+    """
     found = database.run(
         "SELECT p.id, p.content FROM prompts p WHERE NOT EXISTS "
         "(SELECT 1 FROM prompt_embeddings e WHERE e.prompt_id = p.id) ORDER BY p.id LIMIT 256"

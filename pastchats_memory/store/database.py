@@ -58,7 +58,10 @@ class Database:
             return self.connection.execute(statement, values).fetchall()
 
     def rows(self, statement: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows one by one, for results that do not belong in memory. Raises StoreFault."""
+        """Yield the rows one by one, for results that do not belong in memory.
+
+        Raises StoreFault.
+        """
         with translate_errors(str(self.path)):
             yield from self.connection.execute(statement, values)
 
@@ -68,7 +71,10 @@ class Database:
             self.connection.executemany(statement, many)
 
     def value(self, statement: str, values: Values = ()) -> Any:
-        """Return the first column of the first row, or None if there is no row. Raises StoreFault."""
+        """Return the first column of the first row, or None if there is no row.
+
+        Raises StoreFault.
+        """
         found = self.run(statement, values)
         return found[0][0] if found else None
 
@@ -82,7 +88,7 @@ class Database:
 
     @property
     def is_writing(self) -> bool:
-        """Whether the open transaction has written something that it may still roll back."""
+        """Return whether the open transaction has written something that it may still roll back."""
         return self.connection.txn_state("main") == apsw.SQLITE_TXN_WRITE
 
     @contextmanager
@@ -120,13 +126,19 @@ class Database:
                 self.run("ROLLBACK")
 
     def stop_mapping(self) -> None:
-        """Read pages one by one from now on: it takes longer to map a few of them anew after each commit."""
+        """Read pages one by one from now on.
+
+        It takes longer to map a few of them anew after each commit.
+        """
         self.run("PRAGMA mmap_size=0")
         self.run(f"PRAGMA cache_size=-{CACHE_KB}")
 
     @contextmanager
     def without_mapping(self) -> Iterator[None]:
-        """Read pages through a small cache while much is written: mapped, the process would grow with the file."""
+        """Read pages through a small cache while much is written.
+
+        Mapped, the process would grow with the file.
+        """
         self.run("PRAGMA mmap_size=0")
         try:
             yield
@@ -168,7 +180,10 @@ class Database:
         self.connection.setlk_timeout(milliseconds, 0)
 
     def close(self) -> None:
-        """Close the file and drop the cache; the last process to close it folds the write-ahead log in."""
+        """Close the file and drop the cache.
+
+        The last process to close it folds the write-ahead log in.
+        """
         self.cache = SnapshotCache(self)
         with translate_errors(str(self.path)):
             self.connection.close()
@@ -191,12 +206,18 @@ class Blobs:
         self._open: apsw.Blob | None = None
 
     def read(self, row: int, into: memoryview) -> None:
-        """Fill a buffer from the beginning of a row's value, which is at least as long. Raises StoreFault."""
+        """Fill a buffer from the beginning of a row's value, which is at least as long.
+
+        Raises StoreFault.
+        """
         with translate_errors(str(self._database.path)):
             self._open_row(row).read_into(into)
 
     def write(self, row: int, start: int, content: bytes) -> None:
-        """Overwrite a part of a row's value, inside the caller's transaction. Raises StoreFault."""
+        """Overwrite a part of a row's value, inside the caller's transaction.
+
+        Raises StoreFault.
+        """
         with translate_errors(str(self._database.path)):
             blob = self._open_row(row)
             blob.seek(start)
@@ -249,7 +270,10 @@ def open_database(path: Path, *, create: bool = False, vec0: bool = True) -> Dat
 
 
 def file_identity(path: Path) -> tuple[int, int] | None:
-    """Return device and inode of a file, by which a replaced file is noticed; None if there is no file."""
+    """Return device and inode of a file, by which a replaced file is noticed.
+
+    Return None if there is no file.
+    """
     try:
         found = path.stat()
     except OSError:
@@ -263,7 +287,10 @@ def side_files(path: Path) -> list[Path]:
 
 
 def make_folder(path: Path) -> None:
-    """Make the folder of a database, for its owner alone, if it is missing. Raises StoreFault."""
+    """Make the folder of a database, for its owner alone, if it is missing.
+
+    Raises StoreFault.
+    """
     with _translate_os_errors(path):
         for folder in reversed((path.parent, *path.parent.parents)):  # mkdir gives a mode to the last of them alone
             if not os.path.lexists(folder):
@@ -397,7 +424,10 @@ def _refuse_upgraded(database: Database) -> None:
 
 
 def is_of_older_build(database: Database) -> bool:
-    """Return whether an unreleased build with an older schema has written the file. Raises StoreFault."""
+    """Return whether an unreleased build with an older schema has written the file.
+
+    Raises StoreFault.
+    """
     return _is_older(database.value("PRAGMA application_id"), database.value("PRAGMA user_version"))
 
 
@@ -447,7 +477,10 @@ def _keep_log(database: Database) -> None:
 
 
 def _switch_to_wal(database: Database) -> None:
-    """Switch to a write-ahead log; try again for as long as the busy timeout, which does not cover this switch."""
+    """Switch to a write-ahead log.
+
+    Try again for as long as the busy timeout, which does not cover this switch.
+    """
     deadline = time.monotonic() + BUSY_MS / 1000
     while True:
         try:

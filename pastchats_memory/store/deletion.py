@@ -168,7 +168,9 @@ def _choose_tasks(database: Database, choice: Choice) -> tuple[set[int], set[int
 
 
 def forget(database: Database, choice: Choice, selector: Mapping[str, Any]) -> tuple[int, ChosenRows]:
-    """Write tombstones for the chosen rows, and delete or list them; inside the caller's transaction.
+    """Write tombstones for the chosen rows, and delete or list them.
+
+    Call it inside the caller's transaction.
 
     A few rows are deleted at once, with all that is derived from them. Many are listed: call `finish_pending` after the
     commit. Then `finish_scrub` overwrites what is left of them in the file.
@@ -209,7 +211,10 @@ def add_pending(database: Database, rows: Rows) -> None:
 
 
 def is_abandoned(database: Database) -> bool:
-    """Return whether rows are listed and the process that deletes them has ended. Raises StoreFault."""
+    """Return whether rows are listed and the process that deletes them has ended.
+
+    Raises StoreFault.
+    """
     written = meta(database).get(PENDING_KEY)
     if written is None:
         return False
@@ -239,7 +244,10 @@ def delete_in_steps(database: Database, delete: Delete) -> None:
 
 
 def delete_some(database: Database, delete: Delete, most: int) -> bool:
-    """Delete up to `most` listed rows of each kind; return whether there were any. Raises StoreFault."""
+    """Delete up to `most` listed rows of each kind; return whether there were any.
+
+    Raises StoreFault.
+    """
     listed = _listed_rows(database)
     if not any(listed.values()):
         database.run("DELETE FROM embedding_meta WHERE key = ?", (PENDING_KEY,))
@@ -285,7 +293,9 @@ def _marks_of_tasks(database: Database, chosen: ChosenRows) -> Iterator[Mark]:
 
 
 def delete_rows(database: Database, chosen: ChosenRows) -> None:
-    """Delete rows with all that refers to them, inside the caller's transaction; no tombstones are written.
+    """Delete rows with all that refers to them, inside the caller's transaction.
+
+    Write no tombstones.
 
     Reading states of the files that the turns occur in are dropped too, since they may contain text. Raises StoreFault.
     """
@@ -337,7 +347,10 @@ def preview_rows(database: Database, chosen: ChosenRows, most: int) -> list[Prev
 
 
 def find_text(database: Database, text: str) -> list[int]:
-    """Return ids of `prompts` and `task_texts` that contain exactly this text, in any case. Raises StoreFault."""
+    """Return ids of `prompts` and `task_texts` that contain exactly this text, in any case.
+
+    Raises StoreFault.
+    """
     return [
         id_
         for (id_,) in database.run(

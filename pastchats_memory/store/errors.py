@@ -109,7 +109,10 @@ def translate_errors(place: str) -> Iterator[None]:
 
 
 def _is_disk_full(place: str) -> bool:
-    """Check whether a chunk of vectors no longer fits: sqlite-vec only says that its write failed."""
+    """Check whether a chunk of vectors no longer fits.
+
+    sqlite-vec only says that its write failed.
+    """
     from shutil import disk_usage
 
     try:

@@ -57,7 +57,10 @@ def conditions(filters: Filters) -> tuple[str, list[str]]:
 
 
 def _outcome_condition(wanted: Sequence[str]) -> tuple[str, str]:
-    """Return a condition on `prompts AS p`: the outcome of its episode is wanted; a row without one is unknown."""
+    """Return a condition on `prompts AS p`: the outcome of its episode is wanted.
+
+    A row without one is unknown.
+    """
     others = [verdict for verdict in VERDICTS if verdict not in wanted]
     operator, listed = ("NOT IN", others) if "unknown" in wanted else ("IN", wanted)
     episodes = (
@@ -132,7 +135,10 @@ def is_any(database: Database, filters: Filters) -> bool:
 
 
 def spread_ids(database: Database, about: int) -> list[int]:
-    """Return a sample of about so many ids, or all; some may have been deleted. Raises StoreFault."""
+    """Return a sample of about so many ids, or all; some may have been deleted.
+
+    Raises StoreFault.
+    """
     turns = database.value("SELECT max(id) FROM prompts") or 0
     texts = (database.value("SELECT max(id) FROM task_texts") or FIRST_TEXT) - FIRST_TEXT
     for_turns = about * turns // max(1, turns + texts)

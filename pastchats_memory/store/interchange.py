@@ -73,7 +73,10 @@ def find_fault(body: Mapping[str, Any]) -> str | None:
 
 
 def _is_part(part: object, of: str, columns: Sequence[str]) -> bool:
-    """Return whether a part has exactly these fields, all well-formed; a binary attachment has no content."""
+    """Return whether a part has exactly these fields, all well-formed.
+
+    A binary attachment has no content.
+    """
     if not isinstance(part, dict) or part.keys() != set(columns):
         return False
     return all(
@@ -83,7 +86,10 @@ def _is_part(part: object, of: str, columns: Sequence[str]) -> bool:
 
 
 def export_tasks(database: Database, hidden: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield all tasks except those of hidden projects, the oldest first. Raises StoreFault."""
+    """Yield all tasks except those of hidden projects, the oldest first.
+
+    Raises StoreFault.
+    """
     for row in database.run(
         f"SELECT id, key, identity, tags_json, metadata_json, {', '.join(FIELDS)} FROM tasks WHERE {VISIBLE} ORDER BY id",
         (orjson.dumps(hidden).decode(),),
@@ -100,7 +106,10 @@ def export_tasks(database: Database, hidden: Sequence[str]) -> Iterator[dict[str
 
 
 def parse_task(body: Mapping[str, Any]) -> Filed:
-    """Return an exported task, without its links; `find_fault` must have found nothing."""
+    """Return an exported task, without its links.
+
+    `find_fault` must have found nothing.
+    """
     task = Task(
         native_id=body["native_id"],
         title=body["title"],
@@ -148,7 +157,10 @@ def store_exported(database: Database, writer: TaskWriter, body: Mapping[str, An
 
 
 def newer_than(database: Database, body: Mapping[str, Any]) -> int | None:
-    """Return the id of the stored task if it is at least as new as the exported one, else None. Raises StoreFault."""
+    """Return the id of the stored task if it is at least as new as the exported one, else None.
+
+    Raises StoreFault.
+    """
     id_: int | None = database.value(
         "SELECT id FROM tasks WHERE identity = ?1 AND ifnull(updated_at, '') >= ifnull(?2, '')",
         (body["identity"], body["updated_at"]),
@@ -170,7 +182,9 @@ NAMES = (
 
 
 def export_turns(database: Database, hidden: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield all turns, then all tasks, except those of hidden projects, the oldest first. Raises StoreFault.
+    """Yield all turns, then all tasks, except those of hidden projects, the oldest first.
+
+    Raises StoreFault.
 
     Call it in a snapshot.
     """

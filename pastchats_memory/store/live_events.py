@@ -9,7 +9,10 @@ LIVE = "live"
 
 
 def find_event(database: Database, event: str) -> int | None:
-    """Return the id of the turn that was stored for an event, or None. Raises StoreFault."""
+    """Return the id of the turn that was stored for an event, or None.
+
+    Raises StoreFault.
+    """
     found: int | None = database.value("SELECT prompt_id FROM live_events WHERE event = ?", (event,))
     return found
 
@@ -20,7 +23,10 @@ def store_event(database: Database, event: str, prompt_id: int) -> None:
 
 
 def next_turn_index(database: Database, conversation_id: str | None, project: str, source_path: str) -> int:
-    """Return the index after the last turn of the conversation, or of the source's turns without one. Raises StoreFault."""
+    """Return the index after the last turn of the conversation, or of the source's turns without one.
+
+    Raises StoreFault.
+    """
     return int(
         database.value(
             "SELECT ifnull(max(turn_index) + 1, 0) FROM prompts WHERE conversation_id = ? AND source_project = ?",

@@ -36,7 +36,10 @@ class Judgement(NamedTuple):
 
 
 def store_judgement(database: Database, judgement: Judgement) -> None:
-    """Store a judgement, replacing one of the same episode; inside the caller's transaction. Raises StoreFault."""
+    """Store a judgement, replacing one of the same episode.
+
+    Call it inside the caller's transaction. Raises StoreFault.
+    """
     delete_judgement(database, judgement.question_id)
     *fields, read = judgement
     database.run(
@@ -48,7 +51,9 @@ def store_judgement(database: Database, judgement: Judgement) -> None:
 
 
 def delete_judgement(database: Database, question_id: int) -> bool:
-    """Delete the judgement of the episode that a turn begins; return whether there was one. Raises StoreFault.
+    """Delete the judgement of the episode that a turn begins.
+
+    Return whether there was one. Raises StoreFault.
 
     Call it inside a transaction.
     """
@@ -56,7 +61,10 @@ def delete_judgement(database: Database, question_id: int) -> bool:
 
 
 def conversation_judgements(database: Database, project: str, conversation_id: str) -> dict[int, Judgement]:
-    """Return the judgements of a conversation, by the id of the turn that asks. Raises StoreFault."""
+    """Return the judgements of a conversation, by the id of the turn that asks.
+
+    Raises StoreFault.
+    """
     rows = database.run(
         f"SELECT {JUDGEMENT_COLUMNS} FROM judgements j JOIN prompts p ON p.id = j.prompt_id WHERE p.source_project = ? AND p.conversation_id = ?",
         (project, conversation_id),
@@ -126,7 +134,7 @@ class Ending(NamedTuple):
 
     @property
     def is_answered(self) -> bool:
-        """Whether something was tried: it was not stopped before any answer."""
+        """Return whether something was tried: it was not stopped before any answer."""
         return self.signal != UNANSWERED
 
     @property
@@ -182,7 +190,10 @@ class Changed(NamedTuple):
 
 
 def mark_all(database: Database) -> None:
-    """Mark all conversations as due, inside the caller's transaction. Raises StoreFault."""
+    """Mark all conversations as due, inside the caller's transaction.
+
+    Raises StoreFault.
+    """
     database.run(
         "INSERT OR REPLACE INTO outcomes_due(source_project, conversation_id, from_index) "
         "SELECT DISTINCT source_project, conversation_id, 0 FROM prompts WHERE conversation_id IS NOT NULL"
@@ -190,7 +201,10 @@ def mark_all(database: Database) -> None:
 
 
 def mark(database: Database, one: Due) -> None:
-    """Mark a conversation as due from an index on, inside the caller's transaction. Raises StoreFault."""
+    """Mark a conversation as due from an index on, inside the caller's transaction.
+
+    Raises StoreFault.
+    """
     database.run(
         "INSERT INTO outcomes_due(source_project, conversation_id, from_index) VALUES (?, ?, ?) "
         "ON CONFLICT DO UPDATE SET from_index = min(from_index, excluded.from_index)",
@@ -199,7 +213,9 @@ def mark(database: Database, one: Due) -> None:
 
 
 def mark_of_tasks(database: Database, ids: Sequence[int], at: str | None = None) -> None:
-    """Mark the conversations of tasks as due, from the episode at a time on; inside the caller's transaction.
+    """Mark the conversations of tasks as due, from the episode at a time on.
+
+    Call it inside the caller's transaction.
 
     Raises StoreFault.
     """
@@ -215,7 +231,10 @@ def mark_of_tasks(database: Database, ids: Sequence[int], at: str | None = None)
 
 
 def claim_rules(database: Database, rules: str) -> None:
-    """Mark conversations as due whose outcomes other rules derived; inside the caller's transaction. Raises StoreFault."""
+    """Mark conversations as due whose outcomes other rules derived.
+
+    Call it inside the caller's transaction. Raises StoreFault.
+    """
     if database.value("SELECT value FROM embedding_meta WHERE key = ?", (RULES,)) != rules:
         database.run(
             "INSERT OR REPLACE INTO outcomes_due(source_project, conversation_id, from_index) "
@@ -237,7 +256,9 @@ def due(database: Database, most: int) -> list[Due]:
 
 
 def first_to_derive(database: Database, one: Due) -> int:
-    """Return the first index of the episode that new rows may change: the last one with an answer. Raises StoreFault.
+    """Return the first index of the episode that new rows may change: the last one with an answer.
+
+    Raises StoreFault.
 
     An episode without an answer may be the user's next words of the one before it.
     """
@@ -280,7 +301,10 @@ def rows_from(database: Database, one: Due, first_index: int) -> Iterator[TurnRo
 
 
 def changes_of_tasks(database: Database, one: Due) -> list[Changed]:
-    """Return all states of the conversation's tasks with their times, in order. Raises StoreFault."""
+    """Return all states of the conversation's tasks with their times, in order.
+
+    Raises StoreFault.
+    """
     rows = database.run(
         "SELECT s.at, t.id, s.status FROM task_conversations c JOIN tasks t ON t.id = c.task_id "
         "JOIN task_states s ON s.task_id = t.id WHERE c.conversation_id = ? AND t.project = ? AND s.at IS NOT NULL "
@@ -291,7 +315,9 @@ def changes_of_tasks(database: Database, one: Due) -> list[Changed]:
 
 
 def replace(database: Database, one: Due, first_index: int, endings: Sequence[tuple[int, Ending]], rules: str) -> None:
-    """Replace the outcomes of a conversation from an index on; it is then no longer due.
+    """Replace the outcomes of a conversation from an index on.
+
+    It is then no longer due.
 
     Args:
         database: open for writing, in a transaction.
@@ -332,7 +358,10 @@ def of_turn(database: Database, item: Item) -> Ending | None:
 
 
 def before(database: Database, item: Item, first_index: int, most: int) -> list[Ended]:
-    """Return up to `most` episodes of the item's conversation that begin before an index, in order. Raises StoreFault."""
+    """Return up to `most` episodes of the item's conversation that begin before an index, in order.
+
+    Raises StoreFault.
+    """
     rows = database.run(
         f"{ENDED} WHERE o.source_project = ? AND o.conversation_id = ? AND o.first_index < ? AND {KNOWN} "
         "ORDER BY o.first_index DESC LIMIT ?",
@@ -342,7 +371,10 @@ def before(database: Database, item: Item, first_index: int, most: int) -> list[
 
 
 def after(database: Database, project: str, conversation_id: str, last_index: int, most: int) -> list[Ended]:
-    """Return up to `most` episodes of a conversation that begin after an index, in order. Raises StoreFault."""
+    """Return up to `most` episodes of a conversation that begin after an index, in order.
+
+    Raises StoreFault.
+    """
     rows = database.run(
         f"{ENDED} WHERE o.source_project = ? AND o.conversation_id = ? AND o.first_index > ? AND {KNOWN} "
         "ORDER BY o.first_index LIMIT ?",
@@ -352,7 +384,10 @@ def after(database: Database, project: str, conversation_id: str, last_index: in
 
 
 def latest_known(database: Database, project: str | None, hidden: Sequence[str], most: int) -> list[Ended]:
-    """Return the newest episodes with a known outcome, of one project or of all but the hidden ones. Raises StoreFault."""
+    """Return the newest episodes with a known outcome, of one project or of all but the hidden ones.
+
+    Raises StoreFault.
+    """
     rows = database.run(
         f"{ENDED} WHERE o.confidence >= ? AND o.verdict != 'unknown' AND {KNOWN} "
         "AND ifnull(o.source_project = ?, 1) AND o.source_project NOT IN (SELECT value FROM json_each(?)) "

@@ -21,6 +21,9 @@ def count(database: Database) -> int:
 
 
 def exclude_pending(database: Database, filters: Filters) -> Filters:
-    """Return filters that the listed rows do not pass; the same ones if none is listed. Raises StoreFault."""
+    """Return filters that the listed rows do not pass.
+
+    Return the same filters if none is listed. Raises StoreFault.
+    """
     is_any = database.value("SELECT EXISTS (SELECT 1 FROM embedding_meta WHERE key = ?)", (PENDING_KEY,))
     return filters._replace(excludes_pending=True) if is_any else filters

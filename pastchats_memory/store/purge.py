@@ -17,7 +17,9 @@ MODEL = ("model_name", "model_version", "embedding_dim", "last_reindex_at")
 
 
 def purge(database: Database) -> bool:
-    """Delete everything but tombstones and the model; return whether nothing of it is left in the file.
+    """Delete everything but tombstones and the model.
+
+    Return whether nothing of it is left in the file.
 
     All tables are dropped and created again in one transaction: to delete row by row would block all writers for
     minutes.

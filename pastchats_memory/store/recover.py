@@ -117,7 +117,10 @@ def recover(path: Path, to: Path) -> Recovered:
 
 @contextmanager
 def _copied(path: Path, to: Path) -> Iterator[tuple[bytes | mmap.mmap, apsw.Connection | None]]:
-    """Copy the file, and give the pages of the copy with a connection to it; the log is applied as far as SQLite reads it."""
+    """Copy the file, and give the pages of the copy with a connection to it.
+
+    The log is applied as far as SQLite reads it.
+    """
     copy = to.with_name(f"{to.name}-damaged")
     here = (path, *side_files(path))
     copies = [copy.with_name(copy.name + each.name.removeprefix(path.name)) for each in here]
@@ -144,7 +147,10 @@ def _copied(path: Path, to: Path) -> Iterator[tuple[bytes | mmap.mmap, apsw.Conn
 
 @contextmanager
 def _ignore_damage() -> Iterator[None]:
-    """Ignore errors that damage explains. Raises StoreFault for a fault of the environment, which may be gone the next time."""
+    """Ignore errors that damage explains.
+
+    Raises StoreFault for a fault of the environment, which may be gone the next time.
+    """
     try:
         yield
     except UnicodeDecodeError:
@@ -234,7 +240,10 @@ def _copy_records(
 
 
 def _is_folder(record: Record) -> bool:
-    """Return whether it is a row of `project_folders`; `outcomes_due` and some indexes have columns of the same types."""
+    """Return whether it is a row of `project_folders`.
+
+    `outcomes_due` and some indexes have columns of the same types.
+    """
     match record:
         case Record(None, (str(folder), str(), -1 | 0 | 1)):
             return _ROOTED.match(folder) is not None

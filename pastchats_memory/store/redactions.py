@@ -71,7 +71,10 @@ class Row(NamedTuple):
 
 
 def claim_rules(database: Database, rules: str) -> None:
-    """Store the version of the rules that redact new text; inside the caller's transaction. Raises StoreFault."""
+    """Store the version of the rules that redact new text.
+
+    Call it inside the caller's transaction. Raises StoreFault.
+    """
     known = meta(database).get(RULES)
     if known == rules:
         return
@@ -97,7 +100,10 @@ def count_rows(database: Database) -> int:
 
 
 def turns(database: Database, after: int = 0) -> Iterator[list[tuple[int, str, int, Row]]]:
-    """Yield batches of turns with a higher id: id, key of the conversation, turn_index, row. Raises StoreFault."""
+    """Yield batches of turns with a higher id: id, key of the conversation, turn_index, row.
+
+    Raises StoreFault.
+    """
     columns = ", ".join(TURNS.columns)
     while True:
         rows = database.run(
@@ -175,7 +181,10 @@ def rewrite_turn(
 
 
 def begin_rewrite(database: Database, turns: Sequence[int], tasks: Sequence[int]) -> None:
-    """Schedule the scrub of old texts and vectors, inside the transaction that rewrites the rows. Raises StoreFault."""
+    """Schedule the scrub of old texts and vectors, inside the transaction that rewrites the rows.
+
+    Raises StoreFault.
+    """
     scrub.begin_scrub(database)
     for statement, ids in (
         (f"SELECT id FROM prompts WHERE id IN {LISTED}", turns),

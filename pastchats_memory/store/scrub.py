@@ -27,13 +27,18 @@ WAIT_MS = 200
 
 
 def begin_scrub(database: Database) -> None:
-    """Write down that `finish_scrub` is due, inside the caller's transaction that deletes. Raises StoreFault."""
+    """Write down that `finish_scrub` is due, inside the caller's transaction that deletes.
+
+    Raises StoreFault.
+    """
     times = int(meta(database).get(DUE_KEY, "0")) + 1
     set_meta(database, {DUE_KEY: str(times), UNMERGED_KEY: str(times)})
 
 
 def overwrite_vectors(database: Database, ids: str, values: Sequence[Any]) -> None:
-    """Overwrite vectors of sqlite-vec if the extension that could delete them is not loaded; inside the caller's transaction.
+    """Overwrite vectors of sqlite-vec if the extension that could delete them is not loaded.
+
+    Call it inside the caller's transaction.
 
     Args:
         database: open for writing.
@@ -63,7 +68,10 @@ def is_due(database: Database) -> bool:
 
 
 def is_merge_due(database: Database) -> bool:
-    """Return whether deleted text may still be in the full-text indexes. Raises StoreFault."""
+    """Return whether deleted text may still be in the full-text indexes.
+
+    Raises StoreFault.
+    """
     return UNMERGED_KEY in meta(database)
 
 

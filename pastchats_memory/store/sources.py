@@ -52,7 +52,10 @@ def known_sources(database: Database) -> dict[str, SourceState]:
 
 
 def reading_state(database: Database, path: str) -> str | None:
-    """Return the JSON with which a reader resumes in a file that has grown. Raises StoreFault."""
+    """Return the JSON with which a reader resumes in a file that has grown.
+
+    Raises StoreFault.
+    """
     found = database.value("SELECT resume FROM sources WHERE path = ?", (path,))
     return None if found is None else str(found)
 
@@ -63,7 +66,10 @@ def is_there(path: str) -> bool:
 
 
 def begin_source(database: Database, path: str, mtime_ns: int) -> int:
-    """Return the id of a file whose turns are about to be stored; it counts as unread until `finish_source`."""
+    """Return the id of a file whose turns are about to be stored.
+
+    It counts as unread until `finish_source`.
+    """
     database.run(
         "INSERT INTO sources(path, size, mtime_ns, recipe) VALUES (?, -1, ?, '') "
         "ON CONFLICT(path) DO UPDATE SET size = -1, mtime_ns = excluded.mtime_ns",
@@ -116,7 +122,10 @@ def supersede(database: Database, source_id: int, seen: Iterable[int]) -> int:
 
 
 def occurs_before(database: Database, path: str, content_hash: str, line: int) -> bool:
-    """Return whether a turn with this identity occurs in the file before the line. Raises StoreFault."""
+    """Return whether a turn with this identity occurs in the file before the line.
+
+    Raises StoreFault.
+    """
     return bool(
         database.run(
             "SELECT 1 FROM prompts p JOIN sightings g ON g.prompt_id = p.id JOIN sources s ON s.id = g.source_id "
@@ -127,7 +136,10 @@ def occurs_before(database: Database, path: str, content_hash: str, line: int) -
 
 
 def running_processes(database: Database) -> list[int]:
-    """Return process ids of the index runs that have not ended, or were killed. Raises StoreFault."""
+    """Return process ids of the index runs that have not ended, or were killed.
+
+    Raises StoreFault.
+    """
     return [pid for (pid,) in database.run("SELECT pid FROM runs WHERE outcome = 'running' AND pid IS NOT NULL")]
 
 
@@ -194,14 +206,20 @@ def require_model(database: Database, name: str, version: str) -> None:
 
 @contextmanager
 def vector_transaction(database: Database, name: str, version: str) -> Iterator[None]:
-    """Write vectors of a model in one transaction. Raises ModelChanged if another process has changed the model."""
+    """Write vectors of a model in one transaction.
+
+    Raises ModelChanged if another process has changed the model.
+    """
     with database.transaction():
         require_model(database, name, version)
         yield
 
 
 def claim_model(database: Database, name: str, version: str, dim: int) -> None:
-    """Store the model of a new database's vectors. Raises ModelChanged if it has vectors of another one."""
+    """Store the model of a new database's vectors.
+
+    Raises ModelChanged if it has vectors of another one.
+    """
     require_model(database, name, version)
     if "model_name" not in meta(database):
         now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -214,7 +232,10 @@ COMMAND_CHARS = 400
 
 
 def latest_runs(database: Database, filters: Filters, most: int) -> list[tuple[int, str, str]]:
-    """Return id, project and command of the latest command runs that pass the filters, newest first. Raises StoreFault."""
+    """Return id, project and command of the latest command runs that pass the filters, newest first.
+
+    Raises StoreFault.
+    """
     condition, values = conditions(filters._replace(excludes_pending=True))
     rows = database.run(
         f"SELECT p.id, p.source_project, substr(p.content, 3, {COMMAND_CHARS}) FROM prompts p "
@@ -240,7 +261,10 @@ def folders_of(prompts: Iterable[Prompt]) -> dict[str, str]:
 
 
 def remember_folders(database: Database, folders: Mapping[str, str]) -> None:
-    """Store folders with their projects, inside the caller's transaction. Raises StoreFault."""
+    """Store folders with their projects, inside the caller's transaction.
+
+    Raises StoreFault.
+    """
     database.run_many(
         "INSERT OR IGNORE INTO project_folders(folder, project, is_private) VALUES (?, ?, ?)",
         [(folder, project, REDACTED in folder or UNCHECKED) for folder, project in folders.items()],
@@ -259,7 +283,10 @@ def folders(database: Database) -> list[tuple[str, str]]:
 
 
 def set_private(database: Database, by_folder: Iterable[tuple[str, bool]]) -> None:
-    """Store whether the files in folders call their projects private; inside the caller's transaction. Raises StoreFault."""
+    """Store whether the files in folders call their projects private.
+
+    Call it inside the caller's transaction. Raises StoreFault.
+    """
     database.run_many(
         "UPDATE project_folders SET is_private = ? WHERE folder = ?",
         [(is_private, folder) for folder, is_private in by_folder],
@@ -267,7 +294,10 @@ def set_private(database: Database, by_folder: Iterable[tuple[str, bool]]) -> No
 
 
 def keep_private(database: Database, names: Iterable[str]) -> None:
-    """Mark projects as private in folders that are unchecked here; inside the caller's transaction. Raises StoreFault."""
+    """Mark projects as private in folders that are unchecked here.
+
+    Call it inside the caller's transaction. Raises StoreFault.
+    """
     database.run_many(
         "UPDATE project_folders SET is_private = 1 WHERE project = ? AND is_private = ?",
         [(name, UNCHECKED) for name in names],
@@ -275,7 +305,10 @@ def keep_private(database: Database, names: Iterable[str]) -> None:
 
 
 def private_projects(database: Database) -> tuple[frozenset[str], list[tuple[str, str]]]:
-    """Return the names of private projects, and the unchecked folders with their projects. Raises StoreFault."""
+    """Return the names of private projects, and the unchecked folders with their projects.
+
+    Raises StoreFault.
+    """
     rows = database.run("SELECT folder, project, is_private FROM project_folders WHERE is_private")
     known = frozenset(project for _, project, is_private in rows if is_private != UNCHECKED)
     return known, [(folder, project) for folder, project, is_private in rows if is_private == UNCHECKED]

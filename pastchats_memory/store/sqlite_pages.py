@@ -63,7 +63,10 @@ class _Chains:
         self._room = ROOM_TIMES * len(content)
 
     def follow(self, page: int, left: int) -> bytes | None:
-        """Return `left` bytes of the chain that begins with a page; None if it is broken, or too much was read already."""
+        """Return `left` bytes of the chain that begins with a page.
+
+        Return None if it is broken, or too much was read already.
+        """
         pieces = []
         while left > 0:
             start, length = (page - 1) * PAGE, min(left, PAGE - 4)
@@ -89,7 +92,10 @@ def _record(chains: _Chains, place: int, end: int, kind: int) -> Record | None:
 
 
 def _payload(chains: _Chains, place: int, end: int, size: int, kind: int) -> bytes | None:
-    """Return the bytes of a record with those of overflow pages; None if a chain is broken."""
+    """Return the bytes of a record with those of overflow pages.
+
+    Return None if a chain is broken.
+    """
     content = chains.content
     if not 0 < size < min(LONGEST, len(content)):
         return None

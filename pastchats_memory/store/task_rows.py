@@ -46,7 +46,9 @@ PART_QUERIES = {
 
 
 def tasks(database: Database, ids: Sequence[int], hidden: Sequence[str], *, whole: bool = False) -> list[StoredTask]:
-    """Return the stored tasks with these ids, in the order given; `whole` with the attachments' texts. Raises StoreFault.
+    """Return the stored tasks with these ids, in the order given; `whole` with the attachments' texts.
+
+    Raises StoreFault.
 
     Links to tasks of hidden projects are left out, since a key may tell what its task is about.
     """
@@ -60,7 +62,10 @@ def tasks(database: Database, ids: Sequence[int], hidden: Sequence[str], *, whol
 
 
 def with_parts(database: Database, task: StoredTask, hidden: Sequence[str]) -> StoredTask:
-    """Return a task with its subtasks, the oldest first, without those of hidden projects. Raises StoreFault."""
+    """Return a task with its subtasks, the oldest first, without those of hidden projects.
+
+    Raises StoreFault.
+    """
     rows = database.run(
         "SELECT key, title, status FROM tasks WHERE id IN (SELECT l.task_id FROM task_links l WHERE l.kind = 'parent' AND "
         f"l.target = (SELECT identity FROM tasks WHERE id = ?)) AND {VISIBLE} ORDER BY created_at, id",
@@ -103,7 +108,9 @@ def _by_task(database: Database, statement: str, values: Sequence[object]) -> di
 
 
 def find(database: Database, name: str, hidden: Sequence[str]) -> list[int]:
-    """Return ids of tasks with a key, with or without `t:`; else of tasks with this native id. Raises StoreFault.
+    """Return ids of tasks with a key, with or without `t:`; else of tasks with this native id.
+
+    Raises StoreFault.
 
     Tasks of hidden projects are left out.
     """
@@ -117,7 +124,9 @@ def find(database: Database, name: str, hidden: Sequence[str]) -> list[int]:
 
 
 def find_tagged(database: Database, name: str, hidden: Sequence[str]) -> list[int]:
-    """Return ids of tasks whose native id has a list before this name: `103` finds `master/103`. Raises StoreFault.
+    """Return ids of tasks whose native id has a list before this name: `103` finds `master/103`.
+
+    Raises StoreFault.
 
     Tasks of hidden projects are left out.
     """
@@ -126,7 +135,10 @@ def find_tagged(database: Database, name: str, hidden: Sequence[str]) -> list[in
 
 
 def owner_of(database: Database, table: str, id_: int, hidden: Sequence[str]) -> int | None:
-    """Return the task of a row of `task_comments` or `task_attachments`, unless its project is hidden. Raises StoreFault."""
+    """Return the task of a row of `task_comments` or `task_attachments`, unless its project is hidden.
+
+    Raises StoreFault.
+    """
     found = database.value(
         f"SELECT id FROM tasks WHERE id = (SELECT task_id FROM {table} "
         f"WHERE id = ? AND id NOT IN {pending_delete_ids(table.removeprefix('task_'))}) AND {VISIBLE}",
@@ -165,7 +177,9 @@ def unlink(database: Database, id_: int, kind: str, target: str | None) -> None:
 
 
 def task_texts(database: Database, ids: Sequence[int], hidden: Sequence[str]) -> list[TaskText]:
-    """Return the stored texts with these ids, in the order given, each with its task. Raises StoreFault.
+    """Return the stored texts with these ids, in the order given, each with its task.
+
+    Raises StoreFault.
 
     Links to tasks of hidden projects are left out.
     """
@@ -187,7 +201,10 @@ def task_texts(database: Database, ids: Sequence[int], hidden: Sequence[str]) ->
 
 
 def text_ids(database: Database, task_ids: Sequence[int]) -> dict[int, int]:
-    """Return the id of each task's own text, not of its comments or attachments. Raises StoreFault."""
+    """Return the id of each task's own text, not of its comments or attachments.
+
+    Raises StoreFault.
+    """
     return dict(
         database.run(
             "SELECT task_id, id FROM task_texts WHERE comment_id IS NULL AND attachment_id IS NULL "
@@ -232,7 +249,10 @@ def listed(
 
 
 def title_vectors(database: Database, ids: Sequence[int]) -> dict[int, tuple[str, str]]:
-    """Return the JSON vectors of a task's text and of its title alone, by the id of the text. Raises StoreFault."""
+    """Return the JSON vectors of a task's text and of its title alone, by the id of the text.
+
+    Raises StoreFault.
+    """
     return {
         id_: (text, title)
         for id_, text, title in database.run(
@@ -278,7 +298,10 @@ def missing_condition(name: str) -> str:
 
 
 def related_condition(database: Database, relation: str, others: Iterable[int]) -> str:
-    """Return the condition for tasks with a relation to one of the others, by its name in RELATED. Raises StoreFault."""
+    """Return the condition for tasks with a relation to one of the others, by its name in RELATED.
+
+    Raises StoreFault.
+    """
     either = (RELATED[relation].format(id=int(other), identity=identity(database, other)) for other in others)
     return f"({' OR '.join(either)})"
 

@@ -49,7 +49,10 @@ def task_text(title: str, description: str) -> str:
 
 
 def texts_to_come(tasks: Iterable[Task]) -> Iterator[str]:
-    """Yield the texts that need a vector when the tasks are stored; merging with stored tasks may change them."""
+    """Yield the texts that need a vector when the tasks are stored.
+
+    Merging with stored tasks may change them.
+    """
     for task in tasks:
         yield task_text(task.title, task.description)
         yield task.title
@@ -72,7 +75,9 @@ def chunks(text: str) -> list[str]:
 
 
 def known_vectors(database: Database, hashes: Iterable[bytes], model: str) -> dict[bytes, str]:
-    """Return the JSON vectors, by text_hash, of texts that a task or a turn has under this model. Raises StoreFault.
+    """Return the JSON vectors, by text_hash, of texts that a task or a turn has under this model.
+
+    Raises StoreFault.
 
     Vectors of titles alone are not looked up: a title is short.
     """
@@ -89,7 +94,10 @@ def known_vectors(database: Database, hashes: Iterable[bytes], model: str) -> di
 
 
 def encode_texts(database: Database, texts: Iterable[str], model: str, embed: Embed) -> dict[bytes, str]:
-    """Return JSON vectors by text_hash; those of known texts come from the database. Raises StoreFault, ModelUnavailable."""
+    """Return JSON vectors by text_hash; those of known texts come from the database.
+
+    Raises StoreFault, ModelUnavailable.
+    """
     wanted = {text_hash(text): text for text in texts}
     known = known_vectors(database, wanted, model)
     missing = {hash_: text for hash_, text in wanted.items() if hash_ not in known}
@@ -205,7 +213,9 @@ def identity_of(project: str, scope: str, native_id: str) -> str:
 
 
 def without_forgotten(database: Database, tombstones: Tombstones, filed: Filed) -> Filed | None:
-    """Return a task without its forgotten parts, or None if it was forgotten itself. Raises StoreFault.
+    """Return a task without its forgotten parts, or None if it was forgotten itself.
+
+    Raises StoreFault.
 
     A task that a person adds again by hand is not checked.
     """
@@ -308,7 +318,10 @@ class TaskWriter:
         self.add_states(id_, task.states or _only_state(task))
 
     def add_conversation(self, id_: int, conversation_id: str) -> None:
-        """Store that a task belongs to a conversation; its states may decide outcomes of episodes there."""
+        """Store that a task belongs to a conversation.
+
+        Its states may decide outcomes of episodes there.
+        """
         self._database.run("INSERT OR IGNORE INTO task_conversations VALUES (?, ?)", (id_, conversation_id))
         if self._database.value("SELECT changes()"):
             begun = self._database.value("SELECT min(at) FROM task_states WHERE task_id = ?", (id_,))
@@ -391,7 +404,10 @@ def closes_circle(database: Database, id_: int, target: str, kind: str) -> bool:
 
 
 def set_fields(database: Database, id_: int, values: Mapping[str, object]) -> None:
-    """Change fields of a task, by name; None leaves a field as it is, `""` empties it. Raises StoreFault."""
+    """Change fields of a task, by name; None leaves a field as it is, `""` empties it.
+
+    Raises StoreFault.
+    """
     for name, value in values.items():
         column, stored = (
             (f"{name}_json", orjson.dumps(value).decode()) if name in ("tags", "metadata") else (name, value)
@@ -402,7 +418,10 @@ def set_fields(database: Database, id_: int, values: Mapping[str, object]) -> No
 
 
 def supersede_tasks(database: Database, source_path: str, seen: Iterable[int]) -> int:
-    """Delete the tasks of a rewritten file that are no longer in it; return their number. Raises StoreFault."""
+    """Delete the tasks of a rewritten file that are no longer in it; return their number.
+
+    Raises StoreFault.
+    """
     gone = database.run(
         "SELECT id FROM tasks WHERE source_path = ? AND id NOT IN (SELECT value FROM json_each(?))",
         (source_path, orjson.dumps(list(seen)).decode()),
@@ -413,7 +432,10 @@ def supersede_tasks(database: Database, source_path: str, seen: Iterable[int]) -
 
 
 def delete_rows(database: Database, table: str, id_: int) -> None:
-    """Delete a row of `tasks`, `task_comments` or `task_attachments` with its parts. Raises StoreFault."""
+    """Delete a row of `tasks`, `task_comments` or `task_attachments` with its parts.
+
+    Raises StoreFault.
+    """
     if table == "tasks":
         outcomes.mark_of_tasks(database, [id_])
     database.run(f"DELETE FROM {table} WHERE id = ?", (id_,))

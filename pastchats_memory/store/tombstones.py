@@ -55,7 +55,10 @@ class TurnIdentity(NamedTuple):
 
     @property
     def is_timed(self) -> bool:
-        """Whether its time distinguishes it from a turn with equal words: it is finer than a minute, and not when it was stored."""
+        """Return whether its time distinguishes it from a turn with equal words.
+
+        It is finer than a minute, and not when it was stored.
+        """
         return self.timestamp is not None and not self.timestamp.endswith(":00.000Z") and self.format != LIVE
 
     @property
@@ -101,7 +104,10 @@ def identity_of_turn(prompt: Prompt) -> TurnIdentity:
 
 
 def marks_of_turn(turn: TurnIdentity, *, is_unique: bool) -> list[Mark]:
-    """Return the marks of a turn to be forgotten; `is_unique` if no turn that stays has the same text."""
+    """Return the marks of a turn to be forgotten.
+
+    `is_unique` says that no turn that stays has the same text.
+    """
     marks: list[Mark] = [("turn", turn.content_hash)]
     if turn.echo_hash is not None:
         marks.append(("echo", turn.echo_hash))
@@ -194,7 +200,10 @@ class Tombstones:
         return found | self._find_grown({name: turn for name, turn in turns.items() if name not in found})
 
     def has(self, *marks: Mark) -> bool:
-        """Return whether something with one of these marks was forgotten. Raises StoreFault."""
+        """Return whether something with one of these marks was forgotten.
+
+        Raises StoreFault.
+        """
         return bool(self and self._find_marked({0: marks}))
 
     def _find_marked(self, marks: Mapping[Any, Iterable[Mark]]) -> set[Any]:
@@ -247,7 +256,10 @@ class TombstoneWriter:
         )
 
     def add_turns(self, ids: str) -> None:
-        """Add tombstones of stored turns before they are deleted; `ids` is a JSON array. Raises StoreFault."""
+        """Add tombstones of stored turns before they are deleted; `ids` is a JSON array.
+
+        Raises StoreFault.
+        """
         elsewhere = {
             hash_
             for (hash_,) in self._database.run(
@@ -281,18 +293,27 @@ class TombstoneWriter:
         )
 
     def set_counts(self, counts: Mapping[str, int]) -> None:
-        """Write down the number of forgotten rows, by the names in COUNTED. Raises StoreFault."""
+        """Write down the number of forgotten rows, by the names in COUNTED.
+
+        Raises StoreFault.
+        """
         assignments = ", ".join(f"{name} = ?" for name in COUNTED)
         values = [counts[name] for name in COUNTED]
         self._database.run(f"UPDATE forgettings SET {assignments} WHERE id = ?", (*values, self.id))
 
 
 def forgettings(database: Database) -> list[Forgetting]:
-    """Return the records of all runs of `forget` that were not undone, the oldest first. Raises StoreFault."""
+    """Return the records of all runs of `forget` that were not undone, the oldest first.
+
+    Raises StoreFault.
+    """
     rows = database.run(f"SELECT id, at, selector, {', '.join(COUNTED)} FROM forgettings ORDER BY id")
     return [Forgetting(number, at, orjson.loads(selector), *counts) for number, at, selector, *counts in rows]
 
 
 def lift(database: Database, number: int) -> None:
-    """Remove the tombstones of one run of `forget`, inside the caller's transaction. Raises StoreFault."""
+    """Remove the tombstones of one run of `forget`, inside the caller's transaction.
+
+    Raises StoreFault.
+    """
     database.run("DELETE FROM forgettings WHERE id = ?", (number,))

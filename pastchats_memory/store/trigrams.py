@@ -27,7 +27,9 @@ LAST = chr(0x10FFFF)
 
 
 def containing(database: Database, piece: str, most: int, stands: Callable[[str], bool] | None = None) -> Ids | None:
-    """Return the rows with a substring in any case, ascending; None if there may be more than `most`.
+    """Return the rows with a substring in any case, ascending.
+
+    Return None if there may be more than `most`.
 
     Args:
         database: open.
@@ -68,7 +70,10 @@ def _ids(database: Database, statement: str, values: Sequence[str], most: int) -
 
 
 def lengths(database: Database, ids: Ids) -> NDArray[np.float64]:
-    """Return the bytes of each row's text, shape (ids,); 0 for a missing row. `ids` are ascending. Raises StoreFault."""
+    """Return the bytes of each row's text, shape (ids,); 0 for a missing row.
+
+    `ids` are ascending. Raises StoreFault.
+    """
     rows = database.run(
         "SELECT json_group_array(id), json_group_array(size) FROM ("
         "SELECT id, octet_length(content) AS size FROM prompts WHERE id IN (SELECT value FROM json_each(?1)) "

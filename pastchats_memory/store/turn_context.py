@@ -29,7 +29,10 @@ class TurnContext(NamedTuple):
 
 
 def turn_contexts(database: Database, ids: Sequence[int]) -> dict[int, TurnContext]:
-    """Return the contexts of turns by id; ids of tasks' texts are missing in it. Raises StoreFault."""
+    """Return the contexts of turns by id; ids of tasks' texts are missing in it.
+
+    Raises StoreFault.
+    """
     found = database.run(
         "SELECT id, role, source_project || char(10) || conversation_id, substr(content, 1, ?), timestamp FROM prompts "
         "WHERE id IN (SELECT value FROM json_each(?))",
@@ -39,7 +42,10 @@ def turn_contexts(database: Database, ids: Sequence[int]) -> dict[int, TurnConte
 
 
 def text_beginnings(database: Database, ids: Sequence[int]) -> dict[int, str]:
-    """Return the first BEGINNING characters of turns and of texts of tasks, by id. Raises StoreFault."""
+    """Return the first BEGINNING characters of turns and of texts of tasks, by id.
+
+    Raises StoreFault.
+    """
     found = database.run(
         "SELECT id, substr(content, 1, ?1) FROM prompts WHERE id IN (SELECT value FROM json_each(?2)) "
         "UNION ALL SELECT id, substr(content, 1, ?1) FROM task_texts WHERE id IN (SELECT value FROM json_each(?2))",

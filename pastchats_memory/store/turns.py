@@ -58,7 +58,10 @@ class _Row(NamedTuple):
 
 
 def known_vectors(database: Database, text_hashes: Iterable[bytes], model: str) -> dict[bytes, str]:
-    """Return the JSON vectors, by text_hash, of texts that some turn has under this model. Raises StoreFault."""
+    """Return the JSON vectors, by text_hash, of texts that some turn has under this model.
+
+    Raises StoreFault.
+    """
     return dict(
         database.run(
             "SELECT p.text_hash, e.vector_json FROM prompts p JOIN prompt_embeddings e ON e.prompt_id = p.id "
@@ -69,7 +72,10 @@ def known_vectors(database: Database, text_hashes: Iterable[bytes], model: str) 
 
 
 def are_unchanged(database: Database, prompts: Sequence[Prompt]) -> list[bool]:
-    """Return for each turn whether it is stored with exactly this text. Raises StoreFault."""
+    """Return for each turn whether it is stored with exactly this text.
+
+    Raises StoreFault.
+    """
     rows = _rows(database, [prompt.content_hash for prompt in prompts])
     return [
         prompt.content_hash in rows and rows[prompt.content_hash].text_hash == prompt.text_hash for prompt in prompts
@@ -77,7 +83,10 @@ def are_unchanged(database: Database, prompts: Sequence[Prompt]) -> list[bool]:
 
 
 def find_forgotten(database: Database, prompts: Sequence[Prompt]) -> frozenset[str]:
-    """Return the content_hashes of the turns that are not stored because they were forgotten. Raises StoreFault."""
+    """Return the content_hashes of the turns that are not stored because they were forgotten.
+
+    Raises StoreFault.
+    """
     tombstones = Tombstones(database)
     if not tombstones:
         return frozenset()
@@ -93,7 +102,9 @@ def store(
     source_id: int,
     copies: Mapping[str, int] | None = None,
 ) -> WriteResult:
-    """Store turns of one source with vectors and full text, but no forgotten ones; inside the caller's transaction.
+    """Store turns of one source with vectors and full text, but no forgotten ones.
+
+    Call it inside the caller's transaction.
 
     Call `vectors.catch_up` afterwards, once a transaction rather than once a source.
 
@@ -195,7 +206,10 @@ def items(database: Database, ids: Sequence[int]) -> list[Item]:
 
 
 def conversation_around(database: Database, item: Item, turns: int) -> list[Item]:
-    """Return the item with up to `turns` turns on each side in its conversation; a note alone. Raises StoreFault."""
+    """Return the item with up to `turns` turns on each side in its conversation; a note alone.
+
+    Raises StoreFault.
+    """
     if item.conversation_id is None:
         return [item]
     return _items(
@@ -222,12 +236,20 @@ def episode_turns(database: Database, item: Item, ending: Ending, reach: int) ->
 
 
 def count_turns(database: Database, conversation_id: str) -> int:
-    """Return the number of turns of a conversation, in all projects. Raises StoreFault."""
+    """Return the number of turns of a conversation, in all projects.
+
+    Raises StoreFault.
+    """
     return int(database.value("SELECT count(*) FROM prompts WHERE conversation_id = ?", (conversation_id,)))
 
 
 def last_answer(database: Database, conversation_id: str, until: str | None) -> Item | None:
-    """Return the assistant's last turn in a conversation; up to a time, if it has one before. Raises StoreFault."""
+    """Return the assistant's last turn in a conversation.
+
+    Up to a time, if it has one before.
+
+    Raises StoreFault.
+    """
     for bound in (until, None) if until else (None,):
         found = database.run(
             "SELECT id FROM prompts WHERE conversation_id = ?1 AND role = 'assistant' AND ifnull(timestamp <= ?2, ?2 IS NULL) "

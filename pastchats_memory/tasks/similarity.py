@@ -77,12 +77,12 @@ class SimilarityScore:
 
     @property
     def is_duplicate(self) -> bool:
-        """Whether the two are more likely the same task than different ones."""
+        """Return whether the two are more likely the same task than different ones."""
         return self.score >= DUPLICATE_SCORE
 
     @property
     def is_related(self) -> bool:
-        """Whether the two are more likely related than not."""
+        """Return whether the two are more likely related than not."""
         return self.score >= RELATED_SCORE
 
 

@@ -28,7 +28,10 @@ def sanitise(text: str) -> str:
 
 
 def escape_controls(json_text: str) -> str:
-    """Replace the characters that a terminal would obey by JSON escapes; the JSON value stays the same."""
+    """Replace the characters that a terminal would obey by JSON escapes.
+
+    The JSON value stays the same.
+    """
     return _CONTROL.sub(lambda found: re.sub("....", r"\\u\g<0>", found[0].encode("utf-16-be").hex()), json_text)
 
 
@@ -38,7 +41,10 @@ def one_line(text: str) -> str:
 
 
 def quote(text: str) -> str:
-    """Put `> ` before every line of the sanitised text and drop empty lines; no text can leave its quotation."""
+    """Put `> ` before every line of the sanitised text and drop empty lines.
+
+    No text can leave its quotation.
+    """
     return "\n".join(f"> {line}".rstrip() for line in sanitise(text).split("\n") if line.strip())
 
 

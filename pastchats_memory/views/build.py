@@ -254,7 +254,10 @@ def build_how(commands: Sequence[Command], warnings: Sequence[str]) -> views.How
 
 
 def build_judge(sheets: Sequence[Sheet], left: int | None, warnings: Sequence[str]) -> views.JudgeBody:
-    """Build `judge/1`; `left` is the number of further episodes, or None if one episode was judged."""
+    """Build `judge/1`.
+
+    `left` is the number of further episodes, or None if one episode was judged.
+    """
     results = [_build_sheet(sheet) for sheet in sheets]
     body: views.JudgeBody = {"schema": "judge/1", "results": results}
     if left is not None:
@@ -288,15 +291,18 @@ def _build_sheet(sheet: Sheet) -> views.SheetView:
 
 
 def build_show(items: Sequence[tuple[Item, Outcome]], id_: str) -> views.ShowBody:
-    """Build `show/1` of turns with their outcomes; `id_` is the one that was asked for."""
-    return {"schema": "show/1", "results": [_build_item(*item, is_asked=str(item[0].id) == id_) for item in items]}
+    """Build `show/1` of turns with their outcomes.
+
+    `id_` is the one that was asked for.
+    """
+    return {"schema": "show/1", "results": [_build_item(*item, is_selected=str(item[0].id) == id_) for item in items]}
 
 
-def _build_item(item: Item, outcome: Outcome, *, is_asked: bool) -> views.ItemView:
+def _build_item(item: Item, outcome: Outcome, *, is_selected: bool) -> views.ItemView:
     return {
         "id": str(item.id),
         "type": "note" if item.role == "note" else "prompt",
-        "is_asked": is_asked,
+        "is_asked": is_selected,
         "content": item.content,
         "role": item.role,
         "source_path": item.source_path,

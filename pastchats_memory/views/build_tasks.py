@@ -27,7 +27,10 @@ def build_deletion(key: str) -> views.TaskBody:
 
 
 def build_import(added: int, updated: int, unchanged: int, forgotten: int, circles: int) -> views.TaskBody:
-    """Build `task/1` of an import, from the number of tasks; `circles` counts links that were left out."""
+    """Build `task/1` of an import, from the number of tasks.
+
+    `circles` counts links that were left out.
+    """
     return {
         "schema": "task/1",
         "added": added,

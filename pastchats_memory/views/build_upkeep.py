@@ -110,9 +110,9 @@ def build_status(status: Status) -> views.StatusBody:
     return {"schema": "status/1", "results": [cast("views.StatusView", asdict(status))]}
 
 
-def build_doctor(findings: Sequence[HealthCheck]) -> views.DoctorBody:
+def build_doctor(checks: Sequence[HealthCheck]) -> views.DoctorBody:
     """Build `doctor/1`."""
-    return {"schema": "doctor/1", "results": [cast("views.FindingView", asdict(finding)) for finding in findings]}
+    return {"schema": "doctor/1", "results": [cast("views.HealthCheckView", asdict(check)) for check in checks]}
 
 
 def build_verify(verified: Verified) -> views.VerifyBody:

@@ -48,7 +48,10 @@ METADATA = "format, branch, kind, native_id, and the keys of a generic message t
 
 
 def limit_metadata(*kinds: str) -> Mapping[str, object]:
-    """Return the keywords of metadata whose `kind` is one of some kinds; further keys are open."""
+    """Return the keywords of metadata whose `kind` is one of some kinds.
+
+    Further keys are open.
+    """
     properties = {
         "format": {"type": "string"},
         "branch": one_of("main", "abandoned", "sidechain"),
@@ -939,7 +942,7 @@ class StatusBody(TypedDict):
     results: Annotated[list[StatusView], {"minItems": 1, "maxItems": 1}]
 
 
-class FindingView(TypedDict):
+class HealthCheckView(TypedDict):
     """A check of the doctor."""
 
     check: str
@@ -954,7 +957,7 @@ class DoctorBody(TypedDict):
     """Output of `doctor --json`."""
 
     schema: Literal["doctor/1"]
-    results: Annotated[list[FindingView], {"minItems": 1}]
+    results: Annotated[list[HealthCheckView], {"minItems": 1}]
 
 
 class VerifyStates(TypedDict):

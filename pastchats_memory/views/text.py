@@ -78,7 +78,10 @@ def render_block(query: str, memories: Sequence[RecallEntry], nothing: str = NOT
 
 
 def render_entry(place: int, memory: RecallEntry) -> str:
-    """Render one entry of the block, with the empty line before it; `place` counts from 1."""
+    """Render one entry of the block, with the empty line before it.
+
+    `place` counts from 1.
+    """
     hit = memory.hit
     here = " (this project)" if memory.is_current else ""
     when = format_time((memory.question or hit).timestamp)
@@ -170,7 +173,10 @@ def _describe_outcome(outcome: str, basis: str, shown_by: str) -> str:
 
 
 def render_lessons(lessons: Sequence[Lesson]) -> str:
-    """Render repeated failures and what ended them; each attempt is quoted with its source."""
+    """Render repeated failures and what ended them.
+
+    Each attempt is quoted with its source.
+    """
     parts = []
     for place, lesson in enumerate(lessons, start=1):
         attempts = [line for attempt in _drop_repeats(lesson) for line in render_attempt_lines(attempt)]
@@ -203,7 +209,10 @@ def render_commands(commands: Sequence[Command]) -> str:
 
 
 def _list_run_places(commands: Sequence[Command]) -> str:
-    """List the lines where an episode's commands ran, in order; a file is named if it is not the episode's own."""
+    """List the lines where an episode's commands ran, in order.
+
+    A file is named if it is not the episode's own.
+    """
     file = commands[0].episode.source_path
     lines = (
         f"{'' if one.run.source_path == file else f'{one_line(one.run.source_path)} '}line {one.run.source_line}"
@@ -214,7 +223,10 @@ def _list_run_places(commands: Sequence[Command]) -> str:
 
 
 def render_sheets(sheets: Sequence[Sheet]) -> str:
-    """Render episodes for a reader who judges their outcome; all text is quoted, with its source."""
+    """Render episodes for a reader who judges their outcome.
+
+    All text is quoted, with its source.
+    """
     return "\n".join(_render_sheet(place, sheet) for place, sheet in enumerate(sheets, start=1))
 
 

@@ -41,7 +41,10 @@ def check_roles() -> list[str]:
 
 
 def list_golden_files() -> list[Path]:
-    """List the golden files and the refused ones. Raises FileNotFoundError if there are none."""
+    """List the golden files and the refused ones.
+
+    Raises FileNotFoundError if there are none.
+    """
     paths = [path for path in sorted(FIXTURES.glob("*.json*")) if path.suffix in (".json", ".jsonl")]
     refused = sorted((FIXTURES / "refused").iterdir())
     if not paths or not refused:

@@ -156,7 +156,7 @@ def test_nothing_is_lost_where_sqlite_vec_does_not_load(demo: Program, demo_stat
 
 def test_a_program_whose_fallback_finds_nothing_is_noticed(demo: Program, tmp_path: Path) -> None:
     crippled = demo.without_sqlite_vec(tmp_path).altered(
-        "import numpy\nfrom pastchats_memory.store.vectors import blocks\nblocks.propose = lambda *_: numpy.empty(0, int)"
+        "import numpy\nfrom pastchats_memory.store.vectors import blocks\nblocks.find_candidates = lambda *_: numpy.empty(0, int)"
     )
     assert len(lost_without_extension(demo, crippled)) >= 2
 

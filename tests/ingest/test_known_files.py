@@ -55,7 +55,7 @@ def test_a_moved_file_is_known_again_and_nothing_is_read_or_embedded(tmp_path: P
         new.write_bytes(old.read_bytes())
         old.unlink()
     report = memory.index([tmp_path / "b"])
-    assert (report.moved, report.files_unchanged, report.embedded, report.taken) == (1, 1, 0, [])
+    assert (report.moved, report.files_unchanged, report.embedded, report.files_read) == (1, 1, 0, [])
     assert places(memory) == {(str(new), str(new))}
     assert memory.index([tmp_path / "b"]).files_unchanged == 1
 
@@ -112,7 +112,7 @@ def test_another_version_of_a_reader_reads_its_own_files_and_no_others(
     (tmp_path / "history" / "settings.json").write_text('{"theme": "dark"}', encoding="utf-8")
     memory.index([tmp_path / "history"])
     monkeypatch.setitem(changes.VERSIONS, "markdown-dialogue", 99)
-    monkeypatch.setitem(changes.VERSIONS, memory.index([tmp_path / "history"], force=True).taken[0].format, 99)
+    monkeypatch.setitem(changes.VERSIONS, memory.index([tmp_path / "history"], force=True).files_read[0].format, 99)
     report = memory.index([tmp_path / "history"])
     assert [file.format is None or changes.VERSIONS[file.format] == 99 for file in report.files] == [True] * len(
         report.files
@@ -130,8 +130,8 @@ def test_a_reader_that_is_asked_before_the_one_that_took_a_file_is_shown_it(
         others = tuple(reader for reader in registry.all_formats() if reader is not SCROLLBACK)
         then.setattr(registry, "all_formats", lambda: others)
         then.setattr(changes, "VERSIONS", {name: of for name, of in changes.VERSIONS.items() if name != "scrollback"})
-        assert {file.format for file in memory.index([note.parent, chats]).taken} == {"messages", "notes"}
-    assert [file.format for file in memory.index([note.parent, chats]).taken] == ["scrollback"]
+        assert {file.format for file in memory.index([note.parent, chats]).files_read} == {"messages", "notes"}
+    assert [file.format for file in memory.index([note.parent, chats]).files_read] == ["scrollback"]
     assert stored(memory, "SELECT count(*) FROM prompts WHERE role = 'note'") == [(0,)]
 
 

@@ -54,7 +54,7 @@ def test_with_force_every_file_is_read_again_and_nothing_is_embedded(tmp_path: P
     with Memory.open(tmp_path / "memory.db") as memory:
         memory.index([tmp_path])
         report = memory.index([tmp_path], force=True)
-    assert (report.files_unchanged, len(report.taken), report.embedded, report.cached) == (0, 1, 0, 2)
+    assert (report.files_unchanged, len(report.files_read), report.embedded, report.cached) == (0, 1, 0, 2)
 
 
 def test_no_unchanged_file_is_opened_and_none_costs_a_statement(tmp_path: Path) -> None:
@@ -77,13 +77,13 @@ def test_a_note_that_was_taken_stays_taken_and_costs_nothing_without_the_option(
     note.parent.mkdir()
     note.write_text("# Fence\n\nIt is painted green.\n", encoding="utf-8")
     with Memory.open(tmp_path / "memory.db") as memory:
-        assert memory.index([note.parent]).taken == []
-        assert len(memory.index([note.parent], notes=True).taken) == 1
+        assert memory.index([note.parent]).files_read == []
+        assert len(memory.index([note.parent], notes=True).files_read) == 1
         for notes in (False, True, False):
             report = memory.index([note.parent], notes=notes)
             assert (report.files_unchanged, report.known) == (1, 1)
         note.write_text("# Fence\n\nIt is painted dark blue.\n", encoding="utf-8")
-        assert [file.added for file in memory.index([note.parent]).taken] == [1]
+        assert [file.added for file in memory.index([note.parent]).files_read] == [1]
         assert [hit.content for hit in memory.search("painted", mode="keyword")] == [
             "# Fence\n\nIt is painted dark blue."
         ]

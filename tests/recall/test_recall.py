@@ -15,7 +15,7 @@ from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.embed.tokenizer import wordpieces
 from pastchats_memory.episodes.outcome import Row, derive_outcome
 from pastchats_memory.errors import ModelUnavailable, UsageFault
-from pastchats_memory.recall.entries import ANSWERED_WIDTH, ASKED_WIDTH
+from pastchats_memory.recall.entries import ANSWERED_WIDTH, QUESTION_WIDTH
 from pastchats_memory.store import outcomes
 from pastchats_memory.tasks.edit import Change
 from pastchats_memory.text.tokens import count_tokens
@@ -264,7 +264,7 @@ def test_a_block_never_exceeds_its_budget_and_counts_its_tokens(demo: Reader, bu
     assert block.tokens == count_tokens(block.text, wordpieces) <= budget
     assert all(f"id {hit.id}" in block.text for hit in block.hits)
     for entry in block.entries:
-        assert len(entry.asked or "") <= ASKED_WIDTH
+        assert len(entry.asked or "") <= QUESTION_WIDTH
         assert len(entry.answered or "") <= ANSWERED_WIDTH
 
 

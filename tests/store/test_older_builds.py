@@ -74,7 +74,7 @@ def test_tasks_comments_attachments_judgements_and_tombstones_are_restored(tmp_p
     with Memory.open(new) as memory:
         assert memory.search("list of receivers in the wiki", type="comment")[0].id == "c:2"
         assert memory.search("step one of the build", type="attachment")[0].id == "a:1"
-        judged, _ = memory.unjudged(project=None, judged=True)
+        judged, _ = memory.list_unjudged(project=None, judged=True)
         assert [(sheet.id, sheet.outcome.verdict) for sheet in judged.sheets] == [("3", "worked")]
         turn = ("user", "Forget the number of the safe in the cellar.", "today", "event-2", "courier")
         with pytest.raises(UsageFault, match="was forgotten"):

@@ -90,7 +90,10 @@ class ConversationFile(ABC):
             yield from records.checkpoint({})
 
     def elements(self, source: SourceFile) -> Iterator[Element | Unreadable]:
-        """Yield the conversations of a JSON document one by one; a single conversation is the only one."""
+        """Yield the conversations of a JSON document one by one.
+
+        A single conversation is the only one.
+        """
         if self.may_be_conversation(source.outline):
             yield Element(1, source.document, None, source.text.encode("utf-8", errors="replace"))
         elif isinstance(source.outline, list):
@@ -157,7 +160,10 @@ class ConversationExport(ConversationFile):
         builder.add_answer(message.text, at, message.model)
 
     def add_tools(self, builder: SessionBuilder, message: Message, at: Position) -> None:
-        """Add the tool calls and results in a message of an assistant; `at` has no id, since the message has it."""
+        """Add the tool calls and results in a message of an assistant.
+
+        `at` has no id, since the message has it.
+        """
 
     def add_other(self, builder: SessionBuilder, message: Message, at: Position) -> None:
         """Add a message of any other role."""

@@ -102,7 +102,10 @@ class Format(NamedTuple):
 
 
 def resume_with(*command: str) -> Callable[[Session], list[str]]:
-    """Return a `resume` whose command ends in the session's id; a subagent resumes the session that called it."""
+    """Return a `resume` whose command ends in the session's id.
+
+    A subagent resumes the session that called it.
+    """
     return lambda session: [*command, session.conversation_id.partition("/")[0]]
 
 

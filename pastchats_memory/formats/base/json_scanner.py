@@ -157,7 +157,10 @@ class Scanner:
                 raise Torn("the document is cut short")
 
     def _more(self) -> bool:
-        """Read on; False at the end. What lies before the place, or before a value that is being kept, is let go."""
+        """Read on; False at the end.
+
+        What lies before the place, or before a value that is being kept, is let go.
+        """
         start = self._at if self._mark is None else self._mark
         self._line += self._buffer.count(b"\n", self._counted, start) if self._counted < start else 0
         # as much again as is kept, so that a long value is copied a few times and not once a chunk

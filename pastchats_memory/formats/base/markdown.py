@@ -40,7 +40,10 @@ class Heading:
 
 
 def front_matter(lines: Sequence[str]) -> FrontMatter:
-    """Return the front matter: keys with a text or a list of texts. Types are not guessed, and nested values stay text."""
+    """Return the front matter: keys with a text or a list of texts.
+
+    Types are not guessed, and nested values stay text.
+    """
     if not lines or lines[0].rstrip() != "---":
         return FrontMatter({}, 0)
     end = next(
@@ -138,7 +141,10 @@ def blocks(lines: Sequence[str]) -> Iterator[tuple[str, int, int]]:
 
 
 def in_details(lines: Sequence[str], code: Sequence[bool]) -> list[bool]:
-    """Return for each line whether it is inside `<details>`; an element without an end folds nothing."""
+    """Return for each line whether it is inside `<details>`.
+
+    An element without an end folds nothing.
+    """
     inside = [False] * len(lines)
     opened: list[int] = []
     for place, line in enumerate(lines):

@@ -108,7 +108,10 @@ class SessionBuilder:
         return turn
 
     def add_prompt(self, text: str, at: Position, pictures: int = 0, *, kind: str = "prompt") -> None:
-        """Add a prompt: typed by a person, or on a sidechain by another agent. Pictures alone become `[image]`."""
+        """Add a prompt: typed by a person, or on a sidechain by another agent.
+
+        Pictures alone become `[image]`.
+        """
         role = "system" if at.aside or at.branch == "sidechain" else "user"
         if text.strip() or pictures:
             self.add_turn(role, kind, text.strip() or IMAGE, at, attachments=["image"] * pictures)
@@ -119,7 +122,10 @@ class SessionBuilder:
             self.add_turn("assistant", "answer", text, at, model=model or self.model)
 
     def add_chunk(self, role: str, text: str, at: Position) -> None:
-        """Add a chunk of a streamed prompt or answer; it extends the chunk before it unless something came between."""
+        """Add a chunk of a streamed prompt or answer.
+
+        It extends the chunk before it unless something came between.
+        """
         last = self.queue.last_message
         if self._is_open and last is not None and last.role == role:
             last.texts[-1] += text
@@ -136,7 +142,10 @@ class SessionBuilder:
         self._is_open = False
 
     def add_call(self, call_id: str, name: str, arguments: object) -> None:
-        """Add a tool call; its arguments are an object, an object as JSON text, or raw text."""
+        """Add a tool call.
+
+        Its arguments are an object, an object as JSON text, or raw text.
+        """
         call = parse_call(name, arguments, self.dialect)
         self.end_chunk()
         self._calls[call_id] = call
@@ -144,7 +153,10 @@ class SessionBuilder:
         self.queue.add_plan(name, arguments, call_id)
 
     def add_openai_call(self, call: Json) -> None:
-        """Add a call in OpenAI's form: name and arguments are in `function`, in older logs next to the id."""
+        """Add a call in OpenAI's form.
+
+        Name and arguments are in `function`, in older logs next to the id.
+        """
         function = mapping_of(call.get("function")) or call
         self.add_call(text_of(call.get("id")), text_of(function.get("name")) or "tool", function.get("arguments"))
 
@@ -215,7 +227,10 @@ def read_items(
     items: Iterable[Item | Unreadable],
     add_item: Callable[[Item], str | None],
 ) -> Iterator[Row]:
-    """Yield each turn when no later item can change it, and the unreadable items; `add_item` as in `read_session`."""
+    """Yield each turn when no later item can change it, and the unreadable items.
+
+    `add_item` is as in `read_session`.
+    """
     for position, item in enumerate(items):
         if isinstance(item, Unreadable):
             yield item

@@ -27,7 +27,10 @@ MOST = 1 << 16
 
 
 def read_sibling(path: Path) -> str:
-    """Return the beginning of a small file; empty if there is none or it may not be read."""
+    """Return the beginning of a small file.
+
+    It is empty if there is none or it may not be read.
+    """
     try:
         if not is_sibling(path):
             return ""

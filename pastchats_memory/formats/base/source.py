@@ -139,7 +139,10 @@ class SourceFile:
 
     @cached_property
     def head(self) -> str:
-        """The first 64 KiB as text, line ends as they are; none of a database. Raises NotText for bytes that are no text, OSError."""
+        """The first 64 KiB as text, line ends as they are; none of a database.
+
+        Raises NotText for bytes that are no text, OSError.
+        """
         if self.tables:
             return ""
         for magic, what in MAGIC:
@@ -153,7 +156,10 @@ class SourceFile:
 
     @cached_property
     def tables(self) -> dict[str, frozenset[str]]:
-        """Tables and their columns, in small letters; none of a file that is no database. Raises NotText, OSError."""
+        """Tables and their columns, in small letters; none of a file that is no database.
+
+        Raises NotText, OSError.
+        """
         if self.unpacked is not None or not self._opening.startswith(SQLITE):
             return {}
         try:
@@ -193,7 +199,10 @@ class SourceFile:
 
     @cached_property
     def shape(self) -> Shape:
-        """What kind of file this is: by content, and by the name where the content may be either. Raises NotText, OSError."""
+        """Return the kind of the file by its content, or by its name if the content may be either.
+
+        Raises NotText, OSError.
+        """
         if self.resumed is not None:
             return "jsonl"
         if self.tables:
@@ -225,7 +234,10 @@ class SourceFile:
 
     @cached_property
     def sample(self) -> tuple[dict[str, object], ...]:
-        """Up to 40 JSON objects from the start of a JSONL file, for recognising; empty for any other shape."""
+        """Up to 40 JSON objects from the start of a JSONL file, for recognising.
+
+        It is empty for any other shape.
+        """
         if self.shape != "jsonl":
             return ()
         objects = (item.value for item in self.records() if isinstance(item, Record) and isinstance(item.value, dict))
@@ -273,7 +285,7 @@ class SourceFile:
 
     @cached_property
     def _grown(self) -> bytes | None:
-        """What was added to the file, where it is little enough to be read once for every pass over it."""
+        """The bytes added to the file, if they are few enough to read for every pass."""
         if self.resumed is None or self.size - self.resumed.offset > LARGE_DOCUMENT:
             return None
         with self.open() as file:
@@ -349,7 +361,10 @@ class SourceFile:
 
     @cached_property
     def text(self) -> str:
-        r"""The whole file as text, line ends as `\n`. Raises OSError, also for one that is too large for that."""
+        r"""The whole file as text, line ends as `\n`.
+
+        Raises OSError, also for one that is too large for that.
+        """
         with self.open() as file:
             read = file.read(LARGEST_TEXT + 1)
         if len(read) > LARGEST_TEXT:

@@ -155,7 +155,10 @@ class TurnQueue:
         return notable_result(call, output, self._dialect, failed_before=failed_before)
 
     def add_plan(self, name: str, arguments: object, call_id: str = "", at: str | None = None, line: int = 0) -> None:
-        """Add a tool call that may be about a todo list; time and line default to those of the turn before."""
+        """Add a tool call that may be about a todo list.
+
+        Time and line default to those of the turn before.
+        """
         latest = self._latest
         if latest is not None and latest.conversation_id:
             self._plans.add_call(

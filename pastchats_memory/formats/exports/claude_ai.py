@@ -86,7 +86,10 @@ class ClaudeAi(ConversationExport):
 
 
 def _in_order(conversation: Json) -> Sequence[Json]:
-    """Return the messages as they stand; exports without parents may be out of order, so by time."""
+    """Return the messages as they stand.
+
+    Exports without parents may be out of order, so sort them by time.
+    """
     messages = [mapping_of(message) for message in list_of(conversation.get("chat_messages"))]
     if any("parent_message_uuid" in message for message in messages):
         return messages

@@ -30,7 +30,10 @@ class LmStudio(ConversationExport):
         return any(isinstance(mapping_of(message).get("versions"), list) for message in messages)
 
     def messages(self, conversation: Json) -> list[Message]:
-        """Return the system prompt and the versions; others are abandoned, and come before the selected one."""
+        """Return the system prompt and the versions.
+
+        Others are abandoned, and come before the selected one.
+        """
         fields = map(mapping_of, list_of(mapping_of(conversation.get("perChatPredictionConfig")).get("fields")))
         setting = next((text_of(field.get("value")) for field in fields if field.get("key") == SYSTEM_PROMPT), "")
         system = text_of(conversation.get("systemPrompt")) or setting

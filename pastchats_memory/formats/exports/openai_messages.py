@@ -37,7 +37,10 @@ class OpenAiMessages(ConversationExport):
         return any_dialect()
 
     def detect(self, source: SourceFile) -> int:
-        """Return 90 if a line, or an item of a list, is a conversation; a single object may be any program's."""
+        """Return 90 if a line, or an item of a list, is a conversation.
+
+        A single object may be any program's.
+        """
         is_object = source.shape == "json" and isinstance(source.outline, dict)
         return 0 if is_object else super().detect(source)
 
@@ -59,7 +62,10 @@ class OpenAiMessages(ConversationExport):
         ]
 
     def describe(self, conversation: Json, _source: SourceFile) -> SessionInfo:
-        """Return the id of a line, else a hash of its words; a line of a batch keeps its `custom_id` as metadata."""
+        """Return the id of a line, else a hash of its words.
+
+        A line of a batch keeps its `custom_id` as metadata.
+        """
         batch = _parse_batch_line(conversation)
         conversation = batch or conversation
         metadata: Json = {"custom_id": text_of(mapping_of(batch.get("metadata")).get("custom_id"))}
@@ -87,7 +93,10 @@ class OpenAiMessages(ConversationExport):
 
 
 def _parse_batch_line(line: Json) -> Json:
-    """Return the request or the result on a line of a batch as a line of a set; empty for any other line."""
+    """Return the request or the result on a line of a batch as a line of a set.
+
+    It is empty for any other line.
+    """
     if not isinstance(line.get("custom_id"), str):
         return {}
     result = mapping_of(line.get("result"))

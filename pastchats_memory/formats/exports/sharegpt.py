@@ -51,7 +51,10 @@ class ShareGpt(ConversationExport):
         return isinstance(mapping_of(value).get("conversations"), list)
 
     def messages(self, conversation: Json) -> list[Message]:
-        """Return the system prompt, the turns, and the two answers; the rejected one is abandoned."""
+        """Return the system prompt, the turns, and the two answers.
+
+        The rejected one is abandoned.
+        """
         system = text_of(conversation.get("system"))
         rejected, chosen = (mapping_of(conversation.get(key)) for key in ("rejected", "chosen"))
         return [
@@ -95,7 +98,10 @@ def _message(turn: Json, branch: str) -> Message:
 
 
 def _add_calls(builder: SessionBuilder, text: str) -> None:
-    """Add one call or a list of them, as JSON text; any other text is the name of the tool."""
+    """Add one call or a list of them, as JSON text.
+
+    Any other text is the name of the tool.
+    """
     value = parse_json(text)
     calls = value if isinstance(value, list) else [value]
     for call in [{"name": text} if isinstance(value, BadJson) else mapping_of(call) for call in calls]:

@@ -67,7 +67,10 @@ class GenericReader:
     key_map: KeyMap | None = None
 
     def detect(self, source: SourceFile) -> int:
-        """Return the confidence, 0 to 100, that the file has messages. Raises NotText, OSError."""
+        """Return the confidence, 0 to 100, that the file has messages.
+
+        Raises NotText, OSError.
+        """
         if source.shape == "jsonl":
             opening = _list_opening(source)
             if self._is_message_list(opening):
@@ -303,7 +306,10 @@ class ListFacts:
     """The key that separates several conversations; "" for one."""
 
     def conversation_of(self, message: Message, outer: str | None) -> str:
-        """Return the id of a message's conversation that names none itself; `outer` is the id around the list."""
+        """Return the id of a message's conversation that names none itself.
+
+        `outer` is the id around the list.
+        """
         if self.ids_are_conversations and message.own_id:
             return message.own_id
         thread = (message.metadata or {}).get(self.thread_key) if self.thread_key else None

@@ -239,7 +239,10 @@ def _walk_object(fields: Json, context: Context, depth: int) -> Iterator[Convers
 
 
 def _are_words(keys: Iterable[str]) -> bool:
-    """Return whether the keys have no digits, as those of an interface's texts; numbers, times and ids have some."""
+    """Return whether the keys have no digits, as those of an interface's texts.
+
+    Numbers, times and ids have some.
+    """
     return all(key and not any(map(str.isdigit, key)) for key in keys)
 
 
@@ -407,7 +410,9 @@ def _are_people(speakers: list[Speaker]) -> bool:
 
 
 def find_thread_key(messages: Sequence[Message]) -> str:
-    """Find the key whose values separate messages into conversations; "" if they are one or have ids.
+    """Find the key whose values separate messages into conversations.
+
+    Return "" if they are one or have ids.
 
     It is known by its name, or because the sides alternate within each of its values and not in the whole list.
     """
@@ -618,7 +623,10 @@ def _expand_paths(value: Json | list[object]) -> Json | list[object]:
 
 
 def _read_pairs(items: list[object]) -> Json:
-    """Return the object of a list of keys with their values; an empty one for any other list."""
+    """Return the object of a list of keys with their values.
+
+    Return an empty one for any other list.
+    """
     pairs = [mapping_of(item) for item in items if mapping_of(item).keys() in PAIR_KEYS]
     named = {name: item["value"] for item in pairs if isinstance(name := item.get("key", item.get("name")), str)}
     return {name: _untyped(value) for name, value in named.items()} if len(named) == len(items) else {}
@@ -630,7 +638,10 @@ def _untyped(value: object) -> object:
 
 
 def _decode_string(text: str) -> object:
-    """Return the object or list in a string of JSON, base64 or server-sent events; else the string."""
+    """Return the object or list in a string of JSON, base64 or server-sent events.
+
+    Otherwise return the string.
+    """
     decoded = text
     if len(text) < SHORTEST_JSON:
         return text

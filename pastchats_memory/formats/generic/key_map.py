@@ -228,7 +228,10 @@ class KeyMap:
 
 
 def look_up(value: object, path: str) -> object:
-    """Return what stands under a dotted path, or MISSING; a number is a place in a list."""
+    """Return what stands under a dotted path, or MISSING.
+
+    A number is a place in a list.
+    """
     if isinstance(value, dict):
         if path in value:
             return value[path]

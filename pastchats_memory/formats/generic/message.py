@@ -201,7 +201,10 @@ def _read_path(value: object) -> str | None:
 
 
 def _unwrap(fields: Json) -> Json:
-    """Return the message that a record holds, with the record's other keys; else the object itself."""
+    """Return the message that a record holds, with the record's other keys.
+
+    Otherwise return the object itself.
+    """
     if isinstance(fields.get("lc"), int) and isinstance(inner := fields.get("kwargs"), dict):  # a dump of LangChain
         kind = list_of(fields.get("id"))[-1:]
         return {"type": kind[0], **inner} if kind else inner
@@ -406,7 +409,9 @@ def parse_item(item: object, role_key: str = "", *, is_exchange: bool = False) -
 
 
 def parse_exchange(fields: Json, *, is_exchange: bool = False) -> tuple[Message, ...]:
-    """Parse both messages of an exchange such as `{"prompt": …, "completion": …}`; nothing if it is none.
+    """Parse both messages of an exchange such as `{"prompt": …, "completion": …}`.
+
+    Return nothing if it is none.
 
     Two lists of texts give as many exchanges.
 
@@ -462,7 +467,10 @@ def _side_texts(ask: object, answer: object) -> tuple[object, object]:
 
 
 def _text_in(value: object, depth: int = 0) -> object:
-    """Return the text of a side that is a small object, or such an object in JSON; else the value."""
+    """Return the text of a side that is a small object, or such an object in JSON.
+
+    Otherwise return the value.
+    """
     if isinstance(value, str) and value.startswith("{"):
         inner = parse_json(value)
         return text if isinstance(inner, dict) and isinstance(text := _text_in(inner), str) else value
@@ -516,7 +524,10 @@ def _side_keys(fields: Json) -> tuple[list[str], list[str]]:
 
 
 def _is_exam_or_word_list(fields: Json, sides: set[str]) -> bool:
-    """Return whether the object is a task of an exam, or texts of an interface: all its other values are sentences, too."""
+    """Return whether the object is a task of an exam, or texts of an interface.
+
+    All its other values are sentences, too.
+    """
     rest = [value for key, value in fields.items() if key not in sides]
     are_sentences = len(rest) > 1 and all(isinstance(text, str) and count_words(text) >= FEWEST_WORDS for text in rest)
     return are_sentences or bool(vocabulary().exam_keys & fields.keys())

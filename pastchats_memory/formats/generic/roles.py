@@ -91,7 +91,10 @@ class Vocabulary:
     suggested_assistant_words: frozenset[str]
 
     def __init__(self, document: Mapping[str, Mapping[str, list[str] | str]]) -> None:
-        """Build the lists from parsed TOML of the shape of `roles.toml`. Raises KeyError if a list is missing."""
+        """Build the lists from parsed TOML of the shape of `roles.toml`.
+
+        Raises KeyError if a list is missing.
+        """
         self.role_of_word = {word: role for role, words in document["roles"].items() for word in words}
         self.flags, self.part_roles = _texts(document["flags"]), _texts(document["part_roles"])
         for name, kind in Vocabulary.__annotations__.items():
@@ -201,7 +204,10 @@ def _names_unknown(fields: Json, key: str, role_key: str, *, is_dated: bool) -> 
 
 
 def may_name_speaker(fields: Json) -> bool:
-    """Return quickly whether `find_speaker` could find one: most objects of most files name none."""
+    """Return quickly whether `find_speaker` could find one.
+
+    Most objects of most files name none.
+    """
     if "lc" in fields or (len(fields) == 1 and role_of(next(iter(fields))[:LONGEST_NAME])):
         return True
     return any(_may_be_role(key, value) for key, value in fields.items()) or _find_speaker_of_parts(fields) is not None
@@ -289,7 +295,10 @@ def _find_speaker_of_parts(fields: Json) -> Speaker | None:
 
 
 def _find_agent(fields: Json) -> Speaker | None:
-    """Find the tool in an OpenHands event with an action or its result; None for an event in which somebody speaks."""
+    """Find the tool in an OpenHands event with an action or its result.
+
+    Return None for an event in which somebody speaks.
+    """
     observation, action = fields.get(OBSERVATION_KEY), fields.get(ACTION_KEY)
     if isinstance(observation, str) and isinstance(fields.get("extras"), dict):
         return Speaker("tool", OBSERVATION_KEY, observation, 1)

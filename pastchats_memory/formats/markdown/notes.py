@@ -82,9 +82,9 @@ def read(source: SourceFile) -> Iterator[Turn | Unreadable]:
 def _framed(text: str, about: Json) -> str:
     """Return the text below its title, unless a line repeats it, and above the other front matter as `key: value` lines."""
     title = _on_one_line(about.get("title", ""))
-    is_said = title.lower() in (line.strip("# ").lower() for line in text.split("\n"))
+    is_repeated = title.lower() in (line.strip("# ").lower() for line in text.split("\n"))
     foot = "\n".join(f"{key}: {_on_one_line(value)}" for key, value in about.items() if key != "title")
-    return "\n\n".join(piece for piece in ("" if is_said else title, text, keep_head(foot, LONGEST_FOOT)) if piece)
+    return "\n\n".join(piece for piece in ("" if is_repeated else title, text, keep_head(foot, LONGEST_FOOT)) if piece)
 
 
 def _on_one_line(value: object) -> str:
@@ -101,7 +101,10 @@ class _Part:
 
 
 def _parts(lines: Sequence[str], first: int) -> Iterator[_Part]:
-    """Yield each part with text of its own, with the empty headings above it; a heading without any text stands alone."""
+    """Yield each part with text of its own, with the empty headings above it.
+
+    A heading without any text stands alone.
+    """
     path: list[tuple[int, str]] = []
     begin = written = first
     for place, length, level, title in [*_headings(lines, first), (len(lines), 0, 0, "")]:
@@ -135,7 +138,10 @@ def _headings(lines: Sequence[str], first: int) -> Iterator[tuple[int, int, int,
 
 
 def _chunks(lines: Sequence[str], part: _Part, size: int, overlap: int) -> Iterator[tuple[int, int]]:
-    """Yield runs of whole lines of at most about `size` characters; each begins with the last lines of the run before."""
+    """Yield runs of whole lines of at most about `size` characters.
+
+    Each begins with the last lines of the run before.
+    """
     start = end = part.start
     while end < part.end:
         length, reached = 0, start

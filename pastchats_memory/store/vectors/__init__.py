@@ -62,7 +62,10 @@ def decode(texts: Sequence[str]) -> NDArray[np.float64]:
 
 
 def matrix(database: Database, ids: Sequence[int]) -> tuple[list[int], NDArray[np.float64]]:
-    """Return the ids that have a vector, ascending, and their unit vectors of shape (ids, dim). Raises StoreFault."""
+    """Return the ids that have a vector, ascending, and their unit vectors of shape (ids, dim).
+
+    Raises StoreFault.
+    """
     found = database.run(
         "SELECT value, coalesce(nullif(components, x''), p.vector_json, t.vector_json) FROM json_each(?) "
         "LEFT JOIN prompt_embeddings p ON prompt_id = value LEFT JOIN task_embeddings t ON text_id = value "
@@ -107,7 +110,9 @@ def pack(text: str) -> bytes:
 
 
 def score(database: Database, query: Vector, ids: Sequence[int]) -> list[Neighbour]:
-    """Return the ids that have a vector with their similarity, nearest first, equal ones by id. Raises StoreFault.
+    """Return the ids that have a vector with their similarity, nearest first, equal ones by id.
+
+    Raises StoreFault.
 
     No other function computes similarities.
     """
@@ -128,7 +133,10 @@ class Candidates(NamedTuple):
 
 
 def passing_ids(database: Database, filters: Filters) -> Ids | None:
-    """Return the ids of all rows that pass the filters, ascending; None if every row passes. Raises StoreFault."""
+    """Return the ids of all rows that pass the filters, ascending.
+
+    Return None if every row passes. Raises StoreFault.
+    """
     if filters == Filters():
         return None
     passing_by_filters: dict[Filters, Ids] = database.cache.get_or_make("passing", dict)
@@ -204,7 +212,10 @@ def nearest(
 
 
 def engine_of(database: Database) -> str:
-    """Return `vec0` if its tables exist and are not too large, else `blocks`. Raises StoreFault."""
+    """Return `vec0` if its tables exist and are not too large, else `blocks`.
+
+    Raises StoreFault.
+    """
     return "vec0" if vec0.is_there(database) and blocks.max_rows(database) <= VEC0_ROWS else "blocks"
 
 
@@ -253,7 +264,10 @@ def _behind(database: Database, engine: str) -> set[int]:
 
 
 def count(database: Database) -> int:
-    """Return the number of vectors of turns, notes and texts of tasks. Raises StoreFault."""
+    """Return the number of vectors of turns, notes and texts of tasks.
+
+    Raises StoreFault.
+    """
     return int(
         database.value("SELECT (SELECT count(*) FROM prompt_embeddings) + (SELECT count(*) FROM task_embeddings)")
     )
@@ -280,7 +294,9 @@ def catch_up_at_opening(database: Database) -> None:
 
 
 def replace_blocks(database: Database, prepared: str, further: Sequence[int]) -> None:
-    """Replace the blocks after a change of model and mark the tables of vec0 as stale; inside the caller's transaction.
+    """Replace the blocks after a change of model and mark the tables of vec0 as stale.
+
+    Call it inside the caller's transaction.
 
     Args:
         database: open for writing.
@@ -301,7 +317,10 @@ def count_unpacked(database: Database) -> int:
 
 
 def pack_all(database: Database) -> None:
-    """Store the components of all vectors that have none, in several transactions. Raises StoreFault."""
+    """Store the components of all vectors that have none, in several transactions.
+
+    Raises StoreFault.
+    """
     while database.run("SELECT 1 FROM prompt_embeddings WHERE components IS NULL LIMIT 1"):
         with database.transaction():
             _pack_some(database)
@@ -317,7 +336,9 @@ def _pack_some(database: Database) -> None:
 
 
 def catch_up_in_steps(database: Database) -> None:
-    """Bring the engines up to date in many transactions, between which others can write. Raises StoreFault.
+    """Bring the engines up to date in many transactions, between which others can write.
+
+    Raises StoreFault.
 
     If the process is killed, the next writer does the rest.
     """
@@ -328,7 +349,9 @@ def catch_up_in_steps(database: Database) -> None:
 
 
 def catch_up(database: Database, engines: Sequence[str] = (), *, most: int | None = None) -> None:
-    """Bring some engines, or all that are available, up to date; inside the caller's transaction.
+    """Bring some engines, or all that are available, up to date.
+
+    Call it inside the caller's transaction.
 
     Args:
         database: open for writing.
@@ -369,7 +392,9 @@ ROUNDING = 1e-6
 
 
 def find_mismatches(database: Database) -> list[str]:
-    """Return a message for each engine whose content differs from the stored vectors. Raises StoreFault.
+    """Return a message for each engine whose content differs from the stored vectors.
+
+    Raises StoreFault.
 
     An engine that is behind is not checked. Neither SQLite nor a search would notice a difference.
     """

@@ -57,7 +57,9 @@ Versioned = tuple[Versions, Part]
 
 
 def find_candidates(database: Database, direction: Floats, k: int, excluded: Ids, allowed: Ids | None) -> Ids:
-    """Return ids, ascending, that are certain to contain the k nearest of the rows in the blocks. Raises StoreFault.
+    """Return ids, ascending, that are certain to contain the k nearest of the rows in the blocks.
+
+    Raises StoreFault.
 
     Unless the blocks are cached, this thread reads them and another one compares them.
 
@@ -84,7 +86,10 @@ def find_candidates(database: Database, direction: Floats, k: int, excluded: Ids
 
 
 def cached_parts(database: Database) -> list[Part] | None:
-    """Return all blocks if earlier queries have read them; read again those written since. Raises StoreFault."""
+    """Return all blocks if earlier queries have read them; read again those written since.
+
+    Raises StoreFault.
+    """
     values = database.cache.entries()
     if TABLE not in values and (known := database.cache.versioned.get(TABLE)):
         values[TABLE] = _refresh(database, known)
@@ -110,7 +115,10 @@ def _refresh(database: Database, known: dict[int, Versioned]) -> list[Part] | No
 
 
 def _versions(database: Database) -> dict[int, Versions]:
-    """Return the blocks of each stride with their versions; a block without one never counts as current."""
+    """Return the blocks of each stride with their versions.
+
+    A block without one never counts as current.
+    """
     rows = database.run(
         "SELECT block, ifnull((SELECT version FROM vector_block_versions v WHERE v.block = b.block), random()) "
         "FROM vector_blocks b ORDER BY block"
@@ -222,7 +230,9 @@ def update(
     exact: NDArray[np.float64],
     table: str = TABLE,
 ) -> None:
-    """Encode some ids of a block again, inside the caller's transaction; the others stay as they are.
+    """Encode some ids of a block again, inside the caller's transaction.
+
+    The others stay as they are.
 
     Args:
         database: open for writing.

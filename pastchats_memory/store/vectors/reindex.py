@@ -35,7 +35,9 @@ MISSING = f"FROM {TEXTS} t WHERE t.id > ? AND NOT EXISTS (SELECT 1 FROM next_vec
 
 
 def begin(database: Database, name: str, version: str) -> None:
-    """Prepare for the vectors of a model; keep those of an interrupted change to it, and drop another one's.
+    """Prepare for the vectors of a model.
+
+    Keep those of an interrupted change to it, and drop another one's.
 
     Raises:
         StoreFault: the database cannot be written.
@@ -54,7 +56,10 @@ def begin(database: Database, name: str, version: str) -> None:
 
 
 def missing_texts(database: Database, rows: int) -> Iterator[dict[bytes, str]]:
-    """Yield texts without a new vector by their hash, of up to `rows` rows at a time. Raises StoreFault."""
+    """Yield texts without a new vector by their hash, of up to `rows` rows at a time.
+
+    Raises StoreFault.
+    """
     last = 0
     while found := database.run(f"SELECT id, text_hash, content {MISSING} ORDER BY t.id LIMIT ?", (last, rows)):
         yield {text_hash: content for _, text_hash, content in found}
@@ -62,7 +67,10 @@ def missing_texts(database: Database, rows: int) -> Iterator[dict[bytes, str]]:
 
 
 def pending(database: Database) -> int:
-    """Return the number of rows without a new vector, 0 if no change of model is in progress. Raises StoreFault."""
+    """Return the number of rows without a new vector, 0 if no change of model is in progress.
+
+    Raises StoreFault.
+    """
     return int(database.value(f"SELECT count(*) {MISSING}", (0,))) if is_in_progress(database) else 0
 
 
@@ -87,7 +95,10 @@ def add_vectors(database: Database, name: str, version: str, encoded: Iterable[t
 
 
 def prepare_blocks(database: Database) -> None:
-    """Encode blocks of the new vectors in temporary tables, while other processes can write. Raises StoreFault."""
+    """Encode blocks of the new vectors in temporary tables, while other processes can write.
+
+    Raises StoreFault.
+    """
     for name, columns in (
         (CODED, "block INTEGER PRIMARY KEY, ids, codes, scales"),
         (CODED_TEXTS, "id INTEGER PRIMARY KEY, text_hash"),
@@ -111,7 +122,9 @@ def prepare_blocks(database: Database) -> None:
 
 
 def switch(database: Database, name: str, version: str, dim: int) -> int:
-    """Replace the old vectors by the new ones and return the number of rows; inside the caller's transaction.
+    """Replace the old vectors by the new ones and return the number of rows.
+
+    Call it inside the caller's transaction.
 
     The exact engine gets the prepared blocks. Call `vectors.catch_up_in_steps` for the other one afterwards, then `clear`.
 
@@ -145,7 +158,10 @@ def switch(database: Database, name: str, version: str, dim: int) -> int:
 
 
 def clear(database: Database) -> None:
-    """Delete the collected vectors after a change of model, in a transaction of its own. Raises StoreFault."""
+    """Delete the collected vectors after a change of model, in a transaction of its own.
+
+    Raises StoreFault.
+    """
     with database.transaction():
         if not is_in_progress(database):  # another process may have begun one
             database.run("DELETE FROM next_vectors")
@@ -182,7 +198,9 @@ class ReindexProgress:
 def reindex_embeddings(
     database: Database, embedder: Embedder, progress: Callable[[ReindexProgress], None] = lambda _: None
 ) -> ReindexReport:
-    """Give every row a vector of the embedder's model; the old vectors answer until the last one is there.
+    """Give every row a vector of the embedder's model.
+
+    The old vectors answer until the last one is there.
 
     Each batch is stored, so that an interrupted run resumes. Rows that other processes store meanwhile get a vector of
     the old model at once, and of the new one before the change.

@@ -70,12 +70,18 @@ def nearest(
 
 
 def mark_stale(database: Database) -> None:
-    """Mark the tables as stale, for `create_tables` to drop; inside the caller's transaction. Raises StoreFault."""
+    """Mark the tables as stale, for `create_tables` to drop.
+
+    Call it inside the caller's transaction. Raises StoreFault.
+    """
     database.run("INSERT OR REPLACE INTO embedding_meta(key, value) VALUES (?, '1')", (STALE,))
 
 
 def shadow_tables(database: Database) -> list[tuple[str, str]]:
-    """Return pairs of ordinary tables: positions of vectors, and the vectors. They exist without the extension too."""
+    """Return pairs of ordinary tables: positions of vectors, and the vectors.
+
+    They exist without the extension too.
+    """
     there = {name for (name,) in database.run("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     pairs = [(f"{table}_rowids", f"{table}_vector_chunks00") for table in (TABLE, TASK_TABLE)]
     return [pair for pair in pairs if there.issuperset(pair)]
@@ -130,7 +136,10 @@ def update(database: Database, changed: Sequence[int], found: Sequence[int], exa
 
 
 def _project_number(project: str) -> int:
-    """Return 63 bits that stand for a name: vec0 compares integers within a chunk, but long texts with a lookup a row."""
+    """Return 63 bits that stand for a name.
+
+    vec0 compares integers within a chunk, but long texts with a lookup a row.
+    """
     import hashlib  # brings OpenSSL, which a query has no use for
 
     return int.from_bytes(hashlib.sha256(project.encode()).digest()[:8]) >> 1

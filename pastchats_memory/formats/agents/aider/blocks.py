@@ -121,7 +121,10 @@ def _outside_code(line: str, before: str, last: Kind | None, marks: _Marks) -> K
 
 
 def _ends_in_two_spaces(lines: Sequence[str]) -> list[bool]:
-    """Return for every line whether its paragraph ends in two spaces: aider marks only the last line of a notice."""
+    """Return for every line whether its paragraph ends in two spaces.
+
+    aider marks only the last line of a notice.
+    """
     ended = [False] * len(lines)
     for place in range(len(lines) - 1, -1, -1):
         line, after = lines[place], lines[place + 1] if place + 1 < len(lines) else ""
@@ -131,7 +134,10 @@ def _ends_in_two_spaces(lines: Sequence[str]) -> list[bool]:
 
 
 def _is_outside_code(lines: Sequence[str]) -> list[bool]:
-    """Return for every line whether no code block is open: the next fence opens one, or the session has none."""
+    """Return for every line whether no code block is open.
+
+    The next fence opens one, or the session has none.
+    """
     opens = [True] * len(lines)
     for place in range(len(lines) - 2, -1, -1):
         below = lines[place + 1]

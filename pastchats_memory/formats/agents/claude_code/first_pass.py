@@ -91,7 +91,10 @@ class FirstPass:
         self._old = len(self._humans)
 
     def state(self, abandoned: set[int]) -> Json:
-        """Return what a longer file needs, as JSON. `abandoned` are hashes of uuids of abandoned prompts."""
+        """Return what a longer file needs, as JSON.
+
+        `abandoned` are hashes of uuids of abandoned prompts.
+        """
         return {
             "tail": self.tail.snapshot_json(abandoned),
             "session": self.session,
@@ -145,7 +148,10 @@ class FirstPass:
         return self._titles.get(conversation or "", (0, ""))[1]
 
     def until(self, record: Json) -> int | None:
-        """Return the position of the last line of a record's API message; None for a message of one line."""
+        """Return the position of the last line of a record's API message.
+
+        Return None for a message of one line.
+        """
         key = self._message_key(record)
         return None if key is None else self._until.get(key)
 

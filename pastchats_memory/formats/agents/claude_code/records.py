@@ -93,7 +93,9 @@ def _merge_prompts(parts: list[UserText], media: tuple[str, ...]) -> Utterance:
 
 
 def parse_queued_prompt(record: Json) -> Utterance:
-    """Parse a prompt that was typed while the agent worked; the origin of other records is `nobody`.
+    """Parse a prompt that was typed while the agent worked.
+
+    The origin of other records is `nobody`.
 
     Older versions have no attachments of queued prompts, only the record of the queue.
     """
@@ -125,7 +127,10 @@ def block_types(content: object) -> set[str]:
 
 
 def media_of(content: object) -> tuple[str, ...]:
-    """Return media types of images and documents; `image` or `document` if the type is missing."""
+    """Return media types of images and documents.
+
+    Return `image` or `document` if the type is missing.
+    """
     blocks = (mapping_of(block) for block in list_of(content))
     return tuple(
         text_of(mapping_of(block.get("source")).get("media_type")) or text_of(block.get("type"))
@@ -156,7 +161,10 @@ def conversation_of(record: Json, session: str | None, agent: str | None) -> str
 
 
 def is_streamed(record: Json) -> bool:
-    """Return whether `claude --output-format stream-json` printed the record: other keys name session and subagent."""
+    """Return whether `claude --output-format stream-json` printed the record.
+
+    Other keys name session and subagent.
+    """
     return "session_id" in record and ("parent_tool_use_id" in record or record.get("subtype") == "init")
 
 
@@ -177,5 +185,8 @@ def is_internal_conversation(utterance: Utterance, conversation: str | None) -> 
 
 
 def parent_uuid(record: Json) -> str:
-    """Return the uuid of the record before it, also across a compaction; `""` at a root."""
+    """Return the uuid of the record before it, also across a compaction.
+
+    Return `""` at a root.
+    """
     return text_of(record.get("parentUuid")) or text_of(record.get("logicalParentUuid"))

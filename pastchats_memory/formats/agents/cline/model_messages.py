@@ -189,7 +189,10 @@ def _in_one_tag(text: str) -> str:
 
 
 def _parse_reply(body: str) -> list[str]:
-    """Return what the person answered to a tool: an answer or a refusal. Other tags in its output are quotations."""
+    """Return what the person answered to a tool: an answer or a refusal.
+
+    Other tags in its output are quotations.
+    """
     for tag in ANSWERED:
         if body.startswith(f"<{tag}>"):
             return [span(body, tag).strip()]

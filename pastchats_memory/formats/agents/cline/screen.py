@@ -34,13 +34,16 @@ def is_ui_message(record: Json) -> bool:
 
 
 def _say_or_ask(record: Json) -> str:
-    """Return `say` or `ask` by the type, or by the key in exports without a type; else `""`."""
+    """Return `say` or `ask` by the type, or by the key in exports without a type.
+
+    Otherwise return `""`.
+    """
     named = record.get("type", "say" if "say" in record else "ask")
     return text_of(named) if named in ("say", "ask") and isinstance(record.get(text_of(named)), str) else ""
 
 
 class ScreenMessages:
-    """Adds one message of the screen after another to a telling."""
+    """Adds the messages of the screen, one after another, to a session."""
 
     def __init__(self, builder: SessionBuilder) -> None:
         self._builder = builder

@@ -68,7 +68,10 @@ def read(source: SourceFile) -> Iterator[Row]:
 
 
 def _add_section(builder: SessionBuilder, section: Section, waiting: list[str]) -> None:
-    """Add one section. `waiting` are the ids of running commands, oldest first, until the next answer."""
+    """Add one section.
+
+    `waiting` are the ids of running commands, oldest first, until the next answer.
+    """
     at = Position(section.line, section.time)
     if section.name in ("", "codex"):
         waiting.clear()
@@ -131,7 +134,10 @@ def _output(done: re.Match[str], text: str) -> ToolResult:
 
 
 def _add_edit(builder: SessionBuilder, text: str, at: Position) -> None:
-    """Add an edit of files: later versions list paths below its state, earlier ones after a letter for each change."""
+    """Add an edit of files.
+
+    Later versions list paths below its state, earlier ones after a letter for each change.
+    """
     listed = text.partition("\ndiff --git ")[0].split("\n")
     state = _STATE.match(listed[0])
     files = listed[1:] if state else [found[1] for line in listed if (found := _CHANGED.match(line))]

@@ -34,7 +34,10 @@ class Section(NamedTuple):
 
 
 def sections(lines: list[str]) -> Iterator[Section]:
-    """Yield the sections of every run in order; text after a token count repeats the last answer."""
+    """Yield the sections of every run in order.
+
+    Text after a token count repeats the last answer.
+    """
     first, is_timed = 0, False
     for place, line in enumerate(lines):
         if _BEGINS.match(line) and lines[place + 1 : place + 2] == [RULE]:
@@ -84,7 +87,10 @@ def _parse_heading(lines: list[str], place: int, current: str) -> tuple[str, str
 
 
 def _parse_timed_heading(line: str) -> tuple[str, str, str] | None:
-    """Return the heading on a line, its time, and the rest; results have the heading `ended`."""
+    """Return the heading on a line, its time, and the rest.
+
+    Results have the heading `ended`.
+    """
     found = _TIMED.match(line)
     if found is None:
         return None

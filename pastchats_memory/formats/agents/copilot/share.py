@@ -105,7 +105,10 @@ def _moment(began: str | None, since: int) -> str | None:
 
 
 def _share_call(section: _Section) -> tuple[object, ToolResult]:
-    """Return the arguments and the result of a call; the result is the last other fence."""
+    """Return the arguments and the result of a call.
+
+    The result is the last other fence.
+    """
     fences = list(_fences(section.body))
     given = next((value_of(inside) for is_given, inside in fences if is_given), None)
     answered = next((inside for is_given, inside in reversed(fences) if not is_given), "")

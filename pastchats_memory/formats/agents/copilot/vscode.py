@@ -76,7 +76,10 @@ def _requests(source: SourceFile) -> Iterator[Unreadable | tuple[Json, object, i
 
 
 def _about(session: Json, first: Json, path: Path) -> SessionInfo:
-    """Return the session's facts; an export without an id takes them from its first request."""
+    """Return the session's facts.
+
+    An export without an id takes them from its first request.
+    """
     fallback = conversation_hash([("request", text_of(first.get("requestId")) or text_of(_prompt_of(first)))])
     return SessionInfo(
         text_of(session.get("sessionId")) or fallback,
@@ -154,7 +157,10 @@ def _chosen(value: object) -> str:
 
 
 def answer_of(pieces: list[object]) -> str:
-    """Return the visible text of a response: references are part of the sentence, tools separate paragraphs."""
+    """Return the visible text of a response.
+
+    References are part of the sentence, tools separate paragraphs.
+    """
     text, apart = "", False
     for piece in map(mapping_of, pieces):
         kind, value = piece.get("kind"), piece.get("value")

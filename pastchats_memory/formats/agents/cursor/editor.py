@@ -40,7 +40,10 @@ DEEPEST = 20
 
 
 def matches_editor(source: SourceFile) -> bool:
-    """Return whether a database is the editor's state with Cursor's table or chats; VS Code's file has neither."""
+    """Return whether a database is the editor's state with Cursor's table or chats.
+
+    VS Code's file has neither.
+    """
     if source.shape != "sqlite" or not set(KEYS) <= source.tables.get(WINDOW, source.tables.get(CHATS, frozenset())):
         return False
     return CHATS in source.tables or any(isinstance(tab, dict) for tab in source.from_database(_window_chats))

@@ -36,7 +36,10 @@ class Stored:
 
 
 def find_roots(database: Database) -> Iterator[Json]:
-    """Yield the object that names the root, stored as hexadecimal JSON; nothing in another program's file."""
+    """Yield the object that names the root, stored as hexadecimal JSON.
+
+    Yield nothing in another program's file.
+    """
     for _, value in database.rows("meta", ("key", "value"), where={"key": ABOUT}):
         try:
             about = mapping_of(parse_json(bytes.fromhex(text_of(value))))

@@ -88,7 +88,10 @@ def _is_transcript(source: SourceFile) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns in file order, and unreadable lines. JSONL is read twice: a late call may show the folder."""
+    """Yield the turns in file order, and unreadable lines.
+
+    JSONL is read twice: a late call may show the folder.
+    """
     if source.shape == "sqlite":
         yield from source.from_database(lambda database: _from_store(database, source.path))
         return
@@ -146,7 +149,9 @@ def _add_stored_message(builder: SessionBuilder, message: Json) -> None:
 
 
 def _about(path: Path) -> SessionInfo:
-    """Return the conversation by the file's name; a subagent's file is in the folder of its parent.
+    """Return the conversation by the file's name.
+
+    A subagent's file is in the folder of its parent.
 
     The folder of the project's sessions only hints at the working directory: its name is an encoded path.
     """
@@ -161,7 +166,10 @@ def _project_folder_name(path: Path) -> str | None:
 
 
 def _folder(source: SourceFile) -> str | None:
-    """Return the working directory if a path in a tool call is inside it: the session's folder encodes its path."""
+    """Return the working directory if a path in a tool call is inside it.
+
+    The session's folder encodes its path.
+    """
     if (name := _project_folder_name(source.path)) is None:
         return None
     wanted = _encode_path(name)
@@ -221,7 +229,10 @@ def strip_wrappers(text: str) -> str:
 
 
 def _blocks(text: str) -> Iterator[tuple[str, int, list[str]]]:
-    """Yield role, line and text lines of every message. Within a prompt, a line `user:` is text."""
+    """Yield role, line and text lines of every message.
+
+    Within a prompt, a line `user:` is text.
+    """
     role, first, lines, inside = "", 1, list[str](), False
     for number, line in enumerate(text.split("\n"), start=1):
         marker = line.strip().removesuffix(":")
@@ -237,7 +248,10 @@ def _blocks(text: str) -> Iterator[tuple[str, int, list[str]]]:
 
 
 def _add_answer(builder: SessionBuilder, lines: list[str], at: Position) -> None:
-    """Add the visible text of an answer, then its tools. A marker hides text up to a blank line, or the indented text of a tool."""
+    """Add the visible text of an answer, then its tools.
+
+    A marker hides text up to a blank line, or the indented text of a tool.
+    """
     shown, marked, hidden, indented = list[str](), list[tuple[str, str, list[str]]](), False, False
     for line in lines:
         is_indented = not line.strip() or line[:1] in (" ", "\t")

@@ -133,7 +133,10 @@ class FirstPass:
             raise CannotResume(reason)
 
     def _folder_from_calls(self, record: Json) -> str | None:
-        """Return the project's folder if a path in a tool call is inside it: its hash is the session's."""
+        """Return the project's folder if a path in a tool call is inside it.
+
+        Its hash is the session's.
+        """
         wanted = text_of(self.header.get("projectHash"))
         for call in map(mapping_of, list_of(record.get("toolCalls"))):
             for value in mapping_of(call.get("args")).values():

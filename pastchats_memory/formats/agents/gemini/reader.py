@@ -58,7 +58,10 @@ def matches(source: SourceFile) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns in file order. The file is read twice: only the whole shows the final text of a message."""
+    """Yield the turns in file order.
+
+    The file is read twice: only the whole shows the final text of a message.
+    """
     if is_saved_chat(source):
         yield from read_saved_chat(source)
         return
@@ -120,7 +123,10 @@ class _Session:
         return self.builder.snapshot() | snapshot
 
     def restore(self, state: Json) -> None:
-        """Restore the snapshot of the shorter file. Raises CannotResume if the session has a new title."""
+        """Restore the snapshot of the shorter file.
+
+        Raises CannotResume if the session has a new title.
+        """
         if self._named != state.get("named"):
             raise CannotResume("the session has a new name")
         self._branch = text_of(state.get("branch"))

@@ -66,7 +66,10 @@ def matches(source: SourceFile) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
-    """Yield the turns of every session, oldest first; a subagent's are a sidechain, undone ones are abandoned."""
+    """Yield the turns of every session, oldest first.
+
+    A subagent's are a sidechain, undone ones are abandoned.
+    """
     if source.shape == "sqlite":
         yield from source.from_database(_from_database)
     elif source.shape == "jsonl":
@@ -88,7 +91,10 @@ def _is_export(document: object) -> bool:
 
 
 def _from_export(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
-    """Yield the turns of an export. It is read twice, so that memory holds only one message."""
+    """Yield the turns of an export.
+
+    It is read twice, so that memory holds only one message.
+    """
     infos: list[Json] = []
     for item in source.elements("messages"):
         if isinstance(item, Unreadable):

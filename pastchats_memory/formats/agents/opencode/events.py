@@ -59,7 +59,10 @@ class Steps:
     lines: dict[str, int] = field(default_factory=dict)
 
     def add(self, event: Json, line: int) -> None:
-        """Add an event; a final event repeats the content of streamed ones, which are skipped."""
+        """Add an event.
+
+        A final event repeats the content of streamed ones, which are skipped.
+        """
         step = Step(event, line)
         handler = HANDLERS.get(text_of(event.get("type")).removeprefix(_KIND))
         if handler:

@@ -110,7 +110,10 @@ def _shell_parts(data: Json) -> list[Json]:
 
 
 def _background_result(data: Json) -> list[Json]:
-    """Return the result of the agent's background command; a person's command has its own message."""
+    """Return the result of the agent's background command.
+
+    A person's command has its own message.
+    """
     text, command = text_of(data.get("text")), text_of(data.get("description"))
     output = text.partition(f'"{command}">\n')[2].rstrip().removesuffix(_DONE).rstrip()
     return [_shell_call(command, output, mapping_of(data.get("metadata")))] if text.startswith(_BEGUN) else []

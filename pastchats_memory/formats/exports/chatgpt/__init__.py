@@ -223,7 +223,10 @@ def _read_turns(conversation: Json, lines: _NodeLines) -> Iterator[Turn]:
 
 
 def _metadata(conversation: Json) -> dict[str, object]:
-    """Return the title, and the id of the custom GPT or project; the export has no name of either."""
+    """Return the title, and the id of the custom GPT or project.
+
+    The export has no name of either.
+    """
     gizmo = text_of(conversation.get("gizmo_id"))
     metadata = {
         "title": text_of(conversation.get("title")),

@@ -59,7 +59,10 @@ class _Responses:
             self._attachments[response] += _read_attachment(database, attachment)
 
     def _grouped(self, table: str, columns: tuple[str, ...]) -> defaultdict[object, list[object]]:
-        """Return the rows of a table by response id. It reads the table once, since llm has no index by response."""
+        """Return the rows of a table by response id.
+
+        It reads the table once, since llm has no index by response.
+        """
         found: defaultdict[object, list[object]] = defaultdict(list)
         for response, *row in self._database.rows(table, ("response_id", *columns)):
             found[response].append(dict(zip(columns, row, strict=True)))

@@ -48,7 +48,10 @@ class Entry:
     starts: dict[str, int] = field(default_factory=dict)
 
     def row(self) -> Json:
-        """Return the response under the keys of the tool's JSON; `lines` holds the line of each text."""
+        """Return the response under the keys of the tool's JSON.
+
+        `lines` holds the line of each text.
+        """
         calls, after = _parse_tools(self.lines.get("Tool calls", []))
         results, _ = _parse_tools(self.lines.get("Tool results", []), to_the_end=True)
         return {
@@ -112,7 +115,10 @@ def is_printed_log(head: str) -> bool:
 
 
 def parse_entries(text: str) -> Iterator[Entry]:
-    """Yield each response. In a conversation only the first one names it and the model."""
+    """Yield each response.
+
+    In a conversation only the first one names it and the model.
+    """
     lines = text.split("\n")
     entry: Entry | None = None
     section = ""

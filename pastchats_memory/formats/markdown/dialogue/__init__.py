@@ -137,7 +137,10 @@ def _parse_marked_part(part: _Part, *, has_tool_lines: bool) -> ParsedPart:
 
 
 def _add_part(part: _Part, parsed: ParsedPart, call: ToolCall, template: PendingTurn, queue: TurnQueue) -> ToolCall:
-    """Add the words of a part and its notable tool results; return the last call, whose result the next part may hold."""
+    """Add the words of a part and its notable tool results.
+
+    Return the last call, whose result the next part may hold.
+    """
     if parsed.interrupted:
         queue.flag("interrupted")
     end = part.end + 1
@@ -175,7 +178,10 @@ class _Part:
 
 
 def _mark_tool_parts(parts: Sequence[_Part]) -> list[_Part]:
-    """Return the parts; after an assistant's empty part, which called a tool, the next one is the tool's."""
+    """Return the parts.
+
+    After an assistant's empty part, which called a tool, the next one is the tool's.
+    """
     called = [part.marker.role == "assistant" and not part.content for part in parts]
     return [
         replace(part, marker=replace(part.marker, role="tool"))
@@ -320,7 +326,7 @@ class _Dialogue:
 
     @cached_property
     def _is_quoted(self) -> bool:
-        """Whether all text stands in quotations, as in sessions that Continue shared."""
+        """Return whether all text stands in quotations, as in sessions that Continue shared."""
         marked = {marker.place for marker in self.markers}
         first = self.markers[0].place
         text_lines = [
@@ -354,7 +360,10 @@ class _Dialogue:
 
 
 def _keep_locked_levels(markers: list[RoleMarker]) -> list[RoleMarker]:
-    """Return the markers at the first level of their role: deeper ones are headings inside an answer."""
+    """Return the markers at the first level of their role.
+
+    Deeper ones are headings inside an answer.
+    """
     levels: dict[str, int] = {}
     for marker in markers:
         levels.setdefault(marker.role, marker.level)

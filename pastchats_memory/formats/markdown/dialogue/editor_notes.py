@@ -124,7 +124,10 @@ def _end_of_command(lines: Sequence[str], place: int) -> int:
 
 
 def _end_of_block(lines: Sequence[str], place: int, ends: Callable[[str], bool]) -> int:
-    """Return the place behind the first line below that ends a block; the next line if none does."""
+    """Return the place behind the first line below that ends a block.
+
+    Return the next line if none does.
+    """
     below = range(place + 1, min(len(lines), place + MOST_LINES))
     return next((at + 1 for at in below if ends(lines[at])), place + 1)
 

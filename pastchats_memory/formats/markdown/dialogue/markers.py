@@ -49,7 +49,7 @@ _BEFORE = re.compile(
 _PLUGIN = re.compile(r"(?:plugin|插件) \([\w. -]{1,60}\):?\Z", re.IGNORECASE)
 """The name of a tool in ChatGPT Exporter; the bare word is an ordinary heading."""
 _WORD = re.compile(r"[^\W\d_]+")
-_SAID = re.compile(
+_SPEECH_VERB = re.compile(
     r"\s+(said|says|asked|asks|replied|replies|answered|wrote|writes|responded|hat gesagt|hast gesagt|a dit|avez dit|dijo|disse)\b",
     re.IGNORECASE,
 )
@@ -95,7 +95,10 @@ class RoleMarker:
 
 
 def parse_marker(lines: Sequence[str], place: int) -> RoleMarker | None:
-    """Parse a line that names the next speaker, in any notation; None for any other line."""
+    """Parse a line that names the next speaker, in any notation.
+
+    Return None for any other line.
+    """
     line = _unwrap_label(lines[place].rstrip())
     start = line.lstrip()[:2]
     if start[:1] == "#":
@@ -113,7 +116,7 @@ def parse_marker(lines: Sequence[str], place: int) -> RoleMarker | None:
 
 def _parse_named(lines: Sequence[str], line: str, place: int) -> RoleMarker | None:
     """Parse a line that begins with a speaker's name and has no markup."""
-    return _parse_said(line, place) or _parse_plain(lines, place) or _parse_timed(line, place)
+    return _parse_verb_line(line, place) or _parse_plain(lines, place) or _parse_timed(line, place)
 
 
 def _unwrap_label(line: str) -> str:
@@ -143,7 +146,7 @@ def parse_signed_markers(lines: Sequence[str], names: Mapping[str, str]) -> list
     ]
 
 
-def _parse_said(line: str, place: int) -> RoleMarker | None:
+def _parse_verb_line(line: str, place: int) -> RoleMarker | None:
     """Parse `You said:`, from a page that was copied without its headings."""
     if (
         len(line) > LONGEST_VERB_LINE
@@ -165,7 +168,10 @@ def _parse_plain(lines: Sequence[str], place: int) -> RoleMarker | None:
 
 
 def _parse_timed(line: str, place: int) -> RoleMarker | None:
-    """Parse a time, a name and a colon before the words, as in logs; such lines may follow one another."""
+    """Parse a time, a name and a colon before the words, as in logs.
+
+    Such lines may follow one another.
+    """
     leading = _LEADING.match(line)
     found = _PLAIN.match(line, leading.end()) if leading else None
     if leading is None or found is None or not found[2]:
@@ -227,7 +233,10 @@ class _Label:
 
 
 def _parse_label(text: str) -> _Label | None:
-    """Parse a role with nothing around it but a number, an emoji, a model, a time; None for other text."""
+    """Parse a role with nothing around it but a number, an emoji, a model, a time.
+
+    Return None for other text.
+    """
     text = text.strip().strip("#").strip().replace("：", ":")
     if _PLUGIN.match(text):
         return _Label("tool", "names", None, has_verb=False)
@@ -244,16 +253,19 @@ def _parse_label(text: str) -> _Label | None:
     rest = text[word.end() :]
     model = _MODEL.match(rest) if known[1] == "assistant" else None
     rest = rest[model.end() :] if model else rest
-    more = _SAID.match(rest) or _KIND.match(rest)
+    more = _SPEECH_VERB.match(rest) or _KIND.match(rest)
     timestamp = _parse_tail(rest[more.end() :] if more else rest)
     if timestamp is None:
         return None
     before_it = iso_utc(leading[1], LOCAL) if leading and leading[1] else None
-    return _Label(known[1], known[0], timestamp or before_it, bool(more and more.re is _SAID))
+    return _Label(known[1], known[0], timestamp or before_it, bool(more and more.re is _SPEECH_VERB))
 
 
 def _parse_tail(rest: str) -> str | None:
-    """Return the time behind a role, or ""; None if anything but a model, a time or a colon follows."""
+    """Return the time behind a role, or "".
+
+    Return None if anything but a model, a time or a colon follows.
+    """
     timestamp = ""
     number = re.match(r"[- ]?[0-9][\w.-]{0,20}", rest)
     rest = (rest[number.end() :] if number else rest).strip().removeprefix(":").strip()

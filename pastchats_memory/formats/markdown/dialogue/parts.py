@@ -239,7 +239,10 @@ class _PartReader:
         return end
 
     def _find_fence(self, place: int) -> tuple[int, int] | None:
-        """Return first and last line of the fenced block at a line, after blank lines; None for other text."""
+        """Return first and last line of the fenced block at a line, after blank lines.
+
+        Return None for other text.
+        """
         while place < len(self._lines) and not self._lines[place].strip():
             place += 1
         if place >= len(self._lines) or not self._code[place] or (place and self._code[place - 1]):
@@ -263,7 +266,10 @@ class _PartReader:
         return "\n".join(self._lines[first + 1 : last])
 
     def _find_fold_end(self, place: int) -> int | None:
-        """Return the last line of a fold with thoughts or a tool; None for a fold of words."""
+        """Return the last line of a fold with thoughts or a tool.
+
+        Return None for a fold of words.
+        """
         head = " ".join(self._lines[place : place + MOST_FOLDED_ABOVE]).partition("</summary>")
         if not head[1] or not _FOLDED.search(head[0].partition("<summary>")[2]):
             return None

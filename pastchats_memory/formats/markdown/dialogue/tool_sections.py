@@ -95,7 +95,10 @@ def extract_calls(lines: Sequence[str]) -> tuple[list[str], list[ToolUse]]:
 
 
 def in_exported_code(lines: Sequence[str]) -> list[bool]:
-    """Return for each line whether it is code. No block reaches beyond a line of the exporter, which fences no results."""
+    """Return for each line whether it is code.
+
+    No block reaches beyond a line of the exporter, which fences no results.
+    """
     above = any(map(_SESSION.match, lines[:MOST_ABOVE]))
     return in_code(lines, [place for place in range(1, len(lines)) if _is_exporter_line(lines, place, above=above)])
 
@@ -173,7 +176,10 @@ def _parse_goose_arguments(body: Sequence[str]) -> Json:
 
 
 def _parse_zed_head(lines: Sequence[str], place: int) -> tuple[str, bool, int] | None:
-    """Return the label of a call, whether it failed, and the place behind both; None for other text."""
+    """Return the label of a call, whether it failed, and the place behind both.
+
+    Return None for other text.
+    """
     if not lines[place].startswith(_ZED):
         return None
     for at in range(place + 1, min(place + MOST_OF_LABEL, len(lines))):

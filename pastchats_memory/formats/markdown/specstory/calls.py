@@ -47,7 +47,7 @@ ERROR_BEGINNINGS = ("<tool_use_error>", "Failed to edit")
 _NAME = re.compile(r'data-tool-name="([^"\n]{1,80})"')
 _KIND = re.compile(r'data-tool-type="(\w{1,20})"')
 _ALONE = re.compile(r"`([^`\n]{1,4000})`\Z")
-_BESIDE = re.compile(r"(Input(?: \(truncated\))?: )(`{3,})\Z")
+_LABELLED_FENCE = re.compile(r"(Input(?: \(truncated\))?: )(`{3,})\Z")
 """A fence that opens behind words, as for the input of Codex' custom tools."""
 _ITEM = re.compile(r"- ([\w.-]{1,60}): `(.{0,4000})`\Z")
 _ABOVE = re.compile(r"- ([\w.-]{1,60}):\Z")
@@ -166,7 +166,10 @@ def _has_subject(inputs: Json) -> bool:
 
 
 def _fence_long_items(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the lines; an input of several lines between backticks gets a fence below its name."""
+    """Yield the lines.
+
+    An input of several lines between backticks gets a fence below its name.
+    """
     mark, opened = "", False
     for line in lines:
         if opened:
@@ -185,11 +188,11 @@ def _split_fences(lines: Sequence[str]) -> tuple[list[str], list[_Fence]]:
     outside: list[str] = []
     fences: list[_Fence] = []
     begin = 0
-    for language, first, last in blocks([_BESIDE.sub(r"\2", line) for line in lines]):
+    for language, first, last in blocks([_LABELLED_FENCE.sub(r"\2", line) for line in lines]):
         above = [line for line in lines[begin:first] if line.strip()]
         outside += above
-        beside = _BESIDE.match(lines[first])
-        label = beside[1].rstrip() if beside else above[-1] if above else ""
+        labelled = _LABELLED_FENCE.match(lines[first])
+        label = labelled[1].rstrip() if labelled else above[-1] if above else ""
         fences.append(_Fence(label, language, first, last, "\n".join(lines[first + 1 : last])))
         begin = last + 1
     return [*outside, *(line for line in lines[begin:] if line.strip())], fences
@@ -246,9 +249,9 @@ def _text_in_backticks(line: str, fold: _Fold) -> str:
 def _parse_output(fold: _Fold, fences: Sequence[_Fence]) -> ToolResult:
     """Return the result: behind or below its label, else in the last fence, or the first one below a command."""
     refused = any(line.startswith(REFUSED) for line in fold.outside)
-    beside = next((found for line in fold.outside if (found := _ANSWERED.match(line)) and found[2]), None)
-    if beside:
-        return _parse_ended(fold.name, beside[2], failed=refused or _is_error(beside[1]))
+    answered = next((found for line in fold.outside if (found := _ANSWERED.match(line)) and found[2]), None)
+    if answered:
+        return _parse_ended(fold.name, answered[2], failed=refused or _is_error(answered[1]))
     labelled = [(found[1], fence) for fence in fences if (found := _ANSWERED.match(fence.label))]
     if not fences:
         return ToolResult("", failed=refused)
@@ -258,7 +261,10 @@ def _parse_output(fold: _Fold, fences: Sequence[_Fence]) -> ToolResult:
 
 
 def _text_to_last_mark(lines: Sequence[str], fence: _Fence) -> str:
-    """Return the text up to the last closing mark: earlier versions used short fences for output that contains fences."""
+    """Return the text up to the last closing mark.
+
+    Earlier versions used short fences for output that contains fences.
+    """
     mark = lines[fence.first].removesuffix(fence.language)
     last = next((place for place in range(len(lines) - 1, fence.last, -1) if lines[place] == mark), fence.last)
     return "\n".join(lines[fence.first + 1 : last])
@@ -277,7 +283,10 @@ def _parse_ended(name: str, text: str, *, failed: bool) -> ToolResult:
 
 
 def _parse_replies(outside: Sequence[str]) -> str:
-    """Return the questions with the answers below them: Codex answers each, others all of them behind the last."""
+    """Return the questions with the answers below them.
+
+    Codex answers each, others all of them behind the last.
+    """
     replies: list[tuple[str, list[str]]] = []
     questions: list[str] = []
     for line in outside:

@@ -193,14 +193,20 @@ def _drop_unsent(lines: list[str]) -> list[str]:
 
 
 def _join_signed(lines: list[str]) -> Iterator[str]:
-    """Yield the lines; a wrapped line of a prompt loses the sign that a copy put before it."""
+    """Yield the lines.
+
+    A wrapped line of a prompt loses the sign that a copy put before it.
+    """
     for above, line in pairwise(["", *lines]):
         is_below = len(above) >= WRAPPED and above.startswith(_TYPED) and line.startswith(_TYPED)
         yield _INDENT + line.removeprefix(_TYPED) if is_below else line
 
 
 def _split_blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
-    """Yield mark, 1-based line and text of each prompt, answer, call and result; `STOPPED` for an interruption."""
+    """Yield mark, 1-based line and text of each prompt, answer, call and result.
+
+    Yield `STOPPED` for an interruption.
+    """
     mark, first, block = "", 0, list[str]()
     tables = _table_lines(lines)
     opening = next((place for place, line in enumerate(lines) if _PROMPT.match(line)), 0)

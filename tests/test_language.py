@@ -1,0 +1,129 @@
+"""Names and docstrings use the words of the glossary, and docstrings begin with a verb."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from program import REPOSITORY
+
+MODULES = sorted(
+    [*(REPOSITORY / "pastchats_memory").rglob("*.py"), *(REPOSITORY / "scripts").rglob("*.py")],
+)
+RETIRED = {
+    "told",
+    "tell",
+    "telling",
+    "said",
+    "kept",
+    "going",
+    "beside",
+    "spoken",
+    "buried",
+    "taken",
+    "meant",
+    "deed",
+    "deeds",
+    "errand",
+    "asked",
+    "finding",
+    "findings",
+}
+"""Words that had several meanings, or none that a reader would guess."""
+JSON_FIELDS = {"asked", "files_taken", "going", "is_asked", "said_next"}
+"""Fields of the published JSON. They may be fields of a class, since programs that read the JSON depend on them."""
+NOT_IMPERATIVE = {"What", "Who", "Whoever", "Whether", "Where", "How", "Of"}
+"""Words that begin a clause."""
+ARTICLES = {"The", "A", "An"}
+"""Words that begin a noun phrase, which only a property may have."""
+LONGEST = 120
+"""Characters of a docstring's first line. Aim for fewer than 80."""
+
+
+def trees() -> Iterator[tuple[Path, ast.Module]]:
+    for path in MODULES:
+        yield path.relative_to(REPOSITORY), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def json_fields(tree: ast.Module) -> set[ast.AST]:
+    """Return the annotated fields of classes that have the name of a published field."""
+    bodies = (node.body for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    targets = (node.target for node in chain.from_iterable(bodies) if isinstance(node, ast.AnnAssign))
+    return {node for node in targets if isinstance(node, ast.Name) and node.id in JSON_FIELDS}
+
+
+def names(node: ast.AST) -> list[str]:
+    """Return the names that a node defines."""
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return [node.name]
+        case ast.arg():
+            return [node.arg]
+        case ast.Name(ctx=ast.Store()):
+            return [node.id]
+        case ast.Attribute(ctx=ast.Store()):
+            return [node.attr]
+        case ast.alias(asname=str(name)) | ast.MatchAs(name=str(name)) | ast.ExceptHandler(name=str(name)):
+            return [name]
+        case _:
+            return []
+
+
+def words(name: str) -> set[str]:
+    """Return the words of a name in lower case: `said` and `next` of `SaidNext` and `said_next`."""
+    return set(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().split("_"))
+
+
+def first_lines() -> Iterator[tuple[str, bool, str]]:
+    """Yield place, whether it is a property, and first line of each function's docstring."""
+    for path, tree in trees():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (text := ast.get_docstring(node)):
+                is_property = any("property" in ast.unparse(decorator) for decorator in node.decorator_list)
+                yield f"{path}:{node.lineno} {node.name}", is_property, text.split("\n")[0]
+
+
+def test_no_name_contains_a_retired_word() -> None:
+    found = [
+        f"{path}:{getattr(node, 'lineno', 1)} {name}"
+        for path, tree in trees()
+        for exempt in [json_fields(tree)]
+        for node in ast.walk(tree)
+        for name in names(node)
+        if words(name) & RETIRED and node not in exempt
+    ]
+    assert found == []
+
+
+def test_no_module_is_named_by_a_retired_word() -> None:
+    parts = {part for path in MODULES for part in path.relative_to(REPOSITORY).with_suffix("").parts}
+    assert {part for part in parts if words(part) & RETIRED} == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "is_retired"),
+    [("said_next", True), ("SaidNext", True), ("_KEPT", True), ("last_message", False), ("foretold", False)],
+)
+def test_a_retired_word_is_a_whole_part_of_a_name(name: str, is_retired: bool) -> None:
+    assert bool(words(name) & RETIRED) == is_retired
+
+
+def test_no_docstring_of_a_function_begins_with_a_clause_or_a_noun() -> None:
+    """Ruff's D401 finds verbs that are not imperative, but does not know most nouns."""
+    wrong = [
+        f"{place}: {line}"
+        for place, is_property, line in first_lines()
+        if (first := line.split()[0]) in NOT_IMPERATIVE or (first in ARTICLES and not is_property)
+    ]
+    assert wrong == []
+
+
+def test_the_first_line_of_a_docstring_is_one_short_sentence() -> None:
+    wrong = [
+        f"{place}: {line}" for place, _, line in first_lines() if len(line) > LONGEST or not line.endswith((".", "?"))
+    ]
+    assert wrong == []

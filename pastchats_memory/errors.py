@@ -5,6 +5,7 @@
     ├── InputMissing            a named path does not exist
     ├── ModelUnavailable        the embedding model cannot be loaded
     ├── ModelChanged            the stored vectors are of another model or version
+    ├── BrokenFormat            a format of another package cannot be loaded
     └── StoreFault              the database file and its surroundings
         ├── DatabaseMissing     nothing has been indexed yet
         ├── DatabaseNewer       written by a newer release than this one
@@ -60,6 +61,12 @@ class ModelChanged(MemoryFault):
     """
 
     kind = "model_changed"
+
+
+class BrokenFormat(MemoryFault):
+    """A format of another package cannot be loaded."""
+
+    kind = "format_broken"
 
 
 class StoreFault(MemoryFault):

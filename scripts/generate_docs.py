@@ -17,15 +17,17 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 import click
 
 from pastchats_memory.cli import COMMANDS, program
 from pastchats_memory.formats.base.locations import Environment
-from pastchats_memory.formats.registry import all_formats
+from pastchats_memory.formats.registry import BUILT_IN, load_format
 from pastchats_memory.http.routes import ROUTES
 from pastchats_memory.memory import Memory
 
@@ -134,26 +136,48 @@ class PatternPath(type(Path())):  # type: ignore[misc]
 
 def render_formats() -> str:
     """Render the tables of formats and of their usual places."""
-    formats = sorted(all_formats(), key=lambda format_: format_.name)
+    formats = sorted(map(load_format, BUILT_IN), key=lambda format_: format_.name)
     environment = Environment({}, PatternPath("~"), "linux")
-    rows = []
+    rows, places = [], []
     for format_ in formats:
-        paths = merge_editors(map(str, format_.locations(environment)))
-        places = ", ".join(f"`{path}`" for path in paths)
-        owner = getattr(format_.read, "__self__", format_.read)  # a method may come from a base class in another module
-        module = inspect.getmodule(owner if inspect.isclass(owner) or inspect.isfunction(owner) else type(owner))
-        summary = summarize_docstring(module.__doc__ if module else None)
+        module = import_module(f"pastchats_memory.formats.{BUILT_IN[format_.name].partition(':')[0]}")
         rows.append(
-            f"| `{format_.name}` | {format_.version} | {format_.program} | {format_.verified} | {summary} | {places} |"
+            f"| `{format_.name}` | {format_.program or '–'} | {describe_files(module)} | {format_.version} "
+            f"| {format_.verified or '–'} | `{find_readme(module)}` |"
         )
+        paths = merge_editors(map(str, format_.locations(environment)))
+        if paths:
+            places.append(f"| `{format_.name}` | {', '.join(f'`{path}`' for path in paths)} |")
     return "\n".join(
         [
-            "| Format | Version | Program | Last compared with | Files | Usual places on Linux |",
-            "|---|---|---|---|---|---|",
+            "| Format | Program | Files | Version | Last verified | Details |",
+            "|---|---|---|--:|---|---|",
             *rows,
+            "",
+            "| Format | Usual places on Linux |",
+            "|---|---|",
+            *places,
             "",
         ]
     )
+
+
+def describe_files(module: ModuleType) -> str:
+    """Return the first line of a format's module as a table cell, without the verb "Read"."""
+    summary = summarize_docstring(module.__doc__)
+    noun = summary.removeprefix("Read ")
+    return summary if noun == summary else noun[:1].upper() + noun[1:]
+
+
+def find_readme(module: ModuleType) -> str:
+    """Return the path of the README nearest to the module of a format. It lies below the folder of formats or `fixtures/`."""
+    folder = REPOSITORY / "pastchats_memory" / "formats"
+    for parent in Path(module.__file__ or "").parents:
+        if parent == folder:
+            break
+        if (parent / "README.md").exists():
+            return (parent / "README.md").relative_to(folder).as_posix()
+    return "fixtures/README.md"
 
 
 def merge_editors(paths: Iterable[str]) -> list[str]:

@@ -32,7 +32,7 @@ PAGES = [
 """Pages that people write, by their paths in the repository."""
 LONGEST_PAGES = {"README.md": 120, "SECURITY.md": 40, "CHANGELOG.md": 45, "docs/architecture.md": 200}
 """Lines."""
-PROMISES = 87
+PROMISES = 88
 """Promises that had a test when the table was first generated; no later table has fewer."""
 LONGEST_MEDIAN, LONGEST_SENTENCE = 16, 35
 """Words."""

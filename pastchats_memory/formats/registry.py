@@ -9,7 +9,7 @@ from importlib import import_module
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
-from pastchats_memory.errors import UsageFault
+from pastchats_memory.errors import BrokenFormat, UsageFault
 from pastchats_memory.formats.base.format import CERTAIN, Format
 
 if TYPE_CHECKING:
@@ -80,10 +80,6 @@ BUILT_IN = {
 
 SHORT_NAMES = {"gemini": "gemini-cli", "qwen": "qwen-code", "copilot": "copilot-cli"}
 """Names that people use for agents."""
-
-
-class BrokenFormat(UsageFault):
-    """A format of another package that cannot be loaded."""
 
 
 @cache

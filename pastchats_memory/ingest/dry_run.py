@@ -50,7 +50,7 @@ def dry_run(database: Database | None, inputs: Sequence[Path], options: IndexOpt
 
 
 def _dry_run_file(plan: Plan, options: IndexOptions) -> DryRunFile:
-    if plan.is_unchanged and plan.state is not None:
+    if plan.is_unchanged and plan.state is not None and plan.state.format is not None:  # else a map may fit
         return replace(report_unchanged(plan), is_unchanged=True), 0, plan.project
     try:
         source, format_, reason = detect(plan, options)

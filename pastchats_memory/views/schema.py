@@ -27,9 +27,9 @@ TURN_KINDS = ("prompt", "command", "answer", "summary", "error", "result", "note
 TASK_KINDS = ("task", "comment", "attachment")
 EVIDENCE_NAMES = ("words", "meaning", "together", "read")
 FAULT_KINDS = (
-    "fault", "usage", "input_missing", "model_unavailable", "model_changed", "store", "database_missing",
-    "database_newer",
-    "database_older", "database_corrupt", "database_read_only", "database_exposed", "database_locked", "disk_full",
+    "fault", "usage", "input_missing", "model_unavailable", "model_changed", "format_broken", "store",
+    "database_missing", "database_newer", "database_older", "database_corrupt", "database_read_only", "database_exposed",
+    "database_locked", "disk_full",
 )  # fmt: skip
 """Kinds of our exceptions."""
 SERVER_FAULT_KINDS = (

@@ -139,6 +139,12 @@ def test_a_dry_run_prints_the_map_that_is_used_and_the_map_that_fits(program: Pr
     assert "all/unknown.json: read with --map user=q,assistant=r" in mapped.stdout.splitlines()
 
 
+def test_a_dry_run_prints_the_map_that_fits_a_file_that_index_left(program: Program) -> None:
+    write_pairs(program.home / "a.json")
+    assert program("index", "a.json").status == 1
+    assert "a.json: not read; this fits: --map user=q,assistant=r" in program("index", "--dry-run", "a.json").stdout
+
+
 def test_a_map_of_the_users_own_configuration_counts(program: Program) -> None:
     write_pairs(program.home / "a.json")
     own_configuration(program, "[formats.letters]\nuser = 'q'\nassistant = 'r'\n")

@@ -155,6 +155,7 @@ def test_a_judgement_corrects_a_wrong_outcome(memory: Memory, history: Path) -> 
     assert not memory.search(REQUEST, outcome="worked")
 
 
+@pytest.mark.promise("evidence", "A judgement must quote words that appear in the answer or in the next message.")
 @pytest.mark.parametrize(
     ("words", "shown"),
     [
@@ -173,7 +174,7 @@ def test_a_judgement_corrects_a_wrong_outcome(memory: Memory, history: Path) -> 
         (None, None),
     ],
 )
-def test_words_that_show_it_stand_in_the_answer_or_in_what_was_said_next(
+def test_a_quotation_must_appear_in_the_answer_or_the_next_message(
     memory: Memory, question: str, words: str | None, shown: str | None
 ) -> None:
     if shown is None:
@@ -212,9 +213,10 @@ def test_changes_around_an_episode_keep_its_judgement(memory: Memory, history: P
     assert read_outcome(memory, id_) == ("worked", "judged")
 
 
+@pytest.mark.promise("evidence", "A judgement is deleted together with any turn that it is based on.")
 @pytest.mark.parametrize("forgotten", [REQUEST, ANSWER, CONTINUED])
 @pytest.mark.parametrize(("verdict", "because"), [("worked", "The page opens at once"), ("unknown", None)])
-def test_with_any_turn_that_it_rests_on_a_judgement_goes(
+def test_a_judgement_is_deleted_with_any_turn_that_it_is_based_on(
     memory: Memory, question: str, forgotten: str, verdict: str, because: str | None
 ) -> None:
     memory.judge(question, verdict, because)

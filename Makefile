@@ -37,7 +37,7 @@ scan-patterns: $(VENV)/installed-dev
 
 # Require that fixtures alone cover every branch of every reader.
 coverage: $(VENV)/installed-dev
-	PASTCHATS_SHARED=/nowhere $(BIN)/coverage run -m pytest tests/formats -m 'not hypothesis'
+	PASTCHATS_SHARED=/nowhere $(BIN)/coverage run -m pytest tests/formats tests/hooks tests/cli/test_histories.py tests/cli/test_map.py -m 'not hypothesis'
 	$(BIN)/coverage report
 
 # Change fixtures at random and read them: MINUTES a format, FIRST_FIVE for those of the first release. FORMATS='codex cline' selects some.

@@ -256,7 +256,7 @@ def test_a_filter_derives_due_outcomes_first(memory: Memory, history: Path) -> N
 
 @pytest.mark.parametrize("wrong", ["", "good", "worked,good"])
 def test_an_invalid_outcome_is_refused(memory: Memory, wrong: str) -> None:
-    with pytest.raises(UsageFault, match="no outcome"):
+    with pytest.raises(UsageFault, match="is not an outcome"):
         memory.search("webhook", outcome=wrong)
 
 

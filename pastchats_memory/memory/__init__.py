@@ -171,7 +171,7 @@ class Memory:
         """
         try:
             yield
-        except Exception as fault:
+        except Exception as fault:  # any error may come from damage; others are raised again
             _explain_damage(self._database, fault)
             raise
 

@@ -253,7 +253,7 @@ def test_an_episode_that_was_forgotten_meanwhile_is_not_judged(
 ) -> None:
     item = memory.show(question, neighbours=0)[0]
     memory.forget(**forgotten)
-    database: Database = memory._database  # noqa: SLF001
+    database: Database = memory._database  # noqa: SLF001 - the test looks below the public face
     for judged in (lambda: judge(database, item, "unknown", None), lambda: withdraw_judgement(database, item)):
         with pytest.raises(UsageFault, match="is gone"):
             judged()
@@ -280,7 +280,7 @@ def test_a_judgement_rests_on_request_last_answer_next_message_and_quotation(
     memory.index([write_messages(history, *reported)])
     id_ = memory.search(REQUEST, mode="keyword")[0].id
     memory.judge(id_, "mixed", "INDEX READY")
-    memory._database.run("UPDATE prompts SET content = content || '!' WHERE content = ?", (changed,))  # noqa: SLF001
+    memory._database.run("UPDATE prompts SET content = content || '!' WHERE content = ?", (changed,))  # noqa: SLF001 - the test looks below the public face
     assert (read_outcome(memory, id_) == ("mixed", "judged")) is holds
 
 
@@ -295,8 +295,8 @@ def withdrawn(memory: Memory, question: str) -> outcomes.Judgement:
 def write_down(memory: Memory, judgement: outcomes.Judgement) -> None:
     """As by a process that is killed before it derives anything."""
     with memory._database.transaction():  # noqa: SLF001 - the moment that is wanted
-        outcomes.store_judgement(memory._database, judgement)  # noqa: SLF001
-        outcomes.mark(memory._database, Due("garden", "c1", 0))  # noqa: SLF001
+        outcomes.store_judgement(memory._database, judgement)  # noqa: SLF001 - the test looks below the public face
+        outcomes.mark(memory._database, Due("garden", "c1", 0))  # noqa: SLF001 - the test looks below the public face
 
 
 def test_an_underived_judgement_is_shown(memory: Memory, question: str) -> None:
@@ -312,7 +312,7 @@ def test_a_judgement_during_derivation_is_derived_later(
     memory: Memory, question: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judgement, fresh = withdrawn(memory, question), deriving._derive_unlocked  # noqa: SLF001 - the moment that is wanted
-    with Memory.open(memory._database.path) as other:  # noqa: SLF001
+    with Memory.open(memory._database.path) as other:  # noqa: SLF001 - the test looks below the public face
 
         def meanwhile(database: Database) -> object:
             found = fresh(database)
@@ -322,7 +322,7 @@ def test_a_judgement_during_derivation_is_derived_later(
 
         monkeypatch.setattr(deriving, "_derive_unlocked", meanwhile)
         memory.reindex_outcomes()
-    assert memory._database.value("SELECT count(*) FROM outcomes WHERE signal = 'judged'") == 1  # noqa: SLF001
+    assert memory._database.value("SELECT count(*) FROM outcomes WHERE signal = 'judged'") == 1  # noqa: SLF001 - the test looks below the public face
 
 
 def test_backups_and_repaired_databases_keep_judgements(memory: Memory, question: str, tmp_path: Path) -> None:

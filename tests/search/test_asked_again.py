@@ -25,7 +25,7 @@ def test_the_next_answer_has_what_another_process_changed(own_demo: Program) -> 
     with Memory.open(own_demo.database) as memory:
         assert_as_if_just_opened(memory, own_demo)
         with memory._database.snapshot():  # noqa: SLF001 - what it keeps shows nowhere else
-            assert blocks.cached_parts(memory._database)  # noqa: SLF001
+            assert blocks.cached_parts(memory._database)  # noqa: SLF001 - the test looks below the public face
         best = memory.search(QUESTION)[0].id
         assert own_demo("forget", "--id", best, "--yes").status == 0
         assert best not in [hit.id for hit in memory.search(QUESTION)]

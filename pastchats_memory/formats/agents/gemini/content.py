@@ -85,7 +85,7 @@ def _shown(part: Json) -> str:
     return "" if part.get("thought") is True else text_of(part.get("text"))
 
 
-# What a message of Gemini's, in parts, comes to in a session of Gemini CLI and its forks: prompts, commands, answers of tools.
+# Turns from the parts of a message: prompts, commands and tool results of Gemini CLI and its forks.
 
 
 def add_prompt(builder: SessionBuilder, sent: str, at: Position, pictures: int) -> None:

@@ -206,7 +206,7 @@ HANDLERS: dict[str, Callable[[Steps, Step], object]] = {
 }
 
 
-# What OpenCode's events say, captured in a file: whole records of version 1, steps of version 2.
+# Captured events: whole records in version 1, steps in version 2.
 
 _EVENTS = ("message.", "session.")
 

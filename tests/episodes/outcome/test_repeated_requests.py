@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import pytest
 from one_episode import ANSWER, MADE, REQUEST, verdict
 

@@ -24,9 +24,9 @@ import orjson
 from numpy.typing import NDArray
 
 from pastchats_memory import Memory
-from pastchats_memory.search import query
 from pastchats_memory.store import vectors
 from pastchats_memory.store.database import open_database
+from pastchats_memory.text.timestamps import parse_bound
 
 LEVELS = {
     "turn": ("qrels.tsv", "doc_id"),
@@ -96,7 +96,7 @@ def metrics(ranked: Sequence[str], relevant: set[str]) -> dict[str, float]:
 
 def until(asked: Mapping[str, Any]) -> str | None:
     """Return the last moment that a query may see, in the format of the table."""
-    return query.moment(asked["until"], is_end=True) if asked.get("until") else None
+    return parse_bound(asked["until"], is_end=True) if asked.get("until") else None
 
 
 def sets(given: Sequence[Path]) -> list[Set]:

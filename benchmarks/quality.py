@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from pastchats_memory import Memory
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.search import candidates, hits, query, rank
+from pastchats_memory.text.words import words
 
 AIMS = {
     ("locomo", "turn", "R@10"): 0.80,
@@ -76,7 +77,7 @@ class Plain:
 
     def bm25(self, asked: Mapping[str, Any]) -> list[int]:
         """One OR of all words."""
-        expression = " OR ".join(f'"{word}"' for word in query.words(asked["text"]))
+        expression = " OR ".join(f'"{word}"' for word in words(asked["text"]))
         found = self._connection.execute(
             "SELECT p.id FROM prompts_fts f JOIN prompts p ON p.id = f.rowid WHERE prompts_fts MATCH ? "
             "AND p.source_project = ? AND (? IS NULL OR p.timestamp <= ?) ORDER BY bm25(prompts_fts), p.id LIMIT ?",

@@ -207,7 +207,7 @@ class Memory:
             page: counted from 1; `limit` × `page` is at most 1,000.
             project: only this project; `.` is the one of the working directory.
             role: only this role.
-            since: only from this ISO date or time on; a time without a zone is local.
+            since: only from this time on: an ISO date or time, or words such as `7d` and `last week`; a time without a zone is local.
             until: only up to this date or time, inclusive; a day means all of it.
             type: `prompt`, `note`, `task` (epics and subtasks too), `epic`, `subtask`, `comment` or `attachment`.
             status: only tasks with one of these, separated by commas: a status, a synonym or a tracker's own word.
@@ -277,7 +277,7 @@ class Memory:
             budget: tokens of the block's text, never exceeded; None for the configured number, 1500 by default.
             limit: most entries.
             project: only this project; `.` is the one of the working directory.
-            since: only from this ISO date or time on.
+            since: only from this time on: an ISO date or time, or words such as `7d` and `last week`.
             outcome: only episodes with this outcome, as for `search`.
             current_project: wins near ties and is marked.
             not_conversation: id of the current conversation, which is left out.
@@ -336,7 +336,7 @@ class Memory:
             type: type of the items, as for `search`.
             status: only tasks with one of these.
             project: only this project; `.` is the one of the working directory.
-            since: only from this ISO date or time on.
+            since: only from this time on: an ISO date or time, or words such as `7d` and `last week`.
             until: only up to this date or time, inclusive.
             min_similarity: least cosine.
 
@@ -664,7 +664,7 @@ class Memory:
             conversation: native id of a conversation: its turns, and the tasks that only it mentions.
             source: path of a file or folder, which may be gone.
             project: its turns and tasks; `.` is the one of the working directory.
-            since: from this ISO date or time on; rows without a time stay.
+            since: from this time on; rows without a time stay.
             until: up to this date or time, inclusive.
             query: rows that contain all of these words, or exactly this text.
             dry_run: delete nothing.

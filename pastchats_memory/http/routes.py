@@ -121,7 +121,17 @@ def _limit_integer(least: int, most: int, default: int | None = None) -> dict[st
 
 
 _TEXT = {"type": "string", "pattern": NON_BLANK, "maxLength": 400}
-_DATE = {"type": "string", "maxLength": 40}
+_DATE = {
+    "type": "string",
+    "anyOf": [
+        {"format": "date"},
+        {"format": "date-time"},
+        {"pattern": "^[1-9][0-9]{0,2}[hdw]$"},
+        {"enum": ["today", "yesterday", "last week", "last month"]},
+    ],
+    "maxLength": 40,
+}
+"""More words are understood; these are enough for a program."""
 
 QUERY = Parameter("query", "Any text; nothing in it is syntax.", {**_TEXT, "maxLength": LONGEST_QUERY}, required=True)
 LIMIT = Parameter("limit", f"Results a page; limit × page is at most {MOST_HITS}.", _limit_integer(1, MOST_HITS, 10))

@@ -26,6 +26,8 @@ COMMANDS = {
     "recall": "Print earlier experience to read before work",
     "context": "Print the best few excerpts within a token budget",
     "show": "Show one item in full, with its neighbours",
+    "open": "Open the source of a hit in your editor",
+    "resume": "Print the command that resumes a session",
     "task": "Add, change, list and link tasks",
     "capture": "Turn a thought into a task, or a comment on one",
     "ask": "Answer questions about tasks: 'what is blocked?'",
@@ -65,6 +67,7 @@ COMPLETION_VARIABLE = "_PASTCHATS_MEMORY_COMPLETE"
 """Set by the completion scripts when a shell asks for candidates."""
 
 SHARED_MODULES = {
+    "resume": ("open", "resume"),
     "prune": ("forget", "prune"),
     "purge": ("forget", "purge"),
     "backup": ("backup", "backup"),

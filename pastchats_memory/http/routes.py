@@ -144,7 +144,9 @@ PAGE = Parameter(
 MODE = Parameter("mode", "Words, meaning, or both.", {"type": "string", "enum": list(MODES), "default": "hybrid"})
 PROJECT = Parameter("project", "Only this project.", _TEXT)
 ROLE = Parameter("role", "Only this role: user, assistant, system, tool, note, …", _TEXT)
-SINCE = Parameter("since", "Only from this time on: an ISO date or time, or words such as 7d, yesterday, last week.", _DATE)
+SINCE = Parameter(
+    "since", "Only from this time on: an ISO date or time, or words such as 7d, yesterday, last week.", _DATE
+)
 UNTIL = Parameter("until", "Only up to this time; a day means all of it.", _DATE)
 TYPE = Parameter("type", "Only this type; task means epics and subtasks, too.", {"type": "string", "enum": list(TYPES)})
 STATUS = Parameter(

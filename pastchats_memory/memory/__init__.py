@@ -40,9 +40,11 @@ from pastchats_memory.model import (
     Item,
     Lesson,
     Outcome,
+    Place,
     RecallBlock,
     Sheet,
     Unjudged,
+    leads_to_task,
     number_of,
 )
 from pastchats_memory.search import Rerank, search, search_with_terms
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
     from pastchats_memory.episodes.derive import Progress as DeriveProgress
     from pastchats_memory.ingest import Forecast, IndexReport, Progress
     from pastchats_memory.ingest.live import StoredTurn
+    from pastchats_memory.ingest.session import Resumption
     from pastchats_memory.maintenance.forget import ForgetResult
     from pastchats_memory.maintenance.health import HealthCheck, RepairReport, Status
     from pastchats_memory.maintenance.redact_stored import RedactProgress, RedactReport, StoredSecrets
@@ -372,6 +375,36 @@ class Memory:
         hidden = hidden_projects(self._database, None)
         around = turns.conversation_around(self._database, item, neighbours)
         return cite_items(self._database, [one for one in around if one.project not in hidden])
+
+    def find_source(self, id_: str) -> Place | None:
+        """Return the file and the present line of an item; None without such an item, or without a file.
+
+        Raises:
+            UsageFault: the id is malformed.
+            StoreFault: the database cannot be read.
+        """
+        if leads_to_task(id_):
+            found = self.tasks.find_item(id_)
+            task = found[0] if found else None
+            return Place(task.source_path, task.source_line or 1, None) if task and task.source_path else None
+        shown = self.show(id_, 0)
+        if not shown or not shown[0].places:
+            return None
+        place, citation = shown[0].places[0], shown[0].citation
+        return place._replace(line=citation.line) if citation and citation.line else place
+
+    def find_resumption(self, id_: str) -> Resumption | None:
+        """Return the agent's own command that resumes the session of a turn; None without such a turn.
+
+        Raises:
+            UsageFault: the id is malformed, or that of a task.
+            StoreFault: the database cannot be read.
+            BrokenFormat: a format of another package cannot be loaded.
+        """
+        from pastchats_memory.ingest.session import find_resumption
+
+        item = self._find_item(id_)
+        return None if item is None else find_resumption(item)
 
     def verify(
         self,

@@ -103,6 +103,18 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(importlib.import_module(f"pastchats_memory.cli.{module}"), name)
         return command
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse as click does, and say where an option belongs that stands before the command."""
+        given = list(args)  # click empties the list
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as fault:
+            command = next((argument for argument in given if argument in COMMANDS), None)
+            if command is None:
+                raise
+            hint = f"Options follow the command: pastchats-memory {command} {fault.option_name} ..."
+            raise click.UsageError(f"No such option '{fault.option_name}' before a command. {hint}", ctx) from None
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:

@@ -36,7 +36,6 @@ PERSON = ("", "user")
 """Origins of a message that a person wrote. Other messages in the user's role come from a hook or a reminder."""
 FLAGS = {"cancelled": "interrupted", "error": "api_error", "failed": "api_error"}
 
-_COMMAND = re.compile(r"/[\w:-]{1,40}(?:\s|\Z)")
 _EXIT = re.compile(r"(?:failed with |\A)exit code:? (\d{1,9})\b", re.IGNORECASE)
 
 
@@ -130,7 +129,7 @@ class KimiSession(JsonlAgent):
         if text_of(mapping_of(fields.get("origin")).get("kind")) not in PERSON:
             return ""
         images = count_images(content, ("image", "image_url"))
-        self.builder.add_prompt(text, at, images, kind="command" if _COMMAND.match(text) else "prompt")
+        self.builder.add_typed(text, at, images)
         return text
 
     def _add_message(self, message: Json, at: Position) -> None:
@@ -235,7 +234,7 @@ def locations(environment: Environment) -> Iterator[Path]:
 
 KIMI = Format(
     name="kimi",
-    version=2,
+    version=3,
     detect=detect,
     read=KimiSession.read,
     program="Kimi",

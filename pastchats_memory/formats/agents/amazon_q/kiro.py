@@ -20,7 +20,6 @@ from pastchats_memory.formats.base.tools import ToolResult
 SESSIONS = ".kiro/sessions/cli"
 KINDS = ("Prompt", "AssistantMessage", "ToolResults")
 
-_COMMAND = re.compile(r"/\w{1,40}\b")
 _EXIT = re.compile(r"\d{1,9}\Z")
 
 
@@ -53,7 +52,7 @@ class KiroSession(JsonlAgent):
         match record.get("kind"):
             case "Prompt":
                 images = sum(block["kind"] == "image" for block in blocks)
-                self.builder.add_prompt(text, at, images, kind="command" if _COMMAND.match(text) else "prompt")
+                self.builder.add_typed(text, at, images)
             case "AssistantMessage":
                 self.builder.add_answer(text, at)
         for block in blocks:
@@ -80,7 +79,7 @@ def _parse_result(result: Json) -> ToolResult:
 
 KIRO_CLI = Format(
     name="kiro-cli",
-    version=3,
+    version=4,
     detect=detect,
     read=KiroSession.read,
     program="Amazon Q, Kiro CLI",

@@ -65,13 +65,13 @@ HOOKS = HookDialect(
 
 CLAUDE_CODE = Format(
     name="claude-code",
-    version=6,
+    version=7,
     detect=detect,
     read=read,
     program="Claude Code",
     locations=locations,
     hooks=HOOKS,
     dialect=dialect,
-    verified="2.1.220, 2026-11",
+    verified="2.1.266, 2026-11",
     resume=resume_with("claude", "--resume"),  # https://code.claude.com/docs/en/cli-reference
 )

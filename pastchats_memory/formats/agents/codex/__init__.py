@@ -62,7 +62,7 @@ HOOKS = HookDialect(
 
 CODEX = Format(
     name="codex",
-    version=4,
+    version=5,
     detect=detect,
     read=read,
     program="Codex",

@@ -194,7 +194,9 @@ class _SessionReader:
             case "function_call" | "custom_tool_call":
                 arguments = payload.get("arguments") or payload.get("input")
                 self._add_call(call_id, parse_call(text_of(payload.get("name")), arguments, DIALECT))
-                self.queue.add_plan(text_of(payload.get("name")), arguments, call_id, iso_utc(entry.timestamp), line)
+                self.queue.add_todo_call(
+                    text_of(payload.get("name")), arguments, call_id, iso_utc(entry.timestamp), line
+                )
             case "local_shell_call":
                 self._add_call(call_id, parse_call("shell", payload.get("action")))
             case "function_call_output" | "custom_tool_call_output":

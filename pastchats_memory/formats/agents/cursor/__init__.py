@@ -73,7 +73,7 @@ HOOKS = HookDialect(
 
 CURSOR = Format(
     name="cursor",
-    version=7,
+    version=8,
     detect=detect,
     read=read,
     program="Cursor",
@@ -86,7 +86,7 @@ CURSOR = Format(
 
 CURSOR_IDE = Format(
     name="cursor-ide",
-    version=4,
+    version=5,
     detect=detect_ide,
     read=read_editor,
     verified="2026-11",

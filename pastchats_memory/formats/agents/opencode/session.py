@@ -58,7 +58,7 @@ class Session:
             self._add_message(queue, message)
             yield from queue.pop_complete(position)
         if self.todos:
-            queue.add_plan("todowrite", {"todos": self.todos}, at=iso_utc(self.todos[-1].get("time_updated")))
+            queue.add_todo_call("todowrite", {"todos": self.todos}, at=iso_utc(self.todos[-1].get("time_updated")))
         yield from queue.flush()
         yield from queue.tasks()
 
@@ -101,7 +101,7 @@ class Session:
         call = parse_call(text_of(part.get("tool")) or "tool", state.get("input"))
         queue.add_tool(call.label)
         begun = iso_utc(mapping_of(state.get("time")).get("start"))
-        queue.add_plan(text_of(part.get("tool")), state.get("input"), at=begun, line=message.line_of(part))
+        queue.add_todo_call(text_of(part.get("tool")), state.get("input"), at=begun, line=message.line_of(part))
         code = number_of(mapping_of(state.get("metadata")).get("exit"))
         failed = state.get("status") == "error" or bool(code)
         text = text_of(state.get("error")) or text_of(state.get("output"))

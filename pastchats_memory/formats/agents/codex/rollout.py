@@ -20,6 +20,8 @@ AGENTS = ("subagent", "guardian_review")
 """Sources of a thread that no person started."""
 META_KEYS = ("id", "session_id", "timestamp", "git", "source", "thread_source", "originator", "forked_from_id")
 """Keys of a session's meta that its turns take over."""
+BETWEEN_AGENTS = ("inter_agent_communication", "inter_agent_communication_metadata", "agent_message")
+"""Types of lines and of items with a message from one agent to another."""
 META, CONTEXT, EVENT, ITEM = "session_meta", "turn_context", "event_msg", "response_item"
 
 
@@ -110,6 +112,11 @@ def answer_of_event(entry: Entry) -> str:
         return "".join(parts_of(item))
     shown = entry.kind == EVENT and entry.type == "agent_message"
     return text_of(entry.payload.get("message")) if shown else ""
+
+
+def is_message_between_agents(entry: Entry) -> bool:
+    """Return whether one agent wrote an entry to another."""
+    return entry.kind in BETWEEN_AGENTS or (entry.kind == ITEM and entry.type in BETWEEN_AGENTS)
 
 
 def strip_pictures(text: str) -> str:

@@ -55,6 +55,7 @@ BUILT_IN = {
     "aider": "agents.aider:AIDER",
     "specstory": "markdown.specstory:SPECSTORY",
     "codex-exec": "agents.codex.exec_log:CODEX_EXEC",
+    "plan-files": "agents.plan_files:PLAN_FILES",
     "prompt-history": "agents.prompt_history:PROMPT_HISTORY",
     "claude-ai": "exports.claude_ai:CLAUDE_AI",
     "chatgpt": "exports.chatgpt:CHATGPT",

@@ -25,11 +25,11 @@ def _claude(environment: Mapping[str, str]) -> str:
 
 
 def locations(environment: Environment) -> Iterator[Path]:
-    """Yield transcripts, tasks and the list of prompts below each configuration folder."""
+    """Yield transcripts, tasks, plans and the list of prompts below each configuration folder."""
     named = environment.variables.get("CLAUDE_CONFIG_DIR", "")
     folders = [type(environment.home)(name.strip()).expanduser() for name in named.split(",") if name.strip()]
     for folder in folders or [environment.home / ".claude", environment.configuration / "claude"]:
-        yield from (folder / name for name in ("projects", "todos", "tasks", "history.jsonl"))
+        yield from (folder / name for name in ("projects", "todos", "tasks", "plans", "history.jsonl"))
 
 
 def detect(source: SourceFile) -> int:

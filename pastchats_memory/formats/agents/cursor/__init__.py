@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 
 def locations(environment: Environment) -> Iterator[Path]:
-    """Yield transcripts, the command line's chats, and the state of the editor."""
+    """Yield transcripts, plans, the command line's chats, and the state of the editor."""
     yield from sorted((environment.home / ".cursor" / "projects").glob("*/agent-transcripts"))
+    yield environment.home / ".cursor" / "plans"
     yield environment.home / ".cursor" / "chats"
     user = environment.programs / "Cursor" / "User"
     yield user / "globalStorage" / "state.vscdb"

@@ -42,6 +42,7 @@ BUILT_IN = {
     "pi": "agents.pi:PI",
     "amazon-q": "agents.amazon_q.conversation:AMAZON_Q",
     "kiro-cli": "agents.amazon_q.kiro:KIRO_CLI",
+    "kiro": "agents.amazon_q.kiro_payloads:KIRO",
     "antigravity": "agents.antigravity:ANTIGRAVITY",
     "grok": "agents.grok:GROK",
     "kimi": "agents.kimi:KIMI",

@@ -8,7 +8,7 @@ from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.source import Json, mapping_of, text_of, value_of
 from pastchats_memory.model import folded
 
-PLAN_KEYS = ("plan", "planContent", "plan_content", "explanation")
+PLAN_KEYS = ("plan", "planContent", "plan_content", "explanation", "summary")
 """Keys of a planning tool's input that hold the text of the plan, best first."""
 PATH_KEYS = ("file_path", "filePath", "path", "absolute_path", "target_file", "filename")
 CONTENT_KEYS = ("content", "contents", "file_text", "text")

@@ -24,6 +24,7 @@ from pastchats_memory.formats.agents.codex.rollout import (
     ITEM,
     LINE_TYPES,
     META,
+    OWN_FROM,
     Entry,
     answer_of_event,
     completed_item,
@@ -32,6 +33,7 @@ from pastchats_memory.formats.agents.codex.rollout import (
     parse_entry,
     parts_of,
     subagent_of,
+    text_between_agents,
 )
 from pastchats_memory.formats.base.checkpoint import RECENT, Checkpoint
 from pastchats_memory.formats.base.plans import find_plan
@@ -161,8 +163,7 @@ class _SessionReader:
             self._model = text_of(entry.payload.get("model"))
             self._cwd = text_of(entry.payload.get("cwd"))
         elif self._subagent and is_message_between_agents(entry):
-            text = text_of(entry.payload.get("content")) or "\n\n".join(parts_of(entry.payload))
-            self._add("system", "prompt", text, entry, line, position)
+            self._add("system", "prompt", text_between_agents(entry), entry, line, position)
         elif position in self._first_pass.human:
             self._prompt(entry, line, position)
         elif entry.kind == ITEM:
@@ -179,6 +180,10 @@ class _SessionReader:
 
     def _follow_replay(self, entry: Entry, position: int) -> None:
         """Follow a replay: from the other session's meta to the end of the burst, or to a subagent's own task."""
+        own_from = self._first_pass.meta.get(OWN_FROM)
+        if isinstance(own_from, int) and isinstance(entry.ordinal, int):
+            self._replayed = self._first_pass.parent if entry.ordinal < own_from else ""
+            return
         named = text_of(entry.payload.get("id")) if entry.kind == META else ""
         stamp = iso_utc(entry.timestamp)
         now = datetime.fromisoformat(stamp) if stamp else self._before

@@ -37,6 +37,12 @@ class _Step(NamedTuple):
     kind: Literal["prompt", "work", "spawn"]
 
 
+class _Message(NamedTuple):
+    position: int
+    steps: int
+    """How many steps come before it."""
+
+
 class TaskFinder:
     """Find the first entry of a subagent after the parent's history, once every entry is added in file order."""
 
@@ -48,8 +54,8 @@ class TaskFinder:
         self._copied: list[_Step] = []
         self._later: list[int] = []
         """Positions of possible prompts after the burst."""
-        self._message: int | None = None
-        """The position of the last message from another agent in the burst."""
+        self._message: _Message | None = None
+        """The last message from another agent in the burst; it may be several entries."""
 
     def add(self, entry: Entry, position: int, session: str | None, started: str | None) -> None:
         """Add the next entry; `session` is the subagent's own, `started` when it began."""
@@ -65,7 +71,8 @@ class TaskFinder:
         if not self._is_replay:
             self._later += [position] * is_prompt
         elif is_message_between_agents(entry):
-            self._message = position
+            if self._message is None or self._message.steps != len(self._copied):
+                self._message = _Message(position, len(self._copied))
         elif is_prompt:
             self._copied.append(_Step(position, "prompt"))
         elif entry.kind == ITEM and entry.payload.get("role") != "developer":
@@ -82,7 +89,7 @@ class TaskFinder:
         spawned = max((place for place, step in enumerate(steps) if step.kind == "spawn"), default=None)
         places = [place for place, step in enumerate(steps) if step.kind == "prompt"]
         if self._message is not None:
-            return self._message
+            return self._message.position
         if spawned is not None:
             return next((steps[place].position for place in places if place > spawned), None)
         if not steps:

@@ -43,7 +43,7 @@ class Turn(NamedTuple):
     branch: str = "main"
     """`main`, `abandoned` or `sidechain`."""
     kind: str = "prompt"
-    """`prompt`, `command`, `answer`, `summary`, `error`, `result` or `note`."""
+    """`prompt`, `command`, `answer`, `plan`, `summary`, `error`, `result` or `note`."""
     metadata: Metadata = EMPTY
     """Further JSON-able keys, among them those of a generic message that were not understood."""
     origin: Origin | None = None

@@ -23,7 +23,7 @@ from pastchats_memory.views.text import CITATION_NOTES
 TURN_TYPES = ("prompt", "note")
 TASK_ROW_TYPES = (*TASK_TYPES, "comment", "attachment")
 """Types of results that belong to a task."""
-TURN_KINDS = ("prompt", "command", "answer", "summary", "error", "result", "note")
+TURN_KINDS = ("prompt", "command", "answer", "plan", "summary", "error", "result", "note")
 TASK_KINDS = ("task", "comment", "attachment")
 EVIDENCE_NAMES = ("words", "meaning", "together", "read")
 FAULT_KINDS = (

@@ -15,7 +15,7 @@ from pastchats_memory.model import Task, Turn
 from pastchats_memory.text.clean import clean_turn
 
 ROLES = {"user", "assistant", "system", "tool", "note"}
-KINDS = {"prompt", "command", "answer", "summary", "error", "result", "note"}
+KINDS = {"prompt", "command", "answer", "plan", "summary", "error", "result", "note"}
 BRANCHES = {"main", "abandoned", "sidechain"}
 FIRST_FIVE = {"claude-code", "codex", "chatgpt", "messages", "markdown"}
 """Formats whose readers are fuzzed longest."""

@@ -93,7 +93,7 @@ class CopilotSession(JsonlAgent):
         is_from_program = data.get("isAutopilotContinuation") is True or "crossSession" in data
         if data.get("source") in (None, "", "user") and not is_from_program:
             images = len(list_of(data.get("attachments"))) if not content else 0
-            self.builder.add_prompt(without_rim(content, APPENDED), at, images)
+            self.builder.add_typed(without_rim(content, APPENDED), at, images)
         return None
 
     def _add_call(self, data: Json, name_key: str) -> None:

@@ -39,6 +39,8 @@ def phase_of(statement: str) -> str:
         "vec_prompts": "KNN",
         "prompts_fts": "words",
         "prompts_vocabulary": "words",
+        "tool_calls_fts": "words",
+        "tool_calls_vocabulary": "words",
         "trigrams": "words",
         "task_texts_fts": "words",
         "prompt_embeddings": "score",

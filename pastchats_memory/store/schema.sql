@@ -135,6 +135,7 @@ CREATE TABLE runs (
   id INTEGER PRIMARY KEY,
   started_at TEXT NOT NULL,
   inputs TEXT NOT NULL,                    -- JSON array of the paths that were named
+  is_narrow INTEGER NOT NULL DEFAULT 0,    -- 1: only files of a format, or that match a glob, were wanted
   files_scanned INTEGER NOT NULL DEFAULT 0,
   turns_added INTEGER NOT NULL DEFAULT 0,
   turns_skipped INTEGER NOT NULL DEFAULT 0,

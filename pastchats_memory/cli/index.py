@@ -19,6 +19,7 @@ from pastchats_memory.config import Config, from_home, load, own_places
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.formats.registry import History
 from pastchats_memory.ingest import FileReport, Forecast, IndexReport, Progress, dry_run_at
+from pastchats_memory.ingest.overview import existing_places_at
 from pastchats_memory.memory import Memory
 from pastchats_memory.memory.requests import build_file_filter, find_histories, index_options
 from pastchats_memory.text.display import one_line
@@ -56,7 +57,7 @@ Examples:
 @click.option("--project", metavar="NAME", help="File every turn under this project, whatever the files say.")
 @click.option("--force", is_flag=True, help="Read unchanged files again; unchanged text is not embedded again.")
 @click.option("--notes", is_flag=True, help="Take Markdown that is no dialogue, split at its headings.")
-@click.option("--all", "everything", is_flag=True, help="Index all histories that `sources` lists.")
+@click.option("--all", "everything", is_flag=True, help="Index all places that `sources` lists.")
 @click.option("--watch", is_flag=True, help="Index again whenever files change, until Ctrl-C.")
 @click.option("--include", metavar="GLOB", multiple=True, help="Only matching files; repeatable.")
 @click.option("--exclude", metavar="GLOB", multiple=True, help="Skip these files, folders, projects; repeatable.")
@@ -100,7 +101,8 @@ def command(
     """
     wanted = build_file_filter(config := load(db), include)
     histories = [history for history in find_histories() if wanted.looks_into(history.path)] if everything else []
-    named = [*paths, *inputs, *(str(history.path) for history in histories)]
+    places = existing_places_at(config.database, histories) if everything else []
+    named = [*paths, *inputs, *(str(history.path) for history in histories), *map(str, places)]
     if not named:
         hint = "Name a file or folder: pastchats-memory index ~/.claude/projects"
         raise UsageFault("no history was found" if everything else "no path was given", hint)

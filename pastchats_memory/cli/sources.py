@@ -13,6 +13,8 @@ from pastchats_memory.text.display import one_line
 from pastchats_memory.views.build_upkeep import build_sources
 
 SHOWN = 10
+MOST_PLACES = 60
+"""Places that are listed on a terminal."""
 
 
 @click.command(
@@ -27,7 +29,10 @@ Examples:
 @options.database
 @options.as_json
 def command(db: str | None, as_json: bool) -> int:
-    """List the histories of agents in their usual places, how much of each is indexed, and which files are gone."""
+    """List the histories of agents in their usual places, and other places from which files were indexed.
+
+    For each it shows how much is indexed, and which files are gone.
+    """
     config = load(db)
     found = overview_at(config.database, find_histories(), build_file_filter(config))
     if as_json:
@@ -48,11 +53,13 @@ def _text(found: list[SourceReport]) -> str:
             f"{report.bytes / 1e6:,.1f}",
             f"{report.indexed:,}",
             f"{len(report.gone):,}" if report.gone else "",
-            one_line(from_home(report.path) if report.path else "other places"),
+            one_line(from_home(report.path)),
         ]
-        for report in found
+        for report in found[:MOST_PLACES]
     ]
     lines = [table(rows, ["program", "files", "MB", "indexed", "gone", "place"], stretch=5)]
+    if len(found) > MOST_PLACES:
+        lines.append(f"… and {counted(len(found) - MOST_PLACES, 'more place')} (all of them with --json)")
     gone = [path for report in found for path in report.gone]
     if gone:
         lines.append(f"Gone from disk, kept in the memory: {counted(len(gone), 'file')}")

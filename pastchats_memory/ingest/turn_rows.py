@@ -78,7 +78,7 @@ def _identify(
         file.places.update(dict(json.loads(resume)["places"]))
         identities.stands_before = lambda content_hash, line: sources.occurs_before(database, name, content_hash, line)
     for turn in read_turns(source, format_, file, options):
-        project = file.plan.project or project_of(turn, source.path)
+        project = file.plan.project or project_of(turn, source.path, format_.service)
         if not is_wanted(turn, project, options):
             file.is_opted_out = True
         elif turn.origin is not None:

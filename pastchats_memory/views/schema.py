@@ -749,10 +749,10 @@ class IndexPreviewBody(TypedDict):
 
 
 class SourceView(TypedDict):
-    """The history of one program."""
+    """The history of one program, or another place from which files were indexed."""
 
-    program: Annotated[str, {"minLength": 1}, "`elsewhere` for files outside the default places."]
-    path: Annotated[str | None, "Null for all files outside the default places."]
+    program: Annotated[str, {"minLength": 1}, "`several` for a place with files of several programs."]
+    path: Annotated[str, "A file or folder."]
     files: Annotated[Count, "Files that could be transcripts."]
     bytes: Count
     indexed: Annotated[Count, "Files that were understood and are in the memory."]

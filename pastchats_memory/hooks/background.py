@@ -92,8 +92,6 @@ def fulfil(request: Request) -> None:
     paths = [path for path in (*paths, *_find_histories(request.agent)) if path.exists()]
     if not paths:
         return
-    if hasattr(signal, "alarm"):
-        signal.alarm(LONGEST_S)  # its default action ends the process; the database takes that as it takes a kill
     config = load(request.database)
     with Memory.open(config.database, config=config) as memory:
         memory.index(paths)
@@ -114,6 +112,8 @@ def _find_histories(agent: str) -> list[Path]:
 def main(folder: str, *handed_over: str) -> None:
     """Run as the detached process."""
     os.nice(NICENESS)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(LONGEST_S)  # its default action ends the process; the database takes that as it takes a kill
     for text in handed_over:
         if (request := parse_request(text)) is not None:
             fulfil(request)

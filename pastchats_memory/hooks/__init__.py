@@ -25,6 +25,8 @@ AROUND_S = 0.2
 """Of that for the end of both processes."""
 ANSWER_S = 0.5
 """What an answer takes on an idle machine; a hook that has less left does not begin with one."""
+START_SHARE = 3
+"""How many times as long as the start of a process an answer takes, at least, on a machine of any load."""
 LONGEST_INPUT = 1 << 20
 """Bytes of stdin that are looked at."""
 BUDGET_BYTES = 1500
@@ -38,24 +40,29 @@ def main(arguments: list[str]) -> None:
     until the limit. So a library that hangs or aborts does no harm, and an answer is passed on only if it is complete.
     """
     seconds = max(0.1, _seconds(os.environ.get("PASTCHATS_MEMORY_HOOK_SECONDS")) - AROUND_S)
-    start = time.monotonic() - seconds_since_start()
+    passed = seconds_since_start()
+    start = time.monotonic() - passed
+    latest = start + seconds - max(ANSWER_S, START_SHARE * passed)
     try:
-        _handle(arguments, start + seconds)
+        _handle(arguments, start + seconds, latest)
     except Exception as fault:  # noqa: BLE001 - the last resort: no fault of ours may cost anybody a prompt
         _log(arguments, getattr(fault, "kind", type(fault).__name__), time.monotonic() - start)
     finally:
         os._exit(0)
 
 
-def _handle(arguments: list[str], give_up: float) -> None:
-    """Write down what is to be indexed, and answer if the event has an answer."""
+def _handle(arguments: list[str], give_up: float, latest: float) -> None:
+    """Write down what is to be indexed, and answer if the event has an answer.
+
+    After `latest` no answer would be in time. So none is begun, which leaves the processor to other hooks.
+    """
     from pastchats_memory.formats.registry import load_format
 
-    body = _read_until(0, give_up, LONGEST_INPUT)
-    agent, event = load_format(arguments[0]).hooks, arguments[1]
-    if agent is None:
+    agent = load_format(arguments[0]).hooks
+    action = agent.events[arguments[1]] if agent is not None else None
+    if agent is None or (action == "recall" and time.monotonic() > latest):
         return
-    action = agent.events[event]
+    body = _read_until(0, give_up, LONGEST_INPUT)
     database = _find_database(arguments)
     folder = find_state(database)
     received = _parse(arguments, body)
@@ -63,8 +70,8 @@ def _handle(arguments: list[str], give_up: float) -> None:
         _request_index(folder, agent.name, database, received.transcript)
     elif folder is not None:
         _resume_waiting(folder)
-    if action != "index" and (action == "greet" or received.prompt):
-        _answer_in_time(arguments, agent, received, database, give_up)
+    if action == "greet" or (action == "recall" and received.prompt):
+        _answer_in_time(arguments, agent, received, database, give_up, latest)
 
 
 def _find_database(arguments: list[str]) -> str | None:
@@ -127,14 +134,14 @@ def _resume_waiting(folder: Path) -> None:
 
 
 def _answer_in_time(
-    arguments: list[str], agent: HookDialect, received: Event, database: str | None, give_up: float
+    arguments: list[str], agent: HookDialect, received: Event, database: str | None, give_up: float, latest: float
 ) -> None:
     """Pass on the answer of a child if it is complete before the limit. Raises OSError if there can be no child."""
     read_end, write_end = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(read_end)
-        _work(arguments, agent, received, database, write_end, give_up)
+        _work(arguments, agent, received, database, write_end, latest)
     os.close(write_end)
     answer = _read_until(read_end, give_up, LONGEST_INPUT)
     if answer is None:
@@ -148,12 +155,12 @@ def _answer_in_time(
 
 
 def _work(
-    arguments: list[str], agent: HookDialect, received: Event, database: str | None, write_end: int, give_up: float
+    arguments: list[str], agent: HookDialect, received: Event, database: str | None, write_end: int, latest: float
 ) -> None:
     """Write the answer into the pipe, and end; runs in the child."""
     start = time.monotonic()
     try:
-        answer = _answer(agent, arguments[1], received, database, give_up)
+        answer = _answer(agent, arguments[1], received, database, latest)
         if answer is not None:
             os.write(write_end, json.dumps(answer).encode() + b"\n")
     except Exception as fault:  # noqa: BLE001 - the last resort: no fault of ours may cost anybody a prompt
@@ -163,7 +170,7 @@ def _work(
 
 
 def _answer(
-    agent: HookDialect, event: str, received: Event, database: str | None, give_up: float
+    agent: HookDialect, event: str, received: Event, database: str | None, latest: float
 ) -> dict[str, object] | None:
     action = agent.events[event]
     if action == "recall":
@@ -171,7 +178,7 @@ def _answer(
         from pastchats_memory.hooks.turns import wait_for_turn
 
         # Most prompts of a session steer it without a new topic: for them neither NumPy nor the memory is imported.
-        if query_for(received.prompt) is None or not wait_for_turn(find_state(database), give_up - ANSWER_S):
+        if query_for(received.prompt) is None or not wait_for_turn(find_state(database), latest):
             return None
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads that nothing here has work for
         from pastchats_memory.embed.packaged import load_in_background

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import importlib.util
 import os
 import stat
@@ -20,9 +19,9 @@ from pastchats_memory.errors import (
     DatabaseNewer,
     DatabaseOlder,
     DatabaseReadOnly,
-    DiskFull,
     UsageFault,
 )
+from pastchats_memory.files.faults import ELSEWHERE, explain_os_error
 from pastchats_memory.store.errors import translate_errors
 from pastchats_memory.store.exposure import SIDE_ENDS, refuse_exposed
 from pastchats_memory.store.schema import APPLICATION_ID, EARLY_APPLICATION_ID, SCHEMA_VERSION, schema
@@ -309,7 +308,8 @@ def _require_file(path: Path, *, create: bool) -> None:
             raise DatabaseMissing(f"{path}: there is no database yet", hint) from fault
         _make_file(path)
     except OSError as fault:
-        raise DatabaseMissing(f"{path}: {fault.strerror}", "Name another place with --db.") from fault
+        explained = explain_os_error(fault, str(path))
+        raise explained or DatabaseMissing(f"{path}: {fault.strerror}", ELSEWHERE) from fault
     else:
         if not stat.S_ISREG(mode):
             kind = "a folder" if stat.S_ISDIR(mode) else "no regular file"
@@ -327,10 +327,8 @@ def _translate_os_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as fault:
-        if fault.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise DiskFull(f"{path}: {fault.strerror}", "Free some space, or name another place with --db.") from fault
-        ours = DatabaseReadOnly if fault.errno in (errno.EACCES, errno.EPERM, errno.EROFS) else DatabaseMissing
-        raise ours(f"{path}: {fault.strerror}", "Name a place that may be written with --db.") from fault
+        explained = explain_os_error(fault, str(path))
+        raise explained or DatabaseMissing(f"{path}: {fault.strerror}", ELSEWHERE) from fault
 
 
 def refuse_undecodable(path: Path) -> None:

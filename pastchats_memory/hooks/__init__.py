@@ -17,7 +17,7 @@ from pastchats_memory.hooks.limit import seconds_since_start
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pastchats_memory.formats.base.hooks import HookDialect
+    from pastchats_memory.formats.base.format import Format
 
 LIMIT_S = 2.0
 """From the start of the process to its end, unless PASTCHATS_MEMORY_HOOK_SECONDS says otherwise."""
@@ -58,7 +58,8 @@ def _handle(arguments: list[str], give_up: float, latest: float) -> None:
     """
     from pastchats_memory.formats.registry import load_format
 
-    agent = load_format(arguments[0]).hooks
+    format_ = load_format(arguments[0])
+    agent = format_.hooks
     action = agent.events[arguments[1]] if agent is not None else None
     if agent is None or (action == "recall" and time.monotonic() > latest):
         return
@@ -71,7 +72,7 @@ def _handle(arguments: list[str], give_up: float, latest: float) -> None:
     elif folder is not None:
         _resume_waiting(folder)
     if action == "greet" or (action == "recall" and received.prompt):
-        _answer_in_time(arguments, agent, received, database, give_up, latest)
+        _answer_in_time(arguments, format_, received, database, give_up, latest)
 
 
 def _find_database(arguments: list[str]) -> str | None:
@@ -134,14 +135,14 @@ def _resume_waiting(folder: Path) -> None:
 
 
 def _answer_in_time(
-    arguments: list[str], agent: HookDialect, received: Event, database: str | None, give_up: float, latest: float
+    arguments: list[str], format_: Format, received: Event, database: str | None, give_up: float, latest: float
 ) -> None:
     """Pass on the answer of a child if it is complete before the limit. Raises OSError if there can be no child."""
     read_end, write_end = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(read_end)
-        _work(arguments, agent, received, database, write_end, latest)
+        _work(arguments, format_, received, database, write_end, latest)
     os.close(write_end)
     answer = _read_until(read_end, give_up, LONGEST_INPUT)
     if answer is None:
@@ -155,12 +156,12 @@ def _answer_in_time(
 
 
 def _work(
-    arguments: list[str], agent: HookDialect, received: Event, database: str | None, write_end: int, latest: float
+    arguments: list[str], format_: Format, received: Event, database: str | None, write_end: int, latest: float
 ) -> None:
     """Write the answer into the pipe, and end; runs in the child."""
     start = time.monotonic()
     try:
-        answer = _answer(agent, arguments[1], received, database, latest)
+        answer = _answer(format_, arguments[1], received, database, latest)
         if answer is not None:
             os.write(write_end, json.dumps(answer).encode() + b"\n")
     except Exception as fault:  # noqa: BLE001 - the last resort: no fault of ours may cost anybody a prompt
@@ -170,13 +171,17 @@ def _work(
 
 
 def _answer(
-    agent: HookDialect, event: str, received: Event, database: str | None, latest: float
+    format_: Format, event: str, received: Event, database: str | None, latest: float
 ) -> dict[str, object] | None:
+    agent = format_.hooks
+    if agent is None:
+        return None
     action = agent.events[event]
     if action == "recall":
-        from pastchats_memory.hooks.prompt import query_for
+        from pastchats_memory.hooks.prompt import query_for, strip_wrappers
         from pastchats_memory.hooks.turns import wait_for_turn
 
+        received = received._replace(prompt=strip_wrappers(received.prompt, format_))
         # Most prompts of a session steer it without a new topic: for them neither NumPy nor the memory is imported.
         if query_for(received.prompt) is None or not wait_for_turn(find_state(database), latest):
             return None

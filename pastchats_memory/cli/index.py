@@ -158,7 +158,7 @@ def _agreed(named: list[str], histories: list[History], *, yes: bool, no: bool) 
 
 def _foretell(forecast: Forecast) -> None:
     for process in forecast.other_runs:
-        click.echo(f"Process {process} is indexing too; both go on, and each turn is stored once.", err=True)
+        click.echo(f"Process {process} is indexing too; both take turns, and each text is embedded once.", err=True)
     if forecast.seconds >= LONG and is_terminal(sys.stderr):
         minutes = max(1, round(forecast.seconds / 60))
         click.echo(

@@ -35,8 +35,8 @@ CAUSES: Mapping[int, Cause] = MappingProxyType({
         f"Raise it (`ulimit -f unlimited`) or use a file system for large files, and {AGAIN}",
     ),
     errno.EROFS: Cause(DatabaseReadOnly, "the file system is read-only", "Name a place that may be written, with --db."),
-    errno.EACCES: Cause(DatabaseReadOnly, "permission denied", "Check the permissions of the file and of its folders."),
-    errno.EPERM: Cause(DatabaseReadOnly, "operation not permitted", "Check the permissions and attributes of the file."),
+    errno.EACCES: Cause(DatabaseReadOnly, "it may not be opened, made or written", "Check the permissions of the file and of its folders."),
+    errno.EPERM: Cause(DatabaseReadOnly, "the system does not permit it", "Check the permissions and attributes of the file."),
     errno.EMFILE: Cause(
         StoreFault, "this process may not open any more files", f"Raise the limit (`ulimit -n 1024`) and {AGAIN}"
     ),
@@ -63,4 +63,7 @@ CAUSES: Mapping[int, Cause] = MappingProxyType({
 def explain_os_error(fault: OSError, place: str) -> MemoryFault | None:
     """Return the explained error for a file or another place; None for a number that no environment explains."""
     cause = CAUSES.get(fault.errno or 0)
-    return None if cause is None else cause.ours(f"{place}: {cause.message}", cause.hint)
+    if cause is None:
+        return None
+    details = f" ({fault.strerror})" if fault.strerror else ""
+    return cause.ours(f"{place}: {cause.message}{details}", cause.hint)

@@ -24,8 +24,8 @@ from pastchats_memory.store.schema import schema
 HINT_DAMAGED = "`pastchats-memory doctor` says what can be saved; the transcripts themselves are untouched."
 HINT_FULL = "Free some space and run the same command again; nothing is lost."
 HINT_READ_ONLY = "Check the permissions of the file and its folder, or name another one with --db."
-WRITE_REFUSALS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
-"""Refusals of a folder that may only be read, which explain no fault of reading."""
+WRITE_REFUSALS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT})
+"""Refusals of a folder that is gone or may only be read, which explain no fault of reading."""
 TRANSLATIONS: tuple[tuple[type[apsw.Error], type[StoreFault], str, str], ...] = (
     (
         apsw.BusyError,

@@ -26,7 +26,7 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.sources import SourceState
 
 LOCK_END = "-lock"
-"""End of the name of the file that runs lock in turn; it stays empty."""
+"""End of the name of the file that runs lock in turn. It is empty, and removed after each turn."""
 LONGEST_WAIT_S = 600.0
 BATCH_TURNS = 256
 BATCH_CHARACTERS = 1 << 20
@@ -135,6 +135,9 @@ class Writer:
         try:
             yield
         finally:
+            if lock.is_locked:
+                with suppress(OSError):  # Windows removes no open file
+                    path.unlink()
             lock.release()
 
     def _try_flush(self, waiting: Sequence[Prompt], encoded: dict[bytes, str]) -> bool:

@@ -35,6 +35,7 @@ def test_runs_at_once_embed_each_text_once(program: Program) -> None:
     assert sum(report["embedded"] for report in reports) == texts
     assert sum(report["turns_added"] for report in reports) == texts
     assert program("doctor").status == 0
+    assert [path.name for path in program.home.iterdir() if path.name.startswith("memory.db")] == ["memory.db"]
 
 
 def test_a_run_waits_for_another_and_goes_on_as_soon_as_that_is_killed(program: Program) -> None:

@@ -23,6 +23,7 @@ from pydantic import ValidationError
 from pastchats_memory.config import Config
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.mcp.arguments import fit_arguments
+from pastchats_memory.mcp.site import SiteGuard
 from pastchats_memory.mcp.stdio import serve_stdio
 from pastchats_memory.mcp.tools import Tools
 from pastchats_memory.text.display import sanitise
@@ -54,6 +55,12 @@ class _Server(MCPServer):
             if isinstance(fault.__cause__, ValidationError):
                 raise ToolError(_explain_arguments(name, fault.__cause__)) from fault.__cause__
             raise
+
+    def streamable_http_app(self, **settings: Any) -> Any:
+        """Return the SDK's application behind our guard."""
+        app = super().streamable_http_app(**settings)
+        app.add_middleware(SiteGuard)
+        return app
 
 
 def _list_names(arguments: Iterable[str]) -> str:

@@ -446,6 +446,13 @@ def test_over_http_the_server_answers_on_loopback_and_refuses_another_host(demo:
 
         assert anyio.run(asking) == 2
         assert httpx.post(url, headers={"Host": "evil.example"}, json={}).status_code in (403, 421)
+        for site, is_ours in (("cross-site", False), ("same-site", False), ("none", True)):
+            for method in ("GET", "POST", "DELETE", "OPTIONS"):
+                reply = httpx.request(method, url, headers={"Sec-Fetch-Site": site}, timeout=HANG_S)
+                assert (reply.status_code != 403) == is_ours, (method, site)
+        half = '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "search", "arguments": {"query": "\\ud83d"}}}'
+        json_headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        assert httpx.post(url, headers=json_headers, content=half, timeout=HANG_S).status_code == 400
     finally:
         running.send_signal(signal.SIGINT)
         running.communicate(timeout=ANSWERS_S)
@@ -521,11 +528,17 @@ def test_a_line_that_is_no_message_gets_an_error_and_the_server_goes_on(tasks: P
     greeting = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
     begin = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": greeting}
     end = {"jsonrpc": "2.0", "id": 99, "method": "ping"}
-    done = subprocess.run(
-        [*tasks.command, "mcp"], env=tasks.environment, cwd=tasks.home, capture_output=True, timeout=HANG_S, check=False,
-        input="\n".join([json.dumps(begin), *silent, *lines, json.dumps(end), ""]).encode("latin-1"),
-    )  # fmt: skip
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    with subprocess.Popen(
+        [*tasks.command, "mcp"], env=tasks.environment, cwd=tasks.home, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        running.stdin.write("\n".join([json.dumps(begin), *silent, *lines, json.dumps(end), ""]).encode("latin-1"))
+        running.stdin.flush()
+        answers = []
+        while not answers or answers[-1]["id"] != end["id"]:
+            answers.append(json.loads(running.stdout.readline()))
+        running.stdin.close()
     errors = [(one["id"], one["error"]["code"]) for one in answers if "error" in one]
     assert sorted(errors, key=str) == sorted(lines.values(), key=str)
     assert {one["id"] for one in answers if "result" in one} == {0, 99}

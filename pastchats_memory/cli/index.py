@@ -120,9 +120,19 @@ def command(
         options.interrupt_in_order()
         report = _indexed(memory, named, project, how)
         emit_json(build_index(report)) if as_json else click.echo(hanging(_text(report)))
+        if everything:
+            _fulfil_requests(db)
         if watch:
             _watch(memory, named, project, how, own_places(config.database), as_json=as_json)
     return DONE if report.files_read or report.known else NOTHING
+
+
+def _fulfil_requests(db: str | None) -> None:
+    """Index sessions that a hook reported, and that no process has indexed yet, wherever their transcripts lie."""
+    from pastchats_memory.hooks import background, find_state
+
+    if (state := find_state(db)) is not None and state.is_dir():
+        background.run(state)
 
 
 def _indexed(memory: Memory, named: list[str], project: str | None, how: dict[str, Any]) -> IndexReport:
@@ -152,7 +162,7 @@ def _agreed(named: list[str], histories: list[History], *, yes: bool, no: bool) 
 
 def _foretell(forecast: Forecast) -> None:
     for process in forecast.other_runs:
-        click.echo(f"Process {process} is indexing too; both go on, and each turn is stored once.", err=True)
+        click.echo(f"Process {process} is indexing too; both take turns, and each text is embedded once.", err=True)
     if forecast.seconds >= LONG and is_terminal(sys.stderr):
         minutes = max(1, round(forecast.seconds / 60))
         click.echo(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,9 +19,15 @@ NARROWEST = 16
 _PIECES = re.compile(r"\s+|[^\s/\\_-]+[/\\_-]*|[/\\_-]+")
 
 
-def emit_json(body: Mapping[str, object]) -> None:
-    """Write one JSON object to stdout, on a line of its own."""
-    click.echo(escape_controls(orjson.dumps(body, option=orjson.OPT_NON_STR_KEYS).decode()))
+def emit_json(body: Mapping[str, object], *, err: bool = False) -> None:
+    """Write one JSON object to stdout or stderr, on a line of its own."""
+    echo_json(orjson.dumps(body, option=orjson.OPT_NON_STR_KEYS).decode(), err=err)
+
+
+def echo_json(text: str, *, err: bool = False) -> None:
+    """Write a line of JSON so that it stays JSON in the encoding of the stream, and moves no cursor."""
+    encoding = getattr(sys.stderr if err else sys.stdout, "encoding", None) or "ascii"
+    click.echo(escape_controls(text, is_ascii_wanted=codecs.lookup(encoding).name != "utf-8"), err=err)
 
 
 def warn(warnings: Iterable[str]) -> None:

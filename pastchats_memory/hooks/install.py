@@ -45,6 +45,13 @@ def targets() -> dict[str, HookDialect]:
 TARGETS = tuple(targets())
 
 
+LASTING = (
+    f"Install it with `uv tool install {COMMAND}` or `pipx install {COMMAND}`, and run `{COMMAND} install` of that."
+)
+CACHE_NAMES = frozenset({".cache", "Caches"})
+CACHE_VARIABLES = ("XDG_CACHE_HOME", "UV_CACHE_DIR", "PIP_CACHE_DIR")
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """A file of an agent's settings before and after."""
@@ -252,14 +259,42 @@ def settings_path(target: str, environment: Mapping[str, str] = os.environ) -> P
 def _command(target: str, event: str, database: str | None) -> str:
     """Return the command line that an agent runs at an event."""
     return shlex.join(
-        [*_program(), "hook", target, event, *(["--db", str(Path(database).absolute())] if database else [])]
+        [
+            *_program(),
+            "hook",
+            target,
+            event,
+            *(["--db", str(Path(database).expanduser().absolute())] if database else []),
+        ]
     )
 
 
 def _program() -> list[str]:
-    """Return the words that start this installation from anywhere."""
-    installed = Path(sys.executable).with_name("pastchats-memory")
-    return [str(installed)] if installed.exists() else [sys.executable, "-m", "pastchats_memory"]
+    """Return the words that start this installation from anywhere, for as long as it is installed.
+
+    Raises UsageFault if it is part of a cache, as `uvx` and `pipx run` make it, or was removed.
+    """
+    python = Path(os.path.abspath(sys.executable))  # noqa: PTH100 - resolve() would leave the virtual environment
+    installed = python.with_name(COMMAND)
+    if _is_in_cache(python):
+        raise UsageFault(
+            f"{python.parent} is in a cache that is cleaned one day, and the hooks would fail from then on", LASTING
+        )
+    if not python.exists():
+        raise UsageFault(f"{python} is no longer there, and the hooks would fail", LASTING)
+    return [str(installed)] if installed.exists() else [str(python), "-m", "pastchats_memory"]
+
+
+def _is_in_cache(python: Path) -> bool:
+    """Return whether an interpreter lies in a cache, by the names and marks of such folders.
+
+    A virtual environment carries a mark of its own, since it needs no backup. So only the folders above it count.
+    """
+    caches = [Path(os.environ[name]) for name in CACHE_VARIABLES if os.environ.get(name)]
+    above = python.parents[2:]
+    return any(
+        folder.name in CACHE_NAMES or folder in caches or (folder / "CACHEDIR.TAG").is_file() for folder in above
+    )
 
 
 def _read(path: Path) -> str | None:

@@ -61,7 +61,10 @@ Since = Annotated[
 ]
 Project = Annotated[str | None, Field(description="Only this project; `.` is the one of the working directory.")]
 Outcomes = Annotated[str | None, Field(description="Only episodes with these outcomes: worked,failed,mixed,unknown.")]
-Here = Annotated[str | None, Field(description="`.` is the project of the working directory; null for all.")]
+ALL_PROJECTS = "*"
+Here = Annotated[
+    str, Field(description="Only this project; `.`, the default, is the one of the working directory, `*` means all.")
+]
 Threshold = Annotated[float | None, Field(ge=0, le=1)]
 
 Params = ParamSpec("Params")
@@ -222,7 +225,7 @@ class Tools:
     @_lock_memory
     def lessons(self, project: Here = ".") -> Annotated[CallToolResult, views.LessonsAnswer]:
         """List what failed more than once in this project, and what ended it."""
-        found, warnings = self.memory.lessons(project)
+        found, warnings = self.memory.lessons(_name_project(project))
         nothing = f"Nothing is known that failed more than once and then worked{_hint_at_other_projects(project)}"
         text = f"{RECALL_PREAMBLE}\n{render_lessons(found)}" if found else nothing
         paths = (one.source_path for lesson in found for one in lesson.attempts)
@@ -239,7 +242,7 @@ class Tools:
         wanted = query if task is None else task
         if wanted is None or None not in (query, task):
             raise UsageFault("give the task, once", "As `query`, such as: run the tests.")
-        found, warnings = self.memory.how(wanted, project)
+        found, warnings = self.memory.how(wanted, _name_project(project))
         nothing = f"No command is known to have worked for it{_hint_at_other_projects(project)}"
         text = f"{RECALL_PREAMBLE}\n{render_commands(found)}" if found else nothing
         return _answer(text, build_how_answer(found, warnings), (one.episode.source_path for one in found))
@@ -255,7 +258,7 @@ class Tools:
 
         With `outcome`, list those with that outcome by the rules.
         """
-        found, warnings = self.memory.list_unjudged(project, outcome, limit)
+        found, warnings = self.memory.list_unjudged(_name_project(project), outcome, limit)
         nothing = f"There is nothing to judge{_hint_at_other_projects(project)}"
         text = f"{RECALL_PREAMBLE}\n{render_sheets(found.sheets)}" if found.sheets else nothing
         body = build_sheets_answer(found.sheets, found.left, warnings)
@@ -358,8 +361,12 @@ def _check_paths(paths: Iterable[str]) -> list[Path]:
     return wanted
 
 
-def _hint_at_other_projects(project: str | None) -> str:
-    return "." if project is None else " there; with `project` null all projects are looked through."
+def _name_project(project: str) -> str | None:
+    return None if project == ALL_PROJECTS else project
+
+
+def _hint_at_other_projects(project: str) -> str:
+    return "." if project == ALL_PROJECTS else " there; with `project` `*` all projects are looked through."
 
 
 def _answer(text: str, body: Mapping[str, object], paths: Iterable[str] = ()) -> CallToolResult:

@@ -27,12 +27,13 @@ def sanitise(text: str) -> str:
     return text if text.isascii() else re.sub(_EXCESS_MARKS, r"\1", text)
 
 
-def escape_controls(json_text: str) -> str:
-    """Replace the characters that a terminal would obey by JSON escapes.
+def escape_controls(json_text: str, *, is_ascii_wanted: bool = False) -> str:
+    """Replace the characters that a terminal would obey by JSON escapes, or all beyond ASCII.
 
     The JSON value stays the same.
     """
-    return _CONTROL.sub(lambda found: re.sub("....", r"\\u\g<0>", found[0].encode("utf-16-be").hex()), json_text)
+    escaped = re.compile("[^\\x00-\\x7e]") if is_ascii_wanted else _CONTROL
+    return escaped.sub(lambda found: re.sub("....", r"\\u\g<0>", found[0].encode("utf-16-be").hex()), json_text)
 
 
 def one_line(text: str) -> str:

@@ -46,6 +46,11 @@ def blank_spaceless(text: str) -> str:
     return _RUN.sub(" ", text)
 
 
+def separate_spaceless(text: str) -> str:
+    """Return the text with a blank on each side of each run of a script without spaces."""
+    return _RUN.sub(r" \g<0> ", text)
+
+
 def is_spaceless(text: str) -> bool:
     """Check whether most letters belong to scripts without spaces."""
     if text.isascii():

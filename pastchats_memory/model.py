@@ -213,6 +213,8 @@ class Hit(NamedTuple):
     """Whether the text still stands in its source; None if there is no source to check."""
     task: StoredTask | None = None
     """The task itself, or the task of a comment or an attachment; None for turns and notes."""
+    named: float = 0.0
+    """Worth of the query's names in the row, by their rarity; 0 unless the request asked for it."""
 
 
 class TimeRead(NamedTuple):

@@ -16,9 +16,6 @@ from pastchats_memory.text.recall_block import RECALL_PREAMBLE
 
 LIMIT = 3
 """Entries of a block."""
-LEAST_RELEVANCE = 0.93
-"""Of the best hit, for a prompt that did not ask for anything: at most 5 of 100 prompts that no earlier conversation answers
-reach it, and 86 of 100 that one does (`benchmarks/hook_prompts.py`). Recall on request accepts less."""
 
 
 def recall(event: Event, database: str | None) -> str | None:
@@ -38,7 +35,7 @@ def recall(event: Event, database: str | None) -> str | None:
             current_project=event.cwd and project_of_folder(event.cwd),
             not_conversation=event.session and utf8(event.session),
             given=session.given(state, event.session) if state and event.session else frozenset(),
-            least_relevance=LEAST_RELEVANCE,
+            unasked=True,
             count_tokens=_count_bytes,
         )
     if not block.entries:

@@ -268,7 +268,7 @@ class Memory:
         current_project: str | None = None,
         not_conversation: str | None = None,
         given: frozenset[str] = frozenset(),
-        least_relevance: float | None = None,
+        unasked: bool = False,
         count_tokens: Callable[[str], int] | None = None,
     ) -> RecallBlock:
         """Return a block of earlier episodes to read before work on `query`.
@@ -285,7 +285,7 @@ class Memory:
             current_project: wins near ties and is marked.
             not_conversation: id of the current conversation, which is left out.
             given: ids of items whose episodes are left out, because the caller has them already.
-            least_relevance: of the best hit; below it the block stays empty. None for the usual value.
+            unasked: whether nobody asked for a block, so that only a clear match makes one.
             count_tokens: the unit of `budget`, instead of tokens.
 
         Raises:
@@ -294,7 +294,6 @@ class Memory:
         """
         from pastchats_memory.recall import recall
         from pastchats_memory.recall.request import RecallRequest
-        from pastchats_memory.recall.selection import LEAST_RELEVANCE
 
         filters = build_filters(project=project, since=since, outcome=outcome)
         request = RecallRequest(
@@ -303,7 +302,7 @@ class Memory:
             current_project,
             exclude_conversation=not_conversation,
             exclude_items=given,
-            least_relevance=LEAST_RELEVANCE if least_relevance is None else least_relevance,
+            is_unasked=unasked,
         )
         late = self._catch_up_outcomes(filters)
         with self._database.snapshot():

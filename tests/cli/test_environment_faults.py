@@ -18,7 +18,12 @@ from pastchats_memory.errors import MemoryFault
 from pastchats_memory.files.faults import CAUSES, explain_os_error
 from pastchats_memory.store.probe import find_refusal
 
-WRITING = (["index", "history"], ["capture", "Pay by card", "--no"], ["reindex", "--embeddings"], ["task", "add", "Pay"])
+WRITING = (
+    ["index", "history"],
+    ["capture", "Pay by card", "--no"],
+    ["reindex", "--embeddings"],
+    ["task", "add", "Pay"],
+)
 NO_LOCKS = """
 import os
 def lockf(*_):

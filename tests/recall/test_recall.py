@@ -54,12 +54,6 @@ def said(tmp_path: Path, memory: Memory) -> Path:  # noqa: ARG001 - which makes 
     return folder
 
 
-@pytest.fixture(scope="module")
-def demo_memory(demo: Reader):
-    with Memory.open(demo.database) as opened:
-        yield opened
-
-
 # --- entries ----------------------------------------------------------------------------------------------------------
 
 

@@ -284,12 +284,12 @@ def _marks_of_tasks(database: Database, chosen: ChosenRows) -> Iterator[Mark]:
         (_json(chosen.comments), tasks),
     ):
         yield from marks_of_comment(identity, comment, content)
-    for identity, sha256 in database.run(
-        f"SELECT k.identity, a.sha256 FROM task_attachments a JOIN tasks k ON k.id = a.task_id "
+    for identity, sha256, content in database.run(
+        f"SELECT k.identity, a.sha256, a.content FROM task_attachments a JOIN tasks k ON k.id = a.task_id "
         f"WHERE a.id IN {LISTED} OR a.task_id IN {LISTED}",
         (_json(chosen.attachments), tasks),
     ):
-        yield from marks_of_attachment(identity, sha256)
+        yield from marks_of_attachment(identity, sha256, content)
 
 
 def delete_rows(database: Database, chosen: ChosenRows) -> None:

@@ -22,6 +22,7 @@ from pastchats_memory.views.build_upkeep import (
     build_prune_forgotten,
     build_prune_found,
     build_purge,
+    describe_mentions,
 )
 
 SHOWN = 10
@@ -52,7 +53,9 @@ Examples:
 @options.project
 @options.since
 @options.until
-@click.option("--query", metavar="TEXT", help="Rows with all of these words, or exactly this text.")
+@click.option(
+    "--query", metavar="TEXT", help="Rows with all of these words, or exactly this text, in their text or metadata."
+)
 @click.option("--list", "listed", is_flag=True, help="List what was deleted and when, never the text.")
 @click.option(
     "--undo",
@@ -88,7 +91,7 @@ def command(
             return _undo(memory, undo, as_json=as_json)
         ids = by.pop("ids")
         found = memory.forget(*ids, **by, dry_run=True)
-        _about_what_stays(found)
+        _about_what_stays(found, as_json=as_json)
         if not (found and (yes or _agreed(found, no=no, as_json=as_json))):
             return _left(found, "forget", as_json=as_json)
         return _gone(memory.forget(*ids, **by), "forget", as_json=as_json)
@@ -160,7 +163,9 @@ def purge(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
     return DONE if agreed else NOTHING
 
 
-def _about_what_stays(found: ForgetResult) -> None:
+def _about_what_stays(found: ForgetResult, *, as_json: bool) -> None:
+    if not as_json:
+        warn(describe_mentions(found.mentions))
     if found.missing and found:
         more = f" and {len(found.missing) - SHOWN:,} more" if len(found.missing) > SHOWN else ""
         warn([f"there is no {', '.join(found.missing[:SHOWN])}{more}"])

@@ -19,7 +19,12 @@ from pastchats_memory.model import (
 )
 from pastchats_memory.store import outcomes
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.tombstones import Tombstones, marks_of_attachment, marks_of_comment, marks_of_task
+from pastchats_memory.store.tombstones import (
+    Tombstones,
+    marks_against_attachment,
+    marks_against_comment,
+    marks_against_task,
+)
 from pastchats_memory.text.hashes import text_hash
 
 CHUNK = 1500
@@ -222,16 +227,18 @@ def without_forgotten(database: Database, tombstones: Tombstones, filed: Filed) 
     if not tombstones or not (filed.source_path or filed.identity):
         return filed
     task, name = filed.task, filed.name
-    if tombstones.has(*marks_of_task(name, task_text(task.title, task.description))) and not database.value(
+    if tombstones.has(*marks_against_task(name, task.title, task.description)) and not database.value(
         "SELECT count(*) FROM tasks WHERE identity = ?", (name,)
     ):
         return None
     comments = [
         comment
         for identity, comment in _numbered(task.comments)
-        if not tombstones.has(*marks_of_comment(name, identity, comment.content))
+        if not tombstones.has(*marks_against_comment(name, identity, comment.content))
     ]
-    attachments = [one for one in task.attachments if not tombstones.has(*marks_of_attachment(name, one.sha256))]
+    attachments = [
+        one for one in task.attachments if not tombstones.has(*marks_against_attachment(name, one.sha256, one.content))
+    ]
     return replace(filed, task=task._replace(comments=tuple(comments), attachments=tuple(attachments)))
 
 

@@ -1150,14 +1150,14 @@ class ForgetCounts(TypedDict):
     private: Annotated[Count, "Rows of private projects, which stay because they may not be seen from here."]
 
 
-class FoundFields(ForgetCounts):
+class FoundFields(ForgetCounts, Warned):
     """What would be forgotten; nothing is forgotten yet."""
 
     outcome: Literal["found"]
     results: Annotated[list[ForgettableView], {"maxItems": 1000}]
 
 
-class ForgottenFields(ForgetCounts):
+class ForgottenFields(ForgetCounts, Warned):
     """What was forgotten."""
 
     outcome: Literal["forgotten"]

@@ -510,7 +510,7 @@ def answer_question(
         until = None if span.until is None else parse_bound(span.until.isoformat(), is_end=True)
         conditions += task_rows.time_conditions(span.field, since, until)
     if parsed.relation is not None:
-        others = _find_named_tasks(database, embedder, parsed.of or "", viewpoint)
+        others = find_named_tasks(database, embedder, parsed.of or "", viewpoint)
         if not others:
             return TaskAnswer(parsed, (), 0, (f"there is no task {parsed.of!r}",))
         conditions.append(task_rows.related_condition(database, parsed.relation, others))
@@ -536,7 +536,7 @@ _NUMBERED_KEY = re.compile(r"(?:[a-z]+-)?\d[\d.]*", re.IGNORECASE)
 """A key that is a number: the most similar title would be another task."""
 
 
-def _find_named_tasks(database: Database, embedder: Embedder, name: str, viewpoint: Viewpoint) -> list[int]:
+def find_named_tasks(database: Database, embedder: Embedder, name: str, viewpoint: Viewpoint) -> list[int]:
     """Find the tasks with a key, or else with an id in a list of their tracker.
 
     If there is none, return the task with the most similar title.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from pastchats_memory.model import Item, StoredTask
+from pastchats_memory.model import Attachment, Item, StoredTask
 from pastchats_memory.tasks.ask import ParsedQuestion, TaskAnswer
 from pastchats_memory.tasks.capture import CaptureResult
 from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask
@@ -19,6 +19,15 @@ if TYPE_CHECKING:
 def build_tasks(tasks: Sequence[StoredTask]) -> views.TaskBody:
     """Build `task/1`."""
     return {"schema": "task/1", "results": [build_task(task) for task in tasks]}
+
+
+def build_shown_task(task: StoredTask, attached: Attachment | None) -> views.TaskBody:
+    """Build `task/1` of one task, with the text of the attachment that was asked for."""
+    view = build_task(task)
+    for attachment in view["attachments"]:
+        if attached is not None and attachment["id"] == f"a:{attached.id}":
+            attachment["content"] = attached.content
+    return {"schema": "task/1", "results": [view]}
 
 
 def build_deletion(key: str) -> views.TaskBody:

@@ -485,6 +485,7 @@ class AttachmentView(TypedDict):
     size: Annotated[Count, "Bytes."]
     sha256: str
     created_at: LooseTime
+    content: NotRequired[Annotated[str | None, "Text of the attachment that was asked for; null for a binary file."]]
 
 
 class PlainTaskView(TaskFields):
@@ -518,7 +519,7 @@ class PartView(TypedDict):
 
 
 class TaskView(PlainTaskView):
-    """A task with all that belongs to it, except the texts of attachments."""
+    """A task with all that belongs to it; of attachments' texts only the one that was asked for."""
 
     parts: NotRequired[Annotated[list[PartView], "Tasks of which it is the parent, if one task is shown and has any."]]
 
@@ -912,6 +913,7 @@ class StatusView(TypedDict):
     bytes: Annotated[int, {"minimum": 1}]
     turns: Count
     by_role: dict[str, Annotated[int, {"minimum": 1}]]
+    tasks: Annotated[dict[str, Annotated[int, {"minimum": 1}]], "Number of tasks by status."]
     projects: Count
     sources: Annotated[Count, "Files that turns were read from."]
     gone: Annotated[Count, "Files that are no longer on the disk; their turns are kept."]
@@ -1459,6 +1461,7 @@ class StatusAnswer(TypedDict):
 
     turns: int
     by_role: dict[str, int]
+    tasks: dict[str, int]
     projects: int
     sources: int
     model: str | None

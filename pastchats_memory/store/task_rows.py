@@ -135,6 +135,16 @@ def find_tagged(database: Database, name: str, hidden: Sequence[str]) -> list[in
     return [id_ for (id_,) in database.run(statement, (name, orjson.dumps(hidden).decode()))]
 
 
+def find_epics(database: Database, title: str, hidden: Sequence[str]) -> list[int]:
+    """Return ids of epics with a title, in any case, with or without the word epic. Raises StoreFault.
+
+    Epics of hidden projects are left out.
+    """
+    words = title.lower().removeprefix("the ").removeprefix("epic ").removesuffix(" epic").strip()
+    statement = f"SELECT id FROM tasks WHERE type = 'epic' AND lower(title) IN (?1, ?1 || ' epic', 'epic ' || ?1) AND {VISIBLE.replace('?', '?2')} ORDER BY id"
+    return [id_ for (id_,) in database.run(statement, (words, orjson.dumps(hidden).decode()))]
+
+
 def owner_of(database: Database, table: str, id_: int, hidden: Sequence[str]) -> int | None:
     """Return the task of a row of `task_comments` or `task_attachments`, unless its project is hidden.
 
@@ -302,6 +312,7 @@ IS_BLOCKED = (
 )
 """Condition for a task that is blocked by its status, or by an unfinished task that it depends on."""
 RELATED = {
+    "named": "k.id = {id}",
     "depends_on": "EXISTS (SELECT 1 FROM task_links l WHERE l.task_id = k.id AND l.kind = 'depends' AND l.target = '{identity}')",
     "dependencies_of": "k.identity IN (SELECT l.target FROM task_links l WHERE l.task_id = {id} AND l.kind = 'depends')",
     "part_of": "EXISTS (SELECT 1 FROM task_links l WHERE l.task_id = k.id AND l.kind = 'parent' AND l.target = '{identity}')",
@@ -318,6 +329,15 @@ FIELDS = {"closed": CLOSED, "created": "k.created_at", "updated": "coalesce(k.up
 def missing_condition(name: str) -> str:
     """Return the condition for tasks without something, by its name in CONDITIONS."""
     return CONDITIONS[name]
+
+
+def kind_condition(kind: str, title_words: Iterable[str]) -> str:
+    """Return the condition for tasks of a kind that trackers keep as a tag; neither argument is a user's text.
+
+    A title with one of the words counts, too.
+    """
+    in_title = (f"' ' || lower(k.title) || ' ' GLOB '*[^a-z]{word}[^a-z]*'" for word in title_words)
+    return f"(EXISTS (SELECT 1 FROM json_each(k.tags_json) WHERE lower(value) = '{kind}'){''.join(f' OR {one}' for one in in_title)})"
 
 
 def related_condition(database: Database, relation: str, others: Iterable[int]) -> str:

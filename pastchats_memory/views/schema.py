@@ -660,7 +660,7 @@ class ReadingView(TypedDict):
     project: str | None
     span: SpanView | None
     missing: list[str]
-    relation: Annotated[str | None, one_of("depends_on", "dependencies_of", "part_of", "parent_of")]
+    relation: Annotated[str | None, one_of("depends_on", "dependencies_of", "part_of", "parent_of", "named")]
     of: str | None
     order: Annotated[str | None, one_of("newest", "oldest", "most_urgent")]
     limit: int | None
@@ -670,12 +670,12 @@ class ReadingView(TypedDict):
 
 
 class AskBody(TypedDict):
-    """Output of `ask --json`: how the question was understood, and the tasks that answer it."""
+    """Output of `ask --json`: how the question was understood, and what answers it: tasks, or parts of conversations."""
 
     schema: Literal["ask/1"]
     reading: ReadingView
     total: Annotated[Count, "Number of fitting tasks, even if fewer are listed."]
-    results: list[PlainTaskView]
+    results: list[PlainTaskView | HitView]
     warnings: NotRequired[Warnings]
 
 

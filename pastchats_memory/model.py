@@ -660,7 +660,7 @@ _PRIORITY_OF = {
     **dict.fromkeys(["high", "p1", "1", "important", "major"], 1),
     **dict.fromkeys(["medium", "med", "normal", "moderate", "p2", "2", "default"], 2),
     **dict.fromkeys(["low", "minor", "p3", "3"], 3),
-    **dict.fromkeys(["lowest", "trivial", "backlog", "p4", "4", "optional"], 4),
+    **dict.fromkeys(["lowest", "trivial", "backlog", "p4", "4", "p5", "5", "optional"], 4),
 }
 PRIORITIES = ("critical", "high", "medium", "low", "lowest")
 """Names of the priorities 0 to 4."""

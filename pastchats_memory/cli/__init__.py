@@ -81,6 +81,8 @@ SHARED_MODULES = {
     "consult-episodic-memory": ("prior_work", "consult"),
 }
 """Commands that share a module: the module, and the name of the function in it."""
+ALIASES = {"semantic-search": "search", "tasks": "task"}
+"""Names that users know from other tools."""
 
 
 class LazyGroup(click.Group):
@@ -97,6 +99,7 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
         """Return the command; None if there is none, which click reports."""
+        cmd_name = ALIASES.get(cmd_name, cmd_name)
         if cmd_name not in COMMANDS:
             return None
         module, name = SHARED_MODULES.get(cmd_name, (cmd_name.replace("-", "_"), "command"))

@@ -44,7 +44,7 @@ def command(id_: str, neighbours: int, db: str | None, as_json: bool) -> int:
 
 
 def _show_task(id_: str, db: str | None, *, as_json: bool) -> int:
-    from pastchats_memory.views.build_tasks import build_tasks
+    from pastchats_memory.views.build_tasks import build_shown_task, build_tasks
     from pastchats_memory.views.task_text import render_task
 
     with options.open_memory(db) as memory:
@@ -56,7 +56,7 @@ def _show_task(id_: str, db: str | None, *, as_json: bool) -> int:
         return NOTHING
     task, attached = found
     if as_json:
-        emit_json(build_tasks([task]))
+        emit_json(build_shown_task(task, attached))
     else:
         click.echo(hanging(render_task(task)))
         if attached is not None and attached.content is not None:

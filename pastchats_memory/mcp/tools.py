@@ -300,6 +300,7 @@ class Tools:
         body: views.StatusAnswer = {
             "turns": state.turns,
             "by_role": state.by_role,
+            "tasks": state.tasks,
             "projects": state.projects,
             "sources": state.sources,
             "model": state.model,
@@ -308,7 +309,7 @@ class Tools:
             "last": state.last,
             "is_writable": self._allow_write,
         }
-        text = f"{state.turns:,} turns of {state.projects:,} projects; model {state.model}, engine {state.engine}."
+        text = f"{state.turns:,} turns and {sum(state.tasks.values()):,} tasks of {state.projects:,} projects; model {state.model}, engine {state.engine}."
         return _answer(text, body)
 
     @_lock_memory

@@ -356,7 +356,7 @@ class Memory:
             hits, terms = search_with_terms(self._database, self._model(), self._hide_private(wanted))
             fitting = [add_snippet(hit, terms) for hit in cite_hits(self._database, above_threshold(hits, terms))]
         context = build_context(fitting, terms.weights, request, _count_tokens)
-        return context._replace(warnings=hits.warnings)
+        return context._replace(warnings=(*hits.warnings, *context.warnings))
 
     def show(self, id_: str, neighbours: int = 2) -> list[Item]:
         """Return an item between so many neighbours on each side, in order.

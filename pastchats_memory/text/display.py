@@ -65,3 +65,8 @@ def format_time(timestamp: str | None, zone: tzinfo | None = None) -> str:
     with suppress(ValueError, OverflowError):  # the zone would push the first or last day out of the calendar
         moment = moment.astimezone(zone)
     return moment.strftime("%Y-%m-%d" if moment.time() == time.min else "%Y-%m-%d %H:%M")
+
+
+def format_priority(number: int | None) -> str:
+    """Write a priority as `P0` to `P4`; an empty text stands for none."""
+    return "" if number is None else f"P{number}"

@@ -485,6 +485,7 @@ class AttachmentView(TypedDict):
     size: Annotated[Count, "Bytes."]
     sha256: str
     created_at: LooseTime
+    content: NotRequired[Annotated[str | None, "Text of the attachment that was asked for; null for a binary file."]]
 
 
 class PlainTaskView(TaskFields):
@@ -518,7 +519,7 @@ class PartView(TypedDict):
 
 
 class TaskView(PlainTaskView):
-    """A task with all that belongs to it, except the texts of attachments."""
+    """A task with all that belongs to it; of attachments' texts only the one that was asked for."""
 
     parts: NotRequired[Annotated[list[PartView], "Tasks of which it is the parent, if one task is shown and has any."]]
 
@@ -659,7 +660,7 @@ class ReadingView(TypedDict):
     project: str | None
     span: SpanView | None
     missing: list[str]
-    relation: Annotated[str | None, one_of("depends_on", "dependencies_of", "part_of", "parent_of")]
+    relation: Annotated[str | None, one_of("depends_on", "dependencies_of", "part_of", "parent_of", "named")]
     of: str | None
     order: Annotated[str | None, one_of("newest", "oldest", "most_urgent")]
     limit: int | None
@@ -669,12 +670,12 @@ class ReadingView(TypedDict):
 
 
 class AskBody(TypedDict):
-    """Output of `ask --json`: how the question was understood, and the tasks that answer it."""
+    """Output of `ask --json`: how the question was understood, and what answers it: tasks, or parts of conversations."""
 
     schema: Literal["ask/1"]
     reading: ReadingView
     total: Annotated[Count, "Number of fitting tasks, even if fewer are listed."]
-    results: list[PlainTaskView]
+    results: list[PlainTaskView | HitView]
     warnings: NotRequired[Warnings]
 
 
@@ -944,6 +945,7 @@ class StatusView(TypedDict):
     bytes: Annotated[int, {"minimum": 1}]
     turns: Count
     by_role: dict[str, Annotated[int, {"minimum": 1}]]
+    tasks: Annotated[dict[str, Annotated[int, {"minimum": 1}]], "Number of tasks by status."]
     projects: Count
     sources: Annotated[Count, "Files that turns were read from."]
     gone: Annotated[Count, "Files that are no longer on the disk; their turns are kept."]
@@ -1491,6 +1493,7 @@ class StatusAnswer(TypedDict):
 
     turns: int
     by_role: dict[str, int]
+    tasks: dict[str, int]
     projects: int
     sources: int
     model: str | None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pastchats_memory.model import RESOLVED, Hits, StoredTask
 from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask
 from pastchats_memory.tasks.similarity import SCORE_LABELS, SimilarTask
-from pastchats_memory.text.display import format_time, one_line, sanitise
+from pastchats_memory.text.display import format_priority, format_time, one_line, sanitise
 from pastchats_memory.text.excerpt import excerpt
 from pastchats_memory.views.text import render_attempt_lines
 
@@ -50,7 +50,7 @@ def make_task_rows(tasks: Sequence[StoredTask]) -> list[list[str]]:
         [
             one_line(task.key),
             task.status,
-            _format_priority(task.priority),
+            format_priority(task.priority),
             one_line(task.project)[:24],
             one_line(task.title),
         ]
@@ -75,7 +75,7 @@ def make_hit_rows(hits: Hits) -> list[list[str]]:
 def render_task(task: StoredTask) -> str:
     """Render a task with its facts, links, parts, history, comments and attachments."""
     raw = "" if task.status_raw in ("", task.status) else f" ({one_line(task.status_raw)})"
-    priority = "" if task.priority is None else f" · {_format_priority(task.priority)}"
+    priority = "" if task.priority is None else f" · {format_priority(task.priority)}"
     source = f"{one_line(task.source_path)}:{task.source_line or 1}" if task.source_path else "made by hand"
     facts = {
         "Project": one_line(task.project), "Part of": one_line(task.parent or ""), "Tags": ", ".join(map(one_line, task.tags)),
@@ -103,11 +103,6 @@ def render_task(task: StoredTask) -> str:
     lines += [""] if task.attachments else []
     lines += [f"  a:{one.id} · {one_line(one.name)} · {one.size:,} bytes" for one in task.attachments]
     return "\n".join(lines)
-
-
-def _format_priority(number: int | None) -> str:
-    """Write a priority as `P0` to `P4`; an empty text stands for none."""
-    return "" if number is None else f"P{number}"
 
 
 def _indent(text: str) -> list[str]:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 EXPORT = "export/1"
+TURN_KINDS = ("prompt", "command", "answer", "plan", "summary", "error", "result", "note")
 """Value of `schema` in every line of an export."""
 Metadata = Mapping[str, object]
 EMPTY: Metadata = MappingProxyType({})
@@ -43,7 +44,7 @@ class Turn(NamedTuple):
     branch: str = "main"
     """`main`, `abandoned` or `sidechain`."""
     kind: str = "prompt"
-    """`prompt`, `command`, `answer`, `plan`, `summary`, `error`, `result` or `note`."""
+    """One of `TURN_KINDS`."""
     metadata: Metadata = EMPTY
     """Further JSON-able keys, among them those of a generic message that were not understood."""
     origin: Origin | None = None

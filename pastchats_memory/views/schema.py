@@ -11,7 +11,7 @@ Annotations are evaluated here (no `from __future__ import annotations`): `NotRe
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-from pastchats_memory.model import STATUSES
+from pastchats_memory.model import STATUSES, TURN_KINDS
 from pastchats_memory.model import TYPES as TASK_TYPES
 from pastchats_memory.tasks.similarity import SCORE_LABELS
 from pastchats_memory.views.json_schema import Narrowed, PresentIf
@@ -23,7 +23,6 @@ from pastchats_memory.views.text import CITATION_NOTES
 TURN_TYPES = ("prompt", "note")
 TASK_ROW_TYPES = (*TASK_TYPES, "comment", "attachment")
 """Types of results that belong to a task."""
-TURN_KINDS = ("prompt", "command", "answer", "plan", "summary", "error", "result", "note")
 TASK_KINDS = ("task", "comment", "attachment")
 EVIDENCE_NAMES = ("words", "meaning", "together", "read")
 FAULT_KINDS = (

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pastchats_memory.formats.agents.claude_code.dialect import CAVEAT, OUTPUTS
 from pastchats_memory.formats.agents.claude_code.records import (
+    SEVERAL,
     Utterance,
     is_synthetic,
     parent_uuid,
@@ -54,7 +55,7 @@ class LocalCommands:
             return
         words = utterance.text.split()[1:] if text.startswith(NAME_FIRST) else []
         is_notice = is_below and not text.startswith("<")
-        if is_notice or (text.startswith(NAME_FIRST) and len(words) <= 1):
+        if is_notice or (text.startswith(NAME_FIRST) and len(words) < SEVERAL):
             self._open, self._has_words = position, bool(words)
 
     def is_local(self, position: int) -> bool:

@@ -16,6 +16,7 @@ from pastchats_memory.formats.agents.claude_code.records import (
     is_synthetic,
     parent_uuid,
     parse_attachment,
+    parse_local_command,
     parse_user_record,
     text_blocks,
     to_transcript_record,
@@ -202,6 +203,8 @@ class _SessionReader:
                 return self._add_user_record(record, line, position)
             case "assistant":
                 return self._add_assistant_record(record, line, position)
+            case "system":
+                self._add_queued_prompt(record, line, parse_local_command(record))
             case "attachment":
                 self._add_queued_prompt(record, line, parse_attachment(record))
             case "queue-operation" if queued := self._first_pass.queue.delivered.get(position):

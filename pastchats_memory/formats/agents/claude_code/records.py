@@ -18,12 +18,18 @@ COMPACTION = "Your task is to create a detailed summary of the conversation"
 INTERNAL_PROMPT_LENGTH = 400
 CLIENT_MARKS = ("isMeta", "turnCompanion", "isVisibleInTranscriptOnly", "isSynthetic")
 """Marks of a user record of the client: context, a skill's text, text that is only displayed or made up."""
+PROGRAM_MARKS = {"promptSource": "system", "turnOrigin": "scheduled", "queuePriority": "later"}
+"""Marks of a prompt that a program sent: the client, a schedule, a loop."""
 CHANNEL = "channel"
 """The origin of a message from outside, which a person or a program sent."""
 PLAN = "planContent"
 """The key of a plan that the client repeats as the first prompt of a fresh session."""
+UNCLASSIFIED = "unclassified"
+"""An origin that says nothing."""
 PROMPT = "prompt"
 """The mode of a queued text that is no command of the client and no notice of a task."""
+SEVERAL = 2
+"""How many words a command of the client has at most: its name, and a setting."""
 DELIVERED = (None, "absorbed_mid_turn")
 """Reasons why a prompt left the queue for the agent; the person may also have removed it."""
 
@@ -91,8 +97,9 @@ def _is_from_client(record: Json, parts: list[UserText]) -> bool:
     """
     if any(part.channel for part in parts) or _is_from_channel(record):
         return False
-    is_marked = any(record.get(mark) is True for mark in CLIENT_MARKS) or record.get("promptSource") == "system"
-    return is_marked or not is_from_human(record.get("origin"))
+    is_marked = any(record.get(mark) is True for mark in CLIENT_MARKS)
+    is_scheduled = "scheduledTaskId" in record or any(record.get(key) == value for key, value in PROGRAM_MARKS.items())
+    return is_marked or is_scheduled or not is_from_human(record.get("origin"))
 
 
 def _is_from_channel(record: Json) -> bool:
@@ -100,9 +107,8 @@ def _is_from_channel(record: Json) -> bool:
 
 
 def is_from_human(origin: object) -> bool:
-    """Return whether a record's `origin` is missing or a person."""
-    kind = mapping_of(origin).get("kind")
-    return kind is None or kind == "human"
+    """Return whether a record's `origin` is missing, a person, or left open."""
+    return mapping_of(origin).get("kind") in (None, "human", UNCLASSIFIED)
 
 
 def _merge_prompts(parts: list[UserText], media: tuple[str, ...]) -> Utterance:
@@ -134,11 +140,19 @@ def parse_attachment(record: Json) -> Utterance:
     attachment = mapping_of(record.get("attachment"))
     if plan := text_of(attachment.get(PLAN)).strip():
         return Utterance("plan", plan)
-    is_prompt = bool(mapping_of(attachment.get("origin"))) or attachment.get("commandMode") == PROMPT
+    has_origin = mapping_of(attachment.get("origin")).get("kind") not in (None, UNCLASSIFIED)
+    is_prompt = has_origin or attachment.get("humanTurn") is True or attachment.get("commandMode") == PROMPT
     parts = [parse_prompt(text) for text in text_blocks(attachment.get("prompt"))]
     if attachment.get("type") != "queued_command" or not is_prompt or _is_from_client(attachment, parts):
         return Utterance("nobody")
     return _merge_prompts(parts, media_of(attachment.get("prompt")))
+
+
+def parse_local_command(record: Json) -> Utterance:
+    """Parse a system record of a command that the client answers itself: several words are a person's, as of `/goal`."""
+    utterance = _merge_prompts([parse_prompt(text) for text in text_blocks(record.get("content"))], ())
+    is_prompt = record.get("subtype") == "local_command" and utterance.origin == "prompt"
+    return utterance if is_prompt and len(utterance.text.split()) > SEVERAL else Utterance("nobody")
 
 
 def text_blocks(content: object) -> list[str]:

@@ -108,8 +108,8 @@ def build_row(
     content, left_out = limit_text(name_media(turn.content))
     safe = _redact(turn._replace(content=content))
     more: dict[str, object] = {LEFT_OUT_KEY: left_out} if left_out else {}
-    kept = redact_json({key: reduce_values(value) for key, value in turn.metadata.items()})
-    metadata = {**kept, **more, "format": format_, "branch": turn.branch, "kind": turn.kind}
+    stored = redact_json({key: reduce_values(value) for key, value in turn.metadata.items()})
+    metadata = {**stored, **more, "format": format_, "branch": turn.branch, "kind": turn.kind}
     metadata |= {} if safe.native_id is None else {"native_id": safe.native_id}
     return Prompt(
         source_path=source_path,

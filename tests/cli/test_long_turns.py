@@ -42,6 +42,6 @@ def test_the_middle_of_a_long_turn_is_read_from_its_source(program: Program, sou
 def test_media_are_stored_nowhere(program: Program, source: Path) -> None:
     assert source.exists()
     (hit,) = program("search", "As in", "--mode", "keyword", "--json", "--limit", "1").results
-    assert hit["content"] == "As in ![x]([image/png, 2 KiB])."
-    assert hit["metadata"]["extra"] == "[image/png, 2 KiB]"
+    assert hit["content"] == "As in ![x]([image/png, 3 KiB])."
+    assert hit["metadata"]["extra"] == "[image/png, 3 KiB]"
     assert PNG[:200].encode() not in program.database.read_bytes()

@@ -8,6 +8,7 @@ from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging
 from pastchats_memory.model import Item, Outcome, leads_to_task
 from pastchats_memory.text.display import format_time, one_line, sanitise
+from pastchats_memory.text.stored_text import LEFT_OUT, LEFT_OUT_KEY
 from pastchats_memory.views.build import build_show
 from pastchats_memory.views.text import CITATION_NOTES, render_outcome
 
@@ -32,8 +33,11 @@ def command(id_: str, neighbours: int, db: str | None, as_json: bool) -> int:
     if leads_to_task(id_):
         return _show_task(id_, db, as_json=as_json)
     with options.open_memory(db) as memory:
-        shown = [(item, memory.outcome(item)) for item in memory.show(id_, neighbours)]
+        shown = [(item, memory.outcome(item)) for item in memory.show(id_, neighbours, whole=True)]
     id_ = str(int(id_))
+    for item, _ in shown:
+        if str(item.id) == id_ and LEFT_OUT_KEY in item.metadata and LEFT_OUT in item.content:
+            click.echo(f"The rest of the text is gone: {one_line(item.source_path)} no longer has it.", err=True)
     if as_json:
         emit_json(build_show(shown, id_))
     elif shown:

@@ -18,7 +18,12 @@ from pastchats_memory.errors import MemoryFault
 from pastchats_memory.files.faults import CAUSES, explain_os_error
 from pastchats_memory.store.probe import find_refusal
 
-WRITING = (["index", "history"], ["capture", "Pay by card", "--no"], ["reindex", "--embeddings"], ["task", "add", "Pay"])
+WRITING = (
+    ["index", "history"],
+    ["capture", "Pay by card", "--no"],
+    ["reindex", "--embeddings"],
+    ["task", "add", "Pay"],
+)
 NO_LOCKS = """
 import os
 def lockf(*_):
@@ -107,6 +112,16 @@ def test_a_path_that_is_no_file_is_explained(own_demo: Program, kind: str, comma
     error = error_of(own_demo(*command, "--db", path, "--json"))
     assert error["hint"]
     assert error["kind"].startswith("database_")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["task", "import"], ["index"], ["restore", "--yes"], ["backup"], ["export"]],
+    ids=lambda command: command[0],
+)
+def test_a_pipe_into_which_nobody_writes_holds_no_command_up(own_demo: Program, command: list[str]) -> None:
+    os.mkfifo(own_demo.home / "pipe")
+    assert own_demo(*command, "pipe").status in (0, 1, 2)
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1", "utf-16", "shift_jis", "cp437:strict", "utf-8"])

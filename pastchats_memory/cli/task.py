@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -263,6 +264,14 @@ def export(file: Path | None, force: bool, db: str | None) -> int:
     return DONE if number else NOTHING
 
 
+def _read(file: Path) -> str:
+    """Return the text of a file; a pipe into which nobody writes is empty. Raises OSError, UnicodeDecodeError."""
+    descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    os.set_blocking(descriptor, True)
+    with os.fdopen(descriptor, encoding="utf-8") as stream:
+        return stream.read()
+
+
 @command.command("import", epilog="\b\nExample:\n  pastchats-memory task import tasks.jsonl")
 @click.argument("file", type=click.Path(path_type=Path))
 @options.database
@@ -273,7 +282,7 @@ def import_(file: Path, db: str | None, as_json: bool) -> int:
     A link that would make a task its own ancestor, or wait for itself, is left out.
     """
     try:
-        text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+        text = sys.stdin.read() if str(file) == "-" else _read(file)
     except OSError as fault:
         raise UsageFault(f"{file}: {fault.strerror}", "Name what `task export` wrote.") from fault
     except UnicodeDecodeError as fault:

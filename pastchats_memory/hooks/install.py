@@ -28,6 +28,7 @@ from pastchats_memory.formats.registry import all_formats
 from pastchats_memory.hooks.jsonc import with_hooks, without_ours, without_pieces
 
 IS_OURS = re.compile(r"pastchats[-_]memory\S{0,40} hook ")
+_JSON_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 BEFORE = ".before-pastchats-memory"
 AFTERWARDS = ".with-pastchats-memory"
 """Suffixes of copies: of a file before our hooks were added, and before they were removed."""
@@ -295,6 +296,27 @@ def _is_in_cache(python: Path) -> bool:
     return any(
         folder.name in CACHE_NAMES or folder in caches or (folder / "CACHEDIR.TAG").is_file() for folder in above
     )
+
+
+def _find_program(quoted: str) -> str | None:
+    """Return the program that a string of a settings file calls, if it is ours and has a full path."""
+    try:
+        program, *rest = shlex.split(json.loads(quoted)) if IS_OURS.search(quoted) else [""]
+    except ValueError:  # somebody changed it
+        return None
+    return program if rest and os.path.isabs(program) else None  # noqa: PTH117 - a string is at hand
+
+
+@_explain_os_errors()
+def find_broken(state: Path) -> list[tuple[str, str]]:
+    """Return each agent whose settings call a program of ours that is gone, with the program. Raises MemoryFault."""
+    found: dict[str, str] = {}
+    for target, records in _recorded(state).items():
+        for record in records:
+            for program in map(_find_program, _JSON_STRING.findall(_read(Path(record["path"])) or "")):
+                if program and not os.path.exists(program):  # noqa: PTH110 - a string is at hand
+                    found[target] = program
+    return list(found.items())
 
 
 def _read(path: Path) -> str | None:

@@ -25,7 +25,7 @@ def find_refusal(database: Path) -> OSError | None:
     """
     scratch = database.with_name(f"{database.name}.{os.getpid()}.partial")
     try:
-        descriptor = os.open(scratch, os.O_CREAT | os.O_RDWR, stat.S_IRUSR | stat.S_IWUSR)
+        descriptor = os.open(scratch, os.O_CREAT | os.O_EXCL | os.O_RDWR, stat.S_IRUSR | stat.S_IWUSR)
     except OSError as fault:
         return fault
     try:

@@ -114,6 +114,16 @@ def test_a_path_that_is_no_file_is_explained(own_demo: Program, kind: str, comma
     assert error["kind"].startswith("database_")
 
 
+@pytest.mark.parametrize(
+    "command",
+    [["task", "import"], ["index"], ["restore", "--yes"], ["backup"], ["export"]],
+    ids=lambda command: command[0],
+)
+def test_a_pipe_into_which_nobody_writes_holds_no_command_up(own_demo: Program, command: list[str]) -> None:
+    os.mkfifo(own_demo.home / "pipe")
+    assert own_demo(*command, "pipe").status in (0, 1, 2)
+
+
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1", "utf-16", "shift_jis", "cp437:strict", "utf-8"])
 def test_json_is_json_in_any_encoding(program: Program, encoding: str) -> None:
     text = "The \U0001f525 kiln costs 7 \u20ac \u2013 na\u00efve \u6f22\u5b57"

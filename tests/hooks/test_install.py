@@ -308,3 +308,20 @@ def test_a_removed_environment_is_not_installed(program: Program) -> None:
     done = gone("install", "claude-code", "--yes")
     assert done.status == 2
     assert "no longer there" in done.stderr
+
+
+def test_doctor_reports_hooks_whose_program_is_gone(own_demo: Program) -> None:
+    folder = own_demo.home / "venv" / "bin"
+    folder.mkdir(parents=True)
+    (folder / "python").symlink_to(sys.executable)
+    passing = own_demo.altered(f"import sys; sys.executable = {str(folder / 'python')!r}")
+    assert passing("install", "claude-code", "--yes").status == 0
+    assert own_demo("doctor").status == 0
+    (folder / "python").unlink()
+    done = own_demo("doctor", "--json")
+    assert done.status == 1
+    (check,) = (one for one in done.results if one["check"] == "hooks")
+    assert f"claude-code calls {folder / 'python'}" in check["detail"]
+    assert "pastchats-memory install claude-code" in check["remedy"]
+    assert own_demo("install", "claude-code", "--yes").status == 0
+    assert own_demo("doctor").status == 0

@@ -41,7 +41,7 @@ def recall(event: Event, database: str | None) -> str | None:
         return None
     if event.session:
         with suppress(OSError):
-            session.remember(state_folder(), event.session, frozenset(memory.hit.id for memory in block.entries))
+            session.remember(state_folder(), event.session, frozenset().union(*(entry.ids for entry in block.entries)))
     return f"{RECALL_PREAMBLE}\n{block.text}"
 
 

@@ -80,6 +80,7 @@ def render_block(query: str, memories: Sequence[RecallEntry], nothing: str = NOT
 def render_entry(place: int, memory: RecallEntry) -> str:
     """Render one entry of the block, with the empty line before it.
 
+    The conclusion comes first: a later reversal, the outcome, the answer. Failures follow, and the question is last.
     `place` counts from 1.
     """
     hit = memory.hit
@@ -87,15 +88,19 @@ def render_entry(place: int, memory: RecallEntry) -> str:
     when = format_time((memory.question or hit).timestamp)
     title = " · ".join(part for part in (one_line(hit.source_project) + here, when) if part)
     lines = ["", f"## {place}. {title}"]
+    lines += _render_attempts("Superseded by:", memory.superseded_by)
     if memory.outcome.is_known:
         lines.append(f"Outcome: {render_outcome(memory.outcome)}{_note_evidence(memory)}")
-    if memory.asked:
-        lines += ["Asked:" if hit.task is None else "Task:", quote(memory.asked)]
+    lines += _render_attempts("Worked later:", memory.after)
     if memory.answered:
         lines += ["Answered:" if hit.type != "note" and hit.task is None else "Note:", quote(memory.answered)]
     if memory.done:
         lines += ["Done:", quote("\n".join(map(one_line, memory.done)))]
-    lines += _render_thread(memory)
+    failed = [attempt for attempt in memory.before if attempt.outcome != "unknown"]
+    lines += _render_attempts("Failed before:", *failed)
+    if memory.asked:
+        lines += ["Asked:" if hit.task is None else "Task:", quote(memory.asked)]
+    lines += _render_attempts("Asked before:", *(one for one in memory.before if one.outcome == "unknown"))
     lines.append(f"Source: {_render_entry_sources(memory)}")
     return "\n".join(lines) + "\n"
 
@@ -121,16 +126,9 @@ def _note_evidence(memory: RecallEntry) -> str:
     return f" · {_note_citation(evidence)}"
 
 
-def _render_thread(memory: RecallEntry) -> list[str]:
-    lines: list[str] = []
-    for heading, attempts in (
-        ("Failed before:", memory.before),
-        ("Worked later:", (memory.after,)),
-        ("Superseded by:", (memory.superseded_by,)),
-    ):
-        shown = [attempt for attempt in attempts if attempt is not None]
-        lines += [heading, *(f"{render_attempt(attempt)} · id {attempt.id}" for attempt in shown)] if shown else []
-    return lines
+def _render_attempts(heading: str, *attempts: Attempt | None) -> list[str]:
+    shown = [f"{render_attempt(attempt)} · id {attempt.id}" for attempt in attempts if attempt is not None]
+    return [heading, *shown] if shown else []
 
 
 # --- episodes and outcomes --------------------------------------------------------------------------------------------

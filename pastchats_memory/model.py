@@ -409,11 +409,10 @@ class Context(NamedTuple):
 # Episodes, and the entries of a recall block.
 
 NEXT_MESSAGE = "said next"
-NO_ANSWER = "no answer"
 BASES: Mapping[str, str] = {
-    "unanswered": NO_ANSWER,
     "asked_again": "the user asked again",
     "broke_off": "stopped before the end",
+    "broke_off_at_work": "stopped after an edit",
     "moved_on": "no objection; the user moved on",
     "stands": "no reply; not tested",
     "built_on": NEXT_MESSAGE,

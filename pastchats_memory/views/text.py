@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from pastchats_memory.model import (
-    NO_ANSWER,
     Attempt,
     Citation,
     Command,
@@ -165,7 +164,7 @@ def render_outcome(outcome: Outcome) -> str:
 
 def _describe_outcome(outcome: str, basis: str, shown_by: str) -> str:
     """Put the quoted line into brackets that it cannot leave."""
-    quotation = "" if basis == NO_ANSWER else one_line(shown_by).replace("(", "[").replace(")", "]")
+    quotation = one_line(shown_by).replace("(", "[").replace(")", "]")
     evidence = ": ".join(filter(None, (basis, quotation)))
     return outcome + (f" ({evidence})" if evidence else "")
 

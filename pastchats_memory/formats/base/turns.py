@@ -92,19 +92,26 @@ class TurnQueue:
     def add(self, turn: PendingTurn) -> None:
         """Append a turn; the first answer takes the tools that were called before it.
 
-        A turn without text takes no tools: it may stay empty, and they would be lost.
+        A turn without text takes no tools: it may stay empty, and they would be lost. A prompt keeps the tools that were its
+        only answer.
         """
         self._queue.append(turn)
         self._latest = turn
         if turn.role not in SPEAKING or not any(map(str.strip, turn.texts)):
             return
+        if turn.role == "user":
+            self._give_tools_to_prompt()
         self._speaking = turn
         if turn.role == "assistant" and self._tools:
             turn.metadata["tools"], self._tools = self._tools, []
         else:
             self._edits.clear()
-        if turn.role == "user":
-            self._tools = []
+
+    def _give_tools_to_prompt(self) -> None:
+        """List the calls without an answer with the prompt that they answer."""
+        if self._tools and self._speaking is not None and self._speaking.role == "user":
+            self._speaking.metadata["tools"] = self._tools
+        self._tools = []
 
     def flag(self, name: str) -> None:
         """Add a flag to the last turn of the user or the assistant."""
@@ -181,6 +188,7 @@ class TurnQueue:
 
     def flush(self) -> Iterator[Turn]:
         """Yield the remaining turns, at the end of the file."""
+        self._give_tools_to_prompt()
         while self._queue:
             yield from self._pop()
 

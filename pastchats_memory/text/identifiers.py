@@ -13,6 +13,8 @@ from collections.abc import Iterator
 
 LEAST_LENGTH = 3
 """Letters of an unknown word that may be a part of another word."""
+LAST_LATIN = "\u024f"
+"""End of the blocks of Latin letters, but for those of Vietnamese."""
 ANYWHERE = 6
 """Letters from which a subword matches anywhere. A shorter one must begin where a word or a part of a word begins."""
 
@@ -49,6 +51,14 @@ def blank_spaceless(text: str) -> str:
 def separate_spaceless(text: str) -> str:
     """Return the text with a blank on each side of each run of a script without spaces."""
     return _RUN.sub(r" \g<0> ", text)
+
+
+def is_foreign(text: str) -> bool:
+    """Check whether most letters belong to another script than Latin."""
+    if text.isascii():
+        return False
+    letters = [letter for letter in text if letter.isalpha()]
+    return sum(letter > LAST_LATIN and not "\u1e00" <= letter <= "\u1eff" for letter in letters) * 2 > len(letters)
 
 
 def is_spaceless(text: str) -> bool:

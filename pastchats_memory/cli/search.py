@@ -13,7 +13,7 @@ from pastchats_memory.model import Hit, Hits
 from pastchats_memory.search.request import MODES, MOST_HITS
 from pastchats_memory.text.display import format_time, one_line
 from pastchats_memory.views.build import build_search
-from pastchats_memory.views.text import render_time_read
+from pastchats_memory.views.text import NOTHING_CLOSE, describe_relevance, has_close_hit, render_time_read
 
 SOURCE_WIDTH = 36
 """Columns of a source in the table, which fits 80 columns; `show ID` and `--json` have all of it."""
@@ -85,6 +85,8 @@ def command(
     if as_json:
         emit_json(build_search(hits, explain=explain))
     elif hits:
+        if how["page"] == 1 and not has_close_hit(hits):
+            click.echo(f"{NOTHING_CLOSE}\n")
         click.echo(_table(hits, outcomes, explain=explain))
         if explain and hits.time_read is not None:
             click.echo(render_time_read(hits.time_read))
@@ -110,7 +112,8 @@ def _row(hit: Hit, outcomes: str | None, *, explain: bool) -> list[str]:
         about = "" if hit.id == f"t:{hit.task.key}" else f" of t:{one_line(hit.task.key)}"
         title = "" if one_line(hit.snippet).startswith(one_line(hit.task.title)) else f" {one_line(hit.task.title)}"
         speaker = f"{hit.type} ({hit.task.status}){about}{title}"
-    where = " · ".join(part for part in (format_time(hit.timestamp)[:10], one_line(hit.source_project)[:24]) if part)
+    facts = (format_time(hit.timestamp)[:10], one_line(hit.source_project)[:24], describe_relevance(hit.relevance))
+    where = " · ".join(filter(None, facts))
     what = f"{where}\n{speaker}: {one_line(hit.snippet)}\n{ending(source, SOURCE_WIDTH)}"
     if explain:
         parts = " + ".join(f"{name} {value:.5f}" for name, value in hit.contributions.items())

@@ -34,6 +34,11 @@ QUERY_WIDTH = 200
 """Most characters of the query in the head of a block."""
 PROMPT_WIDTH = 120
 """Most characters of a prompt that stands beside its judgement."""
+CLOSELY_RELATED = 0.5
+"""Relevance from which a hit is about the query rather than not; recall shows nothing below it."""
+RELEVANCE_WORDS = ((0.9, "very close"), (CLOSELY_RELATED, "close"), (0.1, "loosely related"), (0.0, "hardly related"))
+"""Words for a relevance, by its lower bound."""
+NOTHING_CLOSE = "Nothing closely related. The nearest hits:"
 SAME_START = 40
 """Two quotations that share so many first characters show the same answer; one of them is enough."""
 
@@ -255,14 +260,29 @@ def render_judgement(sheet: Sheet) -> str:
 
 
 def render_hits(hits: Sequence[Hit]) -> str:
-    """Render search results, each quoted with its source."""
-    return "\n".join(_render_hit(hit) for hit in hits) + "\n"
+    """Render search results, each quoted with its source; if none is close, say so first."""
+    first = "" if has_close_hit(hits) else f"{NOTHING_CLOSE}\n"
+    return first + "\n".join(_render_hit(hit) for hit in hits) + "\n"
 
 
 def _render_hit(hit: Hit) -> str:
     kind = hit.role if hit.task is None else f"{hit.type} ({hit.task.status})"
-    title = " · ".join(part for part in (one_line(hit.source_project), kind, format_time(hit.timestamp)) if part)
+    facts = (one_line(hit.source_project), kind, format_time(hit.timestamp), describe_relevance(hit.relevance))
+    title = " · ".join(filter(None, facts))
     return f"## {hit.rank}. {title}\n{quote(hit.snippet)}\nSource: {format_citation(hit)} · id {one_line(hit.id)}"
+
+
+def describe_relevance(relevance: float | None) -> str:
+    """Return words for a relevance; empty without a query vector."""
+    if relevance is None:
+        return ""
+    return next(words for least, words in RELEVANCE_WORDS if relevance >= least)
+
+
+def has_close_hit(hits: Sequence[Hit]) -> bool:
+    """Check whether a hit is closely related to the query, as far as that is known."""
+    known = [hit.relevance for hit in hits if hit.relevance is not None]
+    return not known or max(known) >= CLOSELY_RELATED
 
 
 def render_item(item: Item, content: str) -> str:

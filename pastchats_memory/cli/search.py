@@ -13,12 +13,8 @@ from pastchats_memory.model import Hit
 from pastchats_memory.search.request import MODES, MOST_HITS
 from pastchats_memory.text.display import format_time, one_line
 from pastchats_memory.views.build import build_search
-from pastchats_memory.views.text import render_time_read
+from pastchats_memory.views.text import NOTHING_CLOSE, describe_relevance, has_close_hit, render_time_read
 
-FITS = ((0.9, "close match"), (0.5, "good match"), (0.1, "loose match"), (0.0, "weak match"))
-"""Words for a relevance of at least so much."""
-CLOSELY_RELATED = 0.5
-"""Relevance from which a memory is more likely about the question than not."""
 INDENT = "   "
 
 
@@ -85,8 +81,8 @@ def command(
     if as_json:
         emit_json(build_search(hits, explain=explain))
     elif hits:
-        if not any(hit.relevance is None or hit.relevance >= CLOSELY_RELATED for hit in hits):
-            click.echo("Nothing is closely related. The nearest are:", err=True)
+        if how["page"] == 1 and not has_close_hit(hits):
+            click.echo(f"{NOTHING_CLOSE}\n")
         click.echo("\n\n".join(_render(hit, outcomes.get(hit.id), explain=explain) for hit in hits))
         if is_terminal(sys.stdout):
             click.echo("\n`open ID` shows a source in your editor, `resume ID` continues its session.", err=True)
@@ -102,7 +98,7 @@ def command(
 def _render(hit: Hit, outcome: str | None, *, explain: bool) -> str:
     """Return a hit as a few lines: its fit, where it is from, the snippet, and the source on a line of its own."""
     numbers = f"score {hit.score:.4f}, words {hit.lexical_rank or '–'}, meaning {hit.semantic_rank or '–'}"
-    fit = "" if hit.relevance is None else next(words for least, words in FITS if hit.relevance >= least)
+    fit = describe_relevance(hit.relevance)
     about = (
         _speaker(hit, outcome),
         one_line(hit.source_project),

@@ -42,7 +42,7 @@ def recall(event: Event, database: str | None) -> str | None:
         return None
     if state and event.session:
         with suppress(OSError):
-            session.remember(state, event.session, frozenset(memory.hit.id for memory in block.entries))
+            session.remember(state, event.session, frozenset().union(*(entry.ids for entry in block.entries)))
     return f"{RECALL_PREAMBLE}\n{block.text}"
 
 

@@ -1,7 +1,7 @@
 """Choose what to recall before work starts, or nothing.
 
 The way of a question: search widely, drop hits without enough evidence, let project and date settle near ties, turn hits into
-entries (one for each episode), put solutions before failed attempts, and fit the block into the budget.
+entries (one for each episode), join those of one thread, and fit the block into the budget.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from dataclasses import replace
 from pastchats_memory.embed import Embedder
 from pastchats_memory.model import Hit, Hits, RecallBlock
 from pastchats_memory.recall.budget import fit_budget
-from pastchats_memory.recall.entries import build_entries, put_solutions_first, resolve_citations
+from pastchats_memory.recall.entries import build_entries, resolve_citations
 from pastchats_memory.recall.request import RecallRequest
 from pastchats_memory.recall.selection import above_threshold, drop_weak_outputs, settle_near_ties
+from pastchats_memory.recall.threads import join_threads
 from pastchats_memory.recall.unasked import select_unasked
 from pastchats_memory.search import search_with_terms
 from pastchats_memory.search.lexical import Terms
@@ -49,8 +50,10 @@ def recall(
     relevant = drop_weak_outputs(_select_relevant(found, terms, request, wide))
     hits = settle_near_ties(relevant, request.current_project)
     related = _search_any_outcome(database, embedder, request, wide) if hits and wide.filters.outcomes else hits
-    entries = resolve_citations(database, build_entries(database, hits, related, terms, request))
-    block = fit_budget(request.search.text, put_solutions_first(entries), terms.weights, request.budget, count_tokens)
+    episodes = build_entries(database, hits, related, terms, request)
+    entries = join_threads(episodes, terms.weights)[: request.search.limit]
+    cited = resolve_citations(database, entries)
+    block = fit_budget(request.search.text, cited, terms.weights, request.budget, count_tokens)
     return block._replace(warnings=found.warnings)
 
 

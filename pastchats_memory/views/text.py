@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from pastchats_memory.model import (
-    NO_ANSWER,
     Attempt,
     Citation,
     Command,
@@ -35,6 +34,11 @@ QUERY_WIDTH = 200
 """Most characters of the query in the head of a block."""
 PROMPT_WIDTH = 120
 """Most characters of a prompt that stands beside its judgement."""
+CLOSELY_RELATED = 0.5
+"""Relevance from which a hit is about the query rather than not; recall shows nothing below it."""
+RELEVANCE_WORDS = ((0.9, "very close"), (CLOSELY_RELATED, "close"), (0.1, "loosely related"), (0.0, "hardly related"))
+"""Words for a relevance, by its lower bound."""
+NOTHING_CLOSE = "Nothing closely related. The nearest hits:"
 SAME_START = 40
 """Two quotations that share so many first characters show the same answer; one of them is enough."""
 
@@ -80,6 +84,7 @@ def render_block(query: str, memories: Sequence[RecallEntry], nothing: str = NOT
 def render_entry(place: int, memory: RecallEntry) -> str:
     """Render one entry of the block, with the empty line before it.
 
+    The conclusion comes first: a later reversal, the outcome, the answer. Failures follow, and the question is last.
     `place` counts from 1.
     """
     hit = memory.hit
@@ -87,15 +92,19 @@ def render_entry(place: int, memory: RecallEntry) -> str:
     when = format_time((memory.question or hit).timestamp)
     title = " · ".join(part for part in (one_line(hit.source_project) + here, when) if part)
     lines = ["", f"## {place}. {title}"]
+    lines += _render_attempts("Superseded by:", memory.superseded_by)
     if memory.outcome.is_known:
         lines.append(f"Outcome: {render_outcome(memory.outcome)}{_note_evidence(memory)}")
-    if memory.asked:
-        lines += ["Asked:" if hit.task is None else "Task:", quote(memory.asked)]
+    lines += _render_attempts("Worked later:", memory.after)
     if memory.answered:
         lines += ["Answered:" if hit.type != "note" and hit.task is None else "Note:", quote(memory.answered)]
     if memory.done:
         lines += ["Done:", quote("\n".join(map(one_line, memory.done)))]
-    lines += _render_thread(memory)
+    failed = [attempt for attempt in memory.before if attempt.outcome != "unknown"]
+    lines += _render_attempts("Failed before:", *failed)
+    if memory.asked:
+        lines += ["Asked:" if hit.task is None else "Task:", quote(memory.asked)]
+    lines += _render_attempts("Asked before:", *(one for one in memory.before if one.outcome == "unknown"))
     lines.append(f"Source: {_render_entry_sources(memory)}")
     return "\n".join(lines) + "\n"
 
@@ -121,16 +130,9 @@ def _note_evidence(memory: RecallEntry) -> str:
     return f" · {_note_citation(evidence)}"
 
 
-def _render_thread(memory: RecallEntry) -> list[str]:
-    lines: list[str] = []
-    for heading, attempts in (
-        ("Failed before:", memory.before),
-        ("Worked later:", (memory.after,)),
-        ("Superseded by:", (memory.superseded_by,)),
-    ):
-        shown = [attempt for attempt in attempts if attempt is not None]
-        lines += [heading, *(f"{render_attempt(attempt)} · id {attempt.id}" for attempt in shown)] if shown else []
-    return lines
+def _render_attempts(heading: str, *attempts: Attempt | None) -> list[str]:
+    shown = [f"{render_attempt(attempt)} · id {attempt.id}" for attempt in attempts if attempt is not None]
+    return [heading, *shown] if shown else []
 
 
 # --- episodes and outcomes --------------------------------------------------------------------------------------------
@@ -167,7 +169,7 @@ def render_outcome(outcome: Outcome) -> str:
 
 def _describe_outcome(outcome: str, basis: str, shown_by: str) -> str:
     """Put the quoted line into brackets that it cannot leave."""
-    quotation = "" if basis == NO_ANSWER else one_line(shown_by).replace("(", "[").replace(")", "]")
+    quotation = one_line(shown_by).replace("(", "[").replace(")", "]")
     evidence = ": ".join(filter(None, (basis, quotation)))
     return outcome + (f" ({evidence})" if evidence else "")
 
@@ -258,14 +260,29 @@ def render_judgement(sheet: Sheet) -> str:
 
 
 def render_hits(hits: Sequence[Hit]) -> str:
-    """Render search results, each quoted with its source."""
-    return "\n".join(_render_hit(hit) for hit in hits) + "\n"
+    """Render search results, each quoted with its source; if none is close, say so first."""
+    first = "" if has_close_hit(hits) else f"{NOTHING_CLOSE}\n"
+    return first + "\n".join(_render_hit(hit) for hit in hits) + "\n"
 
 
 def _render_hit(hit: Hit) -> str:
     kind = hit.role if hit.task is None else f"{hit.type} ({hit.task.status})"
-    title = " · ".join(part for part in (one_line(hit.source_project), kind, format_time(hit.timestamp)) if part)
+    facts = (one_line(hit.source_project), kind, format_time(hit.timestamp), describe_relevance(hit.relevance))
+    title = " · ".join(filter(None, facts))
     return f"## {hit.rank}. {title}\n{quote(hit.snippet)}\nSource: {format_citation(hit)} · id {one_line(hit.id)}"
+
+
+def describe_relevance(relevance: float | None) -> str:
+    """Return words for a relevance; empty without a query vector."""
+    if relevance is None:
+        return ""
+    return next(words for least, words in RELEVANCE_WORDS if relevance >= least)
+
+
+def has_close_hit(hits: Sequence[Hit]) -> bool:
+    """Check whether a hit is closely related to the query, as far as that is known."""
+    known = [hit.relevance for hit in hits if hit.relevance is not None]
+    return not known or max(known) >= CLOSELY_RELATED
 
 
 def render_item(item: Item, content: str) -> str:

@@ -11,7 +11,7 @@ from typing import Protocol, TextIO
 import click
 import orjson
 
-from pastchats_memory.text.display import escape_controls, sanitise
+from pastchats_memory.text.display import escape_json, one_line
 
 NARROWEST = 16
 """Least columns in which a text can be read; a narrower table becomes a list."""
@@ -20,13 +20,13 @@ _PIECES = re.compile(r"\s+|[^\s/\\_-]+[/\\_-]*|[/\\_-]+")
 
 def emit_json(body: Mapping[str, object]) -> None:
     """Write one JSON object to stdout, on a line of its own."""
-    click.echo(escape_controls(orjson.dumps(body, option=orjson.OPT_NON_STR_KEYS).decode()))
+    click.echo(escape_json(orjson.dumps(body, option=orjson.OPT_NON_STR_KEYS).decode()))
 
 
 def warn(warnings: Iterable[str]) -> None:
     """Print each warning on stderr."""
     for warning in warnings:
-        click.echo(hanging(f"Warning: {sanitise(warning)}", err=True), err=True)
+        click.echo(hanging(f"Warning: {one_line(warning)}", err=True), err=True)
 
 
 def is_terminal(stream: TextIO | None) -> bool:

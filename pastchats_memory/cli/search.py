@@ -11,7 +11,7 @@ from pastchats_memory.cli.output import emit_json, ending, table, warn
 from pastchats_memory.memory.requests import TYPES
 from pastchats_memory.model import Hit, Hits
 from pastchats_memory.search.request import MODES, MOST_HITS
-from pastchats_memory.text.display import format_time, one_line
+from pastchats_memory.text.display import escape_name, format_time, one_line
 from pastchats_memory.views.build import build_search
 from pastchats_memory.views.text import render_time_read
 
@@ -97,20 +97,20 @@ def command(
 
 def _table(hits: Hits, outcomes: Mapping[str, str], *, explain: bool) -> str:
     headers = ["#", "score", "words", "meaning", "what"]
-    rows = [(_row(hit, outcomes.get(hit.id), explain=explain), one_line(hit.id)) for hit in hits]
+    rows = [(_row(hit, outcomes.get(hit.id), explain=explain), escape_name(hit.id)) for hit in hits]
     if max(len(id_) for _, id_ in rows) > ID_WIDTH:
         return table([[*row, f"{what}\nid {id_}"] for (*row, what), id_ in rows], headers, stretch=4)
     return table([[*row, id_] for row, id_ in rows], [*headers, "id"], stretch=4)
 
 
 def _row(hit: Hit, outcomes: str | None, *, explain: bool) -> list[str]:
-    source = f"{one_line(hit.source_path)}:{hit.source_line or 1}" if hit.source_path else "made by hand"
+    source = f"{escape_name(hit.source_path)}:{hit.source_line or 1}" if hit.source_path else "made by hand"
     speaker = hit.role + (f" ({outcomes})" if outcomes else "")
     if hit.task is not None:
-        about = "" if hit.id == f"t:{hit.task.key}" else f" of t:{one_line(hit.task.key)}"
+        about = "" if hit.id == f"t:{hit.task.key}" else f" of t:{escape_name(hit.task.key)}"
         title = "" if one_line(hit.snippet).startswith(one_line(hit.task.title)) else f" {one_line(hit.task.title)}"
         speaker = f"{hit.type} ({hit.task.status}){about}{title}"
-    where = " · ".join(part for part in (format_time(hit.timestamp)[:10], one_line(hit.source_project)[:24]) if part)
+    where = " · ".join(part for part in (format_time(hit.timestamp)[:10], escape_name(hit.source_project)[:24]) if part)
     what = f"{where}\n{speaker}: {one_line(hit.snippet)}\n{ending(source, SOURCE_WIDTH)}"
     if explain:
         parts = " + ".join(f"{name} {value:.5f}" for name, value in hit.contributions.items())

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Context, ContextItem, Hit
-from pastchats_memory.text.display import format_time, one_line, quote
+from pastchats_memory.text.display import escape_name, format_time, quote
 from pastchats_memory.text.excerpt import excerpt
 from pastchats_memory.views.text import format_citation
 
@@ -80,19 +80,19 @@ def format_context(items: Sequence[ContextItem]) -> str:
     if not items:
         return f"{HEADING}\n\n{NOTHING_RELEVANT}\n"
     entries = "".join(_format_item(place, item) for place, item in enumerate(items, start=1))
-    sources = "".join(f"- [{one_line(item.hit.id)}] {format_citation(item.hit)}\n" for item in items)
+    sources = "".join(f"- [{escape_name(item.hit.id)}] {format_citation(item.hit)}\n" for item in items)
     return f"{HEADING}\n\n{entries}\nSources:\n{sources}"
 
 
 def _format_item(place: int, item: ContextItem) -> str:
     hit = item.hit
     similarity = "" if hit.similarity is None else f"similarity: {max(0.0, hit.similarity):.0%}"
-    kind = hit.role if hit.type == "prompt" else hit.type
-    task = () if hit.task is None else (hit.task.status, one_line(hit.task.title)[:80])
+    kind = escape_name(hit.role) if hit.type == "prompt" else hit.type
+    task = () if hit.task is None else (hit.task.status, escape_name(hit.task.title)[:80])
     facts = (
-        f"[{one_line(hit.id)}] {kind}",
+        f"[{escape_name(hit.id)}] {kind}",
         *task,
-        one_line(hit.source_project),
+        escape_name(hit.source_project),
         format_time(hit.timestamp),
         similarity,
     )

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import apsw
 import corpus
@@ -98,9 +99,9 @@ def _lists(value: object, place: tuple[str | int, ...]) -> Iterator[tuple[str | 
             yield from _lists(below, (*place, key))
 
 
-def _at(value: object, place: Sequence[str | int]):  # noqa: ANN202 - whatever JSON has there
+def _at(value: Any, place: Sequence[str | int]) -> Any:
     for key in place:
-        value = value[key]  # type: ignore[index] # as `_lists` found it
+        value = value[key]
     return value
 
 

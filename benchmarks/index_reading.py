@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import corpus
 import grown
@@ -28,6 +29,8 @@ from pastchats_memory.formats.registry import detect_format
 from pastchats_memory.ingest import IndexOptions, IndexReport, index
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.store.database import Database, open_database
+
+Result = TypeVar("Result")
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 TRIED, FEWEST = 60_000, 20
@@ -52,7 +55,8 @@ class Constant:
     def embed_query(self, text: str) -> Vector:
         """Return the same vector for any text."""
         del text
-        return np.eye(1, self.dim, dtype=np.float32)[0]
+        vector: Vector = np.eye(1, self.dim, dtype=np.float32)[0]
+        return vector
 
 
 def run(database: Database, path: Path) -> tuple[IndexReport, float]:
@@ -80,7 +84,7 @@ def samples(place: Path) -> dict[str, Path]:
     return dict(sorted(found.items()))
 
 
-def taken(work: Callable[[], object]) -> tuple[object, float]:
+def taken(work: Callable[[], Result]) -> tuple[Result, float]:
     """Return the result of the work and the processor seconds that it took."""
     start = time.process_time()
     return work(), time.process_time() - start

@@ -15,13 +15,15 @@ import statistics
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import cast
 
 import corpus
 import timing
 from embed_throughput import bare
 
+from pastchats_memory.embed import Vector
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.memory import Memory
 from pastchats_memory.store import turns, vectors
@@ -67,9 +69,9 @@ def phases(sessions: Path, threads: int) -> dict[str, float]:
         return timed
 
     class Embedder(PackagedEmbedder):
-        def embed(self, texts):  # noqa: ANN001, ANN202 - as the real one
+        def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
             stream = super().embed(texts)
-            while (vector := clocked("waiting for vectors", next)(stream, None)) is not None:
+            while (vector := cast("Vector | None", clocked("waiting for vectors", next)(stream, None))) is not None:
                 yield vector
 
     places = (

@@ -18,6 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import apsw
@@ -63,7 +64,7 @@ class Plain:
         self._ids = np.array([row[0] for row in rows])
         self._projects = np.array([row[1] for row in rows])
         self._times = np.array([row[2] or "" for row in rows])
-        self._matrix = np.array([orjson.loads(row[3]) for row in rows])
+        self._matrix = np.array([orjson.loads(str(row[3])) for row in rows])
         self._matrix /= np.linalg.norm(self._matrix, axis=1, keepdims=True)
 
     def units(self) -> dict[int, dict[str, str | None]]:
@@ -131,7 +132,7 @@ def uncentred(asked: rank.Floats, rows: rank.Floats, background: rank.Floats) ->
     return np.asarray((rows @ asked - usual.mean()) / (float(usual.std()) or 1.0))
 
 
-ABLATIONS = {
+ABLATIONS: dict[str, tuple[ModuleType, dict[str, Any]]] = {
     "without the third list": (rank, {"WEIGHTS": {**rank.WEIGHTS, rank.EVIDENCE: 0.0}}),
     "without presence": (rank, {"PRESENCE": 0.0}),
     "without phrases": (rank, {"PHRASE": 0.0}),

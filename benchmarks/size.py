@@ -39,7 +39,8 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=100_000)
     path = corpus.database(parser.parse_args().turns)
     connection = apsw.Connection(str(path))
-    turns, characters = connection.execute("SELECT count(*), avg(length(content)) FROM prompts").fetchall()[0]
+    turns, length = connection.execute("SELECT count(*), avg(length(content)) FROM prompts").fetchall()[0]
+    turns, characters = int(turns or 0), float(length or 0)
     sizes: dict[str, int] = {}
     for table, size in connection.execute("SELECT name, sum(pgsize) FROM dbstat GROUP BY name"):
         part = part_of(table)

@@ -3,23 +3,18 @@
     python benchmarks/speed.py [--turns N] [--rounds N]
 
 Every round runs each kind once, as a new process. `floor` only imports numpy, onnxruntime and tokenizers, loads the
-packaged model and embeds one question; `floor, one file` does so with the weights in the graph's file, as they were until
-2026-11-22; `floor, quiet` does so without onnxruntime's usage reports, without threads for
-NumPy, and without taking the libraries down at the end, as the program itself does. The questions change from round to round. Then the same recall is taken apart
-(phases.py), and the imports that cost most are listed (`python -X importtime`).
+packaged model and embeds one question. `floor, one file` has the weights in the graph's file. `floor, quiet` skips what
+the program skips: onnxruntime's usage reports, NumPy's threads, and the end of the libraries. The questions change from
+round to round. At the end the slowest imports are listed (`python -X importtime`).
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import re
-import statistics
 import subprocess
 import sys
-import time
-from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
@@ -58,21 +53,6 @@ def asking(database: Path, command: str, *options: str) -> Callable[[], None]:
     return run
 
 
-def phases(database: Path, rounds: int) -> dict[str, list[float]]:
-    """Milliseconds by phase in each round."""
-    took = defaultdict(list)
-    script = str(Path(__file__).with_name("phases.py"))
-    for question in itertools.islice(itertools.cycle(questions(database)), rounds):
-        command = [sys.executable, script, str(database), question, str(time.time())]
-        ran = subprocess.run(command, check=True, capture_output=True)
-        ended = time.time()
-        measured = json.loads(ran.stderr)
-        measured["exit"] = ended - measured.pop("ended")
-        for phase, seconds in measured.items():
-            took[phase].append(1000 * seconds)
-    return took
-
-
 def imports(most: int) -> list[tuple[float, str]]:
     """List the slowest imports of a recall by their own time, in milliseconds."""
     command = [sys.executable, "-X", "importtime", "-c", "import pastchats_memory.cli.recall"]
@@ -104,9 +84,6 @@ def main() -> None:
         ),
     }
     timing.show(timing.interleaved(ways, options.rounds, warm_up=2), against="floor")
-    print("\nphases of a recall, median ms")
-    for phase, values in phases(database, options.rounds).items():
-        print(f"  {phase:16}{statistics.median(values):7.1f}")
     print("\nmodules of a recall, own ms")
     for own, name in imports(12):
         print(f"  {own:7.1f}  {name}")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import sqlite3
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -67,4 +66,4 @@ def _right_of(judged: dict[str, str], second: dict[str, str], numbers: list[str]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -206,4 +206,4 @@ def print_table(pairs: Counter[tuple[str, str]]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -26,6 +26,8 @@ COMMANDS = {
     "recall": "Print earlier experience to read before work",
     "context": "Print the best few excerpts within a token budget",
     "show": "Show one item in full, with its neighbours",
+    "open": "Open the source of a hit in your editor",
+    "resume": "Print the command that resumes a session",
     "task": "Add, change, list and link tasks",
     "capture": "Turn a thought into a task, or a comment on one",
     "ask": "Answer questions about tasks: 'what is blocked?'",
@@ -65,6 +67,7 @@ COMPLETION_VARIABLE = "_PASTCHATS_MEMORY_COMPLETE"
 """Set by the completion scripts when a shell asks for candidates."""
 
 SHARED_MODULES = {
+    "resume": ("open", "resume"),
     "prune": ("forget", "prune"),
     "purge": ("forget", "purge"),
     "backup": ("backup", "backup"),
@@ -99,6 +102,18 @@ class LazyGroup(click.Group):
         module, name = SHARED_MODULES.get(cmd_name, (cmd_name.replace("-", "_"), "command"))
         command: click.Command = getattr(importlib.import_module(f"pastchats_memory.cli.{module}"), name)
         return command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse as click does, and say where an option belongs that stands before the command."""
+        given = list(args)  # click empties the list
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as fault:
+            command = next((argument for argument in given if argument in COMMANDS), None)
+            if command is None:
+                raise
+            hint = f"Options follow the command: pastchats-memory {command} {fault.option_name} ..."
+            raise click.UsageError(f"No such option '{fault.option_name}' before a command. {hint}", ctx) from None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -105,7 +105,12 @@ Examples:
   pastchats-memory prune --before 2025-01-01 --yes --json
 """,
 )
-@click.option("--before", metavar="WHEN", required=True, help="An ISO date or time; turns of that time stay.")
+@click.option(
+    "--before",
+    metavar="WHEN",
+    required=True,
+    help="A time such as 2026-01-31, 90d or 'last year'; turns of that time stay.",
+)
 @options.yes
 @options.no
 @options.database

@@ -27,7 +27,7 @@ def command(as_json: bool) -> int:
     """List every format with its version, its origin and the usual places of its files.
 
     `*` marks a place that exists on this machine. The origin is "built in", or the package that adds the format.
-    The name of a format is the value of `metadata.format`; `index --format NAME` reads only files of that format.
+    The name of a format is the value of `metadata.format`; `index --format NAME FILE` reads a file as that format.
     """
     reports = report_formats(find_environment())
     if as_json:

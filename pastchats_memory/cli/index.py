@@ -61,7 +61,9 @@ Examples:
 @click.option("--include", metavar="GLOB", multiple=True, help="Only matching files; repeatable.")
 @click.option("--exclude", metavar="GLOB", multiple=True, help="Skip these files, folders, projects; repeatable.")
 @click.option("--follow-links", is_flag=True, help="Follow symbolic links out of a folder.")
-@click.option("--format", "format_", metavar="NAME", help="Read only files of this format.")
+@click.option(
+    "--format", "format_", metavar="NAME", help="Read the named files as this format, and of folders only its files."
+)
 @click.option("--map", "key_map", metavar="ROLE=KEY,...", help="Keys of JSON of unknown shape: role=speaker,text=body.")
 @click.option("--dry-run", is_flag=True, help="Only show the format of each file, and the --map line that fits it.")
 @options.yes

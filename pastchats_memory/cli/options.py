@@ -24,8 +24,12 @@ database: Decorator = click.option(
 )
 as_json: Decorator = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 project: Decorator = click.option("--project", metavar="NAME", help="Only this project; `.` is the current one.")
-since: Decorator = click.option("--since", metavar="WHEN", help="Only from this ISO date or time on, inclusive.")
-until: Decorator = click.option("--until", metavar="WHEN", help="Only up to this ISO date or time, inclusive.")
+since: Decorator = click.option(
+    "--since", metavar="WHEN", help="Only from this time on: 2026-01-31, 7d, yesterday, 'last week'."
+)
+until: Decorator = click.option(
+    "--until", metavar="WHEN", help="Only up to this time, inclusive; a day means all of it."
+)
 
 outcome: Decorator = click.option(
     "--outcome", metavar="A,B", help="Only episodes that ended so: worked, failed, mixed, unknown."

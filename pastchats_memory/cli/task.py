@@ -17,7 +17,7 @@ from pastchats_memory.memory.requests import find_current_project, resolve_proje
 from pastchats_memory.model import TYPES, StoredTask
 from pastchats_memory.tasks.edit import Change
 from pastchats_memory.text.display import escape_name, sanitise
-from pastchats_memory.text.timestamps import parse_bound
+from pastchats_memory.text.when import parse_time
 from pastchats_memory.views.build import build_search
 from pastchats_memory.views.build_tasks import build_deletion, build_import, build_tasks
 from pastchats_memory.views.task_text import make_hit_rows, make_task_rows, render_task
@@ -45,7 +45,7 @@ def _fields(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--tag", "tags", multiple=True, metavar="TAG", help="A tag; repeat for several."),
         click.option("--project", metavar="NAME", help="`.` is the one you are in."),
         click.option("--parent", metavar="KEY", help="The parent task."),
-        click.option("--due", metavar="DAY", help="ISO date."),
+        click.option("--due", metavar="DAY", help="An ISO date, or such as friday, 3d or 'next week'."),
     ):
         function = option(function)
     return function
@@ -56,7 +56,7 @@ def _change(fields: dict[str, Any], **more: Any) -> Change:
     return Change(
         description=fields["description"], type=fields["type_"], status=fields["status"], priority=fields["priority"],
         tags=fields["tags"] or None, project=resolve_project(fields["project"]), parent=fields["parent"],
-        due=due and parse_bound(due, is_end=True), **more,
+        due=due and parse_time(due, is_end=True, is_ahead=True), **more,
     )  # fmt: skip
 
 

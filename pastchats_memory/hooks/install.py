@@ -54,6 +54,8 @@ class Change:
     """None: there is no file."""
     after: str | None
     """None: the file goes."""
+    what: str
+    """Our part of the file, for a summary."""
     pieces: tuple[str, ...] = ()
     """What was put in."""
     folders: tuple[str, ...] = ()
@@ -65,6 +67,12 @@ class Change:
         before, after = ((text or "").splitlines(keepends=True) for text in (self.before, self.after))
         lines = unified_diff(before, after, str(self.path), str(self.path))
         return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+    @property
+    def summary(self) -> str:
+        """Return the change in a line: what is done to which file, and our part of it."""
+        verb = "create" if self.before is None else "delete" if self.after is None else "change"
+        return f"{verb} {self.path}: {self.what}"
 
 
 @contextmanager
@@ -101,7 +109,9 @@ def _with_our_hooks(path: Path, hooks: Mapping[str, Any], extra: Mapping[str, An
         edited = with_hooks((before or "").removeprefix(mark), hooks, extra, IS_OURS, pieces)
     except UsageFault as fault:
         raise UsageFault(f"{path}: {fault.message}", fault.hint) from fault
-    return Change(path, before, mark + edited.text, edited.pieces, _missing_folders(path))
+    return Change(
+        path, before, mark + edited.text, f"hooks for {', '.join(hooks)}", edited.pieces, _missing_folders(path)
+    )
 
 
 def _skills(folder: Path, put_in: Mapping[str, tuple[str, ...]]) -> list[Change]:
@@ -115,7 +125,7 @@ def _skills(folder: Path, put_in: Mapping[str, tuple[str, ...]]) -> list[Change]
         text = skill.read_text(encoding="utf-8")
         before = _read(path)
         if before is None or put_in.get(str(path)) == (before,):
-            found.append(Change(path, before, text, (text,), _missing_folders(path)))
+            found.append(Change(path, before, text, f"the skill {path.parent.name}", (text,), _missing_folders(path)))
     return found
 
 
@@ -169,7 +179,8 @@ def _without_our_hooks(record: Mapping[str, Any]) -> Change | None:
     if after is None:
         return None
     is_gone = record["was_missing"] and not after.strip()
-    return Change(path, before, None if is_gone else after, folders=tuple(record.get("folders", ())))
+    what = f"the skill {path.parent.name}" if path.name == SKILL else "our hooks"
+    return Change(path, before, None if is_gone else after, what, folders=tuple(record.get("folders", ())))
 
 
 @_explain_os_errors()

@@ -121,7 +121,17 @@ def _limit_integer(least: int, most: int, default: int | None = None) -> dict[st
 
 
 _TEXT = {"type": "string", "pattern": NON_BLANK, "maxLength": 400}
-_DATE = {"type": "string", "anyOf": [{"format": "date"}, {"format": "date-time"}], "maxLength": 40}
+_DATE = {
+    "type": "string",
+    "anyOf": [
+        {"format": "date"},
+        {"format": "date-time"},
+        {"pattern": "^[1-9][0-9]{0,2}[hdw]$"},
+        {"enum": ["today", "yesterday", "last week", "last month"]},
+    ],
+    "maxLength": 40,
+}
+"""More words are understood; these are enough for a program."""
 
 QUERY = Parameter("query", "Any text; nothing in it is syntax.", {**_TEXT, "maxLength": LONGEST_QUERY}, required=True)
 LIMIT = Parameter("limit", f"Results a page; limit × page is at most {MOST_HITS}.", _limit_integer(1, MOST_HITS, 10))
@@ -134,8 +144,10 @@ PAGE = Parameter(
 MODE = Parameter("mode", "Words, meaning, or both.", {"type": "string", "enum": list(MODES), "default": "hybrid"})
 PROJECT = Parameter("project", "Only this project.", _TEXT)
 ROLE = Parameter("role", "Only this role: user, assistant, system, tool, note, …", _TEXT)
-SINCE = Parameter("since", "Only from this ISO date or time on, inclusive.", _DATE)
-UNTIL = Parameter("until", "Only up to this ISO date or time; a day means all of it.", _DATE)
+SINCE = Parameter(
+    "since", "Only from this time on: an ISO date or time, or words such as 7d, yesterday, last week.", _DATE
+)
+UNTIL = Parameter("until", "Only up to this time; a day means all of it.", _DATE)
 TYPE = Parameter("type", "Only this type; task means epics and subtasks, too.", {"type": "string", "enum": list(TYPES)})
 STATUS = Parameter(
     "status",

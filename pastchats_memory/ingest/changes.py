@@ -71,12 +71,11 @@ def plan_files(
         state = known.get(old_paths.get(candidate.name, candidate.name))
         if state is not None and candidate.name in old_paths and state.size == candidate.size:
             state = state._replace(mtime_ns=candidate.mtime_ns)  # its bytes were compared
-        if state is not None and state.format in NOTE_FORMATS:
-            candidate = replace(candidate, named=True)  # noqa: PLW2901 - a note that was taken once stays taken
         project = state.project if options.project is None and state else redact(options.project or "").text or None
-        read_as = options.read_as
-        if read_as == AS_DETECTED and state is not None:
-            read_as = ReadAs.from_json(state.read_as)
+        read_before = ReadAs.from_json(state.read_as) if state is not None else AS_DETECTED
+        read_as = read_before if options.read_as == AS_DETECTED else options.read_as
+        if state is not None and read_as == read_before and (state.format in NOTE_FORMATS or read_as.format):
+            candidate = replace(candidate, named=True)  # noqa: PLW2901 - a file that was named once stays named
         is_unchanged = not options.force and expected.unchanged(candidate, state, project, read_as)
         planned.append(Plan(candidate, state, project, is_unchanged, read_as))
     return planned, moved

@@ -51,9 +51,9 @@ def detect(plan: Plan, options: IndexOptions) -> tuple[SourceFile, Format | None
 
 
 def _choose_format(source: SourceFile, read_as: ReadAs, options: IndexOptions) -> Format | None:
-    """Choose the format or map that the user named, if the file is of its kind.
+    """Choose the format or map that the user named, else the most confident format.
 
-    Else the most confident format.
+    A named format reads every file that was named with it. Of a folder it reads the files of its kind.
 
     Raises NotText, OSError.
     """
@@ -63,7 +63,7 @@ def _choose_format(source: SourceFile, read_as: ReadAs, options: IndexOptions) -
         key_map = options.maps.get(read_as.format)
         named = mapped_format(key_map) if key_map else BY_FORMAT.get(read_as.format)
         if named is not None:
-            return named if named.detect(source) else None
+            return named if named.detect(source) or source.named else None
     detected = detect_format(source)
     if detected is not None and detected.is_specific:
         return detected

@@ -62,7 +62,10 @@ LONGEST_QUERY = 100_000
 Query = Annotated[
     str, Field(max_length=LONGEST_QUERY, description="What to look for, in a few words; nothing in it is syntax.")
 ]
-Since = Annotated[str | None, Field(description="Earliest ISO date or time, inclusive.")]
+Since = Annotated[
+    str | None,
+    Field(description="Earliest time, inclusive: an ISO date or time, or words such as 7d, yesterday, last week."),
+]
 Project = Annotated[str | None, Field(description="Only this project; `.` is the one of the working directory.")]
 Outcomes = Annotated[str | None, Field(description="Only episodes with these outcomes: worked,failed,mixed,unknown.")]
 Here = Annotated[str | None, Field(description="`.` is the project of the working directory; null for all.")]
@@ -112,7 +115,7 @@ class Tools:
         project: Project = None,
         role: Annotated[str | None, Field(description="user, assistant, system, tool or note.")] = None,
         since: Since = None,
-        until: Annotated[str | None, Field(description="Latest ISO date or time, a day meaning all of it.")] = None,
+        until: Annotated[str | None, Field(description="Latest time, inclusive; a day means all of it.")] = None,
         type: Literal["prompt", "note", "task", "epic", "subtask", "comment", "attachment"] | None = None,  # noqa: A002 - the argument's name
         status: Annotated[
             str | None, Field(description="Only tasks with these statuses, such as todo,in_progress.")

@@ -40,9 +40,11 @@ from pastchats_memory.model import (
     Item,
     Lesson,
     Outcome,
+    Place,
     RecallBlock,
     Sheet,
     Unjudged,
+    leads_to_task,
     number_of,
 )
 from pastchats_memory.search import Rerank, search, search_with_terms
@@ -68,6 +70,7 @@ if TYPE_CHECKING:
     from pastchats_memory.episodes.derive import Progress as DeriveProgress
     from pastchats_memory.ingest import Forecast, IndexReport, Progress
     from pastchats_memory.ingest.live import StoredTurn
+    from pastchats_memory.ingest.session import Resumption
     from pastchats_memory.maintenance.forget import ForgetResult
     from pastchats_memory.maintenance.health import HealthCheck, RepairReport, Status
     from pastchats_memory.maintenance.redact_stored import RedactProgress, RedactReport, StoredSecrets
@@ -208,7 +211,7 @@ class Memory:
             page: counted from 1; `limit` × `page` is at most 1,000.
             project: only this project; `.` is the one of the working directory.
             role: only this role.
-            since: only from this ISO date or time on; a time without a zone is local.
+            since: only from this time on: an ISO date or time, or words such as `7d` and `last week`; a time without a zone is local.
             until: only up to this date or time, inclusive; a day means all of it.
             type: `prompt`, `note`, `task` (epics and subtasks too), `epic`, `subtask`, `comment` or `attachment`.
             status: only tasks with one of these, separated by commas: a status, a synonym or a tracker's own word.
@@ -278,7 +281,7 @@ class Memory:
             budget: tokens of the block's text, never exceeded; None for the configured number, 1500 by default.
             limit: most entries.
             project: only this project; `.` is the one of the working directory.
-            since: only from this ISO date or time on.
+            since: only from this time on: an ISO date or time, or words such as `7d` and `last week`.
             outcome: only episodes with this outcome, as for `search`.
             current_project: wins near ties and is marked.
             not_conversation: id of the current conversation, which is left out.
@@ -337,7 +340,7 @@ class Memory:
             type: type of the items, as for `search`.
             status: only tasks with one of these.
             project: only this project; `.` is the one of the working directory.
-            since: only from this ISO date or time on.
+            since: only from this time on: an ISO date or time, or words such as `7d` and `last week`.
             until: only up to this date or time, inclusive.
             min_similarity: least cosine.
 
@@ -373,6 +376,36 @@ class Memory:
         hidden = hidden_projects(self._database, None)
         around = turns.conversation_around(self._database, item, neighbours)
         return cite_items(self._database, [one for one in around if one.project not in hidden])
+
+    def find_source(self, id_: str) -> Place | None:
+        """Return the file and the present line of an item; None without such an item, or without a file.
+
+        Raises:
+            UsageFault: the id is malformed.
+            StoreFault: the database cannot be read.
+        """
+        if leads_to_task(id_):
+            found = self.tasks.find_item(id_)
+            task = found[0] if found else None
+            return Place(task.source_path, task.source_line or 1, None) if task and task.source_path else None
+        shown = self.show(id_, 0)
+        if not shown or not shown[0].places:
+            return None
+        place, citation = shown[0].places[0], shown[0].citation
+        return place._replace(line=citation.line) if citation and citation.line else place
+
+    def find_resumption(self, id_: str) -> Resumption | None:
+        """Return the agent's own command that resumes the session of a turn; None without such a turn.
+
+        Raises:
+            UsageFault: the id is malformed, or that of a task.
+            StoreFault: the database cannot be read.
+            BrokenFormat: a format of another package cannot be loaded.
+        """
+        from pastchats_memory.ingest.session import find_resumption
+
+        item = self._find_item(id_)
+        return None if item is None else find_resumption(item)
 
     def verify(
         self,
@@ -665,7 +698,7 @@ class Memory:
             conversation: native id of a conversation: its turns, and the tasks that only it mentions.
             source: path of a file or folder, which may be gone.
             project: its turns and tasks; `.` is the one of the working directory.
-            since: from this ISO date or time on; rows without a time stay.
+            since: from this time on; rows without a time stay.
             until: up to this date or time, inclusive.
             query: rows that contain all of these words, or exactly this text.
             dry_run: delete nothing.

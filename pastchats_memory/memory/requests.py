@@ -19,7 +19,7 @@ from pastchats_memory.model import TYPES as TASK_TYPES
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
 from pastchats_memory.text.encoding import utf8
-from pastchats_memory.text.timestamps import parse_bound
+from pastchats_memory.text.when import parse_time
 
 if TYPE_CHECKING:
     from pastchats_memory.formats.base.locations import Environment
@@ -80,8 +80,8 @@ def build_filters(
     return Filters(
         project=resolve_project(project),
         role=role and utf8(role),
-        since=None if since is None else parse_bound(since, is_end=False),
-        until=None if until is None else parse_bound(until, is_end=True),
+        since=None if since is None else parse_time(since, is_end=False),
+        until=None if until is None else parse_time(until, is_end=True),
         notes=type_ == "note" if type_ in ("prompt", "note") else None,
         kinds=() if type_ in (None, "prompt", "note") else TASK_TYPES if type_ == "task" else (str(type_),),
         statuses=_parse_statuses(status),

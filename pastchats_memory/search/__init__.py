@@ -41,15 +41,16 @@ from pastchats_memory.store import sources, task_rows, turns, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.ids import Ids
 from pastchats_memory.store.pending_deletes import exclude_pending
-from pastchats_memory.text.identifiers import is_spaceless
+from pastchats_memory.text.identifiers import is_foreign, is_spaceless
 
 DEPTH = 100
 """Rows of each list whose evidence is weighed. Later rows follow in the order of the plain lists."""
 RERANKED = 30
 """Rows that a cross-encoder reads. Each costs about as much as embedding it."""
 ENGLISH_ONLY = (
-    "the model knows English only, so these results are by words alone; "
-    "`pastchats-memory reindex --embeddings --model NAME` takes a model that knows more languages"
+    "the model knows English only, so trust the words that match and not the meaning; "
+    "`pastchats-memory reindex --embeddings --model sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2` "
+    "takes one that knows fifty languages"
 )
 NO_FIT = Fit(0.0, 0.0)
 """The fit of a row without a vector, which only a damaged database has."""
@@ -108,9 +109,10 @@ def search_with_terms(
         except (ModelUnavailable, ModelChanged) as fault:
             query_vector = None
             warnings.append(f"{fault.message}; these results are by words alone. {fault.hint}".strip())
-    if query_vector is not None and _is_script_unknown_to_model(request, question.typed, matches, embedder):
-        query_vector = None
+    if query_vector is not None and is_english(embedder.name) and is_foreign(question.typed):
         warnings.append(ENGLISH_ONLY)
+        if _can_do_without_meaning(request, question.typed, matches):
+            query_vector = None
     ranked = _rank_rows(database, request, matches, query_vector, time)
     if rerank_texts is not None and ranked:
         rows = _load_rows(database, [row.id for row in ranked[:RERANKED]], request.filters.hidden)
@@ -134,13 +136,10 @@ def _start_candidates(
     return None if propose is None else BackgroundCall(lambda: propose(embedding.result()))
 
 
-def _is_script_unknown_to_model(request: Request, text: str, matches: Matches, embedder: Embedder) -> bool:
-    """Check whether the model never learnt the question's script.
-
-    Also requires that the question's characters alone find rows.
-    """
+def _can_do_without_meaning(request: Request, text: str, matches: Matches) -> bool:
+    """Check whether the characters of a script without spaces find rows, and the user did not ask for meaning."""
     uses_both = request.mode == "hybrid" and 0 < request.meaning <= EVEN_BALANCE
-    return uses_both and len(matches.ids) > 0 and is_english(embedder.name) and is_spaceless(text)
+    return uses_both and len(matches.ids) > 0 and is_spaceless(text)
 
 
 def _rank_rows(

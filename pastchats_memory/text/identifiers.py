@@ -13,6 +13,8 @@ from collections.abc import Iterator
 
 LEAST_LENGTH = 3
 """Letters of an unknown word that may be a part of another word."""
+LAST_LATIN = "\u024f"
+"""End of the blocks of Latin letters, but for those of Vietnamese."""
 ANYWHERE = 6
 """Letters from which a subword matches anywhere. A shorter one must begin where a word or a part of a word begins."""
 
@@ -44,6 +46,14 @@ def subword_text(term: str) -> str | None:
 def blank_spaceless(text: str) -> str:
     """Return the text with a blank for each run of a script without spaces."""
     return _RUN.sub(" ", text)
+
+
+def is_foreign(text: str) -> bool:
+    """Check whether most letters belong to another script than Latin."""
+    if text.isascii():
+        return False
+    letters = [letter for letter in text if letter.isalpha()]
+    return sum(letter > LAST_LATIN and not "\u1e00" <= letter <= "\u1eff" for letter in letters) * 2 > len(letters)
 
 
 def is_spaceless(text: str) -> bool:

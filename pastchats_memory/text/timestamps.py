@@ -112,8 +112,19 @@ def date_in_path(path: PurePath) -> str | None:
 
 
 DATE_HINT = "Write it as 2026-01-31 or 2026-01-31T08:15."
+_LIKE_ISO = re.compile(r"\d{4}-\d\d?-|\d{8}")
+"""What is meant as ISO, so that an impossible day is refused as one."""
 _WHOLE_DAY = re.compile(r"\d{4}-?\d\d-?\d\d\Z|\d{4}-?W\d\d-?\d\Z")
 _TIME_OF_DAY = re.compile(r"[T ]\d\d(?P<minute>:?\d\d)?(?P<second>:?\d\d)?(?P<fraction>[.,]\d+)?(Z|[+-][\d:.]+)?\Z")
+
+
+def is_iso(text: str) -> bool:
+    """Check whether a text has the form of an ISO date or time."""
+    try:
+        datetime.fromisoformat(text.strip())
+    except ValueError:
+        return _LIKE_ISO.match(text.strip()) is not None
+    return True
 
 
 def parse_bound(text: str, *, is_end: bool, zone: tzinfo | None = None) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # these modules import NumPy and apsw, which `config` and `ex
     from pastchats_memory.ingest.dry_run import DryRunFile
     from pastchats_memory.ingest.overview import SourceReport
     from pastchats_memory.ingest.report import FileReport, IndexReport
+    from pastchats_memory.ingest.session import Resumption
     from pastchats_memory.maintenance.forget import ForgetResult
     from pastchats_memory.maintenance.health import HealthCheck, Status
     from pastchats_memory.maintenance.redact_stored import RedactReport
@@ -98,6 +99,30 @@ def build_formats(reports: Sequence[FormatReport]) -> views.FormatsBody:
                 "files": [{"path": utf8(str(place.path)), "exists": place.exists} for place in report.files],
             }
             for report in reports
+        ],
+    }
+
+
+def build_open(opened: Sequence[views.OpenedView]) -> views.OpenBody:
+    """Build `open/1`."""
+    return {"schema": "open/1", "results": list(opened)}
+
+
+def build_resume(found: Sequence[Resumption]) -> views.ResumeBody:
+    """Build `resume/1`."""
+    from pastchats_memory.files.processes import join_command
+
+    return {
+        "schema": "resume/1",
+        "results": [
+            {
+                "program": one.program,
+                "command": list(one.command),
+                "folder": one.folder,
+                "line": join_command(one.command, one.folder) if one.command else None,
+                "reason": one.reason or None,
+            }
+            for one in found
         ],
     }
 

@@ -785,6 +785,38 @@ class FormatsBody(TypedDict):
     results: list[FormatView]
 
 
+class OpenedView(TypedDict):
+    """A source, and the editor's command that opens it."""
+
+    path: str
+    line: Annotated[int, {"minimum": 1}]
+    command: Annotated[list[str], "Program and arguments; empty if no editor is set."]
+
+
+class OpenBody(TypedDict):
+    """Output of `open --json`."""
+
+    schema: Literal["open/1"]
+    results: list[OpenedView]
+
+
+class ResumptionView(TypedDict):
+    """The agent's own command that resumes a session."""
+
+    program: Annotated[str, "The agent; empty if the turn came from none."]
+    command: Annotated[list[str], "Program and arguments; empty if the session cannot be resumed."]
+    folder: Annotated[str | None, "The folder in which the command has to run."]
+    line: Annotated[str | None, "Folder and command as a line for a shell."]
+    reason: Annotated[str | None, "Why the session cannot be resumed."]
+
+
+class ResumeBody(TypedDict):
+    """Output of `resume --json`."""
+
+    schema: Literal["resume/1"]
+    results: list[ResumptionView]
+
+
 class SourcesBody(TypedDict):
     """Output of `sources --json`."""
 
@@ -1512,6 +1544,7 @@ SCHEMAS: Mapping[str, Any] = {
     "install/1": InstallBody,
     "judge/1": JudgeBody,
     "lessons/1": LessonsBody,
+    "open/1": OpenBody,
     "prune/1": Annotated[
         PruneFoundBody | PruneForgottenBody,
         "Output of `prune --json`: what would be forgotten, or what was forgotten.",
@@ -1521,6 +1554,7 @@ SCHEMAS: Mapping[str, Any] = {
     "redact/1": RedactBody,
     "reindex/1": ReindexBody,
     "restore/1": RestoreBody,
+    "resume/1": ResumeBody,
     "search/1": SearchBody,
     "semantic/1": SemanticBody,
     "show/1": ShowBody,

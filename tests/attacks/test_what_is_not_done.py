@@ -10,7 +10,7 @@ from program import REPOSITORY
 PACKAGE = REPOSITORY / "pastchats_memory"
 MODULES = {"pickle", "cPickle", "marshal", "shelve", "dill", "joblib", "yaml", "xml", "ctypes", "code", "codeop", "pty"}
 CALLS = {"eval", "exec", "compile", "__import__"}
-PROCESSES = {"hooks/background.py"}
+PROCESSES = {"files/processes.py", "hooks/background.py"}
 """Where a process is started: the program itself, by a hook, from a list of words."""
 
 

@@ -13,6 +13,7 @@ from program import Program
 from waiting import HANG_S
 
 from pastchats_memory import cli
+from pastchats_memory.cli import COMMANDS
 from pastchats_memory.cli.output import is_terminal
 
 NO_WORDS = ("🎉", "日本語で再試行", "…?!\u202e")
@@ -168,6 +169,17 @@ def test_who_cannot_be_asked_or_told_since_streams_are_closed_meets_no_bug(asked
     assert asked("backup", "copy.db").status == 0
     for line in ("restore copy.db <&-", "recall xyzzy 2>&-"):
         assert _shell(asked, f'"$P" {line}').returncode == 1, line
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--db", "F", "index"], ["--json", "search", "kiln"], ["--limit=3", "recall", "kiln"]]
+)
+def test_an_option_before_the_command_is_told_its_place(program: Program, arguments: list[str]) -> None:
+    run = program(*arguments)
+    command = next(argument for argument in arguments if argument in COMMANDS)
+    option = arguments[0].partition("=")[0]
+    assert run.status == 2
+    assert f"Options follow the command: pastchats-memory {command} {option} ..." in run.stderr
 
 
 def test_streams_are_asked_for_a_terminal_in_one_place_which_knows_closed_ones() -> None:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
 import shlex
 import subprocess
-import termios
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 from program import Program, Run, write_messages
+from terminal import on_a_terminal
 from wcwidth import wcswidth
 
 from pastchats_memory.cli import COMMANDS
@@ -37,6 +36,7 @@ def test_every_example_in_the_help_of_a_command_runs(
 ) -> None:
     examples = re.findall(r"^ +(pastchats-memory .*)$", helps[command].partition("Examples:")[2], re.MULTILINE)
     assert len(examples) >= 2, helps[command]
+    own_demo = own_demo.with_variables(EDITOR="nano")
     home = own_demo.home
     for folder in (".claude/projects", "notes", "Downloads", "exports"):
         write_messages(home / folder / "conversations.json", ("user", "Hello?"), ("assistant", "Hello."))
@@ -122,33 +122,6 @@ def test_the_version_is_the_packages(program: Program) -> None:
     run = program("--version")
     assert (run.status, run.stderr) == (0, "")
     assert run.stdout.split()[-1] == version("pastchats-memory")
-
-
-def on_a_terminal(program: Program, *arguments: object, typed: bytes = b"") -> tuple[int, str]:
-    """Exit code and everything that is shown when the program runs with a terminal on all three streams."""
-    ours, theirs = pty.openpty()
-    termios.tcsetwinsize(theirs, (24, 100))
-    with subprocess.Popen(
-        [*program.command, *map(str, arguments)],
-        cwd=program.home,
-        env={**program.environment, "TERM": "xterm"},
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-    ) as process:
-        os.close(theirs)
-        os.write(ours, typed)
-        shown = bytearray()
-        while True:
-            try:
-                piece = os.read(ours, 65536)
-            except OSError:  # Linux reports the end of a terminal as an error
-                break
-            if not piece:
-                break
-            shown += piece
-    os.close(ours)
-    return process.returncode, shown.decode()
 
 
 @pytest.mark.parametrize(("arguments", "said"), [(["search", "登录"], "Warning: "), (["index", "x" * 150], "Error: ")])

@@ -204,6 +204,16 @@ def test_a_named_format_reads_only_its_files(program: Program) -> None:
     assert "not of the format codex, which was named for it" in left.stdout
 
 
+def test_a_named_format_reads_a_named_file_that_it_would_not_detect(program: Program) -> None:
+    plan = program.home / "plan.json"
+    plan.write_text("The kiln relay is old.\n", encoding="utf-8")
+    assert program("index", "plan.json").status == 1
+    assert program("index", "plan.json", "--format", "notes", "--json").json["turns_added"] == 1
+    plan.write_text("The kiln relay is old.\n\nThe new one is ordered.\n", encoding="utf-8")
+    assert program("index", ".").status == 0
+    assert "ordered" in program("search", "relay").stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "message", "hint"),
     [

@@ -89,7 +89,7 @@ def test_what_hooks_and_install_leave_is_the_persons_alone(own_demo: Program, um
     private = under(umask, own_demo).with_variables(
         XDG_STATE_HOME=str(home / "state"), PASTCHATS_MEMORY_HOOK_SECONDS="30"
     )
-    assert private("install", "claude-code").status == 0
+    assert private("install", "claude-code", "--yes").status == 0
     assert stat.S_IMODE(settings.stat().st_mode) == 0o644  # as the person had it
     copies = [path for path in settings.parent.iterdir() if path.name.startswith("settings.json.")]
     assert [stat.S_IMODE(path.stat().st_mode) for path in copies] == [0o600]

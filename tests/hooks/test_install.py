@@ -37,22 +37,22 @@ def test_what_install_puts_in_uninstall_takes_out_byte_for_byte(person: Program,
     file = settings_of(person, target)
     file.parent.mkdir(parents=True)
     file.write_text(SETTINGS, encoding="utf-8")
-    run = person("install", target)
+    run = person("install", target, "--yes")
     assert run.status == 0
     assert f"`pastchats-memory uninstall {target}`" in run.stderr
     assert "pastchats-memory hook" in file.read_text(encoding="utf-8")
-    assert person("install", target).status == 0
+    assert person("install", target, "--yes").status == 0
     assert file.read_text(encoding="utf-8").count("say done") == 1
-    assert person("uninstall", target).status == 0
+    assert person("uninstall", target, "--yes").status == 0
     assert file.read_text(encoding="utf-8") == SETTINGS
 
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_settings_that_we_made_are_gone_again(person: Program, target: str) -> None:
-    assert person("install", target).status == 0
+    assert person("install", target, "--yes").status == 0
     file = settings_of(person, target)
     assert json.loads(file.read_text(encoding="utf-8"))["hooks"]
-    assert person("uninstall", target).status == 0
+    assert person("uninstall", target, "--yes").status == 0
     assert not file.exists()
 
 
@@ -63,9 +63,29 @@ def test_printing_changes_nothing(person: Program) -> None:
     assert not settings_of(person, "claude-code").exists()
 
 
+def test_the_summary_has_a_line_for_each_file_and_the_diff_is_for_those_who_ask(person: Program) -> None:
+    summary = person("install", "claude-code", "--no").stdout.splitlines()
+    assert summary[0] == (
+        f"create {settings_of(person, 'claude-code')}: hooks for SessionStart, UserPromptSubmit, PreCompact, SessionEnd"
+    )
+    assert all(line.startswith("create ") for line in summary)
+    assert "+++ " in person("install", "claude-code", "--no", "--diff").stdout
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_without_a_terminal_nothing_is_installed_unasked(person: Program, target: str) -> None:
+    run = person("install", target)
+    assert (run.status, run.stderr.splitlines()[-1]) == (1, "Nothing was changed; --yes makes the changes.")
+    assert not settings_of(person, target).exists()
+    assert person("install", target, "--yes").status == 0
+    before = settings_of(person, target).read_text(encoding="utf-8")
+    assert person("uninstall", target).status == 1
+    assert settings_of(person, target).read_text(encoding="utf-8") == before
+
+
 def test_no_changes_nothing_and_says_so(person: Program) -> None:
     run = person("install", "claude-code", "--no")
-    assert (run.status, run.stderr) == (1, "Nothing was changed.\n")
+    assert (run.status, run.stderr) == (1, "Nothing was changed; --yes makes the changes.\n")
     assert not settings_of(person, "claude-code").exists()
 
 
@@ -73,9 +93,9 @@ def test_other_edits_since_survive_the_uninstall(person: Program) -> None:
     file = settings_of(person, "claude-code")
     file.parent.mkdir()
     file.write_text(SETTINGS, encoding="utf-8")
-    person("install", "claude-code")
+    person("install", "claude-code", "--yes")
     file.write_text(file.read_text(encoding="utf-8").replace("opus", "sonnet"), encoding="utf-8")
-    person("uninstall", "claude-code")
+    person("uninstall", "claude-code", "--yes")
     assert file.read_text(encoding="utf-8") == SETTINGS.replace("opus", "sonnet")
 
 
@@ -83,14 +103,14 @@ def test_settings_that_are_no_json_are_left_alone(person: Program) -> None:
     file = settings_of(person, "gemini")
     file.parent.mkdir()
     file.write_text("{ half", encoding="utf-8")
-    run = person("install", "gemini")
+    run = person("install", "gemini", "--yes")
     assert run.status == 2
     assert str(file) in run.stderr
     assert file.read_text(encoding="utf-8") == "{ half"
 
 
 def test_the_installed_line_runs(person: Program) -> None:
-    person("install", "claude-code")
+    person("install", "claude-code", "--yes")
     hooks = json.loads(settings_of(person, "claude-code").read_text(encoding="utf-8"))["hooks"]
     line = hooks["UserPromptSubmit"][0]["hooks"][0]["command"]
     words = line.split()
@@ -99,7 +119,7 @@ def test_the_installed_line_runs(person: Program) -> None:
 
 
 def test_a_database_of_ones_own_is_named_in_the_line(person: Program) -> None:
-    person("install", "claude-code", "--db", "mine.db")
+    person("install", "claude-code", "--db", "mine.db", "--yes")
     assert f"--db {person.home / 'mine.db'}" in settings_of(person, "claude-code").read_text(encoding="utf-8")
 
 
@@ -107,7 +127,11 @@ def test_what_the_file_system_refuses_is_explained(person: Program) -> None:
     folder = settings_of(person, "claude-code")
     folder.mkdir(parents=True)
     (person.home / ".gemini").write_text("", encoding="utf-8")
-    for run in (person("install", "claude-code"), person("uninstall", "claude-code"), person("install", "gemini")):
+    for run in (
+        person("install", "claude-code", "--yes"),
+        person("uninstall", "claude-code", "--yes"),
+        person("install", "gemini", "--yes"),
+    ):
         assert (run.status, run.stdout) == (2, "")
         assert run.stderr.startswith(f"Error: {person.home}")
         assert "Traceback" not in run.stderr
@@ -122,14 +146,14 @@ def test_nothing_is_put_in_that_cannot_be_remembered(person: Program) -> None:
 
 
 def test_a_damaged_record_is_named_and_without_it_our_entries_are_found(person: Program) -> None:
-    person("install", "claude-code")
+    person("install", "claude-code", "--yes")
     record = person.home / "state" / "pastchats-memory" / "installed.json"
     record.write_text("{ half", encoding="utf-8")
-    run = person("uninstall", "claude-code")
+    run = person("uninstall", "claude-code", "--yes")
     assert run.status == 2
     assert str(record) in run.stderr
     record.unlink()
-    assert person("uninstall", "claude-code").status == 0
+    assert person("uninstall", "claude-code", "--yes").status == 0
     assert "pastchats" not in settings_of(person, "claude-code").read_text(encoding="utf-8")
 
 
@@ -150,16 +174,16 @@ def test_codex_is_told_of_in_words_and_its_own_settings_are_left_alone(person: P
     file = person.home / ".codex" / "config.toml"
     file.parent.mkdir()
     file.write_bytes(config.encode())
-    run = person("install", "codex")
+    run = person("install", "codex", "--yes")
     assert run.status == 0
     assert "/hooks" in run.stderr
     assert ("switched off" in run.stderr) == ("hooks = false" in config)
-    person("uninstall", "codex")
+    person("uninstall", "codex", "--yes")
     assert file.read_bytes() == config.encode()
 
 
 def test_whoever_uses_cursor_is_told_what_to_do_where_its_prompts_take_no_context(person: Program) -> None:
-    run = person("install", "cursor")
+    run = person("install", "cursor", "--yes")
     assert run.status == 0
     assert "pastchats-memory mcp" in run.stderr
 
@@ -179,9 +203,9 @@ def test_uninstalling_leaves_no_copy_and_no_folder_behind(person: Program, targe
             settings_of(person, target).parent.mkdir(parents=True, exist_ok=True)
             settings_of(person, target).write_bytes(text.encode())
         before = everything(person.home)
-        assert person("install", target).status == 0
-        assert person("install", target, "--db", "other.db").status == 0
-        assert person("uninstall", target).status == 0
+        assert person("install", target, "--yes").status == 0
+        assert person("install", target, "--db", "other.db", "--yes").status == 0
+        assert person("uninstall", target, "--yes").status == 0
         assert everything(person.home) == before
 
 
@@ -189,7 +213,7 @@ def test_entries_of_an_installation_that_has_moved_are_replaced(person: Program)
     file = settings_of(person, "claude-code")
     file.parent.mkdir()
     file.write_text(SETTINGS, encoding="utf-8")
-    person("install", "claude-code")
+    person("install", "claude-code", "--yes")
     there = file.read_text(encoding="utf-8")
     for record in (True, False):
         moved = there.replace(str(Path(person.command[0]).parent), "/gone/bin")
@@ -197,7 +221,7 @@ def test_entries_of_an_installation_that_has_moved_are_replaced(person: Program)
         file.write_text(moved, encoding="utf-8")
         if not record:
             (person.home / "state" / "pastchats-memory" / "installed.json").unlink()
-        assert person("install", "claude-code").status == 0
+        assert person("install", "claude-code", "--yes").status == 0
         now = file.read_text(encoding="utf-8")
         assert "/gone" not in now
         assert now.count("pastchats-memory hook") == there.count("pastchats-memory hook")
@@ -211,7 +235,7 @@ def test_settings_that_are_read_only_are_left_alone(person: Program) -> None:
     file.write_text(SETTINGS, encoding="utf-8")
     file.chmod(0o444)
     assert person("install", "claude-code", "--print").status == 0
-    run = person("install", "claude-code")
+    run = person("install", "claude-code", "--yes")
     assert (run.status, run.stderr.splitlines()[0]) == (2, f"Error: {file}: it is read-only")
     assert file.read_text(encoding="utf-8") == SETTINGS
     assert list(file.parent.iterdir()) == [file]
@@ -232,22 +256,15 @@ def test_what_another_program_wrote_while_the_change_was_looked_at_is_not_overwr
     assert list(file.parent.iterdir()) == [file]
 
 
-def test_without_a_terminal_it_makes_the_change_as_its_help_says(person: Program) -> None:
-    for command in ("install", "uninstall"):
-        assert "without one it makes the change" in " ".join(person(command, "--help").stdout.split())
-        assert person(command, "gemini").status == 0
-        assert settings_of(person, "gemini").exists() == (command == "install")
-
-
 def test_a_skill_is_renewed_only_as_long_as_nobody_changed_it(person: Program) -> None:
-    person("install", "claude-code")
+    person("install", "claude-code", "--yes")
     skill = next(settings_of(person, "claude-code").parent.glob("skills/*/SKILL.md"))
     ours = skill.read_text(encoding="utf-8")
     record = person.home / "state" / "pastchats-memory" / "installed.json"
     skill.write_text("older", encoding="utf-8")
     record.write_text(record.read_text(encoding="utf-8").replace(json.dumps(ours), '"older"'), encoding="utf-8")
-    person("install", "claude-code")
+    person("install", "claude-code", "--yes")
     assert skill.read_text(encoding="utf-8") == ours
     skill.write_text(ours + "mine", encoding="utf-8")
-    person("install", "claude-code")
+    person("install", "claude-code", "--yes")
     assert skill.read_text(encoding="utf-8") == ours + "mine"

@@ -60,12 +60,12 @@ def test_skills_are_installed_and_taken_away_and_a_changed_one_is_left(
     own = skills / "semantic-search" / "SKILL.md"
     own.parent.mkdir(parents=True)
     own.write_text("mine", encoding="utf-8")
-    assert person("install", target).status == 0
+    assert person("install", target, "--yes").status == 0
     installed = {file.parent.name for file in skills.glob("*/SKILL.md")}
     assert installed == {file.parent.name for file in SKILLS}
     assert own.read_text(encoding="utf-8") == "mine"
     (skills / "plain-questions" / "SKILL.md").write_text("changed by hand", encoding="utf-8")
-    assert person("uninstall", target).status == 0
+    assert person("uninstall", target, "--yes").status == 0
     assert sorted(path.name for path in skills.iterdir()) == ["plain-questions", "semantic-search"]
     assert not list(person.home.glob(f"{folder}/**/*.with-pastchats-memory*SKILL*"))
 
@@ -73,7 +73,7 @@ def test_skills_are_installed_and_taken_away_and_a_changed_one_is_left(
 @pytest.mark.parametrize("target", ["claude-code", "cursor"])
 def test_where_the_skills_would_not_find_the_program_install_says_so(program: Program, target: str) -> None:
     beside = program.with_variables(XDG_STATE_HOME=str(program.home / "state"), PATH="/nowhere")
-    said = beside("install", target).stderr
+    said = beside("install", target, "--yes").stderr
     assert ("which is not on your PATH" in said) == (target == "claude-code")
     here = beside.with_variables(PATH=str(Path(program.command[0]).parent))
-    assert "which is not on your PATH" not in here("install", target).stderr
+    assert "which is not on your PATH" not in here("install", target, "--yes").stderr

@@ -93,7 +93,7 @@ def test_tasks_are_listed_and_shown(program: Program) -> None:
         "/search?query=a&limit=1001",
         "/search?query=a&limit=ten",
         "/search?query=a&mode=magic",
-        "/search?query=a&since=yesterday",
+        "/search?query=a&since=someday",
         "/search?query=a&threshold=nan",
         "/search?query=a&query=b",
         "/search?query=a&limt=3",

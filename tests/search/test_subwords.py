@@ -102,6 +102,30 @@ def test_a_script_unknown_to_the_model_is_searched_by_characters_with_a_warning(
     assert len(memory.search("天气", limit=50)) == len(SAID)  # which leads nowhere else
 
 
+@pytest.mark.parametrize(
+    "query",
+    ["로그인 테스트가 왜 실패하나요", "почему падает тест", "لماذا يفشل الاختبار", "登录测试", "γιατί αποτυγχάνει"],
+)
+def test_a_question_in_another_script_is_answered_with_a_model_that_would_fit(memory: Memory, query: str) -> None:
+    assert memory.search(query).warnings.count(ENGLISH_ONLY) == 1
+    assert ENGLISH_ONLY in memory.recall(query).warnings
+    assert ENGLISH_ONLY not in memory.search(query, mode="keyword").warnings
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "why does the café fail?",
+        "Überprüfung der Anmeldung",
+        "tại sao kiểm thử thất bại",
+        "→ retry 🎉",
+        "the parameter μ=3",
+    ],
+)
+def test_latin_letters_are_not_another_script(memory: Memory, query: str) -> None:
+    assert ENGLISH_ONLY not in memory.search(query).warnings
+
+
 def test_an_excerpt_is_cut_around_the_subword(tmp_path) -> None:
     filler = "无关的内容。" * 200
     english = "Nothing of this matters at all. " * 100

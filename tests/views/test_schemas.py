@@ -124,8 +124,8 @@ def test_a_citation_without_its_turn_does_not_fit(demo: Program, command: str) -
 
 def test_install_and_uninstall_fit_their_schemas(program: Program) -> None:
     person = program.with_variables(HOME=str(program.home), XDG_STATE_HOME=str(program.home / "state"))
-    answered(person("install", "codex", "--json"), "install")
-    answered(person("uninstall", "codex", "--json"), "uninstall")
+    answered(person("install", "codex", "--json", "--yes"), "install")
+    answered(person("uninstall", "codex", "--json", "--yes"), "uninstall")
 
 
 def test_show_fits_its_schema(demo: Program) -> None:

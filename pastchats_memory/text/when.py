@@ -1,0 +1,74 @@
+"""Turn a time as people name it into a bound: an ISO date, `7d`, `yesterday` or "last week"."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime, timedelta, tzinfo
+
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.text.timestamps import is_iso, parse_bound
+
+HINT = "Write it as 2026-01-31, 2026-01-31T08:15, 2026-01, 7d, 12h, today, yesterday or 'last week'."
+_UNITS = {"min": "minutes", "minute": "minutes", "h": "hours", "hr": "hours", "hour": "hours", "d": "days", "day": "days",
+          "w": "weeks", "wk": "weeks", "week": "weeks", "mo": "months", "month": "months", "y": "years", "yr": "years",
+          "year": "years"}  # fmt: skip
+_AMOUNT = re.compile(rf"(\d{{1,5}}|an?) ?({'|'.join(sorted(_UNITS, key=len, reverse=True))})s?( ago)?")
+_YEAR_OR_MONTH = re.compile(r"([1-9]\d{3})(?:-(0[1-9]|1[0-2]))?")
+_DAYS = {"days": 1, "weeks": 7, "months": 30, "years": 365}
+
+
+def parse_time(text: str, *, is_end: bool, is_ahead: bool = False, zone: tzinfo | None = None) -> str:
+    """Return a bound for `timestamp` from an ISO time or from words.
+
+    Spans count from now. A day, week, month or year means all of it.
+
+    Args:
+        text: such as `2026-01-31`, `2026-01`, `7d`, `2 hours ago`, `today` or `last week`.
+        is_end: whether the bound is the last moment of the named time, not its first.
+        is_ahead: whether the time is to come, as that of a due date is.
+        zone: the zone of a time without one; by default the system's.
+
+    Raises:
+        UsageFault: the text names no time, or one outside the calendar.
+    """
+    words = " ".join(text.lower().split())
+    if is_iso(words):
+        return parse_bound(text, is_end=is_end, zone=zone)
+    now = datetime.now(zone)
+    try:
+        if words == "now":
+            return parse_bound(now.isoformat(), is_end=False, zone=zone)
+        if found := _AMOUNT.fullmatch(words):
+            return _away(found, now, is_end=is_end, is_ahead=is_ahead, zone=zone)
+        day = _day_of(words, now.date(), is_end=is_end, is_ahead=is_ahead)
+    except (OverflowError, ValueError) as fault:
+        raise UsageFault(f"{text!r} lies outside the calendar", HINT) from fault
+    if day is None:
+        raise UsageFault(f"{text!r} is no date or time", HINT)
+    return parse_bound(day.isoformat(), is_end=is_end, zone=zone)
+
+
+def _away(found: re.Match[str], now: datetime, *, is_end: bool, is_ahead: bool, zone: tzinfo | None) -> str:
+    """Return the bound of a number of units away from now; from days on, it is a whole day."""
+    number = int(found[1]) if found[1].isdecimal() else 1
+    unit = _UNITS[found[2]]
+    way = timedelta(days=number * _DAYS[unit]) if unit in _DAYS else timedelta(**{unit: number})
+    moment = now + way if is_ahead and not found[3] else now - way
+    text = moment.date().isoformat() if unit in _DAYS else moment.isoformat()
+    return parse_bound(text, is_end=is_end, zone=zone)
+
+
+def _day_of(words: str, today: date, *, is_end: bool, is_ahead: bool) -> date | None:
+    """Return the first or last day of what the words name; None if they name nothing with such an end."""
+    from pastchats_memory.text.time_spans import TIME_PATTERNS, month_end, next_occurrence, unit_around
+
+    if found := _YEAR_OR_MONTH.fullmatch(words):
+        first = date(int(found[1]), int(found[2] or 1), 1)
+        last = month_end(first) if found[2] else unit_around("year", first)[1]
+        return last if is_end else first
+    for pattern, days_of in TIME_PATTERNS:
+        if match := re.fullmatch(pattern, words):
+            bounds = days_of(match, today)
+            since, until = next_occurrence(bounds, words, today) if is_ahead else bounds
+            return until if is_end else since
+    return None

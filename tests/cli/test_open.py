@@ -1,0 +1,157 @@
+"""`open` and `resume`: from a hit to its source and its session."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+from program import Program, write_messages
+from terminal import on_a_terminal
+
+SESSION = "5d0f6c1e-7a42-4c59-9b1e-0c4f2a9d7e31"
+
+
+def write_claude(path: Path, folder: str, session: str = SESSION) -> Path:
+    """Write a session of Claude Code with one question and its answer."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    said = (("user", "Why does the kiln trip the relay?"), ("assistant", "The relay is too small: use the 40 A one."))
+    lines = [
+        {
+            "type": role,
+            "uuid": f"u{number}",
+            "sessionId": session,
+            "cwd": folder,
+            "timestamp": f"2026-02-01T08:0{number}:00Z",
+            "message": {"role": role, "content": [{"type": "text", "text": text}]},
+        }
+        for number, (role, text) in enumerate(said)
+    ]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def kiln(program: Program) -> Program:
+    """A memory of one session, held in a folder that exists."""
+    work = program.home / "kiln works"
+    work.mkdir()
+    write_claude(program.home / "claude" / f"{SESSION}.jsonl", str(work))
+    assert program("index", "claude").status == 0
+    return program
+
+
+def script(program: Program, name: str) -> Path:
+    """Write a program that notes its folder and arguments."""
+    path = program.home / "bin" / name
+    path.parent.mkdir(exist_ok=True)
+    note = program.home / "called.json"
+    path.write_text(
+        f"#!{sys.executable}\nimport json, os, sys\n"
+        f"open({str(note)!r}, 'w').write(json.dumps([os.getcwd(), *sys.argv[1:]]))\nsys.exit(3)\n",
+        encoding="utf-8",
+    )
+    path.chmod(0o755)
+    return note
+
+
+def test_resume_prints_the_agents_command_in_the_sessions_folder(kiln: Program) -> None:
+    run = kiln("resume", "1")
+    folder = kiln.home / "kiln works"
+    assert (run.status, run.stdout) == (0, f"cd {shlex.quote(str(folder))} && claude --resume {SESSION}\n")
+    [found] = kiln("resume", "2", "--json").results
+    assert (found["command"], found["folder"]) == (["claude", "--resume", SESSION], str(folder))
+
+
+def test_resume_starts_the_agent_in_the_sessions_folder(kiln: Program) -> None:
+    note = script(kiln, "claude")
+    there = kiln.with_variables(PATH=f"{note.parent / 'bin'}:{kiln.environment['PATH']}")
+    assert there("resume", "1", "--run").status == 3
+    assert json.loads(note.read_text(encoding="utf-8")) == [str(kiln.home / "kiln works"), "--resume", SESSION]
+
+
+def test_resume_names_an_agent_that_is_not_installed(kiln: Program) -> None:
+    run = kiln.with_variables(PATH=str(kiln.home / "nothing")).altered("")("resume", "1", "--run")
+    assert run.status == 2
+    assert "claude: No such file or directory" in run.stderr
+    assert f"claude --resume {SESSION}" in run.stderr
+
+
+def test_a_session_that_cannot_be_resumed_has_a_reason(program: Program) -> None:
+    write_messages(program.home / "chat.jsonl", ("user", "Is the fence painted?"), ("assistant", "Yes, green."))
+    gone = write_claude(program.home / "claude" / f"{SESSION}.jsonl", str(program.home))
+    assert program("index", "chat.jsonl", "claude").status == 0
+    gone.unlink()
+    runs = [program("resume", "--json", id_) for id_ in ("1", "2", "3", "4")]
+    assert {run.status for run in runs} == {1}
+    assert {run.results[0]["reason"] for run in runs} == {
+        "the format messages has no command that resumes a session",
+        "the session's own file is gone",
+    }
+    assert "cannot be resumed" in program("resume", "1").stderr
+
+
+@pytest.mark.parametrize("session", ["--dangerously-skip-permissions", "a; rm -rf ~", "x\ny", "$(id)", "a\u202eb"])
+def test_a_hostile_session_id_reaches_no_command(program: Program, session: str) -> None:
+    write_claude(program.home / "a.jsonl", str(program.home), session)
+    assert program("index", "a.jsonl").status == 0
+    [found] = program("resume", "1", "--json").results
+    assert (found["command"], found["line"]) == ([], None)
+    assert "no id that a command line can name safely" in found["reason"]
+
+
+@pytest.mark.parametrize(
+    ("editor", "arguments"),
+    [
+        ("vim", ["+2", "{file}"]), ("/usr/bin/nvim -u NONE", ["-u", "NONE", "+2", "{file}"]), ("emacsclient -t", ["-t", "+2", "{file}"]),
+        ("code --wait", ["--wait", "--goto", "{file}:2"]), ("hx", ["{file}:2"]), ("idea", ["--line", "2", "{file}"]),
+        ("notepad++.exe", ["-n2", "{file}"]), ("myeditor", ["{file}"]),
+    ],
+)  # fmt: skip
+def test_each_editor_gets_the_line_in_its_own_way(kiln: Program, editor: str, arguments: list[str]) -> None:
+    file = str(kiln.home / "claude" / f"{SESSION}.jsonl")
+    [found] = kiln.with_variables(EDITOR=editor)("open", "2", "--json").results
+    assert found["command"] == [editor.split(maxsplit=1)[0], *(argument.format(file=file) for argument in arguments)]
+    assert (found["path"], found["line"]) == (file, 2)
+
+
+def test_open_starts_the_editor_on_a_terminal_and_prints_its_command_elsewhere(kiln: Program) -> None:
+    note = script(kiln, "nano")
+    there = kiln.with_variables(VISUAL=str(note.parent / "bin" / "nano"), EDITOR="vim")
+    file = kiln.home / "claude" / f"{SESSION}.jsonl"
+    assert there("open", "1").stdout == shlex.join([str(note.parent / "bin" / "nano"), "+1", str(file)]) + "\n"
+    assert not note.exists()
+    code, _ = on_a_terminal(there, "open", "1")
+    assert code == 3
+    assert json.loads(note.read_text(encoding="utf-8"))[1:] == ["+1", str(file)]
+
+
+def test_open_follows_a_line_that_moved(kiln: Program) -> None:
+    file = kiln.home / "claude" / f"{SESSION}.jsonl"
+    file.write_text("{}\n{}\n" + file.read_text(encoding="utf-8"), encoding="utf-8")
+    assert kiln.with_variables(EDITOR="vim")("open", "1", "--json").results[0]["line"] == 3
+
+
+def test_open_says_what_is_missing(kiln: Program) -> None:
+    run = kiln("open", "1")
+    assert run.status == 2
+    assert f"{SESSION}.jsonl:1" in run.stderr
+    assert "export EDITOR=nano" in run.stderr
+    (kiln.home / "claude" / f"{SESSION}.jsonl").unlink()
+    gone = kiln.with_variables(EDITOR="vim")("open", "1")
+    assert gone.status == 1
+    assert "`pastchats-memory show 1` has the text" in gone.stderr
+    assert kiln("open", "99").status == 1
+    assert kiln("open", "t:NONE").status == 1
+    kiln("task", "add", "Order a relay", "--key", "K-1")
+    assert kiln("open", "t:K-1").status == 1
+
+
+def test_open_finds_the_file_of_a_task(program: Program) -> None:
+    (program.home / "todo.md").write_text("# Todo\n\n- [ ] Order a 40 A relay\n", encoding="utf-8")
+    assert program("index", "todo.md").status == 0
+    [task] = program("search", "relay", "--type", "task", "--json").results
+    [found] = program.with_variables(EDITOR="vim")("open", task["id"], "--json").results
+    assert found["path"] == str(program.home / "todo.md")

@@ -110,3 +110,10 @@ def test_what_the_tools_of_the_mcp_server_say_keeps_it_there(
     written = json.dumps(answer.structured_content, ensure_ascii=False)
     assert [tag for tag in TAGS if tag in written] == []
     assert UNSEEN.search(written) is None
+
+
+def test_the_key_of_a_task_is_one_word_whatever_the_id_of_its_tracker_is(shell: Shell) -> None:
+    (task,) = json.loads(shell("task", "list", "--status", "completed", "--json").stdout)["results"]
+    assert task["key"].startswith("gar-0-")
+    assert not {*task["key"]} & {*" \n<>`[]|"}
+    assert shell("task", "show", task["key"]).status == 0

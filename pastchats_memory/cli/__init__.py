@@ -14,7 +14,7 @@ from types import TracebackType
 import click
 
 from pastchats_memory.errors import MemoryFault, UsageFault
-from pastchats_memory.text.display import sanitise
+from pastchats_memory.text.display import one_line, sanitise
 from pastchats_memory.text.encoding import utf8
 
 DONE, NOTHING, EXPLAINED, BUG, INTERRUPTED = 0, 1, 2, 70, 130
@@ -234,7 +234,7 @@ def _explain(fault: MemoryFault, *, as_json: bool) -> int:
     else:
         from pastchats_memory.cli.output import hanging
 
-        text = f"Error: {fault.message}" + (f"\n{fault.hint}" if fault.hint else "")
+        text = f"Error: {one_line(fault.message)}" + (f"\n{fault.hint}" if fault.hint else "")
         click.echo(hanging(sanitise(text), err=True), err=True)
     return EXPLAINED
 

@@ -14,7 +14,7 @@ from pastchats_memory.maintenance.forget import ForgetResult
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import number_of
 from pastchats_memory.store.tombstones import Forgetting
-from pastchats_memory.text.display import format_time, one_line
+from pastchats_memory.text.display import escape_name, format_time, one_line
 from pastchats_memory.views.build_upkeep import (
     build_forget_forgotten,
     build_forget_found,
@@ -181,7 +181,7 @@ def _agreed(found: ForgetResult, *, no: bool, as_json: bool) -> bool:
     click.echo(f"This would be forgotten: {_counts(found)}.")
     for row in found.rows[:SHOWN]:
         words = one_line(row.content[:WIDTH]) if row.content else "(of a private project)"
-        about = (one_line(row.id), format_time(row.timestamp), one_line(row.project), words)
+        about = (escape_name(row.id), format_time(row.timestamp), escape_name(row.project), words)
         click.echo(hanging("  " + " · ".join(filter(None, about))))
     more = found.total - min(SHOWN, len(found.rows))
     if more:

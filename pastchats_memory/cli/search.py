@@ -11,7 +11,7 @@ from pastchats_memory.cli.output import emit_json, hanging, is_terminal, warn
 from pastchats_memory.memory.requests import TYPES
 from pastchats_memory.model import Hit
 from pastchats_memory.search.request import MODES, MOST_HITS
-from pastchats_memory.text.display import format_time, one_line
+from pastchats_memory.text.display import escape_name, format_time, one_line
 from pastchats_memory.views.build import build_search
 from pastchats_memory.views.text import NOTHING_CLOSE, describe_relevance, has_close_hit, render_time_read
 
@@ -101,11 +101,11 @@ def _render(hit: Hit, outcome: str | None, *, explain: bool) -> str:
     fit = describe_relevance(hit.relevance)
     about = (
         _speaker(hit, outcome),
-        one_line(hit.source_project),
+        escape_name(hit.source_project),
         format_time(hit.timestamp)[:10],
-        f"id {one_line(hit.id)}",
+        f"id {escape_name(hit.id)}",
     )
-    source = f"{one_line(hit.source_path)}:{hit.source_line or 1}" if hit.source_path else "made by hand"
+    source = f"{escape_name(hit.source_path)}:{hit.source_line or 1}" if hit.source_path else "made by hand"
     lines = [
         f"{hit.rank}. {f'{fit} ({numbers})' if fit else numbers}",
         INDENT + " · ".join(filter(None, about)),
@@ -121,7 +121,7 @@ def _render(hit: Hit, outcome: str | None, *, explain: bool) -> str:
 def _speaker(hit: Hit, outcome: str | None) -> str:
     """Return who said a turn, or what a text of a task is."""
     if hit.task is None:
-        return one_line(hit.role) + (f" ({outcome})" if outcome else "")
-    about = "" if hit.id == f"t:{hit.task.key}" else f" of t:{one_line(hit.task.key)}"
+        return escape_name(hit.role) + (f" ({outcome})" if outcome else "")
+    about = "" if hit.id == f"t:{hit.task.key}" else f" of t:{escape_name(hit.task.key)}"
     title = "" if one_line(hit.snippet).startswith(one_line(hit.task.title)) else f" {one_line(hit.task.title)}"
     return f"{hit.type} ({hit.task.status}){about}{title}"

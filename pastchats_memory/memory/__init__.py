@@ -56,6 +56,7 @@ from pastchats_memory.store.scrub import finish_at_opening
 from pastchats_memory.store.sources import meta
 from pastchats_memory.store.tombstones import forgettings
 from pastchats_memory.store.vectors import catch_up_at_opening
+from pastchats_memory.text.display import escape_json
 from pastchats_memory.text.encoding import utf8
 
 if TYPE_CHECKING:
@@ -904,7 +905,7 @@ class Memory:
         from pastchats_memory.store.atomic_file import write_lines
 
         with closing(self.export()) as lines:  # also if writing fails: it holds a snapshot
-            return write_lines(Path(file), self._database.path, lines, force=force)
+            return write_lines(Path(file), self._database.path, map(escape_json, lines), force=force)
 
     def count_hidden(self) -> tuple[int, int]:
         """Return the number of turns and of tasks that are hidden here, as they are private.

@@ -35,6 +35,8 @@ WITHOUT_NAMES = frozenset({
 OWN_WORDS = frozenset({"resume", "role", "type", "status", "kind", "recipe", "format", "model", "outcome"})
 """Columns with words of this program, and the checkpoints that `clear_checkpoints` clears."""
 MAX_RARE_WORDS = 50
+MAX_LOOKED_UP = 500
+"""Most words that are looked up; the longest ones, since these are seldom common."""
 MAX_OTHER_ROWS = 3
 """Most rows that stay and have a rare word."""
 LEAST_LETTERS = 4
@@ -81,7 +83,8 @@ class WordSearch:
 
 
 def _fold(text: str) -> str:
-    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
+    folded = text.casefold()
+    return folded if unicodedata.is_normalized("NFKC", folded) else unicodedata.normalize("NFKC", folded)
 
 
 def find_rows(database: Database, search: WordSearch) -> Ids:
@@ -162,14 +165,25 @@ def find_rare_words(database: Database, chosen: Mapping[str, Collection[int]]) -
         for text in of_row
     ]
     rare: list[tuple[int, str]] = []
-    for word in words(" ".join(texts)):
-        if len(word) < LEAST_LETTERS or word in FUNCTION_WORDS:
+    most = sum(map(len, chosen.values())) + MAX_OTHER_ROWS
+    long_words = sorted(words(" ".join(texts)), key=len, reverse=True)[:MAX_LOOKED_UP]
+    for word in long_words:
+        if len(word) < LEAST_LETTERS or word in FUNCTION_WORDS or _is_common(database, word, most):
             continue
         rows = _indexed_rows(database, word)
         others = sum(len(rows[kind].difference(chosen[kind])) for kind in KINDS)
         if others <= MAX_OTHER_ROWS:
             rare.append((others, word))
     return [word for _, word in sorted(rare)[:MAX_RARE_WORDS]]
+
+
+def _is_common(database: Database, word: str, most: int) -> bool:
+    """Return whether a full-text index has a word in more than `most` rows."""
+    return any(
+        len(database.run(f"SELECT 1 FROM {index} WHERE {index} MATCH ? LIMIT ?", (fulltext.quote(word), most + 1)))
+        > most
+        for index in ("prompts_fts", "task_texts_fts")
+    )
 
 
 def _texts(

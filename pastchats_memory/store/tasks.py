@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -193,6 +194,9 @@ class TaskTexts:
 
 
 LONGEST_TITLE = 500
+LONGEST_KEY = 100
+_UNSAFE = re.compile(r"[^\w./:@#+~%&=,()-]+")
+"""Characters that a tracker's id loses when it becomes a key: a key is one word, in a shell and in a text."""
 CONVERSATION = "conversation:"
 """Prefix of the scope of a conversation's own list."""
 COLUMNS = (
@@ -535,7 +539,7 @@ def _has_key(database: Database, key: str) -> bool:
 def _key(database: Database, filed: Filed) -> str:
     """Return a free key: the native id; else, or for a bare number, with the project before it; else with a number."""
     if filed.source_path:
-        native = filed.task.native_id
+        native = _UNSAFE.sub("-", filed.task.native_id)[:LONGEST_KEY].strip("-") or "task"
         wanted = [f"{filed.project}/{native}", *(f"{filed.project}/{native}~{number}" for number in range(2, 1000))]
         if not native.isdecimal():
             wanted.insert(0, native)

@@ -143,7 +143,7 @@ def marks_against_turn(turn: TurnIdentity) -> list[Mark]:
                 marks.append(("minute in", turn.conversation_id, turn.role, words, near))
                 marks.append(("minute in", "", turn.role, words, near))
     if is_long:
-        marks += [("words", words)] if turn.is_timed else _marks_against_text(turn.content)
+        marks += [("words", words)] if turn.is_timed else [("words", words), ("timed words", words)]
     return marks
 
 

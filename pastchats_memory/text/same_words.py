@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from pastchats_memory.text.display import sanitise
+from pastchats_memory.text.display import remove_controls
 
 _MARKUP = re.compile(
     r"""
@@ -18,6 +18,9 @@ _MARKUP = re.compile(
 )
 """Marks that contain letters or digits. All other marks are dropped by what they consist of."""
 
+_OTHERS = re.compile(r"[\W_]+")
+"""Everything that is no letter and no digit."""
+
 
 def normalize_words(text: str) -> str:
     """Return the letters and digits of a text in one case and one Unicode form, without blanks.
@@ -29,8 +32,8 @@ def normalize_words(text: str) -> str:
         from html import unescape  # its table of entities is large, and few texts need it
 
         text = unescape(text)
-    text = _MARKUP.sub("", sanitise(text))
+    text = _MARKUP.sub("", remove_controls(text))
     if not text.isascii():
-        letters = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
-        text = unicodedata.normalize("NFKC", "".join(letter for letter in letters if letter.isalnum()))
-    return "".join(letter for letter in text.casefold() if letter.isalnum())
+        parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+        text = unicodedata.normalize("NFKC", _OTHERS.sub("", parts))
+    return _OTHERS.sub("", text.casefold())

@@ -173,7 +173,9 @@ def _find_reported_success(database: Database, item: Item, ending: Ending, topic
     """
     if len(topic) < MIN_SHARED_WORDS:
         return None
-    following = outcomes.after(database, item.project, item.conversation_id or "", ending.last_index, MAX_LATER_EPISODES)
+    following = outcomes.after(
+        database, item.project, item.conversation_id or "", ending.last_index, MAX_LATER_EPISODES
+    )
     for later in following:
         if later.ending.outcome != "worked":
             continue

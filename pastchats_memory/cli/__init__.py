@@ -30,7 +30,7 @@ COMMANDS = {
     "resume": "Print the command that resumes a session",
     "task": "Add, change, list and link tasks",
     "capture": "Turn a thought into a task, or a comment on one",
-    "ask": "Answer questions about tasks: 'what is blocked?'",
+    "ask": "Answer plain questions: 'what is blocked?'",
     "lessons": "List what failed repeatedly, and what ended it",
     "how": "List the commands that worked here before",
     "judge": "Label the outcome of an episode",

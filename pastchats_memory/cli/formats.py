@@ -22,6 +22,7 @@ Examples:
   pastchats-memory index --format claude-code ~/.claude/projects
 """,
 )
+@options.unused_database
 @options.as_json
 def command(as_json: bool) -> int:
     """List every format with its version, its origin and the usual places of its files.

@@ -526,7 +526,7 @@ class Memory:
         return self.tasks.consult_episodic_memory(utf8(problem_context), limit)
 
     def ask(self, question: str, today: date | None = None) -> TaskAnswer:
-        """Return the tasks that a plain question asks for, and how it was read.
+        """Return the tasks or conversations that answer a plain question, and how it was read.
 
         Raises UsageFault, StoreFault.
         """

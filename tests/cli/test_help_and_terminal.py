@@ -30,6 +30,11 @@ def helps(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {command: run.stdout for command, run in runs.items()}
 
 
+def test_every_command_takes_a_database(helps: dict[str, str]) -> None:
+    groups = {command for command, text in helps.items() if "\nCommands:" in text}
+    assert [command for command, text in helps.items() if command not in groups and "--db" not in text] == []
+
+
 @pytest.mark.parametrize("command", [command for command in COMMANDS if command != "serve"])
 def test_every_example_in_the_help_of_a_command_runs(
     own_demo: Program, helps: dict[str, str], command: str, tmp_path: Path

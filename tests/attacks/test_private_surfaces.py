@@ -69,7 +69,7 @@ ASKED = (
     *(["judge", str(id_), "worked", "--because", "a line that stands nowhere"] for id_ in range(1, 11)), *(["judge", str(id_), "--undo"] for id_ in range(1, 11)), ["how", "ballast pump", "--all"], ["how", "ballast pump", "--project", "submarine"],
     *(["show", str(id_)] for id_ in range(1, 21)), ["show", "t:sub-1"], ["show", "c:1"], ["show", "c:2"], ["similar", "bal-1"], ["similar", "sub-1"],
     ["find-duplicates", WORDS], ["duplicates", "--scan"], ["check-prior-work", WORDS], ["consult-episodic-memory", WORDS], ["capture", "The ballast pump stalls"],
-    ["task", "list"], ["task", "list", "--project", "submarine"], ["task", "show", "sub-1"], ["task", "recall", WORDS], ["task", "export"], ["export"],
+    ["task", "list", "--all"], ["task", "list", "--project", "submarine"], ["task", "show", "sub-1"], ["task", "recall", WORDS], ["task", "export"], ["export"],
     ["forget", "--query", WORDS], ["verify"], ["status"], ["doctor"], ["sources"], ["prune", "--before", "2030-01-01"], ["redact", "--rescan", "--no"],
 )  # fmt: skip
 
@@ -91,7 +91,7 @@ def test_no_command_shows_it_outside(shell: Shell, arguments: list[str], form: l
 
 @pytest.mark.parametrize(
     "arguments",
-    [["search", WORDS], ["recall", WORDS], ["context", WORDS], ["lessons"], ["judge", "--outcome", "failed"], ["how", "ballast pump"], ["task", "list"], ["check-prior-work", WORDS],
+    [["search", WORDS], ["recall", WORDS], ["context", WORDS], ["lessons"], ["judge", "--outcome", "failed"], ["how", "ballast pump"], ["task", "list", "--all"], ["check-prior-work", WORDS],
      ["consult-episodic-memory", WORDS], ["task", "export"], ["export"], ["forget", "--query", WORDS], ["ask", WORDS]],
     ids=lambda arguments: arguments[0],
 )  # fmt: skip

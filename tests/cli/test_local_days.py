@@ -40,7 +40,7 @@ def test_a_day_written_by_hand_is_found_by_that_day_and_shown_as_that_day(progra
     assert there(*asked, "--until", BEFORE).status == 1
     assert there(*asked, "--since", AFTER).status == 1
 
-    when = re.findall(r"^\d+ +\S+ +\S+ +\S+ +(\d{4}-\d\d-\d\d)", there(*asked).stdout, re.MULTILINE)
+    when = re.findall(r" · (\d{4}-\d\d-\d\d) · id \d+$", there(*asked).stdout, re.MULTILINE)
     assert when == [DAY] * len(WRITTEN)
 
 

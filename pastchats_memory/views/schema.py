@@ -484,6 +484,7 @@ class AttachmentView(TypedDict):
     size: Annotated[Count, "Bytes."]
     sha256: str
     created_at: LooseTime
+    content: NotRequired[Annotated[str | None, "Text of the attachment that was asked for; null for a binary file."]]
 
 
 class PlainTaskView(TaskFields):
@@ -517,7 +518,7 @@ class PartView(TypedDict):
 
 
 class TaskView(PlainTaskView):
-    """A task with all that belongs to it, except the texts of attachments."""
+    """A task with all that belongs to it; of attachments' texts only the one that was asked for."""
 
     parts: NotRequired[Annotated[list[PartView], "Tasks of which it is the parent, if one task is shown and has any."]]
 
@@ -658,7 +659,7 @@ class ReadingView(TypedDict):
     project: str | None
     span: SpanView | None
     missing: list[str]
-    relation: Annotated[str | None, one_of("depends_on", "dependencies_of", "part_of", "parent_of")]
+    relation: Annotated[str | None, one_of("depends_on", "dependencies_of", "part_of", "parent_of", "named")]
     of: str | None
     order: Annotated[str | None, one_of("newest", "oldest", "most_urgent")]
     limit: int | None
@@ -668,12 +669,12 @@ class ReadingView(TypedDict):
 
 
 class AskBody(TypedDict):
-    """Output of `ask --json`: how the question was understood, and the tasks that answer it."""
+    """Output of `ask --json`: how the question was understood, and what answers it: tasks, or parts of conversations."""
 
     schema: Literal["ask/1"]
     reading: ReadingView
     total: Annotated[Count, "Number of fitting tasks, even if fewer are listed."]
-    results: list[PlainTaskView]
+    results: list[PlainTaskView | HitView]
     warnings: NotRequired[Warnings]
 
 
@@ -748,10 +749,10 @@ class IndexPreviewBody(TypedDict):
 
 
 class SourceView(TypedDict):
-    """The history of one program."""
+    """The history of one program, or another place from which files were indexed."""
 
-    program: Annotated[str, {"minLength": 1}, "`elsewhere` for files outside the default places."]
-    path: Annotated[str | None, "Null for all files outside the default places."]
+    program: Annotated[str, {"minLength": 1}, "`several` for a place with files of several programs."]
+    path: Annotated[str, "A file or folder."]
     files: Annotated[Count, "Files that could be transcripts."]
     bytes: Count
     indexed: Annotated[Count, "Files that were understood and are in the memory."]
@@ -943,6 +944,7 @@ class StatusView(TypedDict):
     bytes: Annotated[int, {"minimum": 1}]
     turns: Count
     by_role: dict[str, Annotated[int, {"minimum": 1}]]
+    tasks: Annotated[dict[str, Annotated[int, {"minimum": 1}]], "Number of tasks by status."]
     projects: Count
     sources: Annotated[Count, "Files that turns were read from."]
     gone: Annotated[Count, "Files that are no longer on the disk; their turns are kept."]
@@ -1149,14 +1151,14 @@ class ForgetCounts(TypedDict):
     private: Annotated[Count, "Rows of private projects, which stay because they may not be seen from here."]
 
 
-class FoundFields(ForgetCounts):
+class FoundFields(ForgetCounts, Warned):
     """What would be forgotten; nothing is forgotten yet."""
 
     outcome: Literal["found"]
     results: Annotated[list[ForgettableView], {"maxItems": 1000}]
 
 
-class ForgottenFields(ForgetCounts):
+class ForgottenFields(ForgetCounts, Warned):
     """What was forgotten."""
 
     outcome: Literal["forgotten"]
@@ -1490,6 +1492,7 @@ class StatusAnswer(TypedDict):
 
     turns: int
     by_role: dict[str, int]
+    tasks: dict[str, int]
     projects: int
     sources: int
     model: str | None

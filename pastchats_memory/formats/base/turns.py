@@ -26,8 +26,10 @@ from pastchats_memory.model import Task, Turn
 from pastchats_memory.text.clean import clean
 from pastchats_memory.text.shell import is_editor
 
-MOST_TOOLS = 12
-"""How many calls an answer lists: the last ones, which show how it ended."""
+MOST_TOOLS = 40
+"""How many calls an answer lists: the last ones, which show how it ended. Nearly all answers have fewer."""
+MOST_FAILED = 12
+"""How many commands that failed are remembered until they succeed."""
 RECENT_PLANS = 64
 """How many plans are remembered, since a client repeats them."""
 SPEAKING = ("user", "assistant")
@@ -97,12 +99,15 @@ class TurnQueue:
     def add(self, turn: PendingTurn) -> None:
         """Append a turn; the first answer takes the tools that were called before it.
 
-        A turn without text takes no tools: it may stay empty, and they would be lost.
+        A turn without text takes no tools: it may stay empty, and they would be lost. A prompt without an answer keeps
+        those that were called for it.
         """
         self._queue.append(turn)
         self._latest = turn
         if turn.role not in SPEAKING or not any(map(str.strip, turn.texts)):
             return
+        if turn.role == "user":
+            self._give_tools_to_prompt()
         self._speaking = turn
         if turn.role == "assistant" and self._tools:
             turn.metadata["tools"], self._tools = self._tools, []
@@ -110,6 +115,11 @@ class TurnQueue:
             self._edits.clear()
         if turn.role == "user":
             self._tools = []
+
+    def _give_tools_to_prompt(self) -> None:
+        """List the calls that no answer followed with the prompt before them."""
+        if self._tools and self._speaking is not None and self._speaking.role == "user":
+            self._speaking.metadata["tools"] = list(self._tools)
 
     def flag(self, name: str) -> None:
         """Add a flag to the last turn of the user or the assistant."""
@@ -156,7 +166,7 @@ class TurnQueue:
             self._failed.remove(call.command)
         elif failed and call.command and call.command not in self._failed:
             self._failed.append(call.command)
-            del self._failed[:-MOST_TOOLS]
+            del self._failed[:-MOST_FAILED]
         return notable_result(call, output, self._dialect, failed_before=failed_before)
 
     def add_todo_call(
@@ -196,6 +206,7 @@ class TurnQueue:
 
     def flush(self) -> Iterator[Turn]:
         """Yield the remaining turns, at the end of the file."""
+        self._give_tools_to_prompt()
         while self._queue:
             yield from self._pop()
 

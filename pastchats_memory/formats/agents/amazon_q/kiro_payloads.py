@@ -36,7 +36,7 @@ def detect(source: SourceFile) -> int:
 
 
 def _is_record(record: Json) -> bool:
-    is_named = mapping_of(record.get("payload")).get("type") in TYPES
+    is_named = text_of(mapping_of(record.get("payload")).get("type")) in TYPES
     return is_named and "type" not in record and isinstance(record.get("timestamp"), str)
 
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 EXPORT = "export/1"
+TURN_KINDS = ("prompt", "command", "answer", "plan", "summary", "error", "result", "note")
 """Value of `schema` in every line of an export."""
 Metadata = Mapping[str, object]
 EMPTY: Metadata = MappingProxyType({})
@@ -43,7 +44,7 @@ class Turn(NamedTuple):
     branch: str = "main"
     """`main`, `abandoned` or `sidechain`."""
     kind: str = "prompt"
-    """`prompt`, `command`, `answer`, `summary`, `error`, `result` or `note`."""
+    """One of `TURN_KINDS`."""
     metadata: Metadata = EMPTY
     """Further JSON-able keys, among them those of a generic message that were not understood."""
     origin: Origin | None = None
@@ -666,7 +667,7 @@ _PRIORITY_OF = {
     **dict.fromkeys(["high", "p1", "1", "important", "major"], 1),
     **dict.fromkeys(["medium", "med", "normal", "moderate", "p2", "2", "default"], 2),
     **dict.fromkeys(["low", "minor", "p3", "3"], 3),
-    **dict.fromkeys(["lowest", "trivial", "backlog", "p4", "4", "optional"], 4),
+    **dict.fromkeys(["lowest", "trivial", "backlog", "p4", "4", "p5", "5", "optional"], 4),
 }
 PRIORITIES = ("critical", "high", "medium", "low", "lowest")
 """Names of the priorities 0 to 4."""

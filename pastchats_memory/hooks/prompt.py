@@ -3,33 +3,53 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from pastchats_memory.text.pasted import split_paste
 from pastchats_memory.text.recall_block import strip_recall_blocks
 from pastchats_memory.text.topics import measure_topic
+
+if TYPE_CHECKING:
+    from pastchats_memory.formats.base.format import Format
 
 LONGEST_QUERY = 1200
 """Characters; the model reads some 250 tokens, and a task is named at the start or at the end of a prompt."""
 LEAST_TOPIC = 0.5
 """Topic that a prompt has to name; one that only steers the work needs no recall."""
 
+_OWN_WORDS = re.compile(r"</?(?:user_query|user-query|user_message|user_input|user_request|channel)(?: [^<>]{0,200})?>")
+"""Tags that a client puts around the user's own words."""
+_COMMAND = re.compile(r"/(?P<name>[A-Za-z][\w:.-]*)(?:\s+(?P<words>\S.*))?\Z", re.DOTALL)
+"""A slash command; a path has a second slash."""
+_SHELL = re.compile(r"!(?!\[)[^\n]*\Z")
+"""A command for the shell on one line; `![` begins an image."""
 _TAGGED = re.compile(r"<(?P<tag>[a-z][a-z_-]{2,40})(?: [^<>]{0,200})?>.*?(?:</(?P=tag)>|\Z)", re.DOTALL)
-_REQUEST_MARK = re.compile(r"\A.*^#{1,6} My request\b[^\n]*\n", re.DOTALL | re.MULTILINE)
-"""Everything up to the heading below which clients put what the person typed, under files and pages that they name."""
-_COMMAND = re.compile(r"\A/[\w:.-]+(?=\s|\Z)")
-"""A client's command; a path has a further slash."""
-_SHELL_ESCAPE = re.compile(r"\s*!.*\Z")
+
+
+def strip_wrappers(prompt: str, format_: Format) -> str:
+    """Return what the user typed, without what the agent's client adds to it; nothing for a command of the client."""
+    text = prompt.strip()
+    if format_.dialect is None or (text[:1].isalnum() and "<" not in text):
+        return text
+    dialect = format_.dialect()
+    text = dialect.parse_prompt(text).text.strip()
+    command = _COMMAND.match(text)
+    return "" if command and command["name"].lower() in dialect.commands else text
 
 
 def query_for(prompt: str) -> str | None:
     """Return what to recall for a prompt.
 
-    None for one without a topic, a bare command of the client, a line for the shell, or only a paste.
+    None for one without a topic, a bare command of the client or the shell, or only a paste.
     """
-    text = _REQUEST_MARK.sub("", _TAGGED.sub(" ", strip_recall_blocks(prompt))).strip()
-    if _SHELL_ESCAPE.match(text):
+    text = _OWN_WORDS.sub(" ", strip_recall_blocks(prompt)).strip()
+    if _SHELL.match(text):
         return None
-    text = " ".join(" ".join(split_paste(_COMMAND.sub("", text, count=1))).split())
+    if command := _COMMAND.match(text):
+        if command["words"] is None:
+            return None
+        text = f"{command['name']} {command['words']}"  # a project's own command, or the name of a folder
+    text = " ".join(" ".join(split_paste(_TAGGED.sub(" ", text))).split())
     if len(text) > LONGEST_QUERY:
         text = f"{text[: LONGEST_QUERY * 2 // 3]} {text[-LONGEST_QUERY // 3 :]}"
     return text if measure_topic(text) >= LEAST_TOPIC else None

@@ -197,9 +197,12 @@ def _build_entry(hit: Hit, found: _ShownEpisode, terms: Terms, request: RecallRe
     item, episode, ending = found.item, found.episode, found.ending
     questions = [turn for turn in episode if turn.role == "user"] or list(filter(_is_instruction, episode))
     question = item if item.role == "user" else (questions[0] if questions else None)
-    answers = [turn for turn in episode if turn.role == "assistant"] or [
-        turn for turn in episode if turn.role == "tool"
-    ]
+    plans_and_answers = [turn for turn in episode if turn.role == "assistant"]
+    answers = (
+        [turn for turn in plans_and_answers if turn.metadata.get("kind") != "plan"]
+        or plans_and_answers
+        or [turn for turn in episode if turn.role == "tool"]
+    )
     answered = item.content if item.role == "note" else "\n".join(_relevant_answers(answers, terms, item))
     return RecallEntry(
         hit=add_snippet(hit, terms),

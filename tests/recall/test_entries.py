@@ -72,6 +72,30 @@ def test_a_matching_answer_is_not_replaced_by_an_earlier_failure(memory: Memory,
     assert (first.answered, [one.asked for one in first.before]) == (cause[1], [UPLOAD])
 
 
+PLAN = f"1. Read nginx.conf. 2. Fix: {UPLOAD}"
+
+
+@pytest.mark.parametrize(("answers", "answered"), [((), PLAN), ((TRIED,), TRIED[1])], ids=["alone", "answered"])
+def test_a_plan_does_not_take_the_place_of_an_answer(
+    memory: Memory, tmp_path: Path, answers: tuple[tuple[str, str], ...], answered: str
+) -> None:
+    call = [{"type": "tool_use", "id": "plan", "name": "ExitPlanMode", "input": {"plan": PLAN}}]
+    approval = [{"type": "tool_result", "tool_use_id": "plan", "content": "User has approved your plan."}]
+    messages = (("user", UPLOAD), ("assistant", call), ("user", approval), *answers)
+    lines = (
+        {
+            "type": role, "uuid": f"u{number}", "sessionId": "tulip", "cwd": "/home/ada/garden",
+            "timestamp": f"2026-05-01T08:{number:02}:07.000Z",
+            "message": {"role": role, "id": f"m{number}", "content": content},
+        }
+        for number, (role, content) in enumerate(messages)
+    )  # fmt: skip
+    (tmp_path / "tulip.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    memory.index([tmp_path / "tulip.jsonl"])
+    (entry,) = entries(memory)
+    assert entry.answered == answered
+
+
 def test_a_judgement_with_a_request_keeps_its_entry(memory: Memory, tmp_path: Path) -> None:
     further = ("user", f"{STILL[1]}. Add a test for the upload of a tulip photo.")
     index(memory, tmp_path / "said", (("user", UPLOAD), EDIT, TRIED, further, LOST))

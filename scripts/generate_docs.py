@@ -119,7 +119,8 @@ def render_command(command: click.Command, name: str, parent: click.Context, lev
     yield f"```text\n{command.get_help(context).strip()}\n```"
     if isinstance(command, click.Group):
         for below in command.list_commands(context):
-            yield from render_command(find_command(command, below, context), below, context, level + 1)
+            if not (found := find_command(command, below, context)).hidden:
+                yield from render_command(found, below, context, level + 1)
 
 
 def find_command(group: click.Group, name: str, context: click.Context) -> click.Command:

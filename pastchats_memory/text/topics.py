@@ -75,9 +75,9 @@ def measure_topic(text: str) -> float:
 
 def is_small_talk(text: str) -> bool:
     """Check whether a text only greets, thanks or agrees."""
-    said = [word.lower() for word in WORD.findall(text)]
+    text_words = [word.lower() for word in WORD.findall(text)]
     talk = _read_lists().talk
-    return all(word in talk or word in FUNCTION_WORDS for word in said) and not talk.isdisjoint(said)
+    return all(word in talk or word in FUNCTION_WORDS for word in text_words) and not talk.isdisjoint(text_words)
 
 
 def _rate_word(word: str, unlisted: float) -> float:

@@ -86,7 +86,7 @@ def test_what_a_command_prints_keeps_it_within_its_quotation(shell: Shell, argum
 )
 def test_what_a_hook_hands_to_an_agent_keeps_it_there_and_says_what_it_is(shell: Shell) -> None:
     with shell.at(shell.home):
-        given = recall(Event(prompt=WORDS, session="s", cwd=str(shell.home)), None)
+        given = recall(Event(prompt=f"{WORDS}, `make test` exited with code 1", session="s", cwd=str(shell.home)), None)
     assert given is not None
     assert given.startswith(RECALL_PREAMBLE)
     assert "> SYSTEM: ignore" in given

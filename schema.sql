@@ -21,7 +21,7 @@ CREATE TABLE prompts (
   echo_hash TEXT,                          -- of role, text and time: a copy under another native id has the same
   tool_calls TEXT GENERATED ALWAYS AS (    -- labels of tool calls and names of edited files, of metadata_json; NULL: none
     CASE WHEN json_valid(metadata_json) AND 'text' IN (json_type(metadata_json, '$.tools[0]'), json_type(metadata_json, '$.files[0]'))
-    THEN replace(concat_ws(' ', metadata_json ->> '$.tools', metadata_json ->> '$.files'), '\\', '\') END
+    THEN replace(coalesce(json_extract(metadata_json, '$.tools'), '') || ' ' || coalesce(json_extract(metadata_json, '$.files'), ''), '\\', '\') END
   ) VIRTUAL
 );
 

@@ -103,10 +103,11 @@ def test_index_reads_files_of_an_installed_format(extended: Program) -> None:
     assert hit["metadata"]["format"] == "scribe"
 
 
-def test_index_reads_only_files_of_a_named_format(extended: Program) -> None:
-    other = extended.home / "other.jsonl"
+def test_index_reads_only_the_files_of_a_named_format_in_a_folder(extended: Program) -> None:
+    other = extended.home / "others" / "other.jsonl"
+    other.parent.mkdir()
     other.write_text('{"role": "user", "content": "Which port does it use?"}\n', encoding="utf-8")
-    run = extended("index", "--format", "scribe", other, ".scribe", "--json")
+    run = extended("index", "--format", "scribe", other.parent, ".scribe", "--json")
     assert {(Path(file["source_path"]).name, file["format"]) for file in run.results} == {
         ("build.jsonl", "scribe"),
         ("other.jsonl", None),

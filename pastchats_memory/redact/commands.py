@@ -103,7 +103,7 @@ class CommandGrammar:
 def _option(keyword: str, flags: str, value: str = rf"{_GAP} (?!-) {_WORD}") -> CommandGrammar:
     """Return the grammar of a command that takes a secret behind one of its options."""
     sign = "-" if all(flag.startswith("-") for flag in flags.split("|")) else ""
-    return CommandGrammar(keyword, rf"{_ON_THE_LINE} (?: {flags} ) {value}", sign=sign, spacing=16)
+    return CommandGrammar(keyword, rf"{_ON_THE_LINE} (?: {flags} ) {value}", sign=sign, spacing=32)
 
 
 def _call(keyword: str, before: str, judge: Judgement = is_mixed_secret) -> CommandGrammar:
@@ -230,6 +230,7 @@ GRAMMARS: tuple[CommandGrammar, ...] = (
             keyword,
             rf"[\"']? [^\s\"'$\-]{{1,64}} [\"']? {_ON_THE_LINE} (?: -p | -P | -w | -pw ) {_GAP} (?!-) {_WORD}",
             judge=is_mixed_secret,
+            spacing=64,
         )
         for keyword in (" -u ", " --user ", " --username ")
     ),

@@ -37,6 +37,8 @@ DEMO = REPOSITORY / "fixtures" / "demo"
 PROGRAM = Path(sys.executable).with_name("pastchats-memory")
 HELP_WIDTH = 92
 """Characters of a line of help, so that it fits a page without scrolling."""
+MEASURED = re.compile(r"\d+\.\d (?:s\b|[KM]i?B\b)")
+"""Times and sizes, which differ between two runs. A page whose other text is equal stays as it is."""
 ELISION = "…"
 """A line of shown output that stands for any number of lines."""
 
@@ -75,7 +77,9 @@ def main() -> int:
             text = page.read_text(encoding="utf-8")
             if "\n```console\n" in text:
                 shell = DemoShell(Path(folder), has_memory=not begins_empty(text))
-                page.write_text(fill_examples(text, shell.run), encoding="utf-8")
+                filled = fill_examples(text, shell.run)
+                if MEASURED.sub("", filled) != MEASURED.sub("", text):
+                    page.write_text(filled, encoding="utf-8")
     return 0
 
 
@@ -115,7 +119,8 @@ def render_command(command: click.Command, name: str, parent: click.Context, lev
     yield f"```text\n{command.get_help(context).strip()}\n```"
     if isinstance(command, click.Group):
         for below in command.list_commands(context):
-            yield from render_command(find_command(command, below, context), below, context, level + 1)
+            if not (found := find_command(command, below, context)).hidden:
+                yield from render_command(found, below, context, level + 1)
 
 
 def find_command(group: click.Group, name: str, context: click.Context) -> click.Command:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,7 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory.requests import find_current_project, resolve_project, task_filters
 from pastchats_memory.model import OPEN, TYPES, StoredTask
 from pastchats_memory.tasks.edit import Change
-from pastchats_memory.text.display import one_line, sanitise
+from pastchats_memory.text.display import escape_name, sanitise
 from pastchats_memory.text.when import parse_time
 from pastchats_memory.views.build import build_search
 from pastchats_memory.views.build_tasks import build_deletion, build_import, build_tasks
@@ -210,15 +211,15 @@ def delete(key: str, yes: bool | None, db: str | None, as_json: bool) -> int:
     """Delete a task, a comment or an attachment. T-1 deletes all that belongs to the task, c:5 or a:7 only itself."""
     with options.open_memory(db) as memory:
         if yes is None:
-            yes = is_terminal(sys.stdin) and click.confirm(f"Delete {one_line(key)} for good?", err=True)
+            yes = is_terminal(sys.stdin) and click.confirm(f"Delete {escape_name(key)} for good?", err=True)
         if not yes:
-            click.echo(f"{one_line(key)} was not deleted; --yes deletes it.", err=True)
+            click.echo(f"{escape_name(key)} was not deleted; --yes deletes it.", err=True)
             return NOTHING
         title = memory.tasks.delete(key)
     if as_json:
         emit_json(build_deletion(key))
     else:
-        click.echo(f"Deleted {key} ({one_line(title)})")
+        click.echo(f"Deleted {escape_name(key)} ({escape_name(title)})")
     return DONE
 
 
@@ -263,6 +264,14 @@ def export(file: Path | None, force: bool, db: str | None) -> int:
     return DONE if number else NOTHING
 
 
+def _read(file: Path) -> str:
+    """Return the text of a file; a pipe into which nobody writes is empty. Raises OSError, UnicodeDecodeError."""
+    descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    os.set_blocking(descriptor, True)
+    with os.fdopen(descriptor, encoding="utf-8") as stream:
+        return stream.read()
+
+
 @command.command("import", epilog="\b\nExample:\n  pastchats-memory task import tasks.jsonl")
 @click.argument("file", type=click.Path(path_type=Path))
 @options.database
@@ -273,7 +282,7 @@ def import_(file: Path, db: str | None, as_json: bool) -> int:
     A link that would make a task its own ancestor, or wait for itself, is left out.
     """
     try:
-        text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+        text = sys.stdin.read() if str(file) == "-" else _read(file)
     except OSError as fault:
         raise UsageFault(f"{file}: {fault.strerror}", "Name what `task export` wrote.") from fault
     except UnicodeDecodeError as fault:

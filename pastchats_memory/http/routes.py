@@ -91,20 +91,23 @@ class Parameter:
 
 
 def read_arguments(parameters: Sequence[Parameter], query: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Return the given values by name.
+    """Return the given values by name; an optional one that is blank counts as absent.
 
     Raises UsageFault if one is unknown, wrong, given twice or missing.
     """
     known = {parameter.name: parameter for parameter in parameters}
     values: dict[str, Any] = {}
+    seen = set()
     for name, text in query:
         if name not in known:
             near = get_close_matches(name, known, n=1)
             hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(known) or 'none'}."
             raise UsageFault(f"unknown parameter {name[:40]!r}", hint)
-        if name in values:
+        if name in seen:
             raise UsageFault(f"{name} is given twice", "Give it once.")
-        values[name] = known[name].read(text)
+        seen.add(name)
+        if text.strip() or known[name].required:
+            values[name] = known[name].read(text)
     for parameter in parameters:
         if parameter.required and parameter.name not in values:
             raise UsageFault(f"{parameter.name} is missing", parameter.description)

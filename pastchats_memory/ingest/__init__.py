@@ -74,7 +74,8 @@ def index(
     report = IndexReport(session.name, files_scanned=len(files) + sum(bool(one.unreadable) for one in skipped))
     report.files += skipped
     with database.transaction():
-        run_id = sources.begin_run(database, [stored_name(path) for path in inputs], session.name, os.getpid())
+        named = [stored_name(os.path.abspath(path)) for path in inputs]  # noqa: PTH100 - resolve() would follow links
+        run_id = sources.begin_run(database, named, session.name, os.getpid(), is_narrow=options.is_narrow)
         sources.claim_model(database, session)
         vectors.catch_up(database)
     report.outcome = "failed"

@@ -12,9 +12,11 @@ from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
+from pastchats_memory.files.faults import explain_os_error
 from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import checks, redactions, scrub, sources, task_rows, turns, vectors
 from pastchats_memory.store.database import Database, side_files
+from pastchats_memory.store.probe import find_refusal
 from pastchats_memory.store.recover import Recovered
 from pastchats_memory.store.tasks import TaskTexts
 from pastchats_memory.store.vectors import vec0
@@ -129,6 +131,7 @@ def check_health(database: Database, embedder: Embedder) -> list[HealthCheck]:
         _check_deletions(database),
         _check_secrets(database),
         _check_permissions(database.path),
+        _check_place(database),
         _check_model(database, ModelSession.of(embedder)),
         _check_engine(database),
         _check_sources(database),
@@ -220,6 +223,14 @@ def _check_permissions(path: Path) -> HealthCheck:
         "only you can read it" if not exposed else f"others may read {exposed[0]}",
         f"Run `chmod 600 {exposed[0]}`." if exposed else "",
     )
+
+
+def _check_place(database: Database) -> HealthCheck:
+    refusal = find_refusal(database.path) if database.writable else None
+    fault = explain_os_error(refusal, str(database.path.parent)) if refusal else None
+    if fault:
+        return HealthCheck("place", is_well=False, detail=utf8(fault.message), remedy=fault.hint)
+    return HealthCheck("place", is_well=True, detail="the file system locks, maps and has room")
 
 
 def _check_model(database: Database, session: ModelSession) -> HealthCheck:

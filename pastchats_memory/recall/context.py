@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Context, ContextItem, Hit, StoredTask
-from pastchats_memory.text.display import format_priority, format_time, one_line, quote
+from pastchats_memory.text.display import escape_name, format_priority, format_time, quote
 from pastchats_memory.text.excerpt import excerpt
 from pastchats_memory.views.text import format_citation
 
@@ -81,19 +81,19 @@ def format_context(items: Sequence[ContextItem]) -> str:
     if not items:
         return f"{HEADING}\n\n{NOTHING_RELEVANT}\n"
     entries = "".join(_format_item(place, item) for place, item in enumerate(items, start=1))
-    sources = "".join(f"- [{one_line(item.hit.id)}] {format_citation(item.hit)}\n" for item in items)
+    sources = "".join(f"- [{escape_name(item.hit.id)}] {format_citation(item.hit)}\n" for item in items)
     return f"{HEADING}\n\n{entries}\nSources:\n{sources}"
 
 
 def _format_item(place: int, item: ContextItem) -> str:
     hit = item.hit
     similarity = "" if hit.similarity is None else f"similarity: {max(0.0, hit.similarity):.0%}"
-    kind = hit.role if hit.type == "prompt" else hit.type
+    kind = escape_name(hit.role) if hit.type == "prompt" else hit.type
     task = () if hit.task is None else _describe_task(hit.task)
     facts = (
-        f"[{one_line(hit.id)}] {kind}",
+        f"[{escape_name(hit.id)}] {kind}",
         *task,
-        one_line(hit.source_project),
+        escape_name(hit.source_project),
         format_time(hit.timestamp),
         similarity,
     )
@@ -104,4 +104,4 @@ def _format_item(place: int, item: ContextItem) -> str:
 def _describe_task(task: StoredTask) -> tuple[str, ...]:
     """Return status, priority, title, and whether the task has attachments."""
     attachments = "has attachments" if task.attachments else ""
-    return task.status, format_priority(task.priority), one_line(task.title)[:80], attachments
+    return task.status, format_priority(task.priority), escape_name(task.title)[:80], attachments

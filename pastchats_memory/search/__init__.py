@@ -21,7 +21,15 @@ from pastchats_memory.model import Hit, Hits, Item, TaskText
 from pastchats_memory.search.background import BackgroundCall
 from pastchats_memory.search.candidates import order_by_evidence, order_by_words
 from pastchats_memory.search.hits import Fit, add_snippet, build_hit
-from pastchats_memory.search.lexical import Matches, Terms, find_matches, matched_weight, top_rows, weigh_terms
+from pastchats_memory.search.lexical import (
+    Matches,
+    Terms,
+    find_matches,
+    matched_weight,
+    named_weight,
+    top_rows,
+    weigh_terms,
+)
 from pastchats_memory.search.no_results import explain_empty
 from pastchats_memory.search.query import query_text
 from pastchats_memory.search.rank import (
@@ -213,7 +221,11 @@ def _build_page(
     shown = window[last - request.limit : last]
     rows = _load_rows(database, [row.id for row in shown], request.filters.hidden)
     first = last - request.limit + 1
-    return tuple(build_hit(rows[row.id], row, rank, fits.get(row.id)) for rank, row in enumerate(shown, start=first))
+    named = named_weight(matches, request.names, np.array([row.id for row in shown], dtype=np.int64)).tolist()
+    return tuple(
+        build_hit(rows[row.id], row, rank, fits.get(row.id), worth)
+        for rank, (row, worth) in enumerate(zip(shown, named, strict=True), start=first)
+    )
 
 
 def _load_rows(database: Database, ids: Sequence[int], hidden: Sequence[str]) -> dict[int, Item | TaskText]:

@@ -2,7 +2,7 @@
 --
 -- Durable: prompts, prompt_embeddings and task_embeddings (the vectors' one source of truth), sources, sightings, runs, tasks,
 -- judgements, forgettings with their tombstones.
--- Derived, and rebuilt from the durable ones: prompts_fts, task_texts_fts, trigrams, outcomes, vector_blocks, and the vec0 tables
+-- Derived, and rebuilt from the durable ones: prompts_fts, tool_calls_fts, task_texts_fts, trigrams, outcomes, vector_blocks, and the vec0 tables
 -- `vec_prompts` (by prompt_id), `vec_tasks` (by task_id, one row a task) and `vec_task_parts` (its aspects, comments and chunks
 -- of attachments, by text_id), which are made when the sqlite-vec extension loads and are therefore not in this file.
 
@@ -19,7 +19,11 @@ CREATE TABLE prompts (
   metadata_json TEXT,
   created_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
   text_hash BLOB NOT NULL,                 -- of the content alone: the key under which its vector is found again
-  echo_hash TEXT                           -- of role, text and time: a copy under another native id has the same
+  echo_hash TEXT,                          -- of role, text and time: a copy under another native id has the same
+  tool_calls TEXT GENERATED ALWAYS AS (    -- labels of tool calls and names of edited files, of metadata_json; NULL: none
+    CASE WHEN json_valid(metadata_json) AND 'text' IN (json_type(metadata_json, '$.tools[0]'), json_type(metadata_json, '$.files[0]'))
+    THEN replace(concat_ws(' ', metadata_json ->> '$.tools', metadata_json ->> '$.files'), '\\', '\') END
+  ) VIRTUAL
 );
 
 CREATE INDEX prompts_by_conversation ON prompts(conversation_id, turn_index);
@@ -75,6 +79,31 @@ CREATE TRIGGER prompts_fts_update AFTER UPDATE OF content, source_project, conve
   VALUES (new.id, new.content, new.source_project, new.conversation_id);
 END;
 
+-- Words of tool calls, which nobody wrote in a text: names of touched files, commands.
+CREATE VIRTUAL TABLE tool_calls_fts USING fts5(
+  tool_calls,
+  content='prompts',
+  content_rowid='id',
+  columnsize=0,
+  tokenize='porter unicode61'
+);
+
+CREATE VIRTUAL TABLE tool_calls_vocabulary USING fts5vocab(tool_calls_fts, 'row');
+
+CREATE TRIGGER tool_calls_fts_insert AFTER INSERT ON prompts WHEN new.tool_calls IS NOT NULL BEGIN
+  INSERT INTO tool_calls_fts(rowid, tool_calls) VALUES (new.id, new.tool_calls);
+END;
+
+CREATE TRIGGER tool_calls_fts_delete AFTER DELETE ON prompts WHEN old.tool_calls IS NOT NULL BEGIN
+  INSERT INTO tool_calls_fts(tool_calls_fts, rowid, tool_calls) VALUES ('delete', old.id, old.tool_calls);
+END;
+
+CREATE TRIGGER tool_calls_fts_update AFTER UPDATE OF metadata_json ON prompts BEGIN
+  INSERT INTO tool_calls_fts(tool_calls_fts, rowid, tool_calls)
+  SELECT 'delete', old.id, old.tool_calls WHERE old.tool_calls IS NOT NULL;
+  INSERT INTO tool_calls_fts(rowid, tool_calls) SELECT new.id, new.tool_calls WHERE new.tool_calls IS NOT NULL;
+END;
+
 -- Each file that was looked at: what it was like then, so that an unchanged one costs one stat.
 CREATE TABLE sources (
   id INTEGER PRIMARY KEY,
@@ -110,6 +139,7 @@ CREATE TABLE runs (
   id INTEGER PRIMARY KEY,
   started_at TEXT NOT NULL,
   inputs TEXT NOT NULL,                    -- JSON array of the paths that were named
+  is_narrow INTEGER NOT NULL DEFAULT 0,    -- 1: only files of a format, or that match a glob, were wanted
   files_scanned INTEGER NOT NULL DEFAULT 0,
   turns_added INTEGER NOT NULL DEFAULT 0,
   turns_skipped INTEGER NOT NULL DEFAULT 0,

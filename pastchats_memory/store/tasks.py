@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +21,12 @@ from pastchats_memory.model import (
 )
 from pastchats_memory.store import outcomes, vectors
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.tombstones import Tombstones, marks_of_attachment, marks_of_comment, marks_of_task
+from pastchats_memory.store.tombstones import (
+    Tombstones,
+    marks_against_attachment,
+    marks_against_comment,
+    marks_against_task,
+)
 from pastchats_memory.text.hashes import text_hash
 
 CHUNK = 1500
@@ -193,6 +199,9 @@ class TaskTexts:
 
 
 LONGEST_TITLE = 500
+LONGEST_KEY = 100
+_UNSAFE = re.compile(r"[^\w./:@#+~%&=,()-]+")
+"""Characters that a tracker's id loses when it becomes a key: a key is one word, in a shell and in a text."""
 CONVERSATION = "conversation:"
 """Prefix of the scope of a conversation's own list."""
 COLUMNS = (
@@ -240,16 +249,18 @@ def without_forgotten(database: Database, tombstones: Tombstones, filed: Filed) 
     if not tombstones or not (filed.source_path or filed.identity):
         return filed
     task, name = filed.task, filed.name
-    if tombstones.has(*marks_of_task(name, task_text(task.title, task.description))) and not database.value(
+    if tombstones.has(*marks_against_task(name, task.title, task.description)) and not database.value(
         "SELECT count(*) FROM tasks WHERE identity = ?", (name,)
     ):
         return None
     comments = [
         comment
         for identity, comment in _numbered(task.comments)
-        if not tombstones.has(*marks_of_comment(name, identity, comment.content))
+        if not tombstones.has(*marks_against_comment(name, identity, comment.content))
     ]
-    attachments = [one for one in task.attachments if not tombstones.has(*marks_of_attachment(name, one.sha256))]
+    attachments = [
+        one for one in task.attachments if not tombstones.has(*marks_against_attachment(name, one.sha256, one.content))
+    ]
     return replace(filed, task=task._replace(comments=tuple(comments), attachments=tuple(attachments)))
 
 
@@ -533,7 +544,7 @@ def _has_key(database: Database, key: str) -> bool:
 def _key(database: Database, filed: Filed) -> str:
     """Return a free key: the native id; else, or for a bare number, with the project before it; else with a number."""
     if filed.source_path:
-        native = filed.task.native_id
+        native = _UNSAFE.sub("-", filed.task.native_id)[:LONGEST_KEY].strip("-") or "task"
         wanted = [f"{filed.project}/{native}", *(f"{filed.project}/{native}~{number}" for number in range(2, 1000))]
         if not native.isdecimal():
             wanted.insert(0, native)

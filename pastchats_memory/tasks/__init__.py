@@ -32,6 +32,7 @@ from pastchats_memory.tasks.similarity import (
     find_duplicate_clusters,
     find_similar_tasks,
 )
+from pastchats_memory.text.display import escape_json
 
 NEAREST = 5
 """Similar or resolved tasks that are returned by default."""
@@ -200,7 +201,7 @@ class TaskMemory(TaskEditor):
             StoreFault: the database cannot be read.
         """
         with closing(self.export()) as lines:  # the generator holds a snapshot, even if writing fails
-            return write_lines(file, self._database.path, lines, force=force)
+            return write_lines(file, self._database.path, map(escape_json, lines), force=force)
 
     def count(self) -> int:
         """Return the number of tasks, including hidden ones. Raises StoreFault."""

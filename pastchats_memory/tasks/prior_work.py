@@ -30,7 +30,7 @@ from pastchats_memory.tasks.similarity import (
     find_similar_tasks,
     score_similarity,
 )
-from pastchats_memory.text.display import one_line
+from pastchats_memory.text.display import escape_name
 
 Verdict = Literal["done", "in_progress", "failed_before", "superseded", "new"]
 MAX_RESULTS = 3
@@ -271,7 +271,9 @@ def judge_task(task: StoredTask, project: str | None = None) -> tuple[Verdict, s
         task: the stored task.
         project: the user's project; the reason names the task's project if it is another one.
     """
-    name = f"t:{task.key}" + (f" of {one_line(task.project)}" if task.project and task.project != project else "")
+    name = f"t:{escape_name(task.key)}" + (
+        f" of {escape_name(task.project)}" if task.project and task.project != project else ""
+    )
     is_superseded = folded(task.status_raw) in SUPERSEDED_WORDS or any(
         link.kind in SUPERSEDED_LINKS for link in task.links
     )

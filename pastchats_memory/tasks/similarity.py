@@ -48,10 +48,10 @@ DESCRIBED_WEIGHTS: Mapping[str, float] = {
 is set by hand, since few labelled pairs have identifiers."""
 SURE_LENGTH = 6
 """Words from which the length of a text counts fully: a description mentions many things, so a short text may be one."""
-DUPLICATE_PROBABILITY = 0.3
+DUPLICATE_PROBABILITY = 0.25
 """Probability of being the same task from which two tasks count as duplicates. Three in four of those that reach it are
 duplicates, and four in five duplicates reach it."""
-DESCRIBED_PROBABILITY = 0.4
+DESCRIBED_PROBABILITY = 0.3
 """The same for DESCRIBED_WEIGHTS."""
 RELATED_SCORE, DUPLICATE_SCORE = 0.5, 0.8
 """Scores at which two tasks are more likely related than not, and at which they count as duplicates."""

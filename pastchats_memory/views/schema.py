@@ -11,7 +11,7 @@ Annotations are evaluated here (no `from __future__ import annotations`): `NotRe
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-from pastchats_memory.model import STATUSES
+from pastchats_memory.model import STATUSES, TURN_KINDS
 from pastchats_memory.model import TYPES as TASK_TYPES
 from pastchats_memory.tasks.similarity import SCORE_LABELS
 from pastchats_memory.views.json_schema import Narrowed, PresentIf
@@ -23,7 +23,6 @@ from pastchats_memory.views.text import CITATION_NOTES
 TURN_TYPES = ("prompt", "note")
 TASK_ROW_TYPES = (*TASK_TYPES, "comment", "attachment")
 """Types of results that belong to a task."""
-TURN_KINDS = ("prompt", "command", "answer", "summary", "error", "result", "note")
 TASK_KINDS = ("task", "comment", "attachment")
 EVIDENCE_NAMES = ("words", "meaning", "together", "read")
 FAULT_KINDS = (
@@ -754,10 +753,10 @@ class IndexPreviewBody(TypedDict):
 
 
 class SourceView(TypedDict):
-    """The history of one program."""
+    """The history of one program, or another place from which files were indexed."""
 
-    program: Annotated[str, {"minLength": 1}, "`elsewhere` for files outside the default places."]
-    path: Annotated[str | None, "Null for all files outside the default places."]
+    program: Annotated[str, {"minLength": 1}, "`several` for a place with files of several programs."]
+    path: Annotated[str, "A file or folder."]
     files: Annotated[Count, "Files that could be transcripts."]
     bytes: Count
     indexed: Annotated[Count, "Files that were understood and are in the memory."]
@@ -1157,14 +1156,14 @@ class ForgetCounts(TypedDict):
     private: Annotated[Count, "Rows of private projects, which stay because they may not be seen from here."]
 
 
-class FoundFields(ForgetCounts):
+class FoundFields(ForgetCounts, Warned):
     """What would be forgotten; nothing is forgotten yet."""
 
     outcome: Literal["found"]
     results: Annotated[list[ForgettableView], {"maxItems": 1000}]
 
 
-class ForgottenFields(ForgetCounts):
+class ForgottenFields(ForgetCounts, Warned):
     """What was forgotten."""
 
     outcome: Literal["forgotten"]

@@ -3,7 +3,8 @@
 -- Durable: prompts, prompt_embeddings and task_embeddings (the vectors' one source of truth), sources, sightings, runs, tasks,
 -- judgements, forgettings with their tombstones.
 -- Derived, and rebuilt from the durable ones: prompts_fts, tool_calls_fts, task_texts_fts, trigrams, outcomes, vector_blocks, and the vec0 tables
--- `vec_prompts` and `vec_tasks`, which are made when the sqlite-vec extension loads and are therefore not in this file.
+-- `vec_prompts` (by prompt_id), `vec_tasks` (by task_id, one row a task) and `vec_task_parts` (its aspects, comments and chunks
+-- of attachments, by text_id), which are made when the sqlite-vec extension loads and are therefore not in this file.
 
 CREATE TABLE prompts (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -31,6 +32,8 @@ CREATE INDEX prompts_by_time ON prompts(timestamp);
 CREATE INDEX prompts_by_text ON prompts(text_hash);
 CREATE INDEX prompts_by_echo ON prompts(echo_hash);
 
+-- A text that is stored while no model can be used has a vector of zeros with an empty model. It counts as pending: no engine
+-- has it, and the next command with the model replaces it.
 CREATE TABLE prompt_embeddings (
   prompt_id INTEGER PRIMARY KEY,
   model TEXT NOT NULL,
@@ -42,6 +45,7 @@ CREATE TABLE prompt_embeddings (
 );
 
 CREATE INDEX prompt_embeddings_unpacked ON prompt_embeddings(prompt_id) WHERE components IS NULL;
+CREATE INDEX prompt_embeddings_pending ON prompt_embeddings(prompt_id) WHERE model = '';
 
 CREATE TRIGGER prompt_embeddings_stale AFTER UPDATE OF vector_json ON prompt_embeddings BEGIN
   UPDATE prompt_embeddings SET components = NULL WHERE prompt_id = new.prompt_id;
@@ -181,7 +185,7 @@ CREATE TRIGGER vector_block_versions_delete AFTER DELETE ON vector_blocks BEGIN
   DELETE FROM vector_block_versions WHERE block = old.block;
 END;
 
--- Rows whose vector, or whose fields that filters use, have changed since an engine last caught up. Triggers write it,
+-- Rows whose vector has changed since an engine last caught up. Triggers write it,
 -- so nothing that changes a row can leave an engine behind unnoticed, with or without the extension.
 CREATE TABLE vector_changes (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -198,10 +202,6 @@ END;
 
 CREATE TRIGGER vector_changes_delete AFTER DELETE ON prompt_embeddings BEGIN
   INSERT INTO vector_changes(prompt_id) VALUES (old.prompt_id);
-END;
-
-CREATE TRIGGER vector_changes_filters AFTER UPDATE OF source_project, role, timestamp ON prompts BEGIN
-  INSERT INTO vector_changes(prompt_id) VALUES (new.id);
 END;
 
 -- Tasks: what was to be done and what became of it. Durable, with task_links, task_states, task_conversations,
@@ -317,6 +317,8 @@ CREATE TABLE task_embeddings (
   FOREIGN KEY(text_id) REFERENCES task_texts(id) ON DELETE CASCADE
 );
 
+CREATE INDEX task_embeddings_pending ON task_embeddings(text_id) WHERE model = '';
+
 CREATE VIEW task_words(id, content, labels) AS
 SELECT id, content, labels FROM task_texts WHERE aspect = '';
 
@@ -405,20 +407,30 @@ CREATE TABLE next_vectors (
   vector_json TEXT NOT NULL
 );
 
-CREATE TRIGGER next_vectors_of_prompts AFTER DELETE ON prompts BEGIN
+-- After a change of model: the vectors of the model before, so that changing back embeds only new text.
+CREATE TABLE previous_vectors (
+  text_hash BLOB PRIMARY KEY,
+  vector_json TEXT NOT NULL
+);
+
+CREATE TRIGGER text_vectors_of_prompts AFTER DELETE ON prompts BEGIN
   DELETE FROM next_vectors WHERE text_hash = old.text_hash;
+  DELETE FROM previous_vectors WHERE text_hash = old.text_hash;
 END;
 
-CREATE TRIGGER next_vectors_of_changed_prompts AFTER UPDATE OF text_hash ON prompts WHEN new.text_hash != old.text_hash BEGIN
+CREATE TRIGGER text_vectors_of_changed_prompts AFTER UPDATE OF text_hash ON prompts WHEN new.text_hash != old.text_hash BEGIN
   DELETE FROM next_vectors WHERE text_hash = old.text_hash;
+  DELETE FROM previous_vectors WHERE text_hash = old.text_hash;
 END;
 
-CREATE TRIGGER next_vectors_of_tasks AFTER DELETE ON task_texts BEGIN
+CREATE TRIGGER text_vectors_of_tasks AFTER DELETE ON task_texts BEGIN
   DELETE FROM next_vectors WHERE text_hash = old.text_hash;
+  DELETE FROM previous_vectors WHERE text_hash = old.text_hash;
 END;
 
-CREATE TRIGGER next_vectors_of_changed_tasks AFTER UPDATE OF text_hash ON task_texts WHEN new.text_hash != old.text_hash BEGIN
+CREATE TRIGGER text_vectors_of_changed_tasks AFTER UPDATE OF text_hash ON task_texts WHEN new.text_hash != old.text_hash BEGIN
   DELETE FROM next_vectors WHERE text_hash = old.text_hash;
+  DELETE FROM previous_vectors WHERE text_hash = old.text_hash;
 END;
 
 -- Folders of projects, and whether their own file calls them private: their text is recalled only inside them.

@@ -37,7 +37,7 @@ TURNS = (100_000, 1_000_000)
 START_MS = 1_735_689_600_000
 """The first turn's time: 2025-01-01, in milliseconds."""
 QUESTION_WORDS = 9
-EVERY = f"SELECT prompt_id FROM {vec0.TABLE} WHERE embedding MATCH ? AND k = ?"
+EVERY = "SELECT prompt_id FROM vec_prompts WHERE embedding MATCH ? AND k = ?"
 
 
 class Texts:

@@ -7,8 +7,13 @@ import numpy as np
 from pastchats_memory.store import checks, vectors
 from pastchats_memory.store.database import Database
 
-FIRST_TEXT = 1 << 40
-"""Above it are the ids of texts of tasks."""
+_OF_TASK = "comment_id IS NULL AND attachment_id IS NULL AND aspect = ''"
+IN_SQLITE_VEC = (
+    ("vec_prompts", "prompt_id", "SELECT id, id FROM prompts"),
+    ("vec_tasks", "task_id", f"SELECT id, task_id FROM task_texts WHERE {_OF_TASK}"),
+    ("vec_task_parts", "text_id", f"SELECT id, id FROM task_texts WHERE NOT ({_OF_TASK})"),
+)
+"""A table of sqlite-vec, its key, and the ids of the rows that it holds with their keys."""
 
 STATE = {
     "prompts": (
@@ -62,14 +67,10 @@ def assert_whole(database: Database) -> None:
     assert vectors.pending(database) == {"blocks": 0, "vec0": 0}
     embedded = _embedded(database)
     assert _in_blocks(database, embedded) == list(embedded)
-    for table, key, texts in (("vec_prompts", "prompt_id", False), ("vec_tasks", "text_id", True)):
+    for table, key, rows in IN_SQLITE_VEC:
         if database.vec0_loaded and database.value("SELECT count(*) FROM sqlite_schema WHERE name = ?", (table,)):
             stored = dict(database.run(f"SELECT {key}, embedding FROM {table}"))
-            assert stored == {
-                id_: vector.astype(np.float32).tobytes()
-                for id_, vector in embedded.items()
-                if (id_ > FIRST_TEXT) is texts
-            }
+            assert stored == {key: embedded[id_].astype(np.float32).tobytes() for id_, key in database.run(rows)}
 
 
 def _embedded(database: Database) -> dict[int, np.ndarray]:

@@ -310,6 +310,10 @@ def _text(report: IndexReport) -> str:
         f"Looked at {counted(report.files_scanned, 'file')}: {files}, {left:,} not taken.",
         f"Added {counted(counts['turns_added'], 'turn')}{tasks}; {counts['turns_skipped']:,} known already; {work}.",
     ]
+    if report.pending_vectors:
+        lines.append(
+            f"{counted(report.pending_vectors, 'text')} without a vector yet: a command that has the model adds it."
+        )
     lines += [f"Left out {counted(report.forgotten, 'row')} that you had forgotten."] if report.forgotten else []
     lines += _listed(
         "Not taken", [f"{escape_name(state.path)}: {one_line(state.reason or '')}" for state in passed_over]

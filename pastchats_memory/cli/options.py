@@ -109,6 +109,6 @@ def open_memory(db: str | None, *, create: bool = False, **flags: object) -> Mem
     Raises StoreFault, UsageFault, ModelUnavailable.
     """
     config: Config = load(db, flags=flags)
-    memory = Memory.open(config.database, create=create, config=config)
+    memory = Memory.open(config.database, create=create, config=config, say=lambda notice: warn([notice]))
     warn(memory.notices)
     return memory

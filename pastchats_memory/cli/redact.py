@@ -69,7 +69,7 @@ def _agreed(found: StoredSecrets, *, no: bool, as_json: bool) -> bool:
 def _remove(memory: Memory, found: StoredSecrets) -> RedactReport:
     with bar("rows", "Removing") as progress:
         try:
-            return memory.redact_stored(found, progress, lambda notice: warn({notice}.difference(memory.notices)))
+            return memory.redact_stored(found, progress)
         except KeyboardInterrupt:
             click.echo("\nStopped. Run the same command again: it removes the rest.", err=True)
             raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from pastchats_memory.cli import DONE, options
-from pastchats_memory.cli.output import bar, counted, emit_json, warn
+from pastchats_memory.cli.output import bar, counted, emit_json
 from pastchats_memory.episodes.derive import Derived
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
@@ -72,9 +72,7 @@ def _outcomes(memory: Memory) -> tuple[Derived, str]:
 def _embeddings(memory: Memory, model: str | None) -> tuple[ReindexReport, str]:
     with bar("rows", "Embedding") as progress:
         try:
-            report = memory.reindex_embeddings(
-                model, progress, lambda notice: warn({notice}.difference(memory.notices))
-            )
+            report = memory.reindex_embeddings(model, progress)
         except KeyboardInterrupt:
             left = memory.status().pending
             rows = counted(left, "row")

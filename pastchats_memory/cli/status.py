@@ -40,7 +40,6 @@ def _text(status: Status) -> str:
     roles = ", ".join(f"{count:,} {role}" for role, count in status.by_role.items())
     statuses = ", ".join(f"{count:,} {name}" for name, count in status.tasks.items())
     per_turn = f" ({status.bytes / status.turns / 1024:.1f} KiB a turn)" if status.turns else ""
-    engine = "vec0 (sqlite-vec)" if status.engine == "vec0" else "exact (NumPy; `doctor` says why)"
     gone = f" ({status.gone:,} of them gone; their text is kept)" if status.gone else ""
     rows = [
         ("Database", f"{status.database}, {status.bytes / 1e6:.1f} MB{per_turn}"),
@@ -50,18 +49,21 @@ def _text(status: Status) -> str:
         ("From", f"{counted(status.sources, 'file')}{gone}, {counted(status.projects, 'project')}"),
         ("Time", f"{format_time(status.first)} to {format_time(status.last)}" if status.first else "no turn has one"),
         ("Model", f"{status.model}, {status.dim} dimensions" if status.model else "none yet"),
-        (
-            "Vectors",
-            f"{status.indexed:,}, engine {engine}" + (f", {status.behind:,} behind" if status.behind else "")
-            if status.indexed
-            else "none yet",
-        ),
+        ("Vectors", _vectors(status)),
         *([("Derived", _derived(status))] if status.unpacked else []),
         ("Embedded", _embedded(status)),
         ("Secrets", REDACTED if status.is_redacted else REDACTED_BY_OTHERS),
         ("Last run", _run(status.last_run)),
     ]
     return "\n".join(hanging(f"{name:9} {value}", under=10) for name, value in rows)
+
+
+def _vectors(status: Status) -> str:
+    engine = "vec0 (sqlite-vec)" if status.engine == "vec0" else "exact (NumPy; `doctor` says why)"
+    behind = f", {status.behind:,} behind" if status.behind else ""
+    present = f"{status.indexed:,}, engine {engine}{behind}" if status.indexed else "none yet"
+    pending = f"; {status.pending_vectors:,} pending until a command has the model" if status.pending_vectors else ""
+    return present + pending
 
 
 def _derived(status: Status) -> str:

@@ -105,9 +105,11 @@ class LocalModel:
         try:
             yield
         except foreign_faults() as fault:
-            folder = self._files[0]
-            message = str(fault).strip().splitlines()[0][:200]
-            hint = f"Delete {folder} and run the same command again to fetch it anew{self.otherwise}."
+            folder, profile = self._files
+            message = (str(fault).strip() or type(fault).__name__).splitlines()[0][:200]
+            fetch_again = f"Move {folder} away and run the same command again to fetch it anew"
+            check = f"Check the files in {folder}"  # a user's own folder, which nothing brings back
+            hint = f"{fetch_again if profile.repository else check}{self.otherwise}."
             raise ModelUnavailable(f"the model {self.name} cannot be used: {message}", hint) from fault
 
 

@@ -7,8 +7,8 @@ Text leaves the machine, so it is never the default.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from pastchats_memory.embed import Vector
 from pastchats_memory.embed.profiles import Profile
+from pastchats_memory.embed.session import Say, say_nothing
 from pastchats_memory.embed.tokenizer import repair_surrogates
 from pastchats_memory.errors import ModelUnavailable
 
@@ -42,36 +43,58 @@ BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 """Statuses that another try may overcome."""
 REFUSED = frozenset({401, 403})
 EXTRA = "Install what it needs: pip install 'pastchats-memory[endpoint]'."
+_VERSION = re.compile(r"endpoint/(\d+)(/.*)?", re.DOTALL)
+"""Version of vectors: their length, and the prefixes of the texts."""
 
 
 class EndpointEmbedder:
     """A model behind an endpoint as an `Embedder`."""
 
-    def __init__(self, name: str, base: str, key: str | None, profile: Profile) -> None:
+    def __init__(
+        self,
+        name: str,
+        base: str,
+        key: str | None,
+        profile: Profile,
+        version: str = "",
+        *,
+        is_patient: bool = True,
+        say: Say = say_nothing,
+    ) -> None:
         """Take a model's name, the endpoint's base URL, its key, and a profile.
 
-        The profile gives prefixes and `dim`.
+        Args:
+            name: of the model.
+            base: URL.
+            key: the secret of the endpoint, if it needs one.
+            profile: gives prefixes and `dim`.
+            version: of existing vectors, whose length is the expected one.
+            is_patient: whether texts may wait for a busy server longer than a question.
+            say: called before the first text is sent, with a sentence that names the receiver.
 
         Raises:
-            ModelUnavailable: the URL is invalid, or the libraries are not installed.
+            ModelUnavailable: the URL is invalid.
         """
         parts = urlsplit(base)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ModelUnavailable("the endpoint is no URL", "It looks like https://api.openai.com/v1")
         self.name = name
-        self.host = parts.hostname + (f":{parts.port}" if parts.port else "")
-        """Whom the texts go to, without what may be secret of the URL."""
+        self._host = parts.hostname + (f":{parts.port}" if parts.port else "")
         self._url = f"{base.rstrip('/')}/embeddings"
         self._key = key
         self._profile = profile
+        stored = _VERSION.fullmatch(version)
+        self._dim = profile.dim or (int(stored[1]) if stored else None)
+        self._patience = (BATCH_SECONDS, REQUEST_SECONDS) if is_patient else (QUESTION_SECONDS, QUESTION_SECONDS)
+        self._say: Say | None = say
 
-    @cached_property
+    @property
     def dim(self) -> int:
-        """Length of every vector: as configured, else as in the first answer.
+        """Length of every vector: as configured or stored, else as in the first answer.
 
         Raises ModelUnavailable.
         """
-        return self._profile.dim or len(self.embed_query("dimensions"))
+        return self._dim or len(self.embed_query("dimensions"))
 
     @property
     def version(self) -> str:
@@ -84,7 +107,7 @@ class EndpointEmbedder:
 
         Raises ModelUnavailable.
         """
-        _ = self.dim
+        self.embed_query("dimensions")
 
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
         """Yield a float32 unit vector of shape (dim,) for each text, in order.
@@ -93,18 +116,16 @@ class EndpointEmbedder:
         """
         with self._connected() as client:
             for batch in _batches(truncate_text(self._profile.document + text) for text in texts):
-                yield from self._vectors(client, batch, self.dim, BATCH_SECONDS, REQUEST_SECONDS)
+                yield from self._vectors(client, batch, *self._patience)
 
     def embed_query(self, text: str) -> Vector:
         """Return the vector of a question, float32 of shape (dim,).
 
         Raises ModelUnavailable.
         """
-        expected = self.__dict__.get("dim", self._profile.dim)
+        texts = [truncate_text(self._profile.query + text)]
         with self._connected() as client:
-            return self._vectors(
-                client, [truncate_text(self._profile.query + text)], expected, QUESTION_SECONDS, QUESTION_SECONDS
-            )[0]
+            return self._vectors(client, texts, QUESTION_SECONDS, QUESTION_SECONDS)[0]
 
     def _connected(self) -> httpx.Client:
         """Return a client that keeps its connections and follows no redirect.
@@ -118,19 +139,22 @@ class EndpointEmbedder:
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         return httpx.Client(headers=headers, follow_redirects=False)
 
-    def _vectors(
-        self, client: httpx.Client, texts: Sequence[str], dim: int | None, patience: float, answer: float
-    ) -> list[Vector]:
+    def _vectors(self, client: httpx.Client, texts: Sequence[str], patience: float, answer: float) -> list[Vector]:
         body: dict[str, Any] = {"model": self.name, "input": texts, "encoding_format": "float"}
         if self._profile.dim:
             body["dimensions"] = self._profile.dim
+        if self._say is not None:
+            say, self._say = self._say, None
+            say(f"text leaves this machine: it is sent to {self._host} for its vectors")
         rows = self._request(client, body, patience, answer)
         try:
             by_index = {row["index"]: row["embedding"] for row in rows["data"]}
             vectors = np.array([by_index[place] for place in range(len(texts))], dtype=np.float64)
-            return _units(vectors, (len(texts), dim or vectors.shape[-1]))
+            units = _units(vectors, (len(texts), self._dim or vectors.shape[-1]))
         except (KeyError, TypeError, ValueError) as fault:
             raise self._fault(f"its answer makes no sense: {type(fault).__name__}: {str(fault)[:120]}") from fault
+        self._dim = vectors.shape[-1]
+        return units
 
     def _request(self, client: httpx.Client, body: dict[str, Any], patience: float, answer: float) -> Any:
         """Return the answer's JSON.
@@ -163,7 +187,7 @@ class EndpointEmbedder:
 
     def _fault(self, why: str, hint: str = "") -> ModelUnavailable:
         hint = hint or "Check the endpoint and the model's name, or try again later."
-        return ModelUnavailable(f"the endpoint {self.host} gives no vectors of {self.name} ({why})", hint)
+        return ModelUnavailable(f"the endpoint {self._host} gives no vectors of {self.name} ({why})", hint)
 
 
 def truncate_text(text: str) -> str:

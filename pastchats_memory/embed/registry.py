@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pastchats_memory.embed.packaged import FAMILY, PackagedEmbedder
+from pastchats_memory.embed.session import ModelSession, Say, UnavailableEmbedder, say_nothing
 from pastchats_memory.errors import ModelUnavailable
 
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
 # The modules of other models are imported in functions, because the packaged model does without them.
 
-PACKAGED = "packaged"
-"""Name of the packaged model; its full name stands for the fp32 model of fastembed's list."""
+PACKAGED = frozenset({"packaged", "all-minilm-l6-v2", "sentence-transformers/all-minilm-l6-v2"})
+"""Lower-case names of the packaged model. Its fp32 original is used by its vectors, or by an entry of the configuration."""
 ENDPOINT = "endpoint:"
 """Prefix of a model behind the endpoint, needed if the list has a model of the same name."""
 PATH_STARTS = ("/", ".", "~")
@@ -57,23 +58,37 @@ class ModelSettings:
     key: str | None = field(default=None, repr=False)
     threads: int = field(default_factory=cores)
     custom: Mapping[str, CustomModel] = field(default_factory=dict)
+    say: Say = say_nothing
+    """Called before text leaves this machine, with a sentence that names the receiver."""
 
 
 def embedder_of(name: str | None, settings: ModelSettings, version: str = "", *, may_fetch: bool = False) -> Embedder:
     """Return the embedder of a name; nothing is loaded yet.
+
+    An embedder that cannot be used raises ModelUnavailable when a vector is first needed.
 
     Args:
         name: `packaged` or None, a model's name, or a folder's path that begins with `/`, `.` or `~`.
         settings: the configuration.
         version: version of existing vectors. It tells the packaged model from its original, and an endpoint's model from one
             of the list.
-        may_fetch: whether a missing model is downloaded from the hub.
-
-    Raises:
-        ModelUnavailable: there is no such model. Other models raise it when they are first needed.
+        may_fetch: whether a missing model is downloaded from the hub, and a busy endpoint is waited for.
     """
-    if name is None or name.lower() == PACKAGED or version.startswith(FAMILY):
+    if name is None or version.startswith(FAMILY) or (not version and is_packaged(name, settings)):
         return PackagedEmbedder(settings.threads)
+    try:
+        return _find_embedder(name, settings, version, may_fetch=may_fetch)
+    except ModelUnavailable as fault:
+        return UnavailableEmbedder(name.removeprefix(ENDPOINT), version, fault)
+
+
+def is_packaged(name: str, settings: ModelSettings) -> bool:
+    """Check whether a name is one of the packaged model, unless the configuration gives it to another one."""
+    return name.lower() in PACKAGED and name not in settings.custom
+
+
+def _find_embedder(name: str, settings: ModelSettings, version: str, *, may_fetch: bool) -> Embedder:
+    """Return the embedder of another model than the packaged one. Raises ModelUnavailable."""
     from pastchats_memory.embed.profiles import Profile, profile_of
 
     custom = settings.custom.get(name, CustomModel())
@@ -82,7 +97,7 @@ def embedder_of(name: str | None, settings: ModelSettings, version: str = "", *,
     found = profile_of(name)
     at_endpoint = version.startswith("endpoint") or (settings.endpoint is not None and found is None)
     if name.startswith(ENDPOINT) or (at_endpoint and "repository" not in custom.rules):
-        return _at_endpoint(name.removeprefix(ENDPOINT), custom, settings)
+        return _at_endpoint(name.removeprefix(ENDPOINT), custom, settings, version, is_patient=may_fetch)
     if found is None and "repository" not in custom.rules:
         from pastchats_memory.embed.fastembed import FastembedEmbedder
 
@@ -91,21 +106,28 @@ def embedder_of(name: str | None, settings: ModelSettings, version: str = "", *,
     return _in_cache(name, replace(profile, **custom.rules), settings, may_fetch=may_fetch)  # type: ignore[arg-type] # config has checked them
 
 
+def require_model_name(name: str, settings: ModelSettings) -> None:
+    """Load a model that a new database is to have, and embed a word with it.
+
+    The packaged model and endpoints are not tried: their names are right, and they may work later.
+
+    Raises:
+        ModelUnavailable: the name is wrong, its files cannot be used, or they cannot be fetched.
+    """
+    from pastchats_memory.embed.openai import EndpointEmbedder
+
+    embedder = embedder_of(name, settings, may_fetch=True)
+    if not isinstance(embedder, PackagedEmbedder | EndpointEmbedder):
+        ModelSession(embedder).embed_query("ready")
+
+
 def is_model(wanted: str, name: str, version: str) -> bool:
     """Check whether vectors come from the model that a user calls `wanted`."""
-    if wanted.lower() == PACKAGED or version.startswith(FAMILY):
-        return wanted.lower() == PACKAGED and version.startswith(FAMILY)
+    if version.startswith(FAMILY):
+        return wanted.lower() in PACKAGED
     if wanted.startswith(PATH_STARTS):
         return str(_folder_of(wanted)) == name
     return wanted.removeprefix(ENDPOINT).lower() == name.lower()
-
-
-def remote_host(embedder: Embedder) -> str | None:
-    """Return the host to which an embedder sends texts.
-
-    None if they stay on this machine.
-    """
-    return getattr(embedder, "host", None)
 
 
 def _in_cache(name: str, profile: Profile, settings: ModelSettings, *, may_fetch: bool) -> Embedder:
@@ -154,14 +176,19 @@ def _read_folder(folder: Path, custom: CustomModel) -> Files:
     return folder, replace(profile, **custom.rules)  # type: ignore[arg-type] # config has checked them
 
 
-def _at_endpoint(name: str, custom: CustomModel, settings: ModelSettings) -> Embedder:
+def _at_endpoint(
+    name: str, custom: CustomModel, settings: ModelSettings, version: str, *, is_patient: bool
+) -> Embedder:
     from pastchats_memory.embed.openai import EndpointEmbedder
     from pastchats_memory.embed.profiles import Profile
 
     if settings.endpoint is None:
         hint = "Set PASTCHATS_MEMORY_ENDPOINT to its base URL, such as https://api.openai.com/v1, and its key."
         raise ModelUnavailable(f"the model {name} is behind an endpoint, and none is configured", hint)
-    return EndpointEmbedder(name, settings.endpoint, settings.key, replace(Profile(""), **custom.rules))  # type: ignore[arg-type] # config has checked them
+    profile = replace(Profile(""), **custom.rules)  # type: ignore[arg-type] # config has checked them
+    return EndpointEmbedder(
+        name, settings.endpoint, settings.key, profile, version, is_patient=is_patient, say=settings.say
+    )
 
 
 def _own_cache(settings: ModelSettings) -> Path:

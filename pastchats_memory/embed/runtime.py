@@ -28,16 +28,16 @@ def open_graph(path: Path, threads: int, *, for_one: bool = False) -> InferenceS
     `for_one` call it is ready sooner, and runs a little slower. Raises ImportError, OSError, or an onnxruntime exception.
     """
     be_discreet()
-    import onnxruntime
+    from onnxruntime import InferenceSession, SessionOptions  # an incomplete package lacks these names
 
     path.stat()
-    options = onnxruntime.SessionOptions()
+    options = SessionOptions()
     options.intra_op_num_threads = threads
     options.log_severity_level = 3  # errors alone: remarks on the graph are for whoever exported it
     if for_one:
         # The weights are used as the file has them, not first copied into the processor's order.
         options.add_session_config_entry("session.disable_prepacking", "1")
-    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    return InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
 def foreign_faults(*further: type[Exception]) -> tuple[type[Exception], ...]:

@@ -61,11 +61,14 @@ def encode(text: str) -> Encoding:
 def wordpieces(text: str) -> tuple[int, list[str]]:
     """Return what `price_text` returns, from the fork if it has the tokenizer.
 
-    Raises ModelUnavailable.
+    Without a tokenizer every word is paid by the byte: a budget then holds less, and is never exceeded.
     """
     answered = forkserver.ask(PRICE_REQUEST, text)
     if answered is None:
-        return price_text(text)
+        try:
+            return price_text(text)
+        except ModelUnavailable:
+            return 0, text.split()
     known, strange = orjson.loads(answered)
     return known, strange
 

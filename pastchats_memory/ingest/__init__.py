@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -40,6 +41,7 @@ from pastchats_memory.ingest.turn_rows import read_rows
 from pastchats_memory.ingest.writer import Writer
 from pastchats_memory.store import fulltext, scrub, sources, turns, vectors
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.pending_vectors import fill_pending
 from pastchats_memory.store.sources import SourceState
 
 __all__ = ["FileReport", "Forecast", "IndexOptions", "IndexReport", "Progress", "dry_run", "dry_run_at", "index"]
@@ -56,37 +58,39 @@ def index(
     """Index all files below the inputs, newest first, and report what became of each.
 
     Each batch is one transaction of rows, vectors and indexes, so an interrupted run keeps what it stored. The next run
-    reads the interrupted file again, and embeds nothing twice.
+    reads the interrupted file again, and embeds nothing twice. While the model cannot be used, vectors are pending.
 
     Raises:
         InputMissing: an input does not exist; nothing was indexed.
         UsageFault: no record has the keys of the map; nothing was indexed.
-        ModelUnavailable: the model cannot be loaded.
-        ModelChanged: the database has vectors of another model or version; nothing was indexed.
+        ModelChanged: another process has changed the model meanwhile; earlier batches stand.
         StoreFault: the database cannot be written; earlier batches stand.
         KeyboardInterrupt: passed on after the run was recorded as interrupted.
     """
     start = time.monotonic()
     files, faults = discover_files(inputs, options.wanted)
     skipped = [report_refused(fault) for fault in faults]
-    report = IndexReport(embedder.name, files_scanned=len(files) + sum(bool(one.unreadable) for one in skipped))
+    session = sources.open_session(database, embedder)
+    report = IndexReport(session.name, files_scanned=len(files) + sum(bool(one.unreadable) for one in skipped))
     report.files += skipped
     with database.transaction():
         named = [stored_name(os.path.abspath(path)) for path in inputs]  # noqa: PTH100 - resolve() would follow links
-        run_id = sources.begin_run(database, named, embedder.name, os.getpid(), is_narrow=options.is_narrow)
-        sources.claim_model(database, embedder.name, embedder.version, embedder.dim)
+        run_id = sources.begin_run(database, named, session.name, os.getpid(), is_narrow=options.is_narrow)
+        sources.claim_model(database, session)
         vectors.catch_up(database)
     report.outcome = "failed"
     try:
-        writer = Writer(database, embedder, report, run_id, options)
+        writer = Writer(database, session, report, run_id, options)
         todo, archives = _plan(database, files, options, report)
-        expected = estimate(embedder, todo, lambda plan: _sample_texts(database, plan, options))
+        expected = estimate(session, todo, lambda plan: _sample_texts(database, plan, options))
         announce(replace(expected, other_runs=other_runs(database)))
         with database.without_mapping(), database.with_long_timeout():
             _index_files(database, writer, todo, options, report, progress)
+            report.embedded += fill_pending(database, session, sys.maxsize)
             for bring_up_to_date in (vectors.pack_all, fulltext.merge_scattered, write_anchors, derive):
                 bring_up_to_date(database)
         scrub.finish_scrub(database, wait_ms=0)
+        report.pending_vectors = vectors.count_pending(database)
         with database.transaction():
             for archive in archives:
                 recipe = recipe_of_skipped(archive, options)

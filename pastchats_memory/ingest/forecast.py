@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from pastchats_memory.embed import Embedder
+from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.ingest.changes import Plan
-from pastchats_memory.store import sources
+from pastchats_memory.store import sources, vectors
 from pastchats_memory.store.atomic_file import is_alive
 from pastchats_memory.store.database import Database
 
@@ -36,11 +36,11 @@ BYTES_A_TURN = 3000
 """Bytes of a turn if every file is too large to read: those of agents' sessions, tool results included."""
 
 
-def estimate(embedder: Embedder, todo: Sequence[Plan], texts_of: Callable[[Plan], Iterable[str]]) -> Forecast:
-    """Estimate a run; a short one is not measured. Raises ModelUnavailable.
+def estimate(session: ModelSession, todo: Sequence[Plan], texts_of: Callable[[Plan], Iterable[str]]) -> Forecast:
+    """Estimate a run; a short one is not measured, and neither is one without a model.
 
     Args:
-        embedder: the embedder whose speed is measured.
+        session: the model whose speed is measured.
         todo: the files to read.
         texts_of: returns the texts of a file's turns.
     """
@@ -56,8 +56,8 @@ def estimate(embedder: Embedder, todo: Sequence[Plan], texts_of: Callable[[Plan]
         turns = total * len(texts) / sum(plan.candidate.size for plan in sample)
     timed = texts[:: max(1, len(texts) // MOST_TEXTS)][:MOST_TEXTS] or ["How long will it take?"]
     start = time.perf_counter()
-    for _ in embedder.embed(timed):
-        pass
+    if vectors.PENDING in vectors.encode_or_defer(session, timed):
+        return Forecast(len(todo), round(turns), 0.0)
     return Forecast(len(todo), round(turns), turns * (time.perf_counter() - start) / len(timed))
 
 

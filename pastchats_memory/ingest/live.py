@@ -64,7 +64,7 @@ def make_live_turn(
 def store_turn(
     database: Database, embedder: Embedder, turn: Turn, project: str | None, client: str, wanted: FileFilter = ALL_FILES
 ) -> StoredTurn:
-    """Store a turn with its vector and words in one transaction.
+    """Store a turn with its words and its vector, which may be pending, in one transaction.
 
     Args:
         database: open for writing.
@@ -76,8 +76,7 @@ def store_turn(
 
     Raises:
         UsageFault: the project has opted out, or these words were forgotten.
-        ModelUnavailable: nothing was stored.
-        ModelChanged: nothing was stored.
+        ModelChanged: another process has changed the model meanwhile; nothing was stored.
         StoreFault: nothing was stored.
     """
     if turn.cwd is not None and is_opted_out(turn.cwd):
@@ -92,12 +91,11 @@ def store_turn(
     hashes = Identities(path).of(turn._replace(native_id=known_by))
     prompt = build_row(turn._replace(native_id=turn.native_id or event), path, project, 0, LIVE, hashes)
     _refuse_forgotten(corpus.find_forgotten(database, [prompt]))
-    encoded = corpus.known_vectors(database, [prompt.text_hash], embedder.name)
+    session = sources.open_session(database, embedder)
+    encoded = corpus.known_vectors(database, [prompt.text_hash], session.name)
     if not encoded:
-        (vector,) = embedder.embed([prompt.turn.content])
-        encoded = {prompt.text_hash: vectors.encode(vector)}
-    with database.transaction():
-        sources.claim_model(database, embedder.name, embedder.version, embedder.dim)
+        encoded = dict(zip([prompt.text_hash], vectors.encode_or_defer(session, [prompt.turn.content]), strict=True))
+    with sources.vector_transaction(database, session):
         redactions.claim_rules(database, rules_version())
         known = live_events.find_event(database, event)
         if known is not None:
@@ -105,7 +103,7 @@ def store_turn(
         source_id = sources.begin_source(database, path, time.time_ns())
         index = live_events.next_turn_index(database, turn.conversation_id, project, path)
         placed = prompt._replace(turn_index=index)
-        written = corpus.store(database, [placed], encoded, embedder.name, source_id)
+        written = corpus.store(database, [placed], encoded, session.name, source_id)
         _refuse_forgotten(written.forgotten)
         live_events.store_event(database, event, written.ids[0])
         vectors.catch_up(database)

@@ -68,6 +68,8 @@ class IndexReport:
     """Texts that the model embedded."""
     cached: int = 0
     """Rows whose text already had a vector."""
+    pending_vectors: int = 0
+    """Texts in the database whose vectors await a model."""
     tasks: int = 0
     """Added tasks."""
     forgotten: int = 0

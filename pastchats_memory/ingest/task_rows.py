@@ -6,17 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pastchats_memory.embed import Embedder
+from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.files.project import project_at
 from pastchats_memory.formats.registry import formats_of_kind
 from pastchats_memory.ingest.discover import Candidate
 from pastchats_memory.model import Comment, Metadata, Task, TaskLink, TaskState
 from pastchats_memory.redact import redact, redact_json, redact_task
-from pastchats_memory.store import interchange, sources, task_rows, vectors
+from pastchats_memory.store import interchange, sources, task_rows
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.tasks import (
     LONGEST_TITLE,
-    Embed,
     Filed,
     TaskWriter,
     encode_texts,
@@ -121,20 +120,17 @@ def _text(text: str) -> str:
     return clean(text).strip()
 
 
-def encode_tasks(database: Database, embedder: Embedder, files: Iterable[Sequence[Filed]]) -> dict[bytes, str]:
-    """Return the vectors of the tasks, before the write lock is taken.
-
-    Raises ModelUnavailable.
-    """
+def encode_tasks(database: Database, session: ModelSession, files: Iterable[Sequence[Filed]]) -> dict[bytes, str]:
+    """Return the encoded vectors of the tasks, before the write lock is taken. Raises StoreFault."""
     tombstones = Tombstones(database)
     remaining = (without_forgotten(database, tombstones, one) for waiting in files for one in waiting)
     texts = texts_to_come(one.task for one in remaining if one is not None)
-    return encode_texts(database, texts, embedder.name, _encoder(embedder))
+    return encode_texts(database, session, texts)
 
 
 def store_tasks(
     database: Database,
-    embedder: Embedder,
+    session: ModelSession,
     waiting: Sequence[Filed],
     file: tuple[str, str],
     ready_by_hash: dict[bytes, str],
@@ -144,7 +140,7 @@ def store_tasks(
     `file` is its format and name. Raises StoreFault.
     """
     format_, name = file
-    writer = TaskWriter(database, embedder.name, _encoder(embedder), ready_by_hash)
+    writer = TaskWriter(database, session, ready_by_hash)
     whole = [one if one.project else _add_project(database, one) for one in waiting]
     sources.remember_folders(database, _folders_of(whole, name))
     sources.keep_private(
@@ -174,10 +170,6 @@ def _folders_of(waiting: Iterable[Filed], name: str) -> dict[str, str]:
     return {
         one.task.cwd or here: one.project for one in waiting if one.project and (one.task.cwd or not one.task.exported)
     }
-
-
-def _encoder(embedder: Embedder) -> Embed:
-    return lambda texts: map(vectors.encode, embedder.embed(texts))
 
 
 def _add_project(database: Database, one: Filed) -> Filed:

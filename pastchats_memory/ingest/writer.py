@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 
 import orjson
 
-from pastchats_memory.embed import Embedder
+from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.formats.registry import formats_of_kind
 from pastchats_memory.ingest.changes import COPIES, Plan, fingerprint, recipe_of
 from pastchats_memory.ingest.open_file import OpenFile
@@ -40,16 +40,18 @@ class Writer:
     """Collect rows of several files into batches, each one transaction."""
 
     def __init__(
-        self, database: Database, embedder: Embedder, report: IndexReport, run_id: int, options: IndexOptions
+        self, database: Database, session: ModelSession, report: IndexReport, run_id: int, options: IndexOptions
     ) -> None:
         self._database = database
-        self._embedder = embedder
+        self._session = session
         self._report = report
         self._run_id = run_id
         self._options = options
         self._files: list[OpenFile] = []
         self._turns = 0
         self._characters = 0
+        self._uncached = 0
+        """Texts of turns in the batch that needed a vector."""
 
     def skip(self, plan: Plan, recipe: str, reason: str) -> None:
         """Store that a file has no format; rows of the note that it was are superseded."""
@@ -105,11 +107,12 @@ class Writer:
         """Embed what has no vector yet, and store everything that waits."""
         waiting = [prompt for file in self._files for prompt in file.waiting.values()]
         encoded: dict[bytes, str] = {}
-        embedded = self._report.embedded
+        self._uncached, embedded = 0, self._session.embedded
         with self._take_turn(waiting):
             while not self._try_flush(waiting, encoded):
                 continue  # another process deleted rows whose vectors were not made again
-        self._report.cached += len(waiting) - (self._report.embedded - embedded)
+        self._report.embedded += self._session.embedded - embedded
+        self._report.cached += len(waiting) - self._uncached
         for file in self._files:
             if file.is_whole:
                 self._report.files.append(file.report())
@@ -146,8 +149,8 @@ class Writer:
         A row that had the vector may have been deleted meanwhile.
         """
         self._encode(self._find_unembedded(waiting, encoded), encoded)
-        ready = encode_tasks(self._database, self._embedder, (file.task_rows for file in self._files))
-        with sources.vector_transaction(self._database, self._embedder.name, self._embedder.version):
+        ready = encode_tasks(self._database, self._session, (file.task_rows for file in self._files))
+        with sources.vector_transaction(self._database, self._session):
             if self._find_unembedded(waiting, encoded):
                 return False
             redactions.claim_rules(self._database, rules_version())
@@ -174,19 +177,18 @@ class Writer:
         return [prompt for prompt in lacking if prompt.content_hash not in gone]
 
     def _encode(self, prompts: Sequence[Prompt], encoded: dict[bytes, str]) -> None:
-        """Add the JSON vectors of these rows, by text_hash."""
-        encoded |= corpus.known_vectors(self._database, (prompt.text_hash for prompt in prompts), self._embedder.name)
+        """Add the encoded vectors of these rows, by text_hash."""
+        encoded |= corpus.known_vectors(self._database, (prompt.text_hash for prompt in prompts), self._session.name)
         missing = {prompt.text_hash: prompt.turn.content for prompt in prompts if prompt.text_hash not in encoded}
-        fresh = zip(missing, self._embedder.embed(missing.values()), strict=True)
-        encoded |= {hash_: vectors.encode(vector) for hash_, vector in fresh}
-        self._report.embedded += len(missing)
+        encoded |= zip(missing, vectors.encode_or_defer(self._session, list(missing.values())), strict=True)
+        self._uncached += len(missing)
 
     def _store(self, file: OpenFile, encoded: dict[bytes, str]) -> int:
         candidate = file.plan.candidate
         source_id = sources.begin_source(self._database, candidate.name, candidate.mtime_ns)
         if file.waiting:
             written = corpus.store(
-                self._database, tuple(file.waiting.values()), encoded, self._embedder.name, source_id, COPIES
+                self._database, tuple(file.waiting.values()), encoded, self._session.name, source_id, COPIES
             )
             file.added += written.added
             file.updated += written.updated
@@ -209,7 +211,7 @@ class Writer:
             if not file.is_resumed and ({file.format, was} & SUPERSEDING or (is_other_reader and _is_same_file(file))):
                 self._report.superseded += sources.supersede(self._database, source_id, file.seen)
             stored = store_tasks(
-                self._database, self._embedder, file.task_rows, (file.format, file.plan.candidate.name), ready
+                self._database, self._session, file.task_rows, (file.format, file.plan.candidate.name), ready
             )
             file.added, file.updated = file.added + stored.added, file.updated + stored.updated
             file.forgotten += stored.forgotten

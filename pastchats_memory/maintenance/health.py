@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.packaged import PackagedEmbedder
+from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.files.faults import explain_os_error
 from pastchats_memory.redact.rules_version import rules_version
@@ -45,6 +46,8 @@ class Status:
     """Number of forgotten rows that no query finds, but that are not deleted yet."""
     pending: int
     """Number of rows that still need a vector of `next_model`."""
+    pending_vectors: int
+    """Number of rows whose vector awaits a model that can be used."""
     model: str | None
     model_version: str | None
     next_model: str | None
@@ -129,36 +132,31 @@ def check_health(database: Database, embedder: Embedder) -> list[HealthCheck]:
         _check_secrets(database),
         _check_permissions(database.path),
         _check_place(database),
-        _check_model(database, embedder),
+        _check_model(database, ModelSession.of(embedder)),
         _check_engine(database),
         _check_sources(database),
     ]
 
 
 def rebuild_derived(database: Database, embedder: Embedder) -> int:
-    """Rebuild what is derived from recovered rows: vectors, task texts, both engines.
+    """Rebuild what is derived from recovered rows: vectors, which may be pending, task texts, both engines.
 
     Returns:
         The number of turns that had no vector.
 
     Raises:
-        ModelUnavailable: the database's model cannot be loaded.
         StoreFault: the database cannot be written.
     """
-    embedder.load()
-    with database.transaction():
-        sources.claim_model(database, embedder.name, embedder.version, embedder.dim)
+    session = sources.open_session(database, embedder)
     done = 0
     while lacking := checks.some_without_embedding(database):
-        embedded = zip(lacking, embedder.embed([text for _, text in lacking]), strict=True)
-        with database.transaction():
-            for (id_, _), vector in embedded:
-                turns.set_vector(database, id_, embedder.name, vectors.encode(vector))
+        encoded = vectors.encode_or_defer(session, [text for _, text in lacking])
+        with sources.vector_transaction(database, session):
+            for (id_, _), vector in zip(lacking, encoded, strict=True):
+                turns.set_vector(database, id_, session.name, vector)
         done += len(lacking)
-    with database.transaction():
-        texts = TaskTexts(
-            database, embedder.name, lambda some: [vectors.encode(one) for one in embedder.embed(some)], {}
-        )
+    with sources.vector_transaction(database, session):
+        texts = TaskTexts(database, session, {})
         for id_ in checks.task_ids(database):
             texts.refresh(id_)
         vectors.catch_up(database)
@@ -177,7 +175,9 @@ def _check_embeddings(database: Database) -> HealthCheck:
     missing = checks.without_embedding(database)
     if missing:
         return HealthCheck("embeddings", is_well=False, detail=f"{missing} turns have no vector", remedy=REPAIR)
-    return HealthCheck("embeddings", is_well=True, detail="every turn has one")
+    pending = vectors.count_pending(database)
+    await_model = f"; {pending:,} await a model that can be used" if pending else ""
+    return HealthCheck("embeddings", is_well=True, detail=f"every turn has one{await_model}")
 
 
 def _check_derived(database: Database) -> HealthCheck:
@@ -233,15 +233,15 @@ def _check_place(database: Database) -> HealthCheck:
     return HealthCheck("place", is_well=True, detail="the file system locks, maps and has room")
 
 
-def _check_model(database: Database, embedder: Embedder) -> HealthCheck:
+def _check_model(database: Database, session: ModelSession) -> HealthCheck:
     try:
-        if isinstance(embedder, PackagedEmbedder):
-            embedder.refuse_altered()
-        embedder.embed_query("ready")
-        sources.require_model(database, embedder.name, embedder.version)
+        if isinstance(session.embedder, PackagedEmbedder):
+            session.embedder.refuse_altered()
+        session.embed_query("ready")
+        sources.require_model(database, session.name, session.version)
     except (ModelUnavailable, ModelChanged) as fault:
         return HealthCheck("model", is_well=False, detail=fault.message, remedy=fault.hint)
-    return HealthCheck("model", is_well=True, detail=f"{embedder.name} answers")
+    return HealthCheck("model", is_well=True, detail=f"{session.name} answers")
 
 
 def _check_engine(database: Database) -> HealthCheck:

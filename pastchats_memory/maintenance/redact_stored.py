@@ -20,10 +20,11 @@ from typing import Any, TypeVar
 import orjson
 
 from pastchats_memory.embed import Embedder
+from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.episodes.derive import derive
 from pastchats_memory.redact import redact, redact_json, redact_path, redact_split
 from pastchats_memory.redact.rules_version import rules_version
-from pastchats_memory.store import redactions, scrub, sources, turns, vectors
+from pastchats_memory.store import redactions, scrub, sources, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.redactions import OTHER_TEXTS, RULES, TASK_TEXTS, TURNS, Row, Texts
 from pastchats_memory.store.sources import meta, set_meta
@@ -193,10 +194,11 @@ def redact_stored(
         report_progress: called after each batch.
 
     Raises:
-        ModelUnavailable, ModelChanged: a changed text cannot be embedded; the remaining rows are unchanged.
+        ModelChanged: another process has changed the model meanwhile; the remaining rows are unchanged.
         StoreFault: the database cannot be written; the remaining rows are unchanged.
     """
     start = time.monotonic()
+    session = sources.open_session(database, embedder)
     previous = meta(database).get(RULES) or None
     total = len(found.turns) + len(found.tasks) + len(found.others) + len(found.split)
     done = 0
@@ -209,10 +211,10 @@ def redact_stored(
             done += len(batch)
             report_progress(RedactProgress(done, total))
 
-    run_batches(found.turns, lambda ids: _rewrite_turns(database, embedder, ids, []))
-    run_batches(found.split, lambda pairs: _rewrite_turns(database, embedder, _list_ids(pairs), pairs))
+    run_batches(found.turns, lambda ids: _rewrite_turns(database, session, ids, []))
+    run_batches(found.split, lambda pairs: _rewrite_turns(database, session, _list_ids(pairs), pairs))
     run_batches(
-        list(found.tasks), lambda ids: _rewrite_tasks(database, embedder, {id_: found.tasks[id_] for id_ in ids})
+        list(found.tasks), lambda ids: _rewrite_tasks(database, session, {id_: found.tasks[id_] for id_ in ids})
     )
     run_batches(found.others, lambda rows: _rewrite_others(database, rows))
     with database.transaction():
@@ -244,7 +246,7 @@ def _list_ids(pairs: Iterable[tuple[int, int]]) -> list[int]:
 
 
 def _rewrite_turns(
-    database: Database, embedder: Embedder, ids: Sequence[int], split: Sequence[tuple[int, int]]
+    database: Database, session: ModelSession, ids: Sequence[int], split: Sequence[tuple[int, int]]
 ) -> None:
     """Write turns without their secrets.
 
@@ -252,7 +254,7 @@ def _rewrite_turns(
 
     Args:
         database: open for writing.
-        embedder: of the database's vectors.
+        session: of the database's model.
         ids: of the turns.
         split: pairs of these turns that contain the halves of a secret.
     """
@@ -266,9 +268,8 @@ def _rewrite_turns(
         changed = {id_: values for id_, values in changed.items() if values}
         contents = [values["content"] or "" for values in changed.values() if "content" in values]
         hashes = {content: sha256(content.encode()).digest() for content in contents}
-        embedded = turns.known_vectors(database, hashes.values(), embedder.name)
-        embedded |= _embed(embedder, (content for content in hashes if hashes[content] not in embedded))
-        with sources.vector_transaction(database, embedder.name, embedder.version):
+        embedded = encode_texts(database, session, contents)
+        with sources.vector_transaction(database, session):
             unchanged = {
                 row.key[0]
                 for row in redactions.rows(database, TURNS, [(id_,) for id_ in changed])
@@ -278,7 +279,7 @@ def _rewrite_turns(
             redactions.begin_rewrite(database, sorted(unchanged), ())
             for id_ in sorted(unchanged):
                 hash_ = hashes.get(changed[id_].get("content") or "")
-                content = None if hash_ is None else (hash_, embedder.name, embedded[hash_])
+                content = None if hash_ is None else (hash_, session.name, embedded[hash_])
                 redactions.rewrite_turn(database, id_, changed[id_], content)
             vectors.catch_up(database)
         remaining = [id_ for id_ in remaining if any(True for _ in redactions.rows(database, TURNS, [(id_,)]))]
@@ -292,22 +293,11 @@ def _remove_split_secret(changed: Mapping[int, Values], read: Mapping[int, Row],
         changed[before]["content"], changed[after]["content"] = halves
 
 
-def _embed(embedder: Embedder, contents: Iterable[str]) -> dict[bytes, str]:
-    """Return encoded vectors by the hash of their text."""
-    texts = list(contents)
-    pairs = zip(texts, map(vectors.encode, embedder.embed(texts)), strict=True)
-    return {sha256(text.encode()).digest(): vector for text, vector in pairs}
-
-
-def _rewrite_tasks(database: Database, embedder: Embedder, tasks: dict[int, list[TableRow]]) -> None:
+def _rewrite_tasks(database: Database, session: ModelSession, tasks: dict[int, list[TableRow]]) -> None:
     """Write rows of tasks without their secrets.
 
     Rows that another process changes meanwhile are read and written again.
     """
-
-    def embed(texts: Sequence[str]) -> Iterable[str]:
-        return map(vectors.encode, embedder.embed(texts))
-
     while tasks:
         read = {
             (kind.table, row.key): row
@@ -315,11 +305,11 @@ def _rewrite_tasks(database: Database, embedder: Embedder, tasks: dict[int, list
             for kind, key in rows
             for row in redactions.rows(database, kind, [key])
         }
-        embedded = encode_texts(database, _texts_to_embed(tasks, read), embedder.name, embed)
+        embedded = encode_texts(database, session, _texts_to_embed(tasks, read))
         remaining: dict[int, list[TableRow]] = {}
-        with sources.vector_transaction(database, embedder.name, embedder.version):
+        with sources.vector_transaction(database, session):
             redactions.begin_rewrite(database, (), list(tasks))
-            texts = TaskTexts(database, embedder.name, embed, embedded)
+            texts = TaskTexts(database, session, embedded)
             for task, rows in tasks.items():
                 for kind, key in rows:
                     for current in redactions.rows(database, kind, [key]):

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Self
 
 from pastchats_memory.config import Config, load
 from pastchats_memory.embed import Embedder
-from pastchats_memory.embed.registry import embedder_of
+from pastchats_memory.embed.registry import embedder_of, require_model_name
+from pastchats_memory.embed.session import ModelSession, Say
 from pastchats_memory.embed.tokenizer import wordpieces
 from pastchats_memory.episodes.cite import cite_hits, cite_items
 from pastchats_memory.errors import DatabaseCorrupt, MemoryFault, UsageFault
@@ -23,7 +24,6 @@ from pastchats_memory.memory.requests import (
     choose_model,
     current_viewpoint,
     describe_model_use,
-    describe_sending,
     hidden_projects,
     index_options,
     model_settings,
@@ -53,9 +53,9 @@ from pastchats_memory.search.request import Request
 from pastchats_memory.store.database import Database, file_identity, open_database
 from pastchats_memory.store.errors import HINT_DAMAGED
 from pastchats_memory.store.scrub import finish_at_opening
-from pastchats_memory.store.sources import meta
+from pastchats_memory.store.sources import meta, open_session
 from pastchats_memory.store.tombstones import forgettings
-from pastchats_memory.store.vectors import catch_up_at_opening
+from pastchats_memory.store.vectors import catch_up_at_opening, count_pending
 from pastchats_memory.text.display import escape_json
 from pastchats_memory.text.encoding import utf8
 
@@ -103,9 +103,11 @@ class Memory:
         self._embedder = embedder
         self._config = config
         self._model_of: tuple[str | None, str] | None = None
+        self._session: ModelSession | None = None
         self._cross: CrossEncoder | None = None
         self.notices: tuple[str, ...] = ()
-        """Remarks on how this memory was opened, such as ignored settings."""
+        """Remarks on how this memory was opened and is used, such as ignored settings."""
+        self._say: Say = self._add_notice
 
     @classmethod
     def open(
@@ -115,6 +117,7 @@ class Memory:
         create: bool = True,
         vec0: bool = True,
         config: Config | None = None,
+        say: Say | None = None,
     ) -> Self:
         """Open the database at a path, or the user's own.
 
@@ -123,28 +126,30 @@ class Memory:
             create: create a missing database.
             vec0: False answers without the sqlite-vec extension, as on a machine that lacks it.
             config: None for the environment and the configuration files.
+            say: called with a warning when text is about to leave this machine, or is stored without a vector; None adds
+                it to `notices`.
 
         Raises:
             DatabaseMissing: there is no database and `create` is False.
-            ModelUnavailable: there is no database, and its configured model cannot be loaded.
+            ModelUnavailable: the database is new, and the configured model is none that this machine can load.
             StoreFault: the database cannot be opened.
             UsageFault: the configuration is wrong.
         """
         config = config or load()
         file = config.database if path is None else Path(path)
         if create and config.model is not None and not file.exists():
-            embedder_of(
-                config.model, model_settings(config), may_fetch=True
-            ).load()  # raises before the file is created
+            require_model_name(config.model, model_settings(config))  # raises before the file is created
         database = open_database(file, create=create, vec0=vec0)
         memory = cls(database, embedder_of(None, model_settings(config)), config)
         with memory.explain_damage():
             catch_up_at_opening(database)
             finish_at_opening(database)
-            if config.model is not None or config.endpoint is not None:
-                memory.notices = tuple(describe_model_use(config, file, meta(database), memory._model()))
-        memory.notices = (*config.warnings, *memory.notices)
+            memory.notices = (*config.warnings, *describe_model_use(config, file, meta(database)))
+        memory._say = say or memory._add_notice
         return memory
+
+    def _add_notice(self, sentence: str) -> None:
+        self.notices = (*self.notices, sentence)
 
     def close(self) -> None:
         """Close the database."""
@@ -163,6 +168,8 @@ class Memory:
         try:
             if fault is not None:
                 _explain_damage(self._database, fault)
+            else:
+                self.fill_pending()
         finally:
             self.close()
 
@@ -505,14 +512,13 @@ class Memory:
         """Return task memory: add, update, comment, capture, find, export."""
         from pastchats_memory.tasks import TaskMemory
 
-        return TaskMemory(self._database, self._model(), current_viewpoint(self._database))
+        return TaskMemory(self._database, self._open_session(), current_viewpoint(self._database))
 
     def check_prior_work(self, query: str) -> PriorWork:
         """Return whether something is done, in progress, failed, superseded or new, with the three best matches.
 
         Raises:
             UsageFault: the query is empty.
-            ModelUnavailable, ModelChanged: there are no vectors, so there is no verdict.
         """
         return self.tasks.check_prior_work(utf8(query))
 
@@ -551,6 +557,8 @@ class Memory:
     ) -> IndexReport:
         """Add the conversations, notes and tasks below the paths to the memory.
 
+        Without a usable model, they are stored without vectors and get them in the next run that has one.
+
         Args:
             paths: files and folders.
             project: project of every turn, instead of the one that the files name.
@@ -568,8 +576,7 @@ class Memory:
         Raises:
             InputMissing: one of the paths does not exist; nothing was indexed.
             UsageFault: the map is wrong, no record has its keys, or no format has the name; nothing was indexed.
-            ModelUnavailable: the model cannot be loaded; nothing was indexed.
-            ModelChanged: the database has vectors of another model or version; nothing was indexed.
+            ModelChanged: another process has changed the model meanwhile; earlier batches stay.
             StoreFault: the database cannot be written; earlier batches stay.
         """
         from pastchats_memory.ingest import index
@@ -585,10 +592,9 @@ class Memory:
             key_map=map,
             format_=format,
         )
-        embedder = self._model(may_fetch=True)
-        embedder.load()  # before anything is written, so that a missing model leaves no partial index
+        session = self._open_session(may_fetch=True)
         try:
-            return index(self._database, embedder, [Path(path) for path in paths], options, progress, forecast)
+            return index(self._database, session, [Path(path) for path in paths], options, progress, forecast)
         finally:
             update_private_projects(self._database)
 
@@ -601,7 +607,7 @@ class Memory:
 
         wanted = build_file_filter(self._config or DEFAULTS)
         turn = make_live_turn(role, content, conversation_id, event_id, None if project else str(Path.cwd()), timestamp)
-        return store_turn(self._database, self._model(), turn, project, client, wanted)
+        return store_turn(self._database, self._open_session(), turn, project, client, wanted)
 
     def list_unjudged(
         self, project: str | None = ".", outcome: str | None = None, limit: int = 10, *, judged: bool = False
@@ -782,9 +788,8 @@ class Memory:
         return find_stored_secrets(self._database, progress)
 
     def redact_stored(
-        self, found: StoredSecrets | None = None, progress: Callable[[RedactProgress], None] = lambda _: None,
-        say: Callable[[str], None] = lambda _: None,
-    ) -> RedactReport:  # fmt: skip
+        self, found: StoredSecrets | None = None, progress: Callable[[RedactProgress], None] = lambda _: None
+    ) -> RedactReport:
         """Remove secrets from stored rows, from their words and vectors, and from the bytes of the file.
 
         Ids and citations stay, and changed text is embedded again. After an interruption, the next call does the rest.
@@ -792,21 +797,15 @@ class Memory:
         Args:
             found: the result of `find_secrets`; None searches first.
             progress: called during the run.
-            say: called before any text leaves this machine, with a sentence that says so and names the receiver.
 
         Raises:
-            ModelUnavailable, ModelChanged: changed text cannot be embedded; rows that were not reached are unchanged.
+            ModelChanged: another process has changed the model meanwhile; rows that were not reached are unchanged.
             StoreFault: the database cannot be written; rows that were not reached are unchanged.
         """
         from pastchats_memory.maintenance.redact_stored import find_stored_secrets, redact_stored
 
         found = find_stored_secrets(self._database) if found is None else found
-        embedder = self._model(may_fetch=bool(found))
-        if found:
-            embedder.load()
-            for sentence in describe_sending(embedder):
-                say(sentence)
-        return redact_stored(self._database, embedder, found, progress)
+        return redact_stored(self._database, self._open_session(may_fetch=bool(found)), found, progress)
 
     def reindex_outcomes(self, progress: Callable[[DeriveProgress], None] = lambda _: None) -> Derived:
         """Derive the outcome of every episode again from the rows.
@@ -818,9 +817,8 @@ class Memory:
         return derive(self._database, progress, anew=True)
 
     def reindex_embeddings(
-        self, model: str | None = None, progress: Callable[[ReindexProgress], None] = lambda _: None,
-        say: Callable[[str], None] = lambda _: None,
-    ) -> ReindexReport:  # fmt: skip
+        self, model: str | None = None, progress: Callable[[ReindexProgress], None] = lambda _: None
+    ) -> ReindexReport:
         """Embed every text again, and change to the new vectors when the last is stored.
 
         Until then the old vectors answer.
@@ -828,7 +826,6 @@ class Memory:
         Args:
             model: the model to change to; None for the configured one, else for the newest version of the database's own.
             progress: called during the run.
-            say: called before any text leaves this machine, with a sentence that says so and names the receiver.
 
         Raises:
             ModelUnavailable: the model cannot be loaded; the old vectors keep answering.
@@ -839,9 +836,7 @@ class Memory:
 
         config = self._config or load()
         wanted = choose_model(model, config, meta(self._database))
-        embedder = embedder_of(wanted, model_settings(config), may_fetch=True)
-        for sentence in describe_sending(embedder):
-            say(sentence)
+        embedder = embedder_of(wanted, model_settings(config, self._say), may_fetch=True)
         return reindex_embeddings(self._database, embedder, progress)
 
     def backup(self, file: str | PathLike[str], *, force: bool = False) -> Counts:
@@ -872,7 +867,6 @@ class Memory:
         Raises:
             DatabaseCorrupt: nothing can be recovered; the file is unchanged.
             StoreFault: it cannot be read, or the new one cannot be written; the file is unchanged.
-            ModelUnavailable: missing vectors cannot be made again without its model; the file is unchanged.
         """
         from pastchats_memory.maintenance.health import RepairReport, rebuild_derived
         from pastchats_memory.store.atomic_file import partial_file, replace_file
@@ -919,8 +913,20 @@ class Memory:
 
     # Shared steps
 
-    def _model(self, *, may_fetch: bool = False) -> Embedder:
-        """Return the embedder of the database's model, else of the configured one.
+    def _open_session(self, *, may_fetch: bool = False) -> ModelSession:
+        """Return a use of the model that writes or compares vectors, and warns once if it cannot."""
+        self._session = open_session(self._database, self._model(may_fetch=may_fetch).embedder, self._say)
+        return self._session
+
+    def fill_pending(self) -> None:
+        """Embed a few texts that were stored without a model, if the model has answered in the last operation."""
+        if self._session is not None and self._session.has_answered and count_pending(self._database):
+            from pastchats_memory.store.pending_vectors import fill_few
+
+            fill_few(self._database, self._session)
+
+    def _model(self, *, may_fetch: bool = False) -> ModelSession:
+        """Return a use of the database's model, else of the configured one, for one question.
 
         Another process may have changed the database's model since the last call.
         """
@@ -928,9 +934,11 @@ class Memory:
             known = meta(self._database)
             name, version = known.get("model_name", self._config.model), known.get("model_version", "")
             if (name, version) != self._model_of or may_fetch:
-                self._embedder = embedder_of(name, model_settings(self._config), version, may_fetch=may_fetch)
+                settings = model_settings(self._config, self._say)
+                self._embedder = embedder_of(name, settings, version, may_fetch=may_fetch)
                 self._model_of = (name, version)
-        return self._embedder
+        self._session = ModelSession(self._embedder)
+        return self._session
 
     def _cross_encoder(self, *, may_fetch: bool = False) -> CrossEncoder:
         """Return the cross-encoder of the configured cache, loaded once.
@@ -1035,10 +1043,11 @@ class ReconnectingMemory:
         file = self._config.database
         if self._memory is None or self._file != file_identity(file):
             self.close()
-            self._memory = Memory.open(file, create=self._create, config=self._config)
+            self._memory = Memory.open(file, create=self._create, config=self._config, say=self._say)
             self._file = file_identity(file)
             for notice in self._memory.notices:
                 self._say(notice)
+        self._memory.fill_pending()
         return self._memory
 
     def close(self) -> None:

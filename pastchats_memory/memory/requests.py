@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pastchats_memory.config import Config, is_private, own_places
-from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.packaged import FAMILY
-from pastchats_memory.embed.registry import CustomModel, ModelSettings, cores, is_model, remote_host
+from pastchats_memory.embed.registry import ENDPOINT, CustomModel, ModelSettings, cores, is_model
+from pastchats_memory.embed.session import Say, say_nothing
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.stored_path import resolve_path
 from pastchats_memory.model import STATUSES, Filters, priority_of, wanted_statuses
@@ -179,8 +179,8 @@ def update_private_projects(database: Database) -> None:
 # The configuration as settings of other packages.
 
 
-def model_settings(config: Config) -> ModelSettings:
-    """Return the settings of models."""
+def model_settings(config: Config, say: Say = say_nothing) -> ModelSettings:
+    """Return the settings of models; `say` is called before text leaves this machine."""
     custom = {
         name: CustomModel(
             path=Path(table["path"]) if "path" in table else None,
@@ -188,7 +188,7 @@ def model_settings(config: Config) -> ModelSettings:
         )
         for name, table in config.models.items()
     }
-    return ModelSettings(config.caches, config.endpoint, config.api_key, config.threads or cores(), custom)
+    return ModelSettings(config.caches, config.endpoint, config.api_key, config.threads or cores(), custom, say)
 
 
 def choose_model(requested: str | None, config: Config, known: Mapping[str, str]) -> str | None:
@@ -197,33 +197,25 @@ def choose_model(requested: str | None, config: Config, known: Mapping[str, str]
     None is the packaged one.
     """
     wanted = requested or config.model
-    if wanted is None and not known.get("model_version", FAMILY).startswith(FAMILY):
-        return known["model_name"]
+    version = known.get("model_version", FAMILY)
+    if wanted is None and not version.startswith(FAMILY):
+        return f"{ENDPOINT if version.startswith('endpoint/') else ''}{known['model_name']}"
     return wanted
 
 
-def describe_model_use(config: Config, database: Path, known: Mapping[str, str], embedder: Embedder) -> Iterator[str]:
-    """Yield notices if another model than the configured one answers, and if text leaves the machine.
+def describe_model_use(config: Config, database: Path, known: Mapping[str, str]) -> tuple[str, ...]:
+    """Return a notice if another model than the configured one answers.
 
     Args:
         config: the effective configuration.
         database: its path.
         known: `embedding_meta`.
-        embedder: the one that answers.
     """
     name = known.get("model_name")
-    if name is not None and config.model is not None and not is_model(config.model, name, known["model_version"]):
-        yield (
-            f"{database} has vectors of {name}, so that model is used and {config.model} is not; "
-            f"`pastchats-memory reindex --embeddings --model {config.model}` changes it"
-        )
-    yield from describe_sending(embedder)
-
-
-def describe_sending(embedder: Embedder) -> Iterator[str]:
-    """Yield a notice if text leaves the machine; it names the receiver."""
-    if (whom := remote_host(embedder)) is not None:
-        yield f"text leaves this machine: it is sent to {whom} for its vectors"
+    if name is None or config.model is None or is_model(config.model, name, known["model_version"]):
+        return ()
+    changes = f"`pastchats-memory reindex --embeddings --model {config.model}` changes it"
+    return (f"{database} has vectors of {name}, so that model is used and {config.model} is not; {changes}",)
 
 
 def index_options(

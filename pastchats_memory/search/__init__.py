@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pastchats_memory.embed import Embedder, Vector, is_english
+from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.model import Hit, Hits, Item, TaskText
 from pastchats_memory.search.background import BackgroundCall
@@ -60,8 +61,6 @@ ENGLISH_ONLY = (
     "`pastchats-memory reindex --embeddings --model sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2` "
     "takes one that knows fifty languages"
 )
-NO_FIT = Fit(0.0, 0.0)
-"""The fit of a row without a vector, which only a damaged database has."""
 
 Rerank = Callable[[str, Sequence[str]], NDArray[np.float64]]
 """A cross-encoder: takes a question and texts, returns a number for each text; larger is better."""
@@ -101,7 +100,9 @@ def search_with_terms(
     """
     question = query_text(request.text)
     request = replace(request, filters=exclude_pending(database, request.filters))
-    embedding = BackgroundCall(partial(embedder.embed_query, question.typed)) if request.needs_vector else None
+    session = ModelSession.of(embedder)
+    session.check()  # in this thread, which has the database
+    embedding = BackgroundCall(partial(session.embed_query, question.typed)) if request.needs_vector else None
     time = read_time(database, question.typed, request.filters, request.today, may_filter=request.time_filters)
     request = replace(request, filters=time.filters)
     passing = None if embedding is None else vectors.passing_ids(database, request.filters)
@@ -216,7 +217,7 @@ def _build_page(
         else _measure_fits(database, [row.id for row in window], matches, query_vector.vector)
     )
     if fits:
-        window = [row for row in window if request.accepts(fits.get(row.id, NO_FIT))]
+        window = [row for row in window if request.accepts(fits[row.id])]
     shown = window[last - request.limit : last]
     rows = _load_rows(database, [row.id for row in shown], request.filters.hidden)
     first = last - request.limit + 1
@@ -234,14 +235,18 @@ def _load_rows(database: Database, ids: Sequence[int], hidden: Sequence[str]) ->
 
 
 def _measure_fits(database: Database, ids: Sequence[int], matches: Matches, query_vector: Vector) -> dict[int, Fit]:
-    """Return cosine and relevance by id, for a task of its nearest aspect; rows without a vector are missing."""
+    """Return cosine and relevance by id, for a task of its nearest aspect; empty if no row has a vector.
+
+    A row whose vector is pending has no cosine, and its relevance is that of a row as near as the others.
+    """
     owners = task_rows.aspect_owners(database, ids)
     similarities: dict[int, float] = {}
     for row in vectors.score(database, query_vector, [*ids, *owners]):  # the nearest aspect of a task comes first
         similarities.setdefault(owners.get(row.id, row.id), row.similarity)
-    weight = matched_weight(matches, np.array(list(similarities), dtype=np.int64))
-    relevant = relevance(np.array(list(similarities.values())), weight, matches.searched)
-    return {
-        id_: Fit(similarity, round(value, 6))
-        for (id_, similarity), value in zip(similarities.items(), relevant.tolist(), strict=True)
-    }
+    if not similarities:
+        return {}
+    usual = float(np.mean(list(similarities.values())))
+    weight = matched_weight(matches, np.array(ids, dtype=np.int64))
+    near = np.array([similarities.get(id_, usual) for id_ in ids])
+    relevant = relevance(near, weight, matches.searched).tolist()
+    return {id_: Fit(similarities.get(id_), round(value, 6)) for id_, value in zip(ids, relevant, strict=True)}

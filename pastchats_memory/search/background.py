@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from pastchats_memory.errors import ModelUnavailable
+from pastchats_memory.errors import ModelChanged, ModelUnavailable
 
 Value = TypeVar("Value")
 
@@ -20,21 +20,21 @@ class BackgroundCall(Generic[Value]):
     def __init__(self, call: Callable[[], Value]) -> None:
         self._call = call
         self._results: list[Value] = []
-        self._fault: ModelUnavailable | None = None
+        self._fault: ModelUnavailable | ModelChanged | None = None
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
 
     def _run(self) -> None:
         try:
             self._results.append(self._call())
-        except ModelUnavailable as fault:
+        except (ModelUnavailable, ModelChanged) as fault:
             self._fault = fault
 
     def result(self) -> Value:
         """Wait for the call and return its result.
 
         Raises:
-            ModelUnavailable: the call raised it.
+            ModelUnavailable, ModelChanged: the call raised it.
         """
         self._thread.join()
         if not self._results:

@@ -34,9 +34,9 @@ BACKGROUND_SAMPLE = 256
 def order_by_evidence(
     database: Database, matches: Matches, query_vector: Vector, pool: Sequence[int], time: QueryTime, meaning: float
 ) -> list[int]:
-    """Return the pool's rows with a vector, ordered by `rank.evidence`, then by id.
+    """Return the pool's rows, ordered by `rank.evidence`, then by id.
 
-    Only a damaged database has rows without a vector; they keep their places in the list of words.
+    A row whose vector is pending is as near to the question as rows usually are.
 
     Raises:
         StoreFault: the database cannot be read.
@@ -52,8 +52,8 @@ def order_by_evidence(
     for id_, score in zip(ids, standard_scores(vectors.unit(query_vector), rows, background).tolist(), strict=True):
         own = owners.get(id_, id_)
         best[own] = max(score, best.get(own, score))
-    pool = sorted(best)
-    scores = np.array([best[id_] for id_ in pool])
+    pool = sorted({*pool})
+    scores = np.array([best.get(id_, 0.0) for id_ in pool])
     return _order(pool, evidence(_gather_signals(database, matches, pool, time, scores), meaning))
 
 

@@ -29,8 +29,8 @@ UNRANKED: Any = {
 class Fit(NamedTuple):
     """How well a row fits the question in itself, not compared with other rows."""
 
-    similarity: float
-    """Cosine of the vectors of question and row."""
+    similarity: float | None
+    """Cosine of the vectors of question and row; None while the row's vector is pending."""
     relevance: float
     """0 to 1."""
 

@@ -78,5 +78,5 @@ class Request:
     def accepts(self, fit: Fit) -> bool:
         """Check whether a row of this fit passes the thresholds."""
         return (self.threshold is None or fit.relevance >= self.threshold) and (
-            self.min_similarity is None or fit.similarity >= self.min_similarity
+            self.min_similarity is None or (fit.similarity is not None and fit.similarity >= self.min_similarity)
         )

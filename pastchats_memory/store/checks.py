@@ -35,6 +35,10 @@ FAULTS = {
     "turns whose text is not what was stored": "SELECT 1 FROM prompts WHERE text_hash != sha256(content) LIMIT 1",
     "vectors that are none": "SELECT 1 FROM prompt_embeddings WHERE typeof(vector_json) != 'text' OR NOT json_valid(vector_json) "
     "OR json_array_length(vector_json) != dim OR length(components) NOT IN (0, 2 * dim) LIMIT 1",
+    "vectors of zeros that are not pending": " UNION ALL ".join(
+        f"SELECT 1 FROM {table} WHERE (model = '') != (vector_json NOT GLOB '*[1-9]*')"
+        for table in ("prompt_embeddings", "task_embeddings")
+    ),
     "blocks of vectors that do not fit together": "SELECT 1 FROM vector_blocks b, embedding_meta m WHERE m.key = 'embedding_dim' "
     "AND (length(b.codes) != length(b.ids) / 8 * m.value OR length(b.scales) != length(b.ids) / 2) LIMIT 1",
     "tasks without proper fields": "SELECT 1 FROM tasks WHERE typeof(title) != 'text' OR NOT json_valid(metadata_json) "
@@ -70,6 +74,7 @@ def counts(database: Database) -> dict[str, Any]:
         "indexed": vectors.count(database),
         "going": pending_deletes.count(database),
         "pending": reindex.pending(database),
+        "pending_vectors": vectors.count_pending(database),
         "model": known.get("model_name"),
         "model_version": known.get("model_version"),
         "next_model": known.get("next_model_name"),

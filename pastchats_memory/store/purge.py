@@ -53,9 +53,9 @@ def purge(database: Database) -> bool:
 def _drop_all(database: Database) -> None:
     tables = database.run("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
     virtual = [name for name, sql in tables if sql.startswith("CREATE VIRTUAL")]
-    of_vec0 = [name for name, _ in tables if name.startswith((f"{vec0.TABLE}_", f"{vec0.TASK_TABLE}_"))]
+    of_vec0 = [name for name, _ in tables if name.startswith(tuple(f"{one}_" for one in vec0.NAMES))]
     for name in virtual:
-        if name not in (vec0.TABLE, vec0.TASK_TABLE) or database.vec0_loaded:
+        if name not in vec0.NAMES or database.vec0_loaded:
             database.run(f"DROP TABLE {name}")
     if not database.vec0_loaded:
         for name in of_vec0:  # the tables of a module that is not there cannot be dropped

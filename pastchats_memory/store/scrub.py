@@ -50,11 +50,12 @@ def overwrite_vectors(database: Database, ids: str, values: Sequence[Any]) -> No
     """
     if database.vec0_loaded:
         return
-    for places, chunks in vec0.shadow_tables(database):
+    for table, places, chunks in vec0.shadow_tables(database):
+        keys = table.rows.replace("SELECT id, ", "SELECT ", 1)
         found = database.run(
             f"SELECT c.oid, v.chunk_offset, length(c.vectors) / k.size FROM {places} v "
             f"JOIN {chunks} c ON c.rowid = v.chunk_id JOIN {places.removesuffix('_rowids')}_chunks k "
-            f"ON k.chunk_id = v.chunk_id WHERE v.rowid IN ({ids}) ORDER BY 1",
+            f"ON k.chunk_id = v.chunk_id WHERE v.rowid IN ({keys} AND id IN ({ids})) ORDER BY 1",
             values,
         )
         with closing(database.blobs(chunks, "vectors", writable=True)) as blobs:

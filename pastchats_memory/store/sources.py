@@ -11,7 +11,9 @@ from typing import NamedTuple
 
 import orjson
 
-from pastchats_memory.errors import ModelChanged
+from pastchats_memory.embed import Embedder
+from pastchats_memory.embed.session import ModelSession, Say, say_nothing
+from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.model import Filters, Prompt
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import conditions
@@ -210,27 +212,50 @@ def require_model(database: Database, name: str, version: str) -> None:
         )
 
 
-@contextmanager
-def vector_transaction(database: Database, name: str, version: str) -> Iterator[None]:
-    """Write vectors of a model in one transaction.
+def open_session(database: Database, embedder: Embedder, say: Say = say_nothing) -> ModelSession:
+    """Return the session of an operation that writes or compares vectors; a session is returned as it is.
 
-    Raises ModelChanged if another process has changed the model.
+    If the stored vectors are of another model, it makes none. `say` gets one warning at most.
+    """
+    if isinstance(embedder, ModelSession):
+        return embedder
+    return ModelSession(embedder, lambda model: _require_if_known(database, model), say)
+
+
+def _require_if_known(database: Database, embedder: Embedder) -> None:
+    """Compare the models only if there is one to compare with: the version of an endpoint's model costs a request."""
+    if "model_name" in meta(database):
+        require_model(database, embedder.name, embedder.version)
+
+
+@contextmanager
+def vector_transaction(database: Database, session: ModelSession) -> Iterator[None]:
+    """Write vectors in one transaction, and the model of a new database's vectors.
+
+    Raises ModelChanged if another process has changed the model since the session made vectors.
     """
     with database.transaction():
-        require_model(database, name, version)
+        claim_model(database, session)
         yield
 
 
-def claim_model(database: Database, name: str, version: str, dim: int) -> None:
-    """Store the model of a new database's vectors.
+def claim_model(database: Database, session: ModelSession) -> None:
+    """Store the model of a new database's vectors, inside the caller's transaction.
 
-    Raises ModelChanged if it has vectors of another one.
+    A model that cannot be used claims nothing.
+
+    Raises ModelChanged if the session made vectors of another model than the stored ones.
     """
-    require_model(database, name, version)
-    if "model_name" not in meta(database):
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        written = {"model_name": name, "model_version": version, "embedding_dim": str(dim), "last_reindex_at": now}
-        set_meta(database, written)
+    if session.has_answered:
+        _require_if_known(database, session)
+    if session.fault is None and "model_name" not in meta(database):
+        try:
+            written = (session.name, session.version, str(session.dim), datetime.now(UTC).isoformat(timespec="seconds"))
+        except ModelUnavailable as fault:
+            session.refuse(fault)
+        else:
+            keys = ("model_name", "model_version", "embedding_dim", "last_reindex_at")
+            set_meta(database, dict(zip(keys, written, strict=True)))
 
 
 COMMAND_CHARS = 400

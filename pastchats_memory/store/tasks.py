@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import orjson
 
+from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.model import (
     RESOLVED,
     Attachment,
@@ -18,7 +19,7 @@ from pastchats_memory.model import (
     TaskState,
     status_of,
 )
-from pastchats_memory.store import outcomes
+from pastchats_memory.store import outcomes, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.tombstones import (
     Tombstones,
@@ -32,8 +33,6 @@ CHUNK = 1500
 """Characters of one searched part of an attachment."""
 MAX_CHUNKS = 256
 """Chunks of one attachment; a larger attachment has longer chunks, so that megabytes take seconds."""
-Embed = Callable[[Sequence[str]], Iterable[str]]
-"""Returns JSON vectors of texts, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,33 +112,36 @@ def known_vectors(database: Database, hashes: Iterable[bytes], model: str) -> di
     )
 
 
-def encode_texts(database: Database, texts: Iterable[str], model: str, embed: Embed) -> dict[bytes, str]:
-    """Return JSON vectors by text_hash; those of known texts come from the database.
+def encode_texts(database: Database, session: ModelSession, texts: Iterable[str]) -> dict[bytes, str]:
+    """Return encoded vectors by text_hash; those of known texts come from the database, and some may be pending.
 
-    Raises StoreFault, ModelUnavailable.
+    Raises StoreFault.
     """
     wanted = {text_hash(text): text for text in texts}
-    known = known_vectors(database, wanted, model)
+    known = known_vectors(database, wanted, session.name)
     missing = {hash_: text for hash_, text in wanted.items() if hash_ not in known}
-    return known | dict(zip(missing, embed(list(missing.values())), strict=True))
+    return known | dict(zip(missing, vectors.encode_or_defer(session, list(missing.values())), strict=True))
 
 
 class TaskTexts:
     """Keeps `task_texts` and their vectors current, inside the caller's transaction."""
 
-    def __init__(self, database: Database, model: str, embed: Embed, ready: Mapping[bytes, str]) -> None:
+    def __init__(self, database: Database, session: ModelSession, ready: Mapping[bytes, str]) -> None:
         self._database = database
-        self._model = model
-        self._embed = embed
+        self._session = session
         self._ready = dict(ready)
 
     def refresh(self, id_: int) -> None:
-        """Update the searched texts and vectors of a task from its rows; delete those of a deleted task."""
+        """Update the searched texts and vectors of a task from its rows; delete those of a deleted task.
+
+        Pending vectors are made if the model answers.
+        """
         wanted = {text.place: text for text in self._texts(id_)}
         stored = {
             tuple(row[:4]): row[4:]
             for row in self._database.run(
-                "SELECT comment_id, attachment_id, aspect, chunk, id, text_hash, labels FROM task_texts WHERE task_id = ?",
+                "SELECT comment_id, attachment_id, aspect, chunk, id, CASE WHEN e.model != '' THEN text_hash END, labels "
+                "FROM task_texts LEFT JOIN task_embeddings e ON e.text_id = id WHERE task_id = ?",
                 (id_,),
             )
         }
@@ -151,7 +153,7 @@ class TaskTexts:
             if place not in stored or tuple(stored[place][1:]) != (text_hash(text.content), text.labels)
         }
         unknown = [text.content for text in changed.values() if text_hash(text.content) not in self._ready]
-        self._ready |= encode_texts(self._database, unknown, self._model, self._embed)
+        self._ready |= encode_texts(self._database, self._session, unknown)
         for place, text in changed.items():
             self._write(id_, text, None if place not in stored else stored[place][0])
 
@@ -168,11 +170,14 @@ class TaskTexts:
                 "UPDATE task_texts SET content = ?, labels = ?, text_hash = ? WHERE id = ?",
                 (text.content, text.labels, hash_, text_id),
             )
-        vector = self._ready[hash_]
         self._database.run(
             "INSERT OR REPLACE INTO task_embeddings(text_id, model, dim, vector_json) VALUES (?, ?, ?, ?)",
-            (text_id, self._model, vector.count(",") + 1, vector),
+            (text_id, *vectors.stored_vector(self._database, self._session.name, self._ready[hash_])),
         )
+
+    def contents(self, id_: int) -> list[str]:
+        """Return all searched texts of a task. Raises StoreFault."""
+        return [text.content for text in self._texts(id_)]
 
     def _texts(self, id_: int) -> Iterator[Text]:
         for key, native_id, title, description, tags, project in self._database.run(
@@ -262,18 +267,18 @@ def without_forgotten(database: Database, tombstones: Tombstones, filed: Filed) 
 class TaskWriter:
     """Stores tasks with all their parts, inside the caller's transaction; call `vectors.catch_up` afterwards."""
 
-    def __init__(self, database: Database, model: str, embed: Embed, ready: Mapping[bytes, str] | None = None) -> None:
-        """Take vectors by text_hash (`ready`); `embed` computes others while the transaction waits."""
+    def __init__(self, database: Database, session: ModelSession, ready: Mapping[bytes, str] | None = None) -> None:
+        """Take vectors by text_hash (`ready`); the model makes others while the transaction waits."""
         self._database = database
         self._tombstones = Tombstones(database)
-        self.texts = TaskTexts(database, model, embed, ready or {})
+        self.texts = TaskTexts(database, session, ready or {})
         self.circles = 0
         """Number of links that were left out, since they would have closed a circle."""
 
     def store(self, filed: Filed) -> tuple[int, str]:
         """Store a task; return its id, and `added`, `updated` or `unchanged`.
 
-        Return (0, "forgotten") for a forgotten task. Raises StoreFault, ModelUnavailable.
+        Return (0, "forgotten") for a forgotten task. Raises StoreFault.
         """
         allowed = without_forgotten(self._database, self._tombstones, filed)
         return (0, "forgotten") if allowed is None else self._store(allowed)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import orjson
 
 from pastchats_memory.model import Item, Metadata, Place, Prompt
-from pastchats_memory.store import sources
+from pastchats_memory.store import sources, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.live_events import LIVE
 from pastchats_memory.store.outcomes import Ending
@@ -109,7 +109,8 @@ def store(
     Args:
         database: open for writing.
         prompts: the turns, no content_hash twice.
-        encoded: JSON vectors by text_hash, of every text that was not stored unchanged when they were computed.
+        encoded: JSON vectors by text_hash, of every text that was not stored unchanged when they were computed; some may be
+            pending.
         model: of the vectors.
         source_id: of the file that the turns were read from.
         copies: fidelity of each format that repeats transcripts without their ids, by name. The turn of the higher
@@ -326,11 +327,11 @@ def _update(database: Database, id_: int, prompt: Prompt) -> None:
     )
 
 
-def set_vector(database: Database, id_: int, model: str, vector_json: str) -> None:
-    """Store the vector of a turn, inside the caller's transaction. Raises StoreFault."""
+def set_vector(database: Database, id_: int, model: str, encoded: str) -> None:
+    """Store the encoded vector of a turn, inside the caller's transaction. Raises StoreFault."""
     database.run(
         "INSERT OR REPLACE INTO prompt_embeddings(prompt_id, model, dim, vector_json) VALUES (?, ?, ?, ?)",
-        (id_, model, vector_json.count(",") + 1, vector_json),
+        (id_, *vectors.stored_vector(database, model, encoded)),
     )
 
 

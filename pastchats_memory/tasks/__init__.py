@@ -17,6 +17,7 @@ from pastchats_memory.search import search
 from pastchats_memory.search.request import Request
 from pastchats_memory.store import interchange, task_rows, vectors
 from pastchats_memory.store.atomic_file import write_lines
+from pastchats_memory.store.pending_vectors import fill_few
 from pastchats_memory.store.tasks import task_text, without_forgotten
 from pastchats_memory.store.tombstones import Tombstones
 from pastchats_memory.tasks.ask import TaskAnswer, answer_question, find_named_tasks
@@ -103,14 +104,16 @@ class TaskMemory(TaskEditor):
 
         See `tasks.capture.capture_task`.
         """
+        self._fill_pending()
         return capture_task(self._database, self._embedder, text, project, decide, self._viewpoint)
 
     def find_similar(self, name: str, limit: int = NEAREST) -> list[SimilarTask]:
         """Return the tasks most similar to a task.
 
-        Raises UsageFault, ModelUnavailable, StoreFault.
+        Raises UsageFault, StoreFault.
         """
         task = self.get_task(name)
+        self._fill_pending()
         query = TaskQuery.embed(self._embedder, task_text(task.title, task.description))
         with self._database.snapshot():
             visible = self._viewpoint.visible_tasks
@@ -119,13 +122,20 @@ class TaskMemory(TaskEditor):
     def find_duplicates(self, text: str, limit: int = NEAREST) -> list[SimilarTask]:
         """Return the tasks most similar to a text.
 
-        Raises UsageFault, ModelUnavailable, StoreFault.
+        Raises UsageFault, StoreFault.
         """
         if not text.strip():
             raise UsageFault("there is nothing to look for", "Say what the task is about.")
+        self._fill_pending()
         with self._database.snapshot():
             query = TaskQuery.embed(self._embedder, text.strip())
             return find_similar_tasks(self._database, self._embedder, query, self._viewpoint.visible_tasks)[:limit]
+
+    def _fill_pending(self) -> None:
+        """Embed tasks that were stored without a model, so that they are compared too. Raises StoreFault."""
+        if vectors.count_pending(self._database):
+            TaskQuery.embed(self._embedder, "Is the model back?")
+            fill_few(self._database, self._embedder)
 
     def scan_duplicates(self, min_score: float = MIN_PAIR_SCORE, project: str | None = None) -> list[DuplicateCluster]:
         """Compare all tasks and return clusters of similar ones. Raises StoreFault."""
@@ -136,8 +146,9 @@ class TaskMemory(TaskEditor):
     def check_prior_work(self, query: str) -> PriorWork:
         """Return the verdict and the three best matches.
 
-        Raises UsageFault, ModelUnavailable, StoreFault.
+        Raises UsageFault, StoreFault.
         """
+        self._fill_pending()
         with self._database.snapshot():
             visible, project = self._viewpoint.visible_tasks, self._viewpoint.project
             return check_prior_work(self._database, self._embedder, query, visible, project)

@@ -680,7 +680,8 @@ def find_named_tasks(database: Database, embedder: Embedder, name: str, viewpoin
         return found
     if with_all_words := _find_by_all_words(database, embedder, name, viewpoint.visible_tasks)[:MAX_NAMED]:
         return with_all_words
-    best = find_similar_tasks(database, embedder, TaskQuery.embed(embedder, name), viewpoint.visible_tasks)[:1]
+    session = sources.open_session(database, embedder)
+    best = find_similar_tasks(database, session, TaskQuery.embed(session, name), viewpoint.visible_tasks)[:1]
     return [similar.task.id for similar in best if similar.match.score >= RELATED_SCORE / 2]
 
 

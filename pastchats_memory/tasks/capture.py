@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pastchats_memory.embed import Embedder
+from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Comment, Filters, StoredTask, Task
-from pastchats_memory.store import task_rows, vectors
+from pastchats_memory.store import sources, task_rows, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.tasks import Filed, encode_texts
 from pastchats_memory.tasks.edit import BY_HAND, UNRESTRICTED, TaskEditor, Viewpoint, current_time, sanitize
@@ -56,20 +57,17 @@ def capture_task(
 
     Raises:
         UsageFault: the text is empty.
-        ModelUnavailable, ModelChanged: no vectors can be compared; nothing is written.
         StoreFault: the database cannot be written.
     """
     text = sanitize(text)
     if not text:
         raise UsageFault("there is nothing to capture", "Say what is to be done.")
-    editor, query = TaskEditor(database, embedder, viewpoint), TaskQuery.embed(embedder, text)
-    embedded = encode_texts(
-        database, [text, _format_task(text), _format_title(text)], embedder.name,
-        lambda texts: map(vectors.encode, embedder.embed(texts)),
-    )  # fmt: skip
+    session = sources.open_session(database, embedder)
+    editor, query = TaskEditor(database, session, viewpoint), TaskQuery.embed(session, text)
+    embedded = encode_texts(database, session, [text, _format_task(text), _format_title(text)])
     decisions: dict[int, CaptureDecision] = {}
     while True:
-        similar = _find_duplicate(database, embedder, query, viewpoint.visible_tasks)
+        similar = _find_duplicate(database, session, query, viewpoint.visible_tasks)
         if similar is not None and similar.task.id not in decisions:
             decisions[similar.task.id] = decide(similar)
         decision: CaptureDecision = "create" if similar is None else decisions[similar.task.id]
@@ -77,7 +75,7 @@ def capture_task(
             return CaptureResult("found", similar.task, similar)
         with database.transaction():
             editor.open_writer()
-            latest = _find_duplicate(database, embedder, query, viewpoint.visible_tasks)
+            latest = _find_duplicate(database, session, query, viewpoint.visible_tasks)
             if latest is not None and latest.task.id not in decisions:
                 continue  # another process created it meanwhile
             if similar is not None and decision == "comment":
@@ -92,8 +90,10 @@ def capture_task(
         return CaptureResult("commented" if decision == "comment" else "created", task, similar)
 
 
-def _find_duplicate(database: Database, embedder: Embedder, query: TaskQuery, filters: Filters) -> SimilarTask | None:
-    found = find_similar_tasks(database, embedder, query, filters)
+def _find_duplicate(
+    database: Database, session: ModelSession, query: TaskQuery, filters: Filters
+) -> SimilarTask | None:
+    found = find_similar_tasks(database, session, query, filters)
     return found[0] if found and found[0].match.is_duplicate else None
 
 

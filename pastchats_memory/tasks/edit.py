@@ -143,27 +143,24 @@ class TaskEditor:
             viewpoint: decides which tasks exist for the user.
         """
         self._database = database
-        self._embedder = embedder
+        self._embedder = sources.open_session(database, embedder)
         self._viewpoint = viewpoint
-
-    def _embed(self, texts: Iterable[str]) -> Iterable[str]:
-        return map(vectors.encode, self._embedder.embed(texts))
 
     def embed_tasks(self, tasks: Iterable[Task]) -> dict[bytes, str]:
         """Return the vectors that storing the tasks needs, by text hash.
 
         Call it before the transaction, so that no write lock is held meanwhile.
         """
-        return encode_texts(self._database, texts_to_come(tasks), self._embedder.name, self._embed)
+        return encode_texts(self._database, self._embedder, texts_to_come(tasks))
 
     def open_writer(self, embedded: dict[bytes, str] | None = None) -> TaskWriter:
         """Return a writer of tasks for the caller's transaction.
 
-        Raises ModelChanged if the stored vectors are of another model.
+        Raises ModelChanged if another process has changed the model since vectors were made.
         """
-        sources.claim_model(self._database, self._embedder.name, self._embedder.version, self._embedder.dim)
+        sources.claim_model(self._database, self._embedder)
         redactions.claim_rules(self._database, rules_version())
-        return TaskWriter(self._database, self._embedder.name, self._embed, embedded)
+        return TaskWriter(self._database, self._embedder, embedded)
 
     def get_task(self, name: str) -> StoredTask:
         """Return the task with a key, its comments, attachments and parts.
@@ -201,7 +198,6 @@ class TaskEditor:
 
         Raises:
             UsageFault: the title is empty, the key is taken, or another task does not exist.
-            ModelUnavailable: the text cannot be embedded.
             StoreFault: the database cannot be written.
         """
         time, key = current_time(), None if key is None else sanitize(key)
@@ -246,7 +242,7 @@ class TaskEditor:
     def update(self, name: str, change: Change) -> StoredTask:
         """Change fields of a task and return it.
 
-        Raises UsageFault, ModelUnavailable, StoreFault.
+        Raises UsageFault, StoreFault.
         """
         time = current_time()
         with self._database.transaction():
@@ -296,12 +292,12 @@ class TaskEditor:
     def comment(self, name: str, content: str, author: str = "") -> StoredTask:
         """Add a comment to a task and return the task.
 
-        Raises UsageFault, ModelUnavailable, StoreFault.
+        Raises UsageFault, StoreFault.
         """
         comment = Comment(sanitize(content), sanitize(author), current_time())
         if not comment.content:
             raise UsageFault("the comment is empty", "Say something about the task.")
-        embedded = encode_texts(self._database, [comment.content], self._embedder.name, self._embed)
+        embedded = encode_texts(self._database, self._embedder, [comment.content])
         with self._database.transaction():
             id_ = self.find_id(name)
             self.store_comment(id_, comment, embedded)

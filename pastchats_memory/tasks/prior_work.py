@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from pastchats_memory.embed import Embedder
+from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.episodes.actions import actions_of
 from pastchats_memory.episodes.load import load_episode
 from pastchats_memory.episodes.problems import MIN_SHARED_WORDS, extract_subject, is_same_problem
@@ -18,11 +19,17 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import RESOLVED, Attempt, Filters, Item, StoredTask, folded
 from pastchats_memory.search import search
 from pastchats_memory.search.request import Request
-from pastchats_memory.store import outcomes, vectors
+from pastchats_memory.store import outcomes, sources, vectors
 from pastchats_memory.store import turns as turn_rows
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ending
-from pastchats_memory.tasks.similarity import SimilarTask, TaskQuery, find_similar_tasks, score_similarity
+from pastchats_memory.tasks.similarity import (
+    SimilarTask,
+    TaskQuery,
+    estimate_cosine,
+    find_similar_tasks,
+    score_similarity,
+)
 from pastchats_memory.text.display import escape_name
 
 Verdict = Literal["done", "in_progress", "failed_before", "superseded", "new"]
@@ -66,6 +73,8 @@ class PriorWork:
     """The best related tasks; with the episodes at most MAX_RESULTS."""
     episodes: tuple[Attempt, ...] = ()
     """The episode that the verdict rests on, with citation, and the one that superseded it; none if a task decides."""
+    warnings: tuple[str, ...] = ()
+    """Why words alone decided, if the model could not be used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,29 +104,37 @@ def check_prior_work(
 
     Raises:
         UsageFault: the query is empty.
-        ModelUnavailable, ModelChanged: no vectors can be compared.
         StoreFault: the database cannot be read.
     """
     if not query.strip():
         raise UsageFault("there is nothing to check", "Say what you are about to do.")
-    task_query = TaskQuery.embed(embedder, query.strip())
-    tasks = find_similar_tasks(database, embedder, task_query, filters)
+    session = sources.open_session(database, embedder)
+    task_query = TaskQuery.embed(session, query.strip())
+    tasks = find_similar_tasks(database, session, task_query, filters)
     if any(similar.match.is_duplicate for similar in tasks[:MAX_RESULTS]):
-        return decide_verdict(tasks, project=project)
-    episodes = find_similar_episodes(database, embedder, task_query, filters.hidden)
+        return replace(decide_verdict(tasks, project=project), warnings=session.warnings)
+    episodes = find_similar_episodes(database, session, task_query, filters.hidden)
     work = decide_verdict(tasks, episodes, extract_subject(task_query.text), project)
     cited = cite_attempts(database, work.episodes)
-    return replace(work, episodes=tuple(cited[attempt.id] for attempt in work.episodes))
+    return replace(work, episodes=tuple(cited[attempt.id] for attempt in work.episodes), warnings=session.warnings)
+
+
+def _measure_turns(database: Database, session: ModelSession, query: TaskQuery, filters: Filters) -> dict[int, float]:
+    """Return the cosines of the nearest turns by id; without a model, an estimate for the turns that share words."""
+    if query.vector is not None:
+        return {turn.id: turn.similarity for turn in vectors.nearest(database, query.vector, MAX_EPISODES, filters)}
+    hits = search(database, session, Request(query.text, mode="keyword", limit=MAX_EPISODES, filters=filters))
+    return {int(hit.id): estimate_cosine(query.text, hit.content[:MAX_COMPARED_LENGTH]) for hit in hits}
 
 
 def find_similar_episodes(
-    database: Database, embedder: Embedder, query: TaskQuery, hidden: tuple[str, ...]
+    database: Database, session: ModelSession, query: TaskQuery, hidden: tuple[str, ...]
 ) -> list[PriorEpisode]:
     """Return answered episodes with a similar user turn, the most similar first.
 
     Args:
         database: open.
-        embedder: of the database's vectors.
+        session: of the database's model.
         query: the work that is about to start.
         hidden: projects whose episodes are left out.
 
@@ -126,10 +143,10 @@ def find_similar_episodes(
     """
     user_turns = Filters(role="user", notes=False, hidden=hidden)
     topic = extract_subject(query.text)
-    cosines = {turn.id: turn.similarity for turn in vectors.nearest(database, query.vector, MAX_EPISODES, user_turns)}
+    cosines = _measure_turns(database, session, query, user_turns)
     items = [item for item in turn_rows.items(database, list(cosines)) if topic & extract_subject(item.content)]
     request = Request(query.text, limit=MAX_RELATED_TURNS, filters=user_turns)
-    related = search(database, embedder, request) if items else ()
+    related = search(database, session, request) if items else ()
     found: list[tuple[float, PriorEpisode]] = []
     for item in items:
         cosine = cosines[item.id]

@@ -23,9 +23,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pastchats_memory.embed import Embedder, Vector
+from pastchats_memory.embed import Vector
+from pastchats_memory.embed.session import ModelSession
+from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.model import Filters, StoredTask
-from pastchats_memory.store import sources, task_rows, vectors
+from pastchats_memory.search import search
+from pastchats_memory.search.request import Request
+from pastchats_memory.store import task_rows, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.tasks import task_text
 
@@ -71,6 +75,7 @@ MIN_TITLE_COSINE = 0.72
 """Cosine of two titles below which a scan skips a pair. Such a pair reaches the score only if the texts share no word."""
 CELLS = 3
 """Nearest cells that a scan puts each task into; it compares tasks within a cell."""
+PAIR = 2
 NEIGHBOURS = 10
 """Nearest tasks with which a scan compares a task in full."""
 SEED = 7
@@ -106,15 +111,20 @@ class TaskQuery:
 
     text: str
     """Title, then an empty line and the description if there is one."""
-    vector: Vector
-    title_vector: Vector
+    vector: Vector | None
+    """None if the model cannot be used."""
+    title_vector: Vector | None
 
     @classmethod
-    def embed(cls, embedder: Embedder, text: str) -> TaskQuery:
-        """Return the text with its vectors. Raises ModelUnavailable."""
-        vector = embedder.embed_query(text)
+    def embed(cls, session: ModelSession, text: str) -> TaskQuery:
+        """Return the text with its vectors; without a usable model the session warns."""
         title = text.partition("\n")[0]
-        return cls(text, vector, vector if title == text else embedder.embed_query(title))
+        try:
+            vector = session.embed_query(text)
+            return cls(text, vector, vector if title == text else session.embed_query(title))
+        except (ModelUnavailable, ModelChanged):
+            session.warn("tasks are compared by words alone")
+            return cls(text, None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +133,8 @@ class SimilarTask:
 
     task: StoredTask
     match: SimilarityScore
-    similarity: float
-    """Cosine of the texts."""
+    similarity: float | None
+    """Cosine of the texts; None if they were compared by words alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,23 +393,44 @@ def estimate_probability(weights: Mapping[str, float], features: Mapping[str, fl
 # --- Find stored tasks ------------------------------------------------------------------------------------------------
 
 
+def estimate_cosine(first: str, second: str) -> float:
+    """Return the share of words that two texts have in common, in the place of a cosine that no model can give."""
+    one, other = (_build_profile(text, load_words()) for text in (first, second))
+    return _compute_dice(one.stems, other.stems)
+
+
+def _find_tasks_by_words(
+    database: Database, session: ModelSession, query: TaskQuery, filters: Filters, exclude: int | None
+) -> list[SimilarTask]:
+    """Return tasks that share words with a text, by score, then by id."""
+    hits = search(database, session, Request(query.text, mode="keyword", limit=CANDIDATES, filters=filters))
+    tasks = {hit.task.id: hit.task for hit in hits if hit.task is not None and hit.task.id != exclude}
+    compared = []
+    for task in tasks.values():
+        text = task_text(task.title, task.description)
+        titles = estimate_cosine(query.text.partition("\n")[0], task.title)
+        match = score_similarity(estimate_cosine(query.text, text), titles, query.text, text, task.tags)
+        compared.append(SimilarTask(task, match, None))
+    return sorted(compared, key=lambda similar: (-similar.match.score, similar.task.id))
+
+
 def find_similar_tasks(
-    database: Database, embedder: Embedder, query: TaskQuery, filters: Filters, exclude: int | None = None
+    database: Database, session: ModelSession, query: TaskQuery, filters: Filters, exclude: int | None = None
 ) -> list[SimilarTask]:
     """Return tasks by score, the most similar first, then by cosine, then by id.
 
     Args:
         database: open.
-        embedder: of the database's vectors.
-        query: the text to compare with.
+        session: of the database's model.
+        query: the text to compare with; without its vectors, words decide alone.
         filters: of the tasks.
         exclude: row id of a task to leave out.
 
     Raises:
-        ModelChanged: the stored vectors are of another model.
         StoreFault: the database cannot be read.
     """
-    sources.require_model(database, embedder.name, embedder.version)
+    if query.vector is None or query.title_vector is None:
+        return _find_tasks_by_words(database, session, query, filters, exclude)
     nearest = {
         neighbour.id
         for vector in (query.vector, query.title_vector)
@@ -411,15 +442,18 @@ def find_similar_tasks(
     cosines, title_cosines = (
         _measure_aspects(database, vector, texts) for vector in (query.vector, query.title_vector)
     )
-    compared = []
+    compared: list[tuple[float, SimilarTask]] = []
     for id_, task in candidates.items():
+        if WHOLE not in cosines[id_]:  # its vector is pending
+            continue
         whole = cosines[id_][WHOLE]
         of_title = title_cosines[id_]
         title = max(of_title.get("title", of_title[WHOLE]), of_title.get("tags", -1.0))
         text = task_text(task.title, task.description)
         match = score_similarity(max(whole, cosines[id_].get("description", -1.0)), title, query.text, text, task.tags)
-        compared.append(SimilarTask(task, match, max(whole, title)))
-    return sorted(compared, key=lambda similar: (-similar.match.score, -similar.similarity, similar.task.id))
+        compared.append((max(whole, title), SimilarTask(task, match, max(whole, title))))
+    compared.sort(key=lambda pair: (-pair[1].match.score, -pair[0], pair[1].task.id))
+    return [similar for _, similar in compared]
 
 
 def _measure_aspects(
@@ -430,7 +464,8 @@ def _measure_aspects(
     best: dict[int, dict[str, float]] = defaultdict(dict)
     for text in texts:
         of_task = best[text.task_id]
-        of_task[text.aspect] = max(cosines[text.text_id], of_task.get(text.aspect, -1.0))
+        if text.text_id in cosines:  # others are pending
+            of_task[text.aspect] = max(cosines[text.text_id], of_task.get(text.aspect, -1.0))
     return best
 
 
@@ -446,16 +481,19 @@ def find_duplicate_clusters(
     """
     ids = task_rows.listed(database, filters, limit=-1)
     tasks = [task for task in task_rows.plain_tasks(database, sorted(ids)) if MACHINE_TAG not in task.tags]
-    if len(tasks) < 2:  # noqa: PLR2004 - a pair
-        return []
     texts = {
         (text.task_id, text.aspect): text.text_id for text in task_rows.own_texts(database, [one.id for one in tasks])
     }
-    whole = [texts[task.id, WHOLE] for task in tasks]
-    titles = [texts.get((task.id, "title"), texts[task.id, WHOLE]) for task in tasks]
-    ids, stored = vectors.matrix(database, [*whole, *titles])
+    whole_of = {task.id: texts[task.id, WHOLE] for task in tasks}
+    title_of = {task.id: texts.get((task.id, "title"), whole_of[task.id]) for task in tasks}
+    ids, stored = vectors.matrix(database, [*whole_of.values(), *title_of.values()])
     places = {id_: place for place, id_ in enumerate(ids)}
-    rows, title_rows = (stored[[places[id_] for id_ in of]].astype(np.float32) for of in (whole, titles))
+    tasks = [task for task in tasks if whole_of[task.id] in places and title_of[task.id] in places]
+    if len(tasks) < PAIR:
+        return []
+    rows, title_rows = (
+        stored[[places[of[task.id]] for task in tasks]].astype(np.float32) for of in (whole_of, title_of)
+    )
     pairs = {}
     for first, second in find_near_pairs(title_rows):
         one, other = tasks[first], tasks[second]

@@ -183,6 +183,7 @@ def build_prior_work_answer(work: PriorWork) -> views.PriorWorkAnswer:
         "reason": work.reason,
         "episodes": [build_attempt(one) for one in work.episodes],
         "results": [_build_near(one) for one in work.results],
+        "warnings": list(work.warnings),
     }
 
 

@@ -151,12 +151,13 @@ def build_capture(captured: CaptureResult) -> views.CaptureBody:
 def build_prior_work(work: PriorWork) -> views.PriorWorkBody:
     """Build `check-prior-work/2`: the conversations before the tasks."""
     attempts: list[views.PriorAttemptView] = [{"type": "prompt", **build_attempt(one)} for one in work.episodes]
-    return {
+    body: views.PriorWorkBody = {
         "schema": "check-prior-work/2",
         "verdict": work.verdict,
         "reason": work.reason,
         "results": [*attempts, *(build_near(near) for near in work.results)],
     }
+    return add_warnings(body, work.warnings)
 
 
 def build_consultation(found: Sequence[ResolvedTask], warnings: Sequence[str]) -> views.ConsultBody:

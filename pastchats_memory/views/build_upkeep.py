@@ -45,6 +45,7 @@ def build_index(report: IndexReport) -> views.IndexBody:
         "moved": report.moved,
         "embedded": report.embedded,
         "cached": report.cached,
+        "pending_vectors": report.pending_vectors,
         "superseded": report.superseded,
         "files_scanned": counts["files_scanned"],
         "turns_added": counts["turns_added"],

@@ -541,7 +541,9 @@ class NearView(PlainTaskView):
 
     score: Score
     label: Label
-    similarity: Annotated[float, {"minimum": -1, "maximum": 1}, "Cosine of the texts."]
+    similarity: Annotated[
+        float | None, {"minimum": -1, "maximum": 1}, "Cosine of the texts; null if they were compared by words alone."
+    ]
 
 
 class SimilarBody(TypedDict):
@@ -613,6 +615,7 @@ class PriorWorkBody(TypedDict):
     ]
     reason: Annotated[str, "One sentence."]
     results: Annotated[list[PriorAttemptView | NearView], {"maxItems": 3}]
+    warnings: NotRequired[Warnings]
 
 
 class ResolutionSourceView(TypedDict):
@@ -713,6 +716,7 @@ class IndexBody(TypedDict):
     moved: Annotated[Count, "Files known under another path that is gone."]
     embedded: Annotated[Count, "Texts that went through the model."]
     cached: Annotated[Count, "New rows whose text had a vector already."]
+    pending_vectors: Annotated[Count, "Rows of the database whose vector awaits a model that can be used."]
     superseded: Annotated[Count, "Rows of notes that are no longer in their file."]
     files_scanned: Count
     turns_added: Count
@@ -952,6 +956,7 @@ class StatusView(TypedDict):
     indexed: Annotated[Count, "Rows that have a vector: turns, notes, and texts of tasks."]
     going: Annotated[Count, "Forgotten rows that no search finds and that are still to be deleted."]
     pending: Annotated[Count, "Rows that await a vector of next_model."]
+    pending_vectors: Annotated[Count, "Rows whose vector awaits a model that can be used; words find them."]
     model: str | None
     model_version: str | None
     next_model: Annotated[str | None, "The model that the database is being changed to."]
@@ -1443,7 +1448,7 @@ class NearBrief(TypedDict):
     status: str
     score: Annotated[float, "1 is the same; from 0.95 near-identical, 0.80 very similar, 0.50 related."]
     label: Label
-    similarity: float
+    similarity: Annotated[float | None, "Null if words alone were compared."]
     comments: Annotated[list[str], "The last three; on a blocked task they say why it is stuck."]
     project: str
     source_path: str
@@ -1462,6 +1467,7 @@ class PriorWorkAnswer(TypedDict):
     reason: str
     episodes: Annotated[list[AttemptView], "Conversations that the verdict rests on, if no task decides."]
     results: Annotated[list[NearBrief], "Tasks; with the episodes at most three."]
+    warnings: AllWarnings
 
 
 class ResolvedBrief(TypedDict):

@@ -113,11 +113,11 @@ def test_a_database_whose_model_is_gone_answers_by_words_with_a_warning_and_neve
     for answer in (found, nothing, recalled):
         assert f"Warning: the model {NAME} is not on this machine" in answer.stderr
         assert "by words alone" in answer.stderr
-    kept = program.database.read_bytes()
     write_messages(history / "more.jsonl", ("user", "And the gate?"), conversation="c2")
-    refused = lost.with_variables(HF_ENDPOINT=nowhere())("index", history)
-    assert refused.status == 2
-    assert program.database.read_bytes() == kept
+    added = lost.with_variables(HF_ENDPOINT=nowhere())("index", history, "--json")
+    assert (added.status, added.json["turns_added"], added.json["pending_vectors"]) == (0, 1, 1)
+    assert "stored without a vector" in added.stderr
+    assert [row["content"] for row in lost("search", "gate", "--json").results] == ["And the gate?"]
 
 
 def test_a_misspelled_model_gets_suggestions(program: Program, history: Path) -> None:

@@ -164,6 +164,32 @@ def test_an_interrupted_change_goes_on_where_it_was(database: Database, monkeypa
     whole(database, second)
 
 
+def test_a_change_back_takes_the_vectors_of_the_model_before_and_embeds_new_text_only(
+    database: Database, tmp_path: Path
+) -> None:
+    first, second, again = Checksums(), Checksums(8, "8"), Checksums()
+    reindex_embeddings(database, first)
+    reindex_embeddings(database, second)
+    write_messages(tmp_path / "more.jsonl", ("user", "Something new"), conversation="new")
+    with Memory(open_database(database.path), second) as memory:
+        memory.index([tmp_path / "more.jsonl"])
+    report = reindex_embeddings(database, again)
+    assert again.embedded == ["Something new"]
+    assert (report.rows, report.cached) == (TURNS + 1, TURNS)
+    whole(database, again)
+
+
+def test_what_was_forgotten_leaves_the_vectors_of_the_model_before_too(database: Database) -> None:
+    reindex_embeddings(database, Checksums())
+    reindex_embeddings(database, Checksums(8, "8"))
+    stored = "SELECT count(*) FROM previous_vectors WHERE text_hash = (SELECT text_hash FROM prompts WHERE id = ?)"
+    (id_, hash_) = database.run("SELECT id, text_hash FROM prompts ORDER BY id LIMIT 1")[0]
+    assert database.value(stored, (id_,)) == 1
+    with database.transaction():
+        database.run("DELETE FROM prompts WHERE id = ?", (id_,))
+    assert database.value("SELECT count(*) FROM previous_vectors WHERE text_hash = ?", (hash_,)) == 0
+
+
 def test_a_change_to_a_third_model_drops_what_was_made_for_the_second(database: Database) -> None:
     reindex.begin(database, "checksums", "never ended")
     reindex.add_vectors(database, "checksums", "never ended", [(b"x", "[1.0]")])

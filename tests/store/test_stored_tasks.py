@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.model import Attachment, Comment, Filters, Task, TaskLink, TaskState
 from pastchats_memory.store import fulltext, task_rows, vectors
 from pastchats_memory.store.database import Database, open_database
@@ -37,6 +38,21 @@ def made_up(texts: Sequence[str]) -> Iterable[str]:
         yield vectors.encode(np.random.default_rng(seed).normal(size=DIM).astype(np.float32))
 
 
+class MadeUp:
+    """A model of such vectors."""
+
+    name, version, dim = "made up", "1", DIM
+
+    def load(self) -> None:
+        """Load nothing."""
+
+    def embed(self, texts: Iterable[str]) -> Iterator[np.ndarray]:
+        return map(near, texts)
+
+    def embed_query(self, text: str) -> np.ndarray:
+        return near(text)
+
+
 def near(text: str) -> np.ndarray:
     (vector,) = made_up([text])
     return np.array(vectors.decode([vector])[0], dtype=np.float32)
@@ -44,8 +60,8 @@ def near(text: str) -> np.ndarray:
 
 def put(database: Database, *tasks: Task, path: str = "/yard/issues.jsonl", project: str = "yard") -> list[str]:
     with database.transaction():
-        set_meta(database, {"embedding_dim": str(DIM), "model_name": "made up"})
-        writer = TaskWriter(database, "made up", made_up)
+        set_meta(database, {"embedding_dim": str(DIM), "model_name": "made up", "model_version": "1"})
+        writer = TaskWriter(database, ModelSession(MadeUp()))
         done = [writer.store(Filed(task, project, path))[1] for task in tasks]
         vectors.catch_up(database)
     return done
@@ -58,7 +74,7 @@ def only(database: Database, key: str):
 
 def rows(database: Database) -> dict[str, int]:
     tables = ("tasks", "task_links", "task_states", "task_comments", "task_attachments", "task_texts",
-              "task_embeddings", "vec_tasks")  # fmt: skip
+              "task_embeddings", "vec_tasks", "vec_task_parts")  # fmt: skip
     return {table: database.value(f"SELECT count(*) FROM {table}") for table in tables}
 
 
@@ -69,7 +85,8 @@ def test_a_task_is_read_back_as_it_was_written(database: Database) -> None:
     assert (gate.parent, gate.tags) == ("yard-1", ("iron", "heavy"))
     assert gate.links == (TaskLink("depends", "yard-3"),)
     assert [comment.content for comment in gate.comments] == ["The hinge is rusty"]
-    assert rows(database)["task_texts"] == rows(database)["task_embeddings"] == rows(database)["vec_tasks"] == 5
+    assert rows(database)["task_texts"] == rows(database)["task_embeddings"] == 5
+    assert (rows(database)["vec_tasks"], rows(database)["vec_task_parts"]) == (2, 3)
 
 
 def test_reading_the_same_file_again_changes_nothing(database: Database) -> None:
@@ -119,6 +136,14 @@ def test_a_parent_that_would_close_a_circle_is_left_out(database: Database) -> N
     assert [only(database, f"yard/{n}").parent for n in range(3)] == ["yard/1", "yard/2", None]
 
 
+def test_sqlite_vecs_table_of_tasks_has_one_row_under_the_number_of_each_task(database: Database) -> None:
+    put(database, FENCE, GATE._replace(attachments=(Attachment("plan.txt", 4, "00", "oak"),)))
+    nearest = "SELECT task_id FROM vec_tasks WHERE embedding MATCH ? ORDER BY distance LIMIT 5"
+    found = [id_ for (id_,) in database.run(nearest, (near("Hang the gate").tobytes(),))]
+    keys = dict(database.run("SELECT id, key FROM tasks"))
+    assert [keys[id_] for id_ in found] == ["yard-2", "yard-1"]
+
+
 @pytest.mark.parametrize("vec0", [True, False])
 def test_a_deleted_task_leaves_no_row_no_word_and_no_vector(tmp_path: Path, vec0: bool) -> None:
     path = tmp_path / "m.db"
@@ -131,7 +156,7 @@ def test_a_deleted_task_leaves_no_row_no_word_and_no_vector(tmp_path: Path, vec0
         vectors.catch_up_at_opening(database)
         assert rows(database) == {
             "tasks": 1, "task_links": 0, "task_states": 1, "task_comments": 0, "task_attachments": 0, "task_texts": 2,
-            "task_embeddings": 2, "vec_tasks": 2,
+            "task_embeddings": 2, "vec_tasks": 1, "vec_task_parts": 1,
         }  # fmt: skip
         found = fulltext.postings(database, ["hinge", "gate", "oak"], Filters())
         assert [len(rows.ids) for rows in found.values()] == [0, 0, 0]
@@ -151,7 +176,7 @@ def test_what_a_person_added_survives_the_next_reading(database: Database) -> No
     put(database, FENCE, GATE)
     (gate,) = task_rows.find(database, "yard-2", ())
     with database.transaction():
-        writer = TaskWriter(database, "made up", made_up)
+        writer = TaskWriter(database, ModelSession(MadeUp()))
         writer.add_comment(gate, ("mine", Comment("Ask the smith")))
         writer.texts.refresh(gate)
     put(database, GATE._replace(comments=()))

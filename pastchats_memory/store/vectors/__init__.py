@@ -19,7 +19,15 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from pastchats_memory.errors import DatabaseCorrupt, DatabaseLocked, DatabaseReadOnly, DiskFull
+from pastchats_memory.embed.session import ModelSession
+from pastchats_memory.errors import (
+    DatabaseCorrupt,
+    DatabaseLocked,
+    DatabaseReadOnly,
+    DiskFull,
+    ModelChanged,
+    ModelUnavailable,
+)
 from pastchats_memory.model import Filters, Neighbour
 from pastchats_memory.store.database import PAUSE, Database
 from pastchats_memory.store.errors import HINT_DAMAGED
@@ -48,12 +56,37 @@ takes two milliseconds (`benchmarks/scale.py`)."""
 MOST_FILTERS = 8
 """Filters whose passing ids are cached: four megabytes each for half of a million rows."""
 ENGINES = ("blocks", "vec0")
+PENDING = ""
+"""Encoded vector of a text that no model can embed now."""
+PENDING_DIM = 384
+"""Length of the zeros in the place of such a vector, as long as the database has no model."""
 
 
 def encode(vector: Vector) -> str:
     """Return the JSON text of a vector of shape (dim,), with at most four decimals a component."""
     rounded = vector.astype(np.float64).round(DECIMALS) + 0.0  # makes 0 of -0
     return orjson.dumps(rounded, option=orjson.OPT_SERIALIZE_NUMPY).decode()
+
+
+def encode_or_defer(session: ModelSession, texts: Sequence[str]) -> list[str]:
+    """Return the JSON text of each text's vector; PENDING from the first one on that the model cannot embed now."""
+    encoded: list[str] = []
+    try:
+        encoded.extend(map(encode, session.embed(texts)))
+    except (ModelUnavailable, ModelChanged):
+        session.warn("text is stored without a vector and gets it as soon as a command has the model")
+    return [*encoded, *[PENDING] * (len(texts) - len(encoded))]
+
+
+def stored_vector(database: Database, model: str, encoded: str) -> tuple[str, int, str]:
+    """Return the columns model, dim and vector_json of an encoded vector.
+
+    A pending one has no model and is all zeros. Raises StoreFault.
+    """
+    if encoded:
+        return model, encoded.count(",") + 1, encoded
+    dim = int(database.value("SELECT value FROM embedding_meta WHERE key = 'embedding_dim'") or PENDING_DIM)
+    return "", dim, f"[{','.join('0' * dim)}]"
 
 
 def decode(texts: Sequence[str]) -> NDArray[np.float64]:
@@ -64,12 +97,12 @@ def decode(texts: Sequence[str]) -> NDArray[np.float64]:
 def matrix(database: Database, ids: Sequence[int]) -> tuple[list[int], NDArray[np.float64]]:
     """Return the ids that have a vector, ascending, and their unit vectors of shape (ids, dim).
 
-    Raises StoreFault.
+    A pending vector is none. Raises StoreFault.
     """
     found = database.run(
         "SELECT value, coalesce(nullif(components, x''), p.vector_json, t.vector_json) FROM json_each(?) "
         "LEFT JOIN prompt_embeddings p ON prompt_id = value LEFT JOIN task_embeddings t ON text_id = value "
-        "WHERE coalesce(prompt_id, text_id)",
+        "WHERE coalesce(p.model, t.model) != ''",
         (orjson.dumps(sorted(set(ids))).decode(),),
     )
     if not found:
@@ -264,12 +297,21 @@ def _behind(database: Database, engine: str) -> set[int]:
 
 
 def count(database: Database) -> int:
-    """Return the number of vectors of turns, notes and texts of tasks.
+    """Return the number of vectors of turns, notes and texts of tasks, without pending ones.
 
     Raises StoreFault.
     """
+    rows = database.value("SELECT (SELECT count(*) FROM prompt_embeddings) + (SELECT count(*) FROM task_embeddings)")
+    return int(rows) - count_pending(database)
+
+
+def count_pending(database: Database) -> int:
+    """Return the number of turns, notes and texts of tasks that await a model. Raises StoreFault."""
     return int(
-        database.value("SELECT (SELECT count(*) FROM prompt_embeddings) + (SELECT count(*) FROM task_embeddings)")
+        database.value(
+            "SELECT (SELECT count(*) FROM prompt_embeddings WHERE model = '') "
+            "+ (SELECT count(*) FROM task_embeddings WHERE model = '')"
+        )
     )
 
 
@@ -420,15 +462,15 @@ def _match_blocks(database: Database) -> Iterator[bool]:
 
 
 def _match_vec0(database: Database) -> Iterator[bool]:
-    for table, key, of in (
-        (vec0.TABLE, "prompt_id", "SELECT prompt_id FROM prompt_embeddings"),
-        (vec0.TASK_TABLE, "text_id", "SELECT text_id FROM task_embeddings"),
-    ):
-        ids = sorted(id_ for (id_,) in database.run(of))
-        yield database.value(f"SELECT count(*) FROM {table}") == len(ids)
+    for table in vec0.TABLES:
+        keys = dict(database.run(table.rows))
+        ids, seen = sorted(keys), 0
         for start in range(0, len(ids), STEP):
             found, exact = matrix(database, ids[start : start + STEP])
-            listed = orjson.dumps(found).decode()
-            stored = dict(database.run(f"SELECT {key}, embedding FROM {table} WHERE {key} IN {LISTED}", (listed,)))
+            listed = orjson.dumps([keys[id_] for id_ in found]).decode()
+            statement = f"SELECT {table.key}, embedding FROM {table.name} WHERE {table.key} IN {LISTED}"
+            stored = dict(database.run(statement, (listed,)))
             rows = zip(found, exact.astype(np.float32), strict=True)
-            yield all(stored.get(id_) == row.tobytes() for id_, row in rows)
+            yield all(stored.get(keys[id_]) == row.tobytes() for id_, row in rows)
+            seen += len(found)
+        yield database.value(f"SELECT count(*) FROM {table.name}") == seen

@@ -7,12 +7,13 @@ run resumes where it was.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
 
 from pastchats_memory.embed import Embedder
+from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelChanged
 from pastchats_memory.store import vectors
 from pastchats_memory.store.database import Database
@@ -22,7 +23,10 @@ from pastchats_memory.store.vectors import blocks
 EMBEDDED = (("prompts", "prompt_embeddings", "prompt_id"), ("task_texts", "task_embeddings", "text_id"))
 """Table of texts, table of their vectors, and the key of the latter."""
 TEXTS = "(SELECT id, text_hash, content FROM prompts UNION ALL SELECT id, text_hash, content FROM task_texts)"
+CURRENT = ("model_name", "model_version")
 NEXT = ("next_model_name", "next_model_version")
+PREVIOUS = ("previous_model_name", "previous_model_version")
+"""Keys of `embedding_meta` for the name and version of the models of three kinds of vectors."""
 CODED, CODED_TEXTS = "temp.coded_blocks", "temp.coded_texts"
 """Blocks of the new vectors, and the texts that they were computed from."""
 CHANGED_SINCE = (
@@ -37,22 +41,54 @@ MISSING = f"FROM {TEXTS} t WHERE t.id > ? AND NOT EXISTS (SELECT 1 FROM next_vec
 def begin(database: Database, name: str, version: str) -> None:
     """Prepare for the vectors of a model.
 
-    Keep those of an interrupted change to it, and drop another one's.
+    Keep those of an interrupted change to it, and drop another one's. Take those that the database has, or had before the
+    last change.
 
     Raises:
         StoreFault: the database cannot be written.
     """
     with database.transaction():
         known = meta(database)
-        if tuple(known.get(key) for key in NEXT) != (name, version):
+        if _named(known, NEXT) != (name, version):
             database.run("DELETE FROM next_vectors")
         set_meta(database, dict(zip(NEXT, (name, version), strict=True)))
-        if (known.get("model_name"), known.get("model_version")) == (name, version):
+        if _named(known, CURRENT) == (name, version):
             for texts, embeddings, key in EMBEDDED:
                 database.run(
-                    "INSERT OR IGNORE INTO next_vectors(text_hash, vector_json) "
-                    f"SELECT t.text_hash, e.vector_json FROM {texts} t JOIN {embeddings} e ON e.{key} = t.id"
+                    "INSERT OR IGNORE INTO next_vectors(text_hash, vector_json) SELECT t.text_hash, e.vector_json "
+                    f"FROM {texts} t JOIN {embeddings} e ON e.{key} = t.id WHERE e.model != ''"
                 )
+        elif _named(known, PREVIOUS) == (name, version):
+            database.run("INSERT OR IGNORE INTO next_vectors SELECT text_hash, vector_json FROM previous_vectors")
+
+
+def _named(known: Mapping[str, str], keys: Sequence[str]) -> tuple[str | None, ...]:
+    """Return name and version of a model."""
+    return tuple(known.get(key) for key in keys)
+
+
+def store_previous(database: Database, name: str, version: str) -> None:
+    """Copy the present vectors for a later change back from the model, in several transactions.
+
+    Raises StoreFault.
+    """
+    with database.transaction():
+        current = _named(meta(database), CURRENT)
+        if None in current or current == (name, version):
+            return
+        database.run("DELETE FROM previous_vectors")
+        set_meta(database, {key: str(value) for key, value in zip(PREVIOUS, current, strict=True)})
+    for texts, embeddings, key in EMBEDDED:
+        last: int | None = 0
+        while last is not None:
+            of_step = f"SELECT {key} FROM {embeddings} WHERE {key} > {last} ORDER BY {key} LIMIT {STEP}"
+            with database.transaction():
+                database.run(
+                    "INSERT OR IGNORE INTO previous_vectors(text_hash, vector_json) SELECT t.text_hash, e.vector_json "
+                    f"FROM {embeddings} e JOIN {texts} t ON t.id = e.{key} WHERE e.{key} IN ({of_step}) AND e.model = ?",
+                    (current[0],),
+                )
+                last = database.value(f"SELECT max({key}) FROM ({of_step})")
 
 
 def missing_texts(database: Database, rows: int) -> Iterator[dict[bytes, str]]:
@@ -86,7 +122,7 @@ def add_vectors(database: Database, name: str, version: str, encoded: Iterable[t
         ModelChanged: another process has begun to change to another model, or has ended this change.
         StoreFault: they were not written.
     """
-    if tuple(meta(database).get(key) for key in NEXT) != (name, version):
+    if _named(meta(database), NEXT) != (name, version):
         message = f"another process is changing or has changed the model of {database.path}"
         raise ModelChanged(
             message, "`pastchats-memory status` says which one it has; run the command again if need be."
@@ -183,7 +219,7 @@ class ReindexReport:
     embedded: int
     """Texts that the model embedded."""
     cached: int
-    """Rows whose text already had a vector, from an interrupted run or from another row."""
+    """Rows whose text already had a vector: of another row, an interrupted run, or the model before the last change."""
     duration_s: float
 
 
@@ -211,8 +247,9 @@ def reindex_embeddings(
         StoreFault: the database cannot be written; the old vectors stay in use.
     """
     start = time.monotonic()
-    embedder.load()
-    name, version = embedder.name, embedder.version
+    session = ModelSession.of(embedder)
+    session.load()
+    name, version = session.name, session.version
     previous = meta(database).get("model_name")
     begin(database, name, version)
     total = pending(database)
@@ -221,7 +258,7 @@ def reindex_embeddings(
     def embed_missing(*, alone: bool) -> None:
         nonlocal embedded
         for texts in missing_texts(database, BATCH):
-            made = zip(texts, map(vectors.encode, embedder.embed(texts.values())), strict=True)
+            made = zip(texts, map(vectors.encode, session.embed(texts.values())), strict=True)
             encoded = list(made)
             if alone:
                 add_vectors(database, name, version, encoded)
@@ -233,12 +270,13 @@ def reindex_embeddings(
 
     embed_missing(alone=False)
     prepare_blocks(database)
+    store_previous(database, name, version)
     with database.transaction():
         add_vectors(database, name, version, ())
         embed_missing(alone=True)  # rows that have come since; nobody else writes now
-        rows = switch(database, name, version, embedder.dim)
+        rows = switch(database, name, version, session.dim)
     clear(database)
     vectors.catch_up_in_steps(database)
     vectors.pack_all(database)
     duration = time.monotonic() - start
-    return ReindexReport(name, embedder.dim, previous, rows, embedded, rows - embedded, duration)
+    return ReindexReport(name, session.dim, previous, rows, embedded, rows - embedded, duration)

@@ -1,4 +1,4 @@
-"""The tables of sqlite-vec, `vec_prompts` and `vec_tasks`: they order the candidates that the blocks find.
+"""The tables of sqlite-vec, for turns, tasks and parts of tasks: they order the candidates that the blocks find.
 
 A KNN over all rows takes longer than the scan of the blocks and a KNN over its candidates together.
 """
@@ -6,7 +6,7 @@ A KNN over all rows takes longer than the scan of the blocks and a KNN over its 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from typing import NamedTuple
 
 import numpy as np
 import orjson
@@ -15,18 +15,37 @@ from numpy.typing import NDArray
 from pastchats_memory.errors import DatabaseCorrupt
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.errors import HINT_DAMAGED
-from pastchats_memory.store.filters import FIRST_TEXT
+from pastchats_memory.store.filters import FIRST_TEXT, LISTED
 
-TABLE = "vec_prompts"
-TASK_TABLE = "vec_tasks"
+
+class Table(NamedTuple):
+    """A table with the vectors of some rows."""
+
+    name: str
+    key: str
+    """Its primary key."""
+    rows: str
+    """SQL that lists id and key of the rows whose vectors it holds, with a condition to be continued."""
+
+    def keys(self, database: Database, ids: Sequence[int]) -> dict[int, int]:
+        """Return the keys of those ids that exist and belong to this table. Raises StoreFault."""
+        return dict(database.run(f"{self.rows} AND id IN {LISTED}", (orjson.dumps(list(ids)).decode(),)))
+
+
+_OF_TASK = "comment_id IS NULL AND attachment_id IS NULL AND aspect = ''"
+TABLES = (
+    Table("vec_prompts", "prompt_id", "SELECT id, id FROM prompts WHERE 1"),
+    Table("vec_tasks", "task_id", f"SELECT id, task_id FROM task_texts WHERE {_OF_TASK}"),
+    Table("vec_task_parts", "text_id", f"SELECT id, id FROM task_texts WHERE NOT ({_OF_TASK})"),
+)
+"""A task has one row under its own number; its aspects, comments and chunks of attachments are in a table of their own."""
+NAMES = tuple(table.name for table in TABLES)
 PARTS = ("chunks", "rowids", "vector_chunks00")
 """Ends of the names of ordinary tables that a table of sqlite-vec needs."""
 STALE = "vec0_stale"
 """Key of `embedding_meta`: the tables hold vectors of another model until a process with the extension drops them."""
 MAX_K = 4096
 """Upper limit of `k` in a query."""
-NO_TIME = -(1 << 62)
-"""`at` of a row without a timestamp: metadata may not be NULL."""
 
 
 def is_there(database: Database) -> bool:
@@ -35,9 +54,9 @@ def is_there(database: Database) -> bool:
         return False
     return bool(
         database.value(
-            "SELECT count(*) = 2 AND NOT EXISTS (SELECT 1 FROM embedding_meta WHERE key = ?) "
-            "FROM sqlite_schema WHERE name IN (?, ?)",
-            (STALE, TABLE, TASK_TABLE),
+            "SELECT count(*) = ? AND NOT EXISTS (SELECT 1 FROM embedding_meta WHERE key = ?) "
+            f"FROM sqlite_schema WHERE name IN {LISTED}",
+            (len(NAMES), STALE, orjson.dumps(NAMES).decode()),
         )
     )
 
@@ -53,19 +72,21 @@ def nearest(
         k: number of ids, at most MAX_K.
         among: ids that are current in the table.
     """
-    lists = [
-        database.run(
-            f"SELECT {key}, distance FROM {table} WHERE embedding MATCH ? AND k = ? "
-            f"AND {key} IN (SELECT value FROM json_each(?))",
-            (direction.tobytes(), k, orjson.dumps(ids).decode()),
-        )
-        for table, key, ids in (
-            (TABLE, "prompt_id", [id_ for id_ in among if id_ < FIRST_TEXT]),
-            (TASK_TABLE, "text_id", [id_ for id_ in among if id_ > FIRST_TEXT]),
-        )
-        if ids
-    ]
-    listed = sorted((distance, id_) for rows in lists for id_, distance in rows)[:k]
+    found: list[tuple[float, int]] = []
+    texts = [id_ for id_ in among if id_ > FIRST_TEXT]
+    for table in TABLES:
+        if table.key == "prompt_id":  # candidates exist, so that nothing has to be looked up
+            by_key = {id_: id_ for id_ in among if id_ < FIRST_TEXT}
+        else:
+            by_key = {key: id_ for id_, key in table.keys(database, texts).items()} if texts else {}
+        if by_key:
+            rows = database.run(
+                f"SELECT {table.key}, distance FROM {table.name} WHERE embedding MATCH ? AND k = ? "
+                f"AND {table.key} IN {LISTED}",
+                (direction.tobytes(), k, orjson.dumps(list(by_key)).decode()),
+            )
+            found += [(distance, by_key[key]) for key, distance in rows]
+    listed = sorted(found)[:k]
     return [id_ for _, id_ in listed], 1 - listed[-1][0] ** 2 / 2 if len(listed) == k else None
 
 
@@ -77,33 +98,31 @@ def mark_stale(database: Database) -> None:
     database.run("INSERT OR REPLACE INTO embedding_meta(key, value) VALUES (?, '1')", (STALE,))
 
 
-def shadow_tables(database: Database) -> list[tuple[str, str]]:
-    """Return pairs of ordinary tables: positions of vectors, and the vectors.
+def shadow_tables(database: Database) -> list[tuple[Table, str, str]]:
+    """Return each table with its ordinary tables: positions of vectors, and the vectors.
 
     They exist without the extension too.
     """
     there = {name for (name,) in database.run("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    pairs = [(f"{table}_rowids", f"{table}_vector_chunks00") for table in (TABLE, TASK_TABLE)]
-    return [pair for pair in pairs if there.issuperset(pair)]
+    of_table = [(table, f"{table.name}_rowids", f"{table.name}_vector_chunks00") for table in TABLES]
+    return [(table, *pair) for table, *pair in of_table if there.issuperset(pair)]  # type: ignore[misc] # a pair
 
 
 def create_tables(database: Database, dim: int) -> None:
     """Create the tables if they are missing or stale. Raises StoreFault."""
     if database.value("SELECT 1 FROM embedding_meta WHERE key = ?", (STALE,)):
-        for table in (TABLE, TASK_TABLE):
-            database.run(f"DROP TABLE IF EXISTS {table}")
+        for name in NAMES:
+            database.run(f"DROP TABLE IF EXISTS {name}")
         database.run("DELETE FROM embedding_meta WHERE key = ?", (STALE,))
-    names = {name for (name,) in database.run("SELECT name FROM sqlite_schema WHERE name GLOB 'vec_*'")}
-    for table in {TABLE, TASK_TABLE} & names:
-        if lacking := {f"{table}_{part}" for part in PARTS} - names:  # sqlite-vec would crash the process
+    there = {name for (name,) in database.run("SELECT name FROM sqlite_schema WHERE name GLOB 'vec_*'")}
+    for name in there.intersection(NAMES):
+        if lacking := {f"{name}_{part}" for part in PARTS} - there:  # sqlite-vec would crash the process
             raise DatabaseCorrupt(f"{database.path}: the database is damaged (it lacks {min(lacking)})", HINT_DAMAGED)
-    database.run(
-        f"CREATE VIRTUAL TABLE IF NOT EXISTS {TASK_TABLE} USING vec0(text_id INTEGER PRIMARY KEY, embedding float[{dim}])"
-    )
-    database.run(
-        f"CREATE VIRTUAL TABLE IF NOT EXISTS {TABLE} USING vec0("
-        f"prompt_id INTEGER PRIMARY KEY, embedding float[{dim}], project INTEGER, role TEXT, at INTEGER)"
-    )
+    for table in TABLES:
+        database.run(
+            f"CREATE VIRTUAL TABLE IF NOT EXISTS {table.name} "
+            f"USING vec0({table.key} INTEGER PRIMARY KEY, embedding float[{dim}])"
+        )
 
 
 def update(database: Database, changed: Sequence[int], found: Sequence[int], exact: NDArray[np.float64]) -> None:
@@ -115,35 +134,24 @@ def update(database: Database, changed: Sequence[int], found: Sequence[int], exa
         found: the changed ids that have a vector now.
         exact: their unit vectors, of shape (found, dim).
     """
-    for table, key in ((TABLE, "prompt_id"), (TASK_TABLE, "text_id")):
-        database.run_many(f"DELETE FROM {table} WHERE {key} = ?", [(id_,) for id_ in changed])
-    rows = dict(zip(found, exact.astype(np.float32), strict=True))
-    fields = database.run(
-        "SELECT id, source_project, role, timestamp FROM prompts WHERE id IN (SELECT value FROM json_each(?))",
-        (orjson.dumps(list(found)).decode(),),
-    )
-    database.run_many(
-        f"INSERT INTO {TABLE}(prompt_id, embedding, project, role, at) VALUES (?, ?, ?, ?, ?)",
-        [
-            (id_, rows[id_].tobytes(), _project_number(project), role, _milliseconds(timestamp))
-            for id_, project, role, timestamp in fields
-        ],
-    )
-    texts = [id_ for id_ in found if id_ > FIRST_TEXT]
-    database.run_many(
-        f"INSERT INTO {TASK_TABLE}(text_id, embedding) VALUES (?, ?)", [(id_, rows[id_].tobytes()) for id_ in texts]
-    )
+    vectors = dict(zip(found, exact.astype(np.float32), strict=True))
+    known: set[int] = set()
+    for table in TABLES:
+        keys = table.keys(database, changed)
+        known.update(keys)
+        database.run_many(f"DELETE FROM {table.name} WHERE {table.key} = ?", [(key,) for key in keys.values()])
+        rows = [(keys[id_], vector.tobytes()) for id_, vector in vectors.items() if id_ in keys]
+        database.run_many(f"INSERT INTO {table.name}({table.key}, embedding) VALUES (?, ?)", rows)
+    if not known.issuperset(changed):
+        _delete_orphans(database, [id_ for id_ in changed if id_ not in known])
 
 
-def _project_number(project: str) -> int:
-    """Return 63 bits that stand for a name.
-
-    vec0 compares integers within a chunk, but long texts with a lookup a row.
-    """
-    import hashlib  # brings OpenSSL, which a query has no use for
-
-    return int.from_bytes(hashlib.sha256(project.encode()).digest()[:8]) >> 1
-
-
-def _milliseconds(timestamp: str | None) -> int:
-    return NO_TIME if timestamp is None else round(datetime.fromisoformat(timestamp).timestamp() * 1000)
+def _delete_orphans(database: Database, gone: Sequence[int]) -> None:
+    """Delete the vectors of rows that no longer exist; the number of a deleted task is known to its vector alone."""
+    for table in TABLES:
+        if table.key == "task_id":
+            ids = [key for (key,) in database.run(f"SELECT task_id FROM {table.name}")]
+            lost = set(ids) - {key for _, key in database.run(table.rows)}
+        else:
+            lost = set(gone)
+        database.run_many(f"DELETE FROM {table.name} WHERE {table.key} = ?", [(key,) for key in lost])

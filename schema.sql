@@ -2,7 +2,7 @@
 --
 -- Durable: prompts, prompt_embeddings and task_embeddings (the vectors' one source of truth), sources, sightings, runs, tasks,
 -- judgements, forgettings with their tombstones.
--- Derived, and rebuilt from the durable ones: prompts_fts, task_texts_fts, trigrams, outcomes, vector_blocks, and the vec0 tables
+-- Derived, and rebuilt from the durable ones: prompts_fts, tool_calls_fts, task_texts_fts, trigrams, outcomes, vector_blocks, and the vec0 tables
 -- `vec_prompts` and `vec_tasks`, which are made when the sqlite-vec extension loads and are therefore not in this file.
 
 CREATE TABLE prompts (
@@ -18,7 +18,11 @@ CREATE TABLE prompts (
   metadata_json TEXT,
   created_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
   text_hash BLOB NOT NULL,                 -- of the content alone: the key under which its vector is found again
-  echo_hash TEXT                           -- of role, text and time: a copy under another native id has the same
+  echo_hash TEXT,                          -- of role, text and time: a copy under another native id has the same
+  tool_calls TEXT GENERATED ALWAYS AS (    -- labels of tool calls and names of edited files, of metadata_json; NULL: none
+    CASE WHEN json_valid(metadata_json) AND 'text' IN (json_type(metadata_json, '$.tools[0]'), json_type(metadata_json, '$.files[0]'))
+    THEN replace(concat_ws(' ', metadata_json ->> '$.tools', metadata_json ->> '$.files'), '\\', '\') END
+  ) VIRTUAL
 );
 
 CREATE INDEX prompts_by_conversation ON prompts(conversation_id, turn_index);
@@ -71,6 +75,31 @@ CREATE TRIGGER prompts_fts_update AFTER UPDATE OF content, source_project, conve
   VALUES (new.id, new.content, new.source_project, new.conversation_id);
 END;
 
+-- Words of tool calls, which nobody wrote in a text: names of touched files, commands.
+CREATE VIRTUAL TABLE tool_calls_fts USING fts5(
+  tool_calls,
+  content='prompts',
+  content_rowid='id',
+  columnsize=0,
+  tokenize='porter unicode61'
+);
+
+CREATE VIRTUAL TABLE tool_calls_vocabulary USING fts5vocab(tool_calls_fts, 'row');
+
+CREATE TRIGGER tool_calls_fts_insert AFTER INSERT ON prompts WHEN new.tool_calls IS NOT NULL BEGIN
+  INSERT INTO tool_calls_fts(rowid, tool_calls) VALUES (new.id, new.tool_calls);
+END;
+
+CREATE TRIGGER tool_calls_fts_delete AFTER DELETE ON prompts WHEN old.tool_calls IS NOT NULL BEGIN
+  INSERT INTO tool_calls_fts(tool_calls_fts, rowid, tool_calls) VALUES ('delete', old.id, old.tool_calls);
+END;
+
+CREATE TRIGGER tool_calls_fts_update AFTER UPDATE OF metadata_json ON prompts BEGIN
+  INSERT INTO tool_calls_fts(tool_calls_fts, rowid, tool_calls)
+  SELECT 'delete', old.id, old.tool_calls WHERE old.tool_calls IS NOT NULL;
+  INSERT INTO tool_calls_fts(rowid, tool_calls) SELECT new.id, new.tool_calls WHERE new.tool_calls IS NOT NULL;
+END;
+
 -- Each file that was looked at: what it was like then, so that an unchanged one costs one stat.
 CREATE TABLE sources (
   id INTEGER PRIMARY KEY,
@@ -106,6 +135,7 @@ CREATE TABLE runs (
   id INTEGER PRIMARY KEY,
   started_at TEXT NOT NULL,
   inputs TEXT NOT NULL,                    -- JSON array of the paths that were named
+  is_narrow INTEGER NOT NULL DEFAULT 0,    -- 1: only files of a format, or that match a glob, were wanted
   files_scanned INTEGER NOT NULL DEFAULT 0,
   turns_added INTEGER NOT NULL DEFAULT 0,
   turns_skipped INTEGER NOT NULL DEFAULT 0,
@@ -257,14 +287,16 @@ CREATE TABLE task_attachments (
 );
 
 -- What of tasks is searched: one row a task, a comment, a chunk of an attachment. Its ids begin above every prompt's, so
--- that both share the full-text ranking, vector_blocks and vector_changes.
+-- that both share the full-text ranking, vector_blocks and vector_changes. Further rows of a task hold one aspect of it,
+-- which has a vector of its own but no words: a description must not dilute a title.
 CREATE TABLE task_texts (
   id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id > 1099511627776),
   task_id INTEGER NOT NULL REFERENCES tasks(id) ON DELETE CASCADE,
   comment_id INTEGER REFERENCES task_comments(id) ON DELETE CASCADE,
   attachment_id INTEGER REFERENCES task_attachments(id) ON DELETE CASCADE,
+  aspect TEXT NOT NULL DEFAULT '',         -- title: of a task with a description; tags: title and tags; '' for all other rows
   chunk INTEGER NOT NULL,
-  content TEXT NOT NULL,                   -- embedded, and found by its words
+  content TEXT NOT NULL,                   -- embedded, and found by its words if the row is of no aspect
   labels TEXT NOT NULL,                    -- key, tags, name of the attachment: found by their words alone
   text_hash BLOB NOT NULL
 );
@@ -282,29 +314,31 @@ CREATE TABLE task_embeddings (
   dim INTEGER NOT NULL,
   vector_json TEXT NOT NULL,
   created_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  title_json TEXT,                         -- of a task's title alone, which duplicates are told by; NULL: it has no other text
   FOREIGN KEY(text_id) REFERENCES task_texts(id) ON DELETE CASCADE
 );
+
+CREATE VIEW task_words(id, content, labels) AS
+SELECT id, content, labels FROM task_texts WHERE aspect = '';
 
 CREATE VIRTUAL TABLE task_texts_fts USING fts5(
   content,
   labels,
-  content='task_texts',
+  content='task_words',
   content_rowid='id',
   tokenize='porter unicode61'
 );
 
 CREATE VIRTUAL TABLE task_texts_vocabulary USING fts5vocab(task_texts_fts, 'row');
 
-CREATE TRIGGER task_texts_fts_insert AFTER INSERT ON task_texts BEGIN
+CREATE TRIGGER task_texts_fts_insert AFTER INSERT ON task_texts WHEN new.aspect = '' BEGIN
   INSERT INTO task_texts_fts(rowid, content, labels) VALUES (new.id, new.content, new.labels);
 END;
 
-CREATE TRIGGER task_texts_fts_delete AFTER DELETE ON task_texts BEGIN
+CREATE TRIGGER task_texts_fts_delete AFTER DELETE ON task_texts WHEN old.aspect = '' BEGIN
   INSERT INTO task_texts_fts(task_texts_fts, rowid, content, labels) VALUES ('delete', old.id, old.content, old.labels);
 END;
 
-CREATE TRIGGER task_texts_fts_update AFTER UPDATE OF content, labels ON task_texts BEGIN
+CREATE TRIGGER task_texts_fts_update AFTER UPDATE OF content, labels ON task_texts WHEN old.aspect = '' BEGIN
   INSERT INTO task_texts_fts(task_texts_fts, rowid, content, labels) VALUES ('delete', old.id, old.content, old.labels);
   INSERT INTO task_texts_fts(rowid, content, labels) VALUES (new.id, new.content, new.labels);
 END;
@@ -326,7 +360,7 @@ END;
 CREATE VIEW trigram_texts(id, content) AS
 SELECT id, content || '  ' FROM prompts
 UNION ALL
-SELECT id, content || ' ' || labels || '  ' FROM task_texts;
+SELECT id, content || ' ' || labels || '  ' FROM task_words;
 
 CREATE VIRTUAL TABLE trigrams USING fts5(
   content,
@@ -352,15 +386,15 @@ CREATE TRIGGER trigrams_prompts_update AFTER UPDATE OF content ON prompts BEGIN
   INSERT INTO trigrams(rowid, content) VALUES (new.id, new.content || '  ');
 END;
 
-CREATE TRIGGER trigrams_task_texts_insert AFTER INSERT ON task_texts BEGIN
+CREATE TRIGGER trigrams_task_texts_insert AFTER INSERT ON task_texts WHEN new.aspect = '' BEGIN
   INSERT INTO trigrams(rowid, content) VALUES (new.id, new.content || ' ' || new.labels || '  ');
 END;
 
-CREATE TRIGGER trigrams_task_texts_delete AFTER DELETE ON task_texts BEGIN
+CREATE TRIGGER trigrams_task_texts_delete AFTER DELETE ON task_texts WHEN old.aspect = '' BEGIN
   INSERT INTO trigrams(trigrams, rowid, content) VALUES ('delete', old.id, old.content || ' ' || old.labels || '  ');
 END;
 
-CREATE TRIGGER trigrams_task_texts_update AFTER UPDATE OF content, labels ON task_texts BEGIN
+CREATE TRIGGER trigrams_task_texts_update AFTER UPDATE OF content, labels ON task_texts WHEN old.aspect = '' BEGIN
   INSERT INTO trigrams(trigrams, rowid, content) VALUES ('delete', old.id, old.content || ' ' || old.labels || '  ');
   INSERT INTO trigrams(rowid, content) VALUES (new.id, new.content || ' ' || new.labels || '  ');
 END;

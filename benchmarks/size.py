@@ -16,6 +16,7 @@ import corpus
 PARTS = (
     ("texts and their fields", ("prompts",)),
     ("full text", ("prompts_fts",)),
+    ("words of tool calls", ("tool_calls",)),
     ("trigrams", ("trigrams",)),
     ("vectors as JSON", ("prompt_embeddings",)),
     ("vec0", ("vec_prompts",)),

@@ -14,7 +14,7 @@ from types import TracebackType
 import click
 
 from pastchats_memory.errors import MemoryFault, UsageFault
-from pastchats_memory.text.display import sanitise
+from pastchats_memory.text.display import one_line, sanitise
 from pastchats_memory.text.encoding import utf8
 
 DONE, NOTHING, EXPLAINED, BUG, INTERRUPTED = 0, 1, 2, 70, 130
@@ -30,7 +30,7 @@ COMMANDS = {
     "resume": "Print the command that resumes a session",
     "task": "Add, change, list and link tasks",
     "capture": "Turn a thought into a task, or a comment on one",
-    "ask": "Answer questions about tasks: 'what is blocked?'",
+    "ask": "Answer plain questions: 'what is blocked?'",
     "lessons": "List what failed repeatedly, and what ended it",
     "how": "List the commands that worked here before",
     "judge": "Label the outcome of an episode",
@@ -81,6 +81,8 @@ SHARED_MODULES = {
     "consult-episodic-memory": ("prior_work", "consult"),
 }
 """Commands that share a module: the module, and the name of the function in it."""
+ALIASES = {"semantic-search": "search", "tasks": "task"}
+"""Names that users know from other tools."""
 
 
 class LazyGroup(click.Group):
@@ -97,6 +99,7 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
         """Return the command; None if there is none, which click reports."""
+        cmd_name = ALIASES.get(cmd_name, cmd_name)
         if cmd_name not in COMMANDS:
             return None
         module, name = SHARED_MODULES.get(cmd_name, (cmd_name.replace("-", "_"), "command"))
@@ -231,7 +234,7 @@ def _explain(fault: MemoryFault, *, as_json: bool) -> int:
     else:
         from pastchats_memory.cli.output import hanging
 
-        text = f"Error: {fault.message}" + (f"\n{fault.hint}" if fault.hint else "")
+        text = f"Error: {one_line(fault.message)}" + (f"\n{fault.hint}" if fault.hint else "")
         click.echo(hanging(sanitise(text), err=True), err=True)
     return EXPLAINED
 

@@ -19,9 +19,10 @@ from pastchats_memory.config import Config, from_home, load, own_places
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.formats.registry import History
 from pastchats_memory.ingest import FileReport, Forecast, IndexReport, Progress, dry_run_at
+from pastchats_memory.ingest.overview import existing_places_at
 from pastchats_memory.memory import Memory
 from pastchats_memory.memory.requests import build_file_filter, find_histories, index_options
-from pastchats_memory.text.display import one_line
+from pastchats_memory.text.display import escape_name, one_line
 from pastchats_memory.views.build_upkeep import build_index, build_index_preview
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ Examples:
 @click.option("--project", metavar="NAME", help="File every turn under this project, whatever the files say.")
 @click.option("--force", is_flag=True, help="Read unchanged files again; unchanged text is not embedded again.")
 @click.option("--notes", is_flag=True, help="Take Markdown that is no dialogue, split at its headings.")
-@click.option("--all", "everything", is_flag=True, help="Index all histories that `sources` lists.")
+@click.option("--all", "everything", is_flag=True, help="Index all places that `sources` lists.")
 @click.option("--watch", is_flag=True, help="Index again whenever files change, until Ctrl-C.")
 @click.option("--include", metavar="GLOB", multiple=True, help="Only matching files; repeatable.")
 @click.option("--exclude", metavar="GLOB", multiple=True, help="Skip these files, folders, projects; repeatable.")
@@ -100,7 +101,8 @@ def command(
     """
     wanted = build_file_filter(config := load(db), include)
     histories = [history for history in find_histories() if wanted.looks_into(history.path)] if everything else []
-    named = [*paths, *inputs, *(str(history.path) for history in histories)]
+    places = existing_places_at(config.database, histories) if everything else []
+    named = [*paths, *inputs, *(str(history.path) for history in histories), *map(str, places)]
     if not named:
         hint = "Name a file or folder: pastchats-memory index ~/.claude/projects"
         raise UsageFault("no history was found" if everything else "no path was given", hint)
@@ -151,7 +153,7 @@ def _agreed(named: list[str], histories: list[History], *, yes: bool, no: bool) 
         return True
     places = [f"{history.program}: {from_home(str(history.path))}" for history in histories] or named
     click.echo("This reads, and never changes, what is in", err=True)
-    click.echo("\n".join(f"  {one_line(place)}" for place in places), err=True)
+    click.echo("\n".join(f"  {escape_name(place)}" for place in places), err=True)
     click.echo("into a database on this machine. Nothing is sent anywhere unless an endpoint is configured.", err=True)
     if yes or no or not histories or not is_terminal(sys.stdin):
         return not no
@@ -222,8 +224,8 @@ def _dry_run(paths: list[str], config: Config, wanted: IndexOptions, *, as_json:
             [
                 report.format or "–",
                 turns or "",
-                one_line(project or ""),
-                one_line(_near(report.path)),
+                escape_name(project or ""),
+                escape_name(_near(report.path)),
                 report.reason or _list_keys(report),
             ]
             for report, turns, project in found
@@ -250,7 +252,7 @@ def _list_maps(reports: Iterable[FileReport]) -> list[str]:
     files: dict[tuple[bool, str], list[str]] = {}
     for report in reports:
         if report.map:
-            files.setdefault((report.format is not None, report.map), []).append(one_line(_near(report.path)))
+            files.setdefault((report.format is not None, report.map), []).append(escape_name(_near(report.path)))
     lines = []
     for (is_read, key_map), paths in files.items():
         more = f" and {counted(len(paths) - 1, 'other file')}" if len(paths) > 1 else ""
@@ -309,12 +311,16 @@ def _text(report: IndexReport) -> str:
         f"Added {counted(counts['turns_added'], 'turn')}{tasks}; {counts['turns_skipped']:,} known already; {work}.",
     ]
     lines += [f"Left out {counted(report.forgotten, 'row')} that you had forgotten."] if report.forgotten else []
-    lines += _listed("Not taken", [f"{one_line(state.path)}: {one_line(state.reason or '')}" for state in passed_over])
+    lines += _listed(
+        "Not taken", [f"{escape_name(state.path)}: {one_line(state.reason or '')}" for state in passed_over]
+    )
     partly = [state for state in report.files if state.format is not None and state.reason]
-    lines += _listed("Not all of it taken", [f"{one_line(state.path)}: {state.reason}" for state in partly])
+    lines += _listed(
+        "Not all of it taken", [f"{escape_name(state.path)}: {one_line(state.reason or '')}" for state in partly]
+    )
     listed = {(state.path, state.reason) for state in passed_over}
     faults = [fault for fault in report.unreadable if (fault.path, fault.reason) not in listed]
-    lines += _listed("Not understood", [f"{one_line(it.path)}:{it.line}: {one_line(it.reason)}" for it in faults])
+    lines += _listed("Not understood", [f"{escape_name(it.path)}:{it.line}: {one_line(it.reason)}" for it in faults])
     return "\n".join(lines)
 
 

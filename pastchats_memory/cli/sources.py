@@ -9,10 +9,12 @@ from pastchats_memory.cli.output import counted, emit_json, hanging, table
 from pastchats_memory.config import from_home, load
 from pastchats_memory.ingest.overview import SourceReport, overview_at
 from pastchats_memory.memory.requests import build_file_filter, find_histories
-from pastchats_memory.text.display import one_line
+from pastchats_memory.text.display import escape_name
 from pastchats_memory.views.build_upkeep import build_sources
 
 SHOWN = 10
+MOST_PLACES = 60
+"""Places that are listed on a terminal."""
 
 
 @click.command(
@@ -27,7 +29,10 @@ Examples:
 @options.database
 @options.as_json
 def command(db: str | None, as_json: bool) -> int:
-    """List the histories of agents in their usual places, how much of each is indexed, and which files are gone."""
+    """List the histories of agents in their usual places, and other places from which files were indexed.
+
+    For each it shows how much is indexed, and which files are gone.
+    """
     config = load(db)
     found = overview_at(config.database, find_histories(), build_file_filter(config))
     if as_json:
@@ -48,15 +53,17 @@ def _text(found: list[SourceReport]) -> str:
             f"{report.bytes / 1e6:,.1f}",
             f"{report.indexed:,}",
             f"{len(report.gone):,}" if report.gone else "",
-            one_line(from_home(report.path) if report.path else "other places"),
+            escape_name(from_home(report.path)),
         ]
-        for report in found
+        for report in found[:MOST_PLACES]
     ]
     lines = [table(rows, ["program", "files", "MB", "indexed", "gone", "place"], stretch=5)]
+    if len(found) > MOST_PLACES:
+        lines.append(f"… and {counted(len(found) - MOST_PLACES, 'more place')} (all of them with --json)")
     gone = [path for report in found for path in report.gone]
     if gone:
         lines.append(f"Gone from disk, kept in the memory: {counted(len(gone), 'file')}")
-        lines += [f"  {one_line(from_home(path))}" for path in gone[:SHOWN]]
+        lines += [f"  {escape_name(from_home(path))}" for path in gone[:SHOWN]]
         lines += [f"  … and {len(gone) - SHOWN:,} more (all of them with --json)"] if len(gone) > SHOWN else []
     if excluded := sum(report.excluded for report in found):
         lines.append(f"Excluded: {excluded:,} of their files and folders; `index` lists them with the reason.")

@@ -16,9 +16,6 @@ from pastchats_memory.text.recall_block import RECALL_PREAMBLE
 
 LIMIT = 3
 """Entries of a block."""
-LEAST_RELEVANCE = 0.93
-"""Of the best hit, for a prompt that did not ask for anything: at most 5 of 100 prompts that no earlier conversation answers
-reach it, and 86 of 100 that one does (`benchmarks/hook_prompts.py`). Recall on request accepts less."""
 
 
 def recall(event: Event, database: str | None) -> str | None:
@@ -38,14 +35,14 @@ def recall(event: Event, database: str | None) -> str | None:
             current_project=event.cwd and project_of_folder(event.cwd),
             not_conversation=event.session and utf8(event.session),
             given=session.given(state, event.session) if state and event.session else frozenset(),
-            least_relevance=LEAST_RELEVANCE,
+            unasked=True,
             count_tokens=_count_bytes,
         )
     if not block.entries:
         return None
     if state and event.session:
         with suppress(OSError):
-            session.remember(state, event.session, frozenset(memory.hit.id for memory in block.entries))
+            session.remember(state, event.session, frozenset().union(*(entry.ids for entry in block.entries)))
     return f"{RECALL_PREAMBLE}\n{block.text}"
 
 

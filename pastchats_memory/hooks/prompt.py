@@ -7,23 +7,15 @@ from typing import TYPE_CHECKING
 
 from pastchats_memory.text.pasted import split_paste
 from pastchats_memory.text.recall_block import strip_recall_blocks
-from pastchats_memory.text.words import FUNCTION_WORDS, words
+from pastchats_memory.text.topics import measure_topic
 
 if TYPE_CHECKING:
     from pastchats_memory.formats.base.format import Format
 
 LONGEST_QUERY = 1200
 """Characters; the model reads some 250 tokens, and a task is named at the start or at the end of a prompt."""
-LEAST_WORDS = 2
-"""Least topic words: a prompt with fewer needs no recall."""
-
-CHATTER = FUNCTION_WORDS | frozenset(
-    """yes yeah yep ok okay sure thanks thank please go ahead continue proceed next again good great nice perfect cool right
-    correct exactly sounds looks lgtm do it now try run fix this that more carry keep going stop wait hi hello hey done fine
-    make let lets us let's want need use using like also still one two way thing things something here there see show tell
-    explain help think maybe actually really well commit push it's don't can't first then same instead alright""".split()  # noqa: SIM905 - a list of 90 strings would fill a page
-)
-"""Words that steer a conversation and are about nothing."""
+LEAST_TOPIC = 0.5
+"""Topic that a prompt has to name; one that only steers the work needs no recall."""
 
 _OWN_WORDS = re.compile(r"</?(?:user_query|user-query|user_message|user_input|user_request|channel)(?: [^<>]{0,200})?>")
 """Tags that a client puts around the user's own words."""
@@ -48,7 +40,7 @@ def strip_wrappers(prompt: str, format_: Format) -> str:
 def query_for(prompt: str) -> str | None:
     """Return what to recall for a prompt.
 
-    None for a trivial one, a bare command of the client or the shell, or only a paste.
+    None for one without a topic, a bare command of the client or the shell, or only a paste.
     """
     text = _OWN_WORDS.sub(" ", strip_recall_blocks(prompt)).strip()
     if _SHELL.match(text):
@@ -60,5 +52,4 @@ def query_for(prompt: str) -> str | None:
     text = " ".join(" ".join(split_paste(_TAGGED.sub(" ", text))).split())
     if len(text) > LONGEST_QUERY:
         text = f"{text[: LONGEST_QUERY * 2 // 3]} {text[-LONGEST_QUERY // 3 :]}"
-    topic_words = [word for word in words(text) if word not in CHATTER and not word.isdigit()]
-    return text if len(topic_words) >= LEAST_WORDS else None
+    return text if measure_topic(text) >= LEAST_TOPIC else None

@@ -26,7 +26,7 @@ from pastchats_memory.views.build import (
     build_semantic,
     build_show,
 )
-from pastchats_memory.views.build_tasks import build_tasks
+from pastchats_memory.views.build_tasks import build_shown_task, build_tasks
 
 LONGEST_QUERY = 4000
 """Characters."""
@@ -159,7 +159,7 @@ STATUS = Parameter(
 )
 PRIORITY = Parameter(
     "priority", "Only tasks with these priorities, separated by commas: 0 critical … 4 lowest.",
-    {"type": "string", "pattern": "^[0-4](,[0-4]){0,4}$"},
+    {"type": "string", "pattern": "^[0-5](,[0-5]){0,5}$"},
 )  # fmt: skip
 OUTCOME = Parameter(
     "outcome", "Only episodes with these outcomes, separated by commas: worked, failed, mixed, unknown.",
@@ -184,6 +184,12 @@ KEY = Parameter("key", "Key of the task, as results show it.", {"type": "string"
 TASKS = Parameter("limit", "Tasks at most.", {**LIMIT.schema, "default": 50})
 TASK_TYPE = Parameter(
     "type", "Only this type; task means the three.", {"type": "string", "enum": ["epic", "task", "subtask"]}
+)
+EPIC = Parameter("epic", "Only parts of this epic, named by key or title.", _TEXT)
+HAS_EPIC = Parameter("has_epic", "False: only tasks without an epic.", {"type": "boolean", "default": True})
+DEPENDS_ON = Parameter("depends_on", "Only tasks that wait for this one, named by key or title.", _TEXT)
+BLOCKED = Parameter(
+    "blocked", "Only tasks that are blocked, or wait for an unfinished task.", {"type": "boolean", "default": False}
 )
 _WHERE = (PROJECT, SINCE, UNTIL)
 CONTEXT = (BUDGET, FEW, EXCERPT, TYPE, STATUS, MIN_SIMILARITY, *_WHERE)
@@ -253,7 +259,8 @@ def _answer_item(memory: Memory, given: Arguments) -> Body | None:
 def _answer_tasks(memory: Memory, given: Arguments) -> Body:
     further = {**given}
     limit, type_ = further.pop("limit", TASKS.schema["default"]), further.pop("type", None)
-    return build_tasks(memory.tasks.list_tasks(task_filters(type_=type_, **further), limit))
+    relations = {name: further.pop(name) for name in ("epic", "has_epic", "depends_on", "blocked") if name in further}
+    return build_tasks(memory.tasks.list_tasks(task_filters(type_=type_, **further), limit, **relations))
 
 
 def _answer_task(memory: Memory, given: Arguments) -> Body | None:
@@ -262,7 +269,7 @@ def _answer_task(memory: Memory, given: Arguments) -> Body | None:
 
 def _show_task(memory: Memory, id_: str) -> Body | None:
     found = memory.tasks.find_item(id_)
-    return build_tasks([found[0]]) if found else None
+    return build_shown_task(*found) if found else None
 
 
 def _answer_health(_: Memory, __: Arguments) -> Body:
@@ -280,7 +287,7 @@ ROUTES = (
     Route("/how", "The commands that worked before, for a task", ("how/1",), _answer_how, (QUERY, PROJECT, FEW)),
     Route("/context", "The best few items as excerpts within a token budget", ("context/1",), _answer_context, (QUERY, *CONTEXT)),
     Route("/items/{id}", "A whole turn or note with its neighbours, or a task", ("show/1", "task/1"), _answer_item, (NEIGHBOURS,), ID),
-    Route("/tasks", "Tasks, the most urgent first", ("task/1",), _answer_tasks, (TASKS, TASK_TYPE, STATUS, PRIORITY, *_WHERE)),
+    Route("/tasks", "Tasks, the most urgent first", ("task/1",), _answer_tasks, (TASKS, TASK_TYPE, STATUS, PRIORITY, EPIC, HAS_EPIC, DEPENDS_ON, BLOCKED, *_WHERE)),
     Route("/tasks/{key}", "A task with its history, links, comments and attachments", ("task/1",), _answer_task, (), KEY),
     Route("/healthz", "Whether the memory can be asked", ("healthz/1",), _answer_health),
 )  # fmt: skip

@@ -72,7 +72,8 @@ def index(
     report = IndexReport(embedder.name, files_scanned=len(files) + sum(bool(one.unreadable) for one in skipped))
     report.files += skipped
     with database.transaction():
-        run_id = sources.begin_run(database, [stored_name(path) for path in inputs], embedder.name, os.getpid())
+        named = [stored_name(os.path.abspath(path)) for path in inputs]  # noqa: PTH100 - resolve() would follow links
+        run_id = sources.begin_run(database, named, embedder.name, os.getpid(), is_narrow=options.is_narrow)
         sources.claim_model(database, embedder.name, embedder.version, embedder.dim)
         vectors.catch_up(database)
     report.outcome = "failed"

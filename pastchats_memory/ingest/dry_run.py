@@ -62,7 +62,7 @@ def _dry_run_file(plan: Plan, options: IndexOptions) -> DryRunFile:
     projects = Counter(
         name
         for turn in read_turns(source, format_, file, options)
-        if is_wanted(turn, name := plan.project or project_of(turn, source.path), options)
+        if is_wanted(turn, name := plan.project or project_of(turn, source.path, format_.service), options)
     )
     report = FileReport(
         plan.candidate.name,

@@ -91,6 +91,8 @@ def digest(*parts: str) -> str:
     return hashlib.sha256("\0".join((RECIPE, *parts)).encode()).hexdigest()
 
 
-def project_of(turn: Turn, path: Path) -> str:
-    """Return the recorded project of a turn, else the file's repository or folder."""
-    return turn.project or utf8(project_at(turn.cwd or str(path.parent)))
+def project_of(turn: Turn, path: Path, service: str) -> str:
+    """Return the recorded project of a turn, else the service of an export, else the file's repository or folder."""
+    if turn.project or (service and not turn.cwd):
+        return turn.project or service
+    return utf8(project_at(turn.cwd or str(path.parent)))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from pastchats_memory.files.archives import is_archive
+from pastchats_memory.files.archives import archive_of, is_archive
+from pastchats_memory.files.stored_path import resolve_path
+from pastchats_memory.ingest.detect import BY_FORMAT
 from pastchats_memory.ingest.discover import discover_files
 from pastchats_memory.ingest.options import ALL_FILES, FileFilter
 from pastchats_memory.model import LeftOut
@@ -15,8 +18,8 @@ from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.text.encoding import utf8
 
-ELSEWHERE = "elsewhere"
-"""Program name of files that were indexed from other places."""
+SEVERAL = "several"
+"""Program name of a place with files of several programs."""
 
 
 class History(Protocol):
@@ -36,8 +39,7 @@ class SourceReport:
     """One history, and how much of it is indexed."""
 
     program: str
-    path: str | None
-    """None for all that is indexed from elsewhere."""
+    path: str
     files: int
     """Files that could be transcripts."""
     bytes: int
@@ -60,10 +62,11 @@ def overview_at(path: Path, histories: Iterable[History], wanted: FileFilter = A
 def overview(
     database: Database | None, histories: Iterable[History], wanted: FileFilter = ALL_FILES
 ) -> list[SourceReport]:
-    """Return each history, then what is indexed from elsewhere, if anything is.
+    """Return each history, then the other places from which something was indexed.
 
     Raises StoreFault.
     """
+    histories = list(histories)
     known = sources.known_sources(database) if database else {}
     indexed = {path for path, state in known.items() if state.format is not None}
     reports = []
@@ -71,15 +74,69 @@ def overview(
         found, faults = discover_files([history.path] if wanted.looks_into(history.path) else [], wanted)
         excluded = sum(isinstance(fault, LeftOut) for fault in faults)
         root = utf8(str(history.path))
-        below = {path for path in indexed if path == root or path.startswith(f"{root}/")}
-        indexed -= below
+        below = {path for path in indexed if _is_below(path, root)}
         size = sum(candidate.size for candidate in found)
         reports.append(SourceReport(history.program, root, len(found), size, len(below), excluded, _gone(below)))
-    if indexed:
-        there = {path for path in indexed if sources.is_there(path)}
+    for place in _other_places(database, histories) if database else ():
+        there = {path for path in place.files if sources.is_there(path)}
         size = sum(known[path].size for path in there if not is_archive(path))
-        reports.append(SourceReport(ELSEWHERE, None, len(there), size, len(indexed), 0, _gone(indexed)))
+        gone = _gone(place.files)
+        reports.append(SourceReport(place.program, place.path, len(there), size, len(place.files), 0, gone))
     return reports
+
+
+class Place(NamedTuple):
+    """A file or folder outside the histories that was indexed by its path."""
+
+    program: str
+    path: str
+    """As it is stored."""
+    files: frozenset[str]
+    """Stored paths of its indexed files that belong to no history and to no other place."""
+
+
+def existing_places_at(path: Path, histories: Iterable[History]) -> list[Path]:
+    """Return the files and folders outside the histories that were indexed once and still exist.
+
+    The database may not exist yet. Raises StoreFault.
+    """
+    if not path.exists():
+        return []
+    with open_database(path) as database:
+        places = [resolve_path(place.path) for place in _other_places(database, histories)]
+    return [place for place in places if os.path.lexists(place)]
+
+
+def _other_places(database: Database, histories: Iterable[History]) -> Iterator[Place]:
+    """Yield folders that a user named, shortest first, and files that belong to none of them."""
+    known = sources.known_sources(database)
+    roots = [utf8(str(history.path)) for history in histories]
+    rest = {
+        path
+        for path, state in known.items()
+        if state.format is not None and not any(_is_below(path, root) for root in roots)
+    }
+    home = os.path.expanduser("~")  # noqa: PTH111 - Path.home() raises for a user without one
+    for folder in sorted(sources.named_inputs(database), key=len):
+        files = frozenset(path for path in rest if path.startswith(f"{folder.rstrip('/')}/"))
+        if files and not is_archive(folder) and not _is_below(home, folder):  # a whole home is no place of transcripts
+            yield Place(_program_of(known[path].format for path in files), folder, files)
+            rest -= files
+    by_file: dict[str, set[str]] = {}
+    for path in sorted(rest):
+        by_file.setdefault(str(archive_of(Path(path)) or path), set()).add(path)
+    for name, members in by_file.items():
+        yield Place(_program_of(known[path].format for path in members), name, frozenset(members))
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(f"{folder.rstrip('/')}/")
+
+
+def _program_of(formats: Iterable[str | None]) -> str:
+    """Return the program, or the format, of some files."""
+    names = {BY_FORMAT[name].program or name if name in BY_FORMAT else name for name in formats if name}
+    return names.pop() if len(names) == 1 else SEVERAL
 
 
 def _gone(paths: Iterable[str]) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from pastchats_memory.embed import Embedder
@@ -29,6 +28,7 @@ from pastchats_memory.store.tasks import (
 from pastchats_memory.store.tombstones import Tombstones
 from pastchats_memory.text.clean import clean, clean_value
 from pastchats_memory.text.encoding import utf8
+from pastchats_memory.text.timestamps import iso_utc
 
 TASK_FORMATS = frozenset(known.name for known in formats_of_kind("tasks"))
 """Formats whose files are complete lists of tasks; a task that is missing from its file is superseded."""
@@ -50,8 +50,7 @@ def prepare_tasks(found: Iterable[Task], candidate: Candidate, project: str | No
 
     Without any known project the project is empty.
     """
-    written = datetime.fromtimestamp(candidate.mtime_ns / 1e9, UTC).isoformat(timespec="milliseconds")
-    seen_at = written.replace("+00:00", "Z")
+    seen_at = iso_utc(candidate.mtime_ns)
     return [
         _prepare(task, project or task.project or _project_of(task, candidate.path), candidate.name, seen_at)
         if task.exported is None
@@ -60,7 +59,7 @@ def prepare_tasks(found: Iterable[Task], candidate: Candidate, project: str | No
     ]
 
 
-def _prepare(task: Task, project: str, source_path: str, seen_at: str) -> Filed:
+def _prepare(task: Task, project: str, source_path: str, seen_at: str | None) -> Filed:
     """Return a redacted task.
 
     Its identity is made of the original ids, because other rules may redact other parts.

@@ -22,6 +22,7 @@ from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.hashes import text_hash
+from pastchats_memory.text.stored_text import LEFT_OUT_KEY, limit_text, name_media, reduce_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def _identify(
         file.places.update(dict(json.loads(resume)["places"]))
         identities.stands_before = lambda content_hash, line: sources.occurs_before(database, name, content_hash, line)
     for turn in read_turns(source, format_, file, options):
-        project = file.plan.project or project_of(turn, source.path)
+        project = file.plan.project or project_of(turn, source.path, format_.service)
         if not is_wanted(turn, project, options):
             file.is_opted_out = True
         elif turn.origin is not None:
@@ -104,8 +105,11 @@ def build_row(
     turn: Turn, source_path: str, project: str, turn_index: int, format_: str, hashes: tuple[str, str | None]
 ) -> Prompt:
     """Return the redacted row of a turn."""
-    safe = _redact(turn)
-    metadata = {**redact_json(turn.metadata), "format": format_, "branch": turn.branch, "kind": turn.kind}
+    content, left_out = limit_text(name_media(turn.content))
+    safe = _redact(turn._replace(content=content))
+    more: dict[str, object] = {LEFT_OUT_KEY: left_out} if left_out else {}
+    stored = redact_json({key: reduce_values(value) for key, value in turn.metadata.items()})
+    metadata = {**stored, **more, "format": format_, "branch": turn.branch, "kind": turn.kind}
     metadata |= {} if safe.native_id is None else {"native_id": safe.native_id}
     return Prompt(
         source_path=source_path,

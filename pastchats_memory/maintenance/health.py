@@ -13,7 +13,7 @@ from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.files.faults import explain_os_error
 from pastchats_memory.redact.rules_version import rules_version
-from pastchats_memory.store import checks, redactions, scrub, sources, turns, vectors
+from pastchats_memory.store import checks, redactions, scrub, sources, task_rows, turns, vectors
 from pastchats_memory.store.database import Database, side_files
 from pastchats_memory.store.probe import find_refusal
 from pastchats_memory.store.recover import Recovered
@@ -32,6 +32,8 @@ class Status:
     bytes: int
     turns: int
     by_role: dict[str, int]
+    tasks: dict[str, int]
+    """Number of tasks by status."""
     projects: int
     sources: int
     gone: int
@@ -109,6 +111,7 @@ def read_status(database: Database) -> Status:
         bytes=size,
         gone=_count_gone(checks.source_paths(database)),
         is_redacted=redactions.are_all_by(database, rules_version()),
+        tasks=task_rows.count_by_status(database),
         **counts,
     )
 

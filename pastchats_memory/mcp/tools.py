@@ -21,7 +21,7 @@ from pastchats_memory.errors import MemoryFault, UsageFault
 from pastchats_memory.memory import Memory, ReconnectingMemory
 from pastchats_memory.memory.requests import find_current_project, find_histories
 from pastchats_memory.model import leads_to_task
-from pastchats_memory.text.display import one_line, sanitise
+from pastchats_memory.text.display import escape_name, sanitise
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.recall_block import RECALL_PREAMBLE
 from pastchats_memory.views import schema as views
@@ -37,7 +37,14 @@ from pastchats_memory.views.brief import (
     build_similar_answer,
     build_task_page,
 )
-from pastchats_memory.views.task_text import render_guide, render_near, render_prior_work, render_resolved, render_task
+from pastchats_memory.views.task_text import (
+    render_attached,
+    render_guide,
+    render_near,
+    render_prior_work,
+    render_resolved,
+    render_task,
+)
 from pastchats_memory.views.text import (
     render_commands,
     render_hits,
@@ -169,7 +176,7 @@ class Tools:
             task, attached = shown
             text = render_task(task)
             if attached is not None and attached.content is not None:
-                text += f"\n\n{sanitise(attached.content)}"
+                text += f"\n\n{render_attached(attached)}"
             page = build_task_page(task, text, start, end)
             return _answer(page["content"], page, [page["source_path"]])
         items = memory.show(id, neighbours=1)
@@ -300,6 +307,7 @@ class Tools:
         body: views.StatusAnswer = {
             "turns": state.turns,
             "by_role": state.by_role,
+            "tasks": state.tasks,
             "projects": state.projects,
             "sources": state.sources,
             "model": state.model,
@@ -308,7 +316,7 @@ class Tools:
             "last": state.last,
             "is_writable": self._allow_write,
         }
-        text = f"{state.turns:,} turns of {state.projects:,} projects; model {state.model}, engine {state.engine}."
+        text = f"{state.turns:,} turns and {sum(state.tasks.values()):,} tasks of {state.projects:,} projects; model {state.model}, engine {state.engine}."
         return _answer(text, body)
 
     @_lock_memory
@@ -372,9 +380,22 @@ def _hint_at_other_projects(project: str) -> str:
 def _answer(text: str, body: Mapping[str, object], paths: Iterable[str] = ()) -> CallToolResult:
     """Return the text, links to the sources, and the view."""
     links = (
-        ResourceLink(type="resource_link", uri=Path(path).as_uri(), name=one_line(Path(path).name))
+        ResourceLink(type="resource_link", uri=Path(path).as_uri(), name=escape_name(Path(path).name))
         for path in dict.fromkeys(paths)
         if path.startswith("/")
     )
     content: list[ContentBlock] = [TextContent(type="text", text=text), *links]
-    return CallToolResult(content=content, structured_content=dict(body))
+    return CallToolResult(
+        content=content, structured_content={name: _sanitise_value(value) for name, value in body.items()}
+    )
+
+
+def _sanitise_value(value: object) -> object:
+    """Return a JSON value whose texts are sanitised: agents read the structured answer as a text."""
+    if isinstance(value, str):
+        return sanitise(value)
+    if isinstance(value, Mapping):
+        return {sanitise(name): _sanitise_value(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_sanitise_value(one) for one in value]
+    return value

@@ -258,6 +258,7 @@ def index_options(
         chunk_size=config.chunk_size,
         overlap=config.overlap,
         wanted=build_file_filter(config, include, exclude, follow=follow),
+        is_narrow=bool(include or exclude or format_ or key_map),
     )
 
 

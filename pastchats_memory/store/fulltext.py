@@ -21,6 +21,10 @@ Scores = NDArray[np.float64]
 K1, B = 1.2, 0.75
 FREQUENT = 1000
 """Rows from which on the document frequency of a word is cached; few words have as many."""
+CALLED = 0.5
+"""Occurrences in a text that a word in the turn's tool calls is worth."""
+MOST_CALLED = 1000
+"""Turns whose tool calls have a word; a more frequent one, such as `src`, names nothing."""
 LEAST_IDF = 1e-6
 """Inverse document frequency of a word that more than half of the rows have."""
 
@@ -36,7 +40,7 @@ def stems(database: Database, words: Iterable[str]) -> dict[str, tuple[str, ...]
 
 
 def document_frequencies(database: Database, tokens: Iterable[str]) -> dict[str, int]:
-    """Return the number of rows in which each token occurs, of turns and tasks' texts.
+    """Return the number of rows in which each token occurs, of turns and tasks' texts; else of tool calls.
 
     Raises StoreFault.
     """
@@ -47,10 +51,11 @@ def document_frequencies(database: Database, tokens: Iterable[str]) -> dict[str,
 
 
 def _document_frequency(database: Database, token: str) -> int:
-    return sum(
+    in_texts, in_tasks, in_calls = (
         database.value(f"SELECT doc FROM {vocabulary} WHERE term = ?", (token,)) or 0
-        for vocabulary in ("prompts_vocabulary", "task_texts_vocabulary")
+        for vocabulary in ("prompts_vocabulary", "task_texts_vocabulary", "tool_calls_vocabulary")
     )
+    return in_texts + in_tasks or (in_calls if in_calls <= MOST_CALLED else 0)
 
 
 class Scored(NamedTuple):
@@ -121,20 +126,49 @@ def postings(database: Database, words: Iterable[str], filters: Filters) -> dict
     for index in indexes:  # temporary tables work in a read-only database too
         database.run(f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{index}_places USING fts5vocab(main, {index}, instance)")
     return {
-        word: _counted([_occurrences(database, index, of_word[0], of) for index, of in indexes.items()])
+        word: _counted([_occurrences(database, index, word, of_word[0], of) for index, of in indexes.items()])
         if len(of_word) == 1
-        else _scored([_as_fts5_scores(database, index, word) for index in indexes])
+        else _scored([_as_fts5_scores(database, index, word, of) for index, of in indexes.items()])
         for word, of_word in tokens.items()
     }
 
 
-def _occurrences(database: Database, index: str, token: str, all_rows: int) -> tuple[Ids, Scores, float]:
-    """Return the rows with a token, ascending, its occurrences in each, and its inverse document frequency."""
+def _calling_rows(database: Database, index: str, word: str) -> Ids:
+    """Return the turns whose tool calls have a word, ascending; none for another index, or for a frequent word."""
+    if index != "prompts_fts":
+        return np.empty(0, np.int64)
+    rows = database.value(
+        "SELECT group_concat(rowid) FROM (SELECT rowid FROM tool_calls_fts WHERE tool_calls_fts MATCH ? "
+        f"ORDER BY rowid LIMIT {MOST_CALLED + 1})",
+        (quote(word),),
+    )
+    found = listed(rows)
+    return found if len(found) <= MOST_CALLED else found[:0]
+
+
+def _with_calls(ids: Ids, values: Scores, calling: Ids, value: float) -> tuple[Ids, Scores]:
+    """Add the rows that have a word in tool calls alone, each with the same value."""
+    alone = np.setdiff1d(calling, ids, assume_unique=True)
+    if not len(alone):
+        return ids, values
+    every = np.concatenate([ids, alone])
+    order = np.argsort(every)
+    return every[order], np.concatenate([values, np.full(len(alone), value)])[order]
+
+
+def _occurrences(database: Database, index: str, word: str, token: str, all_rows: int) -> tuple[Ids, Scores, float]:
+    """Return the rows with a word, ascending, its occurrences in each, and its inverse document frequency."""
     found = database.value(f"SELECT group_concat(doc) FROM temp.{index}_places WHERE term = ?", (token,))
     places = listed(found)  # ascending; a row once for each occurrence
     ids, firsts = runs(places)
-    idf = math.log((all_rows - len(ids) + 0.5) / (len(ids) + 0.5))
-    return ids, np.diff(firsts, append=len(places)).astype(np.float64), idf if idf > 0 else LEAST_IDF
+    counts = np.diff(firsts, append=len(places)).astype(np.float64)
+    calling = _calling_rows(database, index, word)
+    idf = _inverse_frequency(len(ids) or len(calling), all_rows)
+    return *_with_calls(ids, counts, calling, CALLED), idf
+
+
+def _inverse_frequency(rows: int, all_rows: int) -> float:
+    return max(math.log((all_rows - rows + 0.5) / (rows + 0.5)), LEAST_IDF)
 
 
 def _counted(parts: list[tuple[Ids, Scores, float]]) -> Counted:
@@ -146,7 +180,7 @@ def _counted(parts: list[tuple[Ids, Scores, float]]) -> Counted:
     )
 
 
-def _as_fts5_scores(database: Database, index: str, word: str) -> tuple[Ids, Scores]:
+def _as_fts5_scores(database: Database, index: str, word: str, all_rows: int) -> tuple[Ids, Scores]:
     """Return the rows and scores of a word that a mark splits: its parts as a phrase."""
     # Two JSON arrays, since fetching thousands of rows one by one takes longer than finding them. LIMIT keeps SQLite
     # from flattening the subquery, outside of which there is no bm25().
@@ -155,7 +189,9 @@ def _as_fts5_scores(database: Database, index: str, word: str) -> tuple[Ids, Sco
         f"(SELECT rowid AS id, -bm25({index}) AS score FROM {index} WHERE {index} MATCH ? ORDER BY rowid LIMIT -1)",
         (quote(word),),
     )[0]
-    return np.array(orjson.loads(ids), np.int64), np.array(orjson.loads(scores), np.float64)
+    found, of_found = np.array(orjson.loads(ids), np.int64), np.array(orjson.loads(scores), np.float64)
+    calling = _calling_rows(database, index, word)
+    return _with_calls(found, of_found, calling, CALLED * _inverse_frequency(len(calling), all_rows))
 
 
 def _scored(parts: list[tuple[Ids, Scores]]) -> Scored:
@@ -238,7 +274,7 @@ def _indexes(filters: Filters) -> list[str]:
     ]
 
 
-FULL_TEXT = ("prompts_fts", "task_texts_fts", "trigrams")
+FULL_TEXT = ("prompts_fts", "tool_calls_fts", "task_texts_fts", "trigrams")
 PAGES = 250
 """Pages of an index that one step rewrites: some 30 ms, so that no other writer waits for long."""
 SCATTERED = 1 / 4

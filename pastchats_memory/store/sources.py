@@ -143,15 +143,21 @@ def running_processes(database: Database) -> list[int]:
     return [pid for (pid,) in database.run("SELECT pid FROM runs WHERE outcome = 'running' AND pid IS NOT NULL")]
 
 
-def begin_run(database: Database, inputs: list[str], model: str, pid: int) -> int:
+def begin_run(database: Database, inputs: list[str], model: str, pid: int, *, is_narrow: bool = False) -> int:
     """Store the start of an index run and return its id. Raises StoreFault."""
     return int(
         database.value(
-            "INSERT INTO runs(started_at, inputs, model, pid) VALUES (strftime('%Y-%m-%dT%H:%M:%fZ'), ?, ?, ?) "
-            "RETURNING id",
-            (orjson.dumps(inputs).decode(), model, pid),
+            "INSERT INTO runs(started_at, inputs, is_narrow, model, pid) "
+            "VALUES (strftime('%Y-%m-%dT%H:%M:%fZ'), ?, ?, ?, ?) RETURNING id",
+            (orjson.dumps(inputs).decode(), is_narrow, model, pid),
         )
     )
+
+
+def named_inputs(database: Database) -> list[str]:
+    """Return the paths that were ever named for a run that wanted all of their files. Raises StoreFault."""
+    found = database.run("SELECT DISTINCT value FROM runs, json_each(runs.inputs) WHERE NOT is_narrow ORDER BY value")
+    return [str(path) for (path,) in found]
 
 
 def finish_run(

@@ -8,12 +8,16 @@ from pathlib import PurePath
 
 from pastchats_memory.errors import UsageFault
 
-SECONDS_PER_UNIT = ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6))
-"""Epoch numbers below the first bound are seconds, then milliseconds, then microseconds; above are nanoseconds."""
-NANOSECONDS = 1e9
-EARLIEST = 1e8
-"""Smaller numbers (March 1973 in seconds) are counters and durations, not times."""
-LATEST = 1e20
+FIRST_YEAR = 1981
+"""Programs write earlier times for no time: year 1 (Go, .NET), 1601 (Windows), 1900, 1904, 1970 (Unix), 1980 (ZIP)."""
+LAST_YEAR = 2099
+"""Programs write later times for no time, as the year 9999."""
+UNITS = (1, 10**3, 10**6, 10**9)
+"""Epoch numbers count seconds, milliseconds, microseconds or nanoseconds; their ranges do not overlap."""
+EARLIEST = 946_684_800
+"""The year 2000 in seconds. Smaller numbers are counters and durations, or count from another day than 1970."""
+LATEST = 4_102_444_800
+"""The year 2100 in seconds."""
 MONTHS_IN_YEAR = 12
 DAY_DIGITS = 8
 """Digits of a day such as 20260131; longer numbers are epoch numbers."""
@@ -32,6 +36,8 @@ _NUMBER = re.compile(r"\d+(\.\d+)?\Z")
 
 def iso_utc(value: object, zone: tzinfo | None = UTC) -> str | None:
     """Return a time as `2026-01-31T08:15:00.000Z`, or None for no time.
+
+    A time before FIRST_YEAR or after LAST_YEAR is how a program writes that it has none.
 
     Args:
         value: an epoch number, the same as text, or ISO text with any number of fractional digits.
@@ -80,10 +86,8 @@ def _parse(value: object, zone: tzinfo | None) -> datetime | None:
 
 
 def _from_epoch(number: float) -> datetime | None:
-    if not EARLIEST <= number < LATEST:
-        return None
-    divisor = next((unit for bound, unit in SECONDS_PER_UNIT if number < bound), NANOSECONDS)
-    return datetime.fromtimestamp(number / divisor, UTC)  # LATEST is the year 5138, which every unit can hold
+    unit = next((unit for unit in UNITS if EARLIEST * unit <= number < LATEST * unit), None)
+    return None if unit is None else datetime.fromtimestamp(number / unit, UTC)
 
 
 def _from_iso(text: str, zone: tzinfo | None) -> datetime | None:
@@ -92,9 +96,10 @@ def _from_iso(text: str, zone: tzinfo | None) -> datetime | None:
         moment = datetime.fromisoformat(text)
         if moment.tzinfo is None and zone is LOCAL:
             moment = moment.replace(second=0, microsecond=0)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)
+        moment = (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
+    return moment if FIRST_YEAR <= moment.year <= LAST_YEAR else None
 
 
 PATH_PARTS = 4

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -67,7 +68,7 @@ def test_histories_are_listed_with_what_is_indexed_and_what_is_gone(program: Pro
     assert rows["Continue"]["gone"] == [str(gone)]
     assert program("status", "--json").results[0]["gone"] == 1
     assert "1 of them gone" in program("status").stdout
-    assert rows["elsewhere"]["indexed"] == 1
+    assert [row["indexed"] for row in rows.values() if row["path"] == str(home / "chats")] == [1]
     assert "Gone from disk, kept in the memory: 1 file\n" in own("sources").stdout
     assert own("search", "port").status == 0
 
@@ -303,3 +304,34 @@ def test_what_gemini_cli_writes_inside_the_sandbox_of_macos_is_found_beside_the_
         folder.mkdir(parents=True)
     environment = Environment({}, tmp_path, "darwin")
     assert [found.path for found in discover(environment) if found.program == "Gemini CLI"] == folders
+
+
+def test_all_keeps_every_place_fresh_that_was_indexed_once(program: Program, home: Path) -> None:
+    own = at(program)
+    (home / "lone").mkdir()
+    write_messages(home / "chats" / "x.jsonl", ("user", "Why?"), ("assistant", "So."))
+    write_messages(home / "lone" / "y.jsonl", ("user", "Whence?"), ("assistant", "Thence."))
+    write_messages(home / "lone" / "never.jsonl", ("user", "Whose?"), ("assistant", "Nobody's."))
+    with zipfile.ZipFile(home / "chats.zip", "w") as archive:
+        archive.writestr("z.jsonl", (home / "chats" / "x.jsonl").read_text().replace("Why", "Wherefore"))
+    for place in ("chats", "lone/y.jsonl", "chats.zip"):
+        assert own("index", place).status == 0
+    rows = {row["path"]: row["indexed"] for row in own("sources", "--json").results}
+    assert {str(home / place) for place in ("chats", "lone/y.jsonl", "chats.zip")} <= set(rows)
+    write_messages(home / "chats" / "x.jsonl", ("user", "Why?"), ("assistant", "So."), ("user", "And a kiln?"))
+    write_messages(home / "chats" / "new.jsonl", ("user", "Which glaze?"), ("assistant", "Celadon."))
+    write_messages(
+        home / "lone" / "y.jsonl", ("user", "Whence?"), ("assistant", "Thence."), ("user", "By which ferry?")
+    )
+    assert own("index", "--all").status == 0
+    for word, found in (("kiln", 0), ("glaze", 0), ("ferry", 0), ("whose", 1)):
+        assert own("search", word, "--mode", "keyword").status == found, word
+
+
+def test_a_place_that_was_indexed_in_part_is_kept_fresh_in_that_part(program: Program, home: Path) -> None:
+    own = at(program)
+    for name in ("a", "b"):
+        write_messages(home / "chats" / f"{name}.jsonl", ("user", f"Where is {name * 5}?"), ("assistant", "Here."))
+    assert own("index", "chats", "--include", "*a.jsonl").status == 0
+    assert own("index", "--all").status == 0
+    assert own("search", "bbbbb", "--mode", "keyword").status == 1

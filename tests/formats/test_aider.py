@@ -156,6 +156,51 @@ def test_errors_that_a_person_declines_to_have_mended_are_none(tmp_path, asked, 
     assert [turn.kind for turn in turns(AIDER, history)][-1] == kind
 
 
+OLD = """
+# aider chat started at 2024-01-02 10:00:00
+
+> Aider v0.20
+> Model: gpt-4
+
+#### how do I parse dates?
+
+Use dateutil.
+{end}
+#### and times?
+
+The same.
+"""
+NEW = """
+# aider chat started at 2026-01-02 10:00:00
+
+> Aider v0.86~~
+> Model: gpt-5~~
+
+#### fix the parser~~
+
+#### is a heading of this answer.
+
+> Tokens: 1k sent, 20 received.~~
+""".replace("~", " ")
+
+
+@pytest.mark.parametrize("end", ["", "\n> Tokens: 1k sent, 20 received.\n"], ids=["first versions", "later versions"])
+@pytest.mark.parametrize("order", [1, -1], ids=["old first", "new first"])
+def test_sessions_with_and_without_line_ends_of_aider_stand_in_one_history(tmp_path, end, order):
+    history = tmp_path / aider.CHAT
+    sessions = [OLD.format(end=end), NEW]
+    history.write_text("".join(sessions[::order]), encoding="utf-8")
+    found = [(turn.role, turn.content) for turn in turns(AIDER, history)]
+    old = [
+        ("user", "how do I parse dates?"),
+        ("assistant", "Use dateutil."),
+        ("user", "and times?"),
+        ("assistant", "The same."),
+    ]
+    new = [("user", "fix the parser"), ("assistant", "#### is a heading of this answer.")]
+    assert found == (old + new if order == 1 else new + old)
+
+
 def test_real_histories_have_as_many_prompts_and_commands_as_were_counted():
     folder = shared("transcripts")
     with (folder / "INDEX.tsv").open(encoding="utf-8", newline="") as file:

@@ -379,3 +379,56 @@ def test_a_document_with_a_colon_in_its_title_is_no_chat_of_copilots(tmp_path):
         "# Labels: how they are printed\n\n**Copilot** helps.\n\n# Pages: how many\n\nTwo.\n", encoding="utf-8"
     )
     assert not DIALOGUE.detect(SourceFile(path))
+
+
+MARKS = {
+    "comments with a key": ("<!-- role:user -->\n\n{}\n", "<!-- role:assistant -->\n\n{}\n"),
+    "comments": ("<!-- user -->\n{}\n", "<!-- assistant -->\n{}\n"),
+    "comments with attributes": ('<!-- message role="user" id="1" -->\n{}\n', '<!-- message role="assistant" id="2" -->\n{}\n'),
+    "comments around": ("<!-- begin:user -->\n{}\n<!-- end:user -->\n", "<!-- begin:assistant -->\n{}\n<!-- end:assistant -->\n"),
+    "quoted speakers": ("> **User:** {}\n", "> **Assistant:** {}\n"),
+    "quoted speakers above": ("> **User:**\n> {}\n", "> **Assistant:**\n> {}\n"),
+    "tags": ("<user>\n{}\n</user>\n", "<assistant>\n{}\n</assistant>\n"),
+    "ChatML": ("<|im_start|>user\n{}<|im_end|>", "<|im_start|>assistant\n{}<|im_end|>"),
+    "brackets": ("[USER]: {}\n", "[ASSISTANT]: {}\n"),
+    "code": ("`user`: {}\n", "`assistant`: {}\n"),
+    "italics": ("*User:* {}\n", "*Assistant:* {}\n"),
+    "HTML bold": ("<b>User:</b> {}\n", "<strong>Assistant:</strong> {}\n"),
+    "underlined headings": ("User\n----\n\n{}\n", "Assistant\n---------\n\n{}\n"),
+    "pictures as headings": ("## 🧑\n\n{}\n", "## 🤖\n\n{}\n"),
+    "pictures": ("👤 {}\n", "🤖 {}\n"),
+    "numbered": ("1. **User:** {}", "2. **Assistant:** {}"),
+    "rows of a table": ("| User | {} |", "| Assistant | {} |"),
+    "a full-width colon": ("**用户：** {}\n", "**助手：** {}\n"),
+    "German": ("## Nutzer\n\n{}\n", "## KI\n\n{}\n"),
+}  # fmt: skip
+SAID = ("Which kiln is hot?", "The red one.", "Why?", "It is new.")
+
+
+@pytest.mark.parametrize("marks", MARKS.values(), ids=MARKS)
+def test_each_notation_of_speakers_makes_a_dialogue(tmp_path, marks):
+    path = tmp_path / "talk.md"
+    path.write_text("\n".join(marks[place % 2].format(words) for place, words in enumerate(SAID)), encoding="utf-8")
+    found = [(turn.role, turn.content) for turn in turns(detect_format(SourceFile(path)), path)]
+    assert found == list(zip(["user", "assistant"] * 2, SAID, strict=True))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<!-- toc -->\n- [Use](#use)\n<!-- tocstop -->\n\n# Use\n\nRun it.\n",
+        "<!-- region:user -->\nSome words.\n<!-- endregion -->\n",
+        "<!-- user: please fill in -->\n\n**Describe it**\n\nText.\n\n<!-- assistant -->\n",
+        "> **Note:** This is new.\n\n> **Warning:** It may break.\n\nText.\n",
+        "# Guide\n\n> **User:** who signs in.\n\n> **Assistant:** who helps.\n\n> **Admin:** who owns it.\n",
+        "# How to prompt\n\nA chat:\n\n> **User:** Hi\n>\n> **Assistant:** Hello!\n\nNow write one.\n\n## More\n\nText.\n",
+        "| Role | Rights |\n|---|---|\n| User | reads |\n| Assistant | writes |\n| Admin | deletes |\n",
+        "# Features\n\n🤖 Automatic\n\n👤 Friendly\n\n🚀 Fast\n",
+        "- **User:** gives the task.\n- **Assistant:** writes code.\n- **Reviewer:** reads it.\n",
+        "[User]: https://example.org/user\n[Assistant]: https://example.org/assistant\n",
+    ],
+)
+def test_a_document_that_names_roles_stays_a_note(tmp_path, text):
+    path = tmp_path / "page.md"
+    path.write_text(text, encoding="utf-8")
+    assert detect_format(SourceFile(path)) is None

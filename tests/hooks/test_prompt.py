@@ -12,7 +12,8 @@ from pastchats_memory.hooks.prompt import LONGEST_QUERY, query_for, strip_wrappe
 @pytest.mark.parametrize(
     "prompt",
     ["", "  \n", "yes", "ok, go on please", "continue", "/compact", "!ls -la", "# remember this", "thanks, looks good!", "do it",
-     "```\nx = 1\ny = 2\n```", "<system-reminder>\nUse the retry helper for webhooks.\n</system-reminder>", "1", "👍"],
+     "```\nx = 1\ny = 2\n```", "<system-reminder>\nUse the retry helper for webhooks.\n</system-reminder>", "1", "👍", "/clear", "!npm test", "update the README", "now write unit tests for it", "Fix the failing test, please.",
+     "请添加单元测试", "继续"],
 )  # fmt: skip
 def test_a_trivial_prompt_asks_for_nothing(prompt: str) -> None:
     assert query_for(prompt) is None

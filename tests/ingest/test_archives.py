@@ -157,3 +157,12 @@ def test_a_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     with Memory.open(tmp_path / "memory.db") as memory:
         report = memory.index([tmp_path])
     assert len([file for file in report.files if "far more than any transcript" in str(file)]) == 2
+
+
+@pytest.mark.parametrize("name", ["chatgpt-export-2026-03-01.zip", "data.zip", "Alte Chats/backup.zip"])
+def test_the_project_of_an_export_is_its_service_whatever_its_archive_is_called(program: Program, name: str) -> None:
+    (program.home / name).parent.mkdir(exist_ok=True)
+    packed(program.home / name, conversations_json=EXPORT)
+    program("index", name, "--json")
+    assert {hit["source_project"] for hit in program("search", "the", "--json").results} == {"chatgpt"}
+    assert program("index", "--dry-run", "--force", name, "--json").results[0]["project"] == "chatgpt"

@@ -74,6 +74,8 @@ class Format(NamedTuple):
     locations: Locations = no_locations
     """Yield the files and folders in which the program keeps its history; they need not exist."""
     companions: Companions | None = None
+    service: str = ""
+    """The service whose export this is: the project of turns whose file names none."""
     fidelity: int = TRANSCRIPT
     """How close a file is to the conversation: of two copies of a turn, the one of higher fidelity is kept."""
     keeps_mtime: bool = True

@@ -22,7 +22,16 @@ from typing import BinaryIO, Literal, TypeVar, cast
 import orjson
 
 from pastchats_memory.files import foreign_sqlite
-from pastchats_memory.formats.base.checkpoint import Checkpoint
+from pastchats_memory.formats.base.checkpoint import CannotResume, Checkpoint
+from pastchats_memory.formats.base.damaged_lines import (
+    RECORD_START,
+    ZEROS,
+    LineReader,
+    Passage,
+    has_zeros,
+    split_records,
+    strip_line,
+)
 from pastchats_memory.formats.base.json_scanner import OUTLINE_ITEMS, Scanner, Torn, outlined
 from pastchats_memory.model import Unreadable
 
@@ -43,6 +52,8 @@ JSONL_SUFFIXES = frozenset({".jsonl", ".ndjson"})
 PLAIN_SUFFIXES = frozenset({".txt", ""})
 SHORT_LINE = 4096
 NUL_SHARE = 0.9
+NUL_RUN = re.compile(rb"\0{4,}")
+"""What a crash leaves; text in UTF-16 has fewer zeros in a row."""
 
 SQLITE = b"SQLite format 3\0"
 MAGIC = (
@@ -149,8 +160,9 @@ class SourceFile:
             if self._opening.startswith(magic):
                 raise NotText(what)
         text = self._opening.decode(self.encoding, errors="replace").removeprefix("\ufeff")
-        start = text.rstrip("\0")[:4096]  # a crash leaves zeros at the end, or a line of them
-        if start.count("\0") > len(start) // 10 or text.count("\ufffd") > max(8, len(text) // 10):
+        start = text.strip("\0")[:4096]
+        has_nul_bytes = start.count("\0") > len(start) // 10
+        if (has_nul_bytes or text.count("\ufffd") > max(8, len(text) // 10)) and not _has_record(text):
             raise NotText("a binary file")
         return text
 
@@ -190,7 +202,8 @@ class SourceFile:
         for mark, name in BOMS:
             if self._opening.startswith(mark):
                 return name
-        odd, even = self._opening[1:256:2], self._opening[0:256:2]
+        opening = NUL_RUN.sub(b"", self._opening)[:256]
+        odd, even = opening[1::2], opening[0::2]
         if len(even) > 1 and odd.count(0) > len(odd) * NUL_SHARE:
             return "utf-16-le"
         if len(even) > 1 and even.count(0) > len(even) * NUL_SHARE:
@@ -207,7 +220,7 @@ class SourceFile:
             return "jsonl"
         if self.tables:
             return "sqlite"
-        start, suffix = self.head.lstrip()[:1], self.path.suffix.lower()
+        start, suffix = self.head.lstrip(" \t\r\n\0\ufeff")[:1], self.path.suffix.lower()
         if suffix in MARKDOWN_SUFFIXES:
             return "markdown"
         named = suffix == ".json" or suffix in JSONL_SUFFIXES
@@ -219,16 +232,17 @@ class SourceFile:
         return "markdown" if suffix in PLAIN_SUFFIXES else "other"
 
     def _is_lines(self, suffix: str) -> bool:
-        """Return whether the first line is a JSON value and more lines follow.
+        """Return whether the first line is a JSON value and more lines follow, or is damaged and records follow.
 
         The suffix alone decides neither way.
         """
-        present = (line for line in map(_stripped, self._lines(LARGE_DOCUMENT)) if line and not line.startswith(b"//"))
+        present = (line for line in map(strip_line, self._lines(LARGE_DOCUMENT)) if line and not line.startswith(b"//"))
         opening = list(islice(present, 2))
         if opening and len(opening[0]) <= LARGE_DOCUMENT and isinstance(parse_json(opening[0]), dict | list):
             return len(opening) > 1 or suffix in JSONL_SUFFIXES
+        following = (line for line in (*opening[1:], *islice(present, SAMPLE_RECORDS)) if RECORD_START.match(line))
         if suffix not in JSONL_SUFFIXES:
-            return False
+            return all(map(_is_json, two := list(islice(following, 2)))) and len(two) > 1
         indented = bool(opening) and opening[0][:1] in b"{[" and len(opening[0]) <= SHORT_LINE
         return not indented or isinstance(self.outline, BadJson)
 
@@ -251,25 +265,57 @@ class SourceFile:
         return Records(self)
 
     def records_from(self, place: Records) -> Iterator[Record | Unreadable]:
-        """Stream the values as `records` does, and move `place` behind each complete line."""
-        for number, line in enumerate(self._lines(), start=place.line):
-            is_whole = line.endswith(b"\n")
-            stripped = _stripped(line)
-            found: Record | Unreadable | None = None
+        """Stream the values as `records` does, and move `place` behind each complete line.
+
+        Raises CannotResume if the added lines begin within a record.
+        """
+        lines = LineReader(self._lines(), _is_json)
+        number = place.line
+        added = self.resumed
+        for line in lines:
+            passage, found = Passage(line), list[Record | Unreadable]()
+            stripped = strip_line(line)
             if len(line) > LONGEST_LINE:
-                found = Unreadable(str(self.path), number, f"line of more than {LONGEST_LINE >> 20} MiB")
+                found = [Unreadable(str(self.path), number, f"line of more than {LONGEST_LINE >> 20} MiB")]
                 place.is_exact = False
             elif stripped and not stripped.startswith(b"//"):
                 value = parse_json(stripped)
                 if not isinstance(value, BadJson):
-                    found = Record(number, value)
-                elif is_whole:
-                    found = Unreadable(str(self.path), number, f"not JSON: {value.reason}")
-            if is_whole or found is not None:
-                place.offset += len(line)
-                place.line = number + is_whole
-            if found is not None:
-                yield found
+                    found = [Record(number, value)]
+                elif added is not None and not RECORD_START.match(line) and self._is_within_record(added):
+                    raise CannotResume
+                elif not lines.is_rest:
+                    passage = lines.join(line)
+                    found = list(self._recover(passage, number))
+                added = None
+            if has_zeros(line):
+                found.append(Unreadable(str(self.path), number, ZEROS))
+            number += passage.lines
+            if (is_whole := passage.raw.endswith(b"\n")) or found:
+                place.offset += len(passage.raw)
+                place.line = number - (not is_whole)
+            yield from found
+
+    def _is_within_record(self, place: Checkpoint) -> bool:
+        """Check whether the line before a place is not JSON, so that the lines after it may complete its record."""
+        with self.open() as file:
+            file.seek(max(0, place.offset - HEAD_BYTES))
+            before = strip_line(file.read(min(HEAD_BYTES, place.offset)))
+        return not _is_json(strip_line(before.rpartition(b"\n")[2]))
+
+    def _recover(self, passage: Passage, number: int) -> Iterator[Record | Unreadable]:
+        """Yield the records in lines that are not JSON, and Unreadable for anything else in them."""
+        stripped = strip_line(passage.raw)
+        value = parse_json(stripped)
+        if not isinstance(value, BadJson):
+            yield Record(number, value)
+            return
+        records, is_damaged = split_records(stripped)
+        if is_damaged and not passage.raw.endswith(b"\n"):  # it may still be written
+            return
+        yield from (Record(number, record) for record in records)
+        if is_damaged:
+            yield Unreadable(str(self.path), number, f"not JSON: {value.reason}")
 
     def _lines(self, longest: int = LONGEST_LINE) -> Iterator[bytes]:
         r"""Yield UTF-8 lines with their ends; cut those that are too long.
@@ -406,11 +452,6 @@ def _whole(raw: bytes) -> object:
     return value
 
 
-def _stripped(line: bytes) -> bytes:
-    """Strip blanks, and the NUL bytes that a crash leaves at the end of a file."""
-    return line.strip(b" \t\r\n\0")
-
-
 @dataclass(frozen=True, slots=True)
 class BadJson:
     """What `parse_json` answers for text that is not JSON."""
@@ -432,6 +473,16 @@ def parse_json(text: str | bytes) -> object:
         return json.loads(decoded, strict=False)
     except (ValueError, RecursionError):
         return BadJson(reason)
+
+
+def _has_record(text: str) -> bool:
+    """Check whether a line is a JSON object, as in a transcript that a crash has damaged."""
+    lines = (line.encode("utf-8", errors="replace") for line in text.split("\n"))
+    return any(RECORD_START.match(line) and _is_json(strip_line(line)) for line in lines)
+
+
+def _is_json(text: bytes) -> bool:
+    return not isinstance(parse_json(text), BadJson)
 
 
 def value_of(text: object) -> object:

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 
+from pastchats_memory.formats.base.checkpoint import digest
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.source import (
     Json,
@@ -25,8 +26,12 @@ from pastchats_memory.model import Task, Turn
 from pastchats_memory.text.clean import clean
 from pastchats_memory.text.shell import is_editor
 
-MOST_TOOLS = 12
-"""How many calls an answer lists: the last ones, which show how it ended."""
+MOST_TOOLS = 40
+"""How many calls an answer lists: the last ones, which show how it ended. Nearly all answers have fewer."""
+MOST_FAILED = 12
+"""How many commands that failed are remembered until they succeed."""
+RECENT_PLANS = 64
+"""How many plans are remembered, since a client repeats them."""
 SPEAKING = ("user", "assistant")
 
 
@@ -86,18 +91,23 @@ class TurnQueue:
         """How many successful edits each label stands for."""
         self._failed: list[str] = []
         """Commands whose last run failed."""
-        self._plans = TodoLists(dialect)
+        self._todos = TodoLists(dialect)
+        self._plans: deque[object] = deque(maxlen=RECENT_PLANS)
+        """Digests of the plans in the queue and before it."""
         self._latest: PendingTurn | None = None
 
     def add(self, turn: PendingTurn) -> None:
         """Append a turn; the first answer takes the tools that were called before it.
 
-        A turn without text takes no tools: it may stay empty, and they would be lost.
+        A turn without text takes no tools: it may stay empty, and they would be lost. A prompt without an answer keeps
+        those that were called for it.
         """
         self._queue.append(turn)
         self._latest = turn
         if turn.role not in SPEAKING or not any(map(str.strip, turn.texts)):
             return
+        if turn.role == "user":
+            self._give_tools_to_prompt()
         self._speaking = turn
         if turn.role == "assistant" and self._tools:
             turn.metadata["tools"], self._tools = self._tools, []
@@ -105,6 +115,11 @@ class TurnQueue:
             self._edits.clear()
         if turn.role == "user":
             self._tools = []
+
+    def _give_tools_to_prompt(self) -> None:
+        """List the calls that no answer followed with the prompt before them."""
+        if self._tools and self._speaking is not None and self._speaking.role == "user":
+            self._speaking.metadata["tools"] = list(self._tools)
 
     def flag(self, name: str) -> None:
         """Add a flag to the last turn of the user or the assistant."""
@@ -151,17 +166,19 @@ class TurnQueue:
             self._failed.remove(call.command)
         elif failed and call.command and call.command not in self._failed:
             self._failed.append(call.command)
-            del self._failed[:-MOST_TOOLS]
+            del self._failed[:-MOST_FAILED]
         return notable_result(call, output, self._dialect, failed_before=failed_before)
 
-    def add_plan(self, name: str, arguments: object, call_id: str = "", at: str | None = None, line: int = 0) -> None:
+    def add_todo_call(
+        self, name: str, arguments: object, call_id: str = "", at: str | None = None, line: int = 0
+    ) -> None:
         """Add a tool call that may be about a todo list.
 
         Time and line default to those of the turn before.
         """
         latest = self._latest
         if latest is not None and latest.conversation_id:
-            self._plans.add_call(
+            self._todos.add_call(
                 name,
                 arguments,
                 latest.conversation_id,
@@ -170,9 +187,17 @@ class TurnQueue:
                 call_id=call_id,
             )
 
-    def add_plan_result(self, call_id: str, output: object, text: str) -> None:
+    def add_todo_result(self, call_id: str, output: object, text: str) -> None:
         """Add the result of such a call."""
-        self._plans.add_result(call_id, output, text)
+        self._todos.add_result(call_id, output, text)
+
+    def is_new_plan(self, text: str) -> bool:
+        """Return whether a text is a plan that was not proposed before, and remember it."""
+        name = digest(text)
+        if not text or name in self._plans:
+            return False
+        self._plans.append(name)
+        return True
 
     def pop_complete(self, position: int) -> Iterator[Turn]:
         """Yield the turns that no record after `position` can change."""
@@ -181,13 +206,19 @@ class TurnQueue:
 
     def flush(self) -> Iterator[Turn]:
         """Yield the remaining turns, at the end of the file."""
+        self._give_tools_to_prompt()
         while self._queue:
             yield from self._pop()
 
     def tasks(self) -> Iterator[Task]:
         """Yield the tasks of the conversation's todo lists, at the end of the file."""
         if self._latest is not None:
-            yield from self._plans.tasks(self._latest.cwd, self._latest.project)
+            yield from self._todos.tasks(self._latest.cwd, self._latest.project)
+
+    @property
+    def latest(self) -> PendingTurn | None:
+        """Return the last turn of any role."""
+        return self._latest
 
     @property
     def last_message(self) -> PendingTurn | None:
@@ -206,7 +237,7 @@ class TurnQueue:
         queue = [asdict(turn) for turn in self._queue]
         return {
             "queue": queue, "speaking": speaking, "tools": self._tools, "edits": self._edits, "failed": self._failed, "latest": latest,
-            "plans": self._plans.snapshot(),
+            "todos": self._todos.snapshot(), "plans": list(self._plans),
         }  # fmt: skip
 
     def restore(self, snapshot: Json) -> None:
@@ -220,7 +251,8 @@ class TurnQueue:
         self._failed = [text_of(command) for command in list_of(snapshot.get("failed"))]
         latest = mapping_of(snapshot.get("latest"))
         self._latest = PendingTurn(**latest) if latest else None  # type: ignore[arg-type] # as `snapshot` wrote it
-        self._plans.restore(mapping_of(snapshot.get("plans")))
+        self._todos.restore(mapping_of(snapshot.get("todos")))
+        self._plans.extend(list_of(snapshot.get("plans")))
 
     def _pop(self) -> Iterator[Turn]:
         turn = self._queue.popleft().turn()

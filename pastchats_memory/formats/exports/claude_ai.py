@@ -144,6 +144,7 @@ _READER = ClaudeAi()
 CLAUDE_AI = Format(
     name="claude-ai",
     version=3,
+    service="claude-ai",
     detect=_READER.detect,
     read=_READER.read,
     verified="2026-11",

@@ -125,6 +125,7 @@ _READER = LibreChat()
 LIBRECHAT = Format(
     name="librechat",
     version=4,
+    service="librechat",
     detect=_READER.detect,
     read=_READER.read,
 )

@@ -120,6 +120,7 @@ _READER = LmStudio()
 LM_STUDIO = Format(
     name="lm-studio",
     version=3,
+    service="lm-studio",
     detect=_READER.detect,
     read=_READER.read,
     program="LM Studio",

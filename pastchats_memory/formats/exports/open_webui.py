@@ -138,6 +138,7 @@ _READER = OpenWebUi()
 OPEN_WEBUI = Format(
     name="open-webui",
     version=4,
+    service="open-webui",
     detect=_READER.detect,
     read=_READER.read,
 )

@@ -91,6 +91,7 @@ def _answer(lines: Sequence[str]) -> str:
 PERPLEXITY = Format(
     name="perplexity",
     version=2,
+    service="perplexity",
     detect=detect,
     read=read,
     is_specific=False,

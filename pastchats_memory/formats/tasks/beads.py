@@ -17,7 +17,6 @@ PARTS = {"description": "", "design": "Design", "acceptance_criteria": "Acceptan
 LINKS = {"parent-child": "parent", "blocks": "depends"}
 MACHINE = frozenset({"message", "molecule", "gate", "agent", "convoy", "event", "wisp", "merge-request", "role"})
 """Issue types that programs write for each other."""
-BEFORE_TIME = "0001"
 
 
 def detect(source: SourceFile) -> int:
@@ -58,11 +57,7 @@ def read(source: SourceFile) -> Iterator[Task | Unreadable]:
 
 
 def _update_time(issue: Json) -> str:
-    return _time(issue.get("updated_at")) or ""
-
-
-def _time(value: object) -> str | None:
-    return None if text_of(value).startswith(BEFORE_TIME) else iso_utc(value)
+    return iso_utc(issue.get("updated_at")) or ""
 
 
 def _task(issue: Json, line: int, cwd: str, known: Mapping[str, object], epics: set[str]) -> Task:
@@ -91,10 +86,10 @@ def _task(issue: Json, line: int, cwd: str, known: Mapping[str, object], epics: 
         ),
         cwd=cwd,
         links=links,
-        created_at=_time(issue.get("created_at")),
-        updated_at=_time(issue.get("updated_at")),
-        closed_at=_time(issue.get("closed_at")),
-        due_at=_time(issue.get("due_at")),
+        created_at=iso_utc(issue.get("created_at")),
+        updated_at=iso_utc(issue.get("updated_at")),
+        closed_at=iso_utc(issue.get("closed_at")),
+        due_at=iso_utc(issue.get("due_at")),
         conversation_id=session or None,
         comments=tuple(_comments_of(issue)),
         metadata={"format": FORMAT, **extra},
@@ -116,10 +111,10 @@ def _links_of(issue: Json, id_: str, known: Mapping[str, object]) -> tuple[TaskL
 def _comments_of(issue: Json) -> Iterator[Comment]:
     for comment in map(mapping_of, list_of(issue.get("comments"))):
         if text := text_of(comment.get("text")).strip():
-            yield Comment(text, text_of(comment.get("author")), _time(comment.get("created_at")))
+            yield Comment(text, text_of(comment.get("author")), iso_utc(comment.get("created_at")))
     reason = text_of(issue.get("close_reason")).strip()
     if reason and status_of(reason) == "unknown":  # a mere status word is no comment
-        yield Comment(reason, text_of(issue.get("assignee")), _time(issue.get("closed_at")))
+        yield Comment(reason, text_of(issue.get("assignee")), iso_utc(issue.get("closed_at")))
 
 
 BEADS = Format(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Literal
 
 Kind = Literal["header", "user", "notice", "answer"]
@@ -44,6 +44,8 @@ class _Marks:
     typed: bool
     notices: bool
     ours: bool
+    counts_tokens: bool
+    """Whether a notice ends each answer; the first versions wrote none."""
 
 
 def parse_blocks(lines: Sequence[str]) -> Iterator[Block]:
@@ -51,7 +53,7 @@ def parse_blocks(lines: Sequence[str]) -> Iterator[Block]:
     block: list[str] = []
     start = end = 0
     kind: Kind | None = None
-    for place, now in enumerate(_classify_lines(lines)):
+    for place, now in enumerate(chain.from_iterable(map(_classify_lines, _split_sessions(lines)))):
         goes_on = now == kind and now != "header"
         if kind is not None and not goes_on and (now is not None or kind != "answer"):
             yield Block(kind, "\n".join(block[: end - start + 1]), start, end)
@@ -64,6 +66,16 @@ def parse_blocks(lines: Sequence[str]) -> Iterator[Block]:
         yield Block(kind, "\n".join(block[: end - start + 1]), start, end)
 
 
+def _split_sessions(lines: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield the lines of each session.
+
+    An editor may have cut the blanks of older sessions only.
+    """
+    starts = [place for place, line in enumerate(lines) if HEADER.match(line)]
+    for start, end in pairwise(dict.fromkeys([0, *starts, len(lines)])):
+        yield lines[start:end]
+
+
 def _strip_marks(line: str, kind: Kind | None) -> str:
     if kind == "header" and (found := HEADER.match(line)):
         return found[1]
@@ -73,13 +85,14 @@ def _strip_marks(line: str, kind: Kind | None) -> str:
 
 
 def _classify_lines(lines: Sequence[str]) -> Iterator[Kind | None]:
-    """Yield the kind of every line, None for blank ones."""
+    """Yield the kind of every line of a session, None for blank ones."""
     typed = any(line.endswith(_MADE_BY_AIDER) and line.startswith("#### ") for line in lines)
     # A formatter of Markdown leaves the blanks where another line of the quotation follows.
     notices = any(
         line.endswith(_MADE_BY_AIDER) and line.startswith("> ") and not below.startswith(">")
         for line, below in pairwise([*lines, ""])
     )
+    counts_tokens = any(line.startswith(_END_OF_ANSWER) for line in lines)
     ended = _ends_in_two_spaces(lines)
     unclosed = _is_outside_code(lines)
     fence, before = "", ""
@@ -98,7 +111,7 @@ def _classify_lines(lines: Sequence[str]) -> Iterator[Kind | None]:
             kind = kind and "notice"
             reporting = not (line.endswith(_MADE_BY_AIDER) or (not notices and line.startswith(_END_OF_REPORT)))
         elif kind and not fence:
-            kind = _outside_code(line, before, last, _Marks(typed, notices, ours))
+            kind = _outside_code(line, before, last, _Marks(typed, notices, ours, counts_tokens))
         fence = "" if kind in ("header", "notice") else _fence_after(line, fence) if kind == "answer" else fence
         yield kind
         before, last = line if kind else "", kind or last
@@ -106,7 +119,7 @@ def _classify_lines(lines: Sequence[str]) -> Iterator[Kind | None]:
 
 def _outside_code(line: str, before: str, last: Kind | None, marks: _Marks) -> Kind:
     """Return the kind of a line by the line before it (`""` if blank) and the kind of the last line with text."""
-    follows = last != "answer" or (marks.typed and not before)
+    follows = last != "answer" or ((marks.typed or not marks.counts_tokens) and not before)
     if line.startswith("####") and line[4:5] in (" ", "") and follows and (marks.ours or not marks.typed):
         return "user"
     if last == "notice" and before and not (marks.notices and before.endswith(_MADE_BY_AIDER)):

@@ -97,7 +97,7 @@ HOOKS = HookDialect(
 
 COPILOT_CLI = Format(
     name="copilot-cli",
-    version=6,
+    version=7,
     detect=detect_cli,
     read=read_cli,
     program="Copilot CLI",
@@ -114,7 +114,7 @@ COPILOT_CLI = Format(
 
 COPILOT_SHARE = Format(
     name="copilot-share",
-    version=2,
+    version=3,
     detect=detect_share,
     read=read_share,
     fidelity=1,
@@ -124,7 +124,7 @@ COPILOT_SHARE = Format(
 
 VSCODE_COPILOT = Format(
     name="vscode-copilot-chat",
-    version=9,
+    version=10,
     detect=detect_vscode,
     read=read_vscode,
     program="Copilot Chat",

@@ -240,6 +240,7 @@ _READER = ChatGpt()
 CHATGPT = Format(
     name="chatgpt",
     version=4,
+    service="chatgpt",
     detect=_READER.detect,
     read=_READER.read,
     verified="2026-11",

@@ -152,6 +152,7 @@ def locations(environment: Environment) -> Iterator[Path]:
 LLM_LOGS = Format(
     name="llm-logs",
     version=4,
+    service="llm",
     detect=detect,
     read=read,
     program="llm",

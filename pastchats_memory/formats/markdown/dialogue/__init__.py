@@ -19,7 +19,12 @@ from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import UNKNOWN_CALL, ToolCall, parse_call, parse_result
 from pastchats_memory.formats.base.turns import PendingTurn, TurnQueue
 from pastchats_memory.formats.markdown.dialogue.editor_notes import HEADED, find_signers
-from pastchats_memory.formats.markdown.dialogue.markers import RoleMarker, parse_marker, parse_signed_markers
+from pastchats_memory.formats.markdown.dialogue.markers import (
+    END_MARK,
+    RoleMarker,
+    parse_marker,
+    parse_signed_markers,
+)
 from pastchats_memory.formats.markdown.dialogue.parts import ParsedPart, has_tool_lines, parse_part
 from pastchats_memory.formats.markdown.dialogue.tool_sections import in_exported_code, is_result_heading
 from pastchats_memory.formats.registry import any_dialect
@@ -31,8 +36,9 @@ CONFIDENCE = 75
 """Above task files and logs, whose headings may name roles; below any mark of a program."""
 FEWEST = 2
 FEWEST_DOUBTFUL = 4
-"""The least number of speaker changes for plain `User:` lines, log lines, list items, and usual documentation files."""
-DOUBTFUL = ("plain", "list", "timed")
+"""The least number of speaker changes for plain `User:` lines, log lines, list items, rows of tables, pictures of speakers, and
+usual documentation files."""
+DOUBTFUL = ("plain", "list", "timed", "picture", "table")
 LONGEST_PREFACE = 12
 PREFACE_SHARE = 0.4
 """The most non-blank lines before the first marker, as a share: after a longer preface the dialogue is an example."""
@@ -81,6 +87,10 @@ _SENT = re.compile(r"\[Timestamp: (\d{4})/(\d\d)/(\d\d) (\d\d:\d\d:\d\d)\]\s*\Z"
 _WITH_NOTES = "[Context: "
 _WRAPPED = re.compile(r"```(?:text|txt|markdown|md)\n(.*)\n```\Z", re.DOTALL)
 _QUOTED = re.compile(r">(?: |\Z)")
+_QUOTED_LABEL = re.compile(r">\s*(?:\*\*|__)[^*_\n]{1,40}(?::(?:\*\*|__)|(?:\*\*|__):)")
+"""A bold label in a quotation, of a speaker or of anything else."""
+UNQUOTED_SHARE = 0.2
+"""The most lines outside quotations, as a share of those below the first quoted speaker."""
 _DAY = re.compile(rf"\b(?=20){MOMENT}(?!\d)")
 
 
@@ -152,7 +162,7 @@ def _add_part(part: _Part, parsed: ParsedPart, call: ToolCall, template: Pending
         if use.name:
             call = parse_call(use.name, use.arguments, any_dialect())
             queue.add_tool(call.label)
-            queue.add_plan(use.name, use.arguments, line=line)
+            queue.add_todo_call(use.name, use.arguments, line=line)
         output = parse_result(use.answered, any_dialect())
         if use.answered and (row := queue.notable_result(call, replace(output, failed=output.failed or use.failed))):
             queue.add(_copy_turn(template, *row, line, end))
@@ -259,8 +269,16 @@ class _Dialogue:
         ):
             return False
         written = [place for place in range(self._front.lines, len(self._lines)) if self._lines[place].strip()]
+        if markers[0].syntax == "quoted" and not self._is_quoted_dialogue(markers):
+            return False
         preface = sum(place < markers[0].place for place in written)
         return preface <= max(LONGEST_PREFACE, len(written) * PREFACE_SHARE)
+
+    def _is_quoted_dialogue(self, markers: list[RoleMarker]) -> bool:
+        """Return whether quoted speakers fill the rest of the file, and nothing else has a label in a quotation."""
+        below = [line for line in self._lines[markers[0].place :] if not _is_rim(line)]
+        labels = sum(_QUOTED_LABEL.match(line) is not None for line in below)
+        return labels <= len(markers) and sum(line[:1] != ">" for line in below) <= UNQUOTED_SHARE * len(below)
 
     @property
     def facts(self) -> dict[str, object]:
@@ -309,15 +327,18 @@ class _Dialogue:
             if self._lines[end].startswith(_WITH_NOTES):
                 end = self._last(marker.place, end - 1)
         start = marker.place + 1
+        start += marker.syntax == "setext"
         while start <= end and not marker.words and _is_rim(self._lines[start]):
             start += 1
         below = _parse_stamp(self._lines[start]) if start <= end and not marker.words else None
         if below:
             start += 1
         body = self._lines[start : end + 1]
-        if marker.syntax == "callout" or self._is_quoted:
+        if marker.syntax in ("callout", "quoted") or self._is_quoted:
             body = [line.removeprefix(">").removeprefix(" ") for line in body]
         content = "\n".join([*([marker.words] if marker.words else []), *body])
+        if marker.syntax in ("comment", "tag"):
+            content = END_MARK.sub("", content.rstrip())
         blank = len(content) - len(content.lstrip("\n"))
         first = start - bool(marker.words) + blank
         return _Part(
@@ -386,7 +407,7 @@ def _is_rim(line: str) -> bool:
 
 DIALOGUE = Format(
     name="markdown",
-    version=20,
+    version=21,
     detect=detect,
     read=read,
     verified="2026-11",

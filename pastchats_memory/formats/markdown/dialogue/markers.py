@@ -10,7 +10,7 @@ from pastchats_memory.text.timestamps import LOCAL, MOMENT, iso_utc
 
 NAMES = {
     "user": "user human you me usuario usuário utilisateur utente benutzer nutzer gebruiker пользователь 用户 用戶 使用者 ユーザー 사용자 người nguoi du vous você användare bruger bruker käyttäjä uživatel użytkownik utilizator felhasználó kullanıcı pengguna користувач χρήστης المستخدم کاربر משתמש",
-    "assistant": "asistente assistente assistent ассистент помощник 助手 助理 アシスタント 어시스턴트 trợ tro asistent asistan asisten asystent асистент asszisztens βοηθός المساعد دستیار assistant chatgpt claude gemini ai bot model agent gpt copilot cursor bard grok deepseek mistral llama qwen perplexity planner codex cascade windsurf antigravity kiro cline amp junie devin",
+    "assistant": "asistente assistente assistent ассистент помощник 助手 助理 アシスタント 어시스턴트 trợ tro asistent asistan asisten asystent асистент asszisztens βοηθός المساعد دستیار assistant chatgpt claude gemini ai bot model agent gpt copilot cursor bard grok deepseek mistral llama qwen perplexity planner codex cascade windsurf antigravity kiro cline amp junie devin ki ia ии",
     "system": "system developer",
     "tool": "tool function",
 }
@@ -39,7 +39,11 @@ _PLAIN = re.compile(
     r"(User|Human|You|Me|Assistant|AI|Agent|Bot|ChatGPT|GPT|Claude|Gemini|Copilot|Cursor|Codex|Grok|DeepSeek|System|user|assistant|USER|HUMAN|ASSISTANT|SYSTEM):(?:[ \t]+(.*)|\Z)",
     re.DOTALL,
 )
-_RULED = re.compile(r"(={2,20}|-{2,20}|~{2,20})[ \t]*([^-=~\s][^=~\n]{0,60}?)[ \t]*\1\Z|\[([^\[\]\n]{1,40})\]:?\Z")
+_RULED = re.compile(
+    r"(={2,20}|-{2,20}|~{2,20})[ \t]*([^-=~\s][^=~\n]{0,60}?)[ \t]*\1\Z"
+    r"|\[([^\[\]\n]{1,40})\](?::?\Z|:[ \t]+(?!<|\w+:/)(.*)\Z)",
+    re.DOTALL,
+)
 _PICTURE = re.compile(r"\A[^\w\s\x00-\x7f]{1,8}\s*(?=\*\*)")
 _CALLOUT = re.compile(r">[ \t]?\[!([\w -]{1,40})\][+-]?[ \t]*(.*)\Z", re.DOTALL)
 _BEFORE = re.compile(
@@ -65,6 +69,29 @@ _MODEL = re.compile(
 _MARKED = re.compile(
     r"<(sub|small|time|sup)>([^<>]{0,80})</\1>|\(([^()]{0,80})\)|\[([^\[\]]{0,80})\]|`([^`]{0,80})`|\*([^*]{0,80})\*"
 )
+_PICTURES = {"user": "👤🧑👨👩🙋🙂😀", "assistant": "🤖🦾🧠"}
+_LABEL_MARKUP = re.compile(
+    r"""
+    <(?P<tag>b|strong)>(?P<html>[^<>]{1,80})</(?P=tag)>
+    | (?<![*\w])\*(?P<italic>[^*\s][^*]{0,80}:)\*(?!\*)
+    | `(?P<code>[^`]{1,80})`(?=:)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""A label in another markup than bold, at the start of a line."""
+_COMMENT = re.compile(
+    r"""
+    <!--[ ]*(?:(?:begin|start|chat|message|msg|turn|speaker|author|from)\b[ :=]{0,3}){0,3}
+    (?:(?:role|type|speaker|author|from)[ ]?[:=][ ]?)?["']?(?P<role>[^\W\d_]{1,20})["']?
+    (?:[ ]+[\w-]{1,30}=(?:"[^"]{0,80}"|[^\s">]{1,80})){0,6}[ ]*-->\Z
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_TAG = re.compile(r"<(?:\|im_start\|>(?P<chatml>\w{1,20})|\|?(?P<tag>\w{1,20})\|?>)\Z")
+END_MARK = re.compile(r"(?:<!--[ ]*(?:/|end\b)[^<>\n]{0,60}-->|</\w{1,20}>|<\|im_end\|>)\s*\Z", re.IGNORECASE)
+"""The end of a turn whose beginning is a comment or a tag."""
+_ROW = re.compile(r"\|\s*([^|\n]{1,40}?)\s*\|(.*)\|\s*\Z", re.DOTALL)
+_ITEM = re.compile(r"(?:[-*]|\d{1,4}[.)]) ")
 _TIME = re.compile(MOMENT)
 _LEADING = re.compile(
     rf"[\[(]?(?:({MOMENT})|\d{{1,2}}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?)[\])]?(?:\s*+[-–—|·])?\s++(?=\S)"
@@ -83,7 +110,8 @@ class RoleMarker:
     """0-based line."""
     role: str
     syntax: str
-    """`atx`, `html`, `bold`, `list`, `callout`, `ruled`, `said`, `plain`, `timed` or `signed`."""
+    """The notation: `atx`, `setext`, `html`, `bold`, `quoted`, `list`, `table`, `comment`, `tag`, `picture`, `callout`, `ruled`,
+    `said`, `plain`, `timed` or `signed`."""
     family: str
     """`names` or `sections`."""
     level: int = 0
@@ -101,29 +129,75 @@ def parse_marker(lines: Sequence[str], place: int) -> RoleMarker | None:
     """
     line = _unwrap_label(lines[place].rstrip())
     start = line.lstrip()[:2]
-    if start[:1] == "#":
-        return _parse_heading(_ATX.match(line), "atx", place)
-    if start in ("<h", "<H"):
-        return _parse_heading(_HTML.match(line), "html", place)
-    if start[:1] == ">":
-        return _parse_callout(line, place)
+    if start[:1] in ("#", "<"):
+        return _parse_heading(_ATX.match(line) or _HTML.match(line), place) or _parse_word(line, place)
+    if start[:1] in (">", "|"):
+        return _parse_quoted(line, place) if start[:1] == ">" else _parse_row(line, place)
     if start in ("==", "--", "~~") or start[:1] == "[":
         return _parse_ruled(line, place) or _parse_timed(line, place)
-    if start in ("- ", "* "):
-        return _parse_bold(line[2:], "list", place)
+    if item := _ITEM.match(line):
+        return _parse_bold(_unwrap_label(line[item.end() :]), "list", place)
     return _parse_bold(line, "bold", place) if start in ("**", "__") else _parse_named(lines, line, place)
+
+
+def _parse_quoted(line: str, place: int) -> RoleMarker | None:
+    """Parse a callout, or a bold label in a quotation."""
+    return _parse_callout(line, place) or _parse_bold(_unwrap_label(line[1:].strip()), "quoted", place)
+
+
+def _parse_word(line: str, place: int) -> RoleMarker | None:
+    """Parse a comment or a tag with the name of a role."""
+    found = _COMMENT.match(line) or _TAG.match(line)
+    syntax = "comment" if line.startswith("<!") else "tag"
+    word = next((value for key, value in found.groupdict().items() if value), "") if found else ""
+    family, role = _ROLES.get(word.lower(), ("", ""))
+    return RoleMarker(place, role, syntax, family) if family == "names" else None
+
+
+def _parse_row(line: str, place: int) -> RoleMarker | None:
+    """Parse a row of a table whose first column names the speaker."""
+    found = _ROW.match(line)
+    label = _parse_label(found[1].strip("*_ ").removesuffix(":")) if found else None
+    if found is None or label is None or not found[2].strip():
+        return None
+    return RoleMarker(place, label.role, "table", label.family, timestamp=label.timestamp, words=found[2].strip())
+
+
+def _parse_picture(line: str, place: int) -> RoleMarker | None:
+    """Parse a picture of the speaker before the words."""
+    role = next((role for role, pictures in _PICTURES.items() if line[:1] in pictures), None) if line else None
+    words = line[1:].lstrip("\u200d\ufe0f\U0001f4bb ").rstrip()
+    return RoleMarker(place, role, "picture", "names", words=words) if role and words else None
+
+
+def _parse_underlined(lines: Sequence[str], place: int) -> RoleMarker | None:
+    """Parse a heading that is a line with a line of hyphens or equals signs below it."""
+    below = lines[place + 1].strip() if place + 1 < len(lines) else ""
+    if len(below) < 3 or set(below) not in ({"-"}, {"="}) or not (label := _parse_label(lines[place])):  # noqa: PLR2004 - as in CommonMark's practice
+        return None
+    return RoleMarker(place, label.role, "setext", label.family, timestamp=label.timestamp)
 
 
 def _parse_named(lines: Sequence[str], line: str, place: int) -> RoleMarker | None:
     """Parse a line that begins with a speaker's name and has no markup."""
-    return _parse_verb_line(line, place) or _parse_plain(lines, place) or _parse_timed(line, place)
+    return (
+        _parse_verb_line(line, place)
+        or _parse_plain(lines, place)
+        or _parse_timed(line, place)
+        or _parse_picture(line, place)
+        or _parse_underlined(lines, place)
+    )
 
 
 def _unwrap_label(line: str) -> str:
-    """Return a bold label without an emoji before it or italics around it."""
+    """Return a line whose label is bold, without an emoji before it or italics around it."""
     if line.startswith("_**") and line.endswith("**_"):
         return line[1:-1]
-    return _PICTURE.sub("", line, count=1)
+    line = _PICTURE.sub("", line, count=1)
+    if line[:1] in ("<", "*", "`") and (found := _LABEL_MARKUP.match(line)):
+        label = found["html"] or found["italic"] or found["code"]
+        return f"**{label}**{line[found.end() :]}"
+    return line
 
 
 def parse_signed_markers(lines: Sequence[str], names: Mapping[str, str]) -> list[RoleMarker]:
@@ -183,26 +257,28 @@ def _parse_timed(line: str, place: int) -> RoleMarker | None:
     return RoleMarker(place, role, "timed", family, timestamp=moment, words=found[2].rstrip())
 
 
-def _parse_heading(found: re.Match[str] | None, syntax: str, place: int) -> RoleMarker | None:
+def _parse_heading(found: re.Match[str] | None, place: int) -> RoleMarker | None:
     if found is None or len(found[0]) > LONGEST_LINE or (label := _parse_label(found[2])) is None:
         return None
-    level = len(found[1]) if syntax == "atx" else int(found[1])
+    syntax, level = ("atx", len(found[1])) if found[0].startswith("#") else ("html", int(found[1]))
     return RoleMarker(place, label.role, syntax, label.family, level, label.timestamp, has_verb=label.has_verb)
 
 
 def _parse_ruled(line: str, place: int) -> RoleMarker | None:
-    """Parse `=== User ===` or `[USER]`."""
+    """Parse `=== User ===`, `[USER]` or `[USER]: words`."""
     found = _RULED.match(line)
     label = _parse_label(found[2] or found[3]) if found else None
-    return RoleMarker(place, label.role, "ruled", label.family, timestamp=label.timestamp) if label else None
+    if found is None or label is None:
+        return None
+    return RoleMarker(place, label.role, "ruled", label.family, timestamp=label.timestamp, words=found[4] or "")
 
 
 def _parse_bold(line: str, syntax: str, place: int) -> RoleMarker | None:
     found = _BOLD.match(line)
     if found is None or (label := _parse_label(found[1])) is None:
         return None
-    rest = found[3].strip()
-    if not (found[1].rstrip().endswith(":") or found[2]):
+    rest = found[3].strip().removeprefix("：").strip()
+    if not (found[1].rstrip().endswith((":", "：")) or found[2] or found[3].lstrip().startswith("：")):
         tail = _parse_tail(f" {rest}") if rest else None
         if rest and tail is None:
             return None
@@ -238,6 +314,8 @@ def _parse_label(text: str) -> _Label | None:
     Return None for other text.
     """
     text = text.strip().strip("#").strip().replace("：", ":")
+    if (pictured := _role_of_picture(text)) is not None:
+        return _Label(pictured, "names", None, has_verb=False)
     if _PLUGIN.match(text):
         return _Label("tool", "names", None, has_verb=False)
     leading = _LEADING.match(text)
@@ -259,6 +337,12 @@ def _parse_label(text: str) -> _Label | None:
         return None
     before_it = iso_utc(leading[1], LOCAL) if leading and leading[1] else None
     return _Label(known[1], known[0], timestamp or before_it, bool(more and more.re is _SPEECH_VERB))
+
+
+def _role_of_picture(text: str) -> str | None:
+    """Return the role that a picture alone stands for."""
+    plain = text.rstrip(":\u200d\ufe0f\U0001f4bb ")
+    return next((role for role, pictures in _PICTURES.items() if len(plain) == 1 and plain in pictures), None)
 
 
 def _parse_tail(rest: str) -> str | None:

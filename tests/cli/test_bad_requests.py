@@ -193,7 +193,8 @@ def test_a_result_that_cannot_be_written_is_explained(asked: Program) -> None:
     for form in ("", "--json"):
         run = _shell(asked, f'"$P" search webhooks {form} >/dev/full')
         assert run.returncode == 2, run
-        assert run.stderr == "Error: the result: No space left on device\n"
+        assert "the result: the disk is full (No space left on device)" in run.stderr
+        assert "Free some space" in run.stderr
 
 
 def test_a_deleted_working_directory_stops_only_what_needs_it(asked: Program) -> None:

@@ -287,14 +287,16 @@ CREATE TABLE task_attachments (
 );
 
 -- What of tasks is searched: one row a task, a comment, a chunk of an attachment. Its ids begin above every prompt's, so
--- that both share the full-text ranking, vector_blocks and vector_changes.
+-- that both share the full-text ranking, vector_blocks and vector_changes. Further rows of a task hold one aspect of it,
+-- which has a vector of its own but no words: a description must not dilute a title.
 CREATE TABLE task_texts (
   id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id > 1099511627776),
   task_id INTEGER NOT NULL REFERENCES tasks(id) ON DELETE CASCADE,
   comment_id INTEGER REFERENCES task_comments(id) ON DELETE CASCADE,
   attachment_id INTEGER REFERENCES task_attachments(id) ON DELETE CASCADE,
+  aspect TEXT NOT NULL DEFAULT '',         -- title: of a task with a description; tags: title and tags; '' for all other rows
   chunk INTEGER NOT NULL,
-  content TEXT NOT NULL,                   -- embedded, and found by its words
+  content TEXT NOT NULL,                   -- embedded, and found by its words if the row is of no aspect
   labels TEXT NOT NULL,                    -- key, tags, name of the attachment: found by their words alone
   text_hash BLOB NOT NULL
 );
@@ -312,29 +314,31 @@ CREATE TABLE task_embeddings (
   dim INTEGER NOT NULL,
   vector_json TEXT NOT NULL,
   created_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  title_json TEXT,                         -- of a task's title alone, which duplicates are told by; NULL: it has no other text
   FOREIGN KEY(text_id) REFERENCES task_texts(id) ON DELETE CASCADE
 );
+
+CREATE VIEW task_words(id, content, labels) AS
+SELECT id, content, labels FROM task_texts WHERE aspect = '';
 
 CREATE VIRTUAL TABLE task_texts_fts USING fts5(
   content,
   labels,
-  content='task_texts',
+  content='task_words',
   content_rowid='id',
   tokenize='porter unicode61'
 );
 
 CREATE VIRTUAL TABLE task_texts_vocabulary USING fts5vocab(task_texts_fts, 'row');
 
-CREATE TRIGGER task_texts_fts_insert AFTER INSERT ON task_texts BEGIN
+CREATE TRIGGER task_texts_fts_insert AFTER INSERT ON task_texts WHEN new.aspect = '' BEGIN
   INSERT INTO task_texts_fts(rowid, content, labels) VALUES (new.id, new.content, new.labels);
 END;
 
-CREATE TRIGGER task_texts_fts_delete AFTER DELETE ON task_texts BEGIN
+CREATE TRIGGER task_texts_fts_delete AFTER DELETE ON task_texts WHEN old.aspect = '' BEGIN
   INSERT INTO task_texts_fts(task_texts_fts, rowid, content, labels) VALUES ('delete', old.id, old.content, old.labels);
 END;
 
-CREATE TRIGGER task_texts_fts_update AFTER UPDATE OF content, labels ON task_texts BEGIN
+CREATE TRIGGER task_texts_fts_update AFTER UPDATE OF content, labels ON task_texts WHEN old.aspect = '' BEGIN
   INSERT INTO task_texts_fts(task_texts_fts, rowid, content, labels) VALUES ('delete', old.id, old.content, old.labels);
   INSERT INTO task_texts_fts(rowid, content, labels) VALUES (new.id, new.content, new.labels);
 END;
@@ -356,7 +360,7 @@ END;
 CREATE VIEW trigram_texts(id, content) AS
 SELECT id, content || '  ' FROM prompts
 UNION ALL
-SELECT id, content || ' ' || labels || '  ' FROM task_texts;
+SELECT id, content || ' ' || labels || '  ' FROM task_words;
 
 CREATE VIRTUAL TABLE trigrams USING fts5(
   content,
@@ -382,15 +386,15 @@ CREATE TRIGGER trigrams_prompts_update AFTER UPDATE OF content ON prompts BEGIN
   INSERT INTO trigrams(rowid, content) VALUES (new.id, new.content || '  ');
 END;
 
-CREATE TRIGGER trigrams_task_texts_insert AFTER INSERT ON task_texts BEGIN
+CREATE TRIGGER trigrams_task_texts_insert AFTER INSERT ON task_texts WHEN new.aspect = '' BEGIN
   INSERT INTO trigrams(rowid, content) VALUES (new.id, new.content || ' ' || new.labels || '  ');
 END;
 
-CREATE TRIGGER trigrams_task_texts_delete AFTER DELETE ON task_texts BEGIN
+CREATE TRIGGER trigrams_task_texts_delete AFTER DELETE ON task_texts WHEN old.aspect = '' BEGIN
   INSERT INTO trigrams(trigrams, rowid, content) VALUES ('delete', old.id, old.content || ' ' || old.labels || '  ');
 END;
 
-CREATE TRIGGER trigrams_task_texts_update AFTER UPDATE OF content, labels ON task_texts BEGIN
+CREATE TRIGGER trigrams_task_texts_update AFTER UPDATE OF content, labels ON task_texts WHEN old.aspect = '' BEGIN
   INSERT INTO trigrams(trigrams, rowid, content) VALUES ('delete', old.id, old.content || ' ' || old.labels || '  ');
   INSERT INTO trigrams(rowid, content) VALUES (new.id, new.content || ' ' || new.labels || '  ');
 END;

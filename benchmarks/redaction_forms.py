@@ -1,11 +1,12 @@
 """Measure how many secrets `redact` finds of a corpus made without its rules.
 
-    python benchmarks/redaction_forms.py [--corpus forms|bare|printed|harmless] [--seed N] [--each N] [--missed]
+    python benchmarks/redaction_forms.py [--corpus forms|bare|printed|passwords|contexts|harmless] [--seed N] [--each N] [--missed]
 
 `redaction_forms.tsv` has kinds of tokens with places for each, and whole forms (connection strings, files, commands, cookies, webhooks,
 sentences) with what is secret in them; `redaction_bare.tsv` has tokens that are known by their shape, in places that name no secret, and what
 has no shape as its provider's documents show it; `redaction_printed.tsv` has what machines print: environments, clusters, traces, plans, tables, files
-of other programs. `redaction_harmless.txt` has lines that name secrets, or look like one, and hold none. This draws the values. A secret is found when no ten characters of it are left that the text
+of other programs. `redaction_passwords.tsv` has ways to write a password, and `redaction_contexts.tsv` more places, with kinds of 2025 and 2026.
+`redaction_harmless.txt` has lines that name secrets, or look like one, and hold none. This draws the values. A secret is found when no ten characters of it are left that the text
 around it has not of its own.
 """
 
@@ -24,7 +25,7 @@ from urllib.parse import quote
 
 from pastchats_memory.redact import redact
 
-CORPORA = ("forms", "bare", "printed")
+CORPORA = ("forms", "bare", "printed", "passwords", "contexts")
 LETTERS = string.ascii_letters + string.digits
 ALPHABETS = {
     "d": string.digits, "h": "0123456789abcdef", "H": "0123456789ABCDEF", "t": string.ascii_uppercase + "234567", "v": string.ascii_lowercase + "234567",

@@ -1,8 +1,9 @@
 """Measure how often each verdict of `check-prior-work` is right.
 
-The written tasks (`tasks/paraphrases.tsv`) are stored beside all real ones, each in a state by its place; then what says
-the same otherwise is asked, and what is near but another. Those that are not stored are expected to be new. Only the
-half that no weight was fitted on is counted.
+The written tasks (`tasks/paraphrases.tsv`) are stored beside all real ones, each in a state by its place; then the same in
+other words is asked. Those that are not stored are expected to be new. Each kind of question is measured for itself: titles
+alone; titles of tasks with descriptions; and what matches the description, in its words or in others. Only the half that no
+weight was fitted on is counted.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from tasks_calibrate import Pair, written
+from tasks_calibrate import Pair, half_of, written
 from tasks_files import shared_tasks
 
 from pastchats_memory import Memory
@@ -26,44 +27,65 @@ STATES = (
     ("superseded", "superseded"),
     ("", "new"),
 )
+KINDS = {
+    "titles alone": ("", "same_said_otherwise"),
+    "titles of described tasks": ("description", "same_said_otherwise"),
+    "words of the description": ("description", "same_by_description"),
+    "the description in other words": ("description", "description_said_otherwise"),
+}
+"""The column of the description, empty for none, and the one of the question."""
+
+
+def fill(memory: Memory) -> None:
+    """Store the real tasks as `index` does."""
+    tasks = []
+    for number, known in enumerate(shared_tasks()):
+        title, _, description = known.text.partition("\n")
+        tasks.append(
+            Filed(
+                Task(f"r{number}", title, scope="r", description=description.strip(), status_raw="open"), "real", "/r"
+            )
+        )
+    store(memory, tasks)
+
+
+def store(memory: Memory, tasks: list[Filed]) -> None:
+    ready = memory.tasks.embed_tasks([one.task for one in tasks])
+    database = memory.tasks._database  # noqa: SLF001 - a batch in one transaction, which `TaskMemory` does not offer
+    with database.transaction():
+        writer = memory.tasks.open_writer(ready)
+        for one in tasks:
+            writer.store(one)
+        vectors.catch_up(database)
+
+
+def measure(memory: Memory, kind: str, rows: list[dict[str, str]]) -> None:
+    column, question = KINDS[kind]
+    right: Counter[str] = Counter()
+    said: Counter[str] = Counter()
+    true: Counter[str] = Counter()
+    for number, row in enumerate(rows * len(STATES)):
+        raw, verdict = STATES[(number + number // len(rows)) % len(STATES)]
+        if raw:
+            task = Task("w", row["task"], scope="w", description=row.get(column, ""), status_raw=raw)
+            store(memory, [Filed(task, "w", "/w")])
+        answer = memory.check_prior_work(row[question]).verdict
+        true[verdict] += 1
+        said[answer] += 1
+        right[verdict] += answer == verdict
+        if raw:
+            memory.tasks.delete("w")
+    for verdict in true:
+        precision, recall = right[verdict] / max(1, said[verdict]), right[verdict] / true[verdict]
+        print(f"{kind:31} {verdict:14} precision {precision:.2f}  recall {recall:.2f}  n {true[verdict]}")
 
 
 def main() -> None:
-    rows = [row for row in written() if not Pair(row["task"], row["same_said_otherwise"], "", "").is_for_tuning]
-    asked = []
+    rows = [row for row in written() if not Pair("", "", "", "", half_of(row)).is_for_tuning]
     with tempfile.TemporaryDirectory() as folder, Memory.open(Path(folder) / "m.db") as memory:
-        tasks = [Filed(Task(f"r{n}", k.text.partition("\n")[0], scope="r", description=k.text.partition("\n")[2].strip(),
-                            status_raw="open"), "real", "/real") for n, k in enumerate(shared_tasks())]  # fmt: skip
-        for number, row in enumerate(rows * len(STATES)):
-            raw, verdict = STATES[(number + number // len(rows)) % len(STATES)]
-            asked.append((row, raw, verdict))
-        right: Counter[str] = Counter()
-        said: Counter[str] = Counter()
-        true: Counter[str] = Counter()
-        tasks_memory = memory.tasks
-        ready = tasks_memory.embed_tasks([one.task for one in tasks] + [Task("", row["task"]) for row in rows])
-        with tasks_memory._database.transaction():  # noqa: SLF001 - a benchmark fills the store as `index` does
-            writer = tasks_memory.open_writer(ready)
-            for one in tasks:
-                writer.store(one)
-            vectors.catch_up(tasks_memory._database)  # noqa: SLF001 - a batch in one transaction, which `TaskMemory` does not offer
-        for row, raw, verdict in asked:
-            if raw:
-                with tasks_memory._database.transaction():  # noqa: SLF001 - a batch in one transaction, which `TaskMemory` does not offer
-                    tasks_memory.open_writer(ready).store(
-                        Filed(Task("w", row["task"], scope="w", status_raw=raw), "w", "/w")
-                    )
-                    vectors.catch_up(tasks_memory._database)  # noqa: SLF001 - a batch in one transaction, which `TaskMemory` does not offer
-            answer = memory.check_prior_work(row["same_said_otherwise"]).verdict
-            true[verdict] += 1
-            said[answer] += 1
-            right[verdict] += answer == verdict
-            if raw:
-                memory.tasks.delete("w")
-    for verdict in true:
-        print(
-            f"{verdict:14} precision {right[verdict] / max(1, said[verdict]):.2f}  recall {right[verdict] / true[verdict]:.2f}  n {true[verdict]}"
-        )
+        fill(memory)
+        for kind in KINDS:
+            measure(memory, kind, rows)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ def main() -> None:
     A hook runs at every prompt, and needs none of the command line's imports. A query first begins to load the model, which
     takes longest, and then imports the command line.
     """
-    os.umask(os.umask(0o077) | 0o077)  # whatever is written here is the person's alone
+    _normalise_process()
     if sys.argv[1:2] == ["hook"]:
         from pastchats_memory import hooks
 
@@ -28,6 +28,23 @@ def main() -> None:
     from pastchats_memory import cli
 
     cli.main()
+
+
+def _normalise_process() -> None:
+    """Undo what a parent may have left behind, so that files, children and time limits work.
+
+    An interrupt or a hang-up that the parent ignores stays ignored: shells and `nohup` mean that.
+    """
+    os.umask(0o077)  # whatever is written here is the person's alone, and the person may read it
+    for stream in range(3):  # else the next file that is opened would be taken for input or output
+        try:
+            os.fstat(stream)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        for number in (signal.SIGCHLD, signal.SIGALRM):  # ignored, children vanish and limits never end a process
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _interrupted(*_: object) -> None:

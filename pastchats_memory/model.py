@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 EXPORT = "export/1"
+TURN_KINDS = ("prompt", "command", "answer", "plan", "summary", "error", "result", "note")
 """Value of `schema` in every line of an export."""
 Metadata = Mapping[str, object]
 EMPTY: Metadata = MappingProxyType({})
@@ -43,7 +44,7 @@ class Turn(NamedTuple):
     branch: str = "main"
     """`main`, `abandoned` or `sidechain`."""
     kind: str = "prompt"
-    """`prompt`, `command`, `answer`, `summary`, `error`, `result` or `note`."""
+    """One of `TURN_KINDS`."""
     metadata: Metadata = EMPTY
     """Further JSON-able keys, among them those of a generic message that were not understood."""
     origin: Origin | None = None
@@ -213,6 +214,8 @@ class Hit(NamedTuple):
     """Whether the text still stands in its source; None if there is no source to check."""
     task: StoredTask | None = None
     """The task itself, or the task of a comment or an attachment; None for turns and notes."""
+    named: float = 0.0
+    """Worth of the query's names in the row, by their rarity; 0 unless the request asked for it."""
 
 
 class TimeRead(NamedTuple):
@@ -407,11 +410,10 @@ class Context(NamedTuple):
 # Episodes, and the entries of a recall block.
 
 NEXT_MESSAGE = "said next"
-NO_ANSWER = "no answer"
 BASES: Mapping[str, str] = {
-    "unanswered": NO_ANSWER,
     "asked_again": "the user asked again",
     "broke_off": "stopped before the end",
+    "broke_off_at_work": "stopped after an edit",
     "moved_on": "no objection; the user moved on",
     "stands": "no reply; not tested",
     "built_on": NEXT_MESSAGE,
@@ -541,11 +543,18 @@ class RecallEntry(NamedTuple):
     done: tuple[str, ...] = ()
     """Actions: commands that worked as `$ make test`, in order, or `$ make test (failed)` if none did, then changed files."""
     before: tuple[Attempt, ...] = ()
-    """Earlier failed attempts at the same problem, in order."""
+    """Earlier attempts at the same problem in order: those that failed, then those without a known outcome."""
     after: Attempt | None = None
     """The later attempt that worked, if this one did not."""
     superseded_by: Attempt | None = None
     """The later decision that replaced this one."""
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """Return the ids of all items that the entry shows."""
+        others = (*self.before, self.after, self.superseded_by)
+        hits = filter(None, (self.hit, self.question))
+        return frozenset([*(hit.id for hit in hits), *(one.id for one in others if one is not None)])
 
 
 class RecallBlock(NamedTuple):
@@ -658,7 +667,7 @@ _PRIORITY_OF = {
     **dict.fromkeys(["high", "p1", "1", "important", "major"], 1),
     **dict.fromkeys(["medium", "med", "normal", "moderate", "p2", "2", "default"], 2),
     **dict.fromkeys(["low", "minor", "p3", "3"], 3),
-    **dict.fromkeys(["lowest", "trivial", "backlog", "p4", "4", "optional"], 4),
+    **dict.fromkeys(["lowest", "trivial", "backlog", "p4", "4", "p5", "5", "optional"], 4),
 }
 PRIORITIES = ("critical", "high", "medium", "low", "lowest")
 """Names of the priorities 0 to 4."""

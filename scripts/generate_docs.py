@@ -37,6 +37,8 @@ DEMO = REPOSITORY / "fixtures" / "demo"
 PROGRAM = Path(sys.executable).with_name("pastchats-memory")
 HELP_WIDTH = 92
 """Characters of a line of help, so that it fits a page without scrolling."""
+MEASURED = re.compile(r"\d+\.\d (?:s\b|[KM]i?B\b)")
+"""Times and sizes, which differ between two runs. A page whose other text is equal stays as it is."""
 ELISION = "…"
 """A line of shown output that stands for any number of lines."""
 
@@ -75,7 +77,9 @@ def main() -> int:
             text = page.read_text(encoding="utf-8")
             if "\n```console\n" in text:
                 shell = DemoShell(Path(folder), has_memory=not begins_empty(text))
-                page.write_text(fill_examples(text, shell.run), encoding="utf-8")
+                filled = fill_examples(text, shell.run)
+                if MEASURED.sub("", filled) != MEASURED.sub("", text):
+                    page.write_text(filled, encoding="utf-8")
     return 0
 
 

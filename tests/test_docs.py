@@ -99,14 +99,15 @@ def test_the_generated_part_of_a_page_is_current(name: str) -> None:
 def list_commands(
     command: click.Command, path: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """List a command and its subcommands with their names."""
+    """List a command and its subcommands with their names, except hidden ones."""
     yield path, command
     if isinstance(command, click.Group):
         context = click.Context(command)
         for name in command.list_commands(context):
             subcommand = command.get_command(context, name)
             assert subcommand is not None
-            yield from list_commands(subcommand, (*path, name))
+            if not subcommand.hidden:  # a name of another tool
+                yield from list_commands(subcommand, (*path, name))
 
 
 def list_options(command: click.Command) -> set[str]:

@@ -28,7 +28,7 @@ STATE = {
         "FROM tasks"
     ),
     "texts": (
-        "SELECT t.key, x.chunk, x.content, replace(x.labels, t.native_id, ''), x.text_hash, e.model, e.vector_json, e.title_json "
+        "SELECT t.key, x.aspect, x.chunk, x.content, replace(x.labels, t.native_id, ''), x.text_hash, e.model, e.vector_json "
         "FROM task_texts x JOIN tasks t ON t.id = x.task_id JOIN task_embeddings e ON e.text_id = x.id"
     ),
     "comments": "SELECT t.key, c.author, c.content, c.by_hand FROM task_comments c JOIN tasks t ON t.id = c.task_id",

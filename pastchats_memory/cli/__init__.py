@@ -14,7 +14,7 @@ from types import TracebackType
 import click
 
 from pastchats_memory.errors import MemoryFault, UsageFault
-from pastchats_memory.text.display import escape_controls, sanitise
+from pastchats_memory.text.display import one_line, sanitise
 from pastchats_memory.text.encoding import utf8
 
 DONE, NOTHING, EXPLAINED, BUG, INTERRUPTED = 0, 1, 2, 70, 130
@@ -30,7 +30,7 @@ COMMANDS = {
     "resume": "Print the command that resumes a session",
     "task": "Add, change, list and link tasks",
     "capture": "Turn a thought into a task, or a comment on one",
-    "ask": "Answer questions about tasks: 'what is blocked?'",
+    "ask": "Answer plain questions: 'what is blocked?'",
     "lessons": "List what failed repeatedly, and what ended it",
     "how": "List the commands that worked here before",
     "judge": "Label the outcome of an episode",
@@ -81,6 +81,8 @@ SHARED_MODULES = {
     "consult-episodic-memory": ("prior_work", "consult"),
 }
 """Commands that share a module: the module, and the name of the function in it."""
+ALIASES = {"semantic-search": "search", "tasks": "task"}
+"""Names that users know from other tools."""
 
 
 class LazyGroup(click.Group):
@@ -97,6 +99,7 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
         """Return the command; None if there is none, which click reports."""
+        cmd_name = ALIASES.get(cmd_name, cmd_name)
         if cmd_name not in COMMANDS:
             return None
         module, name = SHARED_MODULES.get(cmd_name, (cmd_name.replace("-", "_"), "command"))
@@ -179,13 +182,26 @@ def _run(arguments: list[str]) -> int:
         code = _explain(fault, as_json="--json" in arguments)
     except click.ClickException as fault:
         code = _explain_usage(fault, as_json="--json" in arguments)
-    except OSError as fault:
-        if fault.errno not in (errno.EPIPE, errno.ENOSPC):
-            raise
-        _discard_stdout()
-        is_reader_gone = fault.errno == errno.EPIPE
-        code = DONE if is_reader_gone else _explain(MemoryFault(f"the result: {fault.strerror}"), as_json=False)
+    except (OSError, MemoryError) as fault:
+        code = _explain_environment(fault, as_json="--json" in arguments)
     return code
+
+
+def _explain_environment(fault: OSError | MemoryError, *, as_json: bool) -> int:
+    """Explain an error of the system, and return the exit code. Raises it again if it is a bug."""
+    if isinstance(fault, MemoryError):
+        fault = OSError(errno.ENOMEM, "")
+    if fault.errno == errno.EPIPE:
+        _discard_stdout()
+        return DONE
+    from pastchats_memory.files.faults import explain_os_error
+
+    explained = explain_os_error(fault, utf8(str(fault.filename or "the result")))
+    if explained is None:
+        raise fault
+    if fault.filename is None:
+        _discard_stdout()
+    return _explain(explained, as_json=as_json)
 
 
 def _leave(code: int) -> None:
@@ -211,16 +227,14 @@ def _end_line() -> int:
 
 def _explain(fault: MemoryFault, *, as_json: bool) -> int:
     if as_json:
-        import orjson
-
+        from pastchats_memory.cli.output import emit_json
         from pastchats_memory.views.build import build_error
 
-        body = build_error(fault.kind, utf8(fault.message), fault.hint)
-        click.echo(escape_controls(orjson.dumps(body).decode()), err=True)
+        emit_json(build_error(fault.kind, utf8(fault.message), utf8(fault.hint)), err=True)
     else:
         from pastchats_memory.cli.output import hanging
 
-        text = f"Error: {fault.message}" + (f"\n{fault.hint}" if fault.hint else "")
+        text = f"Error: {one_line(fault.message)}" + (f"\n{fault.hint}" if fault.hint else "")
         click.echo(hanging(sanitise(text), err=True), err=True)
     return EXPLAINED
 

@@ -11,7 +11,7 @@ from pastchats_memory.cli.output import emit_json, hanging, is_terminal
 from pastchats_memory.memory.requests import find_current_project, resolve_project
 from pastchats_memory.tasks.capture import CaptureDecision
 from pastchats_memory.tasks.similarity import SimilarTask
-from pastchats_memory.text.display import one_line
+from pastchats_memory.text.display import escape_name
 from pastchats_memory.views.build_tasks import build_capture
 
 
@@ -52,9 +52,9 @@ def command(text: tuple[str, ...], yes: bool | None, project: str | None, db: st
     if as_json:
         emit_json(build_capture(captured))
     elif captured.outcome == "commented":
-        click.echo(f"✅ Comment added to {one_line(captured.task.key)}")
+        click.echo(f"✅ Comment added to {escape_name(captured.task.key)}")
     elif captured.outcome == "created":
-        click.echo(f"✅ Task created: {one_line(captured.task.key)}")
+        click.echo(f"✅ Task created: {escape_name(captured.task.key)}")
     else:
         click.echo("Nothing was written; --yes adds it as a comment, --no creates a task all the same.", err=True)
     return NOTHING if captured.outcome == "found" else DONE
@@ -62,5 +62,5 @@ def command(text: tuple[str, ...], yes: bool | None, project: str | None, db: st
 
 def _print_similar(similar: SimilarTask) -> None:
     task = similar.task
-    about = f"[{one_line(task.key)}] {one_line(task.title)} (Score: {similar.match.score:.2f})"
+    about = f"[{escape_name(task.key)}] {escape_name(task.title)} (Score: {similar.match.score:.2f})"
     click.echo(hanging(f"⚠️ Similar task found: {about}"))

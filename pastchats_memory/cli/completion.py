@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from pastchats_memory.cli import COMPLETION_VARIABLE, DONE, program
+from pastchats_memory.cli import COMPLETION_VARIABLE, DONE, options, program
 
 
 @click.command(
@@ -16,6 +16,7 @@ Examples:
   pastchats-memory completion fish > pastchats-memory.fish
 """,
 )
+@options.unused_database
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> int:
     """Print the completion script for SHELL: source it in bash, put it on zsh's fpath or in fish's completions."""

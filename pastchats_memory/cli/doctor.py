@@ -8,8 +8,9 @@ import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging, is_terminal
-from pastchats_memory.config import load
-from pastchats_memory.errors import DatabaseCorrupt
+from pastchats_memory.config import load, state_folder
+from pastchats_memory.errors import DatabaseCorrupt, MemoryFault, UsageFault
+from pastchats_memory.hooks.install import find_broken
 from pastchats_memory.maintenance.health import REPAIR, HealthCheck
 from pastchats_memory.memory import Memory
 from pastchats_memory.text.encoding import utf8
@@ -60,11 +61,32 @@ def command(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
 def _run_checks(db: str | None) -> list[HealthCheck]:
     try:
         with options.open_memory(db) as memory:
-            return memory.doctor()
+            return [*memory.doctor(), *_check_hooks()]
     except DatabaseCorrupt as fault:
         if fault.__cause__ is None:  # another program's file, or none: nothing to repair
             raise
         return [HealthCheck("database", is_well=False, detail=utf8(fault.message), remedy=REPAIR)]
+
+
+def _check_hooks() -> list[HealthCheck]:
+    """Return a failed check for each agent whose hooks call a program that is gone, such as one of a removed environment."""
+    try:
+        broken = find_broken(state_folder())
+    except MemoryFault as fault:  # no home folder, or a damaged record
+        return (
+            []
+            if isinstance(fault, UsageFault)
+            else [HealthCheck("hooks", is_well=False, detail=fault.message, remedy=fault.hint)]
+        )
+    return [
+        HealthCheck(
+            "hooks",
+            is_well=False,
+            detail=f"{target} calls {program}, which is gone",
+            remedy=f"Run `pastchats-memory install {target}`.",
+        )
+        for target, program in broken
+    ]
 
 
 def _print_checks(checks: list[HealthCheck]) -> None:

@@ -13,7 +13,7 @@ from pastchats_memory.cli.output import counted, emit_json
 from pastchats_memory.config import load, toml
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
-from pastchats_memory.text.display import one_line
+from pastchats_memory.text.display import escape_name
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.views.build_upkeep import build_exclude
 
@@ -82,10 +82,12 @@ def _print(
     there: tuple[str, ...], named: dict[str, str], stored: dict[str, int], *, listed: bool, remove: bool
 ) -> None:
     if listed:
-        click.echo("\n".join(map(one_line, there)) if there else "Nothing is excluded in your own file.", err=not there)
+        click.echo(
+            "\n".join(map(escape_name, there)) if there else "Nothing is excluded in your own file.", err=not there
+        )
         return
     for pattern in named.values():
-        click.echo(f"{'No longer excluded' if remove else 'Excluded'}: {one_line(pattern)}")
+        click.echo(f"{'No longer excluded' if remove else 'Excluded'}: {escape_name(pattern)}")
         if stored.get(pattern):
             rows = counted(stored[pattern], "row")
             click.echo(f"{rows} of it stay in the memory until you forget them: `pastchats-memory forget`.", err=True)

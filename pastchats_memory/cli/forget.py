@@ -14,7 +14,7 @@ from pastchats_memory.maintenance.forget import ForgetResult
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import number_of
 from pastchats_memory.store.tombstones import Forgetting
-from pastchats_memory.text.display import format_time, one_line
+from pastchats_memory.text.display import escape_name, format_time, one_line
 from pastchats_memory.views.build_upkeep import (
     build_forget_forgotten,
     build_forget_found,
@@ -22,6 +22,7 @@ from pastchats_memory.views.build_upkeep import (
     build_prune_forgotten,
     build_prune_found,
     build_purge,
+    describe_mentions,
 )
 
 SHOWN = 10
@@ -52,7 +53,9 @@ Examples:
 @options.project
 @options.since
 @options.until
-@click.option("--query", metavar="TEXT", help="Rows with all of these words, or exactly this text.")
+@click.option(
+    "--query", metavar="TEXT", help="Rows with all of these words, or exactly this text, in their text or metadata."
+)
 @click.option("--list", "listed", is_flag=True, help="List what was deleted and when, never the text.")
 @click.option(
     "--undo",
@@ -88,7 +91,7 @@ def command(
             return _undo(memory, undo, as_json=as_json)
         ids = by.pop("ids")
         found = memory.forget(*ids, **by, dry_run=True)
-        _about_what_stays(found)
+        _about_what_stays(found, as_json=as_json)
         if not (found and (yes or _agreed(found, no=no, as_json=as_json))):
             return _left(found, "forget", as_json=as_json)
         return _gone(memory.forget(*ids, **by), "forget", as_json=as_json)
@@ -160,7 +163,9 @@ def purge(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
     return DONE if agreed else NOTHING
 
 
-def _about_what_stays(found: ForgetResult) -> None:
+def _about_what_stays(found: ForgetResult, *, as_json: bool) -> None:
+    if not as_json:
+        warn(describe_mentions(found.mentions))
     if found.missing and found:
         more = f" and {len(found.missing) - SHOWN:,} more" if len(found.missing) > SHOWN else ""
         warn([f"there is no {', '.join(found.missing[:SHOWN])}{more}"])
@@ -176,7 +181,7 @@ def _agreed(found: ForgetResult, *, no: bool, as_json: bool) -> bool:
     click.echo(f"This would be forgotten: {_counts(found)}.")
     for row in found.rows[:SHOWN]:
         words = one_line(row.content[:WIDTH]) if row.content else "(of a private project)"
-        about = (one_line(row.id), format_time(row.timestamp), one_line(row.project), words)
+        about = (escape_name(row.id), format_time(row.timestamp), escape_name(row.project), words)
         click.echo(hanging("  " + " · ".join(filter(None, about))))
     more = found.total - min(SHOWN, len(found.rows))
     if more:

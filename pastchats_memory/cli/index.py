@@ -22,7 +22,7 @@ from pastchats_memory.ingest import FileReport, Forecast, IndexReport, Progress,
 from pastchats_memory.ingest.overview import existing_places_at
 from pastchats_memory.memory import Memory
 from pastchats_memory.memory.requests import build_file_filter, find_histories, index_options
-from pastchats_memory.text.display import one_line
+from pastchats_memory.text.display import escape_name, one_line
 from pastchats_memory.views.build_upkeep import build_index, build_index_preview
 
 if TYPE_CHECKING:
@@ -120,9 +120,19 @@ def command(
         options.interrupt_in_order()
         report = _indexed(memory, named, project, how)
         emit_json(build_index(report)) if as_json else click.echo(hanging(_text(report)))
+        if everything:
+            _fulfil_requests(db)
         if watch:
             _watch(memory, named, project, how, own_places(config.database), as_json=as_json)
     return DONE if report.files_read or report.known else NOTHING
+
+
+def _fulfil_requests(db: str | None) -> None:
+    """Index sessions that a hook reported, and that no process has indexed yet, wherever their transcripts lie."""
+    from pastchats_memory.hooks import background, find_state
+
+    if (state := find_state(db)) is not None and state.is_dir():
+        background.run(state)
 
 
 def _indexed(memory: Memory, named: list[str], project: str | None, how: dict[str, Any]) -> IndexReport:
@@ -143,7 +153,7 @@ def _agreed(named: list[str], histories: list[History], *, yes: bool, no: bool) 
         return True
     places = [f"{history.program}: {from_home(str(history.path))}" for history in histories] or named
     click.echo("This reads, and never changes, what is in", err=True)
-    click.echo("\n".join(f"  {one_line(place)}" for place in places), err=True)
+    click.echo("\n".join(f"  {escape_name(place)}" for place in places), err=True)
     click.echo("into a database on this machine. Nothing is sent anywhere unless an endpoint is configured.", err=True)
     if yes or no or not histories or not is_terminal(sys.stdin):
         return not no
@@ -152,7 +162,7 @@ def _agreed(named: list[str], histories: list[History], *, yes: bool, no: bool) 
 
 def _foretell(forecast: Forecast) -> None:
     for process in forecast.other_runs:
-        click.echo(f"Process {process} is indexing too; both go on, and each turn is stored once.", err=True)
+        click.echo(f"Process {process} is indexing too; both take turns, and each text is embedded once.", err=True)
     if forecast.seconds >= LONG and is_terminal(sys.stderr):
         minutes = max(1, round(forecast.seconds / 60))
         click.echo(
@@ -214,8 +224,8 @@ def _dry_run(paths: list[str], config: Config, wanted: IndexOptions, *, as_json:
             [
                 report.format or "–",
                 turns or "",
-                one_line(project or ""),
-                one_line(_near(report.path)),
+                escape_name(project or ""),
+                escape_name(_near(report.path)),
                 report.reason or _list_keys(report),
             ]
             for report, turns, project in found
@@ -242,7 +252,7 @@ def _list_maps(reports: Iterable[FileReport]) -> list[str]:
     files: dict[tuple[bool, str], list[str]] = {}
     for report in reports:
         if report.map:
-            files.setdefault((report.format is not None, report.map), []).append(one_line(_near(report.path)))
+            files.setdefault((report.format is not None, report.map), []).append(escape_name(_near(report.path)))
     lines = []
     for (is_read, key_map), paths in files.items():
         more = f" and {counted(len(paths) - 1, 'other file')}" if len(paths) > 1 else ""
@@ -301,12 +311,16 @@ def _text(report: IndexReport) -> str:
         f"Added {counted(counts['turns_added'], 'turn')}{tasks}; {counts['turns_skipped']:,} known already; {work}.",
     ]
     lines += [f"Left out {counted(report.forgotten, 'row')} that you had forgotten."] if report.forgotten else []
-    lines += _listed("Not taken", [f"{one_line(state.path)}: {one_line(state.reason or '')}" for state in passed_over])
+    lines += _listed(
+        "Not taken", [f"{escape_name(state.path)}: {one_line(state.reason or '')}" for state in passed_over]
+    )
     partly = [state for state in report.files if state.format is not None and state.reason]
-    lines += _listed("Not all of it taken", [f"{one_line(state.path)}: {state.reason}" for state in partly])
+    lines += _listed(
+        "Not all of it taken", [f"{escape_name(state.path)}: {one_line(state.reason or '')}" for state in partly]
+    )
     listed = {(state.path, state.reason) for state in passed_over}
     faults = [fault for fault in report.unreadable if (fault.path, fault.reason) not in listed]
-    lines += _listed("Not understood", [f"{one_line(it.path)}:{it.line}: {one_line(it.reason)}" for it in faults])
+    lines += _listed("Not understood", [f"{escape_name(it.path)}:{it.line}: {one_line(it.reason)}" for it in faults])
     return "\n".join(lines)
 
 

@@ -8,7 +8,7 @@ from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory.requests import OUTCOMES
-from pastchats_memory.text.display import one_line
+from pastchats_memory.text.display import escape_name
 from pastchats_memory.views.build import build_judge
 from pastchats_memory.views.text import render_judgement, render_sheets
 
@@ -85,7 +85,7 @@ def command(
     if as_json:
         emit_json(build_judge([] if sheet is None else [sheet], None, warnings))
     elif sheet is None:
-        click.echo(f"There is no item {one_line(id_)}. Ids stand in the output of search and recall.", err=True)
+        click.echo(f"There is no item {escape_name(id_)}. Ids stand in the output of search and recall.", err=True)
     else:
         click.echo(hanging(render_judgement(sheet) if outcome or undo else render_sheets([sheet])), nl=False)
     warn(warnings)

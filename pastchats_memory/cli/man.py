@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 import click
 
-from pastchats_memory.cli import DONE, program
+from pastchats_memory.cli import DONE, options, program
 
 
 @click.command(
@@ -18,6 +18,7 @@ Examples:
   pastchats-memory man | head -20
 """,
 )
+@options.unused_database
 def command() -> int:
     """Print the manual page; `pastchats-memory man | man -l -` displays it."""
     click.echo(page(), nl=False)

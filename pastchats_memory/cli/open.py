@@ -15,7 +15,7 @@ from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, is_terminal
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.processes import join_command, run_in_foreground
-from pastchats_memory.text.display import one_line, sanitise
+from pastchats_memory.text.display import escape_name, one_line, sanitise
 from pastchats_memory.views.build_upkeep import build_open, build_resume
 
 PLUS = r"n?vim?|gvim|view|nano|pico|emacs(client)?|micro|kak|joe|jed|ne|mcedit|gedit|kate|mg|ex|vis|amp"
@@ -59,7 +59,9 @@ def command(id_: str, only_print: bool, db: str | None, as_json: bool) -> int:
         return NOTHING
     found = place.path if os.path.lexists(place.path) else None
     if found is None:
-        click.echo(f"{one_line(place.path)} is gone. `pastchats-memory show {one_line(id_)}` has the text.", err=True)
+        click.echo(
+            f"{escape_name(place.path)} is gone. `pastchats-memory show {escape_name(id_)}` has the text.", err=True
+        )
         return NOTHING
     line = [] if as_json and not _editor() else _edit(place.path, place.line)
     if as_json:
@@ -72,7 +74,9 @@ def command(id_: str, only_print: bool, db: str | None, as_json: bool) -> int:
 
 
 def _explain_missing(id_: str) -> None:
-    click.echo(f"There is no item {one_line(id_)} with a file. Ids stand in the output of search and recall.", err=True)
+    click.echo(
+        f"There is no item {escape_name(id_)} with a file. Ids stand in the output of search and recall.", err=True
+    )
 
 
 def _editor() -> list[str]:

@@ -22,6 +22,9 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 database: Decorator = click.option(
     "--db", "db", metavar="FILE", help=f"Database file [default: ${DATABASE_VARIABLE}, or your data folder]."
 )
+unused_database: Decorator = click.option(
+    "--db", metavar="FILE", expose_value=False, help="Accepted as by every command; this one reads no database."
+)
 as_json: Decorator = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 project: Decorator = click.option("--project", metavar="NAME", help="Only this project; `.` is the current one.")
 since: Decorator = click.option(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,22 +12,28 @@ from typing import Protocol, TextIO
 import click
 import orjson
 
-from pastchats_memory.text.display import escape_controls, sanitise
+from pastchats_memory.text.display import escape_json, one_line
 
 NARROWEST = 16
 """Least columns in which a text can be read; a narrower table becomes a list."""
 _PIECES = re.compile(r"\s+|[^\s/\\_-]+[/\\_-]*|[/\\_-]+")
 
 
-def emit_json(body: Mapping[str, object]) -> None:
-    """Write one JSON object to stdout, on a line of its own."""
-    click.echo(escape_controls(orjson.dumps(body, option=orjson.OPT_NON_STR_KEYS).decode()))
+def emit_json(body: Mapping[str, object], *, err: bool = False) -> None:
+    """Write one JSON object to stdout or stderr, on a line of its own."""
+    echo_json(orjson.dumps(body, option=orjson.OPT_NON_STR_KEYS).decode(), err=err)
+
+
+def echo_json(text: str, *, err: bool = False) -> None:
+    """Write a line of JSON so that it stays JSON in the encoding of the stream, and moves no cursor."""
+    encoding = getattr(sys.stderr if err else sys.stdout, "encoding", None) or "ascii"
+    click.echo(escape_json(text, is_ascii_wanted=codecs.lookup(encoding).name != "utf-8"), err=err)
 
 
 def warn(warnings: Iterable[str]) -> None:
     """Print each warning on stderr."""
     for warning in warnings:
-        click.echo(hanging(f"Warning: {sanitise(warning)}", err=True), err=True)
+        click.echo(hanging(f"Warning: {one_line(warning)}", err=True), err=True)
 
 
 def is_terminal(stream: TextIO | None) -> bool:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
 
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, ending, table, warn
+from pastchats_memory.cli.output import emit_json, hanging, is_terminal, warn
 from pastchats_memory.memory.requests import TYPES
-from pastchats_memory.model import Hit, Hits
+from pastchats_memory.model import Hit
 from pastchats_memory.search.request import MODES, MOST_HITS
-from pastchats_memory.text.display import format_time, one_line
+from pastchats_memory.text.display import escape_name, format_time, one_line
 from pastchats_memory.views.build import build_search
-from pastchats_memory.views.text import render_time_read
+from pastchats_memory.views.text import NOTHING_CLOSE, describe_relevance, has_close_hit, render_time_read
 
-SOURCE_WIDTH = 36
-"""Columns of a source in the table, which fits 80 columns; `show ID` and `--json` have all of it."""
-
-ID_WIDTH = 12
-"""Columns of ids next to the text; if one is longer, as trackers' are, all ids stand below the text."""
+INDENT = "   "
 
 
 @click.command(
@@ -85,7 +81,11 @@ def command(
     if as_json:
         emit_json(build_search(hits, explain=explain))
     elif hits:
-        click.echo(_table(hits, outcomes, explain=explain))
+        if how["page"] == 1 and not has_close_hit(hits):
+            click.echo(f"{NOTHING_CLOSE}\n")
+        click.echo("\n\n".join(_render(hit, outcomes.get(hit.id), explain=explain) for hit in hits))
+        if is_terminal(sys.stdout):
+            click.echo("\n`open ID` shows a source in your editor, `resume ID` continues its session.", err=True)
         if explain and hits.time_read is not None:
             click.echo(render_time_read(hits.time_read))
     else:
@@ -95,31 +95,33 @@ def command(
     return DONE if hits else NOTHING
 
 
-def _table(hits: Hits, outcomes: Mapping[str, str], *, explain: bool) -> str:
-    headers = ["#", "score", "words", "meaning", "what"]
-    rows = [(_row(hit, outcomes.get(hit.id), explain=explain), one_line(hit.id)) for hit in hits]
-    if max(len(id_) for _, id_ in rows) > ID_WIDTH:
-        return table([[*row, f"{what}\nid {id_}"] for (*row, what), id_ in rows], headers, stretch=4)
-    return table([[*row, id_] for row, id_ in rows], [*headers, "id"], stretch=4)
-
-
-def _row(hit: Hit, outcomes: str | None, *, explain: bool) -> list[str]:
-    source = f"{one_line(hit.source_path)}:{hit.source_line or 1}" if hit.source_path else "made by hand"
-    speaker = hit.role + (f" ({outcomes})" if outcomes else "")
-    if hit.task is not None:
-        about = "" if hit.id == f"t:{hit.task.key}" else f" of t:{one_line(hit.task.key)}"
-        title = "" if one_line(hit.snippet).startswith(one_line(hit.task.title)) else f" {one_line(hit.task.title)}"
-        speaker = f"{hit.type} ({hit.task.status}){about}{title}"
-    where = " · ".join(part for part in (format_time(hit.timestamp)[:10], one_line(hit.source_project)[:24]) if part)
-    what = f"{where}\n{speaker}: {one_line(hit.snippet)}\n{ending(source, SOURCE_WIDTH)}"
+def _render(hit: Hit, outcome: str | None, *, explain: bool) -> str:
+    """Return a hit as a few lines: its fit, where it is from, the snippet, and the source on a line of its own."""
+    numbers = f"score {hit.score:.4f}, words {hit.lexical_rank or '–'}, meaning {hit.semantic_rank or '–'}"
+    fit = describe_relevance(hit.relevance)
+    about = (
+        _speaker(hit, outcome),
+        escape_name(hit.source_project),
+        format_time(hit.timestamp)[:10],
+        f"id {escape_name(hit.id)}",
+    )
+    source = f"{escape_name(hit.source_path)}:{hit.source_line or 1}" if hit.source_path else "made by hand"
+    lines = [
+        f"{hit.rank}. {f'{fit} ({numbers})' if fit else numbers}",
+        INDENT + " · ".join(filter(None, about)),
+        INDENT + one_line(hit.snippet),
+    ]
     if explain:
         parts = " + ".join(f"{name} {value:.5f}" for name, value in hit.contributions.items())
         similarity = "" if hit.similarity is None else f", cosine {hit.similarity:.3f}"
-        what += f"\n{parts} = {hit.score:.5f}{similarity}"
-    return [
-        str(hit.rank),
-        f"{hit.score:.4f}",
-        "–" if hit.lexical_rank is None else str(hit.lexical_rank),
-        "–" if hit.semantic_rank is None else str(hit.semantic_rank),
-        what,
-    ]
+        lines.append(f"{INDENT}{parts} = {hit.score:.5f}{similarity}")
+    return "\n".join([*(hanging(line, under=len(INDENT)) for line in lines), INDENT + source])
+
+
+def _speaker(hit: Hit, outcome: str | None) -> str:
+    """Return who said a turn, or what a text of a task is."""
+    if hit.task is None:
+        return escape_name(hit.role) + (f" ({outcome})" if outcome else "")
+    about = "" if hit.id == f"t:{hit.task.key}" else f" of t:{escape_name(hit.task.key)}"
+    title = "" if one_line(hit.snippet).startswith(one_line(hit.task.title)) else f" {one_line(hit.task.title)}"
+    return f"{hit.type} ({hit.task.status}){about}{title}"

@@ -7,7 +7,7 @@ import click
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging
 from pastchats_memory.model import Item, Outcome, leads_to_task
-from pastchats_memory.text.display import format_time, one_line, sanitise
+from pastchats_memory.text.display import escape_name, format_time, one_line, sanitise
 from pastchats_memory.text.stored_text import LEFT_OUT, LEFT_OUT_KEY
 from pastchats_memory.views.build import build_show
 from pastchats_memory.views.text import CITATION_NOTES, render_outcome
@@ -43,39 +43,39 @@ def command(id_: str, neighbours: int, db: str | None, as_json: bool) -> int:
     elif shown:
         click.echo("\n".join(_text(item, outcome, is_selected=str(item.id) == id_) for item, outcome in shown))
     else:
-        click.echo(f"There is no item {one_line(id_)}. Ids stand in the output of search and recall.", err=True)
+        click.echo(f"There is no item {escape_name(id_)}. Ids stand in the output of search and recall.", err=True)
     return DONE if shown else NOTHING
 
 
 def _show_task(id_: str, db: str | None, *, as_json: bool) -> int:
-    from pastchats_memory.views.build_tasks import build_tasks
-    from pastchats_memory.views.task_text import render_task
+    from pastchats_memory.views.build_tasks import build_shown_task, build_tasks
+    from pastchats_memory.views.task_text import render_attached, render_task
 
     with options.open_memory(db) as memory:
         found = memory.tasks.find_item(id_)
     if found is None:
-        click.echo(f"There is no item {one_line(id_)}. Ids stand in the output of search and recall.", err=True)
+        click.echo(f"There is no item {escape_name(id_)}. Ids stand in the output of search and recall.", err=True)
         if as_json:
             emit_json(build_tasks([]))
         return NOTHING
     task, attached = found
     if as_json:
-        emit_json(build_tasks([task]))
+        emit_json(build_shown_task(task, attached))
     else:
         click.echo(hanging(render_task(task)))
         if attached is not None and attached.content is not None:
-            click.echo(f"\n{one_line(attached.name)}:\n{sanitise(attached.content)}")
+            click.echo(f"\n{render_attached(attached)}")
     return DONE
 
 
 def _text(item: Item, outcome: Outcome, *, is_selected: bool) -> str:
     mark = "▶" if is_selected else " "
     when = format_time(item.timestamp)
-    head = f"{mark} {item.id} · {item.role} · {one_line(item.project)}" + (f" · {when}" if when else "")
+    head = f"{mark} {item.id} · {escape_name(item.role)} · {escape_name(item.project)}" + (f" · {when}" if when else "")
     note = CITATION_NOTES[item.citation.state if item.citation else "holds"]
     notes = [f"turn {item.turn_index}{'; ' if note else ''}{note}", *[f"turn {item.turn_index}"] * len(item.places)]
     places = "".join(
-        f"\n  Source: {one_line(place.path)}:{place.line} ({note})"
+        f"\n  Source: {escape_name(place.path)}:{place.line} ({note})"
         for place, note in zip(item.places, notes, strict=False)
     )
     if is_selected and outcome.is_known:

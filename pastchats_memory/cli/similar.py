@@ -11,7 +11,7 @@ from pastchats_memory.cli.output import counted, emit_json, hanging
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory.requests import resolve_project
 from pastchats_memory.tasks.similarity import MIN_PAIR_SCORE, SimilarTask
-from pastchats_memory.text.display import one_line
+from pastchats_memory.text.display import escape_name
 from pastchats_memory.views.build_tasks import build_duplicates, build_find_duplicates, build_similar
 from pastchats_memory.views.task_text import render_guide, render_near
 
@@ -117,9 +117,11 @@ def duplicates(scan: bool, threshold: float, project: str | None, db: str | None
         for number, cluster in enumerate(clusters, start=1):
             click.echo(f"{number}. {counted(len(cluster.tasks), 'task')}")
             for task in cluster.tasks:
-                click.echo(hanging(f"   {one_line(task.key)}  {one_line(task.title)} ({task.status})"))
+                click.echo(hanging(f"   {escape_name(task.key)}  {escape_name(task.title)} ({task.status})"))
             for pair in cluster.pairs:
-                click.echo(f"     [{pair.score:.2f}] {one_line(pair.first)} = {one_line(pair.second)} ({pair.label})")
+                click.echo(
+                    f"     [{pair.score:.2f}] {escape_name(pair.first)} = {escape_name(pair.second)} ({pair.label})"
+                )
         click.echo(hanging(render_guide()))
     else:
         click.echo("No two tasks are that much alike.", err=True)

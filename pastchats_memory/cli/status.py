@@ -38,12 +38,14 @@ def command(db: str | None, as_json: bool) -> int:
 
 def _text(status: Status) -> str:
     roles = ", ".join(f"{count:,} {role}" for role, count in status.by_role.items())
+    statuses = ", ".join(f"{count:,} {name}" for name, count in status.tasks.items())
     per_turn = f" ({status.bytes / status.turns / 1024:.1f} KiB a turn)" if status.turns else ""
     engine = "vec0 (sqlite-vec)" if status.engine == "vec0" else "exact (NumPy; `doctor` says why)"
     gone = f" ({status.gone:,} of them gone; their text is kept)" if status.gone else ""
     rows = [
         ("Database", f"{status.database}, {status.bytes / 1e6:.1f} MB{per_turn}"),
         ("Turns", f"{status.turns:,}" + (f": {roles}" if roles else "")),
+        *([("Tasks", f"{sum(status.tasks.values()):,}: {statuses}")] if status.tasks else []),
         *([("Pending", f"{counted(status.going, 'forgotten row')}, hidden, not deleted yet")] if status.going else []),
         ("From", f"{counted(status.sources, 'file')}{gone}, {counted(status.projects, 'project')}"),
         ("Time", f"{format_time(status.first)} to {format_time(status.last)}" if status.first else "no turn has one"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,14 +10,14 @@ from typing import Any
 
 import click
 
-from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli import DONE, NOTHING, options, reindex
 from pastchats_memory.cli.export import put_out
 from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, table, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory.requests import find_current_project, resolve_project, task_filters
-from pastchats_memory.model import TYPES, StoredTask
+from pastchats_memory.model import OPEN, TYPES, StoredTask
 from pastchats_memory.tasks.edit import Change
-from pastchats_memory.text.display import one_line, sanitise
+from pastchats_memory.text.display import escape_name, sanitise
 from pastchats_memory.text.when import parse_time
 from pastchats_memory.views.build import build_search
 from pastchats_memory.views.build_tasks import build_deletion, build_import, build_tasks
@@ -36,12 +37,15 @@ def command() -> None:
     """Add, change, comment, attach, link, list, show, delete, recall, export and import tasks."""
 
 
+command.add_command(click.Group("maintenance", {"reindex": reindex.command}, hidden=True))
+
+
 def _fields(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--description", metavar="TEXT", help="Description of the work."),
         click.option("--type", "type_", metavar="TYPE", help=f"One of {', '.join(TYPES)}."),
         click.option("--status", metavar="STATUS", help="pending, in_progress, blocked, … or a synonym such as done."),
-        click.option("--priority", metavar="0-4", help="0 critical … 4 lowest."),
+        click.option("--priority", metavar="0-4", help="0 critical … 4 lowest; 5 means 4."),
         click.option("--tag", "tags", multiple=True, metavar="TAG", help="A tag; repeat for several."),
         click.option("--project", metavar="NAME", help="`.` is the one you are in."),
         click.option("--parent", metavar="KEY", help="The parent task."),
@@ -140,20 +144,37 @@ def depend(key: str, on: tuple[str, ...], remove: bool, db: str | None, as_json:
     return _show(task, f"{task.key} {'no longer ' if remove else ''}depends on {', '.join(on)}", as_json=as_json)
 
 
-@command.command("list", epilog="\b\nExample:\n  pastchats-memory task list --status todo,in_progress --project .")
+@command.command(
+    "list",
+    epilog="""\b
+Examples:
+  pastchats-memory task list --status todo,in_progress --project .
+  pastchats-memory task list --epic EPIC-2 --blocked
+  pastchats-memory task list --depends-on TREK-45 --all
+""",
+)
 @options.project
-@click.option("--status", metavar="A,B", help="Statuses, synonyms or raw words.")
+@click.option("--status", metavar="A,B", help="Statuses, synonyms or raw words [default: unfinished tasks].")
+@click.option("--all", "is_all", is_flag=True, help="Finished tasks, too.")
 @click.option("--priority", metavar="0,1", help="0 critical … 4 lowest.")
 @click.option("--type", "type_", type=click.Choice(TYPES), help="Only this type; task includes epics and subtasks.")
+@click.option("--epic", metavar="KEY", help="Only parts of this epic, named by key or title.")
+@click.option("--no-epic", is_flag=True, help="Only tasks without an epic.")
+@click.option("--blocked", is_flag=True, help="Only tasks that are blocked, or wait for an unfinished task.")
+@click.option("--depends-on", metavar="KEY", help="Only tasks that wait for this one.")
 @options.since
 @options.until
 @click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="Tasks at most.")
 @options.database
 @options.as_json
-def list_(limit: int, db: str | None, as_json: bool, **how: Any) -> int:
-    """List tasks, the most urgent first."""
+def list_(limit: int, db: str | None, as_json: bool, is_all: bool, no_epic: bool, **how: Any) -> int:
+    """List unfinished tasks, or all with --all, the most urgent first."""
+    relations = {name: how.pop(name) for name in ("epic", "depends_on", "blocked")}
+    filters = task_filters(**how)
+    if not (is_all or filters.statuses):
+        filters = filters._replace(statuses=(*OPEN, "unknown"))
     with options.open_memory(db) as memory:
-        found = memory.tasks.list_tasks(task_filters(**how), limit + 1)
+        found = memory.tasks.list_tasks(filters, limit + 1, has_epic=not no_epic, **relations)
     tasks = found[:limit]
     if as_json:
         emit_json(build_tasks(tasks))
@@ -162,7 +183,9 @@ def list_(limit: int, db: str | None, as_json: bool, **how: Any) -> int:
         if len(found) > limit:
             click.echo(f"… and more: these are the first {limit:,}, --limit shows others.", err=True)
     else:
-        click.echo("No task fits.", err=True)
+        click.echo(
+            "No task fits." if is_all else "No unfinished task fits; --all lists the finished ones, too.", err=True
+        )
     return DONE if tasks else NOTHING
 
 
@@ -188,15 +211,15 @@ def delete(key: str, yes: bool | None, db: str | None, as_json: bool) -> int:
     """Delete a task, a comment or an attachment. T-1 deletes all that belongs to the task, c:5 or a:7 only itself."""
     with options.open_memory(db) as memory:
         if yes is None:
-            yes = is_terminal(sys.stdin) and click.confirm(f"Delete {one_line(key)} for good?", err=True)
+            yes = is_terminal(sys.stdin) and click.confirm(f"Delete {escape_name(key)} for good?", err=True)
         if not yes:
-            click.echo(f"{one_line(key)} was not deleted; --yes deletes it.", err=True)
+            click.echo(f"{escape_name(key)} was not deleted; --yes deletes it.", err=True)
             return NOTHING
         title = memory.tasks.delete(key)
     if as_json:
         emit_json(build_deletion(key))
     else:
-        click.echo(f"Deleted {key} ({one_line(title)})")
+        click.echo(f"Deleted {escape_name(key)} ({escape_name(title)})")
     return DONE
 
 
@@ -241,6 +264,14 @@ def export(file: Path | None, force: bool, db: str | None) -> int:
     return DONE if number else NOTHING
 
 
+def _read(file: Path) -> str:
+    """Return the text of a file; a pipe into which nobody writes is empty. Raises OSError, UnicodeDecodeError."""
+    descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    os.set_blocking(descriptor, True)
+    with os.fdopen(descriptor, encoding="utf-8") as stream:
+        return stream.read()
+
+
 @command.command("import", epilog="\b\nExample:\n  pastchats-memory task import tasks.jsonl")
 @click.argument("file", type=click.Path(path_type=Path))
 @options.database
@@ -251,7 +282,7 @@ def import_(file: Path, db: str | None, as_json: bool) -> int:
     A link that would make a task its own ancestor, or wait for itself, is left out.
     """
     try:
-        text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+        text = sys.stdin.read() if str(file) == "-" else _read(file)
     except OSError as fault:
         raise UsageFault(f"{file}: {fault.strerror}", "Name what `task export` wrote.") from fault
     except UnicodeDecodeError as fault:

@@ -188,7 +188,7 @@ def own_places(database: Path, environment: Mapping[str, str] = os.environ) -> f
         folders = [_folder(environment, variable) / FOLDER for variable in WRITTEN]
     except (OSError, UsageFault):  # the working directory is gone, or there is no home
         return frozenset()
-    return frozenset([*map(str, folders), *(file + suffix for suffix in ("", "-journal", "-shm", "-wal"))])
+    return frozenset([*map(str, folders), *(file + suffix for suffix in ("", "-journal", "-shm", "-wal", "-lock"))])
 
 
 def _own(path: Path) -> ConfigFile:

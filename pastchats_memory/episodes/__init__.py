@@ -1,6 +1,6 @@
 """Split conversations into episodes: a request, its answers, tool results.
 
-An episode starts with a user turn that follows an answer, or a prompt that was stopped before any. Leading answers are an
+An episode starts with a user turn that follows an answer or calls of tools, or a prompt that was stopped before any. Leading answers are an
 episode of their own.
 """
 
@@ -44,7 +44,7 @@ def split_episodes(turns: Iterable[T]) -> Iterator[list[T]]:
     """Yield the episodes of one conversation, whose turns are in order."""
     episode: list[T] = []
     for turn in turns:
-        if is_user_turn(turn) and episode and (not is_user_turn(episode[-1]) or _is_stopped(episode[-1], turn)):
+        if is_user_turn(turn) and episode and (is_answered(episode[-1]) or _is_stopped(episode[-1], turn)):
             yield episode
             episode = []
         episode.append(turn)
@@ -55,6 +55,11 @@ def split_episodes(turns: Iterable[T]) -> Iterator[list[T]]:
 def is_user_turn(turn: Utterance) -> bool:
     """Return whether the user typed the turn, or wrote it into a watched file."""
     return turn.role == "user" or WATCHED in _read_flags(turn)
+
+
+def is_answered(turn: Utterance) -> bool:
+    """Return whether a turn is an answer, or a prompt that was answered by calls of tools alone."""
+    return not is_user_turn(turn) or bool(turn.metadata.get("tools"))
 
 
 def leading_user_turns(episode: Iterable[T]) -> list[T]:

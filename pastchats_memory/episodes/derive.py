@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from pastchats_memory.episodes import find_request, is_user_turn, leading_user_turns, split_episodes
+from pastchats_memory.episodes import find_request, is_answered, is_user_turn, leading_user_turns, split_episodes
 from pastchats_memory.episodes.judgement import apply_judgement, is_valid
 from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
 from pastchats_memory.model import Item
@@ -204,7 +204,7 @@ def derive_ending(
     from pastchats_memory.episodes.outcome import Row, derive_outcome
 
     span = (episode[0].turn_index, episode[-1].turn_index)
-    if not any(not is_user_turn(turn) or turn.metadata.get("flags") for turn in episode):
+    if not any(is_answered(turn) or turn.metadata.get("flags") for turn in episode):
         return Ending(*span, "unknown", 0.0, "")
     rows = [
         Row(

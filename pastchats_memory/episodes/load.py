@@ -12,7 +12,7 @@ from pastchats_memory.model import Evidence, Item, Outcome
 from pastchats_memory.search.hits import cited_place
 from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.outcomes import Ending, Judgement
+from pastchats_memory.store.outcomes import UNANSWERED, Ending, Judgement
 
 NEIGHBOURS = 12
 """Turns on each side of a turn that are searched for its episode."""
@@ -63,7 +63,8 @@ def present_outcome(database: Database, ending: Ending) -> Outcome:
     quoted = turns.items(database, [shown.id for shown in quotations])
     items = {item.id: item for item in cite_items(database, quoted)}
     evidence = tuple(_cite_quotation(items[shown.id], shown.text) for shown in quotations if shown.id in items)
-    return Outcome(ending.outcome, evidence, ending.signal if is_known or ending.signal == SIGNAL else "")
+    has_signal = is_known or ending.signal in (SIGNAL, UNANSWERED)
+    return Outcome(ending.outcome, evidence, ending.signal if has_signal else "")
 
 
 def _cite_quotation(item: Item, quotation: str) -> Evidence:

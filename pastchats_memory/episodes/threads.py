@@ -74,12 +74,12 @@ def find_thread(database: Database, episode: Sequence[Item], ending: Ending, oth
 
 
 def is_failed_by_next(ending: Ending) -> bool:
-    """Return whether an episode failed, and the next one continues it.
+    """Return whether the next episode continues a failed or an unanswered one.
 
-    The user's next message says so, or the episode was stopped before any answer.
+    The user's next message says that it failed, or it was stopped before any answer.
     """
     is_shown_by_next = any(shown.turn_index > ending.last_index for shown in ending.evidence)
-    return ending.outcome in ("failed", "mixed") and (is_shown_by_next or not ending.is_answered)
+    return not ending.is_answered or (ending.outcome in ("failed", "mixed") and is_shown_by_next)
 
 
 def _is_continued(ending: Ending) -> bool:
@@ -87,7 +87,7 @@ def _is_continued(ending: Ending) -> bool:
 
     Users who stop an agent mostly say how to continue.
     """
-    return is_failed_by_next(ending) or (ending.outcome == "failed" and ending.signal == BROKE_OFF)
+    return is_failed_by_next(ending) or ending.signal in BROKE_OFF
 
 
 def _find_in_conversation(database: Database, episode: Sequence[Item], ending: Ending) -> list[tuple[bool, Attempt]]:

@@ -7,12 +7,17 @@ import stat
 from pathlib import Path
 
 
-def write_atomic(path: Path, content: bytes) -> None:
+def write_atomic(path: Path, content: bytes, *, is_durable: bool = True) -> None:
     """Replace the content of a file, all or nothing.
 
     A new file is readable by its owner alone.
 
     A link stays a link, and an existing file keeps its mode.
+
+    Args:
+        path: the file.
+        content: all of its bytes.
+        is_durable: wait until the disk has it, so that a loss of power leaves either content.
 
     Raises:
         OSError: the file is unchanged, and no temporary file is left.
@@ -21,7 +26,11 @@ def write_atomic(path: Path, content: bytes) -> None:
     fresh = target.with_name(f"{target.name}.pastchats-memory-{os.getpid()}")
     try:
         fresh.touch(mode=stat.S_IRUSR | stat.S_IWUSR)
-        fresh.write_bytes(content)
+        with fresh.open("wb") as file:
+            file.write(content)
+            if is_durable:
+                file.flush()
+                os.fsync(file.fileno())
         if target.exists():
             fresh.chmod(stat.S_IMODE(target.stat().st_mode))
         fresh.replace(target)

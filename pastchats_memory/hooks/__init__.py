@@ -9,11 +9,24 @@ import signal
 import sys
 import time
 from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from pastchats_memory.hooks.event import Event, event_of
+from pastchats_memory.hooks.limit import seconds_since_start
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pastchats_memory.formats.base.format import Format
 
 LIMIT_S = 2.0
-"""From start to exit, unless PASTCHATS_MEMORY_HOOK_SECONDS says otherwise."""
+"""From the start of the process to its end, unless PASTCHATS_MEMORY_HOOK_SECONDS says otherwise."""
 AROUND_S = 0.2
-"""Of that for the interpreter's own start, before any of this runs, and for the end of both processes."""
+"""Of that for the end of both processes."""
+ANSWER_S = 0.5
+"""What an answer takes on an idle machine; a hook that has less left does not begin with one."""
+START_SHARE = 3
+"""How many times as long as the start of a process an answer takes, at least, on a machine of any load."""
 LONGEST_INPUT = 1 << 20
 """Bytes of stdin that are looked at."""
 BUDGET_BYTES = 1500
@@ -23,33 +36,132 @@ BUDGET_BYTES = 1500
 def main(arguments: list[str]) -> None:
     """Answer an event of an agent, such as `["claude-code", "UserPromptSubmit"]`, and end the process with 0.
 
-    A child does the work, and this process waits for it until the limit. So a library that hangs or aborts does no harm, and an
-    answer is passed on only if it is complete.
+    A request to index is on disk before anything else is imported. A child answers prompts, and this process waits for it
+    until the limit. So a library that hangs or aborts does no harm, and an answer is passed on only if it is complete.
     """
     seconds = max(0.1, _seconds(os.environ.get("PASTCHATS_MEMORY_HOOK_SECONDS")) - AROUND_S)
-    give_up = time.monotonic() + seconds
+    passed = seconds_since_start()
+    start = time.monotonic() - passed
+    latest = start + seconds - max(ANSWER_S, START_SHARE * passed)
+    try:
+        _handle(arguments, start + seconds, latest)
+    except Exception as fault:  # noqa: BLE001 - the last resort: no fault of ours may cost anybody a prompt
+        _log(arguments, getattr(fault, "kind", type(fault).__name__), time.monotonic() - start)
+    finally:
+        os._exit(0)
+
+
+def _handle(arguments: list[str], give_up: float, latest: float) -> None:
+    """Write down what is to be indexed, and answer if the event has an answer.
+
+    After `latest` no answer would be in time. So none is begun, which leaves the processor to other hooks.
+    """
+    from pastchats_memory.formats.registry import load_format
+
+    format_ = load_format(arguments[0])
+    agent = format_.hooks
+    action = agent.events[arguments[1]] if agent is not None else None
+    if agent is None or (action == "recall" and time.monotonic() > latest):
+        return
+    body = _read_until(0, give_up, LONGEST_INPUT)
+    database = _find_database(arguments)
+    folder = find_state(database)
+    received = _parse(arguments, body)
+    if action != "recall":
+        _request_index(folder, agent.name, database, received.transcript)
+    elif folder is not None:
+        _resume_waiting(folder)
+    if action == "greet" or (action == "recall" and received.prompt):
+        _answer_in_time(arguments, format_, received, database, give_up, latest)
+
+
+def _find_database(arguments: list[str]) -> str | None:
+    return arguments[3] if arguments[2:3] == ["--db"] else None
+
+
+def _parse(arguments: list[str], body: bytes | None) -> Event:
+    """Return the event in a body; an empty one if the body is no JSON, since a session's end counts without it."""
+    try:
+        return event_of(json.loads(body or b"{}"))
+    except (ValueError, RecursionError) as fault:
+        _log(arguments, type(fault).__name__, 0.0)
+        return Event()
+
+
+def find_state(database: str | None) -> Path | None:
+    """Return the folder of the hooks' state; without a home folder it lies beside a database that is named.
+
+    None if neither is known.
+    """
+    from pathlib import Path
+
+    from pastchats_memory.config import DATABASE_VARIABLE, state_folder
+    from pastchats_memory.errors import UsageFault
+
+    try:
+        return state_folder()
+    except UsageFault:
+        named = database or os.environ.get(DATABASE_VARIABLE)
+        return Path(f"{named}-hooks").absolute() if named else None
+
+
+def _request_index(folder: Path | None, agent: str, database: str | None, transcript: str | None) -> None:
+    """Write a request to index down, and start the process that fulfils it."""
+    from pastchats_memory.config import DATABASE_VARIABLE
+    from pastchats_memory.hooks.spool import Request, add
+
+    named = database or os.environ.get(DATABASE_VARIABLE)
+    if named and not named.startswith("~"):
+        named = os.path.abspath(named)  # noqa: PTH100 - resolve() would follow links
+    request = Request(agent, named and os.fsencode(named).decode("utf-8", "surrogateescape"), transcript)
+    is_stored = False
+    with suppress(OSError):  # a full or read-only disk: the request is handed over without one
+        if folder is not None:
+            add(folder, request)
+            is_stored = True
+    from pastchats_memory.hooks import background
+
+    background.start(folder, None if is_stored else request)
+
+
+def _resume_waiting(folder: Path) -> None:
+    """Start the process that fulfils requests if some wait, since an earlier one was killed."""
+    from pastchats_memory.hooks.spool import is_any_waiting
+
+    if is_any_waiting(folder):
+        from pastchats_memory.hooks import background
+
+        background.start(folder)
+
+
+def _answer_in_time(
+    arguments: list[str], format_: Format, received: Event, database: str | None, give_up: float, latest: float
+) -> None:
+    """Pass on the answer of a child if it is complete before the limit. Raises OSError if there can be no child."""
     read_end, write_end = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(read_end)
-        _work(arguments, write_end, give_up)
+        _work(arguments, format_, received, database, write_end, latest)
     os.close(write_end)
-    answer = _read_until(read_end, give_up, 1 << 20)
+    answer = _read_until(read_end, give_up, LONGEST_INPUT)
     if answer is None:
         os.kill(child, signal.SIGKILL)
-        _log(arguments, "timeout", seconds)
-    os.waitpid(child, 0)
+        _log(arguments, "timeout", 0.0)
+    with suppress(ChildProcessError):
+        os.waitpid(child, 0)
     if answer:
         with suppress(OSError, AttributeError, ValueError):  # the agent is gone, or never opened a pipe
             os.write(sys.stdout.fileno(), answer)
-    os._exit(0)
 
 
-def _work(arguments: list[str], write_end: int, give_up: float) -> None:
+def _work(
+    arguments: list[str], format_: Format, received: Event, database: str | None, write_end: int, latest: float
+) -> None:
     """Write the answer into the pipe, and end; runs in the child."""
     start = time.monotonic()
     try:
-        answer = _answer(arguments, give_up)
+        answer = _answer(format_, arguments[1], received, database, latest)
         if answer is not None:
             os.write(write_end, json.dumps(answer).encode() + b"\n")
     except Exception as fault:  # noqa: BLE001 - the last resort: no fault of ours may cost anybody a prompt
@@ -58,49 +170,29 @@ def _work(arguments: list[str], write_end: int, give_up: float) -> None:
         os._exit(0)
 
 
-def _answer(arguments: list[str], give_up: float) -> dict[str, object] | None:
-    from pastchats_memory.formats.registry import load_format
-    from pastchats_memory.hooks.event import event_of
-
-    agent, event = load_format(arguments[0]).hooks, arguments[1]
+def _answer(
+    format_: Format, event: str, received: Event, database: str | None, latest: float
+) -> dict[str, object] | None:
+    agent = format_.hooks
     if agent is None:
         return None
-    database = arguments[3] if arguments[2:3] == ["--db"] else None
     action = agent.events[event]
-    body = _read_until(0, give_up, LONGEST_INPUT)
-    received = event_of(json.loads(body or b"{}"))
-    if action == "recall" and not _needs_recall(received.prompt):
-        return None
-    if action == "index" and agent.find_transcript and received.session and not received.transcript:
-        from pathlib import Path
+    if action == "recall":
+        from pastchats_memory.hooks.prompt import query_for, strip_wrappers
+        from pastchats_memory.hooks.turns import wait_for_turn
 
-        from pastchats_memory.formats.base.locations import Environment
+        received = received._replace(prompt=strip_wrappers(received.prompt, format_))
+        # Most prompts of a session steer it without a new topic: for them neither NumPy nor the memory is imported.
+        if query_for(received.prompt) is None or not wait_for_turn(find_state(database), latest):
+            return None
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads that nothing here has work for
+        from pastchats_memory.embed.packaged import load_in_background
 
-        found = agent.find_transcript(received.session, Environment(os.environ, Path.home(), sys.platform))
-        received = received._replace(transcript=str(found) if found else None)
-
+        load_in_background()
     from pastchats_memory.hooks import events
 
-    context = getattr(events, action)(received, database)
+    context = events.recall(received, database) if action == "recall" else events.greet(received, database)
     return agent.context(event, context) if context else None
-
-
-def _needs_recall(prompt: str) -> bool:
-    """Return whether the prompt needs recall.
-
-    If so, the model begins to load in the background.
-
-    Most prompts of a session steer it without a new topic: for them neither NumPy nor the memory is imported.
-    """
-    from pastchats_memory.hooks.prompt import query_for
-
-    if query_for(prompt) is None:
-        return False
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads that nothing here has work for
-    from pastchats_memory.embed.packaged import load_in_background
-
-    load_in_background()
-    return True
 
 
 def _read_until(descriptor: int, give_up: float, most: int) -> bytes | None:
@@ -128,7 +220,7 @@ def _seconds(text: str | None) -> float:
 
 
 def _log(arguments: list[str], kind: str, seconds: float) -> None:
-    from pastchats_memory.config import state_folder
     from pastchats_memory.hooks.log import note
 
-    note(state_folder(), *(argument[:40] for argument in arguments[:2]), kind, f"{seconds * 1000:.0f} ms")
+    if (folder := find_state(_find_database(arguments))) is not None:
+        note(folder, *(argument[:40] for argument in arguments[:2]), kind, f"{seconds * 1000:.0f} ms")

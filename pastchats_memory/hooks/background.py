@@ -1,31 +1,35 @@
-"""Index after a session: detached, at low priority, one process at a time."""
+"""Fulfil requests to index: detached, at low priority, one process at a time."""
 
 from __future__ import annotations
 
 import fcntl
-import hashlib
-import json
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
-from pastchats_memory.files.atomic import write_atomic
+from pastchats_memory.hooks.spool import Request, begin_attempt, finish, list_waiting, parse_request
 
 NICENESS = 19
 LONGEST_S = 1800
 """After so long a run that hangs ends itself; the next one goes on where it was."""
 
 
-def start(folder: Path, database: Path, transcript: Path) -> None:
-    """Start to index a transcript in a process of its own, and return at once.
+def start(folder: Path | None, request: Request | None = None) -> None:
+    """Start a process that fulfils what waits in a folder, and return at once.
 
-    Raises OSError.
+    Args:
+        folder: of the hooks' state; None if there is none.
+        request: a request that could not be written down; it is handed over instead.
+
+    Raises:
+        OSError: no process can be started; what waits in the folder goes on waiting.
     """
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    subprocess.Popen(  # noqa: S603 - our own interpreter and module; the path is an argument, never a shell's
-        [sys.executable, "-m", "pastchats_memory.hooks.background", str(folder), str(database), str(transcript)],
+    handed_over = [] if request is None else [request.encode()]
+    subprocess.Popen(  # noqa: S603 - our own interpreter and module; the paths are arguments, never a shell's
+        # In UTF-8 mode every path of a request has a name, whatever the agent's locale is.
+        [sys.executable, "-X", "utf8", "-m", "pastchats_memory.hooks.background", str(folder or ""), *handed_over],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -35,53 +39,87 @@ def start(folder: Path, database: Path, transcript: Path) -> None:
     )
 
 
-def run(folder: Path, database: Path, transcript: Path) -> None:
-    """Index the transcript and whatever else waits.
+def run(folder: Path) -> None:
+    """Fulfil each waiting request once, unless another process does so already.
 
-    If another run does so, leave it waiting. Raises OSError.
+    A request is removed after its turns are stored, so a killed process repeats it. Raises OSError.
     """
-    waiting = folder / "waiting"
-    waiting.mkdir(mode=0o700, parents=True, exist_ok=True)
-    wish = json.dumps([str(database), str(transcript)]).encode()
-    write_atomic(waiting / f"{hashlib.sha256(wish).hexdigest()[:24]}.json", wish)
-    os.nice(NICENESS)
     lock = os.open(folder / "indexing.lock", os.O_CREAT | os.O_RDWR, 0o600)
-    while wishes := sorted(waiting.glob("*.json")):  # again after each release: one may have come just before it
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return
-        for file in wishes:
-            _fulfil(folder, file)
-        fcntl.flock(lock, fcntl.LOCK_UN)
+    tried: set[str] = set()
+    try:
+        while files := [file for file in list_waiting(folder) if file.name not in tried]:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return
+            tried |= {_try_request(folder, file) for file in files}
+            fcntl.flock(lock, fcntl.LOCK_UN)  # and look once more: a request may have come just before it
+    finally:
+        os.close(lock)
 
 
-def _fulfil(folder: Path, file: Path) -> None:
-    """Index the transcript that a file names.
-
-    The file is deleted first: a crash must not repeat itself.
-    """
+def _try_request(folder: Path, file: Path) -> str:
+    """Fulfil the request in a file, and return the name under which it still waits if that fails."""
     from pastchats_memory.errors import MemoryFault
     from pastchats_memory.hooks.log import note
-    from pastchats_memory.memory import Memory
 
     try:
-        wish = file.read_bytes()
-        file.unlink()
+        attempt = begin_attempt(file)
     except FileNotFoundError:
-        return  # another run was quicker
+        return file.name
+    if attempt is None:
+        note(folder, "background", "index", "given up")
+        return file.name
+    request = parse_request(attempt.read_bytes())
     try:
-        database, transcript = json.loads(wish)
-    except ValueError:  # the machine went down before it was on the disk
-        note(folder, "background", "index", "torn wish")
+        if request is None:  # no program of ours wrote it
+            note(folder, "background", "index", "no request")
+        else:
+            fulfil(request)
+    except (MemoryFault, OSError) as fault:
+        note(folder, "background", "index", getattr(fault, "kind", type(fault).__name__))
+    else:
+        finish(attempt)
+    return attempt.name
+
+
+def fulfil(request: Request) -> None:
+    """Index the transcript of a request, and what else the agent's history has. Raises MemoryFault."""
+    from pastchats_memory.config import load
+    from pastchats_memory.memory import Memory
+
+    paths = [Path(request.transcript)] if request.transcript else []
+    paths = [path for path in (*paths, *_find_histories(request.agent)) if path.exists()]
+    if not paths:
         return
-    signal.alarm(LONGEST_S)  # its default action ends the process; the database takes that as it takes a kill
+    config = load(request.database)
+    with Memory.open(config.database, config=config) as memory:
+        memory.index(paths)
+
+
+def _find_histories(agent: str) -> list[Path]:
+    """Return the places of an agent's transcripts; none without a home folder."""
+    from pastchats_memory.errors import UsageFault
+    from pastchats_memory.formats.registry import load_format
+    from pastchats_memory.memory.requests import find_environment
+
     try:
-        with Memory.open(Path(database)) as memory:
-            memory.index([Path(transcript)])
-    except MemoryFault as fault:
-        note(folder, "background", "index", fault.kind)
+        return list(load_format(agent).locations(find_environment()))
+    except UsageFault:
+        return []
+
+
+def main(folder: str, *handed_over: str) -> None:
+    """Run as the detached process."""
+    os.nice(NICENESS)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(LONGEST_S)  # its default action ends the process; the database takes that as it takes a kill
+    for text in handed_over:
+        if (request := parse_request(text)) is not None:
+            fulfil(request)
+    if folder and Path(folder).is_dir():
+        run(Path(folder))
 
 
 if __name__ == "__main__":
-    run(*map(Path, sys.argv[1:]))
+    main(*sys.argv[1:])

@@ -1,12 +1,12 @@
-"""Handle an agent's events: recall for a prompt, a line at a session's start, indexing at its end."""
+"""Answer an agent's events: recall for a prompt, a line at a session's start."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
 
-from pastchats_memory.config import load, state_folder
-from pastchats_memory.hooks import BUDGET_BYTES, background, session
+from pastchats_memory.config import load
+from pastchats_memory.hooks import BUDGET_BYTES, find_state, session
 from pastchats_memory.hooks.event import Event
 from pastchats_memory.hooks.prompt import query_for
 from pastchats_memory.memory import Memory
@@ -16,9 +16,6 @@ from pastchats_memory.text.recall_block import RECALL_PREAMBLE
 
 LIMIT = 3
 """Entries of a block."""
-LEAST_RELEVANCE = 0.93
-"""Of the best hit, for a prompt that did not ask for anything: at most 5 of 100 prompts that no earlier conversation answers
-reach it, and 86 of 100 that one does (`benchmarks/hook_prompts.py`). Recall on request accepts less."""
 
 
 def recall(event: Event, database: str | None) -> str | None:
@@ -29,6 +26,7 @@ def recall(event: Event, database: str | None) -> str | None:
     query = query_for(event.prompt)
     if query is None:
         return None
+    state = find_state(database) if event.session else None
     with _opened(event, database) as memory:
         block = memory.recall(
             query,
@@ -36,15 +34,15 @@ def recall(event: Event, database: str | None) -> str | None:
             limit=LIMIT,
             current_project=event.cwd and project_of_folder(event.cwd),
             not_conversation=event.session and utf8(event.session),
-            given=session.given(state_folder(), event.session) if event.session else frozenset(),
-            least_relevance=LEAST_RELEVANCE,
+            given=session.given(state, event.session) if state and event.session else frozenset(),
+            unasked=True,
             count_tokens=_count_bytes,
         )
     if not block.entries:
         return None
-    if event.session:
+    if state and event.session:
         with suppress(OSError):
-            session.remember(state_folder(), event.session, frozenset(memory.hit.id for memory in block.entries))
+            session.remember(state, event.session, frozenset().union(*(entry.ids for entry in block.entries)))
     return f"{RECALL_PREAMBLE}\n{block.text}"
 
 
@@ -53,7 +51,8 @@ def greet(event: Event, database: str | None) -> str | None:
 
     None if it is empty. Raises MemoryFault.
     """
-    session.forget_old(state_folder())
+    if (state := find_state(database)) is not None:
+        session.forget_old(state)
     with _opened(event, database) as memory:
         turns = memory.status().turns
     if not turns:
@@ -62,13 +61,6 @@ def greet(event: Event, database: str | None) -> str | None:
         f"pastchats-memory holds {turns:,} turns of earlier conversations on this machine. "
         "Before new work: pastchats-memory recall 'the task in a few words' (one item whole: pastchats-memory show ID)."
     )
-
-
-def index(event: Event, database: str | None) -> None:
-    """Start to index the session's transcript in the background. Raises OSError."""
-    transcript = Path(event.transcript) if event.transcript else None
-    if transcript and transcript.is_file():
-        background.start(state_folder(), load(database).database.absolute(), transcript.absolute())
 
 
 def _opened(event: Event, database: str | None) -> Memory:

@@ -28,6 +28,7 @@ from pastchats_memory.formats.registry import all_formats
 from pastchats_memory.hooks.jsonc import with_hooks, without_ours, without_pieces
 
 IS_OURS = re.compile(r"pastchats[-_]memory\S{0,40} hook ")
+_JSON_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 BEFORE = ".before-pastchats-memory"
 AFTERWARDS = ".with-pastchats-memory"
 """Suffixes of copies: of a file before our hooks were added, and before they were removed."""
@@ -43,6 +44,13 @@ def targets() -> dict[str, HookDialect]:
 
 
 TARGETS = tuple(targets())
+
+
+LASTING = (
+    f"Install it with `uv tool install {COMMAND}` or `pipx install {COMMAND}`, and run `{COMMAND} install` of that."
+)
+CACHE_NAMES = frozenset({".cache", "Caches"})
+CACHE_VARIABLES = ("XDG_CACHE_HOME", "UV_CACHE_DIR", "PIP_CACHE_DIR")
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,14 +260,63 @@ def settings_path(target: str, environment: Mapping[str, str] = os.environ) -> P
 def _command(target: str, event: str, database: str | None) -> str:
     """Return the command line that an agent runs at an event."""
     return shlex.join(
-        [*_program(), "hook", target, event, *(["--db", str(Path(database).absolute())] if database else [])]
+        [
+            *_program(),
+            "hook",
+            target,
+            event,
+            *(["--db", str(Path(database).expanduser().absolute())] if database else []),
+        ]
     )
 
 
 def _program() -> list[str]:
-    """Return the words that start this installation from anywhere."""
-    installed = Path(sys.executable).with_name("pastchats-memory")
-    return [str(installed)] if installed.exists() else [sys.executable, "-m", "pastchats_memory"]
+    """Return the words that start this installation from anywhere, for as long as it is installed.
+
+    Raises UsageFault if it is part of a cache, as `uvx` and `pipx run` make it, or was removed.
+    """
+    python = Path(os.path.abspath(sys.executable))  # noqa: PTH100 - resolve() would leave the virtual environment
+    installed = python.with_name(COMMAND)
+    if _is_in_cache(python):
+        raise UsageFault(
+            f"{python.parent} is in a cache that is cleaned one day, and the hooks would fail from then on", LASTING
+        )
+    if not python.exists():
+        raise UsageFault(f"{python} is no longer there, and the hooks would fail", LASTING)
+    return [str(installed)] if installed.exists() else [str(python), "-m", "pastchats_memory"]
+
+
+def _is_in_cache(python: Path) -> bool:
+    """Return whether an interpreter lies in a cache, by the names and marks of such folders.
+
+    A virtual environment carries a mark of its own, since it needs no backup. So only the folders above it count.
+    """
+    caches = [Path(os.environ[name]) for name in CACHE_VARIABLES if os.environ.get(name)]
+    above = python.parents[2:]
+    return any(
+        folder.name in CACHE_NAMES or folder in caches or (folder / "CACHEDIR.TAG").is_file() for folder in above
+    )
+
+
+def _find_program(quoted: str) -> str | None:
+    """Return the program that a string of a settings file calls, if it is ours and has a full path."""
+    try:
+        program, *rest = shlex.split(json.loads(quoted)) if IS_OURS.search(quoted) else [""]
+    except ValueError:  # somebody changed it
+        return None
+    return program if rest and os.path.isabs(program) else None  # noqa: PTH117 - a string is at hand
+
+
+@_explain_os_errors()
+def find_broken(state: Path) -> list[tuple[str, str]]:
+    """Return each agent whose settings call a program of ours that is gone, with the program. Raises MemoryFault."""
+    found: dict[str, str] = {}
+    for target, records in _recorded(state).items():
+        for record in records:
+            for program in map(_find_program, _JSON_STRING.findall(_read(Path(record["path"])) or "")):
+                if program and not os.path.exists(program):  # noqa: PTH110 - a string is at hand
+                    found[target] = program
+    return list(found.items())
 
 
 def _read(path: Path) -> str | None:

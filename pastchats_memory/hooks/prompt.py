@@ -3,37 +3,53 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from pastchats_memory.text.pasted import split_paste
 from pastchats_memory.text.recall_block import strip_recall_blocks
-from pastchats_memory.text.words import FUNCTION_WORDS, words
+from pastchats_memory.text.topics import measure_topic
+
+if TYPE_CHECKING:
+    from pastchats_memory.formats.base.format import Format
 
 LONGEST_QUERY = 1200
 """Characters; the model reads some 250 tokens, and a task is named at the start or at the end of a prompt."""
-LEAST_WORDS = 2
-"""Least topic words: a prompt with fewer needs no recall."""
+LEAST_TOPIC = 0.5
+"""Topic that a prompt has to name; one that only steers the work needs no recall."""
 
-CHATTER = FUNCTION_WORDS | frozenset(
-    """yes yeah yep ok okay sure thanks thank please go ahead continue proceed next again good great nice perfect cool right
-    correct exactly sounds looks lgtm do it now try run fix this that more carry keep going stop wait hi hello hey done fine
-    make let lets us let's want need use using like also still one two way thing things something here there see show tell
-    explain help think maybe actually really well commit push it's don't can't first then same instead alright""".split()  # noqa: SIM905 - a list of 90 strings would fill a page
-)
-"""Words that steer a conversation and are about nothing."""
-
+_OWN_WORDS = re.compile(r"</?(?:user_query|user-query|user_message|user_input|user_request|channel)(?: [^<>]{0,200})?>")
+"""Tags that a client puts around the user's own words."""
+_COMMAND = re.compile(r"/(?P<name>[A-Za-z][\w:.-]*)(?:\s+(?P<words>\S.*))?\Z", re.DOTALL)
+"""A slash command; a path has a second slash."""
+_SHELL = re.compile(r"!(?!\[)[^\n]*\Z")
+"""A command for the shell on one line; `![` begins an image."""
 _TAGGED = re.compile(r"<(?P<tag>[a-z][a-z_-]{2,40})(?: [^<>]{0,200})?>.*?(?:</(?P=tag)>|\Z)", re.DOTALL)
+
+
+def strip_wrappers(prompt: str, format_: Format) -> str:
+    """Return what the user typed, without what the agent's client adds to it; nothing for a command of the client."""
+    text = prompt.strip()
+    if format_.dialect is None or (text[:1].isalnum() and "<" not in text):
+        return text
+    dialect = format_.dialect()
+    text = dialect.parse_prompt(text).text.strip()
+    command = _COMMAND.match(text)
+    return "" if command and command["name"].lower() in dialect.commands else text
 
 
 def query_for(prompt: str) -> str | None:
     """Return what to recall for a prompt.
 
-    None for a trivial one, a command of the client, or only a paste.
+    None for one without a topic, a bare command of the client or the shell, or only a paste.
     """
-    text = strip_recall_blocks(prompt)
-    if text.lstrip()[:1] in ("/", "!", "#"):
+    text = _OWN_WORDS.sub(" ", strip_recall_blocks(prompt)).strip()
+    if _SHELL.match(text):
         return None
+    if command := _COMMAND.match(text):
+        if command["words"] is None:
+            return None
+        text = f"{command['name']} {command['words']}"  # a project's own command, or the name of a folder
     text = " ".join(" ".join(split_paste(_TAGGED.sub(" ", text))).split())
     if len(text) > LONGEST_QUERY:
         text = f"{text[: LONGEST_QUERY * 2 // 3]} {text[-LONGEST_QUERY // 3 :]}"
-    topic_words = [word for word in words(text) if word not in CHATTER and not word.isdigit()]
-    return text if len(topic_words) >= LEAST_WORDS else None
+    return text if measure_topic(text) >= LEAST_TOPIC else None

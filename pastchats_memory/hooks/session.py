@@ -29,7 +29,8 @@ def remember(folder: Path, session: str, ids: frozenset[str]) -> None:
     """Add ids to those that the session was given. Raises OSError."""
     file = _file(folder, session)
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_atomic(file, json.dumps(sorted(given(folder, session) | ids)).encode())
+    ids |= given(folder, session)
+    write_atomic(file, json.dumps(sorted(ids)).encode(), is_durable=False)  # a lost one costs a repeated block
 
 
 def forget_old(folder: Path) -> None:

@@ -9,6 +9,7 @@ import orjson
 from starlette.responses import Response
 
 from pastchats_memory.errors import MemoryFault
+from pastchats_memory.text.display import escape_json
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.views.build import build_error
 
@@ -44,7 +45,7 @@ def translate_fault(fault: MemoryFault) -> RequestError:
 
 def encode(body: Mapping[str, object]) -> bytes:
     """Encode a body as JSON on one line."""
-    return orjson.dumps(body, option=orjson.OPT_NON_STR_KEYS)
+    return escape_json(orjson.dumps(body, option=orjson.OPT_NON_STR_KEYS).decode()).encode()
 
 
 def answer_json(body: Mapping[str, object], status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

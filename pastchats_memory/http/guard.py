@@ -19,6 +19,12 @@ BODY_SECONDS = 10.0
 """Time limit for the whole body."""
 MAX_REQUESTS = 256
 """Requests that run at once."""
+OWN_SITES = frozenset({"same-origin", "none"})
+"""Values of `Sec-Fetch-Site` (https://www.w3.org/TR/fetch-metadata) for our own pages and for what a person typed.
+
+A browser sends it with requests that carry no `Origin`, such as those for images. Another port is another server of this
+machine, although it is the same site.
+"""
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/@\[\]]+)(:[0-9]{1,5})?")
 
 
@@ -82,15 +88,19 @@ class Guard:
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            self._admit(scope["path"], Headers(scope=scope))
-            received = await _receive_body(Headers(scope=scope), receive) if scope["method"] == "POST" else receive
+            headers = Headers(scope=scope)
+            self._admit(scope["path"], headers)
+            received = receive
+            if scope["method"] == "POST":
+                _require_json(headers)
+                received = await _receive_body(headers, receive)
         except RequestError as error:
             await answer_error(error)(scope, receive, send)
             return
         await self._app(scope, received, send)
 
     def _admit(self, path: str, headers: Headers) -> None:
-        """Check a request's host, origin and token. Raises RequestError."""
+        """Check a request's host, origin, site and token. Raises RequestError."""
         if self._running > MAX_REQUESTS:
             raise RequestError(503, "busy", f"{MAX_REQUESTS} requests are under way", "Try again in a moment.")
         hosts = headers.getlist("host")
@@ -103,12 +113,25 @@ class Guard:
         for origin in headers.getlist("origin"):
             if origin.lower() not in (f"http://{hosts[0].lower()}", f"https://{hosts[0].lower()}"):
                 raise RequestError(403, "bad_origin", "a page of another origin may not ask", "Ask without a browser.")
+        if not {*headers.getlist("sec-fetch-site")} <= OWN_SITES:
+            raise RequestError(403, "bad_origin", "a page of another site may not ask", "Ask without a browser.")
         if self._admission.token is not None and path != "/healthz":
             shown = headers.get("authorization", "").partition(" ")
             right = hmac.compare_digest(shown[2].strip().encode("latin-1"), self._admission.token.encode())
             if not right or shown[0].lower() != "bearer":
                 hint = "Send `Authorization: Bearer TOKEN`, the token that the server was started with."
                 raise RequestError(401, "unauthorized", "the token is missing or wrong", hint)
+
+
+def _require_json(headers: Headers) -> None:
+    """Raise RequestError unless the body is declared as JSON.
+
+    A page may send any other type to another origin without asking first.
+    """
+    types = headers.getlist("content-type")
+    if len(types) != 1 or types[0].partition(";")[0].strip().lower() != "application/json":
+        hint = "Send `Content-Type: application/json`."
+        raise RequestError(415, "usage", "the body is not declared as JSON", hint)
 
 
 async def _receive_body(headers: Headers, receive: Receive) -> Receive:

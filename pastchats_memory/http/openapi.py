@@ -6,13 +6,14 @@ from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from typing import Any
 
-from pastchats_memory.http.routes import CONTEXT, PAGE, Parameter, Route
+from pastchats_memory.http.routes import CONTEXT, NON_BLANK, PAGE, Parameter, Route
 from pastchats_memory.views.json_schema import SchemaWriter
 from pastchats_memory.views.schema import SCHEMAS, ErrorBody, ExcerptView
 
 ERRORS = {
     400: "The request itself is wrong", 401: "The token is missing or wrong", 403: "A page of another origin asked",
     404: "There is no such thing", 408: "The body came too slowly", 413: "The body is too large",
+    415: "The body is not declared as JSON",
     421: "The Host header names another machine", 500: "The database is damaged, or there is a bug",
     502: "The chat endpoint failed", 503: "The database or the model is not there", 504: "An answer took too long",
 }  # fmt: skip
@@ -24,6 +25,7 @@ Part = dict[str, Any]
 """A part of the document, which is JSON of the shape that OpenAPI defines."""
 
 _TEXT = {"type": "string"}
+_BLANK = {"type": "string", "pattern": rf"^(?![\s\S]*{NON_BLANK})", "description": "Counts as absent."}
 _NAME = {"name": "name", "in": "path", "required": True, "description": "Name of the model.", "schema": _TEXT}
 _ENDPOINT_ERRORS = {"4XX": {"description": "A refusal of the chat endpoint, in its own words"}}
 _MESSAGE = {
@@ -102,7 +104,7 @@ class _Description:
                     "content": {**_wrap_json(answer), "text/event-stream": {}},
                 },
                 **_ENDPOINT_ERRORS,
-                **self._describe_errors((*COMMON_ERRORS, 404, 408, 413, 502)),
+                **self._describe_errors((*COMMON_ERRORS, 404, 408, 413, 415, 502)),
             },
             "security": self._describe_security(),
         }
@@ -129,12 +131,13 @@ class _Description:
 
 
 def _describe_parameter(parameter: Parameter, place: str) -> Part:
+    is_required = place == "path" or parameter.required
     return {
         "name": parameter.name,
         "in": place,
-        "required": place == "path" or parameter.required,
+        "required": is_required,
         "description": parameter.description,
-        "schema": dict(parameter.schema),
+        "schema": dict(parameter.schema) if is_required else {"anyOf": [dict(parameter.schema), _BLANK]},
     }
 
 

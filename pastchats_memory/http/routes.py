@@ -26,7 +26,7 @@ from pastchats_memory.views.build import (
     build_semantic,
     build_show,
 )
-from pastchats_memory.views.build_tasks import build_tasks
+from pastchats_memory.views.build_tasks import build_shown_task, build_tasks
 
 LONGEST_QUERY = 4000
 """Characters."""
@@ -91,20 +91,23 @@ class Parameter:
 
 
 def read_arguments(parameters: Sequence[Parameter], query: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Return the given values by name.
+    """Return the given values by name; an optional one that is blank counts as absent.
 
     Raises UsageFault if one is unknown, wrong, given twice or missing.
     """
     known = {parameter.name: parameter for parameter in parameters}
     values: dict[str, Any] = {}
+    seen = set()
     for name, text in query:
         if name not in known:
             near = get_close_matches(name, known, n=1)
             hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(known) or 'none'}."
             raise UsageFault(f"unknown parameter {name[:40]!r}", hint)
-        if name in values:
+        if name in seen:
             raise UsageFault(f"{name} is given twice", "Give it once.")
-        values[name] = known[name].read(text)
+        seen.add(name)
+        if text.strip() or known[name].required:
+            values[name] = known[name].read(text)
     for parameter in parameters:
         if parameter.required and parameter.name not in values:
             raise UsageFault(f"{parameter.name} is missing", parameter.description)
@@ -156,7 +159,7 @@ STATUS = Parameter(
 )
 PRIORITY = Parameter(
     "priority", "Only tasks with these priorities, separated by commas: 0 critical … 4 lowest.",
-    {"type": "string", "pattern": "^[0-4](,[0-4]){0,4}$"},
+    {"type": "string", "pattern": "^[0-5](,[0-5]){0,5}$"},
 )  # fmt: skip
 OUTCOME = Parameter(
     "outcome", "Only episodes with these outcomes, separated by commas: worked, failed, mixed, unknown.",
@@ -181,6 +184,12 @@ KEY = Parameter("key", "Key of the task, as results show it.", {"type": "string"
 TASKS = Parameter("limit", "Tasks at most.", {**LIMIT.schema, "default": 50})
 TASK_TYPE = Parameter(
     "type", "Only this type; task means the three.", {"type": "string", "enum": ["epic", "task", "subtask"]}
+)
+EPIC = Parameter("epic", "Only parts of this epic, named by key or title.", _TEXT)
+HAS_EPIC = Parameter("has_epic", "False: only tasks without an epic.", {"type": "boolean", "default": True})
+DEPENDS_ON = Parameter("depends_on", "Only tasks that wait for this one, named by key or title.", _TEXT)
+BLOCKED = Parameter(
+    "blocked", "Only tasks that are blocked, or wait for an unfinished task.", {"type": "boolean", "default": False}
 )
 _WHERE = (PROJECT, SINCE, UNTIL)
 CONTEXT = (BUDGET, FEW, EXCERPT, TYPE, STATUS, MIN_SIMILARITY, *_WHERE)
@@ -250,7 +259,8 @@ def _answer_item(memory: Memory, given: Arguments) -> Body | None:
 def _answer_tasks(memory: Memory, given: Arguments) -> Body:
     further = {**given}
     limit, type_ = further.pop("limit", TASKS.schema["default"]), further.pop("type", None)
-    return build_tasks(memory.tasks.list_tasks(task_filters(type_=type_, **further), limit))
+    relations = {name: further.pop(name) for name in ("epic", "has_epic", "depends_on", "blocked") if name in further}
+    return build_tasks(memory.tasks.list_tasks(task_filters(type_=type_, **further), limit, **relations))
 
 
 def _answer_task(memory: Memory, given: Arguments) -> Body | None:
@@ -259,7 +269,7 @@ def _answer_task(memory: Memory, given: Arguments) -> Body | None:
 
 def _show_task(memory: Memory, id_: str) -> Body | None:
     found = memory.tasks.find_item(id_)
-    return build_tasks([found[0]]) if found else None
+    return build_shown_task(*found) if found else None
 
 
 def _answer_health(_: Memory, __: Arguments) -> Body:
@@ -277,7 +287,7 @@ ROUTES = (
     Route("/how", "The commands that worked before, for a task", ("how/1",), _answer_how, (QUERY, PROJECT, FEW)),
     Route("/context", "The best few items as excerpts within a token budget", ("context/1",), _answer_context, (QUERY, *CONTEXT)),
     Route("/items/{id}", "A whole turn or note with its neighbours, or a task", ("show/1", "task/1"), _answer_item, (NEIGHBOURS,), ID),
-    Route("/tasks", "Tasks, the most urgent first", ("task/1",), _answer_tasks, (TASKS, TASK_TYPE, STATUS, PRIORITY, *_WHERE)),
+    Route("/tasks", "Tasks, the most urgent first", ("task/1",), _answer_tasks, (TASKS, TASK_TYPE, STATUS, PRIORITY, EPIC, HAS_EPIC, DEPENDS_ON, BLOCKED, *_WHERE)),
     Route("/tasks/{key}", "A task with its history, links, comments and attachments", ("task/1",), _answer_task, (), KEY),
     Route("/healthz", "Whether the memory can be asked", ("healthz/1",), _answer_health),
 )  # fmt: skip

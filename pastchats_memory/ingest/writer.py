@@ -5,7 +5,8 @@ A batch is one transaction of rows, vectors and the state of the files.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 import orjson
 
@@ -24,6 +25,9 @@ from pastchats_memory.store import turns as corpus
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sources import SourceState
 
+LOCK_END = "-lock"
+"""End of the name of the file that runs lock in turn. It is empty, and removed after each turn."""
+LONGEST_WAIT_S = 600.0
 BATCH_TURNS = 256
 BATCH_CHARACTERS = 1 << 20
 MOST_PROBLEMS = 100
@@ -102,14 +106,39 @@ class Writer:
         waiting = [prompt for file in self._files for prompt in file.waiting.values()]
         encoded: dict[bytes, str] = {}
         embedded = self._report.embedded
-        while not self._try_flush(waiting, encoded):
-            continue  # another process deleted rows whose vectors were not made again
+        with self._take_turn(waiting):
+            while not self._try_flush(waiting, encoded):
+                continue  # another process deleted rows whose vectors were not made again
         self._report.cached += len(waiting) - (self._report.embedded - embedded)
         for file in self._files:
             if file.is_whole:
                 self._report.files.append(file.report())
         self._files = [file for file in self._files if not file.is_whole]
         self._turns = self._characters = 0
+
+    @contextmanager
+    def _take_turn(self, waiting: Sequence[Prompt]) -> Iterator[None]:
+        """Embed and store a batch while no other run does so, if the batch has anything to embed.
+
+        Runs over the same files then share the work: what one has embedded, the others find in the database. The system
+        frees the lock of a killed process. Without locks, two runs embed the same texts.
+        """
+        if not any(file.task_rows for file in self._files) and not self._find_unembedded(waiting, {}):
+            yield
+            return
+        from filelock import FileLock  # brings asyncio, which a run without anything new has no use for
+
+        path = self._database.path.with_name(self._database.path.name + LOCK_END)
+        lock = FileLock(path, LONGEST_WAIT_S, mode=0o600, fallback_to_soft=False)  # a kill would not free a soft one
+        with suppress(OSError, NotImplementedError):  # no locks here, or the other process stands still
+            lock.acquire()
+        try:
+            yield
+        finally:
+            if lock.is_locked:
+                with suppress(OSError):  # Windows removes no open file
+                    path.unlink()
+            lock.release()
 
     def _try_flush(self, waiting: Sequence[Prompt], encoded: dict[bytes, str]) -> bool:
         """Store everything, or return False if a vector is missing after all.

@@ -6,17 +6,18 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import ATTACHMENT, COMMENT, TASK, Filters, number_of
-from pastchats_memory.store import deletion, fulltext, scrub, task_rows, tombstones
+from pastchats_memory.store import deletion, mentions, scrub, task_rows, tombstones
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.deletion import Choice, ChosenRows, PreviewRow
+from pastchats_memory.store.mentions import Ids, Mention, WordSearch
 from pastchats_memory.store.tombstones import Forgetting
-from pastchats_memory.text.words import words
+from pastchats_memory.text.words import FUNCTION_WORDS, words
 
 MAX_PREVIEW_ROWS = 1000
+MAX_SEARCHED_ROWS = 64
+"""Most chosen rows whose rare words are looked for elsewhere. Many rows have words in common with all others."""
 MAX_LISTED_IDS = 50
 """Ids of one run that `forget --list` can show."""
 TASK_PARTS = {COMMENT: "comments", ATTACHMENT: "attachments"}
@@ -32,7 +33,7 @@ class Selector:
     sources: tuple[str, ...] = ()
     """Path of a file or folder, as typed and as indexed."""
     query: str | None = None
-    """Rows that contain all of its words, or exactly this text."""
+    """Rows that contain all of its words, or exactly this text, in their text or in their metadata."""
     before: str | None = None
     """Turns older than this time, as `prompts.timestamp` has it; later index runs leave them out as well."""
     filters: Filters = field(default_factory=Filters)
@@ -86,6 +87,8 @@ class ForgetResult:
     """Attachments of tasks that stay."""
     private: int
     """Further rows of hidden projects; they stay."""
+    mentions: tuple[Mention, ...] = ()
+    """Places that stay and contain a word of the query, or a rare word of the chosen rows; most words first."""
     missing: tuple[str, ...] = ()
     """Preview only: ids that name nothing."""
     rows: tuple[PreviewRow, ...] = ()
@@ -118,11 +121,13 @@ def preview_forget(database: Database, selector: Selector, hidden: Collection[st
         StoreFault: the database cannot be read.
     """
     with database.snapshot():
-        reach = deletion.choose_rows(database, _build_choice(database, selector))
+        matches = _find_matches(database, selector)
+        reach = deletion.choose_rows(database, _build_choice(database, selector, matches))
         rows = deletion.preview_rows(database, reach, MAX_PREVIEW_ROWS)
-        result = _count_rows(reach, _count_private(database, selector, reach))
+        result = _count_rows(reach, _count_private(database, selector, matches, reach))
         return replace(
             result,
+            mentions=_find_mentions(database, selector, _find_sought_words(database, selector, reach), reach),
             missing=tuple(id_ for id_ in selector.ids if not _names_row(database, id_)),
             rows=tuple(replace(row, content="") if row.project in hidden else row for row in rows),
         )
@@ -130,7 +135,7 @@ def preview_forget(database: Database, selector: Selector, hidden: Collection[st
 
 def _names_row(database: Database, id_: str) -> bool:
     """Return whether an id names any row, even of a hidden project."""
-    return bool(deletion.choose_rows(database, _build_choice(database, Selector((id_,)))))
+    return bool(deletion.choose_rows(database, _build_choice(database, Selector((id_,)), None)))
 
 
 def _count_rows(reach: ChosenRows, private: int) -> ForgetResult:
@@ -139,12 +144,12 @@ def _count_rows(reach: ChosenRows, private: int) -> ForgetResult:
     )
 
 
-def _count_private(database: Database, selector: Selector, reach: ChosenRows) -> int:
+def _count_private(database: Database, selector: Selector, matches: Ids | None, reach: ChosenRows) -> int:
     """Return how many more rows the selector would choose if no project were hidden."""
     if not selector.filters.hidden:
         return 0
     unrestricted = replace(selector, filters=selector.filters._replace(hidden=()))
-    all_rows = deletion.choose_rows(database, _build_choice(database, unrestricted))
+    all_rows = deletion.choose_rows(database, _build_choice(database, unrestricted, matches))
     return sum(all_rows.counts().values()) - sum(reach.counts().values())
 
 
@@ -162,13 +167,23 @@ def forget(database: Database, selector: Selector) -> ForgetResult:
         StoreFault: the database cannot be written; nothing is forgotten.
     """
     with database.transaction():
-        choice = _build_choice(database, selector)
-        private = _count_private(database, selector, deletion.choose_rows(database, choice))
+        matches = _find_matches(database, selector)
+        choice = _build_choice(database, selector, matches)
+        chosen = deletion.choose_rows(database, choice)
+        private = _count_private(database, selector, matches, chosen)
+        sought = _find_sought_words(database, selector, chosen)
         number, reach = deletion.forget(database, choice, selector.to_json())
+        if number and sought:
+            mentions.clear_checkpoints(database, WordSearch(sought))
     deletion.finish_pending(database)
     is_erased = scrub.finish_scrub(database)
     known = {one.number: one for one in tombstones.forgettings(database)}
-    return replace(_count_rows(reach, private), forgetting=known.get(number), is_erased=is_erased)
+    return replace(
+        _count_rows(reach, private),
+        mentions=_find_mentions(database, selector, sought, reach),
+        forgetting=known.get(number),
+        is_erased=is_erased,
+    )
 
 
 def undo_forget(database: Database, number: int | None = None) -> Forgetting | None:
@@ -194,15 +209,42 @@ def undo_forget(database: Database, number: int | None = None) -> Forgetting | N
     return wanted
 
 
-def _build_choice(database: Database, selector: Selector) -> Choice:
+def _build_choice(database: Database, selector: Selector, matches: Ids | None) -> Choice:
     return Choice(
         filters=selector.filters,
         ids=_parse_ids(database, selector) if selector.ids else None,
         conversation=selector.conversation,
         sources=selector.sources,
-        rows=None if selector.query is None else _find_rows(database, selector.query),
+        matches=matches,
         before=selector.before,
     )
+
+
+def _find_matches(database: Database, selector: Selector) -> Ids | None:
+    """Return the rows that match the query, or None without one."""
+    if selector.query is None:
+        return None
+    return mentions.find_rows(database, WordSearch(words(selector.query), selector.query.strip()))
+
+
+def _find_sought_words(database: Database, selector: Selector, chosen: ChosenRows) -> list[str]:
+    """Return the words by which other places could repeat a forgotten text."""
+    if selector.query is not None:
+        wanted = words(selector.query)
+        return [word for word in wanted if word not in FUNCTION_WORDS] or wanted
+    if sum(chosen.counts().values()) > MAX_SEARCHED_ROWS:
+        return []
+    return mentions.find_rare_words(database, chosen.by_kind())
+
+
+def _find_mentions(
+    database: Database, selector: Selector, sought: list[str], chosen: ChosenRows
+) -> tuple[Mention, ...]:
+    """Return the places that stay and have one of the words, those with most of the words first."""
+    if not sought or not chosen:
+        return ()
+    found = mentions.find_mentions(database, WordSearch(sought), chosen.by_kind(), selector.filters.hidden)
+    return tuple(sorted(found, key=lambda one: (one.names, -len(one.words))))
 
 
 def _parse_ids(database: Database, selector: Selector) -> dict[str, list[int]]:
@@ -219,12 +261,3 @@ def _parse_ids(database: Database, selector: Selector) -> dict[str, list[int]]:
                 f"{id_!r} is not an id", "Use an id from the output of search or recall, such as 12, t:KEY or c:5."
             )
     return found
-
-
-def _find_rows(database: Database, query: str) -> list[int]:
-    """Return the ids of rows that contain every word of a query, or exactly its text."""
-    query_words = words(query)
-    matches = fulltext.find_phrase(database, query_words[0], Filters()) if query_words else np.empty(0, np.int64)
-    for word in query_words[1:]:
-        matches = np.intersect1d(matches, fulltext.find_phrase(database, word, Filters()))
-    return sorted({*matches.tolist(), *deletion.find_text(database, query.strip())})

@@ -11,9 +11,11 @@ from pathlib import Path
 from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
+from pastchats_memory.files.faults import explain_os_error
 from pastchats_memory.redact.rules_version import rules_version
-from pastchats_memory.store import checks, redactions, scrub, sources, turns, vectors
+from pastchats_memory.store import checks, redactions, scrub, sources, task_rows, turns, vectors
 from pastchats_memory.store.database import Database, side_files
+from pastchats_memory.store.probe import find_refusal
 from pastchats_memory.store.recover import Recovered
 from pastchats_memory.store.tasks import TaskTexts
 from pastchats_memory.store.vectors import vec0
@@ -30,6 +32,8 @@ class Status:
     bytes: int
     turns: int
     by_role: dict[str, int]
+    tasks: dict[str, int]
+    """Number of tasks by status."""
     projects: int
     sources: int
     gone: int
@@ -107,6 +111,7 @@ def read_status(database: Database) -> Status:
         bytes=size,
         gone=_count_gone(checks.source_paths(database)),
         is_redacted=redactions.are_all_by(database, rules_version()),
+        tasks=task_rows.count_by_status(database),
         **counts,
     )
 
@@ -123,6 +128,7 @@ def check_health(database: Database, embedder: Embedder) -> list[HealthCheck]:
         _check_deletions(database),
         _check_secrets(database),
         _check_permissions(database.path),
+        _check_place(database),
         _check_model(database, embedder),
         _check_engine(database),
         _check_sources(database),
@@ -217,6 +223,14 @@ def _check_permissions(path: Path) -> HealthCheck:
         "only you can read it" if not exposed else f"others may read {exposed[0]}",
         f"Run `chmod 600 {exposed[0]}`." if exposed else "",
     )
+
+
+def _check_place(database: Database) -> HealthCheck:
+    refusal = find_refusal(database.path) if database.writable else None
+    fault = explain_os_error(refusal, str(database.path.parent)) if refusal else None
+    if fault:
+        return HealthCheck("place", is_well=False, detail=utf8(fault.message), remedy=fault.hint)
+    return HealthCheck("place", is_well=True, detail="the file system locks, maps and has room")
 
 
 def _check_model(database: Database, embedder: Embedder) -> HealthCheck:

@@ -22,6 +22,9 @@ from pydantic import ValidationError
 
 from pastchats_memory.config import Config
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.mcp.arguments import fit_arguments
+from pastchats_memory.mcp.site import SiteGuard
+from pastchats_memory.mcp.stdio import serve_stdio
 from pastchats_memory.mcp.tools import Tools
 from pastchats_memory.text.display import sanitise
 from pastchats_memory.views.json_schema import derive_schema
@@ -40,17 +43,24 @@ class _Server(MCPServer):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        known = {tool.name: tool.input_schema.get("properties", {}) for tool in await self.list_tools()}
-        unknown = [argument for argument in arguments if name in known and argument not in known[name]]
+        schema: dict[str, Any] = next((tool.input_schema for tool in await self.list_tools() if tool.name == name), {})
+        known = schema.get("properties", {})
+        unknown = [argument for argument in arguments if schema and argument not in known]
         if unknown:
-            takes = f"it takes {_list_names(known[name])}" if known[name] else "it takes none"
+            takes = f"it takes {_list_names(known)}" if known else "it takes none"
             raise ToolError(f"{name} has no argument {_list_names(unknown)}; {takes}.")
         try:
-            return await super().call_tool(name, arguments, context)
+            return await super().call_tool(name, fit_arguments(arguments, schema), context)
         except ToolError as fault:
             if isinstance(fault.__cause__, ValidationError):
                 raise ToolError(_explain_arguments(name, fault.__cause__)) from fault.__cause__
             raise
+
+    def streamable_http_app(self, **settings: Any) -> Any:
+        """Return the SDK's application behind our guard."""
+        app = super().streamable_http_app(**settings)
+        app.add_middleware(SiteGuard)
+        return app
 
 
 def _list_names(arguments: Iterable[str]) -> str:
@@ -118,7 +128,7 @@ def serve(config: Config, *, allow_write: bool = False, port: int | None = None)
         if port is None:
             if hasattr(select, "poll"):  # Windows has none; the server then ends with its stdin alone
                 Thread(target=_exit_with_reader, args=(os.dup(1),), daemon=True).start()
-            anyio.run(server.run_stdio_async)
+            anyio.run(serve_stdio, server)
         else:
             anyio.run(lambda: server.run_streamable_http_async(host="127.0.0.1", port=port))
     except* BrokenPipeError:

@@ -21,7 +21,7 @@ from pastchats_memory.errors import MemoryFault, UsageFault
 from pastchats_memory.memory import Memory, ReconnectingMemory
 from pastchats_memory.memory.requests import find_current_project, find_histories
 from pastchats_memory.model import leads_to_task
-from pastchats_memory.text.display import one_line, sanitise
+from pastchats_memory.text.display import escape_name, sanitise
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.recall_block import RECALL_PREAMBLE
 from pastchats_memory.views import schema as views
@@ -37,7 +37,14 @@ from pastchats_memory.views.brief import (
     build_similar_answer,
     build_task_page,
 )
-from pastchats_memory.views.task_text import render_guide, render_near, render_prior_work, render_resolved, render_task
+from pastchats_memory.views.task_text import (
+    render_attached,
+    render_guide,
+    render_near,
+    render_prior_work,
+    render_resolved,
+    render_task,
+)
 from pastchats_memory.views.text import (
     render_commands,
     render_hits,
@@ -61,7 +68,10 @@ Since = Annotated[
 ]
 Project = Annotated[str | None, Field(description="Only this project; `.` is the one of the working directory.")]
 Outcomes = Annotated[str | None, Field(description="Only episodes with these outcomes: worked,failed,mixed,unknown.")]
-Here = Annotated[str | None, Field(description="`.` is the project of the working directory; null for all.")]
+ALL_PROJECTS = "*"
+Here = Annotated[
+    str, Field(description="Only this project; `.`, the default, is the one of the working directory, `*` means all.")
+]
 Threshold = Annotated[float | None, Field(ge=0, le=1)]
 
 Params = ParamSpec("Params")
@@ -166,7 +176,7 @@ class Tools:
             task, attached = shown
             text = render_task(task)
             if attached is not None and attached.content is not None:
-                text += f"\n\n{sanitise(attached.content)}"
+                text += f"\n\n{render_attached(attached)}"
             page = build_task_page(task, text, start, end)
             return _answer(page["content"], page, [page["source_path"]])
         items = memory.show(id, neighbours=1)
@@ -222,7 +232,7 @@ class Tools:
     @_lock_memory
     def lessons(self, project: Here = ".") -> Annotated[CallToolResult, views.LessonsAnswer]:
         """List what failed more than once in this project, and what ended it."""
-        found, warnings = self.memory.lessons(project)
+        found, warnings = self.memory.lessons(_name_project(project))
         nothing = f"Nothing is known that failed more than once and then worked{_hint_at_other_projects(project)}"
         text = f"{RECALL_PREAMBLE}\n{render_lessons(found)}" if found else nothing
         paths = (one.source_path for lesson in found for one in lesson.attempts)
@@ -239,7 +249,7 @@ class Tools:
         wanted = query if task is None else task
         if wanted is None or None not in (query, task):
             raise UsageFault("give the task, once", "As `query`, such as: run the tests.")
-        found, warnings = self.memory.how(wanted, project)
+        found, warnings = self.memory.how(wanted, _name_project(project))
         nothing = f"No command is known to have worked for it{_hint_at_other_projects(project)}"
         text = f"{RECALL_PREAMBLE}\n{render_commands(found)}" if found else nothing
         return _answer(text, build_how_answer(found, warnings), (one.episode.source_path for one in found))
@@ -255,7 +265,7 @@ class Tools:
 
         With `outcome`, list those with that outcome by the rules.
         """
-        found, warnings = self.memory.list_unjudged(project, outcome, limit)
+        found, warnings = self.memory.list_unjudged(_name_project(project), outcome, limit)
         nothing = f"There is nothing to judge{_hint_at_other_projects(project)}"
         text = f"{RECALL_PREAMBLE}\n{render_sheets(found.sheets)}" if found.sheets else nothing
         body = build_sheets_answer(found.sheets, found.left, warnings)
@@ -297,6 +307,7 @@ class Tools:
         body: views.StatusAnswer = {
             "turns": state.turns,
             "by_role": state.by_role,
+            "tasks": state.tasks,
             "projects": state.projects,
             "sources": state.sources,
             "model": state.model,
@@ -305,7 +316,7 @@ class Tools:
             "last": state.last,
             "is_writable": self._allow_write,
         }
-        text = f"{state.turns:,} turns of {state.projects:,} projects; model {state.model}, engine {state.engine}."
+        text = f"{state.turns:,} turns and {sum(state.tasks.values()):,} tasks of {state.projects:,} projects; model {state.model}, engine {state.engine}."
         return _answer(text, body)
 
     @_lock_memory
@@ -358,16 +369,33 @@ def _check_paths(paths: Iterable[str]) -> list[Path]:
     return wanted
 
 
-def _hint_at_other_projects(project: str | None) -> str:
-    return "." if project is None else " there; with `project` null all projects are looked through."
+def _name_project(project: str) -> str | None:
+    return None if project == ALL_PROJECTS else project
+
+
+def _hint_at_other_projects(project: str) -> str:
+    return "." if project == ALL_PROJECTS else " there; with `project` `*` all projects are looked through."
 
 
 def _answer(text: str, body: Mapping[str, object], paths: Iterable[str] = ()) -> CallToolResult:
     """Return the text, links to the sources, and the view."""
     links = (
-        ResourceLink(type="resource_link", uri=Path(path).as_uri(), name=one_line(Path(path).name))
+        ResourceLink(type="resource_link", uri=Path(path).as_uri(), name=escape_name(Path(path).name))
         for path in dict.fromkeys(paths)
         if path.startswith("/")
     )
     content: list[ContentBlock] = [TextContent(type="text", text=text), *links]
-    return CallToolResult(content=content, structured_content=dict(body))
+    return CallToolResult(
+        content=content, structured_content={name: _sanitise_value(value) for name, value in body.items()}
+    )
+
+
+def _sanitise_value(value: object) -> object:
+    """Return a JSON value whose texts are sanitised: agents read the structured answer as a text."""
+    if isinstance(value, str):
+        return sanitise(value)
+    if isinstance(value, Mapping):
+        return {sanitise(name): _sanitise_value(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_sanitise_value(one) for one in value]
+    return value

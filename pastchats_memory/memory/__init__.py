@@ -56,6 +56,7 @@ from pastchats_memory.store.scrub import finish_at_opening
 from pastchats_memory.store.sources import meta
 from pastchats_memory.store.tombstones import forgettings
 from pastchats_memory.store.vectors import catch_up_at_opening
+from pastchats_memory.text.display import escape_json
 from pastchats_memory.text.encoding import utf8
 
 if TYPE_CHECKING:
@@ -268,7 +269,7 @@ class Memory:
         current_project: str | None = None,
         not_conversation: str | None = None,
         given: frozenset[str] = frozenset(),
-        least_relevance: float | None = None,
+        unasked: bool = False,
         count_tokens: Callable[[str], int] | None = None,
     ) -> RecallBlock:
         """Return a block of earlier episodes to read before work on `query`.
@@ -285,7 +286,7 @@ class Memory:
             current_project: wins near ties and is marked.
             not_conversation: id of the current conversation, which is left out.
             given: ids of items whose episodes are left out, because the caller has them already.
-            least_relevance: of the best hit; below it the block stays empty. None for the usual value.
+            unasked: whether nobody asked for a block, so that only a clear match makes one.
             count_tokens: the unit of `budget`, instead of tokens.
 
         Raises:
@@ -294,7 +295,6 @@ class Memory:
         """
         from pastchats_memory.recall import recall
         from pastchats_memory.recall.request import RecallRequest
-        from pastchats_memory.recall.selection import LEAST_RELEVANCE
 
         filters = build_filters(project=project, since=since, outcome=outcome)
         request = RecallRequest(
@@ -303,7 +303,7 @@ class Memory:
             current_project,
             exclude_conversation=not_conversation,
             exclude_items=given,
-            least_relevance=LEAST_RELEVANCE if least_relevance is None else least_relevance,
+            is_unasked=unasked,
         )
         late = self._catch_up_outcomes(filters)
         with self._database.snapshot():
@@ -357,7 +357,7 @@ class Memory:
             hits, terms = search_with_terms(self._database, self._model(), self._hide_private(wanted))
             fitting = [add_snippet(hit, terms) for hit in cite_hits(self._database, above_threshold(hits, terms))]
         context = build_context(fitting, terms.weights, request, _count_tokens)
-        return context._replace(warnings=hits.warnings)
+        return context._replace(warnings=(*hits.warnings, *context.warnings))
 
     def show(self, id_: str, neighbours: int = 2, *, whole: bool = False) -> list[Item]:
         """Return an item between so many neighbours on each side, in order.
@@ -526,7 +526,7 @@ class Memory:
         return self.tasks.consult_episodic_memory(utf8(problem_context), limit)
 
     def ask(self, question: str, today: date | None = None) -> TaskAnswer:
-        """Return the tasks that a plain question asks for, and how it was read.
+        """Return the tasks or conversations that answer a plain question, and how it was read.
 
         Raises UsageFault, StoreFault.
         """
@@ -905,7 +905,7 @@ class Memory:
         from pastchats_memory.store.atomic_file import write_lines
 
         with closing(self.export()) as lines:  # also if writing fails: it holds a snapshot
-            return write_lines(Path(file), self._database.path, lines, force=force)
+            return write_lines(Path(file), self._database.path, map(escape_json, lines), force=force)
 
     def count_hidden(self) -> tuple[int, int]:
         """Return the number of turns and of tasks that are hidden here, as they are private.

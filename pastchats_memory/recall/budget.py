@@ -11,8 +11,12 @@ from pastchats_memory.views.text import NOTHING, TOO_SMALL, render_block, render
 
 SHORTER_WIDTHS = (820, 740, 670, 600, 540, 480, 430, 380, 340, 300, 260, 220, 190, 160, 130, 100, 80, 60)
 """Widths of a shortened excerpt; the steps are small so that little room stays unused."""
-WIDTH_PER_LINE = 150
-"""Characters of an excerpt for each further line of its entry."""
+WIDTH_PER_LINE = 400
+"""Characters of a shortened answer for each further line of its entry; the answer settles the question."""
+QUESTION_SHARE = 8
+"""Part of a shortened answer's width that its question gets, which only names the problem."""
+LEAST_QUESTION = 60
+"""Characters of the shortest question."""
 
 
 def fit_budget(
@@ -77,18 +81,15 @@ def _shorten_to_fit(
 
 
 def _shorten(entry: RecallEntry, weights: Mapping[str, float], width: int) -> RecallEntry:
-    """Return the entry with excerpts of a width, still around what matched.
+    """Return the entry with an answer of a width, still around what matched, and little else.
 
-    The narrowest have no further lines.
+    The narrowest have no further lines, except the attempt that worked.
     """
     room = width // WIDTH_PER_LINE
-    is_shown = entry.outcome.verdict != "unknown" or room > 1
     return entry._replace(
-        outcome=entry.outcome if is_shown else Outcome(),
-        asked=entry.asked and excerpt(entry.asked, weights, width),
+        outcome=entry.outcome if entry.outcome.verdict != "unknown" else Outcome(),
+        asked=entry.asked and excerpt(entry.asked, weights, max(LEAST_QUESTION, width // QUESTION_SHARE)),
         answered=entry.answered and key_sentences(entry.answered, weights, width),
-        done=entry.done[:room],
+        done=entry.done[-room:] if room else (),
         before=entry.before[-room:] if room else (),
-        after=entry.after if room else None,
-        superseded_by=entry.superseded_by if room else None,
     )

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.model import Context, ContextItem, Hit
-from pastchats_memory.text.display import format_time, one_line, quote
+from pastchats_memory.model import Context, ContextItem, Hit, StoredTask
+from pastchats_memory.text.display import escape_name, format_priority, format_time, quote
 from pastchats_memory.text.excerpt import excerpt
 from pastchats_memory.views.text import format_citation
 
@@ -21,6 +21,7 @@ SHARES = (1.0, 0.5, 0.25, 0.0)
 """Shares of that width that are tried until an item fits; 0 leaves its line with id and status."""
 HEADING = "# Context"
 NOTHING_RELEVANT = "Nothing relevant was found in earlier conversations, notes or tasks."
+TOO_SMALL = HEADING + "\n\nThe budget is too small for the best item; {enough} tokens are enough.\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,8 @@ def build_context(
 ) -> Context:
     """Return the context of as many hits as fit, best first.
 
-    The first that does not fit is shortened, or ends the context.
+    The first that does not fit is shortened, or ends the context. If not even the first fits, a warning names the budget
+    that is enough.
 
     Args:
         hits: best first.
@@ -50,23 +52,22 @@ def build_context(
         count_tokens: counts the tokens of a text.
     """
     items: list[ContextItem] = []
+    enough = 0
     for hit in hits[: request.limit]:
-        fitted = next(
-            (
-                item
-                for item in _shorten(hit, weights, request.width)
-                if count_tokens(format_context([*items, item])) <= request.budget
-            ),
-            None,
-        )
-        if fitted is None:
+        sizes = ((item, count_tokens(format_context([*items, item]))) for item in _shorten(hit, weights, request.width))
+        for item, enough in sizes:
+            if enough <= request.budget:
+                items.append(item)
+                break
+        else:
             break
-        items.append(fitted)
-    text = format_context(items)
+    is_too_small = bool(enough) and not items
+    text = TOO_SMALL.format(enough=enough) if is_too_small else format_context(items)
     tokens = count_tokens(text)
     if tokens > request.budget:
         text, tokens = "", 0
-    return Context(tuple(items), text, tokens)
+    warnings = (f"the budget of {request.budget} tokens is too small; {enough} are enough",) if is_too_small else ()
+    return Context(tuple(items), text, tokens, warnings)
 
 
 def _shorten(hit: Hit, weights: Mapping[str, float], width: int) -> Iterator[ContextItem]:
@@ -80,21 +81,27 @@ def format_context(items: Sequence[ContextItem]) -> str:
     if not items:
         return f"{HEADING}\n\n{NOTHING_RELEVANT}\n"
     entries = "".join(_format_item(place, item) for place, item in enumerate(items, start=1))
-    sources = "".join(f"- [{one_line(item.hit.id)}] {format_citation(item.hit)}\n" for item in items)
+    sources = "".join(f"- [{escape_name(item.hit.id)}] {format_citation(item.hit)}\n" for item in items)
     return f"{HEADING}\n\n{entries}\nSources:\n{sources}"
 
 
 def _format_item(place: int, item: ContextItem) -> str:
     hit = item.hit
     similarity = "" if hit.similarity is None else f"similarity: {max(0.0, hit.similarity):.0%}"
-    kind = hit.role if hit.type == "prompt" else hit.type
-    task = () if hit.task is None else (hit.task.status, one_line(hit.task.title)[:80])
+    kind = escape_name(hit.role) if hit.type == "prompt" else hit.type
+    task = () if hit.task is None else _describe_task(hit.task)
     facts = (
-        f"[{one_line(hit.id)}] {kind}",
+        f"[{escape_name(hit.id)}] {kind}",
         *task,
-        one_line(hit.source_project),
+        escape_name(hit.source_project),
         format_time(hit.timestamp),
         similarity,
     )
     line = f"{place}. {' · '.join(fact for fact in facts if fact)}\n"
     return f"{line}{quote(item.excerpt)}\n" if item.excerpt else line
+
+
+def _describe_task(task: StoredTask) -> tuple[str, ...]:
+    """Return status, priority, title, and whether the task has attachments."""
+    attachments = "has attachments" if task.attachments else ""
+    return task.status, format_priority(task.priority), escape_name(task.title)[:80], attachments

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from pastchats_memory.episodes.actions import FAILED, actions_of
+from pastchats_memory.episodes.actions import actions_of
 from pastchats_memory.episodes.cite import cite_hits
 from pastchats_memory.episodes.load import load_episode, present_outcome
 from pastchats_memory.episodes.threads import Thread, cite_attempts, find_thread
@@ -30,8 +30,8 @@ LONGEST_JUDGEMENT = 120
 """Characters of a prompt that may be nothing but a judgement of the answer before it."""
 LONGEST_REPLY = 160
 """Characters of answers to such a judgement that may merely acknowledge it."""
-SIMILAR_RELEVANCE = 0.9
-"""Share of a failed attempt's relevance that a later one needs to count as an attempt at the same problem."""
+MOST_EPISODES = 8
+"""Episodes of which entries are made, since those of one thread become one entry."""
 MOST_ANSWERS = 3
 """Last answers of an episode about the question from which key sentences are taken."""
 NEAR_DUPLICATE = 0.85
@@ -42,19 +42,20 @@ _SENTENCE = re.compile(r"(?<=[.!?\n])\s+|(?<=[。！？])")
 
 def build_entries(
     database: Database, hits: Sequence[Hit], others: Sequence[Hit], terms: Terms, request: RecallRequest
-) -> list[RecallEntry]:
+) -> list[EpisodeEntry]:
     """Return one entry for each episode, without near-duplicates.
 
-    There are at most as many as requested.
+    There are at most MOST_EPISODES, or as many as requested if that is more.
     """
     stored = {item.id: item for item in turns.items(database, [int(hit.id) for hit in hits if hit.task is None])}
     shown = {(True, int(id_)) for id_ in request.exclude_items if id_.isdecimal()}
     vocabularies: list[frozenset[str]] = []
-    entries: list[RecallEntry] = []
+    entries: list[EpisodeEntry] = []
     for hit in hits:
         own = hit.task.id if hit.task is not None else int(hit.id)
         if (hit.task is None, own) in shown:
             continue
+        span = None
         if hit.task is not None:
             shown.add((False, own))
             entry = _build_task_entry(hit, hit.task, terms, request)
@@ -63,6 +64,7 @@ def build_entries(
             is_shown = not shown.isdisjoint((True, turn.id) for turn in (*found.episode, *found.replaced))
             shown.update((True, turn.id) for turn in found.replaced)
             if is_shown:
+                entries = [_widen(one, found) for one in entries]
                 continue
             shown.update((True, turn.id) for turn in found.episode)
             if all(_is_instruction(turn) for turn in found.episode):
@@ -70,14 +72,23 @@ def build_entries(
             entry = _build_entry(move_hit(hit, found.item), found, terms, request)
             entry = _add_thread(database, entry, found)
             shown.update((True, int(attempt.id)) for attempt in entry.before)
+            span = _span(found)
         vocabulary = frozenset(_WORD.findall(f"{entry.asked} {entry.answered}".lower()))
         if any(_are_alike(vocabulary, earlier) for earlier in vocabularies):
             continue
         vocabularies.append(vocabulary)
-        entries.append(entry)
-        if len(entries) == request.search.limit:
+        entries.append(EpisodeEntry(entry, span))
+        if len(entries) == max(request.search.limit, MOST_EPISODES):
             break
     return entries
+
+
+class EpisodeEntry(NamedTuple):
+    """An entry with the turns that it stands for: its episode, and those whose place it takes."""
+
+    entry: RecallEntry
+    span: tuple[int, int] | None
+    """Index of the first and the last turn in the conversation; None for a task."""
 
 
 class _ShownEpisode(NamedTuple):
@@ -90,6 +101,21 @@ class _ShownEpisode(NamedTuple):
     thread: Thread
     replaced: Sequence[Item] = ()
     """The turns that matched, if this episode takes their place: a failed or stopped attempt, or a mere judgement of it."""
+
+
+def _span(found: _ShownEpisode) -> tuple[int, int]:
+    replaced = [turn.turn_index for turn in found.replaced if turn.conversation_id == found.item.conversation_id]
+    indexes = (found.ending.first_index, found.ending.last_index, *replaced)
+    return min(indexes), max(indexes)
+
+
+def _widen(one: EpisodeEntry, found: _ShownEpisode) -> EpisodeEntry:
+    """Return the entry with the turns that the same episode takes the place of, if it shows that episode."""
+    is_same = one.entry.hit.conversation_id == found.item.conversation_id
+    if one.span is None or not is_same or not one.span[0] <= found.item.turn_index <= one.span[1]:
+        return one
+    first, last = _span(found)
+    return one._replace(span=(min(first, one.span[0]), max(last, one.span[1])))
 
 
 def _choose_episode(
@@ -171,9 +197,12 @@ def _build_entry(hit: Hit, found: _ShownEpisode, terms: Terms, request: RecallRe
     item, episode, ending = found.item, found.episode, found.ending
     questions = [turn for turn in episode if turn.role == "user"] or list(filter(_is_instruction, episode))
     question = item if item.role == "user" else (questions[0] if questions else None)
-    answers = [turn for turn in episode if turn.role == "assistant"] or [
-        turn for turn in episode if turn.role == "tool"
-    ]
+    plans_and_answers = [turn for turn in episode if turn.role == "assistant"]
+    answers = (
+        [turn for turn in plans_and_answers if turn.metadata.get("kind") != "plan"]
+        or plans_and_answers
+        or [turn for turn in episode if turn.role == "tool"]
+    )
     answered = item.content if item.role == "note" else "\n".join(_relevant_answers(answers, terms, item))
     return RecallEntry(
         hit=add_snippet(hit, terms),
@@ -249,36 +278,6 @@ def resolve_citations(database: Database, entries: Sequence[RecallEntry]) -> lis
         entry._replace(hit=hit, question=entry.question and next(asking))
         for entry, hit in zip(entries, cited, strict=False)
     ]
-
-
-def put_solutions_first(entries: Sequence[RecallEntry]) -> list[RecallEntry]:
-    """Move each attempt that worked before earlier failed attempts at the same.
-
-    Otherwise the order stays.
-    """
-    ordered: list[RecallEntry] = []
-    for entry in entries:
-        place = next((at for at, earlier in enumerate(ordered) if _solves(entry, earlier)), len(ordered))
-        ordered.insert(place, entry)
-    return ordered
-
-
-def _solves(entry: RecallEntry, failed: RecallEntry) -> bool:
-    """Check whether an entry solved what another failed at.
-
-    It worked later, is about as relevant, and shares a command or a file.
-    """
-    if entry.outcome.verdict != "worked" or failed.outcome.verdict not in ("failed", "mixed"):
-        return False
-    is_later = (failed.hit.timestamp or "~") < (entry.hit.timestamp or "")
-    is_near = (entry.hit.relevance or 0) >= SIMILAR_RELEVANCE * (failed.hit.relevance or 1)
-    is_here = entry.hit.source_project == failed.hit.source_project
-    return is_later and is_near and is_here and not _actions(entry).isdisjoint(_actions(failed))
-
-
-def _actions(entry: RecallEntry) -> set[str]:
-    lines = (line.removesuffix(FAILED) for line in entry.done)
-    return {action for line in lines for action in ([line] if line.startswith("$ ") else line.split(", "))}
 
 
 def _are_alike(first: frozenset[str], second: frozenset[str]) -> bool:

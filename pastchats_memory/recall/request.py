@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.recall.selection import LEAST_RELEVANCE
 from pastchats_memory.search.request import Request
 
 
@@ -25,8 +24,8 @@ class RecallRequest:
     """The conversation under way, which needs no recall."""
     exclude_items: frozenset[str] = frozenset()
     """Ids of items that the caller already has; their episodes are left out."""
-    least_relevance: float = LEAST_RELEVANCE
-    """Relevance that the best hit must have; otherwise the block is empty."""
+    is_unasked: bool = False
+    """Whether nobody asked for a block, so that every entry needs more evidence (`recall.unasked`)."""
 
     def __post_init__(self) -> None:
         if self.budget < 1:

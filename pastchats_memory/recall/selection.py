@@ -23,12 +23,12 @@ NEAR_SIMILARITY = 0.03
 """Difference of cosines that such hits may have, because ranks do not say how much better the better hit is."""
 
 
-def above_threshold(found: Hits, terms: Terms, least_relevance: float = LEAST_RELEVANCE) -> list[Hit]:
+def above_threshold(found: Hits, terms: Terms) -> list[Hit]:
     """Return the hits that are relevant enough; none if even the best hit is not."""
     best = max((hit.relevance for hit in found if hit.relevance is not None), default=None)
     if best is None:
         return [] if terms.coverage < LEAST_COVERAGE else list(found)
-    if best < least_relevance:
+    if best < LEAST_RELEVANCE:
         return []
     return [hit for hit in found if hit.relevance is not None and hit.relevance >= FAR_BELOW * best]
 

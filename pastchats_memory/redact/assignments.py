@@ -19,53 +19,101 @@ LEAST_LENGTH = 4
 # The patterns below are verbose ones. Each has the value in one of its groups `quoted`, `broken` and `bare`.
 
 _QUOTE = r"\\{0,7}[\"'`]"
-_RUN = r"[^\s\"'`<>{}()\[\],;|\\]"
+_RUN = r"[!\#-&*+\-./0-:=?@A-Z\^_a-z~]"
+"""Matches a character of a value without quotes."""
+_LETTER = r"[^\W\x00-\x7f\u0588-\U0010ffff]"
+"""Matches a letter of Latin, Greek, Cyrillic or Armenian beyond ASCII; letters of other scripts end a value."""
+_BARE = rf"(?: {_RUN}{{4,{LONGEST}}}+ (?!{_LETTER}) | (?: {_RUN} | {_LETTER} ){{6,64}}+ )"
+_MARKUP = r"(?: [*_]{1,3} | (?: </?[a-z]{1,10}> [ \t]? ){1,3} )"
+"""Matches the markup of Markdown or HTML around a label."""
 _ASSIGNED = rf"""
-    (?:{_QUOTE})? \]?
+    (?:{_QUOTE})? [\])]? (?:\.value)?
     (?:  # a type, as in `password: &str =`
         \s?:\s?&?[A-Za-z][A-Za-z_\[\]|. ]{{0,30}} (?=\s?=[^=])
-      | [ \t](?:string|String) (?=[ \t]?=[^=])
+      | [ \t](?: As[ \t] )? (?:string|String) (?=[ \t]?=[^=])
+      | [ \t](?i:n?varchar)\(\w{{1,5}}\) (?=[ \t]?=[^=])
+      | \[\d{{0,4}}\] (?=[ \t]?=[^=])
+      | \s{{0,4}}\n\s{{0,40}} (?=:[ \t]?[\"'])
     )?
     [ \t]{{0,8}}
-    (?P<sign> => | <- | := | \?= | ===? | != | = | \?\?=? | \|\|=? | : | ： | 是 | は | 는 | 은 | %3D | %3A )
-    [ \t]{{0,8}}
-    (?: (?:Field|SecretStr|Secret|String|env|config|getenv)\( (?:default[ \t]?=[ \t]?)? )?
+    (?P<sign>
+        => | <- | := | \?= | ===? | != | = | \?\?=? | \|\|=? | \?: | \|[ \t]?default\( | : | [是为為]?： | 是 | 为 | 為 | は | 는 | 은 | が | %3D | %3A
+    )
+    [ \t]{{0,8}} (?: \\\n[ \t]{{0,8}} )?
+    (?:  # a call around the value
+        (?: new[ ]\w{{1,30}} | Field | SecretStr | Secret | String | env | config | getenv | (?i: md5 | sha1 | sha2 | crypt | password | encrypt ) )
+        \( (?:default[ \t]?=[ \t]?)?
+      | \[\]byte\(
+      | (?: \[\] )? \{{ [ \t]? (?: [\"'] \w{{1,40}} [\"'] [ \t]? : [ \t]? )? (?=[\"'])
+      | \[ [ \t]? (?=[\"'])
+      | \(? \s{{0,4}}\n\s{{0,40}} (?=[\"'])
+      | (?: !!str | &\w{{1,20}} ) [ \t]
+      | string\(\d{{1,4}}\) [ \t]
+    )?
     (?: (?:Bearer|Basic|Token|ApiKey|Bot|token|bearer|basic) [ \t]+ )?
     (?:
-        [a-z@$]{{0,2}} (?P<open>{_QUOTE}) (?P<quoted> (?: (?!(?P=open)) [^\n] ){{4,{LONGEST}}}? ) (?P=open)
+        [a-zN@$]{{0,2}} (?P<open>{_QUOTE}) (?P<quoted> (?: (?!(?P=open)) [^\n] ){{4,{LONGEST}}}? ) (?P=open)
       | [a-z@$]{{0,2}} {_QUOTE} (?P<broken> [^\"'`\n]{{4,{LONGEST}}}? ) (?= \\{{0,3}}[\"'`] )
-      | (?P<bare> (?:\d{{1,20}}\|)? {_RUN}{{4,{LONGEST}}} )
+      | (?P<bare> (?:\d{{1,20}}\|)? {_BARE} )
     )
+"""
+_LABEL = rf"""
+    (?:
+        (?: {_MARKUP} | [\"'`] )? [ \t]? [:：=] [ \t]? {_MARKUP}
+      | {_MARKUP} [ \t]? [:：=]
+      | {_MARKUP}
+      | [ \t]{{1,2}} <(?:code|kbd|b|strong|tt|em|pre|samp)>
+    )
+    \s{{0,4}} (?: {_MARKUP} | [\"'`] ){{0,2}}
+    (?P<bare> {_BARE} )
+"""
+_COMPUTED = rf"""
+    [\])]? [ \t]?
+    (?:
+        [:=] [ \t]? (?: new[ ] )? [\w.:]{{1,60}} (?: \(\)\. \w{{1,20}} )? \(
+      | \( [ \t]? [\w.]{{1,40}} (?: \(\) )? \. \w{{1,20}} \(
+      | = [ \t]? [(\[]? {_QUOTE} [^\"'\n]{{1,64}} {_QUOTE} , [ \t]?
+      | = [ \t]? [\w.()\[\]\"']{{1,60}} [ \t] (?: or | \|\| | \?\? ) [ \t]
+      | \(\) [^\n{{}}:]{{0,40}} [:{{]{{1,2}} \s{{0,40}} return [ \t]
+      | [ \t] \{{ [ ] get; [^{{}}\n]{{0,20}} \}} [ ] = [ ]
+    )
+    [bfr]? (?P<open>{_QUOTE}) (?P<quoted> (?: (?!(?P=open)) [^\s] ){{4,255}}? ) (?P=open)
 """
 _NEXT_LINE = rf"""
     [ \t]*+ : [ \t]*+ (?: [|>][\-+]?[ \t]*+ )? \n
     [ \t]++ [\"']? (?P<bare> {_RUN}{{8,1024}} )
 """
 _ARGUMENT = r"""
-    \\{0,7}[\"'] \s{0,4} , \s{0,40} (?: [\"'](?=\\[\"']) )?
+    (?: \\{0,7}[\"'] )? \]? \\{0,7}[\"'] \s{0,4} , \s{0,40} (?: [\"'](?=\\[\"']) )?
     (?P<open> \\{0,7}[\"'] ) (?: Bearer[ ] | Basic[ ] | Token[ ] )?
     (?P<quoted> (?: (?!(?P=open)) [^\n\\] ){6,1024}? ) (?P=open)
+"""
+_COMPARED = r"""
+    ,[ ] [a-z]? (?P<open> [\"'] ) (?P<quoted> (?: (?!(?P=open)) [^\s\\] ){4,255} ) (?P=open)
+"""
+_LATER_COLON = rf"""
+    (?: [ \t]++ [^\s:]{{1,60}}+ ){{1,10}}? : [ \t]++ [\"'`*]{{0,3}} (?P<bare> {_RUN}{{8,256}} ) (?= [\"'`*]{{0,3}} [.,;)]? (?: \s | \Z | \\n ) )
 """
 _VALUE_KEY = rf"""
     (?:{_QUOTE})? (?: [ \t]?:[ \t]?(?=\{{) )?
     (?: , | \\{{1,7}}n | \s | \{{ ){{1,40}}
-    (?:  # lines between the name and the value
-        (?:{_QUOTE})? (?:type|Type|description|sensitive|Overwrite) (?:{_QUOTE})?
-        [ \t]{{0,8}} [:=] [^\n]{{0,80}} \n \s{{0,40}}
+    (?:  # fields between the name and the value
+        (?:{_QUOTE})? (?!value|default) [A-Za-z_]{{1,20}} (?:{_QUOTE})?
+        [ \t]{{0,8}} [:=] [^\n,{{}}]{{0,80}} [\n,] \s{{0,40}}
     ){{0,3}}
-    (?:{_QUOTE})? (?:value|Value|VALUE|default) (?:{_QUOTE})?
+    (?:{_QUOTE})? (?:value|Value|VALUE|default|content|ParameterValue|SecretString|secretString|val) (?:{_QUOTE})?
     [ \t]{{0,4}} [:=] [ \t]{{0,4}} (?:{_QUOTE})? (?P<bare> {_RUN}{{4,{LONGEST}}} )
 """
 _CALL = rf"""
     [ \t]? [({{] [ \t]{{0,4}}
-    (?P<open>{_QUOTE}) (?P<quoted> (?: (?!(?P=open)) [^\n] ){{6,1024}}? ) (?P=open)
+    (?P<open>{_QUOTE}) (?: \{{noop\}} )? (?P<quoted> (?: (?!(?P=open)) [^\n] ){{6,1024}}? ) (?P=open)
     [ \t]{{0,4}} [)}}]
 """
 _PLANNED_CHANGE = r"""
     [ \t]{1,40}=[ \t]\"[^\"\n]{0,256}\" [ \t]->[ \t] \"(?P<quoted>[^\"\n]{4,4096})\"
 """
 _LATER_BRACKETS = rf"""
-    (?: [ \t][A-Za-z']{{1,20}} ){{1,6}}
+    (?: [ \t][A-Za-z']{{1,20}}+ ){{1,6}}+
     [ \t]\( [\"'`*]{{0,3}} (?P<bare> {_RUN}{{12,1024}} ) [\"'`*]{{0,3}} \)
 """
 _BRACKETS = rf"""
@@ -75,8 +123,8 @@ _CELL = rf"""
     [`*]{{0,3}} [ \t]{{0,40}} \| [ \t]{{0,40}}
     [`*]{{0,3}} (?P<bare> {_RUN}{{6,1024}} ) [`*]{{0,3}} [ \t]{{0,40}} (?m: \| | $ )
 """
-_COMMA = rf"""
-    ,(?P<bare> {_RUN}{{12,1024}} )(?= , | \r?\n | \Z )
+_COMMA = r"""
+    ,(?P<bare> [\w.~+/\-]{12,1024}={0,2} )(?= , | \r?\n | \Z )
 """
 _OWN_LINE = rf"""
     (?:  # the end of the name's line
@@ -85,17 +133,14 @@ _OWN_LINE = rf"""
     )
     \r?\n (?: ```\w{{0,12}}\r?\n )?
     [ \t>$]{{0,12}} (?: =>[ \t]{{0,2}} )? [\"'`]? (?!\w{{1,40}}=)
-    (?P<bare> {_RUN}{{12,1024}} ) [\"'`]? [ \t]{{0,4}} (?= \r?\n | \Z )
+    (?P<bare> {_RUN}{{6,1024}} ) [\"'`]? [ \t]{{0,4}} (?= \r?\n | \Z )
 """
 _TYPED_IN = r"""
-    [\"'\])]{1,4} \)? [ \t]? \.(?:type|send_keys|sendKeys|fill|set_value|setValue|type_text)\( \s{0,4}
+    [\"'\])]{1,4} [ \t]? \.(?:type|send_keys|sendKeys|fill|set_value|setValue|type_text|val|toBe|toEqual|equals?|default)\( \s{0,4}
     (?P<open>[\"']) (?P<quoted> (?: (?!(?P=open)) [^\n] ){4,200}? ) (?P=open)
 """
 _CONCATENATED = rf"""
     {_QUOTE} [ \t]{{0,4}} \+ [ \t]{{0,4}} {_QUOTE} (?P<bare> [A-Za-z0-9._~+/=\-]{{16,4096}} )
-"""
-_CONTENT = r"""
-    [\"'][ \t]+content=[\"'] (?P<bare> [^\s\"'<>]{8,1024} )
 """
 _CHANGED = rf"""
     (?> (?: [ \t]++ (?:was|is|has|been|got|changed|reset|rotated|updated) ){{0,3}} )
@@ -105,7 +150,7 @@ _CHANGED = rf"""
       | \[redacted:[a-z\-]{{1,40}}\] {_QUOTE}? [ \t]++ to [ \t]++ {_QUOTE}? (?P<bare_new> {_RUN}{{6,256}} )
     )
 """
-_PARAMETER = r"(?P<bare> [^\s\"'`<>&\#\\]{16,2048} )"
+_PARAMETER = r"(?P<bare> [\w.~+/=%:\-]{16,2048} (?![!(]) )"
 _SESSION = r"(?P<bare> [^\s\"'`<>&\#\\;,]{20,4096} )"
 _PATH_PART = r"""
     (?: [\w.\-]{1,60}/ ){0,4}?
@@ -118,24 +163,31 @@ _ELEMENT = r"""
       | [\"']?\s[^<>]{0,80}+
       | </(?:key|t[dh]|dt)> \s{0,40} <(?:string|data|td|dd)[^<>]{0,60}+
     )?
-    /?> (?: \s{0,40}<[Vv]alue> )? (?P<bare> [^<>\s]{4,1024} ) </
+    /?> (?: \s{0,40}<[Vv]alue> | <!\[CDATA\[ )? (?P<bare> [^<>\s]{4,1024}? ) (?: \]\]> )? </
 """
 _FLAG = rf"""
-    [ \t]++
-    (?: (?: --type[ \t=]\S{{1,40}}[ \t]++ | --overwrite[ \t]++ ){{0,3}} (?:--body|--value|-v)[ \t=]++ )?
+    [ \t]++ (?: \\\n[ \t]* )?
+    (?: (?: --type[ \t=]\S{{1,40}}[ \t]++ | --overwrite[ \t]++ ){{0,3}} (?:--body|--value|-v)[ \t=]++ )? (?!--)
     (?:
         (?P<open>{_QUOTE}) (?P<quoted> (?: (?!(?P=open)) [^\n\s] ){{6,1024}}? ) (?P=open)
       | {_QUOTE}? (?P<bare> {_RUN}{{4,1024}} )
     )
 """
 _SENTENCE = r"""
-    [\"'`*“”]{0,3}
-    (?: ,? [ \t]++ (?! is\b | was\b ) [A-Za-z0-9()/._'\[\]@\-]{1,40} ){0,7}?
+    [\"'`*“”]{0,3} (?: 's(?=[ \t]been[ \t]) )?
+    (?: ,? [ \t]++ (?! is\b | was\b ) (?: [\w()/.'\[\]@\-] | :(?=\S) ){1,40}+ ){0,7}?
     (?:
         [ \t]*+ [:：]
-      | [ \t]++ (?:is|was|to|be|equals|as|now|ist|est|es|lautet|è|é|jest)\b (?: [ \t]*+: | [ \t]++(?=\\) )?
+      | [ \t]++ (?: [—–→⇒] | -{1,2}>? | => )
+      | 's\b
+      | [ \t]++
+        (?:
+            (?: is | was | been | be ) [ ] (?: set | changed | reset | updated | rotated | now ) (?: [ ]to )?
+          | is|was|are|to|be|equals|as|now|ist|war|est|es|son|lautet|è|é|jest|je|là|är
+        )\b
+        (?: [ \t]*+: | [ \t]++(?=\\) )?
     )
-    (?: [ \t]*+\n{1,2}[ \t]*+ | [ \t]++ | (?:\\{1,7}n){1,2} )
+    (?: [ \t]*+ (?:\n```\w{0,12})? \n{1,2}[ \t]*+ | [ \t]++ | (?:\\{1,7}n){1,2} )
     [\"'`*“„]{0,3} (?P<bare> [^\s\"'`<>\\]{6,1024} )
 """
 _SCHEME = rf"""
@@ -151,12 +203,13 @@ _COOKIE = rf"""
     (?:{_QUOTE})? \s?[:=]\s? (?:{_QUOTE})?
     (?P<bare> [\w.\-]{{1,40}}=[^\s\"'`\\;,]{{1,1024}} (?: ;[ \t]? [\w.\-]{{1,40}}=[^\s\"'`\\;,]{{1,1024}} ){{0,20}} )
 """
-_USER = rf"{_QUOTE}? [^\s:\"'`\\%$+]{{1,64}} : (?P<bare> {_RUN}{{4,256}} )"
+_WORD = rf"[\"'`]?(?P<bare> {_RUN}{{4,256}} )"
+_USER = rf"{_QUOTE}? [^\s:\"'`\\%$+]{{1,64}} : {_QUOTE}? (?P<bare> {_RUN}{{4,256}} )"
 
-NAME_ENDS = "({}< \t\"'`]:=,|>%\\*?!：是は는은\n"
+NAME_ENDS = "(){}< \t\"'`[]:=,|>%\\*?!：是为為は는은が\n"
 """Characters at which a name ends where a value can follow."""
 _QUOTES = "\"'`\\"
-_BEFORE_SIGN = _QUOTES + "] \t\n:=!?|：是は는은%"
+_BEFORE_SIGN = _QUOTES + "[] \t\n:=!?|：是为為は는은が%"
 
 
 class _Form(NamedTuple):
@@ -176,7 +229,7 @@ _ANY = frozenset({"password", "secret", "token", "api-key"})
 _FORMS: tuple[_Form, ...] = (
     _Form(
         _SCHEME,
-        frozenset({"authorization", "token", "api-key", "auth"}),
+        _ANY | {"authorization", "auth"},
         heuristics.is_header_secret,
         _QUOTES + " \t:=,",
         may_assign=True,
@@ -186,24 +239,29 @@ _FORMS: tuple[_Form, ...] = (
     _Form(_COOKIE, frozenset({"authorization"}), heuristics.has_secret_cookie, _QUOTES + " \t\n:=", may_assign=True),
     _Form(_ASSIGNED, _ANY | {"authorization"}, heuristics.is_assigned_secret, _BEFORE_SIGN, may_assign=True),
     _Form(_ASSIGNED, frozenset({"auth"}), heuristics.is_header_secret, _BEFORE_SIGN, may_assign=True),
+    _Form(_LABEL, _ANY, heuristics.is_assigned_secret, "*<:： "),
     _Form(_PARAMETER, frozenset({"url-token"}), heuristics.is_random_secret),
     _Form(_SESSION, frozenset({"session"}), heuristics.is_session_id),
     _Form(_PATH_PART, frozenset({"webhook"}), heuristics.is_random_secret),
     _Form(_NEXT_LINE, _ANY, heuristics.is_secret_in_prose, " \t:"),
-    _Form(_VALUE_KEY, _ANY, heuristics.is_assigned_secret, _QUOTES + ", \t\n"),
-    _Form(_CELL, _ANY, heuristics.is_random_secret, "`* \t|"),
-    _Form(_ARGUMENT, _ANY | {"authorization"}, heuristics.is_assigned_secret, _QUOTES),
+    _Form(_COMPUTED, _ANY, heuristics.is_mixed_secret, " =:()]", may_assign=True),
+    _Form(_VALUE_KEY, _ANY, heuristics.is_assigned_secret, _QUOTES + ":, \t\n"),
+    _Form(_CELL, _ANY, heuristics.is_secret_in_cell, "`* \t|"),
+    _Form(_ARGUMENT, _ANY | {"authorization"}, heuristics.is_assigned_secret, _QUOTES + "]"),
+    _Form(_COMPARED, _ANY, heuristics.is_mixed_secret, ","),
+    _Form(_LATER_COLON, _ANY, heuristics.is_secret_behind_words, " \t"),
     _Form(_ELEMENT, _ANY, heuristics.is_assigned_secret, "\"' \t\n><"),
     _Form(_CALL, _ANY, heuristics.is_assigned_secret, " \t({"),
     _Form(_PLANNED_CHANGE, _ANY, heuristics.is_assigned_secret, " \t", may_assign=True),
     _Form(_LATER_BRACKETS, _ANY, heuristics.is_secret_in_later_brackets, " \t"),
-    _Form(_TYPED_IN, _ANY, heuristics.is_assigned_secret, "\"']"),
+    _Form(_TYPED_IN, _ANY, heuristics.is_assigned_secret, "\"'])"),
     _Form(_CHANGED, _ANY, heuristics.is_secret_in_prose, " \t"),
-    _Form(_CONTENT, _ANY, heuristics.is_random_secret, "\"'"),
     _Form(_COMMA, _ANY, heuristics.is_random_secret, ","),
     _Form(_OWN_LINE, _ANY, heuristics.is_secret_on_own_line, may_assign=True),
     _Form(_BRACKETS, _ANY, heuristics.is_secret_in_brackets, "\"'`* \t"),
     _Form(_ASSIGNED, frozenset({"pass"}), heuristics.is_mixed_secret, _BEFORE_SIGN, may_assign=True),
+    _Form(_LABEL, frozenset({"pass"}), heuristics.is_mixed_secret, "*<:："),
+    _Form(_WORD, frozenset({"pass-of-user"}), heuristics.is_mixed_secret),
     _Form(_USER, frozenset({"basic-auth"}), heuristics.is_user_password),
     _Form(_FLAG, _ANY, heuristics.is_secret_in_prose, " \t"),
     _Form(_SENTENCE, _ANY, heuristics.is_secret_in_prose),
@@ -213,7 +271,7 @@ _FORMS: tuple[_Form, ...] = (
     _Form(_SENTENCE, frozenset({"key"}), heuristics.is_unnamed_key),
 )
 """In the order in which they are tried; `tests/redact/test_assignments.py` shows that each finds what no other finds."""
-_MARK_OF_KIND = {"pass": "password"}  # nosec B105 - names of kinds
+_MARK_OF_KIND = dict.fromkeys(("pass", "pass-of-user"), "password")  # nosec B105 - names of kinds
 """The kind that stands in the mark, where it differs from the kind of the name."""
 
 _GROUP = re.compile(r"\(\?P[<=]\w+")
@@ -226,8 +284,8 @@ _BRACKETED_REST = r"""
 """Matches the rest of a generated password that has brackets in it; no program goes on like this."""
 _ENCODED_END = re.compile(r"%(?:2[026C7]|3[BbCcEe]|0[AaDd]|7[BbDd])|%2c")
 """Matches the URL form of a blank, quote, bracket, `&`, `,` or `;`, which ends a value in a URL."""
-_FOREIGN = re.compile(r"[\u2010-\u2e7f\u3000-\uffef]")
-"""Matches punctuation and letters of scripts without blanks, which end a value in a sentence."""
+_FOREIGN = re.compile(r"[\u0588-\uffff]")
+"""Matches punctuation and letters of scripts that end a value in a sentence."""
 _IN_QUERY = re.compile(r"[?&][\w.\-%]{0,80}\Z")
 _CONTINUATIONS = ("(", "[", "...", "…")
 """Follow what is no value: a call, an index, an omission."""
@@ -244,8 +302,15 @@ class _JoinedForms:
 
     def __init__(self, forms: tuple[_Form, ...]) -> None:
         numbered = (_GROUP.sub(rf"\g<0>_{number}", form.pattern) for number, form in enumerate(forms))
+        self.forms = forms
         self.pattern = re.compile("|".join(f"(?:{pattern})" for pattern in numbered), re.VERBOSE)
         self.groups = {number: _Group(name, number, forms) for name, number in self.pattern.groupindex.items()}
+
+
+@cache
+def _join(forms: tuple[_Form, ...]) -> _JoinedForms:
+    """Compile a pattern once for all the names that have the same forms."""
+    return _JoinedForms(forms)
 
 
 class _Group:
@@ -270,25 +335,22 @@ class Assignments:
     def __init__(self, kind: str, forms: tuple[_Form, ...]) -> None:
         self._kind = kind
         self._forms = forms
-        self._joined: list[_JoinedForms | None] = [None] * len(forms)
-        """By number: that form and the later ones, joined when they are first needed."""
 
     def find_value(self, scanned: ScannedText, at: int) -> Secret | None:
         """Return the value that begins behind a name, if it is a secret."""
-        first = 0
-        while first < len(self._forms):
-            joined = self._joined[first]
-            if joined is None:
-                joined = self._joined[first] = _JoinedForms(self._forms[first:])
-            found = joined.pattern.match(scanned.text, at)
-            if found is None:
-                return None
-            group = joined.groups[found.lastindex or 0]
-            secret = _read_value(scanned, found, group, self._kind)
-            if secret is not None:
-                return secret
-            first += group.form + 1
-        return None
+        done, secret = self._try(_join(self._forms), scanned, at)
+        while secret is None and done < len(self._forms):  # all forms together show only the first that matches
+            _, secret = self._try(_join(self._forms[done : done + 1]), scanned, at)
+            done += 1
+        return secret
+
+    def _try(self, joined: _JoinedForms, scanned: ScannedText, at: int) -> tuple[int, Secret | None]:
+        """Return how many forms are done with, and the value."""
+        found = joined.pattern.match(scanned.text, at)
+        if found is None:
+            return len(joined.forms), None
+        group = joined.groups[found.lastindex or 0]
+        return group.form + 1, _read_value(scanned, found, group, self._kind)
 
 
 SPACED_EQUALS, ANYTHING = " =", "any character"
@@ -324,7 +386,7 @@ def _read_value(scanned: ScannedText, found: re.Match[str], group: _Group, kind:
     if (
         text.startswith(_CONTINUATIONS, end)
         or len(value) < LEAST_LENGTH
-        or not value.isascii()
+        or not (value.isascii() or (kind == "password" and heuristics.has_letters_and_digits(value)))
         or "[redacted:" in value
     ):
         return None

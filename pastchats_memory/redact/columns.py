@@ -19,6 +19,12 @@ _NAMES = re.compile(r"[\w\"][\w .\-\"]*(?:,[\w\"][\w .\-\"]*)+\Z")
 _AROUND_CELL = " \t\"'`*\r"
 
 
+def name_kind(name: str) -> str:
+    """Return the kind of secret that a column of this name holds, or nothing."""
+    found = _IS_SECRET_NAME.match(name.lower())
+    return "" if found is None or name.endswith(" to pass") else "password" if found["password"] else "secret"
+
+
 class Columns(NamedTuple):
     """The rows below a line of names."""
 
@@ -54,8 +60,8 @@ class Columns(NamedTuple):
 
     def _read_rows(self, text: str, names: str, start: int, secrets: list[Secret]) -> int:
         """Add the secrets of the rows from `start` on, and return where the rows end."""
-        heads = [_IS_SECRET_NAME.match(name.strip(_AROUND_CELL).lower()) for name in names.split(self.separator)]
-        kinds = {number: "password" if head["password"] else "secret" for number, head in enumerate(heads) if head}
+        heads = [name_kind(name.strip(_AROUND_CELL)) for name in names.split(self.separator)]
+        kinds = {number: kind for number, kind in enumerate(heads) if kind}
         while kinds and start < len(text):
             end = text.find("\n", start)
             end = len(text) if end < 0 else end

@@ -35,7 +35,7 @@ class View:
         return self._place_of(start), self._place_of(end - 1) + self._widths.get(end - 1, 1)
 
 
-_ESCAPED = re.compile(r"%([0-9A-Fa-f]{2})|&(quot|apos|lt|gt|amp|#34|#39|#x27|#x22);")
+_ESCAPED = re.compile(r"%([0-9A-Fa-f]{2})|&(quot|apos|lt|gt|amp|nbsp|#34|#39|#x27|#x22);")
 _ENTITIES = {
     "quot": '"',
     "#34": '"',
@@ -43,6 +43,7 @@ _ENTITIES = {
     "apos": "'",
     "#39": "'",
     "#x27": "'",
+    "nbsp": " ",
     "lt": "<",
     "gt": ">",
     "amp": "&",

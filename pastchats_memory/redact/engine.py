@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from pastchats_memory.redact.columns import COLUMNS
-from pastchats_memory.redact.commands import GRAMMARS, MANIFEST_KIND, find_in_manifests
+from pastchats_memory.redact.commands import GRAMMARS, MANIFESTS
 from pastchats_memory.redact.decoding import (
     View,
     decode_base64,
@@ -29,6 +29,8 @@ from pastchats_memory.redact.random_runs import find_in_long_runs
 from pastchats_memory.redact.rules import Finder, Rule, ScannedText, Secret, load_rules
 from pastchats_memory.redact.secret_names import FOREIGN_NAMES, NAMES, NAMING_PHRASES
 from pastchats_memory.redact.settings import SETTINGS
+from pastchats_memory.redact.sibling_fields import FIELDS
+from pastchats_memory.redact.sql_inserts import INSERTS
 
 DEEPEST = 2
 """How often a text may be encoded: a URL in a URL, a URL in base64."""
@@ -66,9 +68,12 @@ _EVERYTHING = KeywordIndex[Finder](
         *((keyword, find) for _, keyword, find in _RULES),
         *((name.part, name.find) for name in NAMES),
         *((grammar.keyword, grammar.find) for grammar in GRAMMARS),
+        *((manifest.keyword, manifest.find) for manifest in MANIFESTS),
+        *((keyword, insert.find) for keyword, insert in INSERTS),
+        *((field.keyword, field.find) for field in FIELDS),
         *((setting.part, setting.find) for setting in SETTINGS),
         *((keyword, columns.find) for keyword, columns in COLUMNS),
-        *((phrase.words, phrase.find) for phrase in NAMING_PHRASES),
+        *((phrase.keyword, phrase.find) for phrase in NAMING_PHRASES),
     ]
 )
 _TOKENS = KeywordIndex[Finder](
@@ -116,8 +121,6 @@ def _find_at_keywords(text: str, letters: bytes) -> list[Secret]:
             for name in FOREIGN_NAMES:
                 if name.part in scanned.lowered:
                     secrets += name.find(scanned, (found.start() for found in re.finditer(name.part, scanned.lowered)))
-    if MANIFEST_KIND in text:
-        secrets += find_in_manifests(text)
     return secrets
 
 

@@ -45,7 +45,7 @@ _PLACEHOLDER = re.compile(
     re.VERBOSE,
 )
 """Matches a value in lower case."""
-_PLACEHOLDER_PARTS = ("example", "placeholder", "changeme", "change_me", "redacted", "dummy", "foobar")
+_PLACEHOLDER_PARTS = ("abcdefghijkl", "example", "placeholder", "changeme", "change_me", "redacted", "dummy", "foobar")
 _WORD = re.compile(r"\w+\Z")
 _COMMON_WORDS = frozenset(
     re.findall(
@@ -60,10 +60,10 @@ _NAME_AND_LETTER = re.compile(r"(?:secret|password|token|key)\w\Z")
 """A word for a secret with one more letter, such as the plural."""
 
 _IDENTIFIER = r"""(?:
-    [$_]{0,2} [a-z]+ (?:\d{1,3}[a-z]*)? (?:_[a-z0-9]+)* _?
+    [$_]{0,2} [a-z]+ (?:\d{1,3}[a-z]*)? (?:_[a-z0-9]+)* _{0,2}
   | [$_]{0,2} [a-z]+ (?:[A-Z]{1,4}[a-z]+\d{0,3})+
-  | (?:[A-Z]{1,4}[a-z]+\d{0,3})+
-  | [A-Z]+ \d{0,2} (?:_[A-Z0-9]+)*
+  | _? (?:[A-Z]{1,4}[a-z]+\d{0,3})+
+  | _? [A-Z]+ \d{0,2} (?:_[A-Z0-9]+)*
 )"""
 _CODE = re.compile(
     rf"""
@@ -73,6 +73,7 @@ _CODE = re.compile(
       | [(\[{{@].*
       | \.{{1,2}}/.* | ~/.* | (?:https?|file|ftp)://.*
       | [A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+ | [a-z]+(?:_[a-z]+)+ | [a-z]+(?:-[a-z]+)+
+      | [a-z]+\d{{0,5}}(?:_[a-z]+\d{{0,5}}){{2,}}
       | [a-z]+(?:[A-Z][a-z]+)+ | @?[A-Z][a-z]+(?:[A-Z][a-z]+)* | [a-z]{{1,20}}
       | \d{{1,11}} | \d+\.\d+.* | \d{{4}}-\d\d-\d\d.*
       | [&*!][A-Za-z_][a-z_.]* | \w+\\
@@ -83,6 +84,9 @@ _CODE = re.compile(
 """Matches names, calls, paths, numbers and dates: right sides of an assignment that are no literals."""
 _SESSION_NAME = re.compile(r"sess|sid|auth|token|csrf|jwt|remember", re.IGNORECASE)
 _PATH = re.compile(r"/[\w./\-]*\Z")
+_EMAIL = re.compile(r"[\w.+\-]+@[\w\-]+(?:\.[a-z]{2,})+\Z")
+_NO_VALUE = re.compile(r"arn:aws|(?:[\w.\-]+/)*[\w.\-]*\{\w+\}|\(\?|\[\^|\^\d")
+"""Matches the start of a resource's name, a template, a regular expression or a range of versions."""
 _WORDLIKE = re.compile(r"[A-Za-z]+(?:['’\-/.][A-Za-z]+)*\Z")
 _WORD_PART = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
 _CONSONANTS = re.compile(r"[b-df-hj-np-tv-xz]{5}", re.IGNORECASE)
@@ -97,6 +101,18 @@ _DIGIT, _LETTER = re.compile(r"\d"), re.compile(r"[^\W\d_]")
 _INNER_DIGITS = re.compile(r"(?<=[a-z])[0-9]+(?=[a-z])", re.IGNORECASE)
 _APP_PASSWORD = re.compile(r"[a-z]{4}(?:-[a-z]{4}){3}\Z")
 """The form of Apple's app passwords."""
+_PASSPHRASE = re.compile(r"[A-Za-z]{3,12}(?:[-_.+][A-Za-z]{3,12}){3,9}\Z")
+"""Matches words as generators of passphrases join them."""
+_NAMING_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "account admin and app are auth can change check config confirm credential current database default enter error "
+        "field file for form from get has hash here insert input invalid key login must name new not old only password "
+        "placeholder please policy put required reset secret service set should some test text that the this token type "
+        "use user value when with your",
+    )
+)
+"""Words of names and instructions, which no generator joins to a passphrase."""
 _HEX = re.compile(r"[0-9a-f]+\Z")
 _AGENT_SESSION = re.compile(r"ses_|[0-9a-f]{8}-[0-9a-f]{4}-", re.IGNORECASE)
 _CACHE_KEY = re.compile(r"[A-Za-z][\w.]*-(?>(?:[\w.]+-)*)[0-9a-f]{32,128}\Z")
@@ -110,10 +126,21 @@ def is_placeholder(value: str) -> bool:
     word = lowered[:-1] if lowered[-1] in ";,.:!?" else lowered
     return bool(
         word in _COMMON_WORDS
+        or _NO_VALUE.match(value)
         or _PLACEHOLDER.match(lowered)
         or _NAME_AND_LETTER.match(word)
         or (any(part in lowered for part in _PLACEHOLDER_PARTS) and _WORD.match(lowered))
     )
+
+
+def is_passphrase(value: str) -> bool:
+    """Return whether a value is four or more joined words, as in `correct-horse-battery-staple`."""
+    return _PASSPHRASE.match(value) is not None and _NAMING_WORDS.isdisjoint(re.findall("[a-z]+", value.lower()))
+
+
+def has_letters_and_digits(value: str) -> bool:
+    """Return whether a value has both a letter and a digit, as passwords that people choose."""
+    return _DIGIT.search(value) is not None and _LETTER.search(value) is not None
 
 
 def is_code(value: str) -> bool:
@@ -131,7 +158,7 @@ def _is_mixed(value: str) -> bool:
 
 def _has_random_part(value: str) -> bool:
     """Return whether the longest part between dots is random, and the last is no file extension."""
-    *_, last = parts = value.split(".")
+    *_, last = parts = value.partition("(")[0].split(".")
     longest = max(parts, key=len)
     return (
         len(longest) >= LEAST_LETTERS
@@ -195,7 +222,7 @@ def is_assigned_secret(value: str, kind: str) -> bool:
         return (
             len(value) >= LEAST_PASSWORD
             and " " not in value.strip()
-            and (_APP_PASSWORD.match(value) is not None or not is_code(value))
+            and (_APP_PASSWORD.match(value) is not None or is_passphrase(value) or not is_code(value))
             and not is_placeholder(value)
         )
     return is_random_secret(value, kind)
@@ -212,7 +239,11 @@ def is_random_secret(value: str, _kind: str = "") -> bool:
 def is_secret_in_prose(value: str, kind: str) -> bool:
     """Return whether a value in a sentence is a secret and not the sentence's next word."""
     value = value.rstrip("!")
+    if _EMAIL.match(value) or "://" in value:
+        return False
     least = LEAST_PASSWORD if kind == "password" else LEAST_IN_PROSE
+    if kind == "password" and is_passphrase(value):
+        return True
     if len(value) < least or is_code(value) or is_placeholder(value):
         return False
     if kind == "password":
@@ -222,7 +253,21 @@ def is_secret_in_prose(value: str, kind: str) -> bool:
 
 def is_secret_on_own_line(value: str, kind: str) -> bool:
     """Return whether a value that fills a line is a secret and not the name of a file."""
-    return is_random_secret(value, kind) and ("." not in value or _has_random_part(value))
+    if kind == "password" and "." not in value and is_mixed_secret(value, kind):
+        return True
+    return (
+        len(value) >= LEAST_IN_PROSE and is_random_secret(value, kind) and ("." not in value or _has_random_part(value))
+    )
+
+
+def is_secret_in_cell(value: str, kind: str) -> bool:
+    """Return whether a cell next to a name is a secret and not the type of a column."""
+    return is_random_secret(value, kind) or (kind == "password" and is_mixed_secret(value, kind))
+
+
+def is_secret_behind_words(value: str, kind: str) -> bool:
+    """Return whether a value behind a colon some words after its name is a secret and no report."""
+    return is_mixed_secret(value, kind) and "/" not in value and _is_unlike_words(value)
 
 
 def is_secret_in_brackets(value: str, kind: str) -> bool:
@@ -240,11 +285,12 @@ def is_mixed_secret(value: str, kind: str) -> bool:
 
     This judges what follows "pass", which also reports that a test succeeded.
     """
+    if kind.startswith("pass") and is_passphrase(value):
+        return True
     return (
         is_secret_in_prose(value, "password")
-        and _DIGIT.search(value) is not None
-        and _LETTER.search(value) is not None
-        and is_assigned_secret(value, kind)
+        and has_letters_and_digits(value)
+        and is_assigned_secret(value, "password" if kind.startswith("pass") else kind)
     )
 
 
@@ -286,7 +332,7 @@ def is_session_id(value: str, kind: str) -> bool:
 
 def is_user_password(value: str, _kind: str = "") -> bool:
     """Return whether the text behind a user's name is a password; any word may be one."""
-    return not is_code(value) and not is_placeholder(value) and not value.startswith("//")
+    return is_passphrase(value) or (not is_code(value) and not is_placeholder(value) and not value.startswith("//"))
 
 
 def is_unnamed_key(value: str, _kind: str = "") -> bool:

@@ -26,8 +26,10 @@ _PREFIX = re.compile(
 """Matches a prefix as providers name their tokens; those that begin with `pk_` and `pub` are public."""
 _BREAK = re.compile(r"\d[A-Za-z]")
 _SEPARATORS = ("_", "-")
-_REST = re.compile(r"[A-Za-z0-9_\-]*+(?![+/=])")
+_REST = re.compile(r"[A-Za-z0-9_\-]*+(?![+=]|/[A-Za-z0-9+/]{24})")
 """Matches the rest of a token; a digest goes on with base64 characters."""
+_SERVICE = re.compile(r"(?<![A-Za-z0-9])st\.[0-9a-f\-]{24,36}\.\Z")
+"""Matches the id of a service before its token."""
 _PAIRED = (
     ("infisical-token", re.compile(r"(?<=\.)[0-9a-f]{32}\.[0-9a-f]{32}(?![A-Za-z0-9.])")),
     ("zai-key", re.compile(r"(?<![A-Za-z0-9])[0-9a-f]{32}\.(?=[A-Za-z]{0,15}\d)[A-Za-z0-9]{16}(?![A-Za-z0-9.])")),
@@ -72,4 +74,6 @@ def _find_pair(text: str, start: int) -> Iterator[Secret]:
     for kind, pattern in _PAIRED:
         found = pattern.match(text, start)
         if found is not None:
-            yield Secret(*found.span(found.lastgroup or 0), kind, 1)
+            first, end = found.span(found.lastgroup or 0)
+            service = _SERVICE.search(text, max(0, first - LEAST_RUN * 2), first)
+            yield Secret(service.start() if service else first, end, kind, 1)

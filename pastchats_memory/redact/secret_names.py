@@ -33,6 +33,8 @@ class SecretName(NamedTuple):
     """Has to match right behind the part."""
     follows: str = ""
     """The characters with which `after` can begin; empty for any. Most places fail here, without a pattern."""
+    excludes: tuple[str, ...] = ()
+    """Beginnings with which the part is another word."""
     reach: int = 24
     """Characters before the part that `before` may look at."""
 
@@ -69,7 +71,7 @@ class SecretName(NamedTuple):
                 key = SPACED_EQUALS if text.startswith(SPACED_EQUALS, behind) else text[behind : behind + 1]
                 forms = assignments.get(key)
             found = forms.find_value(scanned, behind) if forms else None
-            if found is not None:
+            if found is not None and not lowered.endswith(self.excludes, max(0, at - LONGEST_END), at):
                 values.append(found)
                 end = found.end
         return values
@@ -105,15 +107,32 @@ def _reverse_words(words: str) -> str:
 _KEY_OF = re.compile(rf"[_\-. ]?(?:{_reverse_words(KEY_WORDS)})|_(?!{_reverse_words(_PUBLIC_KEY_WORDS)})")
 _HOST = re.compile(_reverse_words("github|gitlab|gh|gl|devops|azdo|ado|vsts|bitbucket|docker|jira|asana|airtable|git"))
 _NO_LETTER = re.compile(r"(?![a-z])")
+_PLACES_IN_LIST = tuple(
+    f"{place}{joint}"
+    for place in (
+        "next", "page", "pagination", "continuation", "starting", "creation", "change", "lock", "idempotency", "sync", "cursor",
+    )
+    for joint in ("", "_", "-")
+)  # fmt: skip
+"""Tokens that mark a place in a list or one request open nothing."""
+_OF_AN_ARN = tuple(f"{digit}:" for digit in range(10))
+"""The names of secrets at AWS follow the number of an account."""
 _USERS = (
     "db|my|root|user|admin|smtp|imap|mail|email|redis|sql|mysql|mongo|pg|postgres|ssh|sftp|ftp|ldap|bind|login|auth|become|sudo|proxy|http|api|app|"
     "wifi|wlan|vault|key|cert|store"
 )
+_OTHER_WORDS = ("by", "com", "sur", "tres", "mini", "over", "multi", "llvm::", "single")
 _PASS_OF = re.compile(rf"[_\-]|(?:{_reverse_words(_USERS)})(?![a-z])")
-_PASS_ASSIGNED = re.compile(r"(?=(?:\\{0,7}[\"'`])?\]?[ \t]{0,4}[:=])")
-_SIGNS = "\\\"'`] \t:="
+_PASS_ASSIGNED = re.compile(r"(?=(?:\\{0,7}[\"'`])?[\])]?[ \t]{0,4}(?:[:=]|\?[?:]|\|\|))")
+_NO_LETTER_BEFORE = re.compile(r"(?![a-z_\-])")
+_BEHIND_USER = re.compile(
+    r"\b(?:user(?:name)?|login|account|as|logged)[ \t:=]{1,3}\S{1,64}?[\s,;/&]{0,3}(?:[ \t](?:and|with|its))?\Z"
+)
+_SIGNS = "\\\"'`]) \t:=?|"
 """The characters with which `_PASS_ASSIGNED` begins."""
-_PASS_WORD = re.compile(r"(?:w(?:or)?d|phrase|wd|code|wort)s?(?![a-z])|e(?=[ \t]*:|[ \t]+est)|(?=[\"'=])")
+_PASS_WORD = re.compile(
+    r"(?:w(?:or)?d|[ \-]?phrase|[ ]word|key|wd|code|wort|w)(?:s|_?confirm(?:ation)?|again|repeat|new|input|field|box)?(?![a-z])|e(?=[ \t]*:|[ \t]+est)|(?=[\"'=])"
+)
 _BEHIND_NO_LETTER = re.compile(rf"(?![a-z]|[_\-](?:{_reverse_words('publishable|public')}))")
 _KEY_IN_PROSE = re.compile(
     r"""
@@ -127,24 +146,64 @@ _KEY_IN_PROSE = re.compile(
 )
 _IN_URL = re.compile(r"https?://[^\s\"'<>]{0,100}\Z")
 _PARAMETER = re.compile(r"(?:[?&;]|%3f|%26)(?:[a-z][\w.\-]{0,40}[_\-])?\Z")
-_CURL = re.compile(r"(?:curl|http|wget)\b[^\n]{0,400}\Z")
+_HTTPIE = re.compile(r"(?:\A|[\s;|&(`$])(?:https?|xhs?)(?:[ \t][^\n]{0,400})?\Z")
 
 NAMES: tuple[SecretName, ...] = (
-    SecretName("password", "pass", after=_PASS_WORD, follows="wpce\"'="),
+    SecretName("password", "pass", excludes=_OTHER_WORDS, after=_PASS_WORD, follows="wpcke -\"'="),
     SecretName("password", "pass", ends=_PASS_OF, after=_PASS_ASSIGNED, follows=_SIGNS),
-    SecretName("pass", "pass", ends=re.compile(r"(?![a-z_\-])"), after=_PASS_ASSIGNED, follows=_SIGNS),
-    SecretName("secret", "secret"),
+    SecretName("pass", "pass", ends=_NO_LETTER_BEFORE, after=_PASS_ASSIGNED, follows=_SIGNS),
+    SecretName("pass-of-user", " pass ", before=_BEHIND_USER, reach=80),
+    SecretName("pass-of-user", "\npass ", before=_BEHIND_USER, reach=80),
+    SecretName("pass-of-user", "(pw "),
+    SecretName("pass-of-user", "(pass "),
+    SecretName("pass-of-user", "pass is ", ends=_NO_LETTER_BEFORE),
+    SecretName("secret", "secret", excludes=_OF_AN_ARN),
     SecretName("secret", "credential"),
     SecretName("secret", "pepper"),
     SecretName("secret", "_verifier"),
     *(
         SecretName("password", word)
-        for word in ("kennwort", "senha", "wachtwoord", "clave secreta", "adgangskode", "salasana")
+        for word in (
+            "kennwort",
+            "senha",
+            "wachtwoord",
+            "clave",
+            "adgangskode",
+            "salasana",
+            "passord",
+            "heslo",
+            "parola",
+            "parool",
+            "geslo",
+            "lozinka",
+            "lozinku",
+            "hasla",
+            "hasle",
+            "sifre",
+            "kata sandi",
+            "kata laluan",
+            "palavra-passe",
+            "contrasenya",
+            "contrasena",
+            "contrasinal",
+            "jelszava",
+            "pasahitza",
+            "losenord",
+            "mot de passe",
+            "zugangscode",
+            "sandi:",
+            "parole:",
+            "passwrd",
+            "pswd",
+            "psw:",
+            "p/w:",
+            "pa55word",
+        )
     ),
     SecretName("password", "psk", ends=_BEHIND_NO_LETTER, after=_PASS_ASSIGNED, follows=_SIGNS),
     SecretName("password", "mdp", ends=_BEHIND_NO_LETTER, after=_PASS_ASSIGNED, follows=_SIGNS),
     SecretName("key", "unseal key"),
-    SecretName("token", "token"),
+    SecretName("token", "token", excludes=_PLACES_IN_LIST),
     SecretName("token", "_pat", after=_NO_LETTER),
     SecretName("token", "_tok", after=_NO_LETTER),
     SecretName("token", "-pat", after=re.compile(r"[\"']?[ \t]{0,2}[:=]|[ \t]+[a-z0-9]{40}")),
@@ -161,34 +220,53 @@ NAMES: tuple[SecretName, ...] = (
         for place in ("hook/", "hooks/", "make.com/", "with/key/", "hc-ping.com/", "reset-password/")
     ),
     SecretName("auth", "auth", ends=_BEHIND_NO_LETTER, after=re.compile(r"\\{0,7}[\"']?[ \t]{0,4}[:=]")),
-    SecretName("password", "pw", after=re.compile(r"d|[ \t]{0,4}[:=]|[ \t]+is\b")),
+    SecretName("password", "pw", after=re.compile(r"d|[ \t]{0,4}[:=]|[ \t]+(?:is|for|of|to)\b")),
     SecretName("api-key", "key", ends=_KEY_OF, after=_NO_LETTER),
     SecretName("authorization", "authorization"),
     SecretName("authorization", "bearer "),
     SecretName("authorization", "cookie"),
-    SecretName("basic-auth", " -u ", before=_CURL, reach=420),
-    SecretName(
-        "basic-auth", " -a ", before=re.compile(r"(?:\A|[\s;|&(`$])(?:https?|xhs?)(?:[ \t][^\n]{0,400})?\Z"), reach=420
-    ),
-    SecretName("basic-auth", "--user ", before=_CURL, reach=420),
+    *(SecretName("basic-auth", option, before=_HTTPIE, reach=420) for option in (" -a ", " --auth ")),
 )
 FOREIGN_NAMES = tuple(
     SecretName("password", word)
     for word in (
         "contraseña",
         "пароль",
-        "пароль —",
-        "пароль –",
+        "пароля",
+        "паролем",
+        "парола",
+        "парола:",
+        "лозинка",
         "密码",
         "密碼",
+        "口令",
+        "暗証番号",
         "パスワード",
         "비밀번호",
+        "암호",
+        "패스워드",
         "hasło",
         "şifre",
         "lösenord",
+        "jelszó",
+        "parolă",
+        "salasõna",
+        "slaptažodis",
+        "κωδικός",
+        "κωδικό",
+        "συνθηματικό",
         "كلمة المرور",
+        "كلمة السر",
+        "رمز عبور",
+        "گذرواژه",
         "mật khẩu",
         "סיסמה",
+        "סיסמא",
+        "รหัสผ่าน",
+        "पासवर्ड",
+        "পাসওয়ার্ড",
+        "கடவுச்சொல்",
+        "lykilorð",
     )
 )
 """Names that are not ASCII, which the keyword index cannot hold."""
@@ -199,12 +277,14 @@ _HARMLESS_ENDING = re.compile(
         s?_?(?:count|limit|length|size|budget|usage|type|name|names|url|uri|path|file|files|dir|id|ids|field|column
           |env|var|policy|regex|pattern|hint|label|hash|prefix|suffix|format|expir\w*|ttl|age|manager|provider|service
           |class|store|storage|reset|input|output|schema|version|endpoint|required|enabled|present|valid|rotation
-          |status|error|location|ref|refs|mode|status|map|list|index|usage|izer\w*|ize\w*|ization)
+          |status|error|location|ref|refs|mode|status|map|list|index|usage|alias|arn|algorithm|stdin|fd|prompt|attr\w*|header|selector|placeholder|template|izer\w*|ize\w*|ization)
     )\b
+  | [\w.\-]*
+    \.(?:py|pyi|js|jsx|ts|tsx|mjs|json|ya?ml|toml|txt|md|rst|rs|go|java|rb|php|sh|html?|css|c|h|cpp|cs|kt|swift|lock|log|csv|sql|tf)
     """,
     re.VERBOSE,
 )
-"""Matches the rest of a name whose value describes a secret, as in `token_count`."""
+"""Matches the rest of a name whose value describes a secret, as in `token_count`, or of a file's name."""
 _REST_OF_NAME = re.compile(
     r"""
     (?P<rest> [A-Za-z0-9_\-.]{0,48}+ )
@@ -215,7 +295,7 @@ _REST_OF_NAME = re.compile(
         # in a comparison
       | [ \t] (?: or | and | is(?:[ ]not)? | [=!]={1,2} ) [ \t] (?: None | null | undefined | [Tt]rue | [Ff]alse )\b
         # as the last argument of a call
-      | [\"'][)\]][,;)]
+      | [\"'][)\]][,;)](?!\.)
         # from a number
       | (?: [ \t]?= | : ) [ \t]? \d{1,7} (?= [,;)]?(?:\s|\Z) )
     )?
@@ -238,7 +318,8 @@ _NAME_BEHIND = re.compile(
     r"(?=[.,;:!?)\n]|\Z| (?:for|of|in|on|and|from|when|to)\b)"
 )
 _VALUE_BEFORE = re.compile(
-    r"""(?: ^ | (?<=[\s\"'`(:]) ) (?P<secret> [^\s\"'`<>()]{8,256} ) [\"'`)]{0,2} \Z""", re.MULTILINE | re.VERBOSE
+    r"""(?: ^ | (?<=[\s\"'`(:]) ) (?P<secret> [^\s\"'`<>(),]{6,256} ) [\"'`)]{0,2} (?:,|[ ][—–\-])? \Z""",
+    re.MULTILINE | re.VERBOSE,
 )
 
 
@@ -246,6 +327,13 @@ class NamingPhrase(NamedTuple):
     """A phrase between a value and its name: `… as the API key`, `… is my password`."""
 
     words: str
+    name_start: str = ""
+    """Letters with which the name has to begin, in lower case."""
+
+    @property
+    def keyword(self) -> str:
+        """Return the text at whose places the phrase may stand."""
+        return self.words + self.name_start
 
     def find(self, scanned: ScannedText, places: Iterable[int]) -> Iterator[Secret]:
         """Return values before the phrase, from left to right."""
@@ -260,6 +348,12 @@ class NamingPhrase(NamedTuple):
                 yield Secret(*value.span("secret"), kind, RANK)
 
 
-NAMING_PHRASES = tuple(
-    NamingPhrase(f" {verb} {article} ") for verb in ("as", "is") for article in ("the", "my", "our", "your", "its")
+NAMING_PHRASES = (
+    *(NamingPhrase(words) for words in (" that's the ", " that is the ", " (the ")),
+    *(NamingPhrase(" as ", start) for start in ("pass", "pwd", "api", "token", "secret")),
+    *(
+        NamingPhrase(f" {verb} {article} ")
+        for verb in ("as", "is", "was")
+        for article in ("the", "my", "our", "your", "its")
+    ),
 )

@@ -20,7 +20,15 @@ from pastchats_memory.model import Hit, Hits, Item, TaskText
 from pastchats_memory.search.background import BackgroundCall
 from pastchats_memory.search.candidates import order_by_evidence, order_by_words
 from pastchats_memory.search.hits import Fit, add_snippet, build_hit
-from pastchats_memory.search.lexical import Matches, Terms, find_matches, matched_weight, top_rows, weigh_terms
+from pastchats_memory.search.lexical import (
+    Matches,
+    Terms,
+    find_matches,
+    matched_weight,
+    named_weight,
+    top_rows,
+    weigh_terms,
+)
 from pastchats_memory.search.no_results import explain_empty
 from pastchats_memory.search.query import query_text
 from pastchats_memory.search.rank import (
@@ -176,10 +184,17 @@ def _rank_rows(
 def _find_nearest(
     database: Database, request: Request, matches: Matches, query_vector: _QueryVector, k: int
 ) -> list[int]:
-    """Return the ids of the k rows nearest to the question, best first."""
+    """Return the ids of the k rows nearest to the question, best first; a task counts by its nearest aspect."""
     candidates = None if query_vector.candidates is None else query_vector.candidates.result()
-    nearest = vectors.nearest(database, query_vector.vector, k, request.filters, matches.passing, candidates)
-    return [row.id for row in nearest]
+    depth = k
+    while True:
+        nearest = vectors.nearest(database, query_vector.vector, depth, request.filters, matches.passing, candidates)
+        ids = [row.id for row in nearest]
+        owners = task_rows.aspect_owners(database, ids)
+        found = list(dict.fromkeys(owners.get(id_, id_) for id_ in ids))
+        if len(found) >= k or len(ids) < depth:
+            return found[:k]
+        depth *= 2
 
 
 def _build_page(
@@ -205,7 +220,11 @@ def _build_page(
     shown = window[last - request.limit : last]
     rows = _load_rows(database, [row.id for row in shown], request.filters.hidden)
     first = last - request.limit + 1
-    return tuple(build_hit(rows[row.id], row, rank, fits.get(row.id)) for rank, row in enumerate(shown, start=first))
+    named = named_weight(matches, request.names, np.array([row.id for row in shown], dtype=np.int64)).tolist()
+    return tuple(
+        build_hit(rows[row.id], row, rank, fits.get(row.id), worth)
+        for rank, (row, worth) in enumerate(zip(shown, named, strict=True), start=first)
+    )
 
 
 def _load_rows(database: Database, ids: Sequence[int], hidden: Sequence[str]) -> dict[int, Item | TaskText]:
@@ -215,8 +234,14 @@ def _load_rows(database: Database, ids: Sequence[int], hidden: Sequence[str]) ->
 
 
 def _measure_fits(database: Database, ids: Sequence[int], matches: Matches, query_vector: Vector) -> dict[int, Fit]:
-    """Return cosine and relevance by id; rows without a vector are missing."""
-    scored = vectors.score(database, query_vector, ids)
-    weight = matched_weight(matches, np.array([row.id for row in scored], dtype=np.int64))
-    relevant = relevance(np.array([row.similarity for row in scored]), weight, matches.searched)
-    return {row.id: Fit(row.similarity, round(value, 6)) for row, value in zip(scored, relevant.tolist(), strict=True)}
+    """Return cosine and relevance by id, for a task of its nearest aspect; rows without a vector are missing."""
+    owners = task_rows.aspect_owners(database, ids)
+    similarities: dict[int, float] = {}
+    for row in vectors.score(database, query_vector, [*ids, *owners]):  # the nearest aspect of a task comes first
+        similarities.setdefault(owners.get(row.id, row.id), row.similarity)
+    weight = matched_weight(matches, np.array(list(similarities), dtype=np.int64))
+    relevant = relevance(np.array(list(similarities.values())), weight, matches.searched)
+    return {
+        id_: Fit(similarity, round(value, 6))
+        for (id_, similarity), value in zip(similarities.items(), relevant.tolist(), strict=True)
+    }

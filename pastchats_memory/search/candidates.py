@@ -13,7 +13,7 @@ from pastchats_memory.model import Filters
 from pastchats_memory.search.lexical import Matches, score_by_word
 from pastchats_memory.search.rank import IMPERSONAL, Signals, evidence, rarity, standard_scores, word_evidence
 from pastchats_memory.search.times import QueryTime, has_time, match_time
-from pastchats_memory.store import fulltext, sources, vectors
+from pastchats_memory.store import fulltext, sources, task_rows, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import spread_among, spread_ids
 from pastchats_memory.store.ids import Ids, among
@@ -41,13 +41,19 @@ def order_by_evidence(
     Raises:
         StoreFault: the database cannot be read.
     """
-    pool, rows = vectors.matrix(database, pool)
-    if not pool:
+    owners = task_rows.aspect_owners(database, pool)
+    ids, rows = vectors.matrix(database, [*pool, *owners])
+    if not ids:
         return []
     sampled, background = _load_background(database, matches.passing)
     if not sampled:  # nearly all of a large corpus was deleted
         background = rows
-    scores = standard_scores(vectors.unit(query_vector), rows, background)
+    best: dict[int, float] = {}
+    for id_, score in zip(ids, standard_scores(vectors.unit(query_vector), rows, background).tolist(), strict=True):
+        own = owners.get(id_, id_)
+        best[own] = max(score, best.get(own, score))
+    pool = sorted(best)
+    scores = np.array([best[id_] for id_ in pool])
     return _order(pool, evidence(_gather_signals(database, matches, pool, time, scores), meaning))
 
 

@@ -20,6 +20,7 @@ UNRANKED: Any = {
     "lexical_rank": None,
     "semantic_rank": None,
     "similarity": None,
+    "named": 0.0,
     "snippet": "",
 }
 """Values of the fields that say how a hit was found, before it is ranked."""
@@ -34,7 +35,7 @@ class Fit(NamedTuple):
     """0 to 1."""
 
 
-def build_hit(item: Item | TaskText, row: Ranked, place: int, fit: Fit | None) -> Hit:
+def build_hit(item: Item | TaskText, row: Ranked, place: int, fit: Fit | None, named: float) -> Hit:
     """Return the hit of a ranked row.
 
     Args:
@@ -42,6 +43,7 @@ def build_hit(item: Item | TaskText, row: Ranked, place: int, fit: Fit | None) -
         row: its score, contributions and ranks.
         place: its rank, counted from 1.
         fit: None if the question has no vector.
+        named: worth of the question's names in the row.
     """
     hit = _task_hit(item) if isinstance(item, TaskText) else _turn_hit(item)
     return hit._replace(
@@ -51,6 +53,7 @@ def build_hit(item: Item | TaskText, row: Ranked, place: int, fit: Fit | None) -
         lexical_rank=row.ranks.get(WORDS),
         semantic_rank=row.ranks.get(MEANING),
         similarity=None if fit is None else fit.similarity,
+        named=named,
         contributions=row.contributions,
     )
 

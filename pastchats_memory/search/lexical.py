@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from pastchats_memory.model import NO_FILTERS, Filters
 from pastchats_memory.search.query import QueryText, Term, measure_coverage, select_words, weigh_term, word_pairs
+from pastchats_memory.search.rank import LEAST_ROWS
 from pastchats_memory.search.subwords import find_subword_rows, subword_postings
 from pastchats_memory.store import fulltext
 from pastchats_memory.store.database import Database
@@ -24,6 +26,9 @@ ROUNDING = 1e-9
 """Relative error that a sum may have."""
 UNKNOWN_SUBWORD = 0.5
 """Share of its weight that an unknown subword has; every other pair of characters joins two words."""
+
+SUBWORD_NAME = 0.5
+"""Worth of a part of a name; scripts without spaces have no others."""
 
 
 class Terms(NamedTuple):
@@ -193,6 +198,26 @@ def score_by_word(database: Database, matches: Matches, ids: NDArray[np.int64]) 
     importances = matches.terms.importances
     found = [importances[word] * rows.at(ids, sizes) for word, rows in matches.postings.items()]
     return np.reshape(found, (len(found), len(ids)))
+
+
+def named_weight(matches: Matches, names: Mapping[str, float], ids: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the worth of the names that occur in each row, shape (ids,).
+
+    A name counts by its rarity: fully if one row has it, hardly if most rows do.
+
+    Args:
+        matches: the rows of the question's words.
+        names: worth of each name.
+        ids: the rows.
+    """
+    found = np.zeros(len(ids))
+    rarest = math.log(max(matches.terms.corpus, LEAST_ROWS))
+    for word, rows in matches.postings.items():
+        part = subword_text(word)
+        worth = names.get(word, 0.0) if part is None else SUBWORD_NAME * any(part in name for name in names)
+        if worth:
+            found += worth * min(1.0, matches.terms.weights[word] / rarest) * among(ids, rows.ids)
+    return found
 
 
 def matched_weight(matches: Matches, ids: NDArray[np.int64]) -> NDArray[np.float64]:

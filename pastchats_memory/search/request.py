@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -35,6 +36,8 @@ class Request:
     """The day from which "last week" in the text counts."""
     time_filters: bool = False
     """Whether a time in the text may exclude rows; otherwise it only favours rows of that time."""
+    names: Mapping[str, float] = field(default_factory=dict)
+    """Worth of each word that may name a topic, as `text.topics` gives it; hits say how much of it they have."""
 
     def __post_init__(self) -> None:
         if not self.text.strip():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import stat
@@ -11,7 +10,8 @@ from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
-from pastchats_memory.errors import DatabaseMissing, DatabaseReadOnly, DiskFull, StoreFault, UsageFault
+from pastchats_memory.errors import MemoryFault, StoreFault, UsageFault
+from pastchats_memory.files.faults import explain_os_error
 from pastchats_memory.store.database import side_files
 
 PARTIAL = re.compile(r"\.(\d+)\.partial(-journal|-wal|-shm)?\Z")
@@ -110,11 +110,8 @@ def is_alive(process: int) -> bool:
     return True
 
 
-def _translate_os_error(path: Path, fault: OSError) -> StoreFault:
-    if fault.errno in (errno.ENOSPC, errno.EDQUOT):
-        return DiskFull(f"{path}: {fault.strerror}", "Free some space, or name another place.")
-    ours = DatabaseReadOnly if fault.errno in (errno.EACCES, errno.EPERM, errno.EROFS) else DatabaseMissing
-    return ours(f"{path}: {fault.strerror}", "Name a folder that is there and may be written.")
+def _translate_os_error(path: Path, fault: OSError) -> MemoryFault:
+    return explain_os_error(fault, str(path)) or StoreFault(f"{path}: {fault.strerror}", "Name another file.")
 
 
 def _publish(partial: Path, to: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import importlib.util
 import os
 import stat
@@ -16,15 +15,15 @@ import apsw
 
 from pastchats_memory.errors import (
     DatabaseCorrupt,
-    DatabaseExposed,
     DatabaseMissing,
     DatabaseNewer,
     DatabaseOlder,
     DatabaseReadOnly,
-    DiskFull,
     UsageFault,
 )
+from pastchats_memory.files.faults import ELSEWHERE, explain_os_error
 from pastchats_memory.store.errors import translate_errors
+from pastchats_memory.store.exposure import SIDE_ENDS, refuse_exposed
 from pastchats_memory.store.schema import APPLICATION_ID, EARLY_APPLICATION_ID, SCHEMA_VERSION, schema
 from pastchats_memory.store.snapshot_cache import SnapshotCache
 from pastchats_memory.text.encoding import utf8
@@ -252,7 +251,7 @@ def open_database(path: Path, *, create: bool = False, vec0: bool = True) -> Dat
         DatabaseNewer: a later release has written it.
         DatabaseOlder: an unreleased older build has written it.
         DatabaseCorrupt: it is no database, or another program's.
-        DatabaseExposed: others may write in its folder, and no sticky bit stops them from replacing it.
+        DatabaseExposed: another user could replace it, or a folder above it.
         UsageFault: SQLite does not accept its name.
         StoreFault: any other fault of the environment.
     """
@@ -283,7 +282,7 @@ def file_identity(path: Path) -> tuple[int, int] | None:
 
 def side_files(path: Path) -> list[Path]:
     """Return the paths of the write-ahead log, its index and the journal of a database."""
-    return [path.with_name(path.name + end) for end in ("-wal", "-shm", "-journal")]
+    return [path.with_name(path.name + end) for end in SIDE_ENDS]
 
 
 def make_folder(path: Path) -> None:
@@ -300,8 +299,7 @@ def make_folder(path: Path) -> None:
 
 def _require_file(path: Path, *, create: bool) -> None:
     """Make sure that there is a regular file, before SQLite waits for a pipe or blames the disk for a device."""
-    for folder in {path.parent, Path(os.path.realpath(path)).parent}:  # a link may lead out of a safe folder
-        _refuse_exposed(path, folder)
+    refuse_exposed(path)
     try:
         mode = path.stat().st_mode
     except FileNotFoundError as fault:
@@ -310,29 +308,12 @@ def _require_file(path: Path, *, create: bool) -> None:
             raise DatabaseMissing(f"{path}: there is no database yet", hint) from fault
         _make_file(path)
     except OSError as fault:
-        raise DatabaseMissing(f"{path}: {fault.strerror}", "Name another place with --db.") from fault
+        explained = explain_os_error(fault, str(path))
+        raise explained or DatabaseMissing(f"{path}: {fault.strerror}", ELSEWHERE) from fault
     else:
         if not stat.S_ISREG(mode):
             kind = "a folder" if stat.S_ISDIR(mode) else "no regular file"
             raise DatabaseCorrupt(f"{path} is {kind}, not a database", "Name a file with --db.")
-
-
-def _refuse_exposed(path: Path, folder: Path) -> None:
-    """Raise DatabaseExposed if others may write in the folder.
-
-    They could put a file of theirs, or a link, in the place of our file or its log. A group counts as others unless it
-    is the process's own, which on many systems has no other member.
-    """
-    try:
-        found = folder.stat()
-    except OSError:
-        return  # the look-up of the file reports it
-    others = found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and found.st_gid != os.getegid())
-    if others and not found.st_mode & stat.S_ISVTX:
-        raise DatabaseExposed(
-            f"{path}: others may write in {folder} and put another file in its place",
-            f"Close the folder with `chmod go-w {folder}`, or name a database elsewhere with --db.",
-        )
 
 
 def _make_file(path: Path) -> None:
@@ -346,10 +327,8 @@ def _translate_os_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as fault:
-        if fault.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise DiskFull(f"{path}: {fault.strerror}", "Free some space, or name another place with --db.") from fault
-        ours = DatabaseReadOnly if fault.errno in (errno.EACCES, errno.EPERM, errno.EROFS) else DatabaseMissing
-        raise ours(f"{path}: {fault.strerror}", "Name a place that may be written with --db.") from fault
+        explained = explain_os_error(fault, str(path))
+        raise explained or DatabaseMissing(f"{path}: {fault.strerror}", ELSEWHERE) from fault
 
 
 def refuse_undecodable(path: Path) -> None:

@@ -58,8 +58,8 @@ class Choice:
     conversation: str | None = None
     sources: tuple[str, ...] = ()
     """Paths of files and folders."""
-    rows: Sequence[int] | None = None
-    """Ids of `prompts` and of `task_texts` that match a query."""
+    matches: Mapping[str, Sequence[int]] | None = None
+    """Ids of the rows that match a query, by the same kinds."""
     before: str | None = None
     """Only turns older than this time, as `prompts.timestamp` has it; tasks stay."""
 
@@ -81,7 +81,11 @@ class ChosenRows:
 
     def counts(self) -> dict[str, int]:
         """Return the number of rows of each kind."""
-        return {kind: len(getattr(self, kind)) for kind in KINDS}
+        return {kind: len(ids) for kind, ids in self.by_kind().items()}
+
+    def by_kind(self) -> Rows:
+        """Return the ids by kind."""
+        return {kind: getattr(self, kind) for kind in KINDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +108,10 @@ def choose_rows(database: Database, choice: Choice) -> ChosenRows:
 def _choose_turns(database: Database, choice: Choice) -> list[int]:
     where, bound = conditions(exclude_pending(database, choice.filters))
     clauses, values = [where], list[Any](bound)
-    if choice.ids is not None:
-        clauses.append(f"p.id IN {LISTED}")
-        values.append(_json(choice.ids["turns"]))
-    if choice.rows is not None:
-        clauses.append(f"p.id IN {LISTED}")
-        values.append(_json(choice.rows))
+    for named in (choice.ids, choice.matches):
+        if named is not None:
+            clauses.append(f"p.id IN {LISTED}")
+            values.append(_json(named["turns"]))
     if choice.conversation is not None:
         clauses.append("p.conversation_id = ?")
         values.append(choice.conversation)
@@ -140,15 +142,13 @@ def _choose_tasks(database: Database, choice: Choice) -> tuple[set[int], set[int
     """Return ids of tasks, and of comments and attachments of other tasks."""
     where, bound = task_conditions(exclude_pending(database, choice.filters))
     clauses, values = [where], list[Any](bound)
-    if choice.ids is not None:
-        clauses.append(
-            f"((t.comment_id IS NULL AND t.attachment_id IS NULL AND k.id IN {LISTED}) "
-            f"OR t.comment_id IN {LISTED} OR t.attachment_id IN {LISTED})"
-        )
-        values += [_json(choice.ids[kind]) for kind in ("tasks", "comments", "attachments")]
-    if choice.rows is not None:
-        clauses.append(f"t.id IN {LISTED}")
-        values.append(_json(choice.rows))
+    for named in (choice.ids, choice.matches):
+        if named is not None:
+            clauses.append(
+                f"((t.comment_id IS NULL AND t.attachment_id IS NULL AND k.id IN {LISTED}) "
+                f"OR t.comment_id IN {LISTED} OR t.attachment_id IN {LISTED})"
+            )
+            values += [_json(named[kind]) for kind in ("tasks", "comments", "attachments")]
     if choice.conversation is not None:
         clauses.append(
             "EXISTS (SELECT 1 FROM task_conversations c WHERE c.task_id = k.id AND c.conversation_id = ?) "
@@ -198,7 +198,7 @@ def forget(database: Database, choice: Choice, selector: Mapping[str, Any]) -> t
     if sum(chosen.counts().values()) <= MIN_STEP:
         delete_rows(database, chosen)
     else:
-        add_pending(database, {kind: getattr(chosen, kind) for kind in KINDS})
+        add_pending(database, chosen.by_kind())
         begin_scrub(database)
     return writer.id, chosen
 
@@ -284,12 +284,12 @@ def _marks_of_tasks(database: Database, chosen: ChosenRows) -> Iterator[Mark]:
         (_json(chosen.comments), tasks),
     ):
         yield from marks_of_comment(identity, comment, content)
-    for identity, sha256 in database.run(
-        f"SELECT k.identity, a.sha256 FROM task_attachments a JOIN tasks k ON k.id = a.task_id "
+    for identity, sha256, content in database.run(
+        f"SELECT k.identity, a.sha256, a.content FROM task_attachments a JOIN tasks k ON k.id = a.task_id "
         f"WHERE a.id IN {LISTED} OR a.task_id IN {LISTED}",
         (_json(chosen.attachments), tasks),
     ):
-        yield from marks_of_attachment(identity, sha256)
+        yield from marks_of_attachment(identity, sha256, content)
 
 
 def delete_rows(database: Database, chosen: ChosenRows) -> None:
@@ -297,13 +297,14 @@ def delete_rows(database: Database, chosen: ChosenRows) -> None:
 
     Write no tombstones.
 
-    Reading states of the files that the turns occur in are dropped too, since they may contain text. Raises StoreFault.
+    Reading states of the files that the rows occur in are dropped too, since they may contain text. Raises StoreFault.
     """
     turns = _json(chosen.turns)
     database.run(
         "UPDATE sources SET resume = NULL WHERE resume IS NOT NULL "
-        f"AND id IN (SELECT source_id FROM sightings WHERE prompt_id IN {LISTED})",
-        (turns,),
+        f"AND (id IN (SELECT source_id FROM sightings WHERE prompt_id IN {LISTED}) "
+        f"OR path IN (SELECT source_path FROM tasks WHERE id IN {LISTED}))",
+        (turns, _json(chosen.tasks)),
     )
     database.run(
         f"DELETE FROM task_links WHERE target IN (SELECT identity FROM tasks WHERE id IN {LISTED})",
@@ -344,21 +345,6 @@ def preview_rows(database: Database, chosen: ChosenRows, most: int) -> list[Prev
         (*(_json(ids) for ids in (chosen.turns, chosen.tasks, chosen.comments, chosen.attachments)), most),
     )
     return [PreviewRow(*row) for row in rows]
-
-
-def find_text(database: Database, text: str) -> list[int]:
-    """Return ids of `prompts` and `task_texts` that contain exactly this text, in any case.
-
-    Raises StoreFault.
-    """
-    return [
-        id_
-        for (id_,) in database.run(
-            "SELECT id FROM prompts WHERE instr(lower(content), lower(?1)) "
-            "UNION ALL SELECT id FROM task_texts WHERE instr(lower(content), lower(?1))",
-            (text,),
-        )
-    ]
 
 
 def _json(values: Sequence[object]) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import apsw
 
@@ -22,8 +24,8 @@ from pastchats_memory.store.schema import schema
 HINT_DAMAGED = "`pastchats-memory doctor` says what can be saved; the transcripts themselves are untouched."
 HINT_FULL = "Free some space and run the same command again; nothing is lost."
 HINT_READ_ONLY = "Check the permissions of the file and its folder, or name another one with --db."
-CHUNK_BYTES = 1024 * 1024 * 4
-"""More than sqlite-vec writes at once: 1,024 vectors of 768 numbers take three quarters of it."""
+WRITE_REFUSALS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT})
+"""Refusals of a folder that is gone or may only be read, which explain no fault of reading."""
 TRANSLATIONS: tuple[tuple[type[apsw.Error], type[StoreFault], str, str], ...] = (
     (
         apsw.BusyError,
@@ -76,6 +78,8 @@ def translate(fault: BaseException, place: str) -> StoreFault | None:
     first = fault
     while isinstance(first.__context__, apsw.Error):
         first = first.__context__
+    if (found := _find_cause(first, place)) is not None:
+        return found
     if isinstance(first, apsw.IOError) and first.extendedresult == apsw.SQLITE_IOERR_SHMSIZE:  # type: ignore[attr-defined] # apsw sets it
         return DiskFull(f"{place}: the disk is full, even for what reading takes", HINT_FULL)
     for error in (first, fault):  # the first may be an SQLError that only damage explains, see below
@@ -84,8 +88,6 @@ def translate(fault: BaseException, place: str) -> StoreFault | None:
                 details = "" if str(error) == "not an error" else f" ({error})"  # a copy by pages has no details
                 return ours(f"{place}: {message}{details}", hint)
     if isinstance(first, apsw.SQLError) and _reports_damage(str(first)):
-        if "sqlite-vec" in str(first) and _is_disk_full(place):
-            return DiskFull(f"{place}: the disk is full", HINT_FULL)
         return DatabaseCorrupt(f"{place}: the database is damaged ({first})", HINT_DAMAGED)
     return None
 
@@ -108,17 +110,21 @@ def translate_errors(place: str) -> Iterator[None]:
         raise DatabaseCorrupt(f"{place}: the database is damaged ({fault.reason})", HINT_DAMAGED) from fault
 
 
-def _is_disk_full(place: str) -> bool:
-    """Check whether a chunk of vectors no longer fits.
+def _find_cause(fault: BaseException, place: str) -> StoreFault | None:
+    """Return what the file system refuses, if that explains an error of SQLite."""
+    is_vague = isinstance(fault, apsw.IOError | apsw.CantOpenError) or "sqlite-vec" in str(fault)
+    if not is_vague and not isinstance(fault, apsw.BusyError):
+        return None
+    from pastchats_memory.files.faults import explain_os_error
+    from pastchats_memory.store.probe import find_refusal
 
-    sqlite-vec only says that its write failed.
-    """
-    from shutil import disk_usage
-
-    try:
-        return disk_usage(os.path.dirname(os.path.abspath(place))).free < CHUNK_BYTES  # noqa: PTH100, PTH120 - pathlib takes longer to import
-    except OSError:
-        return False
+    refusal = find_refusal(Path(os.path.abspath(place)))  # noqa: PTH100 - resolve() would follow links
+    if refusal is None or (refusal.errno in WRITE_REFUSALS and not isinstance(fault, apsw.CantOpenError)):
+        return None
+    if isinstance(fault, apsw.BusyError) and refusal.errno != errno.ENOLCK:
+        return None
+    explained = explain_os_error(refusal, place)
+    return explained if isinstance(explained, StoreFault) else None
 
 
 def _reports_damage(message: str) -> bool:

@@ -102,8 +102,8 @@ ENDED = (
 """Statement for `_ended`."""
 UNANSWERED = "unanswered"
 """Signal of an episode that was stopped before any answer."""
-BROKE_OFF = "broke_off"
-"""Signal of an episode that was stopped while the agent worked."""
+BROKE_OFF = frozenset({"broke_off", "broke_off_at_work"})
+"""Signals of an episode that was stopped while the agent worked: without an edit, and after one."""
 LEAST_CONFIDENCE = 0.7
 """Confidence from which on an outcome is shown: the other signals are wrong too often."""
 

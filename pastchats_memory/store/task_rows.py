@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
 from pastchats_memory.model import (
+    OPEN,
     Attachment,
     Comment,
     Filters,
@@ -18,7 +19,7 @@ from pastchats_memory.model import (
     TaskText,
 )
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.filters import TEXT_TIME, TEXTS, task_conditions
+from pastchats_memory.store.filters import FIRST_TEXT, TEXT_TIME, TEXTS, task_conditions
 from pastchats_memory.store.pending_deletes import exclude_pending, pending_delete_ids
 
 ROW_COLUMNS = (
@@ -134,6 +135,16 @@ def find_tagged(database: Database, name: str, hidden: Sequence[str]) -> list[in
     return [id_ for (id_,) in database.run(statement, (name, orjson.dumps(hidden).decode()))]
 
 
+def find_epics(database: Database, title: str, hidden: Sequence[str]) -> list[int]:
+    """Return ids of epics with a title, in any case, with or without the word epic. Raises StoreFault.
+
+    Epics of hidden projects are left out.
+    """
+    words = title.lower().removeprefix("the ").removeprefix("epic ").removesuffix(" epic").strip()
+    statement = f"SELECT id FROM tasks WHERE type = 'epic' AND lower(title) IN (?1, ?1 || ' epic', 'epic ' || ?1) AND {VISIBLE.replace('?', '?2')} ORDER BY id"
+    return [id_ for (id_,) in database.run(statement, (words, orjson.dumps(hidden).decode()))]
+
+
 def owner_of(database: Database, table: str, id_: int, hidden: Sequence[str]) -> int | None:
     """Return the task of a row of `task_comments` or `task_attachments`, unless its project is hidden.
 
@@ -156,6 +167,11 @@ def project_of_conversation(database: Database, conversation_id: str) -> str | N
 def count(database: Database) -> int:
     """Return the number of tasks. Raises StoreFault."""
     return int(database.value("SELECT count(*) FROM tasks"))
+
+
+def count_by_status(database: Database) -> dict[str, int]:
+    """Return the number of tasks of each status, the most frequent first. Raises StoreFault."""
+    return dict(database.run("SELECT status, count(*) FROM tasks GROUP BY status ORDER BY count(*) DESC, status"))
 
 
 def count_hidden(database: Database, hidden: Sequence[str]) -> int:
@@ -200,18 +216,42 @@ def task_texts(database: Database, ids: Sequence[int], hidden: Sequence[str]) ->
     return [found[id_] for id_ in ids if id_ in found]
 
 
-def text_ids(database: Database, task_ids: Sequence[int]) -> dict[int, int]:
-    """Return the id of each task's own text, not of its comments or attachments.
+def aspect_owners(database: Database, ids: Sequence[int]) -> dict[int, int]:
+    """Return the id of a task's own text by the id of each aspect, for the tasks of whose texts some are given.
 
-    Raises StoreFault.
+    Comments and attachments have no aspects. Raises StoreFault.
     """
+    if not any(id_ > FIRST_TEXT for id_ in ids):
+        return {}
+    own = "{0}.comment_id IS NULL AND {0}.attachment_id IS NULL"
     return dict(
         database.run(
-            "SELECT task_id, id FROM task_texts WHERE comment_id IS NULL AND attachment_id IS NULL "
-            "AND task_id IN (SELECT value FROM json_each(?))",
-            (orjson.dumps(list(task_ids)).decode(),),
+            "SELECT a.id, t.id FROM task_texts x "
+            f"JOIN task_texts t ON t.task_id = x.task_id AND t.aspect = '' AND {own.format('t')} "
+            "JOIN task_texts a ON a.task_id = x.task_id AND a.aspect != '' "
+            f"WHERE {own.format('x')} AND x.id IN (SELECT value FROM json_each(?))",
+            (orjson.dumps([id_ for id_ in ids if id_ > FIRST_TEXT]).decode(),),
         )
     )
+
+
+class OwnText(NamedTuple):
+    """A text of a task that is neither a comment nor an attachment."""
+
+    task_id: int
+    aspect: str
+    """Empty for the whole text."""
+    text_id: int
+
+
+def own_texts(database: Database, task_ids: Sequence[int]) -> list[OwnText]:
+    """Return the texts of tasks with all aspects. Raises StoreFault."""
+    rows = database.run(
+        "SELECT task_id, aspect, id FROM task_texts WHERE comment_id IS NULL AND attachment_id IS NULL "
+        "AND task_id IN (SELECT value FROM json_each(?)) ORDER BY task_id, aspect, chunk",
+        (orjson.dumps(list(task_ids)).decode(),),
+    )
+    return [OwnText(*row) for row in rows]
 
 
 def listed(
@@ -222,7 +262,7 @@ def listed(
     order: str | None = None,
     tags: Sequence[str] = (),
 ) -> list[int]:
-    """Return ids of the tasks that pass, the most urgent first, then the latest.
+    """Return ids of the tasks that pass: unfinished ones first, of those the most urgent, then the latest.
 
     Args:
         database: open.
@@ -237,8 +277,10 @@ def listed(
     """
     where, values = task_conditions(exclude_pending(database, filters))
     tagged = ["EXISTS (SELECT 1 FROM json_each(k.tags_json) WHERE lower(value) = ?)"] * len(tags)
-    where = " AND ".join((where, "t.comment_id IS NULL", "t.attachment_id IS NULL", *conditions, *tagged))
-    by = order or f"ifnull(k.priority, 2), {TEXT_TIME} DESC"
+    where = " AND ".join(
+        (where, "t.comment_id IS NULL", "t.attachment_id IS NULL", "t.aspect = ''", *conditions, *tagged)
+    )
+    by = order or f"k.status IN ('completed', 'archived', 'cancelled'), ifnull(k.priority, 2), {TEXT_TIME} DESC"
     return [
         id_
         for (id_,) in database.run(
@@ -246,21 +288,6 @@ def listed(
             [*values, *(tag.lower() for tag in tags)],
         )
     ]
-
-
-def title_vectors(database: Database, ids: Sequence[int]) -> dict[int, tuple[str, str]]:
-    """Return the JSON vectors of a task's text and of its title alone, by the id of the text.
-
-    Raises StoreFault.
-    """
-    return {
-        id_: (text, title)
-        for id_, text, title in database.run(
-            "SELECT text_id, vector_json, ifnull(title_json, vector_json) FROM task_embeddings "
-            "WHERE text_id IN (SELECT value FROM json_each(?))",
-            (orjson.dumps(list(ids)).decode(),),
-        )
-    }
 
 
 # Conditions on `tasks AS k` and orders for plain questions. They contain no text of a user, only ours and stored hashes.
@@ -278,7 +305,14 @@ CONDITIONS = {
     "project": "k.project = ''",
     "assignee": "ifnull(k.metadata_json ->> 'assignee', '') IN ('', '[]') AND ifnull(k.metadata_json ->> 'assignees', '[]') = '[]'",
 }
+IS_BLOCKED = (
+    f"(k.status = 'blocked' OR k.status IN ({', '.join(map(repr, OPEN))}) AND EXISTS (SELECT 1 FROM task_links l "
+    "JOIN tasks o ON o.identity = l.target WHERE l.task_id = k.id AND l.kind = 'depends' "
+    f"AND o.status IN ({', '.join(map(repr, OPEN))})))"
+)
+"""Condition for a task that is blocked by its status, or by an unfinished task that it depends on."""
 RELATED = {
+    "named": "k.id = {id}",
     "depends_on": "EXISTS (SELECT 1 FROM task_links l WHERE l.task_id = k.id AND l.kind = 'depends' AND l.target = '{identity}')",
     "dependencies_of": "k.identity IN (SELECT l.target FROM task_links l WHERE l.task_id = {id} AND l.kind = 'depends')",
     "part_of": "EXISTS (SELECT 1 FROM task_links l WHERE l.task_id = k.id AND l.kind = 'parent' AND l.target = '{identity}')",
@@ -295,6 +329,15 @@ FIELDS = {"closed": CLOSED, "created": "k.created_at", "updated": "coalesce(k.up
 def missing_condition(name: str) -> str:
     """Return the condition for tasks without something, by its name in CONDITIONS."""
     return CONDITIONS[name]
+
+
+def kind_condition(kind: str, title_words: Iterable[str]) -> str:
+    """Return the condition for tasks of a kind that trackers keep as a tag; neither argument is a user's text.
+
+    A title with one of the words counts, too.
+    """
+    in_title = (f"' ' || lower(k.title) || ' ' GLOB '*[^a-z]{word}[^a-z]*'" for word in title_words)
+    return f"(EXISTS (SELECT 1 FROM json_each(k.tags_json) WHERE lower(value) = '{kind}'){''.join(f' OR {one}' for one in in_title)})"
 
 
 def related_condition(database: Database, relation: str, others: Iterable[int]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +20,12 @@ from pastchats_memory.model import (
 )
 from pastchats_memory.store import outcomes
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.tombstones import Tombstones, marks_of_attachment, marks_of_comment, marks_of_task
+from pastchats_memory.store.tombstones import (
+    Tombstones,
+    marks_against_attachment,
+    marks_against_comment,
+    marks_against_task,
+)
 from pastchats_memory.text.hashes import text_hash
 
 CHUNK = 1500
@@ -37,15 +43,32 @@ class Text:
     content: str
     comment_id: int | None = None
     attachment_id: int | None = None
+    aspect: str = ""
+    """`title`, `tags` or `description`: embedded as well, so that no part of a task dilutes another one."""
     chunk: int = 0
     labels: str = ""
-    title: str = ""
-    """Title of a task with a description, embedded by itself as well."""
+
+    @property
+    def place(self) -> tuple[int | None, int | None, str, int]:
+        """Return what distinguishes it from the other texts of its task."""
+        return self.comment_id, self.attachment_id, self.aspect, self.chunk
 
 
 def task_text(title: str, description: str) -> str:
     """Return the text of a task that is embedded."""
     return f"{title}\n\n{description}".strip()
+
+
+def own_texts(title: str, description: str, tags: Sequence[str]) -> Iterator[Text]:
+    """Yield the text of a task, then its aspects that differ from it."""
+    yield Text(task_text(title, description))
+    if title and description:
+        yield Text(title, aspect="title")
+    if tags:
+        yield Text(task_text(title, ", ".join(tags)), aspect="tags")
+    if len(description) > CHUNK:
+        for number, part in enumerate(chunks(description)):
+            yield Text(part, aspect="description", chunk=number)
 
 
 def texts_to_come(tasks: Iterable[Task]) -> Iterator[str]:
@@ -54,8 +77,7 @@ def texts_to_come(tasks: Iterable[Task]) -> Iterator[str]:
     Merging with stored tasks may change them.
     """
     for task in tasks:
-        yield task_text(task.title, task.description)
-        yield task.title
+        yield from (text.content for text in own_texts(task.title, task.description, task.tags))
         yield from (comment.content for comment in task.comments)
         for attachment in task.attachments:
             yield from chunks(attachment.content or attachment.name)
@@ -78,8 +100,6 @@ def known_vectors(database: Database, hashes: Iterable[bytes], model: str) -> di
     """Return the JSON vectors, by text_hash, of texts that a task or a turn has under this model.
 
     Raises StoreFault.
-
-    Vectors of titles alone are not looked up: a title is short.
     """
     listed = orjson.dumps([hash_.hex() for hash_ in hashes]).decode()
     return dict(
@@ -115,11 +135,11 @@ class TaskTexts:
 
     def refresh(self, id_: int) -> None:
         """Update the searched texts and vectors of a task from its rows; delete those of a deleted task."""
-        wanted = {(text.comment_id, text.attachment_id, text.chunk): text for text in self._texts(id_)}
+        wanted = {text.place: text for text in self._texts(id_)}
         stored = {
-            tuple(row[:3]): row[3:]
+            tuple(row[:4]): row[4:]
             for row in self._database.run(
-                "SELECT comment_id, attachment_id, chunk, id, text_hash, labels FROM task_texts WHERE task_id = ?",
+                "SELECT comment_id, attachment_id, aspect, chunk, id, text_hash, labels FROM task_texts WHERE task_id = ?",
                 (id_,),
             )
         }
@@ -130,20 +150,18 @@ class TaskTexts:
             for place, text in wanted.items()
             if place not in stored or tuple(stored[place][1:]) != (text_hash(text.content), text.labels)
         }
-        contents = [content for text in changed.values() for content in (text.content, text.title) if content]
-        unknown = [content for content in contents if text_hash(content) not in self._ready]
+        unknown = [text.content for text in changed.values() if text_hash(text.content) not in self._ready]
         self._ready |= encode_texts(self._database, unknown, self._model, self._embed)
         for place, text in changed.items():
             self._write(id_, text, None if place not in stored else stored[place][0])
 
     def _write(self, task_id: int, text: Text, text_id: int | None) -> None:
         hash_ = text_hash(text.content)
-        place = (task_id, text.comment_id, text.attachment_id, text.chunk)
         if text_id is None:
             text_id = self._database.value(
-                "INSERT INTO task_texts(task_id, comment_id, attachment_id, chunk, content, labels, text_hash) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
-                (*place, text.content, text.labels, hash_),
+                "INSERT INTO task_texts(task_id, comment_id, attachment_id, aspect, chunk, content, labels, text_hash) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+                (task_id, *text.place, text.content, text.labels, hash_),
             )
         else:
             self._database.run(
@@ -151,10 +169,9 @@ class TaskTexts:
                 (text.content, text.labels, hash_, text_id),
             )
         vector = self._ready[hash_]
-        title = self._ready[text_hash(text.title)] if text.title else None
         self._database.run(
-            "INSERT OR REPLACE INTO task_embeddings(text_id, model, dim, vector_json, title_json) VALUES (?, ?, ?, ?, ?)",
-            (text_id, self._model, vector.count(",") + 1, vector, title),
+            "INSERT OR REPLACE INTO task_embeddings(text_id, model, dim, vector_json) VALUES (?, ?, ?, ?)",
+            (text_id, self._model, vector.count(",") + 1, vector),
         )
 
     def _texts(self, id_: int) -> Iterator[Text]:
@@ -162,7 +179,9 @@ class TaskTexts:
             "SELECT key, native_id, title, description, tags_json, project FROM tasks WHERE id = ?", (id_,)
         ):
             labels = " ".join(dict.fromkeys([key, native_id, project, *orjson.loads(tags)]))
-            yield Text(task_text(title, description), labels=labels, title=title if description else "")
+            whole, *aspects = own_texts(title, description, orjson.loads(tags))
+            yield replace(whole, labels=labels)
+            yield from aspects
         for comment_id, content in self._database.run(
             "SELECT id, content FROM task_comments WHERE task_id = ? ORDER BY id", (id_,)
         ):
@@ -175,6 +194,9 @@ class TaskTexts:
 
 
 LONGEST_TITLE = 500
+LONGEST_KEY = 100
+_UNSAFE = re.compile(r"[^\w./:@#+~%&=,()-]+")
+"""Characters that a tracker's id loses when it becomes a key: a key is one word, in a shell and in a text."""
 CONVERSATION = "conversation:"
 """Prefix of the scope of a conversation's own list."""
 COLUMNS = (
@@ -222,16 +244,18 @@ def without_forgotten(database: Database, tombstones: Tombstones, filed: Filed) 
     if not tombstones or not (filed.source_path or filed.identity):
         return filed
     task, name = filed.task, filed.name
-    if tombstones.has(*marks_of_task(name, task_text(task.title, task.description))) and not database.value(
+    if tombstones.has(*marks_against_task(name, task.title, task.description)) and not database.value(
         "SELECT count(*) FROM tasks WHERE identity = ?", (name,)
     ):
         return None
     comments = [
         comment
         for identity, comment in _numbered(task.comments)
-        if not tombstones.has(*marks_of_comment(name, identity, comment.content))
+        if not tombstones.has(*marks_against_comment(name, identity, comment.content))
     ]
-    attachments = [one for one in task.attachments if not tombstones.has(*marks_of_attachment(name, one.sha256))]
+    attachments = [
+        one for one in task.attachments if not tombstones.has(*marks_against_attachment(name, one.sha256, one.content))
+    ]
     return replace(filed, task=task._replace(comments=tuple(comments), attachments=tuple(attachments)))
 
 
@@ -515,7 +539,7 @@ def _has_key(database: Database, key: str) -> bool:
 def _key(database: Database, filed: Filed) -> str:
     """Return a free key: the native id; else, or for a bare number, with the project before it; else with a number."""
     if filed.source_path:
-        native = filed.task.native_id
+        native = _UNSAFE.sub("-", filed.task.native_id)[:LONGEST_KEY].strip("-") or "task"
         wanted = [f"{filed.project}/{native}", *(f"{filed.project}/{native}~{number}" for number in range(2, 1000))]
         if not native.isdecimal():
             wanted.insert(0, native)

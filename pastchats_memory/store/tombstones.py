@@ -7,23 +7,26 @@ the file has the key too, and can confirm a guess of a whole text, but cannot re
 from __future__ import annotations
 
 import os
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 import orjson
 
-from pastchats_memory.model import Prompt
+from pastchats_memory.model import Metadata, Prompt
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.live_events import LIVE
+from pastchats_memory.text.same_words import normalize_words
 
-LEAST = 24
-"""Characters from which on a text is recognised by its words alone. People repeat shorter ones: `yes, go on`."""
+LEAST = 16
+"""Letters and digits from which on a text is recognised by its words alone. People repeat shorter ones: `yes, go on`."""
+COPIED = frozenset({"copied", "replayed"})
+"""Flags of turns that a forked or resumed session has from another one."""
 HASH_BYTES = 16
 TURN_COLUMNS = (
     "p.id, p.source_path, p.conversation_id, p.turn_index, p.role, p.content, p.timestamp, p.content_hash, p.echo_hash, "
     "p.metadata_json ->> 'format', p.metadata_json ->> 'native_id', "
+    "EXISTS (SELECT 1 FROM json_each(p.metadata_json, '$.flags') WHERE value IN ('copied', 'replayed')), "
     "(SELECT g.line FROM sightings g JOIN sources s ON s.id = g.source_id "
     "WHERE g.prompt_id = p.id AND s.path = p.source_path)"
 )
@@ -46,20 +49,18 @@ class TurnIdentity(NamedTuple):
     echo_hash: str | None
     format: str | None
     native_id: str | None
+    is_copied: bool
+    """As `is_copied` returns it."""
     line: int | None
-
-    @property
-    def words(self) -> str:
-        """The text without differences that copies may have."""
-        return normalize_words(self.content)
 
     @property
     def is_timed(self) -> bool:
         """Return whether its time distinguishes it from a turn with equal words.
 
-        It is finer than a minute, and not when it was stored.
+        It is finer than a minute, and not the time at which the turn was stored or copied.
         """
-        return self.timestamp is not None and not self.timestamp.endswith(":00.000Z") and self.format != LIVE
+        is_fine = self.timestamp is not None and not self.timestamp.endswith(":00.000Z")
+        return is_fine and self.format != LIVE and not self.is_copied
 
     @property
     def places(self) -> list[Mark]:
@@ -87,9 +88,10 @@ class Forgetting(NamedTuple):
     attachments: int
 
 
-def normalize_words(text: str) -> str:
-    """Return a text in one case, one Unicode form and with single blanks."""
-    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
+def is_copied(metadata: Metadata) -> bool:
+    """Return whether a turn is marked as copied from another session."""
+    flags = metadata.get("flags")
+    return isinstance(flags, list) and any(isinstance(flag, str) and flag in COPIED for flag in flags)
 
 
 def identity_of_turn(prompt: Prompt) -> TurnIdentity:
@@ -99,7 +101,7 @@ def identity_of_turn(prompt: Prompt) -> TurnIdentity:
     return TurnIdentity(
         prompt.source_path, turn.conversation_id, prompt.turn_index, turn.role, turn.content, turn.timestamp,
         prompt.content_hash, prompt.echo_hash, None if format_ is None else str(format_),
-        None if native_id is None else str(native_id), turn.line,
+        None if native_id is None else str(native_id), is_copied(prompt.metadata), turn.line,
     )  # fmt: skip
 
 
@@ -111,53 +113,80 @@ def marks_of_turn(turn: TurnIdentity, *, is_unique: bool) -> list[Mark]:
     marks: list[Mark] = [("turn", turn.content_hash)]
     if turn.echo_hash is not None:
         marks.append(("echo", turn.echo_hash))
+    words = normalize_words(turn.content)
     if turn.timestamp is not None:
         minute = str(_minute(turn.timestamp))
-        marks.append(("said in", turn.conversation_id or "", turn.role, turn.words, minute))
-        marks.append(("said", turn.role, turn.words, minute))
-    if is_unique and len(turn.words) >= LEAST:
-        marks.append(("timed words" if turn.is_timed else "words", turn.words))
+        marks.append(("minute in", turn.conversation_id or "", turn.role, words, minute))
+        marks.append(("minute", turn.role, words, minute))
+    if is_unique and len(words) >= LEAST:
+        marks.append(("timed words" if turn.is_timed else "words", words))
     return marks
 
 
 def marks_against_turn(turn: TurnIdentity) -> list[Mark]:
     """Return the marks by which a turn would be recognised as forgotten.
 
-    These are its identity, or its copy's under other ids; role, words and time within a minute or two, in the same or an
-    unnamed conversation; its words alone, unless both times show that it was repeated later.
+    These are its identity, or its copy's under other ids; role, words and time within a minute or two, for a short text
+    only in the same or an unnamed conversation; its words alone, unless both times show that it was repeated later.
     """
     marks: list[Mark] = [("turn", turn.content_hash)]
     if turn.echo_hash is not None:
         marks.append(("echo", turn.echo_hash))
+    words = normalize_words(turn.content)
+    is_long = len(words) >= LEAST
     if turn.timestamp is not None:
-        for minute in range(_minute(turn.timestamp) - 1, _minute(turn.timestamp) + 2):
-            if turn.conversation_id is None:
-                marks.append(("said", turn.role, turn.words, str(minute)))
+        minute = _minute(turn.timestamp)
+        for near in (str(minute - 1), str(minute), str(minute + 1)):
+            if turn.conversation_id is None or is_long:
+                marks.append(("minute", turn.role, words, near))
             else:
-                marks.append(("said in", turn.conversation_id, turn.role, turn.words, str(minute)))
-                marks.append(("said in", "", turn.role, turn.words, str(minute)))
-    if len(turn.words) >= LEAST:
-        marks.append(("words", turn.words))
-        if not turn.is_timed:
-            marks.append(("timed words", turn.words))
+                marks.append(("minute in", turn.conversation_id, turn.role, words, near))
+                marks.append(("minute in", "", turn.role, words, near))
+    if is_long:
+        marks += [("words", words)] if turn.is_timed else [("words", words), ("timed words", words)]
     return marks
 
 
 def marks_of_task(identity: str, text: str) -> list[Mark]:
-    """Return the marks of a task: its identity and its words."""
-    words = normalize_words(text)
-    return [("task", identity), *([("words of a task", words)] if len(words) >= LEAST else [])]
+    """Return the marks of a task to be forgotten: its identity and its words."""
+    return [("task", identity), *_marks_of_text(text)]
+
+
+def marks_against_task(identity: str, title: str, description: str) -> list[Mark]:
+    """Return the marks by which a task would be recognised: its identity, its words, and those of each part."""
+    texts = dict.fromkeys((f"{title}\n\n{description}", title, description))
+    return [("task", identity), *(mark for text in texts for mark in _marks_against_text(text))]
 
 
 def marks_of_comment(task: str, identity: str, content: str) -> list[Mark]:
-    """Return the marks of a comment: the identities of its task and its own, and its words."""
-    words = normalize_words(content)
-    return [("comment", task, identity), *([("words of a comment", words)] if len(words) >= LEAST else [])]
+    """Return the marks of a comment to be forgotten: the identities of its task and its own, and its words."""
+    return [("comment", task, identity), *_marks_of_text(content)]
 
 
-def marks_of_attachment(task: str, sha256: str) -> list[Mark]:
-    """Return the marks of an attachment: its task with the digest of its bytes, and the digest."""
-    return [("attachment", task, sha256), ("file", sha256)]
+def marks_against_comment(task: str, identity: str, content: str) -> list[Mark]:
+    """Return the marks by which a comment would be recognised."""
+    return [("comment", task, identity), *_marks_against_text(content)]
+
+
+def marks_of_attachment(task: str, sha256: str, content: str | None) -> list[Mark]:
+    """Return the marks of an attachment to be forgotten: its task with the digest of its bytes, the digest, its words."""
+    return [("attachment", task, sha256), ("file", sha256), *_marks_of_text(content or "")]
+
+
+def marks_against_attachment(task: str, sha256: str, content: str | None) -> list[Mark]:
+    """Return the marks by which an attachment would be recognised."""
+    return [("attachment", task, sha256), ("file", sha256), *_marks_against_text(content or "")]
+
+
+def _marks_of_text(text: str) -> list[Mark]:
+    """Return the mark of a text without a time of its own, of whatever kind of row."""
+    words = normalize_words(text)
+    return [("timed words", words)] if len(words) >= LEAST else []
+
+
+def _marks_against_text(text: str) -> list[Mark]:
+    words = normalize_words(text)
+    return [("words", words), ("timed words", words)] if len(words) >= LEAST else []
 
 
 def _minute(timestamp: str) -> int:

@@ -15,14 +15,12 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.live_events import LIVE
 from pastchats_memory.store.outcomes import Ending
 from pastchats_memory.store.pending_deletes import pending_delete_ids
-from pastchats_memory.store.tombstones import Tombstones
+from pastchats_memory.store.tombstones import Tombstones, is_copied
 
 LIVE_FIDELITY = -1
 """Fidelity of a live turn: whatever file has the turn replaces it."""
 MAX_DISTANCE = timedelta(minutes=1)
 """Between the times of a turn and of its copy without ids."""
-COPIED = frozenset({"copied", "replayed"})
-"""Flags of turns that a forked or resumed session has from another one."""
 
 ITEM_COLUMNS = (
     "p.id, p.source_path, p.source_project, p.conversation_id, p.turn_index, p.role, p.content, p.timestamp, "
@@ -171,8 +169,8 @@ def _replaces(prompt: Prompt, row: _Row, mtime_ns: int | None, fidelities: Mappi
         return True
     if row.text_hash != prompt.text_hash:
         return len(prompt.turn.content) > row.length
-    is_copied = _is_copied(_metadata(row))
-    return mtime_ns < row.owner_mtime_ns if is_copied == _is_copied(prompt.metadata) else is_copied
+    was_copied = is_copied(_metadata(row))  # the other session may still grow
+    return mtime_ns < row.owner_mtime_ns if was_copied == is_copied(prompt.metadata) else was_copied
 
 
 def _store_occurrences(database: Database, source_id: int, stored: Sequence[tuple[int, Prompt]]) -> None:
@@ -459,12 +457,6 @@ def _find_outgrown(database: Database, new: Sequence[Prompt]) -> dict[str, _Row]
                 found[prompt.content_hash] = content_hash
     rows = _rows(database, list(found.values()))
     return {exported: rows[stored] for exported, stored in found.items()}
-
-
-def _is_copied(metadata: Metadata) -> bool:
-    """Return whether the turn is marked as copied from another session, which may still grow."""
-    flags = metadata.get("flags")
-    return isinstance(flags, list) and not COPIED.isdisjoint(flags)
 
 
 def _metadata(row: _Row) -> Metadata:

@@ -19,7 +19,7 @@ from pastchats_memory.store import interchange, task_rows, vectors
 from pastchats_memory.store.atomic_file import write_lines
 from pastchats_memory.store.tasks import task_text, without_forgotten
 from pastchats_memory.store.tombstones import Tombstones
-from pastchats_memory.tasks.ask import TaskAnswer, answer_question
+from pastchats_memory.tasks.ask import TaskAnswer, answer_question, find_named_tasks
 from pastchats_memory.tasks.capture import CaptureDecision, CaptureResult, capture_task
 from pastchats_memory.tasks.edit import PART_TABLES, TaskEditor
 from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask, check_prior_work, find_resolved_tasks
@@ -31,6 +31,7 @@ from pastchats_memory.tasks.similarity import (
     find_duplicate_clusters,
     find_similar_tasks,
 )
+from pastchats_memory.text.display import escape_json
 
 NEAREST = 5
 """Similar or resolved tasks that are returned by default."""
@@ -39,12 +40,40 @@ NEAREST = 5
 class TaskMemory(TaskEditor):
     """All operations on the tasks of one memory; searches run on one snapshot of the database."""
 
-    def list_tasks(self, filters: Filters, limit: int = 50) -> list[StoredTask]:
+    def list_tasks(
+        self,
+        filters: Filters,
+        limit: int = 50,
+        *,
+        epic: str | None = None,
+        has_epic: bool = True,
+        depends_on: str | None = None,
+        blocked: bool = False,
+    ) -> list[StoredTask]:
         """Return tasks that pass the filters, the most urgent first, then the latest.
 
-        Raises StoreFault.
+        Args:
+            filters: of the tasks.
+            limit: number of tasks.
+            epic: key or title of the epic, or of another task, that they are part of.
+            has_epic: False for tasks without a parent.
+            depends_on: key or title of a task that they wait for.
+            blocked: only tasks that are blocked by their status or by an unfinished task.
+
+        Raises:
+            UsageFault: there is no such epic or task.
+            StoreFault: the database cannot be read.
         """
-        ids = task_rows.listed(self._database, self._hide_private(filters), limit=limit)
+        conditions = [task_rows.IS_BLOCKED] if blocked else []
+        if not has_epic:
+            conditions.append(task_rows.missing_condition("epic"))
+        for relation, name in (("part_of", epic), ("depends_on", depends_on)):
+            if name is not None:
+                others = find_named_tasks(self._database, self._embedder, name, self._viewpoint)
+                if not others:
+                    raise UsageFault(f"there is no task {name}", "See `pastchats-memory task list --all`.")
+                conditions.append(task_rows.related_condition(self._database, relation, others))
+        ids = task_rows.listed(self._database, self._hide_private(filters), conditions, limit=limit)
         return task_rows.tasks(self._database, ids, self._viewpoint.hidden)
 
     def _hide_private(self, filters: Filters) -> Filters:
@@ -140,7 +169,7 @@ class TaskMemory(TaskEditor):
             hits = search(self._database, self._embedder, request)
         best_hit_of_task = {hit.task.id: hit for hit in reversed(hits) if hit.task is not None}
         best = sorted(best_hit_of_task.values(), key=lambda hit: hit.rank)[:limit]
-        return Hits(best, hits.warnings)
+        return Hits((hit._replace(rank=rank) for rank, hit in enumerate(best, start=1)), hits.warnings)
 
     def export(self) -> Generator[str]:
         """Yield every visible task with its parts as a line of JSON.
@@ -161,7 +190,7 @@ class TaskMemory(TaskEditor):
             StoreFault: the database cannot be read.
         """
         with closing(self.export()) as lines:  # the generator holds a snapshot, even if writing fails
-            return write_lines(file, self._database.path, lines, force=force)
+            return write_lines(file, self._database.path, map(escape_json, lines), force=force)
 
     def count(self) -> int:
         """Return the number of tasks, including hidden ones. Raises StoreFault."""

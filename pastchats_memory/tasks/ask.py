@@ -1,4 +1,4 @@
-"""Answer plain-language questions about tasks, without a language model.
+"""Answer plain-language questions, without a language model: from tasks, else from conversations.
 
 A small grammar reads the question from left to right. Each step takes the phrases that it knows (a status, a date, another
 task) and leaves a bar in their place. Words that no step knows, and that are no filler, are the topic of the question.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cache
@@ -16,14 +16,17 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pastchats_memory.embed import Embedder
+from pastchats_memory.episodes.load import load_episode
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.model import OPEN, PRIORITIES, RESOLVED, TYPES, Filters, StoredTask
+from pastchats_memory.model import OPEN, PRIORITIES, RESOLVED, TYPES, Filters, Hit, StoredTask
 from pastchats_memory.search import search
+from pastchats_memory.search.hits import SNIPPET_WIDTH, move_hit
 from pastchats_memory.search.request import Request
 from pastchats_memory.store import sources, task_rows
+from pastchats_memory.store import turns as turn_rows
 from pastchats_memory.store.database import Database
 from pastchats_memory.tasks.edit import Viewpoint
-from pastchats_memory.tasks.similarity import RELATED_SCORE, TaskQuery, find_similar_tasks
+from pastchats_memory.tasks.similarity import RELATED_SCORE, TaskQuery, find_similar_tasks, load_words
 from pastchats_memory.text.time_spans import NUMBERS, TIME_PATTERNS, next_occurrence, parse_number
 from pastchats_memory.text.timestamps import parse_bound
 
@@ -36,6 +39,16 @@ MIN_SIMILARITY = 0.3
 """Cosine below which a task that shares no word with the topic does not count as a match."""
 MAX_QUESTION_LENGTH = 1000
 """Characters of a question that are read. Some patterns take minutes for a megabyte of one word."""
+MAX_NAMED = 3
+"""Tasks that a name of several words may stand for."""
+SOON_DAYS = 30
+"""Days ahead in which a due date is soon."""
+LEAST_RELEVANCE = 0.5
+"""Relevance that a conversation or task needs to answer a question that no reading of it answers."""
+MAX_HITS = 5
+"""Parts of conversations in an answer."""
+KINDS_IN_TITLES = frozenset({"bug"})
+"""Kinds that are seldom tagged where the title names them."""
 STALE_DAYS = 30
 """Days without a change after which a task is stale, unless the question names a time."""
 
@@ -58,6 +71,8 @@ class ParsedQuestion:
     types: tuple[str, ...] = ()
     priorities: tuple[int, ...] = ()
     tags: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    """Kinds that trackers keep as tags, such as `bug`; a title may name some of them as well."""
     project: str | None = None
     """`.` stands for the project of the working directory."""
     span: DateSpan | None = None
@@ -74,6 +89,18 @@ class ParsedQuestion:
     """Whether the question asks only for a number."""
     concept: str | None = None
     """Topic for the search."""
+    is_topic_named: bool = False
+    """Whether a word such as "about" introduces the topic; other topics are the words that the grammar does not know."""
+    names_tasks: bool = False
+    """Whether the question uses a word for tasks, or asks what there is about a topic."""
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether nothing shows that the question is about tasks; conversations may answer it."""
+        if self.concept is None:
+            return False
+        asks_for_tasks = (self.statuses, self.types, self.priorities, self.tags, self.kinds, self.span, self.missing)
+        return not (self.names_tasks or self.relation or self.order or self.is_count or any(asks_for_tasks))
 
     def describe(self) -> str:
         """Return one line that tells the user how the question was read."""
@@ -82,8 +109,8 @@ class ParsedQuestion:
             parts.append("status " + " or ".join(self.statuses))
         if self.priorities:
             parts.append("priority " + " or ".join(PRIORITIES[level] for level in self.priorities))
-        if self.tags:
-            parts.append("tagged " + " and ".join(self.tags))
+        if self.tags or self.kinds:
+            parts.append("tagged " + " and ".join((*self.tags, *self.kinds)))
         if self.project:
             parts.append(f"project {self.project}")
         if self.span:
@@ -167,10 +194,13 @@ _NUMBER = rf"(\d{{1,3}}|{'|'.join(NUMBERS)})"
 _TASK_NOUN = r"(?:tasks?|issues?|tickets?|bugs?|epics?|things|items)"
 _PROJECT_NAME = r"['\"]?([\w./-]+)['\"]?"
 _IN_NAME = re.compile(rf"\b(?:in|for|of|from) {_PROJECT_NAME}")
+_NAME_BEFORE_NOUN = re.compile(rf"\b{_PROJECT_NAME}(?= {_TASK_NOUN}\b)")
 _TAG = r"['\"]?#?([\w/-]+)['\"]?"
 _NEXT_TAG = re.compile(r"\| *(?:,|and|&) *#?([\w/-]+)(?= *(?:,|and\b|&|\Z))")
 _TASK_KEY = re.compile(r"(?:the )?(?:task |issue |ticket |epic )?(?P<key>[a-z]+-[a-z]*\d[\w.]*)(?![\w-])")
 """A key as trackers write it, such as `TREK-45`."""
+_NO_KEY = re.compile(r"\d{4}-|\w+-(?:\d+)?(?:day|week|month|year)|(?:utf|sha|md|iso|top|covid)-?\d")
+"""Words with digits that are no keys."""
 _TASK_NOUN_BEFORE = re.compile(r"\A(?:the )?(?:task|issue|ticket) ")
 _RELATIVE_CLAUSE = re.compile(
     r"""(?<!\s)\s++(?:
@@ -242,7 +272,7 @@ class QuestionParser:
             self.parsed.is_count = True
 
     def parse_relation(self) -> None:
-        """Read a relation to another task, such as "what depends on TREK-45"."""
+        """Read a relation to another task, such as "what depends on TREK-45", or the key of the task itself."""
         for kind, pattern in self.vocabulary.relations:
             match = re.search(pattern, self.text)
             if match is None or re.fullmatch(self.vocabulary.words["not_a_task"], match["of"]):
@@ -255,6 +285,19 @@ class QuestionParser:
                 before += match[0][: phrase.start()] if phrase else ""
             self.text = f"{before} | {rest}"
             return
+        self.parse_named_task()
+
+    def parse_named_task(self) -> None:
+        """Read the key of a task: after "in" and the like its parts are asked for, else the task itself."""
+        match = re.search(rf"(?:\b(?P<inside>{self.vocabulary.words['inside']}) )?{_TASK_KEY.pattern}", self.text)
+        if match is None or _is_no_key(match[0]):
+            return
+        before = self.text[: match.start()]
+        is_itself = match["inside"] is None or re.search(
+            rf"\b{self.vocabulary.words['about_task']}\Z", f"{before}{match['inside']}"
+        )
+        self.parsed.relation, self.parsed.of = "named" if is_itself else "part_of", self.restore_case(match["key"])
+        self.text = "" if is_itself else f"{before} | {self.text[match.end() :]}"
 
     def parse_topic(self) -> None:
         """Read the topic after a word such as "about", up to a project or a date."""
@@ -269,6 +312,7 @@ class QuestionParser:
         topic = inner.text.split("|")[0].strip(" ,")
         topic = re.sub(r"\b(?:that|which|and) (?:is|are|was|were)\b.*", "", topic).strip()
         if topic:
+            self.parsed.names_tasks = self.parsed.is_topic_named = True
             self.parsed.concept = self.restore_case(topic)
             self.text = self.text.replace(match[0], match[0].replace(topic, "|", 1).partition(" ")[2], 1)
 
@@ -276,13 +320,16 @@ class QuestionParser:
         """Read tags, and kinds of tasks that trackers keep as tags."""
         tags = []
         named = r"\b(?:tagged|labell?ed)(?: as| with)?|\bwith (?:the )?(?:tag|label)|\btag|\blabel"
-        while match := self.cut(rf"(?:{named}) {_TAG}|(?<!\S)#([a-z][\w/-]*)"):
-            tags.append(match[1] or match[2])
+        named_after = rf"\bwith (?:the |an? )?{_TAG} (?:tag|label)\b"
+        while match := self.cut(rf"(?:{named}) {_TAG}|(?<!\S)#([a-z][\w/-]*)|{named_after}"):
+            tags.append(match[1] or match[2] or match[3])
             while (further := _NEXT_TAG.search(self.text)) and further[1] not in self.vocabulary.no_tags:
                 tags.append(further[1])
                 self.text = f"{self.text[: further.start()]}|{self.text[further.end() :]}"
-        tags += [tag for tag, phrases in self.vocabulary.tags.items() if self.cut(_match_whole(_match_any(phrases)))]
         self.parsed.tags = tuple(dict.fromkeys(tags))
+        self.parsed.kinds = tuple(
+            kind for kind, phrases in self.vocabulary.tags.items() if self.cut(_match_whole(_match_any(phrases)))
+        )
 
     def parse_project(self) -> None:
         """Read "project NAME", "this project", or the name of a known project alone."""
@@ -291,7 +338,7 @@ class QuestionParser:
         )
         if match:
             self.parsed.project = "." if match[1] in ("this", "my", "our") else self.restore_case(match[1])
-        elif known := next((one for one in _IN_NAME.finditer(self.text) if one[1] in self.project_names), None):
+        elif known := next((one for one in _find_names(self.text) if one[1] in self.project_names), None):
             self.text = f"{self.text[: known.start()]} | {self.text[known.end() :]}"
             self.parsed.project = self.project_names[known[1]]
 
@@ -362,9 +409,7 @@ class QuestionParser:
         if self.parsed.span:
             return
         words = self.vocabulary.words
-        promised = (
-            rf"\b(?:{words['must_be']} {words['done_by']}|{words['must']} {words['do_by']})(?= (?:by|before|until)\b)"
-        )
+        promised = rf"\b(?:{words['must_be']} {words['done_by']}|{words['must']}(?: {words['pronoun']})? {words['do_by']})(?= (?:by|before|until|this|next|today|tomorrow|on)\b)"
         self.text, promises = re.subn(promised, "due", self.text)
         if promises:
             self.parsed.statuses = self.parsed.statuses or OPEN
@@ -392,7 +437,11 @@ class QuestionParser:
         return "created" if re.search(rf"{words['created']}\b", self.text) else "updated"
 
     def parse_overdue(self) -> None:
-        """Read that the tasks were due before today."""
+        """Read that the tasks were due before today, or will be soon."""
+        due, soon = self.vocabulary.words["due"], self.vocabulary.words["soon"]
+        if self.parsed.span is None and self.cut(rf"\b(?:{due}\b.*\b{soon}|{soon}\b.*\b{due})\b"):
+            self.parsed.span = DateSpan("due", self.today, self.today + timedelta(days=SOON_DAYS))
+            self.parsed.statuses = self.parsed.statuses or OPEN
         if self.cut(rf"\b{self.vocabulary.words['overdue']}\b"):
             self.parsed.span = DateSpan("due", None, self.today - timedelta(days=1))
             self.parsed.statuses = self.parsed.statuses or OPEN
@@ -417,17 +466,20 @@ class QuestionParser:
             self.parsed.statuses = RESOLVED
 
     def parse_priorities(self) -> None:
-        """Read all priorities that are named."""
+        """Read all priorities that are named; urgent tasks, and those that can wait, are unfinished ones."""
+        if re.search(rf"\b{self.vocabulary.words['current']}\b", self.text):
+            self.parsed.statuses = self.parsed.statuses or OPEN
         for phrase, levels in self.vocabulary.priorities.items():
-            if phrase in self.text and self.cut(_match_whole(re.escape(phrase))):
+            plural = "s?" if phrase[-1].isdigit() else ""
+            if phrase in self.text and self.cut(_match_whole(re.escape(phrase) + plural)):
                 self.parsed.priorities = tuple(sorted({*levels, *self.parsed.priorities}))
 
     def parse_types(self) -> None:
         """Read types; other words for a task, such as "ticket", stand for all types."""
         patterns = {type_: _match_whole(_match_any(phrases)) for type_, phrases in self.vocabulary.types.items()}
-        self.parsed.types = tuple(
-            [type_ for type_, pattern in patterns.items() if self.cut(pattern) and type_ in TYPES]
-        )
+        named = [type_ for type_, pattern in patterns.items() if self.cut(pattern)]
+        self.parsed.types = tuple(type_ for type_ in named if type_ in TYPES)
+        self.parsed.names_tasks |= bool(named)
         while any(self.cut(pattern) for pattern in patterns.values()):
             continue
 
@@ -446,6 +498,16 @@ class QuestionParser:
         )
         stripped = [word.strip("|,;:()\"'") for word in text.split()]
         return " ".join(word for word in stripped if any(map(str.isalnum, word)) and word not in self.vocabulary.filler)
+
+
+def _find_names(text: str) -> Iterator[re.Match[str]]:
+    """Yield what may be a project: a name after "in" and the like, or before a word for tasks."""
+    yield from _IN_NAME.finditer(text)
+    yield from _NAME_BEFORE_NOUN.finditer(text)
+
+
+def _is_no_key(text: str) -> bool:
+    return bool(_NO_KEY.search(text))
 
 
 def _split_task_name(text: str) -> tuple[str, str]:
@@ -482,12 +544,16 @@ class TaskAnswer:
     total: int
     """Number of all matching tasks; `tasks` may hold fewer."""
     warnings: tuple[str, ...] = ()
+    hits: tuple[Hit, ...] = ()
+    """Parts of conversations that answer instead of tasks."""
 
 
 def answer_question(
     database: Database, embedder: Embedder, question: str, today: date | None, viewpoint: Viewpoint
 ) -> TaskAnswer:
-    """Return the tasks that a question asks for.
+    """Return the tasks that a question asks for, or the parts of conversations that answer it.
+
+    If no task fits the reading of the question, the nearest by meaning answer, and a warning says so.
 
     Args:
         database: open.
@@ -504,13 +570,37 @@ def answer_question(
         raise UsageFault("there is no question", 'Ask one: pastchats-memory ask "what is blocked?"')
     visible = [name for name in sources.project_names(database) if name not in viewpoint.hidden]
     parsed = parse_question(question, today or date.today(), visible)  # noqa: DTZ011 - in the local zone
+    if parsed.is_open:
+        return _search_everything(database, embedder, parsed, question, viewpoint)
+    answer = _list_answer(database, embedder, parsed, viewpoint)
+    topic = parsed.concept or (parsed.of if parsed.relation else None)
+    if answer.total or topic is None:
+        return answer
+    other = _search_everything(database, embedder, parsed, topic if parsed.statuses else question, viewpoint)
+    if other.tasks or other.hits:
+        note = f"nothing fits the reading {parsed.describe()!r}; these are the nearest by meaning"
+        return replace(other, warnings=(*answer.warnings, note, *other.warnings))
+    if parsed.concept and not parsed.is_topic_named:
+        wider = _list_answer(database, embedder, replace(parsed, concept=None), viewpoint)
+        if wider.total:
+            return replace(wider, warnings=(*wider.warnings, f"nothing is about {parsed.concept!r}, so it was ignored"))
+    return answer
+
+
+def _list_answer(database: Database, embedder: Embedder, parsed: ParsedQuestion, viewpoint: Viewpoint) -> TaskAnswer:
+    """Return the tasks that fit the reading of a question."""
     conditions = [task_rows.missing_condition(name) for name in parsed.missing]
+    for kind in parsed.kinds:
+        words = load_vocabulary().tags[kind] if kind in KINDS_IN_TITLES else ()
+        conditions.append(task_rows.kind_condition(kind, words))
     if (span := parsed.span) is not None:
         since = None if span.since is None else parse_bound(span.since.isoformat(), is_end=False)
         until = None if span.until is None else parse_bound(span.until.isoformat(), is_end=True)
         conditions += task_rows.time_conditions(span.field, since, until)
+    if parsed.relation is None and parsed.concept and task_rows.find_epics(database, parsed.concept, viewpoint.hidden):
+        parsed.relation, parsed.of, parsed.concept = "part_of", parsed.concept, None
     if parsed.relation is not None:
-        others = _find_named_tasks(database, embedder, parsed.of or "", viewpoint)
+        others = find_named_tasks(database, embedder, parsed.of or "", viewpoint)
         if not others:
             return TaskAnswer(parsed, (), 0, (f"there is no task {parsed.of!r}",))
         conditions.append(task_rows.related_condition(database, parsed.relation, others))
@@ -532,18 +622,64 @@ def answer_question(
     return TaskAnswer(parsed, tuple(shown), len(ids), warnings)
 
 
+def _search_everything(
+    database: Database, embedder: Embedder, parsed: ParsedQuestion, text: str, viewpoint: Viewpoint
+) -> TaskAnswer:
+    """Return the tasks or the parts of conversations that are nearest to a text, whichever is nearer; none that is far."""
+    project = viewpoint.project if parsed.project == "." else parsed.project
+    filters = Filters(project=project, hidden=viewpoint.hidden)
+    hits = search(database, embedder, Request(text, limit=20, filters=filters, threshold=LEAST_RELEVANCE))
+    if hits and max(hits, key=lambda hit: hit.relevance or 0).task is None:
+        turns = _with_answers(database, [hit for hit in hits if hit.task is None])
+        return TaskAnswer(parsed, (), 0, hits.warnings, tuple(turns[:MAX_HITS]))
+    ids = list(dict.fromkeys(hit.task.id for hit in hits if hit.task is not None))
+    ids = ids or _find_by_all_words(database, embedder, parsed.concept or text, filters)
+    return TaskAnswer(parsed, tuple(task_rows.tasks(database, ids, viewpoint.hidden)), len(ids), hits.warnings)
+
+
+def _with_answers(database: Database, hits: Sequence[Hit]) -> list[Hit]:
+    """Return hits of conversations, each prompt with the last answer to it; ranked anew."""
+    found: dict[str, Hit] = {}
+    for hit in hits:
+        found.setdefault(hit.id, hit)
+        if hit.role == "user":
+            (item,) = turn_rows.items(database, [int(hit.id)])
+            for answer in [turn for turn in load_episode(database, item)[0] if turn.role == "assistant"][-1:]:
+                moved = move_hit(hit, answer)
+                found.setdefault(moved.id, moved._replace(snippet=answer.content[:SNIPPET_WIDTH]))
+    return [hit._replace(rank=rank) for rank, hit in enumerate(found.values(), start=1)]
+
+
+def _find_by_all_words(database: Database, embedder: Embedder, topic: str, filters: Filters) -> list[int]:
+    """Return the tasks whose title, description and tags have every word of a topic."""
+    words = load_words()
+    wanted = words.find_stems(topic)
+    ids, _ = _search_topic(database, embedder, topic, filters._replace(kinds=TYPES))
+    return [
+        task.id
+        for task in task_rows.tasks(database, ids, filters.hidden)
+        if wanted and wanted <= words.find_stems(" ".join((task.title, task.description, *task.tags)))
+    ]
+
+
 _NUMBERED_KEY = re.compile(r"(?:[a-z]+-)?\d[\d.]*", re.IGNORECASE)
 """A key that is a number: the most similar title would be another task."""
 
 
-def _find_named_tasks(database: Database, embedder: Embedder, name: str, viewpoint: Viewpoint) -> list[int]:
+def find_named_tasks(database: Database, embedder: Embedder, name: str, viewpoint: Viewpoint) -> list[int]:
     """Find the tasks with a key, or else with an id in a list of their tracker.
 
-    If there is none, return the task with the most similar title.
+    If there is none, return the epics of that title, else the tasks that have all of its words, else the most similar task.
     """
-    found = task_rows.find(database, name, viewpoint.hidden) or task_rows.find_tagged(database, name, viewpoint.hidden)
+    found = (
+        task_rows.find(database, name, viewpoint.hidden)
+        or task_rows.find_tagged(database, name, viewpoint.hidden)
+        or task_rows.find_epics(database, name, viewpoint.hidden)
+    )
     if found or _NUMBERED_KEY.fullmatch(name):
         return found
+    if with_all_words := _find_by_all_words(database, embedder, name, viewpoint.visible_tasks)[:MAX_NAMED]:
+        return with_all_words
     best = find_similar_tasks(database, embedder, TaskQuery.embed(embedder, name), viewpoint.visible_tasks)[:1]
     return [similar.task.id for similar in best if similar.match.score >= RELATED_SCORE / 2]
 

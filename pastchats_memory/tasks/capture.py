@@ -62,9 +62,9 @@ def capture_task(
     text = sanitize(text)
     if not text:
         raise UsageFault("there is nothing to capture", "Say what is to be done.")
-    editor, query = TaskEditor(database, embedder, viewpoint), TaskQuery.embed(embedder, _format_task(text))
+    editor, query = TaskEditor(database, embedder, viewpoint), TaskQuery.embed(embedder, text)
     embedded = encode_texts(
-        database, [text, query.text, query.text.partition("\n")[0]], embedder.name,
+        database, [text, _format_task(text), _format_title(text)], embedder.name,
         lambda texts: map(vectors.encode, embedder.embed(texts)),
     )  # fmt: skip
     decisions: dict[int, CaptureDecision] = {}
@@ -105,7 +105,7 @@ def _format_title(text: str) -> str:
 
 
 def _format_task(text: str) -> str:
-    """Return title and description of a task with this text, as tasks are compared."""
+    """Return title and description of a task with this text, as they are embedded."""
     title = _format_title(text)
     return title if title == text else f"{title}\n\n{text}"
 

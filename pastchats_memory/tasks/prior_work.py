@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from pastchats_memory.embed import Embedder
 from pastchats_memory.episodes.actions import actions_of
 from pastchats_memory.episodes.load import load_episode
-from pastchats_memory.episodes.problems import extract_subject, is_same_problem
+from pastchats_memory.episodes.problems import MIN_SHARED_WORDS, extract_subject, is_same_problem
 from pastchats_memory.episodes.threads import cite_attempts, describe_attempt, find_thread
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import RESOLVED, Attempt, Filters, Item, StoredTask, folded
@@ -23,7 +23,7 @@ from pastchats_memory.store import turns as turn_rows
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ending
 from pastchats_memory.tasks.similarity import SimilarTask, TaskQuery, find_similar_tasks, score_similarity
-from pastchats_memory.text.display import one_line
+from pastchats_memory.text.display import escape_name
 
 Verdict = Literal["done", "in_progress", "failed_before", "superseded", "new"]
 MAX_RESULTS = 3
@@ -36,6 +36,8 @@ MAX_RELATED_TURNS = 40
 """User turns about the same topic among which a later attempt or decision is looked for."""
 MAX_COMPARED_LENGTH = 400
 """Characters of a user turn that are compared with the query."""
+MAX_LATER_EPISODES = 6
+"""Episodes after a request in which the work may be finished."""
 MIN_SIMILARITY = 0.35
 """Cosine below which a resolved task that shares no word with the problem is left out."""
 
@@ -49,7 +51,7 @@ class PriorEpisode(NamedTuple):
     is_done: bool
     """Whether the work is visible and ended well; an answer alone is no work."""
     later_success: Attempt | None = None
-    """The later attempt that succeeded, if this one failed."""
+    """A later attempt that succeeded: of the same problem if this one failed, or one that says so in the query's words."""
     superseded_by: Attempt | None = None
 
 
@@ -135,11 +137,12 @@ def find_similar_episodes(
         turns, ending = load_episode(database, item)
         if ending.is_answered:
             thread = find_thread(database, turns, ending, related)
+            later = thread.after if thread.after and _has_visible_work(database, thread.after) else None
             episode = PriorEpisode(
                 attempt=describe_attempt(database, item, ending),
                 is_same=match.is_duplicate and is_same_problem(query.text, item.content),
                 is_done=_is_done(database, item, turns, ending),
-                later_success=thread.after if thread.after and _has_visible_work(database, thread.after) else None,
+                later_success=later or _find_reported_success(database, item, ending, topic),
                 superseded_by=thread.superseded_by,
             )
             found.append((match.score, episode))
@@ -161,6 +164,27 @@ def _is_done(database: Database, item: Item, turns: Sequence[Item], ending: Endi
         is_go = turn.metadata.get("kind") != "command" and not extract_subject(turn.content)
         return is_go and later.ending.outcome == "worked" and _has_work(load_episode(database, turn)[0])
     return False
+
+
+def _find_reported_success(database: Database, item: Item, ending: Ending, topic: frozenset[str]) -> Attempt | None:
+    """Return the next episode of the conversation that did the work and whose answers name the whole topic.
+
+    People seldom repeat what they asked for: "What is the clean way?" ends with "the flaky login test is fixed".
+    """
+    if len(topic) < MIN_SHARED_WORDS:
+        return None
+    following = outcomes.after(
+        database, item.project, item.conversation_id or "", ending.last_index, MAX_LATER_EPISODES
+    )
+    for later in following:
+        if later.ending.outcome != "worked":
+            continue
+        (question,) = turn_rows.items(database, [later.question_id])
+        turns, _ = load_episode(database, question)
+        answers = (extract_subject(turn.content) for turn in turns if turn.role == "assistant")
+        if _has_work(turns) and any(topic <= subject for subject in answers):
+            return describe_attempt(database, question, later.ending)
+    return None
 
 
 def _has_visible_work(database: Database, attempt: Attempt) -> bool:
@@ -230,7 +254,9 @@ def judge_task(task: StoredTask, project: str | None = None) -> tuple[Verdict, s
         task: the stored task.
         project: the user's project; the reason names the task's project if it is another one.
     """
-    name = f"t:{task.key}" + (f" of {one_line(task.project)}" if task.project and task.project != project else "")
+    name = f"t:{escape_name(task.key)}" + (
+        f" of {escape_name(task.project)}" if task.project and task.project != project else ""
+    )
     is_superseded = folded(task.status_raw) in SUPERSEDED_WORDS or any(
         link.kind in SUPERSEDED_LINKS for link in task.links
     )

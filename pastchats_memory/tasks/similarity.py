@@ -3,7 +3,8 @@
 Cosine alone is not enough: for the packaged model, "Fix the login bug" is 0.61 to "users cannot sign in" and 0.65 to
 "Fix the logout bug". So two logistic regressions over labelled pairs (`benchmarks/tasks_calibrate.py`) estimate two
 probabilities: that two tasks are related, and that related tasks are the same. Differences between near texts count
-against the second: a word substituted for another, an opposite, other numbers or other names of code.
+against the second: a word substituted for another, an opposite, other numbers or other names of code. A third one
+estimates whether a text without a description means the same as a task that has one.
 """
 
 from __future__ import annotations
@@ -29,16 +30,29 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.tasks import task_text
 
 WORDS_FILE = Path(__file__).with_name("similarity.toml")
-RELATED_WEIGHTS: Mapping[str, float] = {"cosine": 6.48, "title_cosine": 5.77, "title_words": 5.58, "always": -4.53}
+WHOLE = ""
+"""Name of the aspect that is the whole text of a task."""
+RELATED_WEIGHTS: Mapping[str, float] = {"best_cosine": 6.48, "title_cosine": 5.77, "title_words": 5.58, "always": -4.53}
 DUPLICATE_WEIGHTS: Mapping[str, float] = {
     "title_cosine": 11.28, "substituted": -5.21, "opposite": -2.99, "identifiers": -2.0, "words": -2.75, "always": -5.15,
 }  # fmt: skip
-"""Weights of the features. The one of identifiers is set by hand, since few labelled pairs have identifiers."""
-DUPLICATE_PROBABILITY = 0.3
+DESCRIBED_WEIGHTS: Mapping[str, float] = {
+    "cosine": 10.69, "title_cosine": 4.25, "length": 2.52, "described": 4.42, "opposite": -2.42, "substituted": -2.68,
+    "always": -11.58,
+}  # fmt: skip
+"""Weights of the features; the last for a text without a description and a task that has one. The weight of identifiers
+is set by hand, since few labelled pairs have identifiers."""
+SURE_LENGTH = 6
+"""Words from which the length of a text counts fully: a description mentions many things, so a short text may be one."""
+DUPLICATE_PROBABILITY = 0.25
 """Probability of being the same task from which two tasks count as duplicates. Three in four of those that reach it are
 duplicates, and four in five duplicates reach it."""
+DESCRIBED_PROBABILITY = 0.3
+"""The same for DESCRIBED_WEIGHTS."""
 RELATED_SCORE, DUPLICATE_SCORE = 0.5, 0.8
 """Scores at which two tasks are more likely related than not, and at which they count as duplicates."""
+MAX_UNEQUAL_SCORE = 0.99
+"""Highest score of texts with different words; people see two decimals, and 1 means the same."""
 SCORE_LABELS = (
     (0.95, "near-identical"),
     (DUPLICATE_SCORE, "very similar"),
@@ -136,23 +150,35 @@ class DuplicateCluster:
 
 
 def score_similarity(
-    cosine: float, title_cosine: float, first: str, second: str, words: TaskWords | None = None
+    cosine: float,
+    title_cosine: float,
+    first: str,
+    second: str,
+    tags: Sequence[str] = (),
+    words: TaskWords | None = None,
 ) -> SimilarityScore:
     """Return how similar two tasks are.
+
+    A text without a description is compared with the title of the other task and with all of it; the better match counts.
 
     Args:
         cosine: of the vectors of both texts.
         title_cosine: of the vectors of both titles.
         first: title of a task, then an empty line and its description if it has one.
         second: the same of the other task.
+        tags: of the other task.
         words: stop words, opposites and synonyms; None for those of `similarity.toml`.
     """
     words = words or load_words()
     if _build_profile(first, words).plain == _build_profile(second, words).plain:
         return SimilarityScore(1.0, label_score(1.0))
-    features = compute_features(cosine, title_cosine, first, second, words)
-    related, same = (_estimate_probability(weights, features) for weights in (RELATED_WEIGHTS, DUPLICATE_WEIGHTS))
-    score = round(min(combine_probabilities(related, same), 0.999), 3)
+    features = compute_features(cosine, title_cosine, first, second, tags, words)
+    related, same = (estimate_probability(weights, features) for weights in (RELATED_WEIGHTS, DUPLICATE_WEIGHTS))
+    score = combine_probabilities(related, same)
+    if features["lone"]:
+        described = estimate_probability(DESCRIBED_WEIGHTS, features)
+        score = max(score, combine_probabilities(max(related, described), described, DESCRIBED_PROBABILITY))
+    score = round(min(score, MAX_UNEQUAL_SCORE), 3)
     return SimilarityScore(score, label_score(score))
 
 
@@ -161,38 +187,52 @@ def label_score(score: float) -> str:
     return next(label for lowest, label in SCORE_LABELS if score >= lowest)
 
 
-def combine_probabilities(related: float, same: float) -> float:
+def combine_probabilities(related: float, same: float, duplicate: float = DUPLICATE_PROBABILITY) -> float:
     """Combine two probabilities to one score from 0 to 1.
 
     They are the probability of being related, and of being the same if related.
 
-    The score is RELATED_SCORE at even odds of a relation, and DUPLICATE_SCORE at DUPLICATE_PROBABILITY.
+    The score is RELATED_SCORE at even odds of a relation, and DUPLICATE_SCORE if both together have the probability
+    `duplicate`.
     """
     both = related * same
     if related < RELATED_SCORE:
         return related
-    if both < DUPLICATE_PROBABILITY:
-        return RELATED_SCORE + (DUPLICATE_SCORE - RELATED_SCORE) * both / DUPLICATE_PROBABILITY
-    return DUPLICATE_SCORE + (1 - DUPLICATE_SCORE) * (both - DUPLICATE_PROBABILITY) / (1 - DUPLICATE_PROBABILITY)
+    if both < duplicate:
+        return RELATED_SCORE + (DUPLICATE_SCORE - RELATED_SCORE) * both / duplicate
+    return DUPLICATE_SCORE + (1 - DUPLICATE_SCORE) * (both - duplicate) / (1 - duplicate)
 
 
 def compute_features(
-    cosine: float, title_cosine: float, first: str, second: str, words: TaskWords | None = None
+    cosine: float,
+    title_cosine: float,
+    first: str,
+    second: str,
+    tags: Sequence[str] = (),
+    words: TaskWords | None = None,
 ) -> dict[str, float]:
     """Return the features of a pair by the names that the weights use.
 
-    The arguments are those of `score_similarity`.
+    `lone` is 1 if exactly one of the texts has a description. The arguments are those of `score_similarity`.
     """
     words = words or load_words()
     one, other = _build_profile(first, words), _build_profile(second, words)
+    title_stems = other.title_stems | (words.find_stems(" ".join(tags)) & one.title_stems)
+    title_words = _compute_dice(one.title_stems, title_stems)
+    is_lone = bool(one.description_stems) != bool(other.description_stems)
+    lone, described = (other, one) if one.description_stems else (one, other)
     return {
         "cosine": cosine,
+        "best_cosine": max(cosine, title_cosine),
         "title_cosine": title_cosine,
-        "title_words": _compute_dice(one.title_stems, other.title_stems),
-        "words": _compute_dice(one.stems, other.stems),
+        "title_words": title_words,
+        "words": title_words if is_lone else _compute_dice(one.stems, other.stems),
         "substituted": _share_substituted(one, other),
         "opposite": float(words.has_opposite(one.title_words, other.title_words)),
         "identifiers": float(has_other_identifiers(one.identifiers, other.identifiers)),
+        "lone": float(is_lone),
+        "length": min(len(lone.stems), SURE_LENGTH) / SURE_LENGTH,
+        "described": len(lone.stems & described.description_stems) / max(1, len(lone.stems)),
         "always": 1.0,
     }
 
@@ -278,6 +318,8 @@ class _Profile:
     plain: str
     """Words in lower case, without punctuation."""
     stems: frozenset[str]
+    description_stems: frozenset[str]
+    """Empty for a text without a description."""
     title_stems: frozenset[str]
     title_words: frozenset[str]
     identifiers: frozenset[str]
@@ -288,10 +330,11 @@ class _Profile:
 
 @lru_cache(maxsize=1 << 15)
 def _build_profile(text: str, words: TaskWords) -> _Profile:
-    title = text.partition("\n")[0]
+    title, _, description = text.partition("\n")
     return _Profile(
         plain=" ".join(_WORD.findall(text.lower())),
         stems=words.find_stems(text),
+        description_stems=words.find_stems(description),
         title_stems=words.find_stems(title),
         title_words=words.find_words(title),
         identifiers=find_identifiers(title),
@@ -332,7 +375,8 @@ def _compute_dice(first: frozenset[str], second: frozenset[str]) -> float:
     return 2 * len(first & second) / (len(first) + len(second)) if first and second else 0.0
 
 
-def _estimate_probability(weights: Mapping[str, float], features: Mapping[str, float]) -> float:
+def estimate_probability(weights: Mapping[str, float], features: Mapping[str, float]) -> float:
+    """Return the probability that a logistic regression gives."""
     return 1 / (1 + math.exp(-sum(weight * features[name] for name, weight in weights.items())))
 
 
@@ -356,30 +400,38 @@ def find_similar_tasks(
         StoreFault: the database cannot be read.
     """
     sources.require_model(database, embedder.name, embedder.version)
-    candidates = {
+    nearest = {
         neighbour.id
         for vector in (query.vector, query.title_vector)
         for neighbour in vectors.nearest(database, vector, CANDIDATES, filters)
     }
-    ids = sorted(candidates)
-    cosines = {neighbour.id: neighbour.similarity for neighbour in vectors.score(database, query.vector, ids)}
-    titles = task_rows.title_vectors(database, ids)
-    title_direction = vectors.unit(query.title_vector)
-    compared = [
-        SimilarTask(
-            text.task,
-            score_similarity(
-                cosines[text.id],
-                float(vectors.decode([titles[text.id][1]])[0] @ title_direction),
-                query.text,
-                task_text(text.task.title, text.task.description),
-            ),
-            cosines[text.id],
-        )
-        for text in task_rows.task_texts(database, ids, filters.hidden)
-        if text.task.id != exclude
-    ]
+    candidates = {text.task.id: text.task for text in task_rows.task_texts(database, sorted(nearest), filters.hidden)}
+    candidates.pop(exclude or 0, None)
+    texts = task_rows.own_texts(database, list(candidates))
+    cosines, title_cosines = (
+        _measure_aspects(database, vector, texts) for vector in (query.vector, query.title_vector)
+    )
+    compared = []
+    for id_, task in candidates.items():
+        whole = cosines[id_][WHOLE]
+        of_title = title_cosines[id_]
+        title = max(of_title.get("title", of_title[WHOLE]), of_title.get("tags", -1.0))
+        text = task_text(task.title, task.description)
+        match = score_similarity(max(whole, cosines[id_].get("description", -1.0)), title, query.text, text, task.tags)
+        compared.append(SimilarTask(task, match, max(whole, title)))
     return sorted(compared, key=lambda similar: (-similar.match.score, -similar.similarity, similar.task.id))
+
+
+def _measure_aspects(
+    database: Database, vector: Vector, texts: Sequence[task_rows.OwnText]
+) -> dict[int, dict[str, float]]:
+    """Return the best cosine of each aspect by task."""
+    cosines = {near.id: near.similarity for near in vectors.score(database, vector, [text.text_id for text in texts])}
+    best: dict[int, dict[str, float]] = defaultdict(dict)
+    for text in texts:
+        of_task = best[text.task_id]
+        of_task[text.aspect] = max(cosines[text.text_id], of_task.get(text.aspect, -1.0))
+    return best
 
 
 # --- Compare all tasks ------------------------------------------------------------------------------------------------
@@ -396,10 +448,14 @@ def find_duplicate_clusters(
     tasks = [task for task in task_rows.plain_tasks(database, sorted(ids)) if MACHINE_TAG not in task.tags]
     if len(tasks) < 2:  # noqa: PLR2004 - a pair
         return []
-    texts = task_rows.text_ids(database, [task.id for task in tasks])
-    stored = task_rows.title_vectors(database, list(texts.values()))
-    rows = vectors.decode([stored[texts[task.id]][0] for task in tasks]).astype(np.float32)
-    title_rows = vectors.decode([stored[texts[task.id]][1] for task in tasks]).astype(np.float32)
+    texts = {
+        (text.task_id, text.aspect): text.text_id for text in task_rows.own_texts(database, [one.id for one in tasks])
+    }
+    whole = [texts[task.id, WHOLE] for task in tasks]
+    titles = [texts.get((task.id, "title"), texts[task.id, WHOLE]) for task in tasks]
+    ids, stored = vectors.matrix(database, [*whole, *titles])
+    places = {id_: place for place, id_ in enumerate(ids)}
+    rows, title_rows = (stored[[places[id_] for id_ in of]].astype(np.float32) for of in (whole, titles))
     pairs = {}
     for first, second in find_near_pairs(title_rows):
         one, other = tasks[first], tasks[second]
@@ -408,6 +464,7 @@ def find_duplicate_clusters(
             float(title_rows[first] @ title_rows[second]),
             task_text(one.title, one.description),
             task_text(other.title, other.description),
+            other.tags,
         )
         if match.score >= min_score:
             pairs[first, second] = DuplicatePair(one.key, other.key, match.score, match.label)

@@ -21,23 +21,89 @@ It is compiled when the first text beyond ASCII is shown: a cold `recall` seldom
 """
 
 
-def sanitise(text: str) -> str:
+_HTML = frozenset(
+    """a abbr address article aside audio b base bdi bdo blockquote body br button canvas caption circle cite code col
+    colgroup data datalist dd defs del details dfn dialog div dl dt em fieldset figcaption figure footer form g h1 h2 h3 h4
+    h5 h6 head header hr html i iframe img input ins kbd label legend li line link main map mark menu meta meter nav
+    noscript ol optgroup option output p path picture polygon pre progress q rect ruby s samp script search section select
+    slot small source span strong style sub summary sup svg table tbody td template text textarea tfoot th thead time title
+    tr track u ul use var video wbr""".split()  # noqa: SIM905 - a list of 120 strings would fill a page
+)
+"""Elements of web pages. Their tags stand in code, and no agent ends a part of its context by them."""
+_WRAPPERS = frozenset("assistant context developer important instructions memory reminder system user".split())  # noqa: SIM905 - as above
+"""Tags of one word by which agents and chats begin a part of their context."""
+_TAG = re.compile(
+    r"""
+      <\s{0,3}/\s{0,3} (?P<closing> [A-Za-z][\w:.-]*+ )          # the end of an element
+    | (?<!\w) < (?P<opening> [a-z][\w:.-]*+ ) (?= /?> | \s )     # the start of one; `List<system>` is a type
+    | < (?= \| | !-- | </?SYS>> )                               # a token of a model, a comment
+    | \[ (?= /? INST \] )
+    """,
+    re.VERBOSE,
+)
+_NAME_TAG = re.compile("<(?=[A-Za-z/!?|])")
+"""A tag of any kind, or an address in angle brackets."""
+_NAME_MARKS = re.compile(
+    r"""
+      (?<= \] ) [(\[]         # the target of a link or of a picture
+    | (?= ``` )                # a fence
+    | ^ (?= \#{1,6} (?: \s | $ ) | [>|] | =+ $ | ~~~ | [-*+] \s | [-*_]{3} | \[[^\]]*\]: )
+                               # a heading, quotation, table, underline, list, rule or definition
+    """,
+    re.VERBOSE,
+)
+
+
+def remove_controls(text: str) -> str:
     """Remove characters that move the cursor, reorder text, cover other lines or cannot be seen."""
     text = _CONTROL.sub("", text)
     return text if text.isascii() else re.sub(_EXCESS_MARKS, r"\1", text)
 
 
-def escape_controls(json_text: str) -> str:
-    """Replace the characters that a terminal would obey by JSON escapes.
+def sanitise(text: str) -> str:
+    """Return a text that neither a terminal nor the reader of a context obeys.
+
+    Control characters go, and a backslash keeps tags such as `</system-reminder>` from ending the context around them.
+    """
+    text = remove_controls(text)
+    return _TAG.sub(_escape_tag, text) if "<" in text or "INST]" in text else text
+
+
+def _escape_tag(found: re.Match[str]) -> str:
+    closing, opening = found["closing"], found["opening"]
+    if closing is not None and closing.lower() in _HTML:
+        return found[0]
+    if opening is not None and opening not in _WRAPPERS and not {"-", "_"} & {*opening}:
+        return found[0]
+    return f"{found[0][0]}\\{found[0][1:]}"
+
+
+def escape_json(json_text: str, *, is_ascii_wanted: bool = False) -> str:
+    """Replace by JSON escapes the characters that a terminal obeys or all beyond ASCII, and those that begin a tag.
 
     The JSON value stays the same.
     """
-    return _CONTROL.sub(lambda found: re.sub("....", r"\\u\g<0>", found[0].encode("utf-16-be").hex()), json_text)
+    unsafe = re.compile("[^\\x00-\\x7e]") if is_ascii_wanted else _CONTROL
+    escaped = unsafe.sub(lambda found: re.sub("....", r"\\u\g<0>", found[0].encode("utf-16-be").hex()), json_text)
+    return escaped.replace("<", r"\u003c")
 
 
 def one_line(text: str) -> str:
     """Return the sanitised text on one line, with every run of blanks as one blank."""
     return " ".join(sanitise(text).split())
+
+
+def escape_name(text: str) -> str:
+    r"""Return a name, such as an id, a project or a path, that cannot leave its place in a line of Markdown.
+
+    It is on one line, with its blanks as they are. A backslash precedes what would begin a heading, a fence, a link, a picture or a tag.
+
+    >>> escape_name("# urgent\n![x](http://y)")
+    '\\# urgent ![x]\\(http://y)'
+    """
+    line = sanitise(text).replace("\n", " ").replace("\t", " ").strip().replace(" · ", " - ")
+    line = _NAME_TAG.sub(r"<\\", line)
+    return _NAME_MARKS.sub(r"\\\g<0>", line)
 
 
 def quote(text: str) -> str:
@@ -64,3 +130,8 @@ def format_time(timestamp: str | None, zone: tzinfo | None = None) -> str:
     with suppress(ValueError, OverflowError):  # the zone would push the first or last day out of the calendar
         moment = moment.astimezone(zone)
     return moment.strftime("%Y-%m-%d" if moment.time() == time.min else "%Y-%m-%d %H:%M")
+
+
+def format_priority(number: int | None) -> str:
+    """Write a priority as `P0` to `P4`; an empty text stands for none."""
+    return "" if number is None else f"P{number}"

@@ -56,6 +56,11 @@ def is_foreign(text: str) -> bool:
     return sum(letter > LAST_LATIN and not "\u1e00" <= letter <= "\u1eff" for letter in letters) * 2 > len(letters)
 
 
+def separate_spaceless(text: str) -> str:
+    """Return the text with a blank on each side of each run of a script without spaces."""
+    return _RUN.sub(r" \g<0> ", text)
+
+
 def is_spaceless(text: str) -> bool:
     """Check whether most letters belong to scripts without spaces."""
     if text.isascii():

@@ -13,6 +13,8 @@ WRAP_WIDTH = 60
 """Characters from which a line may have been wrapped by a terminal."""
 CONCLUSION = 0.1
 """Worth of a word of conclusion, if all words of the question are worth 1."""
+SOLUTION = 0.15
+"""Worth of a line that says what to change, on the same scale; it settles what others describe."""
 LATE = 0.2
 """Worth of the last position; an answer begins with the question and the plan (`benchmarks/usefulness.py`)."""
 EARLY = 0.5
@@ -26,6 +28,17 @@ _CONCLUSION = re.compile(
     r"|cause[ds]?|because|culprit|due to|reason|root|turns? out|turned out)\b",
     re.IGNORECASE,
 )
+_SOLUTION = re.compile(
+    r"""
+    ^\W*(?:\d{1,2}[.)]\W*)?(?:then\ |just\ |so\ |please\ )?(?:
+        add|call|change|delete|disable|downgrade|drop|edit|enable|install|move|pass|pin|put|remove|rename|replace
+        |restart|run|set|start|switch|update|upgrade|use|wrap
+    )\b[^\n]*[`'"/=\d]
+    |\b(?:fix(?:ed)?\ (?:is|was|by)|the\ (?:fix|solution|key\ change)|(?:chang|renam|switch|mov|set)e?d?\ [^\n]{1,60}\ to\b
+    |replaced\ [^\n]{1,60}\ (?:by|with)|instead\ of|(?:must|needs?\ to|has\ to)\ be)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""An instruction that names something exactly, or a report of what solved the problem."""
 _ANNOUNCEMENT = re.compile(
     r"^\W*(?:let me|let's|i(?:'ll| will| am going|'m going)|now (?:let|i)|first,? (?:let|i)|sure|certainly|great|okay|ok\b|i (?:see|understand|apologize)"
     r"|would you|do you want|let me know|is there anything|here(?:'s| is| are)"
@@ -138,7 +151,7 @@ def _score_line(line: tuple[str, bool], place: float, weights: Mapping[str, floa
         return about
     if _ANNOUNCEMENT.search(text):
         return 0.0
-    own = about + CONCLUSION * bool(_CONCLUSION.search(text))
+    own = about + CONCLUSION * bool(_CONCLUSION.search(text)) + SOLUTION * bool(_SOLUTION.search(text))
     if len(text.encode()) < LEAST_BYTES or (not own and place < EARLY and _FURTHER_ITEM.match(text)):
         return own
     return own + LATE * place

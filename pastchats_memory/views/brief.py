@@ -1,4 +1,4 @@
-"""Build the brief views that agents get: texts are sanitised, and cut to what fits beside an item.
+"""Build the brief views that agents get: texts are cut to what fits beside an item. The caller sanitises them.
 
 `read` gives the whole text of an item, in pages.
 """
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import (
-    Attempt,
     Command,
     Hit,
     Hits,
@@ -24,7 +23,6 @@ from pastchats_memory.model import (
 )
 from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask
 from pastchats_memory.tasks.similarity import SimilarTask
-from pastchats_memory.text.display import sanitise
 from pastchats_memory.text.excerpt import excerpt
 from pastchats_memory.views.build import build_attempt, get_citation_state
 
@@ -85,13 +83,13 @@ def _build_entry(memory: RecallEntry) -> views.RecallBrief:
         "id": hit.id,
         "outcome": memory.outcome.verdict,
         "basis": memory.outcome.basis,
-        "shown_by": sanitise(memory.outcome.shown_by),
-        "asked": None if memory.asked is None else sanitise(memory.asked),
-        "answered": None if memory.answered is None else sanitise(memory.answered),
-        "done": [sanitise(line) for line in memory.done],
-        "failed_before": [_build_attempt(one) for one in memory.before],
-        "worked_later": None if memory.after is None else _build_attempt(memory.after),
-        "superseded_by": None if memory.superseded_by is None else _build_attempt(memory.superseded_by),
+        "shown_by": memory.outcome.shown_by,
+        "asked": memory.asked,
+        "answered": memory.answered,
+        "done": list(memory.done),
+        "failed_before": [build_attempt(one) for one in memory.before],
+        "worked_later": None if memory.after is None else build_attempt(memory.after),
+        "superseded_by": None if memory.superseded_by is None else build_attempt(memory.superseded_by),
         "project": hit.source_project,
         "current_project": memory.is_current,
         "timestamp": hit.timestamp,
@@ -99,14 +97,6 @@ def _build_entry(memory: RecallEntry) -> views.RecallBrief:
         "source_line": hit.source_line,
         "citation": get_citation_state(hit.citation),
     }
-
-
-def _build_attempt(attempt: Attempt) -> views.AttemptView:
-    return build_attempt(
-        attempt._replace(
-            asked=sanitise(attempt.asked), answered=sanitise(attempt.answered), shown_by=sanitise(attempt.shown_by)
-        )
-    )
 
 
 def build_sheets_answer(sheets: Sequence[Sheet], left: int | None, warnings: Sequence[str]) -> views.SheetsAnswer:
@@ -117,14 +107,14 @@ def build_sheets_answer(sheets: Sequence[Sheet], left: int | None, warnings: Seq
 def _build_sheet(sheet: Sheet) -> views.SheetBrief:
     return {
         "id": sheet.id,
-        "asked": sanitise(sheet.asked),
-        "answered": sanitise(sheet.answered),
-        "done": [sanitise(line) for line in sheet.done],
-        "results": [sanitise(text) for text in sheet.results],
-        "said_next": sanitise(sheet.said_next),
+        "asked": sheet.asked,
+        "answered": sheet.answered,
+        "done": list(sheet.done),
+        "results": list(sheet.results),
+        "said_next": sheet.said_next,
         "outcome": sheet.outcome.verdict,
         "basis": sheet.outcome.basis,
-        "shown_by": sanitise(sheet.outcome.shown_by),
+        "shown_by": sheet.outcome.shown_by,
         "project": sheet.project,
         "timestamp": sheet.timestamp,
         "source_path": sheet.source_path,
@@ -139,8 +129,8 @@ def build_lessons_answer(lessons: Sequence[Lesson], warnings: Sequence[str]) -> 
         {
             "project": lesson.project,
             "times": lesson.times,
-            "attempts": [_build_attempt(attempt) for attempt in lesson.attempts],
-            "ended_by": _build_attempt(lesson.ended_by),
+            "attempts": [build_attempt(attempt) for attempt in lesson.attempts],
+            "ended_by": build_attempt(lesson.ended_by),
         }
         for lesson in lessons
     ]
@@ -156,7 +146,7 @@ def build_how_answer(commands: Sequence[Command], warnings: Sequence[str]) -> vi
             "times": one.times,
             "source_path": one.run.source_path,
             "source_line": one.run.source_line,
-            "episode": _build_attempt(one.episode),
+            "episode": build_attempt(one.episode),
         }
         for one in commands
     ]
@@ -191,7 +181,7 @@ def build_prior_work_answer(work: PriorWork) -> views.PriorWorkAnswer:
     return {
         "verdict": work.verdict,
         "reason": work.reason,
-        "episodes": [_build_attempt(one) for one in work.episodes],
+        "episodes": [build_attempt(one) for one in work.episodes],
         "results": [_build_near(one) for one in work.results],
     }
 
@@ -236,7 +226,7 @@ def build_item_page(
     Raises:
         UsageFault: the item has fewer lines than `start`.
     """
-    content, last, lines = _cut_page(sanitise(item.content), start, end)
+    content, last, lines = _cut_page(item.content, start, end)
     place = items.index(item)
     return {
         "id": str(item.id),
@@ -249,7 +239,7 @@ def build_item_page(
         "role": item.role,
         "outcome": outcome.verdict,
         "basis": outcome.basis,
-        "shown_by": sanitise(outcome.shown_by),
+        "shown_by": outcome.shown_by,
         "project": item.project,
         "timestamp": item.timestamp,
         "conversation_id": item.conversation_id,
@@ -315,4 +305,4 @@ def _shorten_comments(task: StoredTask) -> list[str]:
 
 
 def _shorten(text: str) -> str:
-    return excerpt(sanitise(text), {}, TEXT_WIDTH)
+    return excerpt(text, {}, TEXT_WIDTH)

@@ -59,8 +59,8 @@ def build_hit(hit: Hit, *, explain: bool = False) -> views.HitView:
 def _build_hit_fields(hit: Hit) -> views.HitFields:
     fields: views.HitFields = {
         "rank": hit.rank,
-        "score": hit.score,
         "relevance": hit.relevance,
+        "score": hit.score,
         "lexical_rank": hit.lexical_rank,
         "semantic_rank": hit.semantic_rank,
         "similarity": hit.similarity,
@@ -89,8 +89,8 @@ def build_excerpt(hit: Hit, excerpt: str) -> views.ExcerptView:
     """Build a hit with an excerpt and its citation instead of its text."""
     placed: views.PlacedHit = {
         "rank": hit.rank,
-        "score": hit.score,
         "similarity": hit.similarity,
+        "score": hit.score,
         "id": hit.id,
         "type": hit.type,
         "role": hit.role,

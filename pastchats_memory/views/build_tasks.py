@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from pastchats_memory.model import Item, StoredTask
+from pastchats_memory.model import Attachment, Item, StoredTask
 from pastchats_memory.tasks.ask import ParsedQuestion, TaskAnswer
 from pastchats_memory.tasks.capture import CaptureResult
 from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask
 from pastchats_memory.tasks.similarity import DuplicateCluster, SimilarTask
-from pastchats_memory.views.build import add_warnings, build_attempt, build_task_fields
+from pastchats_memory.views.build import add_warnings, build_attempt, build_hit, build_task_fields
 
 if TYPE_CHECKING:
     from pastchats_memory.views import schema as views
@@ -19,6 +19,15 @@ if TYPE_CHECKING:
 def build_tasks(tasks: Sequence[StoredTask]) -> views.TaskBody:
     """Build `task/1`."""
     return {"schema": "task/1", "results": [build_task(task) for task in tasks]}
+
+
+def build_shown_task(task: StoredTask, attached: Attachment | None) -> views.TaskBody:
+    """Build `task/1` of one task, with the text of the attachment that was asked for."""
+    view = build_task(task)
+    for attachment in view["attachments"]:
+        if attached is not None and attachment["id"] == f"a:{attached.id}":
+            attachment["content"] = attached.content
+    return {"schema": "task/1", "results": [view]}
 
 
 def build_deletion(key: str) -> views.TaskBody:
@@ -183,7 +192,7 @@ def build_answer(answer: TaskAnswer) -> views.AskBody:
         "schema": "ask/1",
         "reading": _build_reading(answer.question),
         "total": answer.total,
-        "results": [_build_plain_task(task) for task in answer.tasks],
+        "results": [*(_build_plain_task(task) for task in answer.tasks), *(build_hit(hit) for hit in answer.hits)],
     }
     return add_warnings(body, answer.warnings)
 
@@ -201,7 +210,7 @@ def _build_reading(reading: ParsedQuestion) -> views.ReadingView:
         "statuses": list(reading.statuses),
         "types": list(reading.types),
         "priorities": list(reading.priorities),
-        "tags": list(reading.tags),
+        "tags": [*reading.tags, *reading.kinds],
         "project": reading.project,
         "span": span,
         "missing": list(reading.missing),

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
 
 from pastchats_memory.text.encoding import utf8
+from pastchats_memory.views.build import add_warnings
 
 if TYPE_CHECKING:  # these modules import NumPy and apsw, which `config` and `exclude` do not need
     from pastchats_memory.episodes.cite import Verified
@@ -20,9 +21,13 @@ if TYPE_CHECKING:  # these modules import NumPy and apsw, which `config` and `ex
     from pastchats_memory.maintenance.health import HealthCheck, Status
     from pastchats_memory.maintenance.redact_stored import RedactReport
     from pastchats_memory.store.backup import Counts
+    from pastchats_memory.store.mentions import Mention
     from pastchats_memory.store.tombstones import Forgetting
     from pastchats_memory.store.vectors.reindex import ReindexReport
     from pastchats_memory.views import schema as views
+
+MAX_MENTIONS = 10
+"""Most rows with words of a forgotten text that are named."""
 
 
 # --- indexing and sources ---------------------------------------------------------------------------------------------
@@ -219,27 +224,46 @@ def build_forget_list(outcome: str, forgettings: Sequence[Forgetting]) -> views.
 
 def _build_found(found: ForgetResult) -> views.FoundFields:
     rows = [cast("views.ForgettableView", asdict(row)) for row in found.rows]
-    return {"outcome": "found", **_build_counts(found), "results": rows}
+    body: views.FoundFields = {
+        "outcome": "found",
+        "turns": found.turns,
+        "tasks": found.tasks,
+        "comments": found.comments,
+        "attachments": found.attachments,
+        "private": found.private,
+        "results": rows,
+    }
+    return add_warnings(body, describe_mentions(found.mentions))
 
 
 def _build_forgotten(forgotten: ForgetResult) -> views.ForgottenFields:
     results = [] if forgotten.forgetting is None else [_build_forgetting(forgotten.forgetting)]
-    return {
+    body: views.ForgottenFields = {
         "outcome": "forgotten",
-        **_build_counts(forgotten),
+        "turns": forgotten.turns,
+        "tasks": forgotten.tasks,
+        "comments": forgotten.comments,
+        "attachments": forgotten.attachments,
+        "private": forgotten.private,
         "erased": forgotten.is_erased,
         "results": results,
     }
+    return add_warnings(body, describe_mentions(forgotten.mentions))
 
 
-def _build_counts(rows: ForgetResult) -> views.ForgetCounts:
-    return {
-        "turns": rows.turns,
-        "tasks": rows.tasks,
-        "comments": rows.comments,
-        "attachments": rows.attachments,
-        "private": rows.private,
-    }
+def describe_mentions(mentions: Sequence[Mention]) -> list[str]:
+    """Say which rows and names stay although they contain words of a forgotten text, and why."""
+    rows = [one for one in mentions if not one.names]
+    names = [one for one in mentions if one.names]
+    warnings = []
+    if rows:
+        listed = ", ".join(f"{one.place} ({', '.join(one.words)})" for one in rows[:MAX_MENTIONS])
+        more = f" and {len(rows) - MAX_MENTIONS:,} more" if len(rows) > MAX_MENTIONS else ""
+        warnings.append(f"rows that stay, since they have only some of its words: {listed}{more}; --id forgets them")
+    if names:
+        listed = ", ".join(f"{one.place}: {', '.join(one.words)} ({one.names})" for one in names)
+        warnings.append(f"names that stay, since files, projects and runs are not texts: {listed}")
+    return warnings
 
 
 def _build_forgetting(one: Forgetting) -> views.ForgettingView:

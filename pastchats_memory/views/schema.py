@@ -11,7 +11,7 @@ Annotations are evaluated here (no `from __future__ import annotations`): `NotRe
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-from pastchats_memory.model import STATUSES
+from pastchats_memory.model import STATUSES, TURN_KINDS
 from pastchats_memory.model import TYPES as TASK_TYPES
 from pastchats_memory.tasks.similarity import SCORE_LABELS
 from pastchats_memory.views.json_schema import Narrowed, PresentIf
@@ -23,7 +23,6 @@ from pastchats_memory.views.text import CITATION_NOTES
 TURN_TYPES = ("prompt", "note")
 TASK_ROW_TYPES = (*TASK_TYPES, "comment", "attachment")
 """Types of results that belong to a task."""
-TURN_KINDS = ("prompt", "command", "answer", "summary", "error", "result", "note")
 TASK_KINDS = ("task", "comment", "attachment")
 EVIDENCE_NAMES = ("words", "meaning", "together", "read")
 FAULT_KINDS = (
@@ -485,6 +484,7 @@ class AttachmentView(TypedDict):
     size: Annotated[Count, "Bytes."]
     sha256: str
     created_at: LooseTime
+    content: NotRequired[Annotated[str | None, "Text of the attachment that was asked for; null for a binary file."]]
 
 
 class PlainTaskView(TaskFields):
@@ -518,7 +518,7 @@ class PartView(TypedDict):
 
 
 class TaskView(PlainTaskView):
-    """A task with all that belongs to it, except the texts of attachments."""
+    """A task with all that belongs to it; of attachments' texts only the one that was asked for."""
 
     parts: NotRequired[Annotated[list[PartView], "Tasks of which it is the parent, if one task is shown and has any."]]
 
@@ -659,7 +659,7 @@ class ReadingView(TypedDict):
     project: str | None
     span: SpanView | None
     missing: list[str]
-    relation: Annotated[str | None, one_of("depends_on", "dependencies_of", "part_of", "parent_of")]
+    relation: Annotated[str | None, one_of("depends_on", "dependencies_of", "part_of", "parent_of", "named")]
     of: str | None
     order: Annotated[str | None, one_of("newest", "oldest", "most_urgent")]
     limit: int | None
@@ -669,12 +669,12 @@ class ReadingView(TypedDict):
 
 
 class AskBody(TypedDict):
-    """Output of `ask --json`: how the question was understood, and the tasks that answer it."""
+    """Output of `ask --json`: how the question was understood, and what answers it: tasks, or parts of conversations."""
 
     schema: Literal["ask/1"]
     reading: ReadingView
     total: Annotated[Count, "Number of fitting tasks, even if fewer are listed."]
-    results: list[PlainTaskView]
+    results: list[PlainTaskView | HitView]
     warnings: NotRequired[Warnings]
 
 
@@ -944,6 +944,7 @@ class StatusView(TypedDict):
     bytes: Annotated[int, {"minimum": 1}]
     turns: Count
     by_role: dict[str, Annotated[int, {"minimum": 1}]]
+    tasks: Annotated[dict[str, Annotated[int, {"minimum": 1}]], "Number of tasks by status."]
     projects: Count
     sources: Annotated[Count, "Files that turns were read from."]
     gone: Annotated[Count, "Files that are no longer on the disk; their turns are kept."]
@@ -1150,14 +1151,14 @@ class ForgetCounts(TypedDict):
     private: Annotated[Count, "Rows of private projects, which stay because they may not be seen from here."]
 
 
-class FoundFields(ForgetCounts):
+class FoundFields(ForgetCounts, Warned):
     """What would be forgotten; nothing is forgotten yet."""
 
     outcome: Literal["found"]
     results: Annotated[list[ForgettableView], {"maxItems": 1000}]
 
 
-class ForgottenFields(ForgetCounts):
+class ForgottenFields(ForgetCounts, Warned):
     """What was forgotten."""
 
     outcome: Literal["forgotten"]
@@ -1491,6 +1492,7 @@ class StatusAnswer(TypedDict):
 
     turns: int
     by_role: dict[str, int]
+    tasks: dict[str, int]
     projects: int
     sources: int
     model: str | None

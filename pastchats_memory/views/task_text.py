@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pastchats_memory.model import RESOLVED, Hits, StoredTask
+from pastchats_memory.model import RESOLVED, Attachment, Hits, StoredTask
 from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask
 from pastchats_memory.tasks.similarity import SCORE_LABELS, SimilarTask
-from pastchats_memory.text.display import format_time, one_line, sanitise
+from pastchats_memory.text.display import escape_name, format_priority, format_time, one_line, quote, sanitise
 from pastchats_memory.text.excerpt import excerpt
 from pastchats_memory.views.text import render_attempt_lines
 
@@ -40,7 +40,7 @@ def render_guide() -> str:
 
 def render_near(near: SimilarTask) -> str:
     """Render a similar task on one line: `TREK-45  [0.89] Title (very similar, pending)`."""
-    key, title = one_line(near.task.key), one_line(near.task.title)
+    key, title = escape_name(near.task.key), escape_name(near.task.title)
     return f"{key}  [{near.match.score:.2f}] {title} ({near.match.label}, {near.task.status})"
 
 
@@ -48,11 +48,11 @@ def make_task_rows(tasks: Sequence[StoredTask]) -> list[list[str]]:
     """Return table rows of id, status, priority, project and title."""
     return [
         [
-            one_line(task.key),
+            escape_name(task.key),
             task.status,
-            _format_priority(task.priority),
-            one_line(task.project)[:24],
-            one_line(task.title),
+            format_priority(task.priority),
+            escape_name(task.project)[:24],
+            escape_name(task.title),
         ]
         for task in tasks
     ]
@@ -68,46 +68,46 @@ def make_hit_rows(hits: Hits) -> list[list[str]]:
         if hit.task is not None:
             score = hit.relevance if hit.relevance is not None else 1 / hit.rank
             bar = f"{render_score_bar(score)} {score:.2f}"
-            rows.append([one_line(hit.task.key), bar, hit.task.status, one_line(hit.task.title)])
+            rows.append([escape_name(hit.task.key), bar, hit.task.status, escape_name(hit.task.title)])
     return rows
 
 
 def render_task(task: StoredTask) -> str:
     """Render a task with its facts, links, parts, history, comments and attachments."""
-    raw = "" if task.status_raw in ("", task.status) else f" ({one_line(task.status_raw)})"
-    priority = "" if task.priority is None else f" · {_format_priority(task.priority)}"
-    source = f"{one_line(task.source_path)}:{task.source_line or 1}" if task.source_path else "made by hand"
+    raw = "" if task.status_raw in ("", task.status) else f" ({escape_name(task.status_raw)})"
+    priority = "" if task.priority is None else f" · {format_priority(task.priority)}"
+    source = f"{escape_name(task.source_path)}:{task.source_line or 1}" if task.source_path else "made by hand"
     facts = {
-        "Project": one_line(task.project), "Part of": one_line(task.parent or ""), "Tags": ", ".join(map(one_line, task.tags)),
+        "Project": escape_name(task.project), "Part of": escape_name(task.parent or ""), "Tags": ", ".join(map(escape_name, task.tags)),
         "Due": format_time(task.due_at), "Created": format_time(task.created_at), "Updated": format_time(task.updated_at),
-        "Closed": format_time(task.closed_at), "Conversations": ", ".join(map(one_line, task.conversations)), "Source": source,
+        "Closed": format_time(task.closed_at), "Conversations": ", ".join(map(escape_name, task.conversations)), "Source": source,
     }  # fmt: skip
     lines = [
-        f"{one_line(task.key)} · {one_line(task.title)}",
+        f"{escape_name(task.key)} · {escape_name(task.title)}",
         f"  {task.type} · {task.status}{raw}{priority}",
         *(f"  {name}: {value}" for name, value in facts.items() if value),
-        *(f"  {link.kind}: {one_line(link.target)}" for link in task.links),
+        *(f"  {escape_name(link.kind)}: {escape_name(link.target)}" for link in task.links),
     ]
     if task.description:
         lines += ["", *_indent(task.description)]
     if task.parts:
         done = sum(part.status in RESOLVED for part in task.parts)
         lines += ["", f"  Parts ({done} of {len(task.parts)} done):"]
-        lines += [f"    {one_line(part.key)}  [{part.status}] {one_line(part.title)}" for part in task.parts]
+        lines += [f"    {escape_name(part.key)}  [{part.status}] {escape_name(part.title)}" for part in task.parts]
     if len(task.states) > 1:
         steps = (f"{state.status}" + (f" ({format_time(state.at)})" if state.at else "") for state in task.states)
         lines += ["", "  History: " + " → ".join(steps)]
     for comment in task.comments:
-        head = (f"c:{comment.id}", one_line(comment.author), format_time(comment.created_at))
+        head = (f"c:{comment.id}", escape_name(comment.author), format_time(comment.created_at))
         lines += ["", "  " + " · ".join(filter(None, head)), *_indent(comment.content)]
     lines += [""] if task.attachments else []
-    lines += [f"  a:{one.id} · {one_line(one.name)} · {one.size:,} bytes" for one in task.attachments]
+    lines += [f"  a:{one.id} · {escape_name(one.name)} · {one.size:,} bytes" for one in task.attachments]
     return "\n".join(lines)
 
 
-def _format_priority(number: int | None) -> str:
-    """Write a priority as `P0` to `P4`; an empty text stands for none."""
-    return "" if number is None else f"P{number}"
+def render_attached(attachment: Attachment) -> str:
+    """Render the text of an attachment under its name."""
+    return "\n".join([f"  {escape_name(attachment.name)}:", *_indent(attachment.content or "")])
 
 
 def _indent(text: str) -> list[str]:
@@ -125,9 +125,9 @@ def render_resolved(resolved: ResolvedTask) -> str:
     """Render a solved task with its resolution and the source of the resolution."""
     lines = [render_task(resolved.task)]
     if resolved.resolution:
-        text = sanitise(excerpt(resolved.resolution, {}, RESOLUTION_WIDTH))
-        lines += ["", "  Resolution:", *(f"  > {line}" for line in text.split("\n") if line.strip())]
+        text = quote(excerpt(resolved.resolution, {}, RESOLUTION_WIDTH))
+        lines += ["", "  Resolution:", *(f"  {line}" for line in text.split("\n"))]
     if (source := resolved.source) is not None:
         line = source.places[0].line if source.places else 1
-        lines.append(f"  Source: {one_line(source.source_path)}:{line} (turn {source.turn_index}) · id {source.id}")
+        lines.append(f"  Source: {escape_name(source.source_path)}:{line} (turn {source.turn_index}) · id {source.id}")
     return "\n".join(lines)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from pastchats_memory.model import (
-    NO_ANSWER,
     Attempt,
     Citation,
     Command,
@@ -18,7 +17,7 @@ from pastchats_memory.model import (
     Sheet,
     TimeRead,
 )
-from pastchats_memory.text.display import format_time, one_line, quote, sanitise
+from pastchats_memory.text.display import escape_name, format_time, one_line, quote
 from pastchats_memory.text.recall_block import RECALL_HEADING
 
 NOTHING = "Nothing found: no earlier conversation or note fits."
@@ -35,6 +34,11 @@ QUERY_WIDTH = 200
 """Most characters of the query in the head of a block."""
 PROMPT_WIDTH = 120
 """Most characters of a prompt that stands beside its judgement."""
+CLOSELY_RELATED = 0.5
+"""Relevance from which a hit is about the query rather than not; recall shows nothing below it."""
+RELEVANCE_WORDS = ((0.9, "very close"), (CLOSELY_RELATED, "close"), (0.1, "loosely related"), (0.0, "hardly related"))
+"""Words for a relevance, by its lower bound."""
+NOTHING_CLOSE = "Nothing closely related. The nearest hits:"
 SAME_START = 40
 """Two quotations that share so many first characters show the same answer; one of them is enough."""
 
@@ -48,9 +52,9 @@ def format_citation(hit: Hit) -> str:
     A task has no turn: `path:line`, or the remark that it was made by hand.
     """
     if hit.task is not None and not hit.source_path:
-        return f"task {one_line(hit.task.key)}, made by hand"
+        return f"task {escape_name(hit.task.key)}, made by hand"
     line = "" if hit.source_line is None else f":{hit.source_line}"
-    path = sanitise(hit.source_path).replace("\n", " ")
+    path = escape_name(hit.source_path)
     notes = [f"turn {hit.turn_index}"] if hit.task is None else []
     notes += [note] if (note := _note_citation(hit.citation)) else []
     return f"{path}{line}" + (f" ({'; '.join(notes)})" if notes else "")
@@ -63,7 +67,7 @@ def _note_citation(citation: Citation | None) -> str:
 def _render_source(path: str, number: int | None, citation: Citation | None, id_: str) -> str:
     line = f":{number}" if number else ""
     note = f" ({note})" if (note := _note_citation(citation)) else ""
-    return f"Source: {one_line(path)}{line}{note} · id {id_}"
+    return f"Source: {escape_name(path)}{line}{note} · id {escape_name(id_)}"
 
 
 # --- the recall block -------------------------------------------------------------------------------------------------
@@ -80,22 +84,27 @@ def render_block(query: str, memories: Sequence[RecallEntry], nothing: str = NOT
 def render_entry(place: int, memory: RecallEntry) -> str:
     """Render one entry of the block, with the empty line before it.
 
+    The conclusion comes first: a later reversal, the outcome, the answer. Failures follow, and the question is last.
     `place` counts from 1.
     """
     hit = memory.hit
     here = " (this project)" if memory.is_current else ""
     when = format_time((memory.question or hit).timestamp)
-    title = " · ".join(part for part in (one_line(hit.source_project) + here, when) if part)
+    title = " · ".join(part for part in (escape_name(hit.source_project) + here, when) if part)
     lines = ["", f"## {place}. {title}"]
+    lines += _render_attempts("Superseded by:", memory.superseded_by)
     if memory.outcome.is_known:
         lines.append(f"Outcome: {render_outcome(memory.outcome)}{_note_evidence(memory)}")
-    if memory.asked:
-        lines += ["Asked:" if hit.task is None else "Task:", quote(memory.asked)]
+    lines += _render_attempts("Worked later:", memory.after)
     if memory.answered:
         lines += ["Answered:" if hit.type != "note" and hit.task is None else "Note:", quote(memory.answered)]
     if memory.done:
         lines += ["Done:", quote("\n".join(map(one_line, memory.done)))]
-    lines += _render_thread(memory)
+    failed = [attempt for attempt in memory.before if attempt.outcome != "unknown"]
+    lines += _render_attempts("Failed before:", *failed)
+    if memory.asked:
+        lines += ["Asked:" if hit.task is None else "Task:", quote(memory.asked)]
+    lines += _render_attempts("Asked before:", *(one for one in memory.before if one.outcome == "unknown"))
     lines.append(f"Source: {_render_entry_sources(memory)}")
     return "\n".join(lines) + "\n"
 
@@ -104,12 +113,12 @@ def _render_entry_sources(memory: RecallEntry) -> str:
     """Cite the turn that is shown first, and the turn that matched if that is another one."""
     hit = memory.hit
     first = memory.question or hit
-    source = f"{format_citation(first)} · id {one_line(first.id)}"
+    source = f"{format_citation(first)} · id {escape_name(first.id)}"
     if first is hit:
         return source
     is_near = hit.source_path == first.source_path and hit.source_line is not None and not _note_citation(hit.citation)
     matched = f"line {hit.source_line}" if is_near else format_citation(hit)
-    return f"{source}; matched: {matched} · id {hit.id}"
+    return f"{source}; matched: {matched} · id {escape_name(hit.id)}"
 
 
 def _note_evidence(memory: RecallEntry) -> str:
@@ -121,16 +130,9 @@ def _note_evidence(memory: RecallEntry) -> str:
     return f" · {_note_citation(evidence)}"
 
 
-def _render_thread(memory: RecallEntry) -> list[str]:
-    lines: list[str] = []
-    for heading, attempts in (
-        ("Failed before:", memory.before),
-        ("Worked later:", (memory.after,)),
-        ("Superseded by:", (memory.superseded_by,)),
-    ):
-        shown = [attempt for attempt in attempts if attempt is not None]
-        lines += [heading, *(f"{render_attempt(attempt)} · id {attempt.id}" for attempt in shown)] if shown else []
-    return lines
+def _render_attempts(heading: str, *attempts: Attempt | None) -> list[str]:
+    shown = [f"{render_attempt(attempt)} · id {escape_name(attempt.id)}" for attempt in attempts if attempt is not None]
+    return [heading, *shown] if shown else []
 
 
 # --- episodes and outcomes --------------------------------------------------------------------------------------------
@@ -167,7 +169,7 @@ def render_outcome(outcome: Outcome) -> str:
 
 def _describe_outcome(outcome: str, basis: str, shown_by: str) -> str:
     """Put the quoted line into brackets that it cannot leave."""
-    quotation = "" if basis == NO_ANSWER else one_line(shown_by).replace("(", "[").replace(")", "]")
+    quotation = one_line(shown_by).replace("(", "[").replace(")", "]")
     evidence = ": ".join(filter(None, (basis, quotation)))
     return outcome + (f" ({evidence})" if evidence else "")
 
@@ -180,7 +182,7 @@ def render_lessons(lessons: Sequence[Lesson]) -> str:
     parts = []
     for place, lesson in enumerate(lessons, start=1):
         attempts = [line for attempt in _drop_repeats(lesson) for line in render_attempt_lines(attempt)]
-        heading = f"## {place}. {one_line(lesson.project)} · failed {lesson.times} times"
+        heading = f"## {place}. {escape_name(lesson.project)} · failed {lesson.times} times"
         parts.append("\n".join([heading, *attempts, "Ended by:", *render_attempt_lines(lesson.ended_by)]))
     return "\n\n".join(parts) + "\n"
 
@@ -198,7 +200,7 @@ def render_commands(commands: Sequence[Command]) -> str:
         runs.setdefault((one.project, one.episode.id), []).append(one)
     parts = []
     for place, ((project, _), run) in enumerate(runs.items(), start=1):
-        lines = [f"## {place}. {one_line(project)}"]
+        lines = [f"## {place}. {escape_name(project)}"]
         for times, alike in groupby(run, key=lambda one: one.times):
             lines.append("Worked once:" if times == 1 else f"Worked in {times} episodes:")
             lines += [quote(f"$ {one_line(one.command)}") for one in alike]
@@ -215,7 +217,7 @@ def _list_run_places(commands: Sequence[Command]) -> str:
     """
     file = commands[0].episode.source_path
     lines = (
-        f"{'' if one.run.source_path == file else f'{one_line(one.run.source_path)} '}line {one.run.source_line}"
+        f"{'' if one.run.source_path == file else f'{escape_name(one.run.source_path)} '}line {one.run.source_line}"
         for one in commands
         if one.run.source_line
     )
@@ -231,7 +233,7 @@ def render_sheets(sheets: Sequence[Sheet]) -> str:
 
 
 def _render_sheet(place: int, sheet: Sheet) -> str:
-    title = " · ".join(part for part in (one_line(sheet.project), format_time(sheet.timestamp)) if part)
+    title = " · ".join(part for part in (escape_name(sheet.project), format_time(sheet.timestamp)) if part)
     texts = [
         ("Asked:", sheet.asked),
         ("Answered:", sheet.answered),
@@ -251,36 +253,51 @@ def render_judgement(sheet: Sheet) -> str:
     prompt = one_line(sheet.asked or sheet.answered)
     prompt = quote(prompt if len(prompt) <= PROMPT_WIDTH else f"{prompt[: PROMPT_WIDTH - 1]}…")
     was = f"; was {sheet.was}" if sheet.was else ""
-    return f"{prompt}\nOutcome: {render_outcome(sheet.outcome)}{was} · id {sheet.id}\n"
+    return f"{prompt}\nOutcome: {render_outcome(sheet.outcome)}{was} · id {escape_name(sheet.id)}\n"
 
 
 # --- search results and items -----------------------------------------------------------------------------------------
 
 
 def render_hits(hits: Sequence[Hit]) -> str:
-    """Render search results, each quoted with its source."""
-    return "\n".join(_render_hit(hit) for hit in hits) + "\n"
+    """Render search results, each quoted with its source; if none is close, say so first."""
+    first = "" if has_close_hit(hits) else f"{NOTHING_CLOSE}\n"
+    return first + "\n".join(_render_hit(hit) for hit in hits) + "\n"
 
 
 def _render_hit(hit: Hit) -> str:
-    kind = hit.role if hit.task is None else f"{hit.type} ({hit.task.status})"
-    title = " · ".join(part for part in (one_line(hit.source_project), kind, format_time(hit.timestamp)) if part)
-    return f"## {hit.rank}. {title}\n{quote(hit.snippet)}\nSource: {format_citation(hit)} · id {one_line(hit.id)}"
+    kind = escape_name(hit.role) if hit.task is None else f"{hit.type} ({hit.task.status})"
+    facts = (escape_name(hit.source_project), kind, format_time(hit.timestamp), describe_relevance(hit.relevance))
+    title = " · ".join(filter(None, facts))
+    return f"## {hit.rank}. {title}\n{quote(hit.snippet)}\nSource: {format_citation(hit)} · id {escape_name(hit.id)}"
+
+
+def describe_relevance(relevance: float | None) -> str:
+    """Return words for a relevance; empty without a query vector."""
+    if relevance is None:
+        return ""
+    return next(words for least, words in RELEVANCE_WORDS if relevance >= least)
+
+
+def has_close_hit(hits: Sequence[Hit]) -> bool:
+    """Check whether a hit is closely related to the query, as far as that is known."""
+    known = [hit.relevance for hit in hits if hit.relevance is not None]
+    return not known or max(known) >= CLOSELY_RELATED
 
 
 def render_item(item: Item, content: str) -> str:
     """Render a stored turn with the given part of its content."""
     when = format_time(item.timestamp)
-    title = " · ".join(part for part in (one_line(item.role), one_line(item.project), when) if part)
+    title = " · ".join(part for part in (escape_name(item.role), escape_name(item.project), when) if part)
     place = item.places[0] if item.places else None
     line = f":{place.line}" if place and place.line else ""
     note = _note_citation(item.citation)
     turn = f"(turn {item.turn_index}{'; ' if note else ''}{note})"
-    return f"{title}\n{quote(content)}\nSource: {one_line(item.source_path)}{line} {turn} · id {item.id}\n"
+    return f"{title}\n{quote(content)}\nSource: {escape_name(item.source_path)}{line} {turn} · id {item.id}\n"
 
 
 def render_time_read(read: TimeRead) -> str:
     """Render the time that a query was found to name, and its effect, on one line."""
     days = f"{format_time(read.since)[:10] or '…'} to {format_time(read.until)[:10] or '…'}"
     use = "nothing else was searched" if read.is_filter else "what was said then or soon after ranks higher"
-    return f"Time: {one_line(read.words)!r} is {days}; {use}."
+    return f"Time: {escape_name(read.words)!r} is {days}; {use}."

@@ -113,7 +113,7 @@ def _join_texts(pair: TaskPair) -> str:
 
 def _label(pair: TaskPair, words: TaskWords) -> str:
     """Return whether the pair counts as new, related or duplicate."""
-    match = similarity.score_similarity(pair.cosine, pair.title_cosine, pair.first, pair.second, words)
+    match = similarity.score_similarity(pair.cosine, pair.title_cosine, pair.first, pair.second, words=words)
     return "duplicate" if match.is_duplicate else "related" if match.is_related else "new"
 
 

@@ -8,7 +8,7 @@ import re
 import pytest
 from inprocess import Shell
 
-from pastchats_memory.text.display import escape_controls, sanitise
+from pastchats_memory.text.display import escape_json, sanitise
 
 EVIL = "\x1b[2J\x1b]0;owned\x07\x9b31m\u202egnp.exe\u2066x\u2069\u200b\x08\x7f\u061c\U000e0041\xad\u180e\u206a\u3164\uffa0\ufff9\U000e0141\u034f\u115f\u17b4\u180b\ufe00\U0001d173"
 """Clears the screen, names the window, colours by C1, turns the direction, hides letters, takes one back."""
@@ -104,4 +104,4 @@ def test_json_of_hostile_words_is_escaped_and_says_the_same(shell: Shell) -> Non
     assert "\u202e" in json.dumps(json.loads(shell("show", 1, "--json").stdout), ensure_ascii=False)
     for letter in EVIL:
         written = json.dumps({"a": letter}, ensure_ascii=False)
-        assert json.loads(escape_controls(written)) == {"a": letter}
+        assert json.loads(escape_json(written)) == {"a": letter}

@@ -30,6 +30,11 @@ def helps(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {command: run.stdout for command, run in runs.items()}
 
 
+def test_every_command_takes_a_database(helps: dict[str, str]) -> None:
+    groups = {command for command, text in helps.items() if "\nCommands:" in text}
+    assert [command for command, text in helps.items() if command not in groups and "--db" not in text] == []
+
+
 @pytest.mark.parametrize("command", [command for command in COMMANDS if command != "serve"])
 def test_every_example_in_the_help_of_a_command_runs(
     own_demo: Program, helps: dict[str, str], command: str, tmp_path: Path
@@ -218,10 +223,29 @@ def test_without_colour_nothing_is_coloured(own_demo: Program) -> None:
     assert ESCAPE.search(shown) is None
 
 
-def test_the_table_fits_the_terminal(own_demo: Program) -> None:
-    run = own_demo.with_variables(COLUMNS="80")("search", "retry strategy")
-    assert run.status == 0
-    assert max(map(len, run.stdout.splitlines())) <= 80, run.stdout
+def test_hits_fit_the_terminal_and_their_sources_are_whole(own_demo: Program) -> None:
+    status, shown = on_a_terminal(own_demo, "search", "retry strategy")
+    assert status == 0
+    lines = shown.replace("\r", "").splitlines()
+    sources = [line.strip() for line in lines if line.startswith("   /")]
+    found = own_demo("search", "retry strategy", "--json").results
+    assert sources == [f"{hit['source_path']}:{hit['source_line']}" for hit in found]
+    assert max(wcswidth(line) for line in lines if line.strip() not in sources) <= 100
+
+
+@pytest.mark.parametrize(
+    ("query", "fit"), [("webhook retries", "1. close match "), ("kubernetes ingress", "1. weak match ")]
+)
+def test_a_hit_says_in_words_how_well_it_fits(own_demo: Program, query: str, fit: str) -> None:
+    run = own_demo("search", query)
+    assert run.stdout.startswith(fit)
+    assert ("Nothing is closely related." in run.stderr) == (fit == "1. weak match ")
+
+
+def test_hits_by_words_alone_have_no_fit(own_demo: Program) -> None:
+    run = own_demo("search", "login", "--mode", "keyword")
+    assert run.stdout.startswith("1. score ")
+    assert "closely" not in run.stderr
 
 
 def test_hits_of_a_project_with_a_long_name_leave_room_for_what_was_said(program: Program) -> None:
@@ -231,9 +255,8 @@ def test_hits_of_a_project_with_a_long_name_leave_room_for_what_was_said(program
         "task", "add", "Retry when it is locked", "--project", project, "--key", "OPS-12345", "--description", described
     )
     assert made.status == 0
-    run = program.with_variables(COLUMNS="80")("search", "writers give up on the lock")
+    run = program("search", "writers give up on the lock")
     lines = run.stdout.splitlines()
-    assert max(map(len, lines)) <= 80, run.stdout
     assert any("task (pending) Retry when it is locked" in line or "task (pending): Retry" in line for line in lines)
     assert len(lines) < 10, run.stdout
 

@@ -16,6 +16,7 @@ from program import Program, write_messages
 
 from pastchats_memory import Memory
 from pastchats_memory.config.toml import exclude
+from pastchats_memory.hooks import spool
 from pastchats_memory.hooks.log import note
 from pastchats_memory.hooks.session import remember
 
@@ -116,7 +117,8 @@ def test_a_hook_leaves_nothing_open_though_its_umask_is_its_own(tmp_path: Path) 
         note(state, "claude-code", "prompt", "bug")
         remember(state, "s", frozenset({"1"}))
         background = [sys.executable, "-m", "pastchats_memory.hooks.background"]
-        subprocess.run([*background, state, tmp_path / "own" / "memory.db", transcript], check=True)
+        spool.add(state, spool.Request("claude-code", str(tmp_path / "own" / "memory.db"), str(transcript)))
+        subprocess.run([*background, state], check=True)
     finally:
         os.umask(before)
     assert {path.name for path in state.iterdir()} == {"hooks.log", "sessions", "waiting", "indexing.lock"}
@@ -139,6 +141,45 @@ def test_a_database_among_other_peoples_files_is_refused(own_demo: Program, comm
     assert "others may write" in error["message"]
     assert "chmod go-w" in error["hint"]
     assert ((folder / "memory.db").read_bytes(), sorted(folder.iterdir())) == before
+
+
+@pytest.mark.promise("permissions", "A database below a folder where others could replace its own folder is refused.")
+@pytest.mark.parametrize("kind", ["folder", "link", "link to a folder above", "path with .."])
+def test_every_folder_above_the_database_counts(own_demo: Program, kind: str) -> None:
+    shared = own_demo.home / "shared"
+    (shared / "mine" / "deep").mkdir(parents=True, mode=0o700)
+    own_demo.database.rename(shared / "mine" / "deep" / "memory.db")
+    (own_demo.home / "link").symlink_to("shared/mine")
+    (shared / "away").symlink_to(own_demo.home / "real")
+    (own_demo.home / "real").mkdir(mode=0o700)
+    (own_demo.home / "real" / "memory.db").write_bytes((shared / "mine" / "deep" / "memory.db").read_bytes())
+    path = {
+        "folder": shared / "mine" / "deep" / "memory.db",
+        "link": own_demo.home / "link" / "deep" / "memory.db",
+        "link to a folder above": shared / "away" / "memory.db",
+        "path with ..": shared / "mine" / ".." / ".." / "real" / "memory.db",
+    }[kind]
+    shared.chmod(0o755)
+    assert own_demo("status", "--db", path).status == 0
+    shared.chmod(0o777)
+    error = error_of(own_demo("status", "--json", "--db", path))
+    assert error["kind"] == "database_exposed"
+    assert f"chmod go-w {shared}`" in error["hint"]
+    shared.chmod(0o1777)
+    assert own_demo("status", "--db", path).status == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+@pytest.mark.parametrize("entry", ["shared", "shared/mine", "shared/mine/memory.db", "shared/mine/memory.db-wal"])
+def test_a_part_of_the_path_that_belongs_to_somebody_else_is_refused(own_demo: Program, entry: str) -> None:
+    mine = own_demo.home / "shared" / "mine"
+    mine.mkdir(parents=True, mode=0o700)
+    own_demo.database.rename(mine / "memory.db")
+    (mine / "memory.db-wal").touch()
+    os.chown(own_demo.home / entry, 54321, 54321)
+    error = error_of(own_demo("status", "--json", "--db", mine / "memory.db"))
+    assert error["kind"] == "database_exposed"
+    assert "another user" in error["message"]
 
 
 def test_where_a_sticky_bit_keeps_files_apart_a_database_may_lie(own_demo: Program) -> None:

@@ -20,7 +20,9 @@ from pastchats_memory.text.tokens import count_tokens
 scenarios(str(REPOSITORY / "features"))
 
 ENTRY = re.compile(r"^## \d+\. ", re.MULTILINE)
-ROW = re.compile(r"^(?P<rank>\d+) +(?P<score>\d\.\d{4}) +(?P<words>[\d–]+) +(?P<meaning>[\d–]+) ", re.MULTILINE)
+ROW = re.compile(
+    r"^(?P<rank>\d+)\. .*score (?P<score>\d\.\d{4}), words (?P<words>[\d–]+), meaning (?P<meaning>[\d–]+)", re.MULTILINE
+)
 
 
 def entries(block: str) -> list[str]:

@@ -11,11 +11,10 @@ from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.source import NotText, SourceFile
 from pastchats_memory.formats.exports.own import OWN_EXPORT
 from pastchats_memory.formats.registry import all_formats
-from pastchats_memory.model import Task, Turn
+from pastchats_memory.model import TURN_KINDS, Task, Turn
 from pastchats_memory.text.clean import clean_turn
 
 ROLES = {"user", "assistant", "system", "tool", "note"}
-KINDS = {"prompt", "command", "answer", "summary", "error", "result", "note"}
 BRANCHES = {"main", "abandoned", "sidechain"}
 FIRST_FIVE = {"claude-code", "codex", "chatgpt", "messages", "markdown"}
 """Formats whose readers are fuzzed longest."""
@@ -66,7 +65,7 @@ def hold_to_the_contract(row, reader):
         json.dumps(stored.metadata).encode()
     assert row.line >= 1
     assert row.branch in BRANCHES
-    assert row.kind in KINDS
+    assert row.kind in TURN_KINDS
     assert not reader.is_specific or reader is OWN_EXPORT or row.role in ROLES  # an export has the words of any file
 
 

@@ -228,7 +228,8 @@ def test_real_sessions_have_as_many_prompts_as_were_counted_by_hand():
     otherwise = set()
     for row in listed:
         path = folder / row["file"]
-        prompts = sum(turn.role == "user" and turn.kind == "prompt" for turn in turns(CLAUDE_CODE, path))
+        asked = [turn.content for turn in turns(CLAUDE_CODE, path) if turn.role == "user" and turn.kind == "prompt"]
+        prompts = sum(not content.startswith("/") for content in asked)  # the list counts no commands
         contexts, pictures = contexts_and_pictures(path)
         if row["human_prompts_or_items"] == "ERR":
             assert prompts == 4, "the list has an error message instead of a count"

@@ -104,6 +104,8 @@ def test_chunks_share_lines_at_their_seams_and_keep_to_the_size(tmp_path):
         ("repo/README.md", {"notes": True}, True),
         ("repo/LICENSE.txt", {"notes": True}, False),
         ("repo/todo.txt", {"named": True}, True),
+        ("repo/Makefile", {"named": True}, False),
+        ("repo/setup.cfg", {"named": True}, False),
         ("repo/notes/a.md", {}, True),
         ("repo/Logs/2026/01/31.md", {}, True),
         ("repo/plans/next/a.markdown", {}, True),

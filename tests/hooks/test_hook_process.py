@@ -15,6 +15,8 @@ import pytest
 from program import Program, write_messages
 from waiting import FOREVER_S, HANG_S, wait_until
 
+from pastchats_memory.hooks import spool
+
 PROMPT = "How did we build the webhook retries with backoff?"
 
 
@@ -219,20 +221,16 @@ def test_sessions_that_end_at_once_are_all_indexed_by_one_process_at_a_time(hook
     wait_until(lambda: not list((hooked.home / "state").rglob("waiting/*")))
 
 
-def test_a_session_s_end_that_a_kill_left_waiting_is_indexed_at_the_next_one_whatever_waits_before_it(
+def test_a_request_that_a_kill_left_waiting_is_fulfilled_at_the_next_hook_whatever_waits_before_it(
     hooked: Program,
 ) -> None:
-    lost, ended = (
-        write_messages(hooked.home / f"{name}.jsonl", ("user", f"Where is the {name} anchor?"), ("assistant", "Aft."))
-        for name in ("lost", "ended")
-    )
-    waiting = hooked.home / "state" / "pastchats-memory" / "waiting"
-    waiting.mkdir(parents=True)
-    (waiting / "0.json").touch()  # as a machine leaves it that goes down before the disk has the words
-    (waiting / "1.json").write_text(json.dumps([hooked.environment["PASTCHATS_MEMORY_DB"], str(lost)]))
-    assert told(hooked, "SessionEnd", {"session_id": "s", "transcript_path": str(ended)})[0] == 0
+    lost = write_messages(hooked.home / "lost.jsonl", ("user", "Where is the lost anchor?"), ("assistant", "Aft."))
+    state = hooked.home / "state" / "pastchats-memory"
+    spool.add(state, spool.Request("claude-code", hooked.environment["PASTCHATS_MEMORY_DB"], str(lost)))
+    (state / "waiting" / "0.json").touch()  # as a machine leaves it that goes down before the disk has the words
+    assert context(hooked, {"session_id": "s", "prompt": "yes, go on"}) == ""
     wait_until(lambda: "lost anchor" in hooked("search", "lost anchor", "--mode", "keyword", "--json").stdout)
-    assert "torn wish" in (waiting.parent / "hooks.log").read_text()
+    wait_until(lambda: "no request" in (state / "hooks.log").read_text(encoding="utf-8"))
 
 
 def test_a_session_of_copilot_is_found_by_its_id_alone(hooked: Program) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -268,3 +269,59 @@ def test_a_skill_is_renewed_only_as_long_as_nobody_changed_it(person: Program) -
     skill.write_text(ours + "mine", encoding="utf-8")
     person("install", "claude-code", "--yes")
     assert skill.read_text(encoding="utf-8") == ours + "mine"
+
+
+@pytest.mark.parametrize(
+    "place",
+    [".cache/uv/archive-v0/x1/bin", "Library/Caches/pipx/ab/bin", "marked/archive-v0/x1/bin", "variable/x1/bin"],
+)
+def test_a_program_in_a_cache_is_not_installed(program: Program, place: str) -> None:
+    (program.home / "marked").mkdir()
+    (program.home / "marked" / "CACHEDIR.TAG").write_text(
+        "Signature: 8a477f597d28d172789f06886806bc55", encoding="utf-8"
+    )
+    python = program.home / place / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(sys.executable)
+    cached = program.altered(f"import sys; sys.executable = {str(python)!r}").with_variables(
+        UV_CACHE_DIR=str(program.home / "variable")
+    )
+    for target in TARGETS:
+        done = cached("install", target, "--yes")
+        assert done.status == 2
+        assert "cache" in done.stderr
+        assert "uv tool install pastchats-memory" in done.stderr
+    assert not list(program.home.rglob("*.json"))
+
+
+def test_a_program_in_a_marked_environment_of_its_own_is_installed(program: Program) -> None:
+    folder = program.home / "tools" / "pastchats-memory"
+    (folder / "bin").mkdir(parents=True)
+    (folder / "CACHEDIR.TAG").touch()  # as `uv venv` writes it
+    (folder / "bin" / "python").symlink_to(sys.executable)
+    lasting = program.altered(f"import sys; sys.executable = {str(folder / 'bin' / 'python')!r}")
+    assert str(folder / "bin" / "python") in lasting("install", "claude-code", "--print").stdout
+
+
+def test_a_removed_environment_is_not_installed(program: Program) -> None:
+    gone = program.altered("import sys; sys.executable = '/nowhere/venv/bin/python'")
+    done = gone("install", "claude-code", "--yes")
+    assert done.status == 2
+    assert "no longer there" in done.stderr
+
+
+def test_doctor_reports_hooks_whose_program_is_gone(own_demo: Program) -> None:
+    folder = own_demo.home / "venv" / "bin"
+    folder.mkdir(parents=True)
+    (folder / "python").symlink_to(sys.executable)
+    passing = own_demo.altered(f"import sys; sys.executable = {str(folder / 'python')!r}")
+    assert passing("install", "claude-code", "--yes").status == 0
+    assert own_demo("doctor").status == 0
+    (folder / "python").unlink()
+    done = own_demo("doctor", "--json")
+    assert done.status == 1
+    (check,) = (one for one in done.results if one["check"] == "hooks")
+    assert f"claude-code calls {folder / 'python'}" in check["detail"]
+    assert "pastchats-memory install claude-code" in check["remedy"]
+    assert own_demo("install", "claude-code", "--yes").status == 0
+    assert own_demo("doctor").status == 0

@@ -264,3 +264,27 @@ def test_a_cross_encoder_that_is_not_in_the_cache_is_an_error_and_is_not_fetched
     assert validated(client.get("/search", params={**arguments, "rerank": "false"})) == usual
     assert kind(client.get("/search", params={**arguments, "rerank": "true"}), 503) == "model_unavailable"
     assert kind(client.get("/search", params={**arguments, "rerank": "perhaps"}), 400) == "usage"
+
+
+@pytest.mark.parametrize("blank", ["", " ", "%09", "%E2%80%83"])
+def test_an_optional_parameter_that_says_nothing_counts_as_absent(client: httpx.Client, blank: str) -> None:
+    for path, item in client.get("/openapi.json").json()["paths"].items():
+        if "get" not in item or path.startswith("/v1"):
+            continue
+        parameters = item["get"]["parameters"]
+        optional = "&".join(f"{one['name']}={blank}" for one in parameters if not one["required"])
+        needed = "query=fence" if any(one["name"] == "query" for one in parameters) else ""
+        asked = path.replace("{id}", "1").replace("{key}", "t:none")
+        plain, filled = client.get(f"{asked}?{needed}"), client.get(f"{asked}?{needed}&{optional}".replace("?&", "?"))
+        assert (filled.status_code, filled.text) == (plain.status_code, plain.text), path
+    assert kind(client.get(f"/search?query={blank}"), 400) == "usage"
+
+
+@pytest.mark.parametrize("bytes_", ["%ED%A0%80", "%FF", "a%00b", "%C3"])
+def test_what_is_not_unicode_is_answered_and_the_server_lives_on(client: httpx.Client, bytes_: str) -> None:
+    for path in (f"/search?query={bytes_}", f"/search?query=a&project={bytes_}", f"/items/t:{bytes_}", f"/{bytes_}"):
+        assert client.get(path).status_code in (200, 400, 404), path
+    for body in (b'{"messages": [{"role": "user", "content": "\\ud83d"}]}', b"\xff", b"[" * 5000):
+        reply = client.post("/v1/chat/completions", content=body, headers={"Content-Type": "application/json"})
+        assert reply.status_code in (400, 404)
+    assert client.get("/healthz").status_code == 200

@@ -208,7 +208,8 @@ def test_without_an_endpoint_the_error_names_the_setting(demo: Program, program:
      b'{"messages": [{"role": "user"}], "stream": "yes"}', b'{"model": 7, "messages": [{"role": "user"}]}', b"[" * 100_000],
 )  # fmt: skip
 def test_a_body_that_is_not_a_chat_request_is_400(client: httpx.Client, endpoint: Endpoint, body: bytes) -> None:
-    assert refused(client.post(PATH, content=body)) == (400, "usage")
+    declared = {"Content-Type": "application/json"}
+    assert refused(client.post(PATH, content=body, headers=declared)) == (400, "usage")
     assert endpoint.seen == []
 
 

@@ -21,6 +21,8 @@ from pastchats_memory.config import Config
 from pastchats_memory.http import OpenMemory, make_application
 from pastchats_memory.http.guard import MAX_REQUESTS, Admission
 
+JSON = {"Content-Type": "application/json"}
+
 
 @contextmanager
 def connected(server: Server) -> Iterator[socket.socket]:
@@ -87,7 +89,7 @@ def test_requests_over_the_limit_are_refused_until_others_finish(tmp_path: Path)
         async with without_uvicorn(tmp_path) as client:
             async with anyio.create_task_group() as group:
                 for _ in range(MAX_REQUESTS):
-                    group.start_soon(partial(client.post, "/v1/chat/completions", content=slow()))
+                    group.start_soon(partial(client.post, "/v1/chat/completions", content=slow(), headers=JSON))
                 await anyio.wait_all_tasks_blocked()
                 sent_away = await client.get("/openapi.json")
                 is_over.set()
@@ -116,12 +118,45 @@ def test_another_origin_is_refused_and_our_own_is_accepted(client: httpx.Client,
     assert client.get("/healthz", headers={"Origin": server.url}).status_code == 200
 
 
+@pytest.mark.promise("clients", "The HTTP server refuses what another site asks, with or without an origin.")
+@pytest.mark.parametrize("site", ["cross-site", "same-site", "CROSS-SITE", ""])
+def test_every_path_refuses_what_a_page_of_another_site_asks(client: httpx.Client, site: str) -> None:
+    paths = [path.replace("{id}", "1") for path in client.get("/openapi.json").json()["paths"]]
+    for path in (*paths, "/openapi.json", "/nowhere"):
+        for method in ("GET", "HEAD", "POST", "OPTIONS", "DELETE"):
+            reply = client.request(method, path, headers={"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors"})
+            assert reply.status_code == 403, (method, path)
+            assert not [name for name in reply.headers if name.startswith("access-control-")]
+    twice = [("Sec-Fetch-Site", "same-origin"), ("Sec-Fetch-Site", "cross-site")]
+    assert refused(client.get("/healthz", headers=twice)) == (403, "bad_origin")
+
+
+@pytest.mark.parametrize("site", ["same-origin", "none"])
+def test_our_own_page_and_an_address_that_a_person_typed_are_answered(client: httpx.Client, site: str) -> None:
+    assert client.get("/search?query=fence", headers={"Sec-Fetch-Site": site}).status_code == 200
+
+
+@pytest.mark.promise("clients", "The HTTP server refuses a body of a type that a page may send without asking.")
+@pytest.mark.parametrize("type_", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", None])
+def test_a_body_that_a_form_could_send_is_refused(client: httpx.Client, type_: str | None) -> None:
+    headers = {} if type_ is None else {"Content-Type": type_}
+    reply = client.post("/v1/chat/completions", content=b'{"messages": []}', headers=headers)
+    assert refused(reply) == (415, "usage")
+    declared = {"Content-Type": "application/json; charset=utf-8"}
+    assert client.post("/v1/chat/completions", content=b"{}", headers=declared).status_code in (400, 404)
+
+
 def test_a_body_over_the_limit_is_refused(client: httpx.Client, server: Server) -> None:
-    assert refused(client.post("/v1/chat/completions", content=b" " * ((1 << 20) + 1))) == (413, "too_large")
+    assert refused(client.post("/v1/chat/completions", content=b" " * ((1 << 20) + 1), headers=JSON)) == (
+        413,
+        "too_large",
+    )
     parts = (b" " * 65536 for _ in range(40))
-    assert refused(client.post("/v1/chat/completions", content=parts)) == (413, "too_large")
+    assert refused(client.post("/v1/chat/completions", content=parts, headers=JSON)) == (413, "too_large")
     with connected(server) as connection:
-        connection.sendall(b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n")
+        connection.sendall(
+            b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99999999999999999999\r\n\r\n"
+        )
         assert answered(connection) == (413, "too_large")
     assert client.get("/healthz").status_code == 200
 
@@ -129,7 +164,8 @@ def test_a_body_over_the_limit_is_refused(client: httpx.Client, server: Server) 
 @pytest.mark.promise("clients", "The HTTP server drops slow clients and endless bodies while it answers others.")
 def test_slow_clients_are_dropped_while_others_get_answers(client: httpx.Client, server: Server) -> None:
     with connected(server) as slow_body, connected(server) as slow_head, connected(server) as silent:
-        slow_body.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n{")
+        head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        slow_body.sendall(head + b"Content-Length: 50\r\n\r\n{")
         slow_head.sendall(b"GET /healthz HTTP/1.1\r\nHost: loc")
         assert client.get("/search?query=fence").status_code == 200
         assert answered(slow_body) == (408, "timeout")

@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,10 @@ READING = {
 }  # fmt: skip
 WRITING = {"store_turn", "index_paths", "unjudged", "judge"}
 ANSWERS_S = HANG_S
+NEEDED = {"id": "1"}
+"""Values of required arguments that not every text can be."""
+ONE_OF = {"find_similar": {"text": "login"}, "how": {"query": "login"}}
+"""Arguments of tools that need one of two."""
 
 
 def server(program: Program, *arguments: str) -> StdioServerParameters:
@@ -86,9 +90,9 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "find_similar text": ("find_similar", {"text": "Retry webhooks that failed, with backoff"}),
     "check_prior_work": ("check_prior_work", {"query": "Retry failed webhooks with backoff"}),
     "consult": ("consult_episodic_memory", {"problem_context": "sign in returns 429"}),
-    "lessons": ("lessons", {"project": None}),
+    "lessons": ("lessons", {"project": "*"}),
     "lessons here": ("lessons", {}),
-    "how": ("how", {"query": "sign in returns 429", "project": None}),
+    "how": ("how", {"query": "sign in returns 429", "project": "*"}),
     "how here": ("how", {"query": "sign in returns 429"}),
     "how task": ("how", {"task": "sign in returns 429"}),
     "how twice": ("how", {"task": "sign in", "query": "sign in"}),
@@ -262,7 +266,7 @@ def test_an_agent_judges_episodes_after_reading_them(program: Program) -> None:
     assert program("index", write_messages(program.home / "pump.jsonl", *messages)).status == 0
 
     async def judging(client: Client):
-        laid_out = await client.call_tool("unjudged", {"project": None, "limit": 1})
+        laid_out = await client.call_tool("unjudged", {"project": "*", "limit": 1})
         judged = await client.call_tool(
             "judge", {"id": 2, "outcome": "worked", "because": "It runs, and for the well?"}
         )
@@ -390,13 +394,15 @@ def test_a_client_that_closes_only_stdout_leaves_no_server_behind(demo: Program,
         assert json.loads(running.stdout.readline())["id"] == 1
         running.stdout.close()
         if asks:
-            running.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 2, "method": "ping"}) + "\n")
-            running.stdin.flush()
+            with suppress(BrokenPipeError):  # it may have ended already
+                running.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 2, "method": "ping"}) + "\n")
+                running.stdin.flush()
         assert (running.wait(ANSWERS_S), running.stderr.read()) == (0, "")  # though stdin is open
     finally:
         running.kill()
         running.stderr.close()
-        running.stdin.close()
+        with suppress(BrokenPipeError):
+            running.stdin.close()
 
 
 def test_a_client_that_is_killed_leaves_no_server_behind(demo: Program) -> None:
@@ -440,6 +446,13 @@ def test_over_http_the_server_answers_on_loopback_and_refuses_another_host(demo:
 
         assert anyio.run(asking) == 2
         assert httpx.post(url, headers={"Host": "evil.example"}, json={}).status_code in (403, 421)
+        for site, is_ours in (("cross-site", False), ("same-site", False), ("none", True)):
+            for method in ("GET", "POST", "DELETE", "OPTIONS"):
+                reply = httpx.request(method, url, headers={"Sec-Fetch-Site": site}, timeout=HANG_S)
+                assert (reply.status_code != 403) == is_ours, (method, site)
+        half = '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "search", "arguments": {"query": "\\ud83d"}}}'
+        json_headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        assert httpx.post(url, headers=json_headers, content=half, timeout=HANG_S).status_code == 400
     finally:
         running.send_signal(signal.SIGINT)
         running.communicate(timeout=ANSWERS_S)
@@ -464,3 +477,68 @@ def test_without_the_extra_one_sentence_says_how_to_install_it(program: Program)
     assert (run.status, run.stdout) == (2, "")
     assert "pip install 'pastchats-memory[mcp]'" in run.stderr
     assert "Traceback" not in run.stderr
+
+
+@pytest.mark.parametrize("blank", [None, "", " \t", [], {}])
+def test_an_optional_argument_that_says_nothing_counts_as_absent(tasks: Program, blank: object) -> None:
+    async def session(client: Client) -> dict[str, tuple[CallToolResult, CallToolResult]]:
+        found = {}
+        for tool in (await client.list_tools()).tools:
+            schema = tool.input_schema
+            given = ONE_OF.get(tool.name) or {name: NEEDED.get(name, "login") for name in schema.get("required", ())}
+            optional = {name: blank for name in schema["properties"] if name not in given}
+            if tool.name not in WRITING:
+                found[tool.name] = (
+                    await client.call_tool(tool.name, given),
+                    await client.call_tool(tool.name, {**given, **optional}),
+                )
+        return found
+
+    found = talk(tasks, session)
+    assert set(found) == READING
+    for name, (without, filled) in found.items():
+        assert not filled.is_error, (name, text_of(filled))
+        assert filled.structured_content == without.structured_content
+
+
+def test_an_id_may_be_a_number_and_so_may_a_text(tasks: Program) -> None:
+    async def session(client: Client) -> list[CallToolResult]:
+        return [
+            await client.call_tool("read", {"id": 1}),
+            await client.call_tool("read", {"id": 1.0}),
+            await client.call_tool("find_similar", {"id": 1}),
+            await client.call_tool("search", {"query": 429}),
+            await client.call_tool("read", {"id": True}),
+        ]
+
+    *read, refused = talk(tasks, session)
+    assert [text_of(one) for one in read if one.is_error] == []
+    assert refused.is_error
+
+
+@pytest.mark.promise("clients", "The MCP server answers every line that is no message with an error, and goes on.")
+def test_a_line_that_is_no_message_gets_an_error_and_the_server_goes_on(tasks: Program) -> None:
+    call = '{"jsonrpc": "2.0", "id": %s, "method": "tools/call", "params": {"name": "search", "arguments": {"query": "a\\ud83d"}}}'
+    lines = {
+        call % 7: (7, -32600), call % '"seven"': ("seven", -32600), call % '"\\udc00"': (None, -32600),
+        call % 8 + "[": (None, -32700), "not JSON": (None, -32700), "[1, 2]": (None, -32600), "[" * 20_000: (None, -32700),
+        '{"jsonrpc": "1.0", "id": 9, "method": "ping"}': (9, -32600), "\xff\xfe": (None, -32700),
+    }  # fmt: skip
+    silent = ["", '{"jsonrpc": "2.0", "method": "notifications/progress", "params": {"message": "\\ud83d"}}']
+    greeting = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    begin = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": greeting}
+    end = {"jsonrpc": "2.0", "id": 99, "method": "ping"}
+    with subprocess.Popen(
+        [*tasks.command, "mcp"], env=tasks.environment, cwd=tasks.home, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        running.stdin.write("\n".join([json.dumps(begin), *silent, *lines, json.dumps(end), ""]).encode("latin-1"))
+        running.stdin.flush()
+        answers = []
+        while not answers or answers[-1]["id"] != end["id"]:
+            answers.append(json.loads(running.stdout.readline()))
+        running.stdin.close()
+    errors = [(one["id"], one["error"]["code"]) for one in answers if "error" in one]
+    assert sorted(errors, key=str) == sorted(lines.values(), key=str)
+    assert {one["id"] for one in answers if "result" in one} == {0, 99}

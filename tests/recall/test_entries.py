@@ -72,6 +72,30 @@ def test_a_matching_answer_is_not_replaced_by_an_earlier_failure(memory: Memory,
     assert (first.answered, [one.asked for one in first.before]) == (cause[1], [UPLOAD])
 
 
+PLAN = f"1. Read nginx.conf. 2. Fix: {UPLOAD}"
+
+
+@pytest.mark.parametrize(("answers", "answered"), [((), PLAN), ((TRIED,), TRIED[1])], ids=["alone", "answered"])
+def test_a_plan_does_not_take_the_place_of_an_answer(
+    memory: Memory, tmp_path: Path, answers: tuple[tuple[str, str], ...], answered: str
+) -> None:
+    call = [{"type": "tool_use", "id": "plan", "name": "ExitPlanMode", "input": {"plan": PLAN}}]
+    approval = [{"type": "tool_result", "tool_use_id": "plan", "content": "User has approved your plan."}]
+    messages = (("user", UPLOAD), ("assistant", call), ("user", approval), *answers)
+    lines = (
+        {
+            "type": role, "uuid": f"u{number}", "sessionId": "tulip", "cwd": "/home/ada/garden",
+            "timestamp": f"2026-05-01T08:{number:02}:07.000Z",
+            "message": {"role": role, "id": f"m{number}", "content": content},
+        }
+        for number, (role, content) in enumerate(messages)
+    )  # fmt: skip
+    (tmp_path / "tulip.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    memory.index([tmp_path / "tulip.jsonl"])
+    (entry,) = entries(memory)
+    assert entry.answered == answered
+
+
 def test_a_judgement_with_a_request_keeps_its_entry(memory: Memory, tmp_path: Path) -> None:
     further = ("user", f"{STILL[1]}. Add a test for the upload of a tulip photo.")
     index(memory, tmp_path / "said", (("user", UPLOAD), EDIT, TRIED, further, LOST))
@@ -95,10 +119,40 @@ WORKED = (
 
 
 @pytest.mark.parametrize("failed", [None, FAILED[1][1]], ids=["result", "error"])
-def test_the_later_attempt_that_worked_leads(memory: Memory, tmp_path: Path, failed: str | None) -> None:
+def test_the_later_attempt_that_worked_leads_the_only_entry(memory: Memory, tmp_path: Path, failed: str | None) -> None:
     index(memory, tmp_path / "said", FAILED, WORKED, failed=failed)
-    verdicts = [entry.outcome.verdict for entry in entries(memory)]
-    assert verdicts[:2] == ["worked", "failed"]
+    (entry,) = entries(memory)
+    assert (entry.outcome.verdict, [one.outcome for one in entry.before]) == ("worked", ["failed"])
+
+
+CHAIN = (
+    ("user", "The tulip photo upload is refused with 413, why?"),
+    ("assistant", "The refused upload of a tulip photo: nginx has a limit of 1 MB, and I raised it to 8 MB."),
+    ("user", "No, the tulip photo upload is still refused with 413."),
+    ("assistant", "Then the proxy before nginx refuses a tulip photo with 413; which one is it?"),
+    ("user", "The proxy is Caddy, and its limit refuses the upload of a tulip photo with 413."),
+    ("assistant", "I set `max_size 8MB` for Caddy, so that it accepts the tulip photo upload that got a 413."),
+    ("user", "works, thanks"),
+)
+
+
+def test_attempts_that_follow_each_other_are_one_entry_led_by_the_success(memory: Memory, tmp_path: Path) -> None:
+    index(memory, tmp_path / "said", CHAIN)
+    first = entries(memory)[0]
+    assert (first.outcome.verdict, first.asked) == ("worked", CHAIN[4][1])
+    assert (first.before[0].asked, first.before[0].outcome) == (CHAIN[0][1], "failed")
+    assert len(entries(memory)) == 1
+
+
+def test_a_small_budget_keeps_the_success_of_a_thread(memory: Memory, tmp_path: Path) -> None:
+    index(memory, tmp_path / "said", CHAIN)
+    assert "max_size" in memory.recall("tulip photo upload refused 413", 260).text
+
+
+def test_everything_that_an_entry_shows_counts_as_given(memory: Memory, tmp_path: Path) -> None:
+    index(memory, tmp_path / "said", CHAIN)
+    (entry,) = entries(memory)
+    assert memory.recall("tulip photo upload refused 413", 3000, given=entry.ids).entries == ()
 
 
 def test_an_answer_to_a_complaint_keeps_its_entry(memory: Memory, tmp_path: Path) -> None:

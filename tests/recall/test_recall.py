@@ -54,12 +54,6 @@ def said(tmp_path: Path, memory: Memory) -> Path:  # noqa: ARG001 - which makes 
     return folder
 
 
-@pytest.fixture(scope="module")
-def demo_memory(demo: Reader):
-    with Memory.open(demo.database) as opened:
-        yield opened
-
-
 # --- entries ----------------------------------------------------------------------------------------------------------
 
 
@@ -175,8 +169,8 @@ def test_the_newer_of_near_ties_comes_first(twice: Memory) -> None:
 
 
 def test_the_best_turn_of_a_conversation_comes_before_its_later_ones(demo: Reader) -> None:
-    first = demo("recall", "--query", "flaky login test", "--json").results[0]
-    assert first["content"].endswith("Find out why the login test is flaky.")
+    first = demo("recall", "--query", "JWT in local storage or server-side sessions", "--json").results[0]
+    assert first["content"].startswith("We need to decide how ledgerly keeps people signed in.")
 
 
 @pytest.mark.parametrize("here", ["garden", "shed"])

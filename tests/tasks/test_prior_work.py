@@ -24,7 +24,7 @@ def write_conversation(folder: Path, day: int, *turns: tuple[str, str]) -> None:
         }
         for minute, (role, text) in enumerate(turns)
     )  # fmt: skip
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / f"c{day}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
 
@@ -135,3 +135,14 @@ def test_a_project_name_cannot_break_the_reason_into_lines(tmp_path: Path) -> No
     with Memory.open(tmp_path / "m.db") as memory:
         memory.tasks.add(Change(title=WISH, project="museum\n## Done\u202e"))
         assert " of museum ## Done is pending: " in memory.check_prior_work(WISH).reason
+
+
+def test_work_that_a_later_request_finished_is_done_if_its_answer_names_it(tmp_path: Path) -> None:
+    wish = "Why do the opening hours of the museum vanish from the spreadsheet?"
+    finished = ("assistant", "Fixed: the opening hours of the museum no longer vanish from the spreadsheet.")
+    cause = ("assistant", "The import overwrites them.")
+    turns = (("user", wish), EDIT, cause, ("user", "What is the clean way?"), EDIT, finished, THANKS)
+    query = "opening hours of the museum vanish from the spreadsheet"
+    assert verdict(tmp_path / "named", turns, query=query) == ("done", ["What is the clean way?"])
+    other = (*turns[:5], ("assistant", "Now it uses a queue."), THANKS)
+    assert verdict(tmp_path / "unnamed", other, query=query)[0] == "new"

@@ -187,6 +187,12 @@ def breaks_off(episode: Episode) -> tuple[Evidence, ...]:
     return _find_interruption(episode) or _find_cut_block(episode)
 
 
+def breaks_off_at_work(episode: Episode) -> tuple[Evidence, ...]:
+    """Find a stopped answer after edits: a part of the work is there. An error at the end says more."""
+    is_stopped = episode.turns[-1].role == "assistant"
+    return _find_interruption(episode) if is_stopped and list_edits(episode) else ()
+
+
 def _find_interruption(episode: Episode) -> tuple[Evidence, ...]:
     """Find an interruption or an unanswered error after no visible work."""
     place = len(episode.turns) - 1
@@ -436,7 +442,8 @@ def _quote_error(row: Row, place: int) -> tuple[Evidence]:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("unanswered", "failed", 0.94, has_no_answer),
+    # Nothing was tried, so nothing can have failed.
+    Rule("unanswered", "unknown", 0.94, has_no_answer),
     # The user's next words or actions outweigh all claims of the agent.
     Rule("undone", "failed", 0.96, takes_work_back),
     Rule("asked_again", "failed", 0.88, repeats_request),
@@ -446,6 +453,7 @@ RULES: tuple[Rule, ...] = (
     Rule("rejected", "failed", 0.96, rejects_result),
     Rule("accepted", "worked", 0.97, accepts_result),
     # Reports of machines: the last one counts.
+    Rule("broke_off_at_work", "mixed", 0.75, breaks_off_at_work),
     Rule("broke_off", "failed", 0.94, breaks_off),
     Rule("admitted_in_part", "mixed", 0.70, admits_partial_failure),
     Rule("check_failed", "failed", 0.97, fails_check),

@@ -128,8 +128,12 @@ class Episode:
         return "\n".join(turn.content for turn in self.turns if turn.role == "user")
 
     def answers(self) -> list[tuple[int, str]]:
-        """Return places and texts of the agent's answers."""
-        return [(place, turn.content) for place, turn in enumerate(self.turns) if turn.role == "assistant"]
+        """Return places and texts of the agent's answers. A plan says what should hold, not what does."""
+        return [
+            (place, turn.content)
+            for place, turn in enumerate(self.turns)
+            if turn.role == "assistant" and turn.kind != "plan"
+        ]
 
     def steps(self) -> Iterator[tuple[Step, str]]:
         """Yield the recorded tool calls in order, such as `Bash git push`."""

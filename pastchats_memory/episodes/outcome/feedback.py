@@ -6,6 +6,7 @@ Negation and sarcasm count against the work. A repeated prompt and a pasted erro
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from itertools import islice
 
 from pastchats_memory.episodes.outcome.answers import ends_with_question, get_last_answer, requests_input
@@ -44,6 +45,10 @@ MAX_STATEMENT_WORDS = 16
 """A longer statement is not about the work."""
 MIN_SIMILARITY = 0.95
 """Share of common words of a prompt that was sent again with a correction."""
+MIN_SPELLING = 0.75
+"""Similarity of a word and its corrected spelling."""
+MAX_COMPARED = 60_000
+"""Characters of two prompts that are compared; a template may differ in its last line only."""
 MIN_COMMON_SHARE = 0.6
 """Share of common words of a prompt that was sent again with an addition."""
 MIN_ERROR_LINE = 20
@@ -383,7 +388,7 @@ def _is_same_prompt(first: str, second: str) -> bool:
 
     Another word makes another prompt.
     """
-    one, other = (" ".join(text[:MAX_SCANNED].split()) for text in (first, second))
+    one, other = (" ".join(text[:MAX_COMPARED].split()) for text in (first, second))
     is_short = min(len(one.split()), len(other.split())) < MIN_POINTING_WORDS
     if _FILES_ONLY.fullmatch(one) or (is_short and _POINTER.search(one)):
         return False
@@ -392,7 +397,18 @@ def _is_same_prompt(first: str, second: str) -> bool:
     words, others = (frozenset(word.rstrip("s") for word in _WORD.findall(text.lower())) for text in (one, other))
     shared, least, most = len(words & others), min(len(words), len(others)), max(len(words), len(others))
     is_extended = shared == least and shared > MIN_COMMON_SHARE * most
-    return least >= MIN_WORDS and (is_extended or shared > MIN_SIMILARITY * len(words | others))
+    is_corrected = shared > MIN_SIMILARITY * len(words | others) and not _names_something_else(words, others)
+    return least >= MIN_WORDS and (is_extended or is_corrected)
+
+
+def _names_something_else(words: frozenset[str], others: frozenset[str]) -> bool:
+    """Return whether a word of one prompt stands in the place of another word.
+
+    A corrected spelling does not. "Phase 1" and "Phase 2" are different prompts, however long the rest is.
+    """
+    replaced, replacing = words - others, others - words
+    is_misspelt = all(not word.isdecimal() and get_close_matches(word, replacing, 1, MIN_SPELLING) for word in replaced)
+    return bool(replaced and replacing) and not is_misspelt
 
 
 @cached

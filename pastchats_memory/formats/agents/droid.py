@@ -114,7 +114,7 @@ class DroidSession(JsonlAgent):
 
 DROID = Format(
     name="droid",
-    version=2,
+    version=3,
     detect=detect,
     read=DroidSession.read,
     program="Factory Droid",

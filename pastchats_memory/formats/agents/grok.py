@@ -81,7 +81,7 @@ class GrokSession(JsonlAgent):
             case "tool_call" | "tool_call_update":
                 self._add_call(update, at)
             case "plan":
-                self.builder.queue.add_plan("update_plan", {"plan": update.get("entries")})
+                self.builder.queue.add_todo_call("update_plan", {"plan": update.get("entries")})
             case _:
                 self.builder.end_chunk()
         return None

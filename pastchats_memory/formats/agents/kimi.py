@@ -36,7 +36,8 @@ PERSON = ("", "user")
 """Origins of a message that a person wrote. Other messages in the user's role come from a hook or a reminder."""
 FLAGS = {"cancelled": "interrupted", "error": "api_error", "failed": "api_error"}
 
-_COMMAND = re.compile(r"/[\w:-]{1,40}(?:\s|\Z)")
+MOST_UNSENT = 16
+
 _EXIT = re.compile(r"(?:failed with |\A)exit code:? (\d{1,9})\b", re.IGNORECASE)
 
 
@@ -65,8 +66,8 @@ class KimiSession(JsonlAgent):
     record_noun = "an event"
 
     def __init__(self, source: SourceFile) -> None:
-        self.last_prompt = ""
-        """The last prompt, until a message to the model repeats it."""
+        self.unsent: list[str] = []
+        """Typed prompts, until a message to the model repeats them."""
         super().__init__(source)
 
     def session_info(self) -> SessionInfo:
@@ -85,12 +86,12 @@ class KimiSession(JsonlAgent):
         return SessionInfo(session.name or None, cwd)
 
     def snapshot(self) -> Json:
-        """Return the last prompt."""
-        return {"prompt": self.last_prompt}
+        """Return the prompts that no message repeated."""
+        return {"unsent": list(self.unsent)}
 
     def restore(self, snapshot: Json) -> None:
-        """Restore the last prompt."""
-        self.last_prompt = text_of(snapshot.get("prompt"))
+        """Restore these prompts."""
+        self.unsent = list(map(text_of, list_of(snapshot.get("unsent"))))
 
     def add_record(self, record: Json, line: int) -> str | None:
         """Add the turns of an event."""
@@ -98,7 +99,8 @@ class KimiSession(JsonlAgent):
         at = Position(line, record.get("time") or record.get("timestamp"), branch=branch)
         match record.get("type"):
             case "turn.prompt" | "turn.steer":
-                self.last_prompt = self._add_prompt(record, record.get("input") or record.get("content"), at)
+                typed = self._add_prompt(record, record.get("input") or record.get("content"), at)
+                self.unsent = [*self.unsent, typed][-MOST_UNSENT:] if typed else self.unsent
             case "context.append_message":
                 self._add_message(mapping_of(record.get("message")), at)
             case "context.append_loop_event":
@@ -130,16 +132,16 @@ class KimiSession(JsonlAgent):
         if text_of(mapping_of(fields.get("origin")).get("kind")) not in PERSON:
             return ""
         images = count_images(content, ("image", "image_url"))
-        self.builder.add_prompt(text, at, images, kind="command" if _COMMAND.match(text) else "prompt")
+        self.builder.add_typed(text, at, images)
         return text
 
     def _add_message(self, message: Json, at: Position) -> None:
-        """Add a message to the model, unless it repeats the last prompt or answer."""
+        """Add a message to the model, unless it repeats a typed prompt or the last answer."""
         content = message.get("content")
         text = texts_of(content)
         match message.get("role"):
-            case "user" if self.last_prompt and text.strip() == self.last_prompt:
-                self.last_prompt = ""
+            case "user" if text.strip() in self.unsent:
+                self.unsent.remove(text.strip())
             case "user":
                 self._add_prompt(message, content, at)
             case "assistant" if not self._is_last_answer(text):
@@ -235,7 +237,7 @@ def locations(environment: Environment) -> Iterator[Path]:
 
 KIMI = Format(
     name="kimi",
-    version=2,
+    version=3,
     detect=detect,
     read=KimiSession.read,
     program="Kimi",

@@ -148,7 +148,7 @@ def _add_call(builder: SessionBuilder, event: Json, call_id: str, at: Position) 
     else:
         builder.add_call(call_id, name, action)
     if name == PLANNER and list_of(action.get("task_list")):
-        builder.queue.add_plan("update_plan", {"plan": action["task_list"]})
+        builder.queue.add_todo_call("update_plan", {"plan": action["task_list"]})
 
 
 def _parse_result(observation: Json) -> ToolResult:

@@ -13,7 +13,6 @@ from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.clean import clean
 from pastchats_memory.text.timestamps import iso_utc
 
-_COMMAND = re.compile(r"/([\w:-]+)(?=\s|\Z)")
 _PASTED = re.compile(r"\[(?:Pasted text|\.\.\.Truncated text) #(\d{1,9})[^\]\n]{0,40}\]")
 
 
@@ -64,13 +63,13 @@ def _turn(item: Record) -> Turn | None:
         text, session, time = text_of(fields.get("text")), text_of(fields.get("session_id")), fields.get("ts")
     else:
         return None
-    content, command = clean(text).strip(), _COMMAND.match(text.strip())
-    if not content or (command and command[1].lower() in COMMON.commands):
+    typed = COMMON.parse_typed(clean(text).strip())
+    if not typed.text:
         return None
     return Turn(
         role="user",
-        kind="command" if command or content.startswith("!") else "prompt",
-        content=content,
+        kind="command" if typed.is_command or typed.text.startswith("!") else "prompt",
+        content=typed.text,
         line=item.line,
         conversation_id=session or None,
         timestamp=iso_utc(time),
@@ -87,7 +86,7 @@ def _insert_pasted(fields: Json) -> str:
 
 PROMPT_HISTORY = Format(
     name="prompt-history",
-    version=1,
+    version=2,
     detect=detect,
     read=read,
     fidelity=PROMPTS,

@@ -6,13 +6,17 @@ module, and hands its dialect to the SessionBuilder. `registry.any_dialect` unit
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from pastchats_memory.formats.base.questions import AnswerParser, parse_json_answers, parse_pairs
 
 Spelling = TypeVar("Spelling")
+
+_COMMAND = re.compile(r"/([a-zA-Z][\w:.-]{0,60})(?=\s|\Z)")
+"""A command; a path has another slash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,7 @@ class UserText:
     text: str = ""
     """The person's words; `/x args` and `! command` for commands; empty if a program wrote all of it."""
     is_command: bool = False
+    """The text is a command without words for the model."""
     bash_output: str = ""
     """The output of a `!` command of the person."""
     bash_failed: bool = False
@@ -30,6 +35,10 @@ class UserText:
     """The text is the client's note that the person stopped the turn before."""
     is_summary: bool = False
     """The text is the client's summary of an earlier conversation."""
+    author: str = ""
+    """The author of a message that came through a channel."""
+    channel: str = ""
+    """That channel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +51,8 @@ class Dialect:
     """Each takes one client's wrappers off a text in the user's role."""
     todo_tools: frozenset[str] = frozenset()
     """Tools whose call replaces the whole todo list; names as `model.folded` writes them."""
+    plan_tools: frozenset[str] = frozenset()
+    """Tools that propose a plan; names as `model.folded` writes them."""
     question_tools: frozenset[str] = frozenset()
     """Tools that ask the person; names in small letters without separators."""
     answers: tuple[AnswerParser, ...] = ()
@@ -65,6 +76,7 @@ class Dialect:
             commands=self.commands | other.commands,
             prompts=_union(self.prompts, other.prompts),
             todo_tools=self.todo_tools | other.todo_tools,
+            plan_tools=self.plan_tools | other.plan_tools,
             question_tools=self.question_tools | other.question_tools,
             answers=_union(self.answers, other.answers),
             editors=_union(self.editors, other.editors),
@@ -75,12 +87,30 @@ class Dialect:
             refusals=_union(self.refusals, other.refusals),
         )
 
+    def parse_command(self, name: str, words: str = "") -> UserText:
+        """Return what a person typed as `/name words`.
+
+        A command with words is a prompt. A command that only steers the client is nothing.
+        """
+        name, words = name.strip().lstrip("/"), words.strip()
+        if not name or name.lower() in self.commands:
+            return UserText()
+        return UserText(f"/{name} {words}".strip(), is_command=not words)
+
+    def parse_typed(self, text: str) -> UserText:
+        """Return what a person typed at a prompt that takes commands, such as `/deploy staging`."""
+        found = _COMMAND.match(text)
+        if found is None:
+            return UserText(text)
+        command = self.parse_command(found[1], text[found.end() :])
+        return replace(command, text=text) if command.text else command
+
     def parse_prompt(self, text: str) -> UserText:
         """Return what the person typed of a text in the user's role, without the wrappers of each client in turn."""
         typed = UserText(text)
         for parse in self.prompts:
             typed = parse(typed.text)
-            if not typed.text or typed.is_command or typed.is_summary:
+            if not typed.text or typed.is_command or typed.is_summary or typed.channel:
                 break
         return typed
 
@@ -95,7 +125,7 @@ COMMON = Dialect(
         "copy", "cost", "desktop", "diff", "doctor", "effort", "exit", "export", "extra-usage", "fast", "feedback",
         "files", "help", "hooks", "ide", "install-github-app", "install-slack-app", "keybindings", "listen", "login",
         "logout", "mcp", "memory", "migrate-installer", "mobile", "model", "output-style", "passes", "permissions",
-        "plugin", "plugins", "privacy-settings", "quit", "release-notes", "reload-plugins", "remote-control",
+        "plugin", "plugins", "privacy-settings", "quit", "rate-limit-options", "release-notes", "reload-plugins", "remote-control",
         "remote-env", "rename", "reset", "resume", "rewind", "sandbox", "settings", "skills", "stats", "status",
         "statusline", "stickers", "tag", "tasks", "terminal-setup", "theme", "todos", "upgrade", "usage", "vim", "voice",
     }),
@@ -103,6 +133,9 @@ COMMON = Dialect(
         "todowrite", "todo_write", "write_todos", "update_plan", "update_todo_list", "manage_todo_list", "todo", "todos",
         "updatetodos", "update_todos", "update_todo", "updatetodolist", "todo_update", "settodolist", "set_todo_list",
         "todolist", "checklist",
+    }),
+    plan_tools=frozenset({
+        "exitplanmode", "exit_plan_mode", "exitspecmode", "exit_spec_mode", "createplan", "create_plan", "update_plan",
     }),
     question_tools=frozenset({"askuserquestion", "askuser", "requestuserinput", "question", "askquestion", "askquestions"}),
     editors=("text_editor", "str_replace_editor", "str-replace-editor", "str_replace_based_edit_tool"),

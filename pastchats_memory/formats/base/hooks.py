@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pastchats_memory.formats.base.locations import Environment
+from typing import Any, Literal, NamedTuple
 
 HookAction = Literal["recall", "greet", "index"]
 """What we do at an event: recall for the prompt, greet at a start with the memory's content, index the session."""
@@ -36,8 +31,6 @@ class HookDialect(NamedTuple):
     """Notes that a person reads when our hooks are installed."""
     switches: str = ""
     """The file next to its settings whose `[features]` can turn hooks off."""
-    find_transcript: Callable[[str, Environment], Path | None] | None = None
-    """Find a session's transcript by its id, for an agent that does not pass the path to its hooks."""
 
 
 def command_group(line: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlparse
 
 from pastchats_memory.formats.base.checkpoint import RECENT, Checkpoint
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
+from pastchats_memory.formats.base.plans import find_approved_plan, find_plan
 from pastchats_memory.formats.base.source import (
     Element,
     Json,
@@ -116,6 +117,12 @@ class SessionBuilder:
         if text.strip() or pictures:
             self.add_turn(role, kind, text.strip() or IMAGE, at, attachments=["image"] * pictures)
 
+    def add_typed(self, text: str, at: Position, pictures: int = 0) -> None:
+        """Add a prompt or a command, unless the command only steers the client."""
+        typed = self.dialect.parse_typed(text.strip())
+        if typed.text or not text.strip():
+            self.add_prompt(typed.text, at, pictures, kind="command" if typed.is_command else "prompt")
+
     def add_answer(self, text: str, at: Position, model: str = "") -> None:
         """Add the visible text of an answer, if there is any."""
         if text.strip():
@@ -141,16 +148,27 @@ class SessionBuilder:
         """End the streamed turn."""
         self._is_open = False
 
-    def add_call(self, call_id: str, name: str, arguments: object) -> None:
-        """Add a tool call.
+    def add_call(self, call_id: str, name: str, arguments: object, at: Position | None = None) -> None:
+        """Add a tool call, and the plan that it proposes.
 
-        Its arguments are an object, an object as JSON text, or raw text.
+        Its arguments are an object, an object as JSON text, or raw text. A plan without a position has that of the turn before.
         """
         call = parse_call(name, arguments, self.dialect)
         self.end_chunk()
         self._calls[call_id] = call
         self.queue.add_tool(call.label)
-        self.queue.add_plan(name, arguments, call_id)
+        self.queue.add_todo_call(name, arguments, call_id)
+        self.add_plan(find_plan(name, arguments, self.dialect), at, call_id)
+
+    def add_plan(self, text: str, at: Position | None = None, call_id: str = "") -> None:
+        """Add a plan, unless it is empty or repeats an earlier one."""
+        if not self.queue.is_new_plan(text):
+            return
+        latest = self.queue.latest
+        if at is None:
+            at = Position(latest.line, latest.timestamp, branch=latest.branch) if latest else Position(1)
+        own = f"{at.native_id}:{call_id}" if at.native_id and call_id else ""
+        self.add_turn("assistant", "plan", text, replace(at, native_id=own), model=self.model)
 
     def add_openai_call(self, call: Json) -> None:
         """Add a call in OpenAI's form.
@@ -166,8 +184,10 @@ class SessionBuilder:
 
     def add_result(self, call_id: str, output: ToolResult, at: Position) -> None:
         """Add a tool result: an error, a result of tests, builds or linters, or the person's answer becomes a row."""
-        self.queue.add_plan_result(call_id, None, output.text)
-        found = self.queue.notable_result(self._calls.pop(call_id, UNKNOWN_CALL), output)
+        self.queue.add_todo_result(call_id, None, output.text)
+        call = self._calls.pop(call_id, UNKNOWN_CALL)
+        self.add_plan(find_approved_plan(call.name, output.text, self.dialect), at, call_id)
+        found = self.queue.notable_result(call, output)
         if found is not None:
             own = f"{at.native_id}:{call_id}" if at.native_id and call_id else at.native_id
             self.add_turn(*found, replace(at, native_id=own))

@@ -52,6 +52,11 @@ class ToolCall:
     questions: Questions = ()
     """The questions that it puts to the person; empty for another tool."""
 
+    @property
+    def name(self) -> str:
+        """Return the tool's name."""
+        return self.label.partition(" ")[0]
+
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 
+from pastchats_memory.formats.base.checkpoint import digest
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.source import (
     Json,
@@ -29,6 +30,8 @@ MOST_TOOLS = 40
 """How many calls an answer lists: the last ones, which show how it ended. Nearly all answers have fewer."""
 MOST_FAILED = 12
 """How many commands that failed are remembered until they succeed."""
+RECENT_PLANS = 64
+"""How many plans are remembered, since a client repeats them."""
 SPEAKING = ("user", "assistant")
 
 
@@ -88,7 +91,9 @@ class TurnQueue:
         """How many successful edits each label stands for."""
         self._failed: list[str] = []
         """Commands whose last run failed."""
-        self._plans = TodoLists(dialect)
+        self._todos = TodoLists(dialect)
+        self._plans: deque[object] = deque(maxlen=RECENT_PLANS)
+        """Digests of the plans in the queue and before it."""
         self._latest: PendingTurn | None = None
 
     def add(self, turn: PendingTurn) -> None:
@@ -164,14 +169,16 @@ class TurnQueue:
             del self._failed[:-MOST_FAILED]
         return notable_result(call, output, self._dialect, failed_before=failed_before)
 
-    def add_plan(self, name: str, arguments: object, call_id: str = "", at: str | None = None, line: int = 0) -> None:
+    def add_todo_call(
+        self, name: str, arguments: object, call_id: str = "", at: str | None = None, line: int = 0
+    ) -> None:
         """Add a tool call that may be about a todo list.
 
         Time and line default to those of the turn before.
         """
         latest = self._latest
         if latest is not None and latest.conversation_id:
-            self._plans.add_call(
+            self._todos.add_call(
                 name,
                 arguments,
                 latest.conversation_id,
@@ -180,9 +187,17 @@ class TurnQueue:
                 call_id=call_id,
             )
 
-    def add_plan_result(self, call_id: str, output: object, text: str) -> None:
+    def add_todo_result(self, call_id: str, output: object, text: str) -> None:
         """Add the result of such a call."""
-        self._plans.add_result(call_id, output, text)
+        self._todos.add_result(call_id, output, text)
+
+    def is_new_plan(self, text: str) -> bool:
+        """Return whether a text is a plan that was not proposed before, and remember it."""
+        name = digest(text)
+        if not text or name in self._plans:
+            return False
+        self._plans.append(name)
+        return True
 
     def pop_complete(self, position: int) -> Iterator[Turn]:
         """Yield the turns that no record after `position` can change."""
@@ -198,7 +213,12 @@ class TurnQueue:
     def tasks(self) -> Iterator[Task]:
         """Yield the tasks of the conversation's todo lists, at the end of the file."""
         if self._latest is not None:
-            yield from self._plans.tasks(self._latest.cwd, self._latest.project)
+            yield from self._todos.tasks(self._latest.cwd, self._latest.project)
+
+    @property
+    def latest(self) -> PendingTurn | None:
+        """Return the last turn of any role."""
+        return self._latest
 
     @property
     def last_message(self) -> PendingTurn | None:
@@ -217,7 +237,7 @@ class TurnQueue:
         queue = [asdict(turn) for turn in self._queue]
         return {
             "queue": queue, "speaking": speaking, "tools": self._tools, "edits": self._edits, "failed": self._failed, "latest": latest,
-            "plans": self._plans.snapshot(),
+            "todos": self._todos.snapshot(), "plans": list(self._plans),
         }  # fmt: skip
 
     def restore(self, snapshot: Json) -> None:
@@ -231,7 +251,8 @@ class TurnQueue:
         self._failed = [text_of(command) for command in list_of(snapshot.get("failed"))]
         latest = mapping_of(snapshot.get("latest"))
         self._latest = PendingTurn(**latest) if latest else None  # type: ignore[arg-type] # as `snapshot` wrote it
-        self._plans.restore(mapping_of(snapshot.get("plans")))
+        self._todos.restore(mapping_of(snapshot.get("todos")))
+        self._plans.extend(list_of(snapshot.get("plans")))
 
     def _pop(self) -> Iterator[Turn]:
         turn = self._queue.popleft().turn()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
-from pastchats_memory.model import EXPORT, Origin, Place, Task, Turn, Unreadable
+from pastchats_memory.model import EXPORT, TURN_KINDS, Origin, Place, Task, Turn, Unreadable
 from pastchats_memory.text.timestamps import iso_utc
 
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -36,7 +36,6 @@ def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
 
 
 BRANCHES = ("main", "abandoned", "sidechain")
-KINDS = ("prompt", "command", "answer", "summary", "error", "result", "note")
 
 
 def _is_text(value: object) -> bool:
@@ -58,7 +57,7 @@ def _is_hash(value: object) -> bool:
 def _is_metadata(value: object) -> bool:
     """Return whether a value is an object whose branch and kind, if present, are known words."""
     metadata = mapping_of(value)
-    is_known = metadata.get("branch", "main") in BRANCHES and metadata.get("kind", "prompt") in KINDS
+    is_known = metadata.get("branch", "main") in BRANCHES and metadata.get("kind", "prompt") in TURN_KINDS
     return isinstance(value, dict) and is_known
 
 

@@ -24,6 +24,8 @@ CONFIDENCE = 10
 FOLDERS = frozenset(
     {"notes", "journal", "journals", "log", "logs", "plans", "sessions", "memory", "worklog", "worklogs"}
 )
+TEXT_SUFFIXES = frozenset({".txt", ".text"})
+"""Suffixes of other texts that are notes if the user names them. A Makefile looks like Markdown, but has none of these."""
 NO_PROJECT = frozenset({"", "/", "home", "users", "root", "tmp", "docs", "doc", "documents", "desktop"})
 DATE_KEYS = ("date", "created", "created_at", "datetime", "timestamp")
 LATER_DATE_KEYS = ("created_date", "updated", "updated_at", "updated_date")
@@ -39,10 +41,11 @@ _FACT = re.compile(r"[\s>*_-]{0,8}(date|project)[*_]{0,2}:[*_]{0,2}[ \t]{0,8}(\S
 
 def detect(source: SourceFile) -> int:
     """Return 10 for Markdown that is wanted as notes: named, requested, in a notes folder, or dated in its front matter."""
-    if source.shape != "markdown" or not source.head.strip():
+    suffix = source.path.suffix.lower()
+    if suffix not in MARKDOWN_SUFFIXES | TEXT_SUFFIXES or source.shape != "markdown" or not source.head.strip():
         return 0
     is_wanted = source.named or (
-        source.path.suffix.lower() in MARKDOWN_SUFFIXES
+        suffix in MARKDOWN_SUFFIXES
         and (
             source.notes
             or _in_folder_of_notes(source.path)

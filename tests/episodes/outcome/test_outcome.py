@@ -374,9 +374,22 @@ def test_a_refused_edit_does_not_count() -> None:
     assert verdict(refused, next_message="no. small steps, please") == "failed"
 
 
-def test_an_unanswered_prompt_means_failed() -> None:
-    stopped = Row("user", "prompt", "Speed up the start.", {"flags": ("interrupted",)})
-    assert derive_outcome((stopped,)).verdict == "failed"
+def test_an_interruption_after_edits_leaves_a_part() -> None:
+    flags = {"tools": ("Edit app.py", "Edit clock.py"), "flags": ("interrupted",)}
+    outcome = derive_outcome(
+        (REQUEST, Row("assistant", "answer", "The clock comes next, and", flags)), "Use UTC there."
+    )
+    assert (outcome.verdict, outcome.signal) == ("mixed", "broke_off_at_work")
+
+
+@pytest.mark.parametrize("prompt", ["Speed up the start.", "hi", "可以"])
+@pytest.mark.parametrize("flag", ["interrupted", "api_error"])
+def test_an_unanswered_prompt_is_unknown(prompt: str, flag: str) -> None:
+    outcome = derive_outcome((Row("user", "prompt", prompt, {"flags": (flag,)}),))
+    assert (outcome.verdict, outcome.signal) == ("unknown", "unanswered")
+
+
+def test_prompts_and_summaries_alone_have_no_outcome() -> None:
     assert derive_outcome((Row("user", "prompt", "Speed up the start."),)).verdict == "unknown"
     assert derive_outcome((Row("system", "summary", "The start was to be faster."),)).verdict == "unknown"
 

@@ -15,6 +15,34 @@ def test_a_repeated_prompt_means_failed() -> None:
     assert derive_outcome((Row("user", "prompt", "yes"), ANSWER), "yes").verdict == "unknown"
 
 
+TEMPLATE = (
+    "Implement the phase below. Read the plan first, keep to its order, change no other file, run every check that the project "
+    "has, write one line for each change into the log, and stop if any of the checks is red twice. Then report in a table what "
+    "you changed, why, how you tried it, and which questions are left for the people who read your report tomorrow morning.\n"
+    "```\n{}\n```"
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Phase 1", "Phase 2"),
+        ("the clock", "the calendar"),
+        ("words of a paste\n" * 600 + "tulips", "words of a paste\n" * 600 + "gates"),
+    ],
+    ids=["number", "name", "far below"],
+)
+def test_prompts_that_differ_within_a_fence_are_different(first: str, second: str) -> None:
+    turns = (Row("user", "prompt", TEMPLATE.format(first)), MADE)
+    assert derive_outcome(turns, TEMPLATE.format(second)).signal != "asked_again"
+    assert derive_outcome(turns, TEMPLATE.format(first)).signal == "asked_again"
+
+
+def test_a_corrected_spelling_asks_the_same_again() -> None:
+    turns = (Row("user", "prompt", TEMPLATE.format("the calender")), MADE)
+    assert derive_outcome(turns, TEMPLATE.format("the calendar")).signal == "asked_again"
+
+
 def test_a_prompt_with_requested_files_is_no_repetition() -> None:
     wants = Row("assistant", "answer", "Please add `login.py` to the chat, so that I can change it.")
     assert verdict(wants, next_message=f"/add login.py\n{REQUEST.content}") == "unknown"

@@ -20,7 +20,6 @@ from pastchats_memory.formats.base.tools import ToolResult
 SESSIONS = ".kiro/sessions/cli"
 KINDS = ("Prompt", "AssistantMessage", "ToolResults")
 
-_COMMAND = re.compile(r"/\w{1,40}\b")
 _EXIT = re.compile(r"\d{1,9}\Z")
 
 
@@ -53,9 +52,9 @@ class KiroSession(JsonlAgent):
         match record.get("kind"):
             case "Prompt":
                 images = sum(block["kind"] == "image" for block in blocks)
-                self.builder.add_prompt(text, at, images, kind="command" if _COMMAND.match(text) else "prompt")
+                self.builder.add_typed(text, at, images)
             case "AssistantMessage":
-                self.builder.add_answer(text, at)
+                self._add_answer(text, at)
         for block in blocks:
             inner = mapping_of(block.get("data"))
             call_id = text_of(inner.get("toolUseId"))
@@ -64,6 +63,14 @@ class KiroSession(JsonlAgent):
             elif block["kind"] == "toolResult":
                 self.builder.add_result(call_id, _parse_result(inner), at)
         return None
+
+    def _add_answer(self, text: str, at: Position) -> None:
+        """Add an answer, or the next piece of it: the pieces of one answer have one id."""
+        last = self.builder.queue.last_message
+        if last is not None and last.role == "assistant" and at.native_id and last.native_id == at.native_id:
+            last.texts[-1] += text
+        else:
+            self.builder.add_answer(text, at)
 
 
 def _parse_result(result: Json) -> ToolResult:
@@ -80,7 +87,7 @@ def _parse_result(result: Json) -> ToolResult:
 
 KIRO_CLI = Format(
     name="kiro-cli",
-    version=3,
+    version=4,
     detect=detect,
     read=KiroSession.read,
     program="Amazon Q, Kiro CLI",

@@ -25,11 +25,11 @@ def _claude(environment: Mapping[str, str]) -> str:
 
 
 def locations(environment: Environment) -> Iterator[Path]:
-    """Yield transcripts, tasks and the list of prompts below each configuration folder."""
+    """Yield transcripts, tasks, plans and the list of prompts below each configuration folder."""
     named = environment.variables.get("CLAUDE_CONFIG_DIR", "")
     folders = [type(environment.home)(name.strip()).expanduser() for name in named.split(",") if name.strip()]
     for folder in folders or [environment.home / ".claude", environment.configuration / "claude"]:
-        yield from (folder / name for name in ("projects", "todos", "tasks", "history.jsonl"))
+        yield from (folder / name for name in ("projects", "todos", "tasks", "plans", "history.jsonl"))
 
 
 def detect(source: SourceFile) -> int:
@@ -65,13 +65,13 @@ HOOKS = HookDialect(
 
 CLAUDE_CODE = Format(
     name="claude-code",
-    version=6,
+    version=7,
     detect=detect,
     read=read,
     program="Claude Code",
     locations=locations,
     hooks=HOOKS,
     dialect=dialect,
-    verified="2.1.220, 2026-11",
+    verified="2.1.266, 2026-11",
     resume=resume_with("claude", "--resume"),  # https://code.claude.com/docs/en/cli-reference
 )

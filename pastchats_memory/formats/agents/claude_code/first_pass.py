@@ -9,13 +9,15 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 from pastchats_memory.formats.agents.claude_code.grown import Tail
+from pastchats_memory.formats.agents.claude_code.local_commands import LocalCommands
+from pastchats_memory.formats.agents.claude_code.queue import PromptQueue
 from pastchats_memory.formats.agents.claude_code.records import (
     ROLES,
     Utterance,
     conversation_of,
     is_internal_conversation,
     parent_uuid,
-    parse_queued_prompt,
+    parse_attachment,
     parse_user_record,
 )
 from pastchats_memory.formats.base.checkpoint import CannotResume, digest
@@ -72,11 +74,16 @@ class FirstPass:
         self._humans: list[_Human] = []
         self._last = _ROOT
         self._old = 0  # humans that were told before what was added to the file
+        self._old_words: set[object] = set()
         self.tail = Tail()
+        self.queue = PromptQueue()
+        self.local_commands = LocalCommands()
 
     def restore(self, state: Json) -> None:
         """Restore the snapshot of the shorter file."""
         self.tail = Tail(mapping_of(state.get("tail")))
+        self.queue.restore(mapping_of(state.get("queue")))
+        self.local_commands.restore(mapping_of(state.get("local_commands")))
         self.session = text_of(state.get("session")) or None
         self.cwd.update({key: text_of(path) for key, path in mapping_of(state.get("cwd")).items()})
         self.internal.update(map(text_of, list_of(state.get("errands"))))
@@ -89,6 +96,7 @@ class FirstPass:
             parent = hash(above) if above else _ROOT
             self._hang(hash(uuid), self._anchor.get(parent, parent), self._owner.get(parent, _NO_HUMAN), text_of(kind))
         self._old = len(self._humans)
+        self._old_words = set(self.tail.words)
 
     def state(self, abandoned: set[int]) -> Json:
         """Return what a longer file needs, as JSON.
@@ -97,6 +105,8 @@ class FirstPass:
         """
         return {
             "tail": self.tail.snapshot_json(abandoned),
+            "queue": self.queue.snapshot(),
+            "local_commands": self.local_commands.snapshot(),
             "session": self.session,
             "cwd": self.cwd,
             "errands": sorted(self.internal),
@@ -107,6 +117,8 @@ class FirstPass:
         """Raise CannotResume if an earlier prompt was rewritten, or if the session has new facts."""
         forks = {is_human.after for is_human in self._humans[: self._old] if is_human.after != _ROOT}
         titles = {key: text_of(list_of(title)[-1]) for key, title in mapping_of(state.get("titles")).items()}
+        if self.queue.changes_earlier or self.local_commands.changes_earlier:
+            raise CannotResume("an appended record tells who wrote an earlier one")
         if any(is_human.after in forks for is_human in self._humans[self._old :]):
             raise CannotResume("a prompt was rewritten")
         if any(self.title(name) != titles.get(name or "", "") for name in {*titles, self.session}):
@@ -116,10 +128,16 @@ class FirstPass:
         if utterance and (self.session != state.get("session") or self.cwd.get(self.session or "") != home):
             raise CannotResume("where the session runs was not known before")
 
-    def add(self, record: Json, position: int) -> None:
+    def add(self, record: Json, position: int, line: int) -> None:
         """Add the next record of the file."""
         attached = record.get("type") != "user"
-        utterance = parse_queued_prompt(record) if attached else parse_user_record(record)
+        self.queue.add(record, position, line)
+        utterance = parse_attachment(record) if attached else parse_user_record(record)
+        if record.get("type") in ROLES and record.get("isSidechain") is not True:
+            self.local_commands.add(record, utterance, position)
+        if position in self.queue.delivered:
+            utterance = self.queue.delivered[position].utterance
+            self.queue.changes_earlier |= digest(utterance.text) in self._old_words
         self._add_session(record)
         self._add_title(record)
         self._add_message(self._message_key(record), position)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from pastchats_memory.formats.agents.claude_code.records import (
     parent_uuid,
-    parse_queued_prompt,
+    parse_attachment,
     parse_user_record,
 )
 from pastchats_memory.formats.base.checkpoint import RECENT, CannotResume, digest
@@ -71,7 +71,7 @@ def check_appended_records(records: Iterable[Json], tail: Json, pending: set[str
             known.add(uuid)
         if record.get("type") == "assistant" and text_of(mapping_of(record.get("message")).get("id")) in answered:
             raise CannotResume("an answer that was told grows")
-        utterance = parse_user_record(record) if record.get("type") == "user" else parse_queued_prompt(record)
+        utterance = parse_user_record(record) if record.get("type") == "user" else parse_attachment(record)
         if utterance.is_human and (
             (iso_utc(record.get("timestamp")) or "") <= last_human or digest(utterance.text) in words
         ):

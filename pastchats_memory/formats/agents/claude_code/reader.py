@@ -15,13 +15,15 @@ from pastchats_memory.formats.agents.claude_code.records import (
     is_streamed,
     is_synthetic,
     parent_uuid,
-    parse_queued_prompt,
+    parse_attachment,
+    parse_local_command,
     parse_user_record,
     text_blocks,
     to_transcript_record,
 )
 from pastchats_memory.formats.base.checkpoint import RECENT, Checkpoint
 from pastchats_memory.formats.base.format import CERTAIN
+from pastchats_memory.formats.base.plans import find_approved_plan, find_plan
 from pastchats_memory.formats.base.source import Json, Places, Record, Records, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tools import (
     UNKNOWN_CALL,
@@ -49,6 +51,7 @@ MARKS = ("sessionId", "parentUuid", "leafUuid", "messageId")
 KINDS = {
     "prompt": ("user", "prompt"),
     "command": ("user", "command"),
+    "plan": ("assistant", "plan"),
     "summary": ("system", "summary"),
     "subagent": ("system", "prompt"),
 }
@@ -97,7 +100,7 @@ def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable | Checkpoint]:
         check_appended_records(added, mapping_of(mapping_of(before.get("view")).get("tail")), _pending(before))
     for position, item in enumerate(_items(source, source.records())):
         if isinstance(item, Record) and isinstance(item.value, dict):
-            first_pass.add(item.value, position)
+            first_pass.add(item.value, position, item.line)
     builder = _SessionReader(source, first_pass)
     if before is not None:
         first_pass.check_forks(mapping_of(before.get("view")))
@@ -197,17 +200,26 @@ class _SessionReader:
         """Add one record. Return why it is unreadable, or None."""
         match record.get("type"):
             case "user":
-                return self._add_user_record(record, line)
+                return self._add_user_record(record, line, position)
             case "assistant":
                 return self._add_assistant_record(record, line, position)
-            case "attachment" | "queue-operation":
-                utterance = parse_queued_prompt(record)
-                if utterance.is_human and not self._first_pass.has_better_record(record, utterance.text):
-                    self._add_utterance(record, line, utterance)
+            case "system":
+                self._add_queued_prompt(record, line, parse_local_command(record))
+            case "attachment":
+                self._add_queued_prompt(record, line, parse_attachment(record))
+            case "queue-operation" if queued := self._first_pass.queue.delivered.get(position):
+                self._add_queued_prompt(queued.record, queued.line, queued.utterance)
         return None
 
-    def _add_user_record(self, record: Json, line: int) -> str | None:
+    def _add_queued_prompt(self, record: Json, line: int, utterance: Utterance) -> None:
+        is_copy = utterance.is_human and self._first_pass.has_better_record(record, utterance.text)
+        if utterance.origin in KINDS and not is_copy:
+            self._add_utterance(record, line, utterance)
+
+    def _add_user_record(self, record: Json, line: int, position: int) -> str | None:
         utterance = parse_user_record(record)
+        if self._first_pass.local_commands.is_local(position):
+            utterance = Utterance("nobody")
         if utterance.is_interruption:
             self.queue.flag("interrupted")
         match utterance.origin:
@@ -226,11 +238,17 @@ class _SessionReader:
 
     def _add_utterance(self, record: Json, line: int, utterance: Utterance) -> None:
         role, kind = KINDS[utterance.origin]
+        if kind == "plan" and not self.queue.is_new_plan(utterance.text):
+            return
         turn = self._start_turn(record, line, role, kind, utterance.text)
         if utterance.is_human:
             copied_from = text_of(mapping_of(record.get("forkedFrom")).get("messageUuid"))
             turn.native_id = copied_from or self._first_pass.first_uuid(record, utterance.text) or None
-        turn.metadata["attachments"] = list(utterance.media)
+        turn.metadata |= {
+            "attachments": list(utterance.media),
+            "author": utterance.author,
+            "channel": utterance.channel,
+        }
         self.queue.add(turn)
         if utterance.text.startswith("! "):
             self._shell = ToolCall("Bash", utterance.text.removeprefix("! "))
@@ -279,18 +297,28 @@ class _SessionReader:
                 self._calls[call_id] = call
                 self.queue.add_tool(call.label)
                 at = iso_utc(record.get("timestamp"))
-                self.queue.add_plan(text_of(block.get("name")), block.get("input"), call_id, at, line)
+                self.queue.add_todo_call(text_of(block.get("name")), block.get("input"), call_id, at, line)
+                self._add_plan(
+                    record, line, find_plan(text_of(block.get("name")), block.get("input"), DIALECT), call_id
+                )
+
+    def _add_plan(self, record: Json, line: int, text: str, call_id: str) -> None:
+        if self.queue.is_new_plan(text):
+            turn = self._start_turn(record, line, "assistant", "plan", text)
+            turn.native_id = call_id or turn.native_id
+            self.queue.add(turn)
 
     def _add_results(self, record: Json, line: int) -> None:
         for block in map(mapping_of, list_of(mapping_of(record.get("message")).get("content"))):
             if block.get("type") == "tool_result":
                 call_id = text_of(block.get("tool_use_id"))
                 output = parse_result(block.get("content"))
-                self.queue.add_plan_result(call_id, record.get("toolUseResult"), output.text)
+                self.queue.add_todo_result(call_id, record.get("toolUseResult"), output.text)
                 failed = output.failed or block.get("is_error") is True
-                self._add_result_row(
-                    record, line, self._calls.pop(call_id, UNKNOWN_CALL), replace(output, failed=failed), call_id
-                )
+                call = self._calls.pop(call_id, UNKNOWN_CALL)
+                approved = find_approved_plan(call.name, output.text, DIALECT)
+                self._add_plan(record, line, approved, f"{call_id}:approved")
+                self._add_result_row(record, line, call, replace(output, failed=failed), call_id)
 
     def _add_result_row(self, record: Json, line: int, call: ToolCall, output: ToolResult, call_id: str = "") -> None:
         found = self.queue.notable_result(call, output)

@@ -16,14 +16,26 @@ SYNTHETIC = "<synthetic>"
 NO_TEXT = "(no content)"
 COMPACTION = "Your task is to create a detailed summary of the conversation"
 INTERNAL_PROMPT_LENGTH = 400
-CLIENT_MARKS = ("isMeta", "turnCompanion", "isVisibleInTranscriptOnly")
-"""Marks of a user record of the client: context, a skill's text, text that is only displayed."""
+CLIENT_MARKS = ("isMeta", "turnCompanion", "isVisibleInTranscriptOnly", "isSynthetic")
+"""Marks of a user record of the client: context, a skill's text, text that is only displayed or made up."""
+PROGRAM_MARKS = {"promptSource": "system", "turnOrigin": "scheduled", "queuePriority": "later"}
+"""Marks of a prompt that a program sent: the client, a schedule, a loop."""
+CHANNEL = "channel"
+"""The origin of a message from outside, which a person or a program sent."""
+PLAN = "planContent"
+"""The key of a plan that the client repeats as the first prompt of a fresh session."""
+UNCLASSIFIED = "unclassified"
+"""An origin that says nothing."""
+PROMPT = "prompt"
+"""The mode of a queued text that is no command of the client and no notice of a task."""
+SEVERAL = 2
+"""How many words a command of the client has at most: its name, and a setting."""
 DELIVERED = (None, "absorbed_mid_turn")
 """Reasons why a prompt left the queue for the agent; the person may also have removed it."""
 
-Origin = Literal["prompt", "command", "summary", "subagent", "tool", "output", "nobody", "unreadable"]
-"""The origin of a user record's text: a person (two kinds), a summary, a parent agent, a tool, a shell command of the person,
-the client (`nobody`), or unreadable."""
+Origin = Literal["prompt", "command", "plan", "summary", "subagent", "tool", "output", "nobody", "unreadable"]
+"""The origin of a user record's text: a person (two kinds), an approved plan, a summary, a parent agent, a tool, a shell command
+of the person, the client (`nobody`), or unreadable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +51,10 @@ class Utterance:
     """Whether the record says that the person stopped the turn before it."""
     failed: bool = False
     """Whether the shell's output is an error."""
+    author: str = ""
+    """The author of a message that came through a channel."""
+    channel: str = ""
+    """That channel."""
 
     @property
     def is_human(self) -> bool:
@@ -67,17 +83,32 @@ def _classify(record: Json, texts: list[str], content: object) -> Utterance:
         return Utterance("summary", text)
     if record.get("isSidechain") is True:
         return Utterance("subagent", without_spans(text, REMINDERS).strip(), media_of(content), is_interruption)
-    if any(record.get(mark) is True for mark in CLIENT_MARKS) or record.get("promptSource") == "system":
-        return Utterance("nobody", is_interruption=is_interruption)
-    if not is_from_human(record.get("origin")):
+    if plan := text_of(record.get(PLAN)).strip():
+        return Utterance("plan", plan)
+    if _is_from_client(record, parts):
         return Utterance("nobody", is_interruption=is_interruption)
     return _merge_prompts(parts, media_of(content))
 
 
+def _is_from_client(record: Json, parts: list[UserText]) -> bool:
+    """Return whether a user record, or an attachment, has the mark of a client or of another program.
+
+    The client marks messages of a channel as its own, since it wrote the tag around them.
+    """
+    if any(part.channel for part in parts) or _is_from_channel(record):
+        return False
+    is_marked = any(record.get(mark) is True for mark in CLIENT_MARKS)
+    is_scheduled = "scheduledTaskId" in record or any(record.get(key) == value for key, value in PROGRAM_MARKS.items())
+    return is_marked or is_scheduled or not is_from_human(record.get("origin"))
+
+
+def _is_from_channel(record: Json) -> bool:
+    return mapping_of(record.get("origin")).get("kind") == CHANNEL
+
+
 def is_from_human(origin: object) -> bool:
-    """Return whether a record's `origin` is missing or a person."""
-    kind = mapping_of(origin).get("kind")
-    return kind is None or kind == "human"
+    """Return whether a record's `origin` is missing, a person, or left open."""
+    return mapping_of(origin).get("kind") in (None, "human", UNCLASSIFIED)
 
 
 def _merge_prompts(parts: list[UserText], media: tuple[str, ...]) -> Utterance:
@@ -85,32 +116,43 @@ def _merge_prompts(parts: list[UserText], media: tuple[str, ...]) -> Utterance:
     words = "\n\n".join(part.text for part in parts if part.text)
     if words:
         origin: Origin = "command" if any(part.is_command for part in parts) else "prompt"
-        return Utterance(origin, words, media, is_interruption)
+        author = next((part.author for part in parts if part.author), "")
+        channel = next((part.channel for part in parts if part.channel), "")
+        return Utterance(origin, words, media, is_interruption, author=author, channel=channel)
     printed = "\n".join(part.bash_output for part in parts if part.bash_output)
     if printed:
         return Utterance("output", printed, failed=any(part.bash_failed for part in parts))
     return Utterance("prompt", IMAGE, media) if media else Utterance("nobody", is_interruption=is_interruption)
 
 
-def parse_queued_prompt(record: Json) -> Utterance:
-    """Parse a prompt that was typed while the agent worked.
+def parse_queue_content(record: Json) -> Utterance:
+    """Parse the prompt in an operation of the queue. A background task has no mode of a prompt there."""
+    is_prompt = record.get("commandMode", record.get("mode", PROMPT)) == PROMPT
+    parts = [parse_prompt(text) for text in text_blocks(record.get("content")) if is_prompt]
+    return Utterance("nobody") if _is_from_client(record, parts) else _merge_prompts(parts, ())
 
-    The origin of other records is `nobody`.
 
-    Older versions have no attachments of queued prompts, only the record of the queue.
+def parse_attachment(record: Json) -> Utterance:
+    """Parse a prompt that was typed while the agent worked; the origin of other attachments is `nobody`.
+
+    A plan that the client repeats after a compaction has the origin `plan`.
     """
-    if record.get("type") == "queue-operation":
-        is_delivered = record.get("operation") == "remove" and record.get("reason") in DELIVERED
-        return _merge_prompts([parse_prompt(text) for text in text_blocks(record.get("content")) if is_delivered], ())
-    return _parse_attachment(mapping_of(record.get("attachment")))
-
-
-def _parse_attachment(attachment: Json) -> Utterance:
-    origin, prompt = attachment.get("origin"), attachment.get("prompt")
-    is_human = is_from_human(origin) if mapping_of(origin) else attachment.get("commandMode") == "prompt"
-    if attachment.get("type") != "queued_command" or not is_human:
+    attachment = mapping_of(record.get("attachment"))
+    if plan := text_of(attachment.get(PLAN)).strip():
+        return Utterance("plan", plan)
+    has_origin = mapping_of(attachment.get("origin")).get("kind") not in (None, UNCLASSIFIED)
+    is_prompt = has_origin or attachment.get("humanTurn") is True or attachment.get("commandMode") == PROMPT
+    parts = [parse_prompt(text) for text in text_blocks(attachment.get("prompt"))]
+    if attachment.get("type") != "queued_command" or not is_prompt or _is_from_client(attachment, parts):
         return Utterance("nobody")
-    return _merge_prompts([parse_prompt(text) for text in text_blocks(prompt)], media_of(prompt))
+    return _merge_prompts(parts, media_of(attachment.get("prompt")))
+
+
+def parse_local_command(record: Json) -> Utterance:
+    """Parse a system record of a command that the client answers itself: several words are a person's, as of `/goal`."""
+    utterance = _merge_prompts([parse_prompt(text) for text in text_blocks(record.get("content"))], ())
+    is_prompt = record.get("subtype") == "local_command" and utterance.origin == "prompt"
+    return utterance if is_prompt and len(utterance.text.split()) > SEVERAL else Utterance("nobody")
 
 
 def text_blocks(content: object) -> list[str]:

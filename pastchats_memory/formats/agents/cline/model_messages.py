@@ -97,7 +97,7 @@ class ModelMessages:
         self._builder.add_answer(text, at, model)
         for tag in LISTED:
             if listed := span(texts_of(content), tag):
-                self._builder.queue.add_plan(tag, {"task_progress": listed}, at=iso_utc(at.time), line=at.line)
+                self._builder.queue.add_todo_call(tag, {"task_progress": listed}, at=iso_utc(at.time), line=at.line)
         for call in calls:
             if text_of(call.get("name")) not in CLINE_ANSWER_TOOLS:
                 self._add_call(text_of(call.get("id")), text_of(call.get("name")), mapping_of(call.get("input")))

@@ -115,7 +115,7 @@ class ScreenMessages:
                 CALL, name, {"path": call.get("path"), "query": call.get("regex"), "todos": call.get("todos")}
             )
         elif kind == PROGRESS:
-            builder.queue.add_plan(kind, {PROGRESS: text}, at=iso_utc(at.time), line=at.line)
+            builder.queue.add_todo_call(kind, {PROGRESS: text}, at=iso_utc(at.time), line=at.line)
         elif kind == "command":
             builder.add_call(CALL, "execute_command", {"command": text.removesuffix(APPROVAL).strip()})
         elif kind in OUTPUTS:

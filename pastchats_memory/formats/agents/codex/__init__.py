@@ -62,13 +62,13 @@ HOOKS = HookDialect(
 
 CODEX = Format(
     name="codex",
-    version=4,
+    version=5,
     detect=detect,
     read=read,
     program="Codex",
     locations=locations,
     hooks=HOOKS,
     dialect=dialect,
-    verified="0.106.0, 2026-11",
+    verified="0.150.0, 2026-11",
     resume=resume_with("codex", "resume"),  # `codex resume --help`, from 0.39 on
 )

@@ -17,15 +17,26 @@ INJECTED = (
     "<user_shell_command>", "<hook_prompt ", "<goal_context>", "<extension_context>", "<additional_context", "<internal_model_context",
     "<apps_instructions>", "<plugins_instructions>", "<scratchpad_instructions>", "<personality_spec>", "<model_switch>",
     "<context_window", "<rollout_budget>", "<token_budget>", "<tools>", "<realtime_conversation>",
-    "Warning: The maximum number of unified exec processes", "Warning: apply_patch was requested via ",
+    "<external_", "The following is the Codex agent history whose request action you are assessing",
+    "Warning: Your account was flagged", "Warning: The maximum number of unified exec processes", "Warning: apply_patch was requested via ",
 )  # fmt: skip
 """Beginnings of text that Codex itself sends in the user's role."""
 
-REQUEST = "## My request for Codex:"
+AUTOMATED = ("<heartbeat", "<scheduled-task", "<codex_internal_context", "<automation")
+"""Beginnings of text that a program sends as if a person had typed it."""
+AMBIENT = "in-app-browser-context"
+"""The tag around what the app adds about its browser."""
 SHELL = "<user_shell_command>"
 REPLY = "<send_user_message_question_reply>"
 """The tag around the person's answers to the agent's questions, as JSON."""
 
+_REQUEST = re.compile(r"^##[ \t]+My request(?:[ \t]+for[ \t]+Codex)?:", re.MULTILINE)
+"""The mark above a person's words, if an app put context before them."""
+_CONTEXT = re.compile(r"#[ \t][^\n]{1,200}:[ \t]*\n")
+"""The heading of such a context, such as `# Files mentioned by the user:`."""
+FILES = "# Files mentioned by the user:"
+_FILE = re.compile(r"^##[ \t]+([^\n]{1,300}?): [^\n]+$", re.MULTILINE)
+_PLAN = re.compile(r"<proposed_plan>\s*(.*?)\s*</proposed_plan>", re.DOTALL)
 _PICTURE = re.compile(r"\A\s*(?:<(?:image|audio)(?: name=[^\n>]{0,4000})?>|</(?:image|audio)>)\s*\Z")
 """A part before or after a picture."""
 
@@ -35,10 +46,33 @@ def strip_context(text: str) -> str:
     text = _PICTURE.sub("", text).strip()
     if text.startswith(REPLY):
         return _parse_reply(text.removeprefix(REPLY).removesuffix(REPLY.replace("<", "</")))
-    if text.startswith("#"):
-        before, mark, request = text.partition(f"\n{REQUEST}")
-        return request.strip() if mark and before else text.removeprefix(REQUEST).strip()
+    if text.startswith("<realtime_delegation>"):
+        return span(text, "input").strip()
+    rest = _strip_ambient(text)
+    mark = _REQUEST.search(rest)
+    if mark and (mark.start() == 0 or _CONTEXT.match(rest) or "Codex" in mark[0]):
+        return rest[mark.end() :].strip() if rest.startswith("#") else rest
+    return rest
+
+
+def find_files(text: str) -> list[str]:
+    """Return the names of the files that a person attached, from the context before the words."""
+    rest = _strip_ambient(text.strip())
+    mark = _REQUEST.search(rest)
+    return _FILE.findall(rest[: mark.start()]) if mark and rest.startswith(FILES) else []
+
+
+def _strip_ambient(text: str) -> str:
+    """Return a text without what the app wrote about its browser before it."""
+    while text.startswith(f"<{AMBIENT}") and (end := text.find(f"</{AMBIENT}>")) >= 0:
+        text = text[end + len(f"</{AMBIENT}>") :].lstrip()
     return text
+
+
+def split_plan(text: str) -> tuple[str, str]:
+    """Return an answer without the plan that it proposes, and the plan."""
+    plans = [plan for plan in _PLAN.findall(text) if plan]
+    return (_PLAN.sub("", text).strip(), "\n\n".join(plans)) if plans else (text, "")
 
 
 def parse_shell(text: str) -> tuple[str, str]:
@@ -57,7 +91,7 @@ def _parse_reply(text: str) -> str:
 
 def is_injected(text: str) -> bool:
     """Return whether Codex itself wrote a text, by its first words."""
-    return text.lstrip().startswith(INJECTED)
+    return text.lstrip().startswith((*INJECTED, *AUTOMATED))
 
 
 def parse_prompt(text: str) -> UserText:

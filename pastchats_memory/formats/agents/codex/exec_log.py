@@ -226,7 +226,7 @@ def _parse_output(fields: Json) -> ToolResult:
 
 CODEX_EXEC = Format(
     name="codex-exec",
-    version=3,
+    version=4,
     detect=confident(matches, 90),
     read=read,
     verified="0.106.0, 2026-11",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from dataclasses import dataclass
 
+from pastchats_memory.formats.agents.codex.replay import TaskFinder
 from pastchats_memory.formats.agents.codex.rollout import (
     CONTEXT,
     EVENT,
@@ -30,6 +31,7 @@ from pastchats_memory.formats.agents.codex.rollout import (
 from pastchats_memory.formats.base.checkpoint import RECENT, CannotResume, digest
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
 from pastchats_memory.text.clean import IMAGE
+from pastchats_memory.text.timestamps import iso_utc
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,9 @@ class FirstPass:
         """Positions of the items and events that hold a person's words."""
         self.rolled_back: list[tuple[int, int]] = []
         """First and last position of everything that was rolled back."""
+        self.own_start: int | None = None
+        """The position of a subagent's first entry, if its lines follow the parent's without a pause."""
+        self._tasks = TaskFinder()
         self._candidates: list[_Candidate] = []
         self._rollbacks: dict[int, int] = {}
         self._shown: Counter[str] = Counter()
@@ -87,6 +92,8 @@ class FirstPass:
             self._add_meta(entry.payload)
         if entry.kind in (META, CONTEXT):
             self.cwd = self.cwd or text_of(entry.payload.get("cwd"))
+        if subagent_of(self.meta)[0]:
+            self._tasks.add(entry, position, self.session, iso_utc(self.meta.get("timestamp")))
         self.answers = self.answers or (entry.kind == ITEM and entry.payload.get("role") == "assistant")
         self._echoes = self._echoes or bool(answer_of_event(entry))
         typed = prompt_of_event(entry)
@@ -132,6 +139,7 @@ class FirstPass:
                 waiting[candidate.digests[0]] -= 1
                 self.human.add(candidate.position)
                 self._free.append(candidate.digests[0])
+        self.own_start = self._tasks.own_start(self.human)
         self._roll_back()
 
     def snapshot(self) -> Json:
@@ -139,7 +147,7 @@ class FirstPass:
         snapshot = {"seen": self._seen, "loose": self._loose, "free": self._free}
         return {
             "meta": {key: value for key, value in self.meta.items() if key in META_KEYS}, "cwd": self.cwd,
-            "parent": self.parent, "answers": self.answers, "echoes": self._echoes, "named": self._about(),
+            "may_change": self._tasks.may_change, "parent": self.parent, "answers": self.answers, "echoes": self._echoes, "named": self._about(),
         } | {name: list(digests) for name, digests in snapshot.items()}  # fmt: skip
 
     def _about(self) -> list[object]:
@@ -150,6 +158,8 @@ class FirstPass:
 
     def _check_appended_entries(self) -> None:
         items = {digest for candidate in self._candidates if not candidate.event for digest in candidate.digests}
+        if self._before.get("may_change") is True:
+            raise CannotResume("where a subagent's own session begins was not known before")
         if self._about() != self._before.get("named"):
             raise CannotResume("the session has a new name")
         if self.answers and self._before.get("echoes") is True and self._before.get("answers") is not True:

@@ -5,25 +5,38 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from hashlib import blake2b
 
-from pastchats_memory.formats.agents.codex.dialect import DIALECT, parse_shell, strip_context
+from pastchats_memory.formats.agents.codex.dialect import (
+    AUTOMATED,
+    DIALECT,
+    find_files,
+    parse_shell,
+    split_plan,
+    strip_context,
+)
 from pastchats_memory.formats.agents.codex.first_pass import FirstPass
+from pastchats_memory.formats.agents.codex.replay import ends_burst
 from pastchats_memory.formats.agents.codex.rollout import (
     CONTEXT,
     EVENT,
     ITEM,
     LINE_TYPES,
     META,
+    OWN_FROM,
     Entry,
     answer_of_event,
+    completed_item,
     is_bare_meta,
+    is_message_between_agents,
     parse_entry,
     parts_of,
     subagent_of,
+    text_between_agents,
 )
 from pastchats_memory.formats.base.checkpoint import RECENT, Checkpoint
+from pastchats_memory.formats.base.plans import find_plan
 from pastchats_memory.formats.base.source import Json, Places, Record, Records, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tools import (
     UNKNOWN_CALL,
@@ -38,9 +51,6 @@ from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.clean import IMAGE
 from pastchats_memory.text.timestamps import iso_utc
 
-BURST = timedelta(seconds=1)
-"""The longest pause within a replay, whose lines are milliseconds apart; a person takes longer."""
-
 NAME = re.compile(r"(?<=-)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 """The session in the name `rollout-<time>-<session>.jsonl`, for a file that lost its first line."""
 
@@ -48,6 +58,8 @@ MOST_TURNS = 20_000
 """How many texts a checkpoint counts."""
 
 FLAGS = {"turn_aborted": "interrupted", "error": "api_error", "stream_error": "api_error"}
+PLAN = "Plan"
+"""The type of a completed item with a plan."""
 SHOWN_PICTURES = ("image", "local_image")
 
 
@@ -146,10 +158,12 @@ class _SessionReader:
 
     def add_entry(self, entry: Entry, line: int, position: int) -> None:
         """Add one entry."""
-        self._follow_replay(entry)
+        self._follow_replay(entry, position)
         if entry.kind == CONTEXT:
             self._model = text_of(entry.payload.get("model"))
             self._cwd = text_of(entry.payload.get("cwd"))
+        elif self._subagent and is_message_between_agents(entry):
+            self._add("system", "prompt", text_between_agents(entry), entry, line, position)
         elif position in self._first_pass.human:
             self._prompt(entry, line, position)
         elif entry.kind == ITEM:
@@ -159,27 +173,38 @@ class _SessionReader:
             self._add("system", "summary", text_of(entry.payload.get("message")), entry, line, position)
         elif entry.kind == EVENT and entry.type in FLAGS:
             self.queue.flag(FLAGS[entry.type])
+        elif completed_item(entry).get("type") == PLAN:
+            self._add_plan(text_of(completed_item(entry).get("text")).strip(), entry, line, position)
         elif not self._first_pass.answers and (words := answer_of_event(entry)):
             self._add("assistant", "answer", words, entry, line, position)
 
-    def _follow_replay(self, entry: Entry) -> None:
-        """Return whether an entry is part of a replay: from the other session's meta to the end of the burst."""
+    def _follow_replay(self, entry: Entry, position: int) -> None:
+        """Follow a replay: from the other session's meta to the end of the burst, or to a subagent's own task."""
+        own_from = self._first_pass.meta.get(OWN_FROM)
+        if isinstance(own_from, int) and isinstance(entry.ordinal, int):
+            self._replayed = self._first_pass.parent if entry.ordinal < own_from else ""
+            return
         named = text_of(entry.payload.get("id")) if entry.kind == META else ""
         stamp = iso_utc(entry.timestamp)
         now = datetime.fromisoformat(stamp) if stamp else self._before
         if named:
             self._replayed = named if named != self._first_pass.session else ""
-        elif self._replayed and now and self._before and abs(now - self._before) > BURST:
+        elif self._replayed and ends_burst(self._before, now, iso_utc(self._first_pass.meta.get("timestamp"))):
+            self._replayed = ""
+        if position == self._first_pass.own_start:
             self._replayed = ""
         self._before = now
 
     def _prompt(self, entry: Entry, line: int, position: int) -> None:
-        text = "\n\n".join(words for part in self._first_pass.words(entry) if (words := strip_context(part)))
+        parts = self._first_pass.words(entry)
+        text = "\n\n".join(words for part in parts if (words := strip_context(part)))
         delegated = self._subagent and not self._replayed
         pictures = _pictures(entry.payload)
         text = text or (IMAGE if pictures else "")
+        if text.startswith(AUTOMATED):
+            return
         turn = self._add("system" if delegated else "user", "prompt", text, entry, line, position)
-        turn.metadata["attachments"] = ["image"] * pictures
+        turn.metadata["attachments"] = [name for part in parts for name in find_files(part)] + ["image"] * pictures
         if text_of(self._first_pass.meta.get("originator")) == "codex_exec":
             list_of(turn.metadata["flags"]).append("non_interactive")
 
@@ -189,12 +214,17 @@ class _SessionReader:
             case "message" if payload.get("role") == "user":
                 self._shell(entry, line, position)
             case "message" if payload.get("role") == "assistant":
-                turn = self._add("assistant", "answer", "\n\n".join(parts_of(payload)), entry, line, position)
+                words, plan = split_plan("\n\n".join(parts_of(payload)))
+                turn = self._add("assistant", "answer", words, entry, line, position)
                 turn.metadata |= {"model": self._model, "phase": text_of(payload.get("phase"))}
+                self._add_plan(plan, entry, line, position)
             case "function_call" | "custom_tool_call":
                 arguments = payload.get("arguments") or payload.get("input")
                 self._add_call(call_id, parse_call(text_of(payload.get("name")), arguments, DIALECT))
-                self.queue.add_plan(text_of(payload.get("name")), arguments, call_id, iso_utc(entry.timestamp), line)
+                self.queue.add_todo_call(
+                    text_of(payload.get("name")), arguments, call_id, iso_utc(entry.timestamp), line
+                )
+                self._add_plan(find_plan(text_of(payload.get("name")), arguments, DIALECT), entry, line, position)
             case "local_shell_call":
                 self._add_call(call_id, parse_call("shell", payload.get("action")))
             case "function_call_output" | "custom_tool_call_output":
@@ -212,6 +242,10 @@ class _SessionReader:
             found = self.queue.notable_result(parse_call("shell", {"command": command}), parse_result(printed, DIALECT))
             if found is not None:
                 self._add(*found, entry, line, position)
+
+    def _add_plan(self, text: str, entry: Entry, line: int, position: int) -> None:
+        if self.queue.is_new_plan(text):
+            self._add("assistant", "plan", text, entry, line, position)
 
     def _add_call(self, call_id: str, call: ToolCall) -> None:
         self._calls[call_id] = call

@@ -18,8 +18,23 @@ TYPED, UNKNOWN = "user.", "unknown"
 """Kinds of parts: the beginning of a person's, and the kind of which nothing is known."""
 AGENTS = ("subagent", "guardian_review")
 """Sources of a thread that no person started."""
-META_KEYS = ("id", "session_id", "timestamp", "git", "source", "thread_source", "originator", "forked_from_id")
+OWN_FROM = "subagent_history_start_ordinal"
+"""The key of the ordinal from which on a rollout is the subagent's own."""
+META_KEYS = (
+    "id",
+    "session_id",
+    "timestamp",
+    "git",
+    "source",
+    "thread_source",
+    "originator",
+    "forked_from_id",
+    "parent_thread_id",
+    OWN_FROM,
+)
 """Keys of a session's meta that its turns take over."""
+BETWEEN_AGENTS = ("inter_agent_communication", "inter_agent_communication_metadata", "agent_message")
+"""Types of lines and of items with a message from one agent to another."""
 META, CONTEXT, EVENT, ITEM = "session_meta", "turn_context", "event_msg", "response_item"
 
 
@@ -31,6 +46,8 @@ class Entry:
     """One of LINE_TYPES, or another word."""
     payload: Json
     timestamp: object = None
+    ordinal: object = None
+    """Its number in the session, in newer versions."""
 
     @property
     def type(self) -> str:
@@ -48,7 +65,7 @@ def parse_entry(value: object) -> Entry | str | None:
         return f"a {type(value).__name__} instead of a record"
     kind, payload, time = text_of(value.get("type")), value.get("payload"), value.get("timestamp")
     if isinstance(payload, dict):
-        return Entry(kind, payload, time)
+        return Entry(kind, payload, time, value.get("ordinal"))
     if kind in LINE_TYPES:
         return f"{kind} without a payload object"
     if is_bare_meta(value):
@@ -112,6 +129,18 @@ def answer_of_event(entry: Entry) -> str:
     return text_of(entry.payload.get("message")) if shown else ""
 
 
+def is_message_between_agents(entry: Entry) -> bool:
+    """Return whether one agent wrote an entry to another."""
+    return entry.kind in BETWEEN_AGENTS or (entry.kind == ITEM and entry.type in BETWEEN_AGENTS)
+
+
+def text_between_agents(entry: Entry) -> str:
+    """Return what one agent wrote to another, without the lines above it that name sender and kind."""
+    text = text_of(entry.payload.get("content")) or "\n\n".join(parts_of(entry.payload))
+    head, mark, payload = text.partition("Payload:")
+    return (payload if mark and head.startswith("Message Type:") else text).strip()
+
+
 def strip_pictures(text: str) -> str:
     """Return a text without marks of pictures, which are in different places in items and events."""
     return _PICTURE.sub("", text).strip()
@@ -152,7 +181,8 @@ def subagent_of(meta: Json) -> tuple[bool, str]:
     """Return whether an agent started a session, and that agent's session if it is named."""
     subagent = mapping_of(meta.get("source")).get("subagent")
     spawn = mapping_of(mapping_of(subagent).get("thread_spawn"))
-    return bool(subagent) or meta.get("thread_source") in AGENTS, text_of(spawn.get("parent_thread_id"))
+    parent = text_of(spawn.get("parent_thread_id")) or text_of(meta.get("parent_thread_id"))
+    return bool(subagent) or meta.get("thread_source") in AGENTS, parent
 
 
 _PICTURE = re.compile(r"\[Image #\d{1,4}\]")

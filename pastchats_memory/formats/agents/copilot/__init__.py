@@ -5,7 +5,6 @@ The reader is imported with the first file: a hook needs only what is here.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -77,15 +76,6 @@ def read_vscode(source: SourceFile) -> Iterator[Row]:
     yield from read_chat(source)
 
 
-def find_transcript(session: str, environment: Environment) -> Path | None:
-    """Return the transcript of a session of Copilot CLI, which tells its hooks the session's id only."""
-    if not re.fullmatch(r"[\w-]{1,100}", session):
-        return None
-    names = (f"{session}/events.jsonl", f"{session}.jsonl")
-    places = (folder / name for folder in cli_locations(environment) for name in names)
-    return next((place for place in places if place.is_file()), None)
-
-
 def dialect() -> Dialect:
     """Return the spellings of tools and wrappers."""
     from pastchats_memory.formats.agents.copilot.dialect import DIALECT
@@ -102,13 +92,12 @@ HOOKS = HookDialect(
     entry=lambda line: {"type": "command", "bash": line, "timeoutSec": TIMEOUT_S},
     context=lambda _event, context: {"additionalContext": context},
     begins={"version": 1},
-    find_transcript=find_transcript,
 )
 
 
 COPILOT_CLI = Format(
     name="copilot-cli",
-    version=6,
+    version=7,
     detect=detect_cli,
     read=read_cli,
     program="Copilot CLI",
@@ -125,7 +114,7 @@ COPILOT_CLI = Format(
 
 COPILOT_SHARE = Format(
     name="copilot-share",
-    version=2,
+    version=3,
     detect=detect_share,
     read=read_share,
     fidelity=1,
@@ -135,7 +124,7 @@ COPILOT_SHARE = Format(
 
 VSCODE_COPILOT = Format(
     name="vscode-copilot-chat",
-    version=9,
+    version=10,
     detect=detect_vscode,
     read=read_vscode,
     program="Copilot Chat",

@@ -17,6 +17,8 @@ EVENT_GROUPS = ("session", "user", "assistant", "tool", "system", "subagent", "h
 MESSAGES = ("user.message", "assistant.message")
 """Events that are known without a place in the chain."""
 APPENDED = ("current_datetime", "reminder", "system_reminder", "system-reminder", "system_notification")
+PERSON = (None, "", "user", "autopilot-objective")
+"""Sources of a prompt that a person typed. Skills, agents, schedules and the autopilot itself are other sources."""
 FLAGS = {"session.error": "api_error", "abort": "interrupted"}
 
 _EXITED = re.compile(r"\n?<(?:exited with exit code|shellId: \d+ completed with exit code) (-?\d{1,9})>\s*\Z")
@@ -91,9 +93,9 @@ class CopilotSession(JsonlAgent):
         if not isinstance(content, str):
             return f"content of a message is a {type(content).__name__}"
         is_from_program = data.get("isAutopilotContinuation") is True or "crossSession" in data
-        if data.get("source") in (None, "", "user") and not is_from_program:
+        if data.get("source") in PERSON and not is_from_program:
             images = len(list_of(data.get("attachments"))) if not content else 0
-            self.builder.add_prompt(without_rim(content, APPENDED), at, images)
+            self.builder.add_typed(without_rim(content, APPENDED), at, images)
         return None
 
     def _add_call(self, data: Json, name_key: str) -> None:

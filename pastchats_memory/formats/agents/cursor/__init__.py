@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 
 def locations(environment: Environment) -> Iterator[Path]:
-    """Yield transcripts, the command line's chats, and the state of the editor."""
+    """Yield transcripts, plans, the command line's chats, and the state of the editor."""
     yield from sorted((environment.home / ".cursor" / "projects").glob("*/agent-transcripts"))
+    yield environment.home / ".cursor" / "plans"
     yield environment.home / ".cursor" / "chats"
     user = environment.programs / "Cursor" / "User"
     yield user / "globalStorage" / "state.vscdb"
@@ -73,7 +74,7 @@ HOOKS = HookDialect(
 
 CURSOR = Format(
     name="cursor",
-    version=7,
+    version=8,
     detect=detect,
     read=read,
     program="Cursor",
@@ -86,7 +87,7 @@ CURSOR = Format(
 
 CURSOR_IDE = Format(
     name="cursor-ide",
-    version=4,
+    version=5,
     detect=detect_ide,
     read=read_editor,
     verified="2026-11",

@@ -87,7 +87,7 @@ QWEN_HOOKS = HookDialect(
 
 GEMINI_CLI = Format(
     name="gemini-cli",
-    version=7,
+    version=8,
     detect=detect,
     read=read,
     program="Gemini CLI",
@@ -101,7 +101,7 @@ GEMINI_CLI = Format(
 
 QWEN_CODE = Format(
     name="qwen-code",
-    version=5,
+    version=6,
     detect=detect_qwen,
     read=read_qwen,
     program="Qwen Code",

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 
 from pastchats_memory.formats.base.agent_spellings import parse_gemini_output
-from pastchats_memory.formats.base.dialect import COMMON
 from pastchats_memory.formats.base.session import Position, SessionBuilder
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tags import span, without_rim
@@ -34,8 +32,6 @@ ACKNOWLEDGEMENTS = ("Got it. Thanks for the context!", "Got it. Thanks for the a
 SHELL_PROMPT = "I ran the following shell command:\n```sh\n"
 FILES_START, FILES_END = "--- Content from referenced files ---", "--- End of content ---"
 
-_COMMAND = re.compile(r"/([a-zA-Z][\w:-]*)(?=\s|\Z)")
-
 
 def strip_context(text: str) -> str:
     """Return a person's text without the context of session, hooks and referenced files."""
@@ -56,12 +52,6 @@ def find_summary(text: str) -> str:
 def is_compression(text: str) -> bool:
     """Return whether a text replaces compressed messages."""
     return bool(find_summary(text)) or text.startswith(TRUNCATED)
-
-
-def find_command(text: str) -> str:
-    """Return the name of a typed command, or `""`."""
-    found = _COMMAND.match(text)
-    return found[1] if found else ""
 
 
 def find_shell_command(text: str) -> tuple[str, str]:
@@ -92,11 +82,10 @@ def add_prompt(builder: SessionBuilder, sent: str, at: Position, pictures: int) 
     """Add a message in the user's role: a prompt, a command, a shell command, or the summary of a compression."""
     builder.add_turn("system", "summary", find_summary(sent), replace(at, native_id=""))
     command, printed = find_shell_command(sent)
-    text = f"! {command}" if command else strip_context(sent)
-    name = find_command(text)
-    if name.lower() not in COMMON.commands:
-        builder.add_prompt(text, at, pictures, kind="command" if command or name else "prompt")
-    if command:
+    if not command:
+        builder.add_typed(strip_context(sent), at, pictures)
+    else:
+        builder.add_prompt(f"! {command}", at, kind="command")
         builder.add_call(at.native_id, "shell", {"command": command})
         builder.add_result(at.native_id, parse_result(printed), at)
 

@@ -26,4 +26,10 @@ def parse_feedback(_: Questions, text: str) -> Answers | None:
     return [("", text.removeprefix(_REJECTED).partition(_STORED)[0])] if text.startswith(_REJECTED) else None
 
 
-DIALECT = COMMON | Dialect(answers=(parse_feedback, parse_lines))
+COMMANDS = frozenset({
+    "about", "auth", "chat", "compress", "dir", "directory", "docs", "editor", "extensions", "policies", "privacy", "restore",
+    "setup-github", "shells", "shortcuts", "tools",
+})  # fmt: skip
+"""Commands that steer the client, besides those of other agents."""
+
+DIALECT = COMMON | Dialect(commands=COMMANDS, answers=(parse_feedback, parse_lines))

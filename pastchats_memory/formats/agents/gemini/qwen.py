@@ -59,11 +59,11 @@ class QwenSession(JsonlAgent):
         text = "\n\n".join(filter(None, visible))
         match record.get("type"):
             case "user" if record.get("subtype") == "slash_command":
-                self._add_command(text, at)
+                self.builder.add_typed(text, at)
             case "user" if text_of(record.get("subtype")) not in SENT_BY_CLIENT:
                 shown = text_of(mapping_of(record.get("systemPayload")).get("displayText")) or strip_context(text)
                 images = sum("inlineData" in part for part in parts)
-                self.builder.add_prompt(without_spans(shown, REMINDERS), at, images)
+                self.builder.add_typed(without_spans(shown, REMINDERS), at, images)
             case "assistant":
                 self.builder.add_answer(text, at, text_of(record.get("model")))
                 for call in (mapping_of(part["functionCall"]) for part in parts if "functionCall" in part):
@@ -80,18 +80,12 @@ class QwenSession(JsonlAgent):
         parent = text_of(payload.get("parentSessionId")) or metadata.get("parent_conversation_id")
         metadata["parent_conversation_id"] = parent
         if record.get("subtype") == "slash_command" and payload.get("phase") != "result":
-            self._add_command(text_of(payload.get("rawCommand")), at)
+            self.builder.add_typed(text_of(payload.get("rawCommand")), at)
         elif record.get("subtype") == "chat_compression":
             # the rest of the compressed history repeats earlier turns
             first = mapping_of(next(iter(list_of(payload.get("compressedHistory"))), None))
             parts = map(mapping_of, list_of(first.get("parts")))
             self.builder.add_turn("system", "summary", "\n\n".join(text_of(part.get("text")) for part in parts), at)
-
-    def _add_command(self, text: str, at: Position) -> None:
-        """Add a typed command if it asks the model anything."""
-        command = text.strip()
-        if command.removeprefix("/").partition(" ")[0].lower() not in self.dialect.commands:
-            self.builder.add_prompt(command, at, kind="command")
 
 
 def _parse_output(record: Json, response: Json) -> ToolResult:

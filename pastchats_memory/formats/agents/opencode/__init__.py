@@ -224,7 +224,7 @@ def _from_events(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
 
 OPENCODE = Format(
     name="opencode",
-    version=7,
+    version=8,
     detect=confident(matches, 90),
     read=read,
     program="OpenCode, Kilo CLI",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pastchats_memory.formats.agents.opencode.dialect import DIALECT
+from pastchats_memory.formats.base.plans import find_plan
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, text_of
 from pastchats_memory.formats.base.tags import REMINDERS, without_spans
 from pastchats_memory.formats.base.tools import ToolResult, parse_call
@@ -58,7 +59,7 @@ class Session:
             self._add_message(queue, message)
             yield from queue.pop_complete(position)
         if self.todos:
-            queue.add_plan("todowrite", {"todos": self.todos}, at=iso_utc(self.todos[-1].get("time_updated")))
+            queue.add_todo_call("todowrite", {"todos": self.todos}, at=iso_utc(self.todos[-1].get("time_updated")))
         yield from queue.flush()
         yield from queue.tasks()
 
@@ -100,8 +101,9 @@ class Session:
         state = mapping_of(part.get("state"))
         call = parse_call(text_of(part.get("tool")) or "tool", state.get("input"))
         queue.add_tool(call.label)
+        self._add_plan(queue, message, part, find_plan(text_of(part.get("tool")), state.get("input"), DIALECT))
         begun = iso_utc(mapping_of(state.get("time")).get("start"))
-        queue.add_plan(text_of(part.get("tool")), state.get("input"), at=begun, line=message.line_of(part))
+        queue.add_todo_call(text_of(part.get("tool")), state.get("input"), at=begun, line=message.line_of(part))
         code = number_of(mapping_of(state.get("metadata")).get("exit"))
         failed = state.get("status") == "error" or bool(code)
         text = text_of(state.get("error")) or text_of(state.get("output"))
@@ -111,6 +113,13 @@ class Session:
             turn.line, turn.texts = message.line_of(part), [words]
             turn.native_id = text_of(part.get("id")) or None
             turn.timestamp = iso_utc(mapping_of(state.get("time")).get("end")) or turn.timestamp
+            queue.add(turn)
+
+    def _add_plan(self, queue: TurnQueue, message: Message, part: Json, text: str) -> None:
+        if queue.is_new_plan(text):
+            turn = self._start_turn(message, "assistant", "plan")
+            turn.line, turn.texts = message.line_of(part), [text]
+            turn.native_id = text_of(part.get("id")) or None
             queue.add(turn)
 
     def _start_turn(self, message: Message, role: str, kind: str) -> PendingTurn:

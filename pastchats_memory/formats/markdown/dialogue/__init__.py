@@ -162,7 +162,7 @@ def _add_part(part: _Part, parsed: ParsedPart, call: ToolCall, template: Pending
         if use.name:
             call = parse_call(use.name, use.arguments, any_dialect())
             queue.add_tool(call.label)
-            queue.add_plan(use.name, use.arguments, line=line)
+            queue.add_todo_call(use.name, use.arguments, line=line)
         output = parse_result(use.answered, any_dialect())
         if use.answered and (row := queue.notable_result(call, replace(output, failed=output.failed or use.failed))):
             queue.add(_copy_turn(template, *row, line, end))

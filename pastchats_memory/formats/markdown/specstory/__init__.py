@@ -274,7 +274,7 @@ def _add_tool(part: _Part, session: _Session, block: Sequence[str], fold: Fold, 
     """Add a folded tool call, and its result if it is notable."""
     content = parse_fold(block, fold.name)
     queue.add_tool(content.call.label)
-    queue.add_plan(
+    queue.add_todo_call(
         content.call.label.partition(" ")[0], {"todos": parse_todos(block)}, at=part.timestamp, line=fold.start + 1
     )
     answer = content.output  # empty for a command that never ended
@@ -302,7 +302,7 @@ def _make_turn(part: _Part, session: _Session, role: str, kind: str, text: str, 
 
 SPECSTORY = Format(
     name="specstory",
-    version=12,
+    version=13,
     detect=detect,
     read=read,
     verified="Markdown v2.1.0, 2026-11",

@@ -72,7 +72,6 @@ _FOLDED = re.compile(r"(?:[⏺●]| ) \S.{0,300}\(ctrl\+[or] to expand\)\s*\Z")
 CALL, RESULT, STOPPED = "call", "result", "stopped"
 _FAILED = re.compile(r"Error: (?:Exit code (?P<code>\d{1,3})\s+)?|(?=Error \w+ing file\b)")
 """The beginning of a tool result that is an error."""
-_COMMAND = re.compile(r"/([\w:-]+)(?=\s|\Z)")
 RUNNING = " is running…"
 """The text behind a command while it ran."""
 _BY_ITSELF = re.compile(r"The \"[^\"\n]{1,80}\" skill is (?:running|loading)\b")
@@ -122,13 +121,11 @@ def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
     for mark, line, text in blocks:
         if mark == "user":
             text = dialect.parse_prompt(text).text  # noqa: PLW2901 - without what the client says in the person's place
-            command = _COMMAND.match(text)
-            if text and not _BY_ITSELF.match(text) and (command is None or command[1].lower() not in dialect.commands):
-                by_hand = _BANG.match(text)
-                builder.add_prompt(
-                    text.removesuffix(RUNNING), Position(line), kind="command" if command or by_hand else "prompt"
-                )
-                if by_hand:
+            if text and not _BY_ITSELF.match(text):
+                if not _BANG.match(text):
+                    builder.add_typed(text.removesuffix(RUNNING), Position(line))
+                else:
+                    builder.add_prompt(text.removesuffix(RUNNING), Position(line), kind="command")
                     builder.add_call("", "Bash", {"command": text[2:]})
         elif mark == STOPPED:
             builder.queue.flag("interrupted")
@@ -317,7 +314,7 @@ def _continues(lines: list[str]) -> bool:
 
 SCROLLBACK = Format(
     name="scrollback",
-    version=15,
+    version=16,
     detect=detect,
     read=read,
     verified="2026-11",

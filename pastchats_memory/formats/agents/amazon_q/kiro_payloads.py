@@ -1,0 +1,102 @@
+"""Read sessions of Kiro's editor, and of its command line since the third version.
+
+A line is a record `{id, timestamp, payload}`. `session.json` beside the file names the working directory.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from pastchats_memory.formats.agents.amazon_q.dialect import DIALECT
+from pastchats_memory.formats.base.agent import JsonlAgent
+from pastchats_memory.formats.base.companions import named_after
+from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.locations import Environment
+from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of, texts_of
+from pastchats_memory.formats.base.sibling_files import read_sibling
+from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, parse_json, text_of
+from pastchats_memory.formats.base.tools import ToolResult, text_of_result
+
+SESSION, MESSAGES = "session.json", "messages.jsonl"
+COMMAND_LINE = "cli"
+TYPES = frozenset({"user", "assistant", "tool_call", "tool_result", "turn_start", "turn_end", "session_start"})
+"""Types of payloads that identify a file."""
+REASONING = "Reasoning"
+"""The operation of a payload with hidden thoughts in the assistant's place."""
+FLAGS = {"cancelled": "interrupted", "error": "api_error", "failed": "api_error", "aborted": "api_error"}
+
+_OUTPUT = re.compile(r"\A(?:Output:\n)?(.*?)\s*(?:^Exit Code: (-?\d{1,9}))?\s*\Z", re.DOTALL | re.MULTILINE)
+
+
+def detect(source: SourceFile) -> int:
+    """Return 90 if one of the first records has such a payload and no type of its own, else 0."""
+    return CERTAIN if any(map(_is_record, source.sample)) else 0
+
+
+def _is_record(record: Json) -> bool:
+    is_named = mapping_of(record.get("payload")).get("type") in TYPES
+    return is_named and "type" not in record and isinstance(record.get("timestamp"), str)
+
+
+class KiroPayloads(JsonlAgent):
+    """A session of Kiro's editor."""
+
+    dialect = DIALECT
+
+    def session_info(self) -> SessionInfo:
+        """Return what the file beside the session says of it; the folder has the session's name."""
+        path = self.source.path
+        about = mapping_of(parse_json(read_sibling(path.with_name(SESSION)) or "{}"))
+        folders = (folder_of(place) for place in list_of(about.get("workspacePaths")) + list_of(about.get("rootPaths")))
+        return SessionInfo(
+            text_of(about.get("id")) or (path.parent.name if path.name == MESSAGES else path.stem),
+            next(filter(None, folders), None),
+            metadata={"title": text_of(about.get("title"))},
+        )
+
+    def add_record(self, record: Json, line: int) -> str | None:
+        """Add the turns of a record."""
+        payload = mapping_of(record.get("payload"))
+        at = Position(line, record.get("timestamp"), text_of(record.get("id")))
+        call_id, content = text_of(payload.get("toolCallId")), payload.get("content")
+        match payload.get("type"):
+            case "user":
+                self.builder.add_typed(texts_of(content), at, len(list_of(payload.get("images"))))
+            case "assistant" if payload.get("operationType") != REASONING:
+                self.builder.add_answer(texts_of(content), at, text_of(payload.get("modelId")))
+            case "tool_call":
+                self.builder.add_call(call_id, text_of(payload.get("toolName")), payload.get("args"), at)
+            case "tool_result":
+                self.builder.add_result(call_id, _parse_result(payload), at)
+            case "turn_end" if flag := FLAGS.get(text_of(payload.get("stopReason"))):
+                self.builder.queue.flag(flag)
+        return None
+
+
+def _parse_result(payload: Json) -> ToolResult:
+    """Return a tool result; a shell's output stands between `Output:` and the exit code."""
+    found = _OUTPUT.match(text_of_result(payload.get("content")))
+    text, number = (found[1], found[2]) if found else ("", None)
+    code = int(number) if number else None
+    return ToolResult(text, code, failed=payload.get("success") is False or bool(code))
+
+
+def locations(environment: Environment) -> Iterator[Path]:
+    """Yield a folder for each workspace, beside that of the second version of the command line."""
+    folders = sorted((environment.home / ".kiro" / "sessions").glob("*/"))
+    yield from (folder for folder in folders if folder.name != COMMAND_LINE)
+
+
+KIRO = Format(
+    name="kiro",
+    version=1,
+    detect=detect,
+    read=KiroPayloads.read,
+    program="Kiro",
+    locations=locations,
+    dialect=lambda: DIALECT,
+    companions=named_after({MESSAGES: (SESSION,)}),
+    verified="2026-11",
+)

@@ -1,0 +1,114 @@
+"""The queue of prompts that a person types while the agent works.
+
+One record adds a prompt, another takes it out. Older versions name the prompt only in the first, and write no other record of a
+prompt that reaches the agent in the middle of its turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+from pastchats_memory.formats.agents.claude_code.records import (
+    DELIVERED,
+    Utterance,
+    block_types,
+    parse_queue_content,
+    text_blocks,
+)
+from pastchats_memory.formats.base.source import Json, list_of, mapping_of
+
+NOWHERE = -1
+"""The position of a record before the appended ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedPrompt:
+    """The record that added a prompt, or that took it out with its text."""
+
+    record: Json
+    line: int
+
+    @property
+    def content(self) -> object:
+        """Return the text, or its blocks."""
+        return self.record.get("content")
+
+    @property
+    def utterance(self) -> Utterance:
+        """Return the text with its origin: a person, or a program that uses the queue too."""
+        return parse_queue_content(self.record)
+
+
+class PromptQueue:
+    """Pair the operations of the queue, once every record is added in file order."""
+
+    def __init__(self) -> None:
+        self.delivered: dict[int, QueuedPrompt] = {}
+        """Prompts by the position of the record that passed them to the agent."""
+        self.changes_earlier = False
+        """Whether an appended record shows that an earlier one passed a prompt to the agent."""
+        self._waiting: list[QueuedPrompt] = []
+        self._dequeues: list[int] = []
+        """Positions of records that took out a prompt whose user record is still to come."""
+
+    def add(self, record: Json, position: int, line: int) -> None:
+        """Add the next record of the file."""
+        match record.get("type"):
+            case "queue-operation":
+                self._add_operation(record, position, line)
+            case "user" if self._dequeues and "tool_result" not in block_types(
+                mapping_of(record.get("message")).get("content")
+            ):
+                self._dequeues.pop(0)
+                content = mapping_of(record.get("message")).get("content")
+                self._take_equal(content) or self._take_oldest()
+            case "assistant":
+                for earlier in self._dequeues:
+                    self._deliver(self._take_oldest(), earlier)
+                self._dequeues.clear()
+
+    def snapshot(self) -> Json:
+        """Return what a longer file needs, as JSON."""
+        return {"waiting": [asdict(prompt) for prompt in self._waiting], "dequeues": len(self._dequeues)}
+
+    def restore(self, snapshot: Json) -> None:
+        """Restore the snapshot of the shorter file."""
+        self._waiting = [QueuedPrompt(**mapping_of(prompt)) for prompt in list_of(snapshot.get("waiting"))]  # type: ignore[arg-type] # as `snapshot` wrote them
+        self._dequeues = [NOWHERE] * int(str(snapshot.get("dequeues") or 0))
+
+    def _add_operation(self, record: Json, position: int, line: int) -> None:
+        content, is_delivered = record.get("content"), record.get("reason") in DELIVERED
+        match record.get("operation"):
+            case "enqueue" if text_blocks(content):
+                self._waiting.append(QueuedPrompt(record, line))
+            case "dequeue" if is_delivered:
+                self._dequeues.append(position)
+            case "remove":
+                named = QueuedPrompt(record, line) if text_blocks(content) else None
+                prompt = self._take_equal(content) or named or self._take_oldest()
+                if is_delivered:
+                    self._deliver(prompt, position)
+            case "popAll":  # the person edits them again
+                self._waiting.clear()
+
+    def _take_equal(self, content: object) -> QueuedPrompt | None:
+        """Take out the prompt with a content."""
+        return self._take(prompt for prompt in self._waiting if prompt.content == content)
+
+    def _take_oldest(self) -> QueuedPrompt | None:
+        """Take out the oldest prompt of a person, or else of a program."""
+        return self._take(sorted(self._waiting, key=lambda prompt: not prompt.utterance.is_human))
+
+    def _take(self, choices: Iterable[QueuedPrompt]) -> QueuedPrompt | None:
+        found = next(iter(choices), None)
+        if found is not None:
+            self._waiting.remove(found)
+        return found
+
+    def _deliver(self, prompt: QueuedPrompt | None, position: int) -> None:
+        if prompt is None or not prompt.utterance.is_human:
+            return
+        if position == NOWHERE:
+            self.changes_earlier = True
+        self.delivered[position] = prompt

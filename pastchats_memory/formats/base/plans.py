@@ -1,0 +1,56 @@
+"""Plans that an agent proposes: in the call of a planning tool, in its result, or in a file that it writes."""
+
+from __future__ import annotations
+
+import re
+
+from pastchats_memory.formats.base.dialect import COMMON, Dialect
+from pastchats_memory.formats.base.source import Json, mapping_of, text_of, value_of
+from pastchats_memory.model import folded
+
+PLAN_KEYS = ("plan", "planContent", "plan_content", "explanation", "summary")
+"""Keys of a planning tool's input that hold the text of the plan, best first."""
+PATH_KEYS = ("file_path", "filePath", "path", "absolute_path", "target_file", "filename")
+CONTENT_KEYS = ("content", "contents", "file_text", "text")
+"""Keys under which tools that write a file pass its path and its text."""
+
+_APPROVED = re.compile(r"^## Approved Plan(?: \([^)\n]{1,60}\))?:\n", re.MULTILINE)
+"""The heading above a plan that the client repeats for the model, with the person's changes."""
+_PLAN_FILE = re.compile(
+    r"""
+    [/\\] \. [a-z] [\w-]* [/\\]           # an agent's hidden folder
+    (?: [^\n]* [/\\] )?
+    (?: plans [/\\] [^/\\\n]+ | plan ) \.md \Z
+    """,
+    re.VERBOSE,
+)
+
+
+def find_plan(name: str, arguments: object, dialect: Dialect = COMMON) -> str:
+    """Return the text of the plan in a tool call, or `""`.
+
+    The arguments are an object, an object as JSON text, or raw text.
+    """
+    if isinstance(arguments, str) and "plan" not in arguments:
+        return ""
+    inputs = mapping_of(value_of(arguments))
+    if folded(re.split(r"\.|__", name)[-1]) in dialect.plan_tools:
+        return _first_text(inputs, PLAN_KEYS)
+    return _first_text(inputs, CONTENT_KEYS) if is_plan_file(_first_text(inputs, PATH_KEYS)) else ""
+
+
+def find_approved_plan(name: str, result: str, dialect: Dialect = COMMON) -> str:
+    """Return the plan that the result of a planning tool repeats, or `""`."""
+    if folded(re.split(r"\.|__", name)[-1]) not in dialect.plan_tools:
+        return ""
+    found = _APPROVED.search(result)
+    return result[found.end() :].strip() if found else ""
+
+
+def is_plan_file(path: str) -> bool:
+    """Return whether an agent keeps a plan in a file, by its path, such as `~/.claude/plans/kiln.md`."""
+    return _PLAN_FILE.search(path) is not None
+
+
+def _first_text(inputs: Json, keys: tuple[str, ...]) -> str:
+    return next((text for key in keys if (text := text_of(inputs.get(key)).strip())), "")

@@ -1,0 +1,54 @@
+"""Decide which memories to give to somebody who did not ask for any. Pure.
+
+The prompt has to name something, since "add tests for this" fits a row of every project. Then a row needs two of these signals:
+it is near in meaning, it shares rare names with the prompt, and both lists rank it first. `benchmarks/hook_prompts.py`
+measures how often that is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pastchats_memory.model import Hit
+
+LEAST_TOPIC, LEAST_TOPIC_HERE = 0.75, 0.5
+"""Topic (`text.topics`) that a prompt has to name: for memories of any project, and for those of the current one."""
+CLEAR_TOPIC = 1.5
+"""Topic of a prompt for which nearness is enough; a vaguer one is near to many rows by chance."""
+CLOSE, NEAR, POSSIBLE, REMOTE = 0.9, 0.65, 0.4, 0.15
+"""Relevance that suffices for a clear topic, and with more and more names in the row."""
+WEAK_NAME, NAME, NAMES, MANY_NAMES = 0.15, 0.25, 0.35, 1.0
+"""Worth of the prompt's names in the row, by their rarity."""
+FIRST_RANKS = 3
+"""Ranks that count as the first."""
+
+
+def select_unasked(hits: Sequence[Hit], topic: float, current_project: str | None) -> list[Hit]:
+    """Return the hits that are worth showing unasked, in their order.
+
+    Args:
+        hits: the hits of a prompt, with the worth of its names in each.
+        topic: how much of a topic the prompt names.
+        current_project: the project in which it was typed.
+    """
+    if topic < LEAST_TOPIC_HERE:
+        return []
+    is_clear = topic >= LEAST_TOPIC
+    return [
+        hit for hit in hits
+        if (is_clear or hit.source_project == current_project) and _is_supported(hit, topic)
+    ]  # fmt: skip
+
+
+def _is_supported(hit: Hit, topic: float) -> bool:
+    """Check whether enough signals agree. Without a model only the names and their list can."""
+    ranks = [rank for rank in (hit.lexical_rank, hit.semantic_rank) if rank is not None and rank <= FIRST_RANKS]
+    if hit.relevance is None:
+        return hit.named >= MANY_NAMES and bool(ranks)
+    is_first = len(ranks) > 1
+    return (
+        (hit.relevance >= CLOSE and topic >= CLEAR_TOPIC)
+        or (hit.relevance >= NEAR and hit.named >= (WEAK_NAME if is_first else NAME))
+        or (hit.relevance >= POSSIBLE and hit.named >= NAMES and is_first)
+        or (hit.relevance >= REMOTE and hit.named >= MANY_NAMES and bool(ranks))
+    )

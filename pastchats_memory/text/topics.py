@@ -1,0 +1,107 @@
+"""Measure how much of a topic a text names.
+
+Prompts that steer the work ("add tests for this", "update the README") fit every project, so no memory of one helps them.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from pastchats_memory.text.identifiers import is_spaceless, separate_spaceless
+from pastchats_memory.text.words import FUNCTION_WORDS, WORD
+
+NAME, PLAIN_WORD, COMMON_WORD = 1.0, 0.5, 0.25
+"""Worth of a name or an identifier, of an unlisted word, and of a noun that many projects share; other listed words are worth 0."""
+MIN_STEM = 3
+"""Letters of a word without its ending."""
+MIN_DIGITS = 3
+"""Digits of a number that may name something, such as a status or an issue."""
+SPACELESS_WORD = 2
+"""Characters of a usual word in a script without spaces."""
+_LISTS = Path(__file__).with_name("topic_words.txt")
+_TOKEN = re.compile(r"[^\W_](?:[\w.:/@-]*[^\W_])?")
+_ENDINGS = ("s", "es", "ies", "ed", "ied", "d", "ing", "er", "ers", "ly")
+_SENTENCE_END = re.compile(r"(?:\A|[.!?:;\n\"'(\[-])\s*\Z")
+_PLAIN = re.compile(r"[^\W\d_A-Z]+(?:['’-][^\W\d_A-Z]+)*")
+_IDENTIFIER = re.compile(r"\w_\w|[a-z][A-Z]")
+_SEPARATOR = re.compile(r"[\W_]+")
+_LOOKBEHIND = 3
+_QUOTED = re.compile(r"""`[^`\n]{2,80}`|"[^"\n]{2,80}"|“[^”\n]{2,80}”|(?<!\w)'[^'\n]{2,80}'(?!\w)""")
+"""A short quotation, mostly an error or a name."""
+
+
+class _Lists(NamedTuple):
+    """The three paragraphs of the file."""
+
+    talk: frozenset[str]
+    """Greetings, thanks and assent."""
+    worths: dict[str, float]
+    """Worth of each word of the other two: words of any work, and nouns that many projects share."""
+    spaceless: tuple[str, ...]
+    """Words of talk and work in scripts without spaces, the longest first."""
+
+
+def topic_words(text: str) -> dict[str, float]:
+    """Return the lower-case words that may name a topic, each with its worth above 0.
+
+    A word is a name if its spelling shows it: capitals within a sentence, digits, or the joints of an identifier.
+    """
+    found: dict[str, float] = {}
+    text = separate_spaceless(text)
+    quoted_words = frozenset(WORD.findall(" ".join(_QUOTED.findall(text)).lower()))
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        opens_sentence = _SENTENCE_END.search(text, max(0, match.start() - _LOOKBEHIND), match.start())
+        bare = token.lower() if opens_sentence and token[1:].islower() else token
+        unlisted = PLAIN_WORD if _PLAIN.fullmatch(bare) else NAME
+        worths = {part: _rate_word(part, unlisted) for part in _SEPARATOR.split(token.lower()) if part}
+        if _IDENTIFIER.search(token) and token.lower() not in _read_lists().worths:
+            worths[max(worths, key=len)] = NAME
+        for part, worth in worths.items():
+            if part in quoted_words and part not in FUNCTION_WORDS and len(part) >= MIN_STEM:
+                found[part] = max(found.get(part, worth), PLAIN_WORD)
+            elif worth:
+                found[part] = max(found.get(part, 0.0), worth)
+    return found
+
+
+def measure_topic(text: str) -> float:
+    """Return the sum of the worths of a text's topic words; 0 for a text that names nothing."""
+    return sum(topic_words(text).values())
+
+
+def is_small_talk(text: str) -> bool:
+    """Check whether a text only greets, thanks or agrees."""
+    said = [word.lower() for word in WORD.findall(text)]
+    talk = _read_lists().talk
+    return all(word in talk or word in FUNCTION_WORDS for word in said) and not talk.isdisjoint(said)
+
+
+def _rate_word(word: str, unlisted: float) -> float:
+    """Return the worth of a lower-case word, whatever its ending; `unlisted` if no list has it."""
+    lists = _read_lists()
+    if is_spaceless(word):
+        for listed in lists.spaceless:
+            word = word.replace(listed, "")
+        return PLAIN_WORD * (len(word) // SPACELESS_WORD)
+    if word in FUNCTION_WORDS or word in lists.talk or len(word) == 1:
+        return 0.0
+    if word.isdecimal():
+        return COMMON_WORD if len(word) >= MIN_DIGITS else 0.0
+    stems = [word]
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(stem := word.removesuffix(ending)) >= MIN_STEM:
+            stems += [stem, f"{stem}e", f"{stem}y"]
+            if stem[-1] == stem[-2]:
+                stems.append(stem[:-1])
+    return min((lists.worths[stem] for stem in stems if stem in lists.worths), default=unlisted)
+
+
+@cache
+def _read_lists() -> _Lists:
+    talk, work, common = (part.split() for part in _LISTS.read_text(encoding="utf-8").split("\n\n"))
+    spaceless = sorted((word for word in [*talk, *work] if is_spaceless(word)), key=len, reverse=True)
+    return _Lists(frozenset(talk), dict.fromkeys(common, COMMON_WORD) | dict.fromkeys(work, 0.0), tuple(spaceless))

@@ -1,0 +1,53 @@
+"""What a prompt gets that did not ask for anything: clear matches, or nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from pastchats_memory import Memory
+
+
+def recall_unasked(memory: Memory, prompt: str, project: str | None = None) -> list[str]:
+    return [hit.source_project for hit in memory.recall(prompt, current_project=project, unasked=True).hits]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["add tests for this", "run the tests and fix what fails", "fix the failing test", "make the tests green again",
+     "revert your last change", "remove the unused imports"],
+)  # fmt: skip
+@pytest.mark.parametrize("project", [None, "courier"])
+def test_a_prompt_that_names_nothing_gets_nothing(demo_memory: Memory, prompt: str, project: str | None) -> None:
+    assert recall_unasked(demo_memory, prompt, project) == []
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["the PHP session of the Magento shop is lost behind Varnish", "debug the VHDL testbench of the UART receiver",
+     "our Kafka consumers lag behind after a partition rebalance"],
+)  # fmt: skip
+def test_an_unrelated_prompt_gets_nothing(demo_memory: Memory, prompt: str) -> None:
+    assert recall_unasked(demo_memory, prompt) == []
+
+
+@pytest.mark.parametrize(
+    ("prompt", "project"),
+    [
+        ("Which unit do the gauges at Delfzijl report in?", "tidemark"),
+        ("add backoff with jitter to the delivery worker", "courier"),
+        ("the login tests get a 429 from the API", "ledgerly"),
+    ],
+)
+def test_names_and_ranks_support_a_match_of_moderate_relevance(demo_memory: Memory, prompt: str, project: str) -> None:
+    assert recall_unasked(demo_memory, prompt)[0] == project
+
+
+def test_a_vague_prompt_gets_memories_of_its_own_project_only(demo_memory: Memory) -> None:
+    prompt = "the migration hangs in production"
+    assert recall_unasked(demo_memory, prompt, "garden") == []
+    assert set(recall_unasked(demo_memory, prompt, "courier")) == {"courier"}
+
+
+@pytest.mark.parametrize("query", ["hi", "thanks", "Good morning!", "谢谢"])
+def test_small_talk_recalls_nothing(demo_memory: Memory, query: str) -> None:
+    assert not demo_memory.recall(query).entries

@@ -1,0 +1,128 @@
+"""A secret is found however people and programs write it: labels, commands, statements, sibling fields, sentences."""
+
+from __future__ import annotations
+
+import pytest
+
+from pastchats_memory.redact import redact, redact_path
+from pastchats_memory.redact.assignments import assignments_by_character
+from pastchats_memory.redact.rules import ScannedText
+
+PASSWORD = "Winter1984Q"  # noqa: S105 - nobody's
+WAYS = (
+    "**Password:** `{}`",
+    "__Password:__ {}",
+    "<b>Password:</b> {}",
+    "<p>Password: <em>{}</em></p>",
+    "Password -> {}",
+    "Username / Password: admin / {}",
+    "user admin, pass {}",
+    "creds are admin / {}",
+    "log in with admin and {}",
+    "ada@example.org / {}",
+    "admin:{} works on staging",
+    "# Password\n{}",
+    "curl -uadmin:{} https://example.org",
+    "curl \\\n  -u admin:{} \\\n  https://example.org",
+    '["curl", "-u", "admin:{}", "https://example.org"]',
+    "echo {} | passwd --stdin bob",
+    'echo -e "{}\\n{}" | passwd bob',
+    'chpasswd <<< "bob:{}"',
+    "echo '{}' > /run/secrets/db_password",
+    "security unlock-keychain -p {} login.keychain",
+    "ssh-keygen -t ed25519 -N {} -f key",
+    "htpasswd -nb bob {}",
+    "nxc smb host -u bob -p {}",
+    'expect "*assword:*"\nsend "{}\\r"',
+    'ConvertTo-SecureString -AsPlainText -Force "{}"',
+    '"{}" | ConvertTo-SecureString -AsPlainText -Force',
+    "INSERT INTO users (email, password) VALUES ('b@a', '{}')",
+    "INSERT INTO users (id, password) VALUES (1, 'x9y8z7w6'), (2, '{}');",
+    "INSERT INTO users (name, password) VALUES ('bob', MD5('{}'));",
+    "SET PASSWORD FOR 'app'@'%' = '{}';",
+    '{{"kind": "Secret", "stringData": {{"pw": "{}"}}}}',
+    '{{"stringData":{{"pw":"{}"}},"kind":"Secret"}}',
+    '{{"Name": "/prod/db/password", "Value": "{}"}}',
+    '{{"Value":"{}","Name":"/prod/db/password"}}',
+    "- value: {}\n  name: DB_PASSWORD",
+    "export DB_PASSWORD=\\\n{}",
+    'password = (\n    "{}"\n)',
+    'createUserWithEmailAndPassword(auth, "bob@example.org", "{}")',
+    'await page.fill(\'input[name="password"]\', "{}");',
+    "bcrypt.hashSync('{}', 10)",
+    'password: {{ type: String, default: "{}" }}',
+    "username, password = 'bob', '{}'",
+    'def get_password(): return "{}"',
+    "heslo: {}",
+    "κωδικός: {}",
+    "口令：{}",
+    "密码为：{}",
+)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_password_is_replaced_in_each_way_of_writing_it(way: str) -> None:
+    assert PASSWORD not in redact(way.format(PASSWORD, PASSWORD)).text
+
+
+@pytest.mark.parametrize("way", ["password: {}", "the password is {}", "mysql -u root -p{} shop", "login('bob', '{}')"])
+def test_joined_words_are_a_password_although_a_program_could_write_them(way: str) -> None:
+    assert "battery" not in redact(way.format("correct-horse-battery-staple")).text
+
+
+def test_a_password_may_have_letters_beyond_ascii() -> None:
+    assert "Grüße" not in redact("Passwort: Grüße2024!").text
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        "sk-" + "qwhzkfmxvbtrplcnjdgsyaeu" * 2,
+        "sk-kimi-7Rw2Xc9Lm4Tz8Vb1NfKq7Rw2Xc9Lm4Tz8Vb1NfKq",
+        "sk-cp-7Rw2Xc9Lm4Tz8Vb1NfKq7Rw2Xc9Lm4Tz8Vb1NfKq",
+        "AGE-SECRET-KEY-PQ-1" + "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L" * 3,
+    ],
+)
+@pytest.mark.parametrize("place", ["{}", "API_KEY={}", "`{}`", "I pasted {} here"])
+def test_a_key_of_a_new_shape_is_replaced_where_nothing_names_it(place: str, token: str) -> None:
+    assert token[-12:] not in redact(place.format(token)).text
+
+
+@pytest.mark.parametrize("prefix", ["sk-kimi-", "sk-cp-", "AGE-SECRET-KEY-PQ-1"])
+def test_a_key_in_the_name_of_a_file_is_replaced(prefix: str) -> None:
+    key = prefix + "7RW2XC9LM4TZ8VB1NFKQ" * 3
+    assert key not in redact_path(f"/home/ada/{key}.txt")
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        "**Password:** Required",
+        "password: must-be-changed-by-the-user",
+        "copying build/lib/ai/secrets.py -> build/bdist.linux-x86_64/wheel/ai",
+        '"minipass": "^7.1.2"',
+        '{"NextToken": "9d624e0c-388b-4862-a31e-a85c64fc1d4a"}',
+        '"encryptionKey": "arn:aws:kms:us-west-2:123456789012:alias/aws/s3"',
+        "token = _OAUTH_USER_ID.set(resp.user_id)",
+        'href="https://play.rust-lang.org/?code=%23!%5Ballow(unused)%5D"',
+        "the item identified by INDEX",
+        "root:x:0:0:root:/root:/bin/bash",
+        "docker run -u root -p 8080:80 image",
+        "INSERT INTO users (email, password) VALUES (?, ?)",
+        'signal.connect("changed", "on_change")',
+        "run my-secret --policy-file=my-file.json",
+        "All tests pass 12 of 12",
+    ],
+)
+def test_text_that_only_looks_like_a_password_stays(harmless: str) -> None:
+    assert redact(harmless).text == harmless
+
+
+@pytest.mark.parametrize("name_end", "是：は")
+def test_a_value_ends_at_a_letter_of_a_script_without_blanks(name_end: str) -> None:
+    """A pattern that went on would read a long text once for each name in it."""
+    text = f"密码{name_end}" * 1000
+    forms = assignments_by_character("password")[name_end]
+    assert forms.find_value(ScannedText(text, text, {}), 2) is None
+    assert redact(text).text == text
+    assert redact(f"{text}Abc12345。").text == f"{text}[redacted:password]。"

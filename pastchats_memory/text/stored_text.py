@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 from pastchats_memory.text.truncate import keep_head, keep_tail
 
-LONGEST_TEXT = 400_000
+LONGEST_TEXT = 2_500_000
 """Characters of a text that is stored whole."""
-HEAD, TAIL = 300_000, 90_000
+HEAD, TAIL = 1_500_000, 500_000
 """Characters of a longer text that are stored of its start and its end."""
 LEFT_OUT = "characters are not stored; `show` reads them from the source …]"
 LEFT_OUT_KEY = "left_out"

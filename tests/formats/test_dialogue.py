@@ -383,6 +383,7 @@ def test_a_document_with_a_colon_in_its_title_is_no_chat_of_copilots(tmp_path):
 
 MARKS = {
     "comments with a key": ("<!-- role:user -->\n\n{}\n", "<!-- role:assistant -->\n\n{}\n"),
+    "comments with a prefix": ("<!-- :role: user -->\n{}\n", "<!-- llm-role: assistant, action: ask -->\n{}\n"),
     "comments": ("<!-- user -->\n{}\n", "<!-- assistant -->\n{}\n"),
     "comments with attributes": ('<!-- message role="user" id="1" -->\n{}\n', '<!-- message role="assistant" id="2" -->\n{}\n'),
     "comments around": ("<!-- begin:user -->\n{}\n<!-- end:user -->\n", "<!-- begin:assistant -->\n{}\n<!-- end:assistant -->\n"),

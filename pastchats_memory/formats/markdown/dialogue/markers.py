@@ -82,8 +82,9 @@ _LABEL_MARKUP = re.compile(
 _COMMENT = re.compile(
     r"""
     <!--[ ]*(?:(?:begin|start|chat|message|msg|turn|speaker|author|from)\b[ :=]{0,3}){0,3}
-    (?:(?:role|type|speaker|author|from)[ ]?[:=][ ]?)?["']?(?P<role>[^\W\d_]{1,20})["']?
-    (?:[ ]+[\w-]{1,30}=(?:"[^"]{0,80}"|[^\s">]{1,80})){0,6}[ ]*-->\Z
+    (?::?(?:[a-z]{1,10}-)?(?:role|type|speaker|author|from)[ ]?[:=][ ]?)?
+    ["']?(?P<role>[^\W\d_]{1,20})(?:-(?:call|result|message|prompt))?["']?
+    (?:,?[ ]+[\w-]{1,30}[=:][ ]?(?:"[^"]{0,80}"|[^\s">,]{1,80})){0,6}[ ]*-->\Z
     """,
     re.VERBOSE | re.IGNORECASE,
 )

@@ -65,12 +65,9 @@ def _handle(arguments: list[str], give_up: float, latest: float) -> None:
         return
     body = _read_until(0, give_up, LONGEST_INPUT)
     database = _find_database(arguments)
-    folder = find_state(database)
     received = _parse(arguments, body)
-    if action != "recall":
-        _request_index(folder, agent.name, database, received.transcript)
-    elif folder is not None:
-        _resume_waiting(folder)
+    if action != "recall":  # a prompt starts nothing: the next start or end of a session takes up what waits
+        _request_index(find_state(database), agent.name, database, received.transcript)
     if action == "greet" or (action == "recall" and received.prompt):
         _answer_in_time(arguments, format_, received, database, give_up, latest)
 
@@ -122,16 +119,6 @@ def _request_index(folder: Path | None, agent: str, database: str | None, transc
     from pastchats_memory.hooks import background
 
     background.start(folder, None if is_stored else request)
-
-
-def _resume_waiting(folder: Path) -> None:
-    """Start the process that fulfils requests if some wait, since an earlier one was killed."""
-    from pastchats_memory.hooks.spool import is_any_waiting
-
-    if is_any_waiting(folder):
-        from pastchats_memory.hooks import background
-
-        background.start(folder)
 
 
 def _answer_in_time(

@@ -35,9 +35,9 @@ from pathlib import Path
 import judged
 
 from pastchats_memory import Memory
-from pastchats_memory.hooks import events
+from pastchats_memory.hooks import BUDGET_BYTES, events
 from pastchats_memory.hooks.event import Event
-from pastchats_memory.hooks.events import query_for
+from pastchats_memory.hooks.prompt import query_for
 from pastchats_memory.model import Hit
 from pastchats_memory.store.database import open_database
 from pastchats_memory.text.recall_block import RECALL_PREAMBLE
@@ -137,7 +137,7 @@ def recalled(prompt: str, database: Path) -> tuple[Hit, ...]:
     with Memory.open(database) as memory:
         return memory.recall(
             query,
-            events.BUDGET_BYTES - len(RECALL_PREAMBLE) - 1,
+            BUDGET_BYTES - len(RECALL_PREAMBLE) - 1,
             limit=events.LIMIT,
             unasked=True,
             count_tokens=lambda text: len(text.encode()),

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from draw import HERE, Episode, all_episodes
+from episodes import HERE, Episode, all_episodes
 from written import SETS, episode_of, written
 
 from pastchats_memory.episodes.outcome import RULES, Outcome, Row, derive_outcome

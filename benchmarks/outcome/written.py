@@ -1,7 +1,5 @@
 """Episodes that were written for the rules, each as a transcript of one of five programs, read by its reader.
 
-    python benchmarks/outcome/written.py [first|second|third …]     what the rules say of them
-
 `written/*.txt` has an episode after each line `=== program label`, a step a line:
 
     U words          the person           A words      the assistant
@@ -16,15 +14,12 @@ Programs: claude-code, codex, aider, opencode, chat.
 
 from __future__ import annotations
 
-import argparse
 import json
-import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from draw import HERE, Episode, changes_of, episodes_of
+from episodes import HERE, Episode, changes_of, episodes_of
 
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.registry import detect_format
@@ -279,24 +274,3 @@ PROGRAMS: dict[str, tuple[str, Callable[[tuple[Step, ...]], str]]] = {
 }
 """Name of the file and what it says."""
 SETS = ("first", "second", "third", "fourth", "fifth")
-
-
-def main() -> None:
-    from score import given, print_table
-
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sets", nargs="*", metavar="SET", help=f"{', '.join(SETS)}; default: all")
-    for name in parser.parse_args().sets or SETS:
-        pairs: Counter[tuple[str, str]] = Counter()
-        with tempfile.TemporaryDirectory() as folder:
-            for one in written(name):
-                outcome = given(episode_of(one, Path(folder)))
-                pairs[one.label, outcome.verdict] += 1
-                if outcome.verdict != one.label:
-                    print(f"{one.place}: {one.label}, given {outcome.verdict} {outcome.signal}")
-        print(f"{name}: {pairs.total()} episodes")
-        print_table(pairs)
-
-
-if __name__ == "__main__":
-    main()

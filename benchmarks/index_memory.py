@@ -47,16 +47,18 @@ def write_session(path: Path, megabytes: int) -> tuple[int, int]:
     raise AssertionError("conversations do not end")
 
 
-def tool_result(conversation: corpus.Conversation, turn: corpus.Said, number: int, output: str) -> dict[str, object]:
+def tool_result(
+    conversation: corpus.Conversation, turn: corpus.Utterance, number: int, output: str
+) -> dict[str, object]:
     """Return a tool's answer as Claude Code records it.
 
     It stands there twice, for the model and for the screen.
     """
-    asked = corpus.record(conversation, turn, str(uuid.UUID(int=number)), None)
+    prompt_record = corpus.record(conversation, turn, str(uuid.UUID(int=number)), None)
     half = output[: len(output) // 2]
     result = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": half}
     return {
-        **asked,
+        **prompt_record,
         "type": "user",
         "message": {"role": "user", "content": [result]},
         "toolUseResult": {"stdout": half},

@@ -62,17 +62,17 @@ def questions(database: Path) -> list[str]:
         found = opened.run(
             "SELECT content FROM prompts WHERE length(content) BETWEEN 60 AND 200 ORDER BY id % 9973 LIMIT 40"
         )
-    asked = (" ".join(re.findall(r"\w+", text)[:9]) for (text,) in found)
+    queries = (" ".join(re.findall(r"\w+", text)[:9]) for (text,) in found)
     with Memory.open(database) as memory:
-        return list(itertools.islice((question for question in asked if memory.recall(question).entries), 5))
+        return list(itertools.islice((question for question in queries if memory.recall(question).entries), 5))
 
 
 def asking(database: Path, command: str, *options: str) -> Callable[[], None]:
     """Return a function that asks the next question."""
-    asked = itertools.cycle(questions(database))
+    queries = itertools.cycle(questions(database))
 
     def run() -> None:
-        timing.process(timing.PROGRAM, command, next(asked), "--db", str(database), *options)()
+        timing.process(timing.PROGRAM, command, next(queries), "--db", str(database), *options)()
 
     return run
 

@@ -86,7 +86,7 @@ def decisive_line(folder: Path, task: Task) -> str | None:
     return None
 
 
-def asked(memory: Memory, question: str, size: int = BYTES) -> RecallBlock:
+def recall_block(memory: Memory, question: str, size: int = BYTES) -> RecallBlock:
     return memory.recall(question, size, limit=ENTRIES, count_tokens=lambda text: len(text.encode()))
 
 
@@ -136,7 +136,7 @@ def main() -> None:
         for name in ("decisive lines", "plain excerpts"):
             if name == "plain excerpts":
                 as_first_released()
-            blocks = {task: asked(memory, task.question, arguments.bytes) for task in known}
+            blocks = {task: recall_block(memory, task.question, arguments.bytes) for task in known}
             report(name, blocks, known, names=arguments.misses)
 
 

@@ -39,12 +39,12 @@ class Episode:
 
     @property
     def line(self) -> int:
-        """Of the person's first words."""
+        """Return the line of the prompt."""
         return self.turns[0].line
 
     @property
     def digest(self) -> str:
-        """Of the person's first words."""
+        """Return the digest of the prompt."""
         return hashlib.sha256(self.turns[0].content.encode()).hexdigest()[:16]
 
 
@@ -70,7 +70,7 @@ def changes_of(tasks: Sequence[Task]) -> list[Changed]:
 
 
 def all_episodes(folders: Sequence[Path]) -> list[Episode]:
-    """Of every transcript of the folders, in the order of their names."""
+    """List the episodes of every transcript in the folders, in the order of their names."""
     found: list[Episode] = []
     for folder in folders:
         for path in sorted(folder.rglob("*")):

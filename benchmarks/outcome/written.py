@@ -45,7 +45,7 @@ class Step:
 
     @property
     def output(self) -> str:
-        """Of a command."""
+        """Return the output of a command."""
         return "\n".join(self.more)
 
 
@@ -80,10 +80,10 @@ def written(name: str) -> Iterator[Written]:
 
 def episode_of(one: Written, folder: Path) -> Episode:
     """Write a transcript into the folder and return its first episode."""
-    name, tell = PROGRAMS[one.program]
+    name, write = PROGRAMS[one.program]
     path = folder / one.place.replace(" ", "-") / name
     path.parent.mkdir()
-    path.write_text(tell(one.steps), encoding="utf-8")
+    path.write_text(write(one.steps), encoding="utf-8")
     source = SourceFile(path)
     reader = detect_format(source)
     rows = list(reader.read(source)) if reader else []
@@ -92,8 +92,8 @@ def episode_of(one: Written, folder: Path) -> Episode:
     found = next(episodes_of(one.place, turns, planned), None)
     if found:
         return found
-    spoken = [turn for turn in turns if turn.role != "user" or turn is turns[0]]
-    return Episode(one.place, tuple(spoken), "\n".join(turn.content for turn in turns[1:] if turn.role == "user"))
+    visible = [turn for turn in turns if turn.role != "user" or turn is turns[0]]
+    return Episode(one.place, tuple(visible), "\n".join(turn.content for turn in turns[1:] if turn.role == "user"))
 
 
 def todos_in(text: str) -> list[dict[str, str]]:
@@ -165,8 +165,8 @@ def codex(steps: tuple[Step, ...]) -> str:
         records.append({"timestamp": _clock(len(records) * 5), "type": kind, "payload": payload})
 
     def answer(call: str, kind: str, output: str, code: int) -> None:
-        told = json.dumps({"output": f"{output}\n", "metadata": {"exit_code": code, "duration_seconds": 1.1}})
-        add("response_item", type=kind, call_id=call, output=told)
+        result = json.dumps({"output": f"{output}\n", "metadata": {"exit_code": code, "duration_seconds": 1.1}})
+        add("response_item", type=kind, call_id=call, output=result)
 
     for step in steps:
         call = f"c{len(records)}"
@@ -175,9 +175,9 @@ def codex(steps: tuple[Step, ...]) -> str:
                 add("response_item", type="message", role="user", content=[{"type": "input_text", "text": step.text}])
                 add("event_msg", type="user_message", message=step.text)
             case "A":
-                said = [{"type": "output_text", "text": step.text}]
+                blocks = [{"type": "output_text", "text": step.text}]
                 add("event_msg", type="agent_message", message=step.text)
-                add("response_item", type="message", role="assistant", content=said)
+                add("response_item", type="message", role="assistant", content=blocks)
             case "$":
                 command = json.dumps({"command": ["bash", "-lc", step.words]})
                 add("response_item", type="function_call", name="shell", arguments=command, call_id=call)

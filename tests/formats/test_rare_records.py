@@ -177,3 +177,19 @@ def test_a_person_whose_name_begins_like_a_model_is_no_assistant(tmp_path: Path)
     records = [{"from": "Claudette", "text": ASK}, {"from": "assistant", "text": ANSWER}] * 2
     path = write_lines(tmp_path / "a.jsonl", *records)
     assert [turn.role for turn in turns(MESSAGES, path)] == ["user", "assistant", "user", "assistant"]
+
+
+def test_the_data_of_server_sent_events_in_a_string_are_decoded() -> None:
+    chunk = {"choices": [{"delta": {"role": "assistant", "content": ANSWER}}]}
+    text = f"event: chunk\ndata: {json.dumps(chunk)}\n\ndata: [DONE]\n"
+    assert decode_nested_json({"body": text}) == {"body": [chunk]}
+    assert decode_nested_json({"body": "event: chunk\n: no data follows here"}) == {
+        "body": "event: chunk\n: no data follows here"
+    }
+
+
+def test_conversations_in_a_list_with_other_items_are_read(tmp_path: Path) -> None:
+    conversation = {"messages": [{"role": "user", "content": ASK}, {"role": "assistant", "content": ANSWER}]}
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"version": 3, "rows": [7, conversation, "end"]}, indent=1), encoding="utf-8")
+    assert [turn.content for turn in turns(MESSAGES, path)] == [ASK, ANSWER]

@@ -6,16 +6,19 @@ import json
 from pathlib import Path
 
 import pytest
-from golden import expected, inputs, plain, rows, turns
+from golden import FIXTURES, expected, inputs, plain, rows, turns
 from made import made
 
 from pastchats_memory.formats.agents.agent_log import AGENT_LOG
+from pastchats_memory.formats.agents.amazon_q.conversation import AMAZON_Q
 from pastchats_memory.formats.agents.claude_code import CLAUDE_CODE
 from pastchats_memory.formats.agents.codex.replay import TaskFinder
 from pastchats_memory.formats.agents.codex.rollout import ITEM, META, Entry
 from pastchats_memory.formats.agents.gemini import HOOKS
 from pastchats_memory.formats.agents.goose import GOOSE
 from pastchats_memory.formats.agents.opencode import OPENCODE
+from pastchats_memory.formats.agents.openhands import event_files
+from pastchats_memory.formats.agents.plan_files import PLAN_FILES
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.exports.chatgpt import CHATGPT
@@ -24,6 +27,8 @@ from pastchats_memory.formats.generic import MESSAGES
 from pastchats_memory.formats.generic.columns import MOST_COLUMNS
 from pastchats_memory.formats.generic.containers import DEEPEST_JSON, decode_nested_json
 from pastchats_memory.formats.registry import detect_format
+from pastchats_memory.formats.tasks.github_issues import GITHUB_ISSUES
+from pastchats_memory.model import Task, Unreadable
 
 ASK, ANSWER = "Why does the kiln stop?", "Its relay opens."
 
@@ -193,3 +198,37 @@ def test_conversations_in_a_list_with_other_items_are_read(tmp_path: Path) -> No
     path = tmp_path / "a.json"
     path.write_text(json.dumps({"version": 3, "rows": [7, conversation, "end"]}, indent=1), encoding="utf-8")
     assert [turn.content for turn in turns(MESSAGES, path)] == [ASK, ANSWER]
+
+
+def test_a_torn_conversation_of_amazon_q_is_reported(tmp_path: Path) -> None:
+    whole = (FIXTURES / "amazon-q" / "amazon-q-q1-saved.json").read_text(encoding="utf-8")
+    path = tmp_path / "a.json"
+    path.write_text(whole.rstrip()[:-1], encoding="utf-8")
+    (row,) = AMAZON_Q.read(SourceFile(path))
+    assert isinstance(row, Unreadable)
+    assert row.reason.startswith("not JSON")
+
+
+def test_a_file_outside_a_conversation_of_openhands_has_no_events(tmp_path: Path) -> None:
+    assert event_files(tmp_path / "event-00001-a.json") == []
+
+
+def test_a_plan_without_text_is_no_turn(tmp_path: Path) -> None:
+    path = tmp_path / "plans" / "kiln.md"
+    path.parent.mkdir()
+    path.write_text("---\nname: Kiln\n---\n", encoding="utf-8")
+    assert list(PLAN_FILES.read(SourceFile(path))) == []
+
+
+def test_a_wrapped_message_without_text_is_no_turn(tmp_path: Path) -> None:
+    wrapped = [{"id": 1, "payload": {"role": role, "content": text}} for role, text in (("user", ASK), ("user", ""))]
+    answer = {"id": 3, "payload": {"role": "assistant", "content": ANSWER}}
+    path = write_lines(tmp_path / "a.jsonl", *wrapped, answer)
+    assert [turn.content for turn in turns(MESSAGES, path)] == [ASK, ANSWER]
+
+
+def test_items_that_are_no_issues_are_no_tasks(tmp_path: Path) -> None:
+    issue = json.loads((FIXTURES / "github-issues" / "github-issues-api.json").read_text(encoding="utf-8"))[0]
+    path = tmp_path / "issues.json"
+    path.write_text(json.dumps([issue, {"total": 1}], indent=1), encoding="utf-8")
+    assert [row.title for row in GITHUB_ISSUES.read(SourceFile(path)) if isinstance(row, Task)] == [issue["title"]]

@@ -70,7 +70,6 @@ bench-quality: $(VENV)/installed
 
 bench-outcome: $(VENV)/installed
 	$(BIN)/python benchmarks/outcome/judging.py
-	$(BIN)/python benchmarks/outcome/written.py
 	$(if $(PASTCHATS_TRANSCRIPTS),$(BIN)/python benchmarks/outcome/score.py $(PASTCHATS_TRANSCRIPTS) --part all)
 	$(if $(PASTCHATS_TRANSCRIPTS),$(BIN)/python benchmarks/usefulness.py $(PASTCHATS_TRANSCRIPTS))
 	$(if $(PASTCHATS_TRANSCRIPTS),$(BIN)/python benchmarks/usefulness.py $(PASTCHATS_TRANSCRIPTS) --tasks fresh)
@@ -82,12 +81,10 @@ bench-tasks: $(VENV)/installed
 bench-redaction: $(VENV)/installed
 	$(BIN)/python benchmarks/redaction.py
 	$(BIN)/python benchmarks/redaction_recall.py
-	$(BIN)/python benchmarks/redaction_forms.py
-	$(BIN)/python benchmarks/redaction_forms.py --corpus bare
+	for corpus in forms bare printed passwords contexts; do $(BIN)/python benchmarks/redaction_forms.py --corpus $$corpus || exit 1; done
 
 bench-speed: $(VENV)/installed
 	$(BIN)/python benchmarks/speed.py
-	$(BIN)/python benchmarks/cold_start.py
 	$(BIN)/python benchmarks/edges.py
 
 bench-scale: $(VENV)/installed
@@ -96,7 +93,6 @@ bench-scale: $(VENV)/installed
 bench-index: $(VENV)/installed
 	$(BIN)/python benchmarks/index_throughput.py
 	$(BIN)/python benchmarks/index_unchanged.py 10000
-	$(BIN)/python benchmarks/index_reading.py
 	$(BIN)/python benchmarks/index_memory.py
 	$(BIN)/python benchmarks/size.py
 

@@ -41,7 +41,7 @@ TURNS_A_CONVERSATION = 40
 
 
 @dataclass(frozen=True)
-class Said:
+class Utterance:
     """A turn before it is written in any format."""
 
     role: str
@@ -55,7 +55,7 @@ class Conversation:
 
     id: str
     project: str
-    turns: tuple[Said, ...]
+    turns: tuple[Utterance, ...]
 
 
 @cache
@@ -77,18 +77,22 @@ class Writer:
         words, weights = vocabulary()
         topic = list(topic)
         length = min(20_000, max(2, median * self.spread(spread))) if spread else median
-        said = self._random.choices(words, cum_weights=weights, k=max(1, round(length / 5.4)))
-        for place in range(len(said)):
+        utterance = self._random.choices(words, cum_weights=weights, k=max(1, round(length / 5.4)))
+        for place in range(len(utterance)):
             chance = self._random.random()
             if topic and chance < 0.08:
-                said[place] = self._random.choice(topic)
+                utterance[place] = self._random.choice(topic)
             elif chance > 0.97:
-                said[place] = "_".join(self._random.choices(words[200:], k=2)) + self._random.choice(("", "()", ".py"))
+                utterance[place] = "_".join(self._random.choices(words[200:], k=2)) + self._random.choice(
+                    ("", "()", ".py")
+                )
         sentences = []
-        while said:
+        while utterance:
             length = self._random.randint(5, 18)
-            sentences.append(" ".join(said[:length]).capitalize() + self._random.choice((".", ".", "?", ":", ".\n")))
-            said = said[length:]
+            sentences.append(
+                " ".join(utterance[:length]).capitalize() + self._random.choice((".", ".", "?", ":", ".\n"))
+            )
+            utterance = utterance[length:]
         return " ".join(sentences).strip()
 
     def spread(self, sigma: float) -> float:
@@ -102,10 +106,10 @@ class Writer:
         turns = []
         for _ in range(TURNS_A_CONVERSATION // 2):
             often = self._random.random() < 1 / 8
-            asked = self._random.choice(OFTEN) if often else self.text(75, 1.1, topic)
-            for role, said in (("user", asked), ("assistant", self.text(250, 1.1, topic))):
+            prompt = self._random.choice(OFTEN) if often else self.text(75, 1.1, topic)
+            for role, utterance in (("user", prompt), ("assistant", self.text(250, 1.1, topic))):
                 moment += timedelta(seconds=self._random.uniform(5, 300))
-                turns.append(Said(role, said, moment))
+                turns.append(Utterance(role, utterance, moment))
         identity = uuid.UUID(int=self._random.getrandbits(128), version=4)
         return Conversation(str(identity), f"project-{number % PROJECTS}", tuple(turns))
 
@@ -123,27 +127,27 @@ def write_session(conversation: Conversation, folder: Path) -> Path:
     path = home / f"{conversation.id}.jsonl"
     parent = None
     with path.open("w", encoding="utf-8") as file:
-        for number, said in enumerate(conversation.turns):
+        for number, utterance in enumerate(conversation.turns):
             record_id = str(uuid.uuid5(uuid.UUID(conversation.id), str(number)))
-            file.write(json.dumps(record(conversation, said, record_id, parent)) + "\n")
+            file.write(json.dumps(record(conversation, utterance, record_id, parent)) + "\n")
             parent = record_id
     return path
 
 
-def record(conversation: Conversation, said: Said, record_id: str, parent: str | None) -> dict[str, object]:
+def record(conversation: Conversation, utterance: Utterance, record_id: str, parent: str | None) -> dict[str, object]:
     """One line of a Claude Code session."""
-    content = said.text if said.role == "user" else [{"type": "text", "text": said.text}]
-    message: dict[str, object] = {"role": said.role, "content": content}
-    if said.role == "assistant":
+    content = utterance.text if utterance.role == "user" else [{"type": "text", "text": utterance.text}]
+    message: dict[str, object] = {"role": utterance.role, "content": content}
+    if utterance.role == "assistant":
         message |= {"id": f"msg_{record_id.replace('-', '')}", "model": "claude", "type": "message"}
     return {
-        "type": said.role,
+        "type": utterance.role,
         "uuid": record_id,
         "parentUuid": parent,
         "sessionId": conversation.id,
         "cwd": f"/home/me/{conversation.project}",
         "isSidechain": False,
-        "timestamp": said.time.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "timestamp": utterance.time.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "message": message,
     }
 

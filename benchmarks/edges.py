@@ -45,7 +45,7 @@ def seconds(what: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def told(name: str, times: list[float]) -> None:
+def print_times(name: str, times: list[float]) -> None:
     ordered = sorted(times)
     p95 = ordered[min(len(ordered) - 1, round(0.95 * len(ordered)))]
     line = f"{name:44} median {statistics.median(times) * 1000:7.0f} ms   p95 {p95 * 1000:7.0f} ms   of {len(times)}"
@@ -58,7 +58,7 @@ def processor() -> float:
     return spent.ru_utime + spent.ru_stime
 
 
-def told_of_hooks(name: str, run: Callable[[int], float], *, before: Callable[[], object] = lambda: None) -> None:
+def measure_hooks(name: str, run: Callable[[int], float], *, before: Callable[[], object] = lambda: None) -> None:
     """Print wall and processor time of RUNS hooks, each after `before`."""
     times, spent = [], []
     for number in range(RUNS):
@@ -66,7 +66,7 @@ def told_of_hooks(name: str, run: Callable[[int], float], *, before: Callable[[]
         start = processor()
         times.append(run(number))
         spent.append(processor() - start)
-    told(f"{name} (processor {statistics.median(spent) * 1000:.0f})", times)
+    print_times(f"{name} (processor {statistics.median(spent) * 1000:.0f})", times)
 
 
 def forget_pages(database: Path) -> None:
@@ -135,24 +135,24 @@ def main() -> None:
         database = scratch / "memory.db"
         shutil.copy2(made, database)
         mcp(database)  # brings an older schema up to date
-        told("bare interpreter", [bare() for _ in range(RUNS)])
+        print_times("bare interpreter", [bare() for _ in range(RUNS)])
         sessions = [mcp(database) for _ in range(5)]
-        told("MCP: start to first answer", [first for first, _ in sessions])
-        told("MCP: search", [each for _, times in sessions for each in times])
-        told_of_hooks("hook, nothing asked", lambda number: hook(database, scratch, number, TRIVIAL))
-        told_of_hooks("hook, warm", lambda number: hook(database, scratch, number))
-        told_of_hooks(
+        print_times("MCP: start to first answer", [first for first, _ in sessions])
+        print_times("MCP: search", [each for _, times in sessions for each in times])
+        measure_hooks("hook, nothing asked", lambda number: hook(database, scratch, number, TRIVIAL))
+        measure_hooks("hook, warm", lambda number: hook(database, scratch, number))
+        measure_hooks(
             "hook, cold", lambda number: hook(database, scratch, number), before=lambda: forget_pages(database)
         )
-        told("bare interpreter", [bare() for _ in range(RUNS)])
+        print_times("bare interpreter", [bare() for _ in range(RUNS)])
         writing = subprocess.Popen(
             [str(PROGRAM), "index", str(messages(scratch / "new.jsonl")), "--db", str(database)],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         try:
-            told_of_hooks("hook while an index run writes", lambda number: hook(database, scratch, 100 + number))
+            measure_hooks("hook while an index run writes", lambda number: hook(database, scratch, 100 + number))
             print("the index run was", "still writing" if writing.poll() is None else "over before the end")
-            told("bare interpreter beside it", [bare() for _ in range(RUNS)])
+            print_times("bare interpreter beside it", [bare() for _ in range(RUNS)])
         finally:
             writing.kill()
             writing.wait()

@@ -35,9 +35,9 @@ from pathlib import Path
 import judged
 
 from pastchats_memory import Memory
-from pastchats_memory.hooks import events
+from pastchats_memory.hooks import BUDGET_BYTES, events
 from pastchats_memory.hooks.event import Event
-from pastchats_memory.hooks.events import query_for
+from pastchats_memory.hooks.prompt import query_for
 from pastchats_memory.model import Hit
 from pastchats_memory.store.database import open_database
 from pastchats_memory.text.recall_block import RECALL_PREAMBLE
@@ -58,7 +58,7 @@ WHERE p.role = 'user' AND json_extract(p.metadata_json, '$.kind') IS 'prompt' AN
 
 
 @dataclass(frozen=True)
-class Asked:
+class Prompt:
     """A prompt, the memory that knows it, one that does not, and what answers it: conversations or `doc_id`s."""
 
     text: str
@@ -87,7 +87,7 @@ def halves(transcripts: Path, databases: Path) -> list[Path]:
     return found
 
 
-def prompts(databases: Sequence[Path]) -> Iterator[Asked]:
+def prompts(databases: Sequence[Path]) -> Iterator[Prompt]:
     """Yield the sample of both halves."""
     for own, other in (databases, databases[::-1]):
         texts: dict[str, tuple[str, str]] = {}
@@ -96,48 +96,48 @@ def prompts(databases: Sequence[Path]) -> Iterator[Asked]:
                 if len(content.split()) >= PROMPT_WORDS:
                     texts.setdefault(content, (path, conversation))
         of_file: Counter[str] = Counter()
-        taken = 0
+        chosen = 0
         for text, (path, conversation) in sorted(texts.items(), key=lambda item: sha256(item[0].encode()).hexdigest()):
             of_file[path] += 1
-            if of_file[path] <= A_FILE and taken < SAMPLE // 2:
-                taken += 1
-                yield Asked(text, own, other, frozenset({conversation}))
+            if of_file[path] <= A_FILE and chosen < SAMPLE // 2:
+                chosen += 1
+                yield Prompt(text, own, other, frozenset({conversation}))
 
 
-def questions(found: Sequence[judged.Set], databases: Path) -> Iterator[Asked]:
+def questions(found: Sequence[judged.Set], databases: Path) -> Iterator[Prompt]:
     """Yield the sample of all sets."""
     paths = [one.indexed(databases) for one in found]
     for number, one in enumerate(found):
         level = next(level for level in ("session", "turn") if one.relevant(level))
         relevant = one.relevant(level)
         answered = [
-            Asked(
+            Prompt(
                 query["text"], paths[number], paths[(number + 1) % len(paths)], frozenset(relevant[query["query_id"]])
             )
             for query in one.queries
             if relevant.get(query["query_id"])
         ]
-        yield from sorted(answered, key=lambda asked: asked.drawn)[: SAMPLE // len(found)]
+        yield from sorted(answered, key=lambda prompt: prompt.drawn)[: SAMPLE // len(found)]
 
 
-def spoken(asked: Asked, database: Path) -> tuple[bool, bool]:
-    """Whether the hook says anything, and whether what answers is in it."""
-    block = events.recall(Event(prompt=asked.text), str(database))
+def run_hook(prompt: Prompt, database: Path) -> tuple[bool, bool]:
+    """Return whether the hook prints a block, and whether the block has the answer."""
+    block = events.recall(Event(prompt=prompt.text), str(database))
     if block is None:
         return False, False
-    hits = recalled(asked.text, database)
-    return True, any({hit.conversation_id, hit.metadata.get("doc_id")} & asked.answered_by for hit in hits)
+    hits = recalled(prompt.text, database)
+    return True, any({hit.conversation_id, hit.metadata.get("doc_id")} & prompt.answered_by for hit in hits)
 
 
 def recalled(prompt: str, database: Path) -> tuple[Hit, ...]:
-    """What the hook's block holds; nothing for a prompt that is left alone."""
+    """Return the hits of the hook's block; none for a prompt that it ignores."""
     query = query_for(prompt)
     if query is None:
         return ()
     with Memory.open(database) as memory:
         return memory.recall(
             query,
-            events.BUDGET_BYTES - len(RECALL_PREAMBLE) - 1,
+            BUDGET_BYTES - len(RECALL_PREAMBLE) - 1,
             limit=events.LIMIT,
             unasked=True,
             count_tokens=lambda text: len(text.encode()),
@@ -145,7 +145,7 @@ def recalled(prompt: str, database: Path) -> tuple[Hit, ...]:
 
 
 def labelled(database: Path) -> None:
-    """Of the prompts in `hook/prompts.tsv` how many get a block, and how many that with the file that answers."""
+    """Print how many prompts of `hook/prompts.tsv` get a block, and how many get the file with the answer."""
     with (HERE / "hook" / "prompts.tsv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
     counts: Counter[tuple[str, str, str]] = Counter()
@@ -162,7 +162,7 @@ def labelled(database: Path) -> None:
 
 
 def agents(transcripts: Path, databases: Path) -> Path:
-    """A memory of the sample history and of the sessions of agents and chats, without collections of general questions."""
+    """Index the sample history and the sessions of agents and chats, without collections of general questions."""
     path = databases / "agents.db"
     with Memory.open(path) as memory:
         memory.index([DEMO / "history"])
@@ -173,14 +173,14 @@ def agents(transcripts: Path, databases: Path) -> Path:
     return path
 
 
-def show(name: str, sample: Sequence[Asked]) -> None:
-    """Of the sample the shares."""
-    known = [spoken(asked, asked.known) for asked in sample]
-    none = [spoken(asked, asked.unknown)[0] for asked in sample]
-    cleaned = sum(query_for(asked.text) is None for asked in sample)
+def show(name: str, sample: Sequence[Prompt]) -> None:
+    """Print a row with the counts of a sample."""
+    known = [run_hook(prompt, prompt.known) for prompt in sample]
+    none = [run_hook(prompt, prompt.unknown)[0] for prompt in sample]
+    cleaned = sum(query_for(prompt.text) is None for prompt in sample)
     of = len(sample)
     print(
-        f"| {name} | {of} | {cleaned} | {sum(said for said, _ in known)} | {sum(right for _, right in known)} | {sum(none)} |"
+        f"| {name} | {of} | {cleaned} | {sum(speaks for speaks, _ in known)} | {sum(right for _, right in known)} | {sum(none)} |"
     )
 
 

@@ -3,15 +3,12 @@
     python benchmarks/index_memory.py [--megabytes N]
 
 The command runs as a process of its own, with a database of its own; its peak resident memory is what the system says
-when it has ended (`wait4`). Beside it the same for a session of one turn: what the model and the libraries take. Then
-reading and storing alone, every text with one made-up vector (`index_reading.py --store`), of that session and of an
-export of Claude.ai as large, which is one JSON document.
+when it has ended (`wait4`). The same of a session of one turn shows what the model and the libraries take.
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import os
 import subprocess
@@ -24,7 +21,6 @@ from pathlib import Path
 import corpus
 import timing
 
-READING = str(Path(__file__).with_name("index_reading.py"))
 MEDIAN_RESULT, SPREAD = 6_000, 1.4
 """Characters of a tool result: log-normal, so that some are hundreds of kilobytes."""
 HUGE = 4_000_000
@@ -32,72 +28,41 @@ HUGE = 4_000_000
 
 
 def write_session(path: Path, megabytes: int) -> tuple[int, int]:
-    """One session of that size; its lines and how many of them are said turns."""
+    """One session of that size; its lines and how many of them are turns."""
     writer = corpus.Writer(seed=2)
     pool = writer.text(2_000_000, 0.0).encode("ascii").decode()
-    lines = said = 0
+    lines = turns = 0
     with path.open("w", encoding="utf-8") as file:
         for conversation in iter(lambda: writer.conversation(0), None):
             for turn in conversation.turns:
                 record_id = str(uuid.UUID(int=lines))
                 file.write(json.dumps(corpus.record(conversation, turn, record_id, None)) + "\n")
-                said, lines = said + 1, lines + 1
+                turns, lines = turns + 1, lines + 1
                 for _ in range(10):
                     lines += 1
                     length = HUGE if lines % 2000 == 0 else int(MEDIAN_RESULT * writer.spread(SPREAD))
                     file.write(json.dumps(tool_result(conversation, turn, lines, (pool * 3)[:length])) + "\n")
                 if file.tell() > megabytes * 1_000_000:
-                    return lines, said
+                    return lines, turns
     raise AssertionError("conversations do not end")
 
 
-def tool_result(conversation: corpus.Conversation, turn: corpus.Said, number: int, output: str) -> dict[str, object]:
+def tool_result(
+    conversation: corpus.Conversation, turn: corpus.Utterance, number: int, output: str
+) -> dict[str, object]:
     """Return a tool's answer as Claude Code records it.
 
     It stands there twice, for the model and for the screen.
     """
-    asked = corpus.record(conversation, turn, str(uuid.UUID(int=number)), None)
+    prompt_record = corpus.record(conversation, turn, str(uuid.UUID(int=number)), None)
     half = output[: len(output) // 2]
     result = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": half}
     return {
-        **asked,
+        **prompt_record,
         "type": "user",
         "message": {"role": "user", "content": [result]},
         "toolUseResult": {"stdout": half},
     }
-
-
-def write_export(path: Path, megabytes: int) -> int:
-    """Conversations as Claude.ai exports them, in one array, with what tools answered beside the words; how many."""
-    writer = corpus.Writer(seed=4)
-    pool = writer.text(2_000_000, 0.0)
-    with path.open("w", encoding="utf-8") as file:
-        for number in itertools.count():
-            file.write("[" if number == 0 else ",\n")
-            json.dump(exported(writer.conversation(number), number, pool, writer), file)
-            if file.tell() > megabytes * 1_000_000:
-                file.write("]")
-                return number + 1
-    raise AssertionError("numbers do not end")
-
-
-def exported(conversation: corpus.Conversation, number: int, pool: str, writer: corpus.Writer) -> dict[str, object]:
-    """One conversation of an export."""
-    messages = []
-    for place, said in enumerate(conversation.turns):
-        output = pool[: int(10 * MEDIAN_RESULT * writer.spread(SPREAD))]
-        result = {"type": "tool_result", "content": [{"type": "text", "text": output}]}
-        time_ = said.time.isoformat().replace("+00:00", "Z")
-        messages.append(
-            {
-                "uuid": str(uuid.UUID(int=number << 32 | place)),
-                "sender": "human" if said.role == "user" else "assistant",
-                "text": said.text,
-                "content": [{"type": "text", "text": said.text}, *([] if said.role == "user" else [result])],
-                "created_at": time_,
-            }
-        )
-    return {"uuid": str(uuid.UUID(int=number << 64)), "name": f"Chat {number}", "chat_messages": messages}
 
 
 def peak(*command: str) -> tuple[int, float]:
@@ -115,27 +80,18 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--megabytes", type=int, default=500)
-    parser.add_argument("--without-model", action="store_true", help="only reading and storing")
     options = parser.parse_args()
     print(timing.machine())
     with tempfile.TemporaryDirectory() as folder:
         small, large = Path(folder) / "small.jsonl", Path(folder) / "large.jsonl"
         first = next(corpus.conversations(corpus.TURNS_A_CONVERSATION))
         small.write_text(json.dumps(corpus.record(first, first.turns[0], str(uuid.UUID(int=1)), None)) + "\n")
-        lines, said = write_session(large, options.megabytes)
-        for path in () if options.without_model else (small, large):
+        lines, turns = write_session(large, options.megabytes)
+        for path in (small, large):
             most, seconds = peak(timing.PROGRAM, "index", str(path), "--db", f"{path}.db")
             size = path.stat().st_size / 1e6
             print(f"{path.name:12} {size:7.1f} MB of transcript: peak {most / 1e6:6.1f} MB, {seconds:.1f} s")
-        document = Path(folder) / "conversations.json"
-        write_export(document, options.megabytes)
-        for path in (small, large, document):
-            most, seconds = peak(sys.executable, READING, "--store", str(path))
-            size = path.stat().st_size / 1e6
-            print(
-                f"{path.name:18} {size:7.1f} MB read and stored: peak {most / 1e6:6.1f} MB, {size / seconds:.1f} MB/s"
-            )
-        print(f"large.jsonl has {lines:,} lines, {said:,} of them said turns")
+        print(f"large.jsonl has {lines:,} lines, {turns:,} of them turns")
 
 
 if __name__ == "__main__":

@@ -80,14 +80,14 @@ def phases(sessions: Path, threads: int) -> dict[str, float]:
         (vectors, "_update_vec0", "vec0"),
         (vectors, "_update_blocks", "blocks of the exact engine"),
     )
-    kept = [(place, attribute, getattr(place, attribute)) for place, attribute, _ in places]
+    originals = [(place, attribute, getattr(place, attribute)) for place, attribute, _ in places]
     for place, attribute, name in places:
         setattr(place, attribute, clocked(name, getattr(place, attribute)))
     embedder = Embedder(threads)
     embedder.load()
     with tempfile.TemporaryDirectory() as folder, Memory(new_database(folder), embedder) as memory:
         clocked("everything else", memory.index)([sessions])
-    for place, attribute, original in kept:
+    for place, attribute, original in originals:
         setattr(place, attribute, original)
     return took
 
@@ -100,7 +100,9 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     print(timing.machine())
-    texts = list(dict.fromkeys(said.text for session in corpus.conversations(options.turns) for said in session.turns))
+    texts = list(
+        dict.fromkeys(utterance.text for session in corpus.conversations(options.turns) for utterance in session.turns)
+    )
     with tempfile.TemporaryDirectory() as folder:
         sessions = Path(folder)
         corpus.write_sessions(sessions, options.turns)

@@ -39,12 +39,12 @@ def walk(folder: str) -> int:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    taken = []
+    times = []
     for _ in range(RUNS):
         start = time.perf_counter()
         work()
-        taken.append(time.perf_counter() - start)
-    return statistics.median(taken)
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
 
 
 def main() -> None:

@@ -94,9 +94,9 @@ def metrics(ranked: Sequence[str], relevant: set[str]) -> dict[str, float]:
     }
 
 
-def until(asked: Mapping[str, Any]) -> str | None:
+def until(query: Mapping[str, Any]) -> str | None:
     """Return the last moment that a query may see, in the format of the table."""
-    return parse_bound(asked["until"], is_end=True) if asked.get("until") else None
+    return parse_bound(query["until"], is_end=True) if query.get("until") else None
 
 
 def sets(given: Sequence[Path]) -> list[Set]:
@@ -109,7 +109,7 @@ def sets(given: Sequence[Path]) -> list[Set]:
 
 
 @contextmanager
-def asked_for(description: str, *flags: tuple[str, str]) -> Iterator[tuple[list[Set], Path, argparse.Namespace]]:
+def parse_arguments(description: str, *flags: tuple[str, str]) -> Iterator[tuple[list[Set], Path, argparse.Namespace]]:
     """Parse the command line into sets, the folder for databases, and flags.
 
     Each flag is a `--name` with its help.
@@ -117,8 +117,8 @@ def asked_for(description: str, *flags: tuple[str, str]) -> Iterator[tuple[list[
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("sets", nargs="*", type=Path)
     parser.add_argument("--databases", type=Path, help="where the databases are kept (default: a temporary folder)")
-    for name, said in flags:
-        parser.add_argument(name, action="store_true", help=said)
+    for name, help_text in flags:
+        parser.add_argument(name, action="store_true", help=help_text)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         folder = arguments.databases or Path(scratch)
@@ -156,9 +156,9 @@ class Rows:
         """Yield each judged query with its relevant rows, by the widest judged unit."""
         level = next(level for level in ("session", "turn") if one.relevant(level))
         units, relevant = np.array(self.units(LEVELS[level][1])), one.relevant(level)
-        for asked in one.queries:
-            if relevant.get(asked["query_id"]):
-                yield asked, np.isin(units, list(relevant[asked["query_id"]]))
+        for query in one.queries:
+            if relevant.get(query["query_id"]):
+                yield query, np.isin(units, list(relevant[query["query_id"]]))
 
 
 def logistic(rows: Floats, truth: Floats, weight: Floats, penalty: float = 0.0) -> Floats:

@@ -24,7 +24,7 @@ from typing import Any
 import apsw
 import numpy as np
 import orjson
-from judged import DEPTH, LEVELS, METRICS, SEED, Set, asked_for, metrics, until
+from judged import DEPTH, LEVELS, METRICS, SEED, Set, metrics, parse_arguments, until
 from numpy.typing import NDArray
 
 from pastchats_memory import Memory
@@ -76,28 +76,28 @@ class Plain:
             )
         }
 
-    def bm25(self, asked: Mapping[str, Any]) -> list[int]:
+    def bm25(self, judged_query: Mapping[str, Any]) -> list[int]:
         """One OR of all words."""
-        expression = " OR ".join(f'"{word}"' for word in words(asked["text"]))
+        expression = " OR ".join(f'"{word}"' for word in words(judged_query["text"]))
         found = self._connection.execute(
             "SELECT p.id FROM prompts_fts f JOIN prompts p ON p.id = f.rowid WHERE prompts_fts MATCH ? "
             "AND p.source_project = ? AND (? IS NULL OR p.timestamp <= ?) ORDER BY bm25(prompts_fts), p.id LIMIT ?",
-            (expression, asked["haystack"], until(asked), until(asked), DEPTH),
+            (expression, judged_query["haystack"], until(judged_query), until(judged_query), DEPTH),
         )
         return [id_ for (id_,) in found]
 
-    def cosine(self, asked: Mapping[str, Any]) -> list[int]:
+    def cosine(self, judged_query: Mapping[str, Any]) -> list[int]:
         """All rows of the haystack."""
-        last = until(asked)
+        last = until(judged_query)
         past = True if last is None else (self._times != "") & (self._times <= last)
-        rows = np.flatnonzero((self._projects == asked["haystack"]) & past)
-        similarities = self._matrix[rows] @ self._embedder.embed_query(asked["text"])
+        rows = np.flatnonzero((self._projects == judged_query["haystack"]) & past)
+        similarities = self._matrix[rows] @ self._embedder.embed_query(judged_query["text"])
         return [int(id_) for id_ in self._ids[rows[np.argsort(-similarities, kind="stable")[:DEPTH]]]]
 
-    def rrf(self, asked: Mapping[str, Any]) -> list[int]:
-        """Of those two."""
+    def rrf(self, judged_query: Mapping[str, Any]) -> list[int]:
+        """Fuse the two rankings by reciprocal rank."""
         scores: dict[int, float] = defaultdict(float)
-        for ranking in (self.bm25(asked), self.cosine(asked)):
+        for ranking in (self.bm25(judged_query), self.cosine(judged_query)):
             for place, id_ in enumerate(ranking, start=1):
                 scores[id_] += 1 / (TEXTBOOK_K + place)
         return sorted(scores, key=lambda id_: (-scores[id_], id_))[:DEPTH]
@@ -106,9 +106,9 @@ class Plain:
 def searched(memory: Memory, mode: str) -> Ranking:
     """Return a search by the program in a mode."""
 
-    def ranking(asked: Mapping[str, Any]) -> list[int]:
-        filters = {"project": asked["haystack"], "until": asked.get("until") or None}
-        return [int(hit.id) for hit in memory.search(asked["text"], mode=mode, limit=DEPTH, **filters)]
+    def ranking(judged_query: Mapping[str, Any]) -> list[int]:
+        filters = {"project": judged_query["haystack"], "until": judged_query.get("until") or None}
+        return [int(hit.id) for hit in memory.search(judged_query["text"], mode=mode, limit=DEPTH, **filters)]
 
     return ranking
 
@@ -126,10 +126,10 @@ def instead(module: Any, **values: object) -> Iterator[None]:
             setattr(module, name, value)
 
 
-def uncentred(asked: rank.Floats, rows: rank.Floats, background: rank.Floats) -> rank.Floats:
+def uncentred(judged_query: rank.Floats, rows: rank.Floats, background: rank.Floats) -> rank.Floats:
     """`rank.standard_scores` without taking out what the corpus has in common."""
-    usual = background @ asked
-    return np.asarray((rows @ asked - usual.mean()) / (float(usual.std()) or 1.0))
+    usual = background @ judged_query
+    return np.asarray((rows @ judged_query - usual.mean()) / (float(usual.std()) or 1.0))
 
 
 ABLATIONS: dict[str, tuple[ModuleType, dict[str, Any]]] = {
@@ -164,9 +164,9 @@ class Scores:
     def add(self, name: str, ranking: Ranking) -> None:
         """Run a ranking over all queries."""
         ranked, took = [], []
-        for asked in self._queries:
+        for judged_query in self._queries:
             start = np.array([time.perf_counter(), time.process_time()])
-            ranked.append((asked["query_id"], ranking(asked)))
+            ranked.append((judged_query["query_id"], ranking(judged_query)))
             took.append(1000 * (np.array([time.perf_counter(), time.process_time()]) - start))
         self.milliseconds[name] = np.array(took)
         for level, relevant in self._relevant.items():
@@ -191,7 +191,7 @@ def interval(differences: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def chance(differences: NDArray[np.float64]) -> float:
-    """How often signs drawn at random give a mean as far from nothing as this (paired permutation test), shape (queries,)."""
+    """Return how often random signs give a mean as far from zero (paired permutation test)."""
     signs = np.random.default_rng(SEED).choice((-1.0, 1.0), size=(RESAMPLES, len(differences)))
     as_far = np.abs((signs * differences).mean(axis=1)) >= abs(differences.mean()) - 1e-12
     return float((as_far.sum() + 1) / (RESAMPLES + 1))
@@ -226,7 +226,7 @@ def show(of: Set, scores: Scores) -> None:
 
 
 def show_aims(measured: Mapping[str, Scores]) -> None:
-    """How far each row of AIMS got, both halves beside it, with the 95 % interval of the hybrid's mean; and all metrics at once."""
+    """Print how far each aim was reached, in both halves, with the 95 % interval of the hybrid's mean."""
     print("\n## Against the aims\n\n| set | level | metric | plain BM25 | keyword | semantic | hybrid | aim | |")
     print("|---|---|---|--:|--:|--:|---|--:|---|")
     for (name, level, metric), aim in AIMS.items():
@@ -240,16 +240,16 @@ def show_aims(measured: Mapping[str, Scores]) -> None:
             f"| {name} | {level} | {metric} | {halves} | {rows['hybrid'].mean():.3f} [{low:.3f}, {high:.3f}] | {aim:.2f} | {verdict} |"
         )
     levels = [rows for one in measured.values() for rows in one.rows.values()]
-    for ranking, beside in (
+    for ranking, others in (
         ("hybrid", ("keyword", "semantic")),
         ("keyword", ("plain BM25",)),
         ("semantic", ("plain cosine",)),
     ):
         apart = [
-            rows[ranking].mean(axis=0) - np.max([rows[name].mean(axis=0) for name in beside], axis=0) for rows in levels
+            rows[ranking].mean(axis=0) - np.max([rows[name].mean(axis=0) for name in others], axis=0) for rows in levels
         ]
         print(
-            f"- {ranking} against {' or '.join(beside)}: {sum(int((row < -ALMOST_NOTHING).sum()) for row in apart)} of "
+            f"- {ranking} against {' or '.join(others)}: {sum(int((row < -ALMOST_NOTHING).sum()) for row in apart)} of "
             f"{sum(map(len, apart))} means below, the least {min(row.min() for row in apart):+.4f}; nDCG@10 "
             f"{np.mean([row[-1] for row in apart]):+.4f} on average"
         )
@@ -276,7 +276,7 @@ def measure(of: Set, databases: Path, *, ablated: bool = True) -> Scores:
 
 def main() -> None:
     """Measure and print."""
-    with asked_for(__doc__ or "", ("--plain", "without taking steps of the ranking away")) as (
+    with parse_arguments(__doc__ or "", ("--plain", "without taking steps of the ranking away")) as (
         found,
         folder,
         arguments,

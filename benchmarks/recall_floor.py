@@ -24,7 +24,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from judged import LEVELS, SEED, Bools, Floats, Rows, Set, asked_for, logistic, until
+from judged import LEVELS, SEED, Bools, Floats, Rows, Set, logistic, parse_arguments, until
 from numpy.typing import NDArray
 
 from pastchats_memory import Memory
@@ -38,7 +38,7 @@ from pastchats_memory.store import fulltext, vectors
 
 KINDS = ("present", "removed", "other")
 ELSEWHERE = 3
-OTHER_SPOKEN = 0.05
+OTHER_SPEAKS = 0.05
 FLOORS = (0.1, 0.2, 0.3, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 FEWEST_ROWS = 20
 """A haystack of which less is left is not asked."""
@@ -130,12 +130,12 @@ class Haystacks(Rows):
 
         It inverts `rank.relevance`.
         """
-        cosines, shares = self._asked(question)
+        cosines, shares = self._measure_query(question)
         relevant = rank.relevance(cosines[among], shares[among], int(among.sum())).max()
         return float(rank.MIDDLE + np.log(relevant / (1 - relevant)) / rank.STEEPNESS)
 
-    def _asked(self, question: str) -> tuple[Floats, Floats]:
-        """Of all rows the cosine and the share of the question's weight."""
+    def _measure_query(self, question: str) -> tuple[Floats, Floats]:
+        """Return the cosine of each row, and its share of the question's weight."""
         if question not in self._last:
             terms = weigh_terms(self.database, query_text(question))
             found = np.zeros(len(self.ids))
@@ -161,15 +161,15 @@ def fits(found: Sequence[Set], databases: Path) -> dict[str, dict[str, Floats]]:
     for one in found:
         here = haystacks[one.name]
         elsewhere = [place for place in everywhere if place[0] != one.name]
-        for asked, relevant in here.judged(one):
-            among = here.of(asked["haystack"], until(asked))
-            fit[one.name]["present"].append(here.best(asked["text"], among))
+        for query, relevant in here.judged(one):
+            among = here.of(query["haystack"], until(query))
+            fit[one.name]["present"].append(here.best(query["text"], among))
             left = among & ~np.isin(here.conversations, here.conversations[among & relevant])
             if left.sum() >= FEWEST_ROWS:
-                fit[one.name]["removed"].append(here.best(asked["text"], left))
+                fit[one.name]["removed"].append(here.best(query["text"], left))
             for place in draw.choice(len(elsewhere), min(ELSEWHERE, len(elsewhere)), replace=False):
                 name, project = elsewhere[place]
-                fit[one.name]["other"].append(haystacks[name].best(asked["text"], haystacks[name].of(project)))
+                fit[one.name]["other"].append(haystacks[name].best(query["text"], haystacks[name].of(project)))
     return {name: {kind: np.array(values) for kind, values in kinds.items()} for name, kinds in fit.items()}
 
 
@@ -192,18 +192,18 @@ def show_floors(fit: Mapping[str, Mapping[str, Floats]]) -> None:
     """Share of questions at which recall speaks, present / other / removed."""
     print(f"\n| relevance ≥ | {' | '.join(fit)} | mean |\n|--:|{'--:|' * (len(fit) + 1)}")
     for floor in FLOORS:
-        spoken = {
+        speaks = {
             name: [float((relevance(kinds[kind]) >= floor).mean()) for kind in ("present", "other", "removed")]
             for name, kinds in fit.items()
         }
-        mean = np.mean(list(spoken.values()), axis=0)
-        cells = [" / ".join(f"{value:.2f}" for value in row) for row in [*spoken.values(), mean]]
+        mean = np.mean(list(speaks.values()), axis=0)
+        cells = [" / ".join(f"{value:.2f}" for value in row) for row in [*speaks.values(), mean]]
         print(f"| {floor} | {' | '.join(cells)} |")
     for kind in ("other", "removed"):
-        floor = np.quantile(np.concatenate([relevance(kinds[kind]) for kinds in fit.values()]), 1 - OTHER_SPOKEN)
+        floor = np.quantile(np.concatenate([relevance(kinds[kind]) for kinds in fit.values()]), 1 - OTHER_SPEAKS)
         answered = np.mean([(relevance(kinds["present"]) > floor).mean() for kinds in fit.values()])
         print(
-            f"\nspeaking at {OTHER_SPOKEN:.0%} of {kind} takes a floor of {floor:.2f} and speaks at {answered:.0%} of present"
+            f"\nspeaking at {OTHER_SPEAKS:.0%} of {kind} takes a floor of {floor:.2f} and speaks at {answered:.0%} of present"
         )
 
 
@@ -215,7 +215,7 @@ def show_left_out(fit: Mapping[str, Mapping[str, Floats]]) -> None:
     for left_out in fit:
         others = [kinds for name, kinds in fit.items() if name != left_out]
         curve = fitted(others)
-        floor = np.quantile(np.concatenate([relevance(kinds["other"], *curve) for kinds in others]), 1 - OTHER_SPOKEN)
+        floor = np.quantile(np.concatenate([relevance(kinds["other"], *curve) for kinds in others]), 1 - OTHER_SPEAKS)
         cells = [
             f"{(relevance(fit[left_out][kind], *curve) > floor).mean():.2f}" for kind in ("present", "other", "removed")
         ]
@@ -223,7 +223,7 @@ def show_left_out(fit: Mapping[str, Mapping[str, Floats]]) -> None:
 
 
 def show_answered(found: Sequence[Set], databases: Path) -> None:
-    """Of recall as it is: how many blocks hold something relevant, and their entries."""
+    """Print how many present blocks contain a relevant hit, and how many entries they have."""
     print(
         f"\nrecall at its floor of {LEAST_RELEVANCE}, budget 1,500:\n\n| set | speaks | answered | entries |\n|---|--:|--:|--:|"
     )
@@ -232,15 +232,15 @@ def show_answered(found: Sequence[Set], databases: Path) -> None:
         relevant, key = one.relevant(level), LEVELS[level][1]
         rows: dict[str, list[float]] = defaultdict(list)
         with Memory.open(one.indexed(databases)) as memory:
-            for asked in one.queries:
-                if not relevant.get(asked["query_id"]) or asked.get("until"):
+            for query in one.queries:
+                if not relevant.get(query["query_id"]) or query.get("until"):
                     continue  # recall has no `until`: it is always asked now
-                block = memory.recall(asked["text"], project=asked["haystack"])
+                block = memory.recall(query["text"], project=query["haystack"])
                 units = {
                     hit.conversation_id if key == "conversation_id" else hit.metadata.get(key) for hit in block.hits
                 }
                 rows["speaks"].append(bool(block.hits))
-                rows["answered"].append(bool(units & relevant[asked["query_id"]]))
+                rows["answered"].append(bool(units & relevant[query["query_id"]]))
                 rows["entries"].append(len(block.hits))
         if rows:
             print(f"| {one.name} | " + " | ".join(f"{np.mean(values):.2f}" for values in rows.values()) + " |")
@@ -256,18 +256,18 @@ def show_demo(databases: Path) -> None:
     print(f"\nthe demo history, floor {LEAST_RELEVANCE}:")
     for name, questions in (("answered", ANSWERED), ("unanswered", UNANSWERED), ("names", NAMES)):
         values = {text: float(relevance(np.array(demo.best(text, demo.of(None))))) for text in questions}
-        spoken = [value >= LEAST_RELEVANCE for value in values.values()]
+        speaks = [value >= LEAST_RELEVANCE for value in values.values()]
         odd = [
             f"{text} ({values[text]:.2f})"
-            for text, said in zip(values, spoken, strict=True)
-            if said == (name == "unanswered")
+            for text, is_answered in zip(values, speaks, strict=True)
+            if is_answered == (name == "unanswered")
         ]
-        print(f"- {name}: speaks at {np.mean(spoken):.2f} of {len(questions)}; wrong: {', '.join(odd) or 'none'}")
+        print(f"- {name}: speaks at {np.mean(speaks):.2f} of {len(questions)}; wrong: {', '.join(odd) or 'none'}")
 
 
 def main() -> None:
     """Measure and print."""
-    with asked_for(__doc__ or "") as (found, folder, _):
+    with parse_arguments(__doc__ or "") as (found, folder, _):
         show_demo(folder)
         if len(found) > 1:
             fit = fits(found, folder)

@@ -28,14 +28,14 @@ NAMES = "\ntoken = request.headers.get('x-token'); password = settings.password 
 
 def turns(megabytes: float) -> list[str]:
     """Return so many megabytes of synthetic conversations."""
-    said: list[str] = []
+    utterances: list[str] = []
     left = 1e6 * megabytes
     for conversation in corpus.conversations(1_000_000):
-        said += [turn.text for turn in conversation.turns]
+        utterances += [turn.text for turn in conversation.turns]
         left -= sum(len(turn.text) for turn in conversation.turns)
         if left <= 0:
             break
-    return said
+    return utterances
 
 
 def each(way: Callable[[str], object], texts: Sequence[str]) -> None:
@@ -60,13 +60,16 @@ def main() -> None:
     }
     print(timing.machine())
     print(f"{sum(map(len, talk)) / 1e6:.1f} million characters of talk in {len(talk):,} turns")
-    ways = {name: partial(each, WORD.findall if name == "bare pass" else redact, said) for name, said in texts.items()}
+    ways = {
+        name: partial(each, WORD.findall if name == "bare pass" else redact, utterances)
+        for name, utterances in texts.items()
+    }
     took = timing.interleaved(ways, options.rounds)
     timing.show(took, against="bare pass")
     print(f"\n{'':30}{'MB a second of processor time':>32}")
-    for name, said in texts.items():
+    for name, utterances in texts.items():
         seconds = statistics.median(one.cpu for one in took[name])
-        print(f"{name:30}{sum(map(len, said)) / 1e6 / seconds:32.1f}")
+        print(f"{name:30}{sum(map(len, utterances)) / 1e6 / seconds:32.1f}")
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ class Sample:
     end: int
 
     def is_left_in(self, redacted: str) -> bool:
-        """Whether a piece of the secret is still there."""
+        """Return whether a piece of the secret is left."""
         secret = self.text[self.start : self.end]
         return any(secret[at : at + PIECE] in redacted for at in range(max(1, len(secret) - PIECE + 1)))
 
@@ -146,7 +146,7 @@ def _templates(kind: Kind, context: str, *, verbatim: bool) -> tuple[str, ...]:
         return {"prose": _PROSE, "code": _CODE, "json": _PROSE, "shell": _SHELL, "url": _URL}[context]
     words = kind.name.lower().split("_")
     spelled = {
-        "{said}": kind.said,
+        "{said}": kind.phrase,
         "{NAME}": kind.name,
         "{name}": kind.name.lower(),
         "{camel}": words[0] + "".join(word.title() for word in words[1:]),

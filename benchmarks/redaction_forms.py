@@ -160,8 +160,8 @@ def mistaken(seeds: range) -> None:
     """Print how often something is removed from lines without a secret."""
     texts = ["\n".join(harmless(seed)) for seed in seeds]
     size = sum(map(len, texts)) / 1e6
-    taken = sum((redact(text).kinds for text in texts), Counter[str]())
-    print(f"{size:.1f} MB, {taken.total()} taken out, {taken.total() / size:.2f} a MB: {dict(taken)}")
+    removed = sum((redact(text).kinds for text in texts), Counter[str]())
+    print(f"{size:.1f} MB, {removed.total()} taken out, {removed.total() / size:.2f} a MB: {dict(removed)}")
 
 
 def _unescaped(text: str) -> str:
@@ -169,7 +169,7 @@ def _unescaped(text: str) -> str:
 
 
 def is_left(sample: Sample, redacted: str) -> bool:
-    """Whether a piece of the secret still stands there, as it is or as URLs write it."""
+    """Return whether a piece of the secret is left, as it is or as URLs write it."""
     spelled = {sample.secret, quote(sample.secret, safe="")}
     around = sample.text
     for one in spelled:
@@ -189,17 +189,17 @@ def main() -> None:
     if options.corpus == "harmless":
         mistaken(range(options.seed, options.seed + 100))
         return
-    asked, found = Counter[str](), Counter[str]()
+    samples_of, found = Counter[str](), Counter[str]()
     for sample in samples(options.seed, options.each, corpus=options.corpus):
         redacted = redact(sample.text).text
         hit = not is_left(sample, redacted)
-        asked[sample.context] += 1
+        samples_of[sample.context] += 1
         found[sample.context] += hit
         if options.missed and not hit:
             print(f"{sample.context} {sample.kind}: {sample.text!r}")
-    for context, many in asked.items():
+    for context, many in samples_of.items():
         print(f"{context:18} {found[context] / many:.3f} of {many}")
-    print(f"{'all':18} {found.total() / asked.total():.3f} of {asked.total()}")
+    print(f"{'all':18} {found.total() / samples_of.total():.3f} of {samples_of.total()}")
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ class Kind:
 
     make: Maker
     name: str = ""
-    said: str = ""
+    phrase: str = ""
 
 
 def of(*parts: str | tuple[str, int]) -> Maker:

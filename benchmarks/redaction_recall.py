@@ -26,7 +26,7 @@ SEEDS = (1, 2, 3)
 
 
 def reads(sample: Sample, redacted: str) -> bool:
-    """Whether all that stood around the secret is still there."""
+    """Return whether all text around the secret is left."""
     return redacted.startswith(sample.text[: sample.start]) and redacted.endswith(sample.text[sample.end :])
 
 
@@ -47,31 +47,31 @@ def seconds(work: Callable[[str], object], of: list[str]) -> float:
 
 
 def recall() -> None:
-    found, asked, whole, contexts = Counter[str](), Counter[str](), 0, Counter[str]()
+    found, drawn, whole, contexts = Counter[str](), Counter[str](), 0, Counter[str]()
     for seed in SEEDS:
         for sample in samples(seed):
             redacted = redact(sample.text).text
             hit = not sample.is_left_in(redacted)
-            asked[sample.kind] += 1
+            drawn[sample.kind] += 1
             found[sample.kind] += hit
             contexts[sample.context] += hit
             whole += hit and reads(sample, redacted)
-    total = asked.total()
+    total = drawn.total()
     each = total // len(CONTEXTS)
     print(
-        f"{len(asked)} kinds, {total} secrets: recall {found.total() / total:.4f}, nothing else taken {whole / total:.4f}"
+        f"{len(drawn)} kinds, {total} secrets: recall {found.total() / total:.4f}, nothing else taken {whole / total:.4f}"
     )
     print("  " + ", ".join(f"{context} {contexts[context] / each:.4f}" for context in CONTEXTS))
-    missed = [(found[kind] / asked[kind], kind) for kind in asked if found[kind] < asked[kind]]
+    missed = [(found[kind] / drawn[kind], kind) for kind in drawn if found[kind] < drawn[kind]]
     for share, kind in sorted(missed):
         print(f"  {kind}: {share:.4f}")
-    print(f"  all of the other {len(asked) - len(missed)} kinds: 1")
+    print(f"  all of the other {len(drawn) - len(missed)} kinds: 1")
 
 
 def mistaken(folder: Path) -> None:
-    taken = Counter(kind for seed in SEEDS for kind, text in harmless(seed) if redact(text).text != text)
-    asked = sum(1 for seed in SEEDS for _ in harmless(seed))
-    print(f"harmless texts taken for secrets: {taken.total()} of {asked} {dict(taken) or ''}")
+    removed = Counter(kind for seed in SEEDS for kind, text in harmless(seed) if redact(text).text != text)
+    drawn = sum(1 for seed in SEEDS for _ in harmless(seed))
+    print(f"harmless texts taken for secrets: {removed.total()} of {drawn} {dict(removed) or ''}")
     of = list(texts(folder))
     if not of:
         print(f"no texts at {folder}; set PASTCHATS_SHARED or name a folder")

@@ -53,11 +53,11 @@ class Texts:
         median = np.where((np.arange(start, start + count) % 2) == 0, 75, 250)
         lengths = np.clip(median * np.exp(self._random.normal(0, 1.1, count)) / 5.4, 1, 3000).astype(int)
         drawn = self._random.random(int(lengths.sum())) * self._weights[-1]
-        said = self._words[np.searchsorted(self._weights, drawn)]
-        for place in np.flatnonzero(self._random.random(len(said)) > 0.97):
-            said[place] = f"{said[place]}_{self._words[self._random.integers(200, len(self._words))]}"
+        utterances = self._words[np.searchsorted(self._weights, drawn)]
+        for place in np.flatnonzero(self._random.random(len(utterances)) > 0.97):
+            utterances[place] = f"{utterances[place]}_{self._words[self._random.integers(200, len(self._words))]}"
         ends = np.cumsum(lengths)
-        texts = [" ".join(said[end - length : end]) for end, length in zip(ends, lengths, strict=True)]
+        texts = [" ".join(utterances[end - length : end]) for end, length in zip(ends, lengths, strict=True)]
         often = np.flatnonzero((self._random.random(count) < 1 / 8) & (median == 75))
         for place in often:
             texts[place] = corpus.OFTEN[self._random.integers(len(corpus.OFTEN))]
@@ -142,8 +142,8 @@ def database(turns: int) -> Path:
                 },
             )
         for start in range(0, turns, BATCH):
-            said = texts.batch(start, min(BATCH, turns - start))
-            write(opened, start, said, directions.batch(said, seed=start))
+            utterances = texts.batch(start, min(BATCH, turns - start))
+            write(opened, start, utterances, directions.batch(utterances, seed=start))
         vectors.pack_all(opened)  # as every index run ends
         fulltext.merge_scattered(opened)
     unfinished.rename(path)
@@ -161,7 +161,7 @@ def questions(path: Path, count: int) -> list[str]:
 
 def measure(path: Path, rounds: int) -> None:
     """One line a way of asking: medians over the questions, and the 95th percentile."""
-    asked = questions(path, rounds)
+    queries = questions(path, rounds)
     with (
         Memory.open(path) as memory,
         Memory.open(path, vec0=False) as without,
@@ -169,13 +169,13 @@ def measure(path: Path, rounds: int) -> None:
         open_database(path) as mapped,  # as a memory is that sqlite-vec is asked of
     ):
         embedder = PackagedEmbedder()
-        near = {text: embedder.embed_query(text) for text in asked}
+        near = {text: embedder.embed_query(text) for text in queries}
         nothing = np.empty(0, np.int64)
         proposed = {
             text: blocks.find_candidates(
                 opened, vectors.unit(near[text]).astype(np.float32), 100, nothing, None
             ).tolist()
-            for text in asked
+            for text in queries
         }
 
         def knn(text: str) -> object:
@@ -201,13 +201,13 @@ def measure(path: Path, rounds: int) -> None:
             "part: score of the proposed": lambda text: vectors.score(opened, near[text], proposed[text]),
         }
         took = timing.interleaved(
-            {name: asking(way, asked) for name, way in ways.items()}, rounds=len(asked), warm_up=2
+            {name: asking(way, queries) for name, way in ways.items()}, rounds=len(queries), warm_up=2
         )
         after: dict[str, Callable[[str], object]] = {  # by themselves: of these all others would have to read again
             "search after a write": lambda text: touch(opened) and memory.search(text),
             "search, one role, after a write": lambda text: touch(opened) and memory.search(text, role="user"),
         }
-        took |= timing.interleaved({name: asking(way, asked) for name, way in after.items()}, rounds=len(asked))
+        took |= timing.interleaved({name: asking(way, queries) for name, way in after.items()}, rounds=len(queries))
     middle = statistics.median(len(ids) for ids in proposed.values())
     print(f"proposed for the 100 nearest: {middle:.0f} (median), {max(map(len, proposed.values()))} (most)")
     print(f"{'':32}{'median ms':>10}{'p95':>8}{'cpu':>8}")
@@ -230,9 +230,9 @@ def touch(database: Database) -> bool:
     return True
 
 
-def asking(way: Callable[[str], object], asked: list[str]) -> Callable[[], object]:
+def asking(way: Callable[[str], object], queries: list[str]) -> Callable[[], object]:
     """Return the function, with the next question at each call."""
-    left = itertools.cycle(asked)
+    left = itertools.cycle(queries)
     return lambda: way(next(left))
 
 

@@ -19,14 +19,38 @@ from collections.abc import Callable
 from pathlib import Path
 
 import corpus
+import onnx
 import timing
-from cold_start import BARE, ONE_FILE, QUIET, one_file
 
 from pastchats_memory import Memory
+from pastchats_memory.embed.tokenizer import FOLDER
 from pastchats_memory.store.database import open_database
 
+QUESTION = "how did we fix the webhook retries last week"
+BARE = f"""
+import numpy, onnxruntime, tokenizers
+tokenizer = tokenizers.Tokenizer.from_file({str(FOLDER / "tokenizer.json")!r})
+options = onnxruntime.SessionOptions()
+options.intra_op_num_threads = 1
+session = onnxruntime.InferenceSession({str(FOLDER / "model.onnx")!r}, options, providers=["CPUExecutionProvider"])
+session.run(None, {{"ids": numpy.array([tokenizer.encode({QUESTION!r}).ids])}})
+"""
+ONE_FILE = BARE.replace(str(FOLDER / "model.onnx"), str(corpus.CACHE / "one-file.onnx"))
+"""The same with the weights in the graph's file, which `one_file` makes."""
+QUIET = f"""import os
+os.environ['ORT_DISABLE_TELEMETRY'] = '1'
+os.environ['OPENBLAS_NUM_THREADS'] = '1'
+{BARE}
+os._exit(0)"""
+"""The same without usage reports of onnxruntime, threads of NumPy's BLAS, and the end of the libraries."""
 WORST = "what did they say about the time when we had to use the new system for all of our first work"
 """Nothing but frequent words."""
+
+
+def one_file() -> None:
+    """Make the model of ONE_FILE."""
+    corpus.CACHE.mkdir(parents=True, exist_ok=True)
+    onnx.save(onnx.load(FOLDER / "model.onnx"), corpus.CACHE / "one-file.onnx")
 
 
 def questions(database: Path) -> list[str]:
@@ -38,17 +62,17 @@ def questions(database: Path) -> list[str]:
         found = opened.run(
             "SELECT content FROM prompts WHERE length(content) BETWEEN 60 AND 200 ORDER BY id % 9973 LIMIT 40"
         )
-    asked = (" ".join(re.findall(r"\w+", text)[:9]) for (text,) in found)
+    queries = (" ".join(re.findall(r"\w+", text)[:9]) for (text,) in found)
     with Memory.open(database) as memory:
-        return list(itertools.islice((question for question in asked if memory.recall(question).entries), 5))
+        return list(itertools.islice((question for question in queries if memory.recall(question).entries), 5))
 
 
 def asking(database: Path, command: str, *options: str) -> Callable[[], None]:
     """Return a function that asks the next question."""
-    asked = itertools.cycle(questions(database))
+    queries = itertools.cycle(questions(database))
 
     def run() -> None:
-        timing.process(timing.PROGRAM, command, next(asked), "--db", str(database), *options)()
+        timing.process(timing.PROGRAM, command, next(queries), "--db", str(database), *options)()
 
     return run
 

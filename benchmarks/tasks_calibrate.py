@@ -53,7 +53,7 @@ class Pair:
 
     @property
     def is_for_tuning(self) -> bool:
-        """Whether it belongs to the half that weights may be fitted on."""
+        """Return whether the pair belongs to the half for fitting."""
         return hashlib.sha256((self.half or f"{self.first}\0{self.second}").encode()).digest()[0] < 128
 
 
@@ -179,13 +179,13 @@ def fitted(rows: np.ndarray, targets: np.ndarray) -> np.ndarray:
     return weights
 
 
-def report(name: str, said: np.ndarray, pairs: list[Pair]) -> None:
+def report(name: str, predicted: np.ndarray, pairs: list[Pair]) -> None:
     true = np.array([LABELS.index(pair.label) for pair in pairs])
-    print(f"{name}: {len(pairs)} pairs, right {np.mean(said == true):.3f}")
+    print(f"{name}: {len(pairs)} pairs, right {np.mean(predicted == true):.3f}")
     for k, label in enumerate(LABELS):
-        hit = ((said == k) & (true == k)).sum()
+        hit = ((predicted == k) & (true == k)).sum()
         print(
-            f"  {label:10} precision {hit / max(1, (said == k).sum()):.3f}  "
+            f"  {label:10} precision {hit / max(1, (predicted == k).sum()):.3f}  "
             f"recall {hit / max(1, (true == k).sum()):.3f}  n {(true == k).sum()}"
         )
 
@@ -231,7 +231,7 @@ def main() -> None:
             for related, same, described, lone in zip(*(model.tolist() for model in models), is_lone, strict=True)
         ]
     )
-    said = (scores >= RELATED_SCORE).astype(int) + (scores >= DUPLICATE_SCORE)
+    predicted = (scores >= RELATED_SCORE).astype(int) + (scores >= DUPLICATE_SCORE)
     cosine = by_cosine(np.array([row["cosine"] for row in found]), classes, tuning & is_old)
     sources = np.array([pair.source for pair in pairs])
     for name, which in (("tuned on", tuning), ("not tuned on", ~tuning)):
@@ -240,7 +240,7 @@ def main() -> None:
             *((one, sources == one) for one in sorted({*sources[~is_old]})),
         ):
             of = [pair for pair, is_in in zip(pairs, which & part, strict=True) if is_in]
-            report(f"similarity, {among}, {name}", said[which & part], of)
+            report(f"similarity, {among}, {name}", predicted[which & part], of)
             report(f"cosine alone, {among}, {name}", cosine[which & part], of)
 
 

@@ -62,7 +62,7 @@ def store(memory: Memory, tasks: list[Filed]) -> None:
 def measure(memory: Memory, kind: str, rows: list[dict[str, str]]) -> None:
     column, question = KINDS[kind]
     right: Counter[str] = Counter()
-    said: Counter[str] = Counter()
+    predicted: Counter[str] = Counter()
     true: Counter[str] = Counter()
     for number, row in enumerate(rows * len(STATES)):
         raw, verdict = STATES[(number + number // len(rows)) % len(STATES)]
@@ -71,12 +71,12 @@ def measure(memory: Memory, kind: str, rows: list[dict[str, str]]) -> None:
             store(memory, [Filed(task, "w", "/w")])
         answer = memory.check_prior_work(row[question]).verdict
         true[verdict] += 1
-        said[answer] += 1
+        predicted[answer] += 1
         right[verdict] += answer == verdict
         if raw:
             memory.tasks.delete("w")
     for verdict in true:
-        precision, recall = right[verdict] / max(1, said[verdict]), right[verdict] / true[verdict]
+        precision, recall = right[verdict] / max(1, predicted[verdict]), right[verdict] / true[verdict]
         print(f"{kind:31} {verdict:14} precision {precision:.2f}  recall {recall:.2f}  n {true[verdict]}")
 
 

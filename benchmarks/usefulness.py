@@ -1,6 +1,6 @@
 """Count the recall blocks that hold the decisive line of an earlier solution.
 
-    python benchmarks/usefulness.py FOLDER [--tasks first|fresh|third|fourth] [--db FILE] [--bytes N] [--misses]
+    python benchmarks/usefulness.py FOLDER [--tasks first|fresh] [--db FILE] [--bytes N] [--misses]
 
 The folder holds the transcripts that the files in `usefulness/` name: of each task a question as a later session would ask it, and
 file, line and SHA-256 (16 hex digits) of the line or the sentence that decided the earlier one. No text of any transcript is stored. The
@@ -16,22 +16,24 @@ import hashlib
 import re
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pastchats_memory import Memory
-from pastchats_memory.episodes.threads import Thread
+from pastchats_memory.episodes.actions import actions_of
+from pastchats_memory.episodes.threads import Thread, find_thread
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.registry import detect_format
 from pastchats_memory.model import Item, RecallBlock
 from pastchats_memory.recall import budget, entries
 from pastchats_memory.search.lexical import Terms
 from pastchats_memory.text.excerpt import excerpt, weigh_matches
+from pastchats_memory.text.key_sentences import key_sentences
 
 FOLDER = Path(__file__).parent / "usefulness"
-FILES = {"first": "tasks.tsv", "fresh": "fresh.tsv", "third": "third.tsv", "fourth": "fourth.tsv"}
-"""The forty by which the lines were weighed, forty from other episodes that were written when that was done, and two strangers'."""
+FILES = {"first": "tasks.tsv", "fresh": "fresh.tsv"}
+"""Forty tasks with which the weights of lines were chosen, and forty that were written afterwards."""
 BYTES = 1500
 ENTRIES = 3
 """As a prompt's hook asks for."""
@@ -84,7 +86,7 @@ def decisive_line(folder: Path, task: Task) -> str | None:
     return None
 
 
-def asked(memory: Memory, question: str, size: int = BYTES) -> RecallBlock:
+def recall_block(memory: Memory, question: str, size: int = BYTES) -> RecallBlock:
     return memory.recall(question, size, limit=ENTRIES, count_tokens=lambda text: len(text.encode()))
 
 
@@ -97,11 +99,17 @@ def as_first_released() -> None:
         weights = [weigh_matches(answer.content, terms.weights) for answer in answers]
         return [answers[weights.index(max(weights))].content] if answers else []
 
-    entries.key_sentences = excerpt  # type: ignore[attr-defined] # the very names that recall looks up
-    entries.actions_of = lambda _: ()  # type: ignore[attr-defined] # as above
-    entries.find_thread = lambda *_: Thread()  # type: ignore[attr-defined] # as above
+    places: tuple[tuple[Callable[..., object], Callable[..., object]], ...] = (
+        (key_sentences, excerpt),
+        (actions_of, lambda _: ()),
+        (find_thread, lambda *_: Thread()),
+    )
+    for present, first in places:
+        getattr(entries, present.__name__)  # recall must look the name up here
+        setattr(entries, present.__name__, first)
     entries._relevant_answers = most_words  # noqa: SLF001 - what the first release did is put in its place
-    entries.QUESTION_WIDTH, entries.ANSWERED_WIDTH, budget.SHORTER_WIDTHS = 320, 700, (350, 160, 100, 60)
+    entries.QUESTION_WIDTH, entries.ANSWERED_WIDTH = 320, 700
+    budget.SHORTER_WIDTHS = (350, 160, 100, 60)  # type: ignore[assignment] # fewer widths than the present ones
 
 
 def main() -> None:
@@ -128,7 +136,7 @@ def main() -> None:
         for name in ("decisive lines", "plain excerpts"):
             if name == "plain excerpts":
                 as_first_released()
-            blocks = {task: asked(memory, task.question, arguments.bytes) for task in known}
+            blocks = {task: recall_block(memory, task.question, arguments.bytes) for task in known}
             report(name, blocks, known, names=arguments.misses)
 
 

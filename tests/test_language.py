@@ -12,7 +12,11 @@ import pytest
 from program import REPOSITORY
 
 MODULES = sorted(
-    [*(REPOSITORY / "pastchats_memory").rglob("*.py"), *(REPOSITORY / "scripts").rglob("*.py")],
+    [
+        *(REPOSITORY / "pastchats_memory").rglob("*.py"),
+        *(REPOSITORY / "scripts").rglob("*.py"),
+        *(REPOSITORY / "benchmarks").rglob("*.py"),
+    ],
 )
 RETIRED = {
     "told",

@@ -28,12 +28,12 @@ WHERE o.signal = 'judged'"""
 """Each turn of a person in a judged episode: file, line, verdict."""
 
 
-def taken(database: Path) -> Iterator[tuple[str, str]]:
+def read_verdicts(database: Path) -> Iterator[tuple[str, str]]:
     """Return number and verdict of the labelled episodes judged in a memory."""
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
-        said = {(Path(path).name, line): verdict for path, line, verdict in connection.execute(JUDGED)}
+        given = {(Path(path).name, line): verdict for path, line, verdict in connection.execute(JUDGED)}
     for row in table("episodes.tsv"):
-        if verdict := said.get((Path(row["file"]).name, int(row["line"]))):
+        if verdict := given.get((Path(row["file"]).name, int(row["line"]))):
             yield row["number"], verdict
 
 
@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("--take", type=Path, nargs="+", metavar="DATABASE", default=[])
     arguments = parser.parse_args()
     for database in arguments.take:
-        print("\n".join("\t".join(row) for row in taken(database)))
+        print("\n".join("\t".join(row) for row in read_verdicts(database)))
     if not arguments.take:
         report()
 
@@ -61,8 +61,8 @@ def report() -> None:
 
 def _right_of(judged: dict[str, str], second: dict[str, str], numbers: list[str]) -> str:
     pairs = Counter((second[number], judged[number]) for number in numbers if number in second)
-    said = {verdict: sum(pairs[other, verdict] for other in VERDICTS) for verdict in ("worked", "failed")}
-    return ", ".join(f"{verdict} {pairs[verdict, verdict]} of {said[verdict]}" for verdict in said)
+    given = {verdict: sum(pairs[other, verdict] for other in VERDICTS) for verdict in ("worked", "failed")}
+    return ", ".join(f"{verdict} {pairs[verdict, verdict]} of {given[verdict]}" for verdict in given)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from draw import HERE, Episode, all_episodes, episodes_in
+from episodes import HERE, Episode, all_episodes, episodes_in
 from written import SETS, episode_of, written
 
 from pastchats_memory.episodes.outcome import Row

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from draw import HERE, Episode, all_episodes
+from episodes import HERE, Episode, all_episodes
 from written import SETS, episode_of, written
 
 from pastchats_memory.episodes.outcome import RULES, Outcome, Row, derive_outcome
@@ -140,7 +140,7 @@ def of_written() -> list[Scored]:
 
 
 def counted(scored: Iterable[Scored]) -> Counter[tuple[str, bool]]:
-    """How often each signal was right and wrong."""
+    """Count how often each signal was right and wrong."""
     return Counter((one.given.signal, one.given.verdict == one.true) for one in scored)
 
 
@@ -172,8 +172,8 @@ def report_curve(scored: Sequence[Scored], made: Sequence[Scored]) -> None:
     print(f"{len(scored)} episodes\n\n| from | *worked* | *failed* | shown |\n|---|---|---|---|")
     for least in LEASTS:
         shown = [one for one, known in zip(scored, confidences, strict=True) if one.given.signal and known >= least]
-        said = {verdict: [one for one in shown if one.given.verdict == verdict] for verdict in ("worked", "failed")}
-        shares = (wilson(sum(one.true == verdict for one in ones), len(ones)) for verdict, ones in said.items())
+        claimed = {verdict: [one for one in shown if one.given.verdict == verdict] for verdict in ("worked", "failed")}
+        shares = (wilson(sum(one.true == verdict for one in ones), len(ones)) for verdict, ones in claimed.items())
         print(f"| {least:.2f} | {' | '.join(shares)} | {len(shown) / len(scored):.2f} |")
 
 
@@ -186,10 +186,10 @@ def report(part: str, scored: Sequence[Scored]) -> None:
     print(f"part {part}: {len(scored)} episodes; kappa of all that were labelled twice {agreement:.2f}")
     print_table(Counter((one.true, one.given.verdict) for one in scored))
     print("\nwhat is told:")
-    print_table(Counter((one.true, told(one.given)) for one in scored))
+    print_table(Counter((one.true, shown_verdict(one.given)) for one in scored))
 
 
-def told(outcome: Outcome) -> str:
+def shown_verdict(outcome: Outcome) -> str:
     return outcome.verdict if outcome.confidence >= LEAST_CONFIDENCE else "unknown"
 
 
@@ -198,10 +198,10 @@ def print_table(pairs: Counter[tuple[str, str]]) -> None:
     print("| class | precision | recall | as worked, failed, mixed, unknown |\n|---|---|---|---|")
     for verdict in VERDICTS:
         right = pairs[verdict, verdict]
-        said = sum(pairs[other, verdict] for other in VERDICTS)
+        claimed = sum(pairs[other, verdict] for other in VERDICTS)
         true = sum(pairs[verdict, other] for other in VERDICTS)
         row = ", ".join(str(pairs[verdict, other]) for other in VERDICTS)
-        print(f"| {verdict} | {wilson(right, said)} | {wilson(right, true)} | {row} |")
+        print(f"| {verdict} | {wilson(right, claimed)} | {wilson(right, true)} | {row} |")
     print(f"coverage {wilson(count - sum(pairs[other, 'unknown'] for other in VERDICTS), count)}")
 
 

@@ -1,7 +1,5 @@
 """Episodes that were written for the rules, each as a transcript of one of five programs, read by its reader.
 
-    python benchmarks/outcome/written.py [first|second|third …]     what the rules say of them
-
 `written/*.txt` has an episode after each line `=== program label`, a step a line:
 
     U words          the person           A words      the assistant
@@ -16,15 +14,12 @@ Programs: claude-code, codex, aider, opencode, chat.
 
 from __future__ import annotations
 
-import argparse
 import json
-import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from draw import HERE, Episode, changes_of, episodes_of
+from episodes import HERE, Episode, changes_of, episodes_of
 
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.registry import detect_format
@@ -50,7 +45,7 @@ class Step:
 
     @property
     def output(self) -> str:
-        """Of a command."""
+        """Return the output of a command."""
         return "\n".join(self.more)
 
 
@@ -85,10 +80,10 @@ def written(name: str) -> Iterator[Written]:
 
 def episode_of(one: Written, folder: Path) -> Episode:
     """Write a transcript into the folder and return its first episode."""
-    name, tell = PROGRAMS[one.program]
+    name, write = PROGRAMS[one.program]
     path = folder / one.place.replace(" ", "-") / name
     path.parent.mkdir()
-    path.write_text(tell(one.steps), encoding="utf-8")
+    path.write_text(write(one.steps), encoding="utf-8")
     source = SourceFile(path)
     reader = detect_format(source)
     rows = list(reader.read(source)) if reader else []
@@ -97,8 +92,8 @@ def episode_of(one: Written, folder: Path) -> Episode:
     found = next(episodes_of(one.place, turns, planned), None)
     if found:
         return found
-    spoken = [turn for turn in turns if turn.role != "user" or turn is turns[0]]
-    return Episode(one.place, tuple(spoken), "\n".join(turn.content for turn in turns[1:] if turn.role == "user"))
+    visible = [turn for turn in turns if turn.role != "user" or turn is turns[0]]
+    return Episode(one.place, tuple(visible), "\n".join(turn.content for turn in turns[1:] if turn.role == "user"))
 
 
 def todos_in(text: str) -> list[dict[str, str]]:
@@ -170,8 +165,8 @@ def codex(steps: tuple[Step, ...]) -> str:
         records.append({"timestamp": _clock(len(records) * 5), "type": kind, "payload": payload})
 
     def answer(call: str, kind: str, output: str, code: int) -> None:
-        told = json.dumps({"output": f"{output}\n", "metadata": {"exit_code": code, "duration_seconds": 1.1}})
-        add("response_item", type=kind, call_id=call, output=told)
+        result = json.dumps({"output": f"{output}\n", "metadata": {"exit_code": code, "duration_seconds": 1.1}})
+        add("response_item", type=kind, call_id=call, output=result)
 
     for step in steps:
         call = f"c{len(records)}"
@@ -180,9 +175,9 @@ def codex(steps: tuple[Step, ...]) -> str:
                 add("response_item", type="message", role="user", content=[{"type": "input_text", "text": step.text}])
                 add("event_msg", type="user_message", message=step.text)
             case "A":
-                said = [{"type": "output_text", "text": step.text}]
+                blocks = [{"type": "output_text", "text": step.text}]
                 add("event_msg", type="agent_message", message=step.text)
-                add("response_item", type="message", role="assistant", content=said)
+                add("response_item", type="message", role="assistant", content=blocks)
             case "$":
                 command = json.dumps({"command": ["bash", "-lc", step.words]})
                 add("response_item", type="function_call", name="shell", arguments=command, call_id=call)
@@ -279,24 +274,3 @@ PROGRAMS: dict[str, tuple[str, Callable[[tuple[Step, ...]], str]]] = {
 }
 """Name of the file and what it says."""
 SETS = ("first", "second", "third", "fourth", "fifth")
-
-
-def main() -> None:
-    from score import given, print_table
-
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sets", nargs="*", metavar="SET", help=f"{', '.join(SETS)}; default: all")
-    for name in parser.parse_args().sets or SETS:
-        pairs: Counter[tuple[str, str]] = Counter()
-        with tempfile.TemporaryDirectory() as folder:
-            for one in written(name):
-                outcome = given(episode_of(one, Path(folder)))
-                pairs[one.label, outcome.verdict] += 1
-                if outcome.verdict != one.label:
-                    print(f"{one.place}: {one.label}, given {outcome.verdict} {outcome.signal}")
-        print(f"{name}: {pairs.total()} episodes")
-        print_table(pairs)
-
-
-if __name__ == "__main__":
-    main()

@@ -120,7 +120,7 @@ def _label(pair: TaskPair, words: TaskWords) -> str:
 def read_pairs() -> list[TaskPair]:
     """Return all labelled pairs with the cosines of the packaged model."""
     sys.path.insert(0, str(REPOSITORY / "benchmarks"))
-    import tasks_calibrate  # type: ignore[import-not-found] # a script, not a package
+    import tasks_calibrate
 
     texts = [(pair.first, pair.second) for pair in (*tasks_calibrate.real_pairs(), *tasks_calibrate.written_pairs())]
     with (REPOSITORY / "tests" / "tasks" / "pairs.tsv").open(encoding="utf-8") as file:

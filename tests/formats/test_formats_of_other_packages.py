@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import jsonschema
@@ -15,7 +16,10 @@ import pytest
 from program import NO_NETWORK, REPOSITORY, Program
 from waiting import HANG_S
 
-from pastchats_memory.formats.registry import BUILT_IN
+from pastchats_memory.errors import BrokenFormat, UsageFault
+from pastchats_memory.formats import registry
+from pastchats_memory.formats.base.locations import Environment
+from pastchats_memory.formats.registry import BUILT_IN, load_format, report_formats
 
 EXAMPLE = REPOSITORY / "tests" / "example_format"
 PAGE = REPOSITORY / "docs" / "adding-a-format.md"
@@ -141,3 +145,36 @@ def test_a_broken_format_is_an_explained_error_and_recall_works_without_it(broke
         assert "Traceback" not in run.stderr
     recalled = broken("recall", "build webhook retries", "--db", demo.database)
     assert (recalled.status, recalled.stderr) == (0, "")
+
+
+def forget_formats() -> None:
+    """Empty the caches of the registry, and remove the example from the imported modules."""
+    for function in (registry._added, registry.added_formats, registry.all_formats, load_format):  # noqa: SLF001 - nobody else empties it
+        function.cache_clear()
+    sys.modules.pop("scribe_memory", None)
+
+
+@pytest.fixture
+def packages(installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Return a folder with the example package, on the path of this process."""
+    folder = shutil.copytree(installed, tmp_path / "packages")
+    monkeypatch.syspath_prepend(folder)
+    forget_formats()
+    yield folder
+    forget_formats()
+
+
+def test_a_format_of_another_package_is_loaded_by_its_name(packages: Path) -> None:
+    assert load_format("scribe").program == "Scribe"
+    with pytest.raises(UsageFault, match="no format 'nobody'"):
+        load_format("nobody")
+    reports = report_formats(Environment({}, packages, "linux"))
+    origins = {report.format.name: report.origin for report in reports}
+    assert (origins["scribe"], origins["codex"]) == ("scribe-memory 1.0", "built in")
+
+
+@pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN.keys())
+def test_a_broken_format_is_named_with_its_package(text: str, packages: Path) -> None:
+    (packages / "scribe_memory.py").write_text(text, encoding="utf-8")
+    with pytest.raises(BrokenFormat, match=r"scribe-memory 1\.0"):
+        load_format("scribe")

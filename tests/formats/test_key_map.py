@@ -11,8 +11,8 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.formats.base import source
 from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.source import SAMPLE_RECORDS, SourceFile
-from pastchats_memory.formats.generic import MESSAGES, mapped_format
-from pastchats_memory.formats.generic.key_map import KeyMap, look_up
+from pastchats_memory.formats.generic import MESSAGES, list_keys, list_missing_keys, mapped_format
+from pastchats_memory.formats.generic.key_map import DEEPEST, MISSING, MOST_NAMED, KeyMap, look_up
 
 ASK, ANSWER = "Why does the kiln stop?", "Its relay opens."
 
@@ -208,3 +208,34 @@ def test_a_file_with_known_keys_shows_the_map_by_which_it_is_read(value, line, t
     assert (MESSAGES.suggest_map(SourceFile(path))) == line
     known = [(turn.role, turn.content) for turn in turns(MESSAGES, path)]
     assert read(line, path) == known
+
+
+def test_a_record_whose_side_is_no_text_is_skipped(tmp_path):
+    path = write(tmp_path, [{"q": ASK, "r": ANSWER}, {"q": "How warm is it?", "r": 7}])
+    assert read("user=q,assistant=r", path) == [("user", ASK), ("assistant", ANSWER)]
+
+
+def test_keys_that_no_record_has_are_listed(tmp_path):
+    path = write(tmp_path, [{"speaker": "clerk", "body": ANSWER}])
+    assert list_missing_keys(KeyMap.parse("role=speaker,text=txt"), SourceFile(path)) == ["txt"]
+    assert list_missing_keys(KeyMap.parse("role=speaker,text=body"), SourceFile(path)) == []
+
+
+def test_the_keys_of_records_are_listed_up_to_a_limit(tmp_path):
+    assert list_keys(SourceFile(write(tmp_path, {"rows": [{"speaker": "clerk", "body": ANSWER}]}))) == [
+        "speaker",
+        "body",
+    ]
+    many = [{f"key{number}": number for number in range(MOST_NAMED + 5)}] * 2
+    assert len(list_keys(SourceFile(write(tmp_path, many)))) == MOST_NAMED
+
+
+def test_keys_of_objects_below_the_deepest_level_are_not_listed(tmp_path):
+    value = {"body": ANSWER}
+    for _ in range(DEEPEST + 1):
+        value = [value]
+    assert list_keys(SourceFile(write(tmp_path, value))) == []
+
+
+def test_nothing_stands_under_a_path_below_a_number():
+    assert look_up({"body": 7}, "body.text") is MISSING

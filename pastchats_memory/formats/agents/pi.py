@@ -92,7 +92,7 @@ class PiSession(JsonlAgent):
             info.started = to_the_minute(iso_utc(record.get("timestamp")))
             parent = text_of(record.get("parentSession")) or text_of(record.get("branchedFrom"))
             info.metadata["parent_conversation_id"] = _session_in(parent)
-        elif record.get("type") == NAME:
+        else:
             info.metadata["title"] = text_of(record.get("name"))
 
     def add_record(self, record: Json, line: int) -> str | None:

@@ -53,6 +53,7 @@ def parse_prompt(text: str) -> UserText:
         or _HOOK.match(text)
         or _NOTICE.match(text)
         or text.startswith(tuple(f"<{tag}>" for tag in CUT))
+        or (len(text.split()) == 1 and not COMMON.parse_typed(text).text)  # `/clear` without the tags of a command
     ):
         return UserText()
     if text.startswith("<bash-"):

@@ -47,7 +47,7 @@ TYPES = frozenset({
 })  # fmt: skip
 ENVELOPE, BARE_MESSAGES = 80, 60
 """Confidences: of the envelope without a message, and of messages that lost theirs."""
-MARKS = ("sessionId", "parentUuid", "leafUuid", "messageId")
+MARKS = ("sessionId", "parentUuid", "leafUuid", "messageId", "promptSource", "promptId", "isSidechain", "isMeta")
 KINDS = {
     "prompt": ("user", "prompt"),
     "command": ("user", "command"),
@@ -80,9 +80,9 @@ def _is_marked(record: Json) -> bool:
 
 
 def _has_message(record: Json) -> bool:
-    """Return whether a record has a message in a role of Anthropic's."""
-    message = mapping_of(record.get("message"))
-    return text_of(record.get("type")) in ROLES and "content" in message and message.get("role") in ROLES
+    """Return whether a record has a message in a role of Anthropic's, which the record's type may name alone."""
+    message, kind = mapping_of(record.get("message")), text_of(record.get("type"))
+    return kind in ROLES and "content" in message and message.get("role", kind) in ROLES
 
 
 def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable | Checkpoint]:

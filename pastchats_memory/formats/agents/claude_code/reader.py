@@ -75,8 +75,10 @@ def _is_marked(record: Json) -> bool:
     """Return whether a record has Claude Code's envelope, which programs made after it write as well."""
     if isinstance(record.get("loglines"), list):
         return True
-    typed = text_of(record.get("type")) in TYPES and not isinstance(record.get("payload"), dict)
-    return typed and (any(mark in record for mark in MARKS) or is_streamed(record))
+    kind = text_of(record.get("type"))
+    typed = kind in TYPES and not isinstance(record.get("payload"), dict)
+    is_named = "-" in kind or "type" in mapping_of(record.get("attachment"))  # no other program has such records
+    return typed and (is_named or any(mark in record for mark in MARKS) or is_streamed(record))
 
 
 def _has_message(record: Json) -> bool:

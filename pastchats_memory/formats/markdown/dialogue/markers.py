@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pastchats_memory.text.timestamps import LOCAL, MOMENT, iso_utc
 
@@ -135,7 +135,8 @@ def parse_marker(lines: Sequence[str], place: int) -> RoleMarker | None:
     line = _unwrap_label(lines[place].rstrip())
     start = line.lstrip()[:2]
     if start[:1] in ("#", "<"):
-        return _parse_heading(_ATX.match(line) or _HTML.match(line), place) or _parse_word(line, place)
+        heading = _parse_heading(_ATX.match(line) or _HTML.match(line), place)
+        return heading or _parse_word(line, place) or _parse_marked_heading(line, place)
     if start[:1] in (">", "|"):
         return _parse_quoted(line, place) if start[:1] == ">" else _parse_row(line, place)
     if start in ("==", "--", "~~") or start[:1] == "[":
@@ -157,6 +158,16 @@ def _parse_word(line: str, place: int) -> RoleMarker | None:
     word = next((value for key, value in found.groupdict().items() if value), "") if found else ""
     family, role = _ROLES.get(word.lower(), ("", ""))
     return RoleMarker(place, role, syntax, family) if family == "names" else None
+
+
+def _parse_marked_heading(line: str, place: int) -> RoleMarker | None:
+    """Parse a heading with a speaker's name or a time, and a comment with the role behind it."""
+    heading, opened, comment = line.partition("<!--")
+    if not (opened and heading.startswith("#") and len(line) <= LONGEST_LINE):
+        return None
+    marker = _parse_word(f"{opened}{comment}", place)
+    moment = _TIME.search(heading)
+    return replace(marker, timestamp=iso_utc(moment[0], LOCAL) if moment else None) if marker else None
 
 
 def _parse_row(line: str, place: int) -> RoleMarker | None:

@@ -11,7 +11,7 @@ from pastchats_memory.formats.base.tags import REMINDERS, span, without_rim, wit
 
 CUT = (
     "ide_opened_file", "ide_selection", "ide_diagnostics", "user-memory-input", "user-prompt-submit-hook", "post-tool-use-hook",
-    "local-command-stdout", "local-command-stderr", "local-command-caveat",
+    "local-command-stdout", "local-command-stderr", "local-command-caveat", "system_instruction",
 )  # fmt: skip
 """Tags before or after the person's own words."""
 

@@ -209,3 +209,20 @@ def test_real_histories_have_as_many_prompts_and_commands_as_were_counted():
     for row in listed:
         said = [turn.role for turn in turns(AIDER, folder / row["file"])]
         assert said.count("user") == int(row["human_prompts_or_items"]), row["file"]
+
+
+def test_a_part_of_a_history_without_its_heading_is_read_when_the_user_names_the_format(tmp_path):
+    part = tmp_path / "part.md"
+    part.write_text("#### fix the parser\n\nI fixed it.\n\n#### now test\n\nTests pass.\n", encoding="utf-8")
+    assert [(turn.role, turn.content) for turn in AIDER.read(SourceFile(part))] == [
+        ("user", "fix the parser"),
+        ("assistant", "I fixed it."),
+        ("user", "now test"),
+        ("assistant", "Tests pass."),
+    ]
+
+
+def test_a_text_without_prompts_gives_no_turns_even_if_the_user_names_the_format(tmp_path):
+    note = tmp_path / "note.md"
+    note.write_text("# Kilns\n\nThey are hot.\n", encoding="utf-8")
+    assert list(AIDER.read(SourceFile(note))) == []

@@ -118,3 +118,22 @@ def test_many_halves_of_records_are_read_in_one_pass(tmp_path):
     numbers, faults = numbers_and_faults(path)
     assert numbers == [1, 2, 3]
     assert len(faults) == 5_000
+
+
+@pytest.mark.parametrize("name", ["session.jsonl", "session.json", "session"])
+@pytest.mark.parametrize("joined", [b"".join([A, B, C, D, E]), b" ".join([A, B, C, D, E]) + b"\n"])
+def test_records_without_line_ends_are_all_read(tmp_path, name, joined):
+    (tmp_path / name).write_bytes(joined)
+    assert numbers_and_faults(tmp_path / name) == (ALL, [])
+
+
+def test_one_document_on_one_line_stays_a_document(tmp_path):
+    document = b'{"messages": [' + b", ".join(map(plain_record, ALL)) + b"]}"
+    (tmp_path / "chat.json").write_bytes(document)
+    assert numbers_and_faults(tmp_path / "chat.json") == (ALL, [])
+
+
+def test_indented_records_one_after_the_other_are_all_read(tmp_path):
+    records = [json.dumps(json.loads(record), indent=2).encode() for record in (A, B, C, D, E)]
+    (tmp_path / "session.jsonl").write_bytes(lines(*records))
+    assert numbers_and_faults(tmp_path / "session.jsonl") == (ALL, [])

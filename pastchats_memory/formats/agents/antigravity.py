@@ -33,6 +33,7 @@ REQUEST, CLIENT_WRAPPERS = "USER_REQUEST", ("ADDITIONAL_METADATA", "USER_SETTING
 """Tags around the person's words, and around text that the client adds."""
 GENERATED = ".system_generated"
 UNFINISHED = ("RUNNING", "IN_PROGRESS", "PENDING")
+PROMPT = "USER_INPUT"
 ANSWERS = ("PLANNER_RESPONSE", "NOTIFY_USER")
 NO_RESULTS = (*ANSWERS, "CHECKPOINT", "ERROR_MESSAGE")
 """Steps that are no tool results. An error is one while a call waits."""
@@ -56,7 +57,10 @@ def detect(source: SourceFile) -> int:
 
 
 def _is_step(record: Json) -> bool:
-    return record.get("source") in (PERSON, MODEL) and "step_index" in record and isinstance(record.get("type"), str)
+    """Return whether a record is a step: by its number, or by a kind that only Antigravity writes."""
+    kind = text_of(record.get("type"))
+    is_numbered = "step_index" in record and bool(kind)
+    return record.get("source") in (PERSON, MODEL) and (is_numbered or kind in (PROMPT, *ANSWERS))
 
 
 class AntigravitySession(JsonlAgent):
@@ -89,11 +93,12 @@ class AntigravitySession(JsonlAgent):
         """Add the turns of a step, unless it has not ended."""
         if record.get("status") in UNFINISHED:
             return None
-        own_id = str(number_of(record.get("step_index")))
+        index = number_of(record.get("step_index"))
+        own_id = "" if index is None else str(index)
         at = Position(line, record.get("created_at"), own_id)
         text, kind = text_of(record.get("content")), text_of(record.get("type"))
         match kind:
-            case "USER_INPUT":
+            case name if name == PROMPT:
                 self.waiting.clear()
                 self.builder.model = found[1] if (found := _MODEL.search(text)) else self.builder.model
                 self.builder.add_prompt(_unwrap(text), at)
@@ -104,7 +109,7 @@ class AntigravitySession(JsonlAgent):
             case name if name in ANSWERS:
                 self.builder.add_answer(text, at)
         for place, call in enumerate(map(mapping_of, list_of(record.get("tool_calls")))):
-            self._add_call(call, f"{own_id}.{place}")
+            self._add_call(call, f"{own_id or line}.{place}")
         is_result = record.get("source") == MODEL and kind not in NO_RESULTS
         if is_result or (kind == "ERROR_MESSAGE" and self.waiting):
             call_id = str(self.waiting.pop(0)) if self.waiting else ""
@@ -140,7 +145,7 @@ def _parse_result(step: Json, text: str) -> ToolResult:
 
 ANTIGRAVITY = Format(
     name="antigravity",
-    version=2,
+    version=3,
     detect=detect,
     read=AntigravitySession.read,
     program="Antigravity",

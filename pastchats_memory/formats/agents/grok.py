@@ -37,10 +37,8 @@ def detect(source: SourceFile) -> int:
 def _update_of(record: Json) -> Json:
     """Return the update in a notification, or an empty object."""
     update = mapping_of(mapping_of(record.get("params")).get("update"))
-    is_update = text_of(record.get("method")).endswith("session/update") and isinstance(
-        update.get("sessionUpdate"), str
-    )
-    return update if is_update else {}
+    is_other_call = "method" in record and not text_of(record["method"]).endswith("session/update")
+    return update if isinstance(update.get("sessionUpdate"), str) and not is_other_call else {}
 
 
 class GrokSession(JsonlAgent):
@@ -77,7 +75,10 @@ class GrokSession(JsonlAgent):
         self.builder.model = text_of(metas[1].get("modelId")) or self.builder.model
         match update.get("sessionUpdate"):
             case str(kind) if kind in CHUNKS:
-                self.builder.add_chunk(CHUNKS[kind], text_of(mapping_of(update.get("content")).get("text")), at)
+                content = mapping_of(update.get("content"))
+                document = text_of(mapping_of(content.get("resource")).get("text"))
+                text = text_of(content.get("text")) or (f"{document}\n\n" if document else "")
+                self.builder.add_chunk(CHUNKS[kind], text, at, pictures=int(content.get("type") == "image"))
             case "tool_call" | "tool_call_update":
                 self._add_call(update, at)
             case "plan":
@@ -135,7 +136,7 @@ def _parse_result(call: Json) -> ToolResult:
 
 GROK = Format(
     name="grok",
-    version=2,
+    version=3,
     detect=detect,
     read=GrokSession.read,
     program="Grok Build",

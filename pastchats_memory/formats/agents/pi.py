@@ -25,6 +25,8 @@ from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 OWN_ROLES = ("toolResult", "bashExecution")
+MESSAGES = ("message", "message_end")
+"""Types of records with a message: in a session's file, and printed by `pi --mode json`."""
 ROLES = ("user", "assistant", *OWN_ROLES)
 NAME = "session_info"
 SUMMARIES = ("compaction", "branch_summary")
@@ -60,7 +62,7 @@ def _is_header(record: Json) -> bool:
 
 def _role_of(record: Json) -> str:
     """Return the role of an entry's message; `""` for any other record."""
-    return text_of(mapping_of(record.get("message")).get("role")) if record.get("type") == "message" else ""
+    return text_of(mapping_of(record.get("message")).get("role")) if record.get("type") in MESSAGES else ""
 
 
 class PiSession(JsonlAgent):
@@ -102,7 +104,7 @@ class PiSession(JsonlAgent):
         at = Position(line, time, own_id, self.branches.of(own_id))
         if record.get("type") in SUMMARIES:
             self.builder.add_turn("system", "summary", text_of(record.get("summary")), at)
-        if record.get("type") != "message":
+        if record.get("type") not in MESSAGES:
             return None
         content = message.get("content")
         if not isinstance(content, str | list | None):
@@ -168,7 +170,7 @@ def resume(session: Session) -> list[str]:
 
 PI = Format(
     name="pi",
-    version=8,
+    version=9,
     detect=detect,
     read=PiSession.read,
     program="pi, OpenClaw",

@@ -24,6 +24,7 @@ ZEROS = "zero bytes, as a crash leaves them"
 BOM = b"\xef\xbb\xbf"
 RECORD_START = re.compile(rb'(?:\0|\xef\xbb\xbf)*\{\s*"')
 
+_INDENTED_START = re.compile(rb"\{\s*\Z")
 _BETWEEN_RECORDS = " \t\r\n\0\x1e,\ufeff"
 _FIRST_KEY = re.compile(r'\{\s*"(?:[^"\\]|\\.)*"')
 _STRING_REST = re.compile(rb'(?>(?:[^"\\]++|\\.)*)', re.DOTALL)
@@ -83,7 +84,8 @@ class LineReader:
 
         Lines are joined only if that gives a record.
         """
-        if self._lines_read_again > MOST_LINES_READ_AGAIN or not RECORD_START.match(line):
+        is_start = RECORD_START.match(line) or _INDENTED_START.match(line)
+        if self._lines_read_again > MOST_LINES_READ_AGAIN or not is_start:
             return Passage(line)
         block, following, is_open = self._read_open_record(line)
         if len(block) > 1 and not is_open and self._is_json(strip_line(b"".join(block))):

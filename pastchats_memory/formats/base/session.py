@@ -128,18 +128,18 @@ class SessionBuilder:
         if text.strip():
             self.add_turn("assistant", "answer", text, at, model=model or self.model)
 
-    def add_chunk(self, role: str, text: str, at: Position) -> None:
+    def add_chunk(self, role: str, text: str, at: Position, *, pictures: int = 0) -> None:
         """Add a chunk of a streamed prompt or answer.
 
-        It extends the chunk before it unless something came between.
+        It extends the chunk before it unless something came between. Pictures alone become `[image]`.
         """
         last = self.queue.last_message
         if self._is_open and last is not None and last.role == role:
-            last.texts[-1] += text
-        elif not text.strip():
+            last.texts[-1] = text if text and last.texts[-1] == IMAGE else last.texts[-1] + text
+        elif not text.strip() and not (pictures and role == "user"):
             return
         elif role == "user":
-            self.add_turn("user", "prompt", text, at)
+            self.add_turn("user", "prompt", text if text.strip() else IMAGE, at, attachments=["image"] * pictures)
         else:
             self.add_turn("assistant", "answer", text, at, model=self.model)
         self._is_open = True

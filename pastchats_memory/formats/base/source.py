@@ -240,6 +240,8 @@ class SourceFile:
         opening = list(islice(present, 2))
         if opening and len(opening[0]) <= LARGE_DOCUMENT and isinstance(parse_json(opening[0]), dict | list):
             return len(opening) > 1 or suffix in JSONL_SUFFIXES
+        if opening and _are_joined(opening[0]):
+            return True
         following = (line for line in (*opening[1:], *islice(present, SAMPLE_RECORDS)) if RECORD_START.match(line))
         if suffix not in JSONL_SUFFIXES:
             return all(map(_is_json, two := list(islice(following, 2)))) and len(two) > 1
@@ -479,6 +481,14 @@ def _has_record(text: str) -> bool:
     """Check whether a line is a JSON object, as in a transcript that a crash has damaged."""
     lines = (line.encode("utf-8", errors="replace") for line in text.split("\n"))
     return any(RECORD_START.match(line) and _is_json(strip_line(line)) for line in lines)
+
+
+def _are_joined(line: bytes) -> bool:
+    """Check whether a line is nothing but several JSON objects, as writers without line ends leave them."""
+    if len(line) > LARGE_DOCUMENT or not RECORD_START.match(line) or not isinstance(parse_json(line), BadJson):
+        return False
+    records, is_damaged = split_records(line)
+    return len(records) > 1 and not is_damaged
 
 
 def _is_json(text: bytes) -> bool:

@@ -16,7 +16,7 @@ from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 from pastchats_memory.text.truncate import truncate_middle
 
 SHOWN_TYPES = ("text", "voice_note")
-ROLES = {"human": "user", "assistant": "assistant"}
+ROLES = {"human": "user", "user": "user", "assistant": "assistant"}
 ARTIFACTS = "artifacts"
 CREATE_FILE, OUTPUTS = "create_file", "/outputs/"
 """The tool that writes a file, and the folder that the user downloads from: such a file is an artifact of later versions."""
@@ -43,7 +43,7 @@ class ClaudeAi(ConversationExport):
 
     def describe(self, conversation: Json, _source: SourceFile) -> SessionInfo:
         """Return the id of a conversation, else a hash of its words, with project, title and time."""
-        words = ((text_of(each.get("sender")), _text(each)) for each in _in_order(conversation))
+        words = ((_sender(each), _text(each)) for each in _in_order(conversation))
         return SessionInfo(
             text_of(conversation.get("uuid")) or conversation_hash(words),
             project=text_of(mapping_of(conversation.get("project")).get("name")) or None,
@@ -102,9 +102,9 @@ def _in_order(conversation: Json) -> Sequence[Json]:
 def _message(message: Json, model: str) -> Message:
     return Message(
         message,
-        ROLES.get(text_of(message.get("sender")), ""),
+        ROLES.get(_sender(message), ""),
         _text(message),
-        first_filled([*_texts_of_blocks(message), text_of(message.get("text"))]),
+        first_filled([*_texts_of_blocks(message), _plain_text(message)]),
         text_of(message.get("uuid")),
         text_of(message.get("parent_message_uuid")) or None,
         message.get("created_at"),
@@ -121,7 +121,16 @@ def _texts_of_blocks(message: Json) -> list[str]:
 
 def _text(message: Json) -> str:
     """Return the blocks of text, else the text beside them, without its note on blocks that it cannot show."""
-    return "\n\n".join(_texts_of_blocks(message)) or UNSUPPORTED.sub("", text_of(message.get("text")))
+    return "\n\n".join(_texts_of_blocks(message)) or UNSUPPORTED.sub("", _plain_text(message))
+
+
+def _plain_text(message: Json) -> str:
+    """Return the text beside the blocks, or in their place."""
+    return text_of(message.get("text")) or text_of(message.get("content"))
+
+
+def _sender(message: Json) -> str:
+    return text_of(message.get("sender")) or text_of(message.get("role"))
 
 
 def _add_call(builder: SessionBuilder, block: Json, at: Position) -> None:
@@ -143,7 +152,7 @@ _READER = ClaudeAi()
 
 CLAUDE_AI = Format(
     name="claude-ai",
-    version=3,
+    version=4,
     service="claude-ai",
     detect=_READER.detect,
     read=_READER.read,

@@ -32,6 +32,7 @@ _OF_OURS = re.compile(
     re.MULTILINE,
 )
 _TYPED = re.compile(r"^#### .*  \r?$", re.MULTILINE)
+_PROMPT = re.compile(r"^#### \S", re.MULTILINE)
 _TYPED_AT = re.compile(r"# (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})?)\s*\Z")
 _COMMAND = re.compile(r"/([a-z][a-z-]*)(?:\s+(.*))?\Z", re.DOTALL)
 _CONFIRMED = re.compile(r"\(Y\)es/\(N\)o")
@@ -75,9 +76,12 @@ def matches(source: SourceFile) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Turn | Unreadable]:
-    """Yield prompts, answers and errors; of an input history the prompts that the chat history lacks."""
+    """Yield prompts, answers and errors; of an input history the prompts that the chat history lacks.
+
+    A part of a chat history, which only its user recognises, is read by its prompts.
+    """
     lines = source.text.split("\n")
-    if _is_chat(source.head):
+    if _is_chat(source.head) or _PROMPT.search(source.head):
         yield from _chats(lines, _times_of_sibling(source.path))
     else:
         yield from _inputs(lines, source.path)

@@ -11,7 +11,7 @@ from pastchats_memory.formats.base.tags import REMINDERS, span, without_rim, wit
 
 CUT = (
     "ide_opened_file", "ide_selection", "ide_diagnostics", "user-memory-input", "user-prompt-submit-hook", "post-tool-use-hook",
-    "local-command-stdout", "local-command-stderr", "local-command-caveat",
+    "local-command-stdout", "local-command-stderr", "local-command-caveat", "system_instruction",
 )  # fmt: skip
 """Tags before or after the person's own words."""
 
@@ -53,6 +53,7 @@ def parse_prompt(text: str) -> UserText:
         or _HOOK.match(text)
         or _NOTICE.match(text)
         or text.startswith(tuple(f"<{tag}>" for tag in CUT))
+        or (len(text.split()) == 1 and not COMMON.parse_typed(text).text)  # `/clear` without the tags of a command
     ):
         return UserText()
     if text.startswith("<bash-"):

@@ -47,7 +47,7 @@ TYPES = frozenset({
 })  # fmt: skip
 ENVELOPE, BARE_MESSAGES = 80, 60
 """Confidences: of the envelope without a message, and of messages that lost theirs."""
-MARKS = ("sessionId", "parentUuid", "leafUuid", "messageId")
+MARKS = ("sessionId", "parentUuid", "leafUuid", "messageId", "promptSource", "promptId", "isSidechain", "isMeta")
 KINDS = {
     "prompt": ("user", "prompt"),
     "command": ("user", "command"),
@@ -75,14 +75,16 @@ def _is_marked(record: Json) -> bool:
     """Return whether a record has Claude Code's envelope, which programs made after it write as well."""
     if isinstance(record.get("loglines"), list):
         return True
-    typed = text_of(record.get("type")) in TYPES and not isinstance(record.get("payload"), dict)
-    return typed and (any(mark in record for mark in MARKS) or is_streamed(record))
+    kind = text_of(record.get("type"))
+    typed = kind in TYPES and not isinstance(record.get("payload"), dict)
+    is_named = "-" in kind or "type" in mapping_of(record.get("attachment"))  # no other program has such records
+    return typed and (is_named or any(mark in record for mark in MARKS) or is_streamed(record))
 
 
 def _has_message(record: Json) -> bool:
-    """Return whether a record has a message in a role of Anthropic's."""
-    message = mapping_of(record.get("message"))
-    return text_of(record.get("type")) in ROLES and "content" in message and message.get("role") in ROLES
+    """Return whether a record has a message in a role of Anthropic's, which the record's type may name alone."""
+    message, kind = mapping_of(record.get("message")), text_of(record.get("type"))
+    return kind in ROLES and "content" in message and message.get("role", kind) in ROLES
 
 
 def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable | Checkpoint]:

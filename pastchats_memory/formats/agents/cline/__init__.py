@@ -26,7 +26,7 @@ def locations(environment: Environment) -> Iterator[Path]:
 
 CLINE = Format(
     name="cline",
-    version=9,
+    version=10,
     detect=confident(matches, CERTAIN),
     read=read,
     program="Cline, Roo Code, Kilo Code",

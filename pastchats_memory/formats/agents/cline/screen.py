@@ -16,6 +16,8 @@ from pastchats_memory.formats.base.turns import PendingTurn
 from pastchats_memory.text.timestamps import iso_utc
 
 ANSWERS = ("text", "completion_result")
+DIALOGUE_KINDS = ("task", "user_feedback", *ANSWERS)
+"""Kinds of words, by which a message without a time is recognised."""
 QUESTIONS = {"followup": "question", "plan_mode_respond": "response", "act_mode_respond": "response"}
 """Kinds whose text is JSON, and its key with the text."""
 ERRORS = ("error", "diff_error", "rooignore_error", "clineignore_error")
@@ -30,7 +32,8 @@ PROGRESS = "task_progress"
 
 def is_ui_message(record: Json) -> bool:
     """Return whether an object is a message of the screen."""
-    return "ts" in record and bool(_say_or_ask(record))
+    has_place = "ts" in record or record.get(_say_or_ask(record)) in DIALOGUE_KINDS
+    return has_place and bool(_say_or_ask(record))
 
 
 def _say_or_ask(record: Json) -> str:

@@ -62,7 +62,7 @@ HOOKS = HookDialect(
 
 CODEX = Format(
     name="codex",
-    version=5,
+    version=6,
     detect=detect,
     read=read,
     program="Codex",

@@ -8,8 +8,10 @@ import orjson
 
 from pastchats_memory.formats.base.dialect import COMMON, Dialect, UserText
 from pastchats_memory.formats.base.source import list_of, mapping_of, text_of
-from pastchats_memory.formats.base.tags import span
+from pastchats_memory.formats.base.tags import span, without_rim
 
+WRAPPERS = ("system_instruction",)
+"""Tags around what an app that runs Codex says beside the person's words."""
 INJECTED = (
     "<environment_context>", "# AGENTS.md instructions", "<user_instructions>", "<INSTRUCTIONS>",
     "<permissions instructions>", "<collaboration_mode>", "<multi_agent_mode>", "<skills_instructions>", "<skill>",
@@ -43,7 +45,7 @@ _PICTURE = re.compile(r"\A\s*(?:<(?:image|audio)(?: name=[^\n>]{0,4000})?>|</(?:
 
 def strip_context(text: str) -> str:
     """Return a person's text without the context that an IDE put before it and the tags of pictures."""
-    text = _PICTURE.sub("", text).strip()
+    text = without_rim(_PICTURE.sub("", text), WRAPPERS).strip()
     if text.startswith(REPLY):
         return _parse_reply(text.removeprefix(REPLY).removesuffix(REPLY.replace("<", "</")))
     if text.startswith("<realtime_delegation>"):

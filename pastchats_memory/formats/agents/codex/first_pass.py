@@ -11,8 +11,11 @@ from dataclasses import dataclass
 
 from pastchats_memory.formats.agents.codex.replay import TaskFinder
 from pastchats_memory.formats.agents.codex.rollout import (
+    CALL_TYPES,
+    COMMAND,
     CONTEXT,
     EVENT,
+    FILE_CHANGE,
     ITEM,
     META,
     META_KEYS,
@@ -60,6 +63,8 @@ class FirstPass:
         """The session that was resumed, forked or asked for this one."""
         self.answers = self._before.get("answers") is True
         """Assistant items exist, so that `agent_message` events are their echo."""
+        self.calls = self._before.get("calls") is True
+        """Items of tool calls exist, so that completed commands are their echo."""
         self.human: set[int] = set()
         """Positions of the items and events that hold a person's words."""
         self.rolled_back: list[tuple[int, int]] = []
@@ -95,7 +100,9 @@ class FirstPass:
         if subagent_of(self.meta)[0]:
             self._tasks.add(entry, position, self.session, iso_utc(self.meta.get("timestamp")))
         self.answers = self.answers or (entry.kind == ITEM and entry.payload.get("role") == "assistant")
-        self._echoes = self._echoes or bool(answer_of_event(entry))
+        self.calls = self.calls or (entry.kind == ITEM and entry.type in CALL_TYPES)
+        is_echo = bool(answer_of_event(entry)) or completed_item(entry).get("type") in (COMMAND, FILE_CHANGE)
+        self._echoes = self._echoes or is_echo
         typed = prompt_of_event(entry)
         if typed:
             name = digest(strip_pictures(typed))
@@ -147,7 +154,7 @@ class FirstPass:
         snapshot = {"seen": self._seen, "loose": self._loose, "free": self._free}
         return {
             "meta": {key: value for key, value in self.meta.items() if key in META_KEYS}, "cwd": self.cwd,
-            "may_change": self._tasks.may_change, "parent": self.parent, "answers": self.answers, "echoes": self._echoes, "named": self._about(),
+            "may_change": self._tasks.may_change, "parent": self.parent, "answers": self.answers, "calls": self.calls, "echoes": self._echoes, "named": self._about(),
         } | {name: list(digests) for name, digests in snapshot.items()}  # fmt: skip
 
     def _about(self) -> list[object]:
@@ -162,7 +169,10 @@ class FirstPass:
             raise CannotResume("where a subagent's own session begins was not known before")
         if self._about() != self._before.get("named"):
             raise CannotResume("the session has a new name")
-        if self.answers and self._before.get("echoes") is True and self._before.get("answers") is not True:
+        begun = [
+            known for known in ("answers", "calls") if getattr(self, known) and self._before.get(known) is not True
+        ]
+        if begun and self._before.get("echoes") is True:
             raise CannotResume("what was told as answers were their echoes")
         shown = self._shown | self._completed
         if not shown.keys().isdisjoint(self._loose) or not {*items, *shown}.isdisjoint(self._free):

@@ -19,8 +19,10 @@ from pastchats_memory.formats.agents.codex.dialect import (
 from pastchats_memory.formats.agents.codex.first_pass import FirstPass
 from pastchats_memory.formats.agents.codex.replay import ends_burst
 from pastchats_memory.formats.agents.codex.rollout import (
+    COMMAND,
     CONTEXT,
     EVENT,
+    FILE_CHANGE,
     ITEM,
     LINE_TYPES,
     META,
@@ -41,6 +43,7 @@ from pastchats_memory.formats.base.source import Json, Places, Record, Records, 
 from pastchats_memory.formats.base.tools import (
     UNKNOWN_CALL,
     ToolCall,
+    ToolResult,
     call_from_json,
     call_to_json,
     parse_call,
@@ -173,10 +176,31 @@ class _SessionReader:
             self._add("system", "summary", text_of(entry.payload.get("message")), entry, line, position)
         elif entry.kind == EVENT and entry.type in FLAGS:
             self.queue.flag(FLAGS[entry.type])
-        elif completed_item(entry).get("type") == PLAN:
-            self._add_plan(text_of(completed_item(entry).get("text")).strip(), entry, line, position)
+        elif completed_item(entry).get("type") in (PLAN, COMMAND, FILE_CHANGE):
+            self._add_completed(completed_item(entry), entry, line, position)
         elif not self._first_pass.answers and (words := answer_of_event(entry)):
             self._add("assistant", "answer", words, entry, line, position)
+
+    def _add_completed(self, item: Json, entry: Entry, line: int, position: int) -> None:
+        """Add a plan; of a session without items of tool calls also a command or a change of files."""
+        if item.get("type") == PLAN:
+            self._add_plan(text_of(item.get("text")).strip(), entry, line, position)
+        elif self._first_pass.calls:
+            return
+        elif item.get("type") == FILE_CHANGE:
+            for path in mapping_of(item.get("changes")):
+                self.queue.add_tool(parse_call("apply_patch", {"file_path": path}, DIALECT).label)
+        else:
+            call = parse_call("shell", {"command": item.get("command")}, DIALECT)
+            self.queue.add_tool(call.label)
+            printed = text_of(item.get("aggregated_output")) or text_of(item.get("stdout"))
+            code = item.get("exit_code")
+            result = ToolResult(
+                printed, code if isinstance(code, int) else None, failed=item.get("status") == "failed" or bool(code)
+            )
+            found = self.queue.notable_result(call, result)
+            if found is not None:
+                self._add(*found, entry, line, position)
 
     def _follow_replay(self, entry: Entry, position: int) -> None:
         """Follow a replay: from the other session's meta to the end of the burst, or to a subagent's own task."""

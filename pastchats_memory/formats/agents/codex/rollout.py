@@ -14,6 +14,9 @@ ITEM_TYPES = (
     "message", "reasoning", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output",
     "local_shell_call", "web_search_call",
 )  # fmt: skip
+CALL_TYPES = ("function_call", "custom_tool_call", "local_shell_call")
+COMMAND, FILE_CHANGE = "CommandExecution", "FileChange"
+"""Types of completed items, which repeat the items of tool calls or stand in their place."""
 TYPED, UNKNOWN = "user.", "unknown"
 """Kinds of parts: the beginning of a person's, and the kind of which nothing is known."""
 AGENTS = ("subagent", "guardian_review")

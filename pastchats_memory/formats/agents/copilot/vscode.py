@@ -37,7 +37,14 @@ def matches(source: SourceFile) -> bool:
     if source.shape == "jsonl":
         return any(is_beginning(record) for record in source.sample[:1])
     session = mapping_of(source.outline) if source.shape == "json" else {}
-    return isinstance(session.get("requests"), list) and any(mark in session for mark in MARKS)
+    requests = list_of(session.get("requests"))
+    is_marked = any(mark in session for mark in MARKS) or any(map(_is_request, requests))
+    return isinstance(session.get("requests"), list) and is_marked
+
+
+def _is_request(value: object) -> bool:
+    """Return whether a value has the id, the message and the answer of a request."""
+    return all(key in mapping_of(value) for key in ("requestId", "message", "response"))
 
 
 def read(source: SourceFile) -> Iterator[Row]:

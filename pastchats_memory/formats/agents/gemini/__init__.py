@@ -87,7 +87,7 @@ QWEN_HOOKS = HookDialect(
 
 GEMINI_CLI = Format(
     name="gemini-cli",
-    version=8,
+    version=9,
     detect=detect,
     read=read,
     program="Gemini CLI",

@@ -47,6 +47,11 @@ def is_message(record: Json) -> bool:
     return record.get("type") in SPEAKERS and "content" in record and isinstance(record.get("id"), str)
 
 
+def is_answer(record: Json) -> bool:
+    """Return whether an object is an answer, which no other program names like this."""
+    return record.get("type") == "gemini" and is_message(record)
+
+
 def records_of(source: SourceFile, records: Records) -> Iterator[Record | Unreadable]:
     """Yield header, messages and changes in file order, and a checkpoint's new messages before the checkpoint.
 
@@ -54,8 +59,8 @@ def records_of(source: SourceFile, records: Records) -> Iterator[Record | Unread
     """
     if source.shape == "json":
         yield Record(1, {key: value for key, value in mapping_of(source.outline).items() if key != "messages"})
-        for element in source.elements("messages"):
-            yield Record(element.line, element.value) if isinstance(element, Element) else element
+        for place, element in enumerate(source.elements("messages")):
+            yield _with_id(Record(element.line, element.value), place) if isinstance(element, Element) else element
         return
     responses = set[str]()
     for item in records:
@@ -64,7 +69,15 @@ def records_of(source: SourceFile, records: Records) -> Iterator[Record | Unread
             if text_of(mapping_of(message).get("id")) not in responses:
                 yield Record(item.line, message)
         responses.add(text_of(mapping_of(item.value).get("id")) if isinstance(item, Record) else "")
-        yield item
+        yield _with_id(item, item.line) if isinstance(item, Record) else item
+
+
+def _with_id(record: Record, place: int) -> Record:
+    """Give a message without an id its place in the file as its id."""
+    value = record.value
+    if not isinstance(value, dict) or "id" in value or not is_message(named := value | {"id": f"message-{place}"}):
+        return record
+    return Record(record.line, named)
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 
 from pastchats_memory.formats.agents.gemini.changes import (
     FirstPass,
+    is_answer,
     is_change,
     is_header,
     is_message,
@@ -54,7 +55,7 @@ def matches(source: SourceFile) -> bool:
     if source.shape == "json":
         document = mapping_of(source.outline)
         return is_header(document) and isinstance(document.get("messages", []), list)
-    return any(is_header(record) or is_change(record) for record in source.sample)
+    return any(is_header(record) or is_change(record) or is_answer(record) for record in source.sample)
 
 
 def read(source: SourceFile) -> Iterator[Row]:

@@ -220,6 +220,21 @@ def parse_event(record: Json) -> Json:
     return event if is_event else {}
 
 
+PRINTED = {
+    "text": "text",
+    "tool_use": "tool",
+    "reasoning": "reasoning",
+    "step_start": "step-start",
+    "step_finish": "step-finish",
+}
+"""What `opencode run --format json` prints: the type of a line, and of the part in it."""
+
+
+def is_printed(record: Json) -> bool:
+    """Return whether a record is a line that `opencode run` printed: a part of an answer."""
+    return mapping_of(record.get("part")).get("type") == PRINTED.get(text_of(record.get("type")), "")
+
+
 @dataclass
 class Captured:
     """The records built so far: each record of version 1 at its first place, with its last content."""
@@ -232,6 +247,8 @@ class Captured:
 
     def add(self, record: Json, line: int) -> None:
         """Add a record; `line` is 1-based."""
+        if is_printed(record):
+            self._add_printed(record, line)
         event = parse_event(record)
         if "data" in event:
             self.steps.add(event, line)
@@ -252,6 +269,23 @@ class Captured:
                 self.messages.pop(text_of(data.get("messageID")), None)
             case "message.part.removed":
                 self.parts.pop(text_of(data.get("partID")), None)
+
+    def _add_printed(self, record: Json, line: int) -> None:
+        """Add a printed part and the answer that it belongs to."""
+        part = mapping_of(record["part"])
+        session = text_of(record.get("sessionID") or part.get("sessionID"))
+        message_id = text_of(part.get("messageID")) or f"{MESSAGE_PREFIX}{session}"
+        part_id = text_of(part.get("id")) or str(line)
+        message: Json = {
+            "id": message_id,
+            "sessionID": session,
+            "role": "assistant",
+            "time": {"created": record.get("timestamp")},
+        }
+        self.sessions.setdefault(session, {"id": session})
+        self.messages.setdefault(message_id, message)
+        self.parts[part_id] = part | {"id": part_id, "messageID": message_id}
+        self.lines[part_id] = line
 
     def conversations(self) -> Iterator[tuple[Json, list[Message]]]:
         """Yield each session and its messages."""

@@ -15,7 +15,7 @@ from pathlib import PurePath
 
 from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.markdown import front_matter, headings, in_code, in_details
-from pastchats_memory.formats.base.source import SourceFile
+from pastchats_memory.formats.base.source import SourceFile, parse_json
 from pastchats_memory.formats.base.tools import UNKNOWN_CALL, ToolCall, parse_call, parse_result
 from pastchats_memory.formats.base.turns import PendingTurn, TurnQueue
 from pastchats_memory.formats.markdown.dialogue.editor_notes import HEADED, find_signers
@@ -26,7 +26,7 @@ from pastchats_memory.formats.markdown.dialogue.markers import (
     parse_signed_markers,
 )
 from pastchats_memory.formats.markdown.dialogue.parts import ParsedPart, has_tool_lines, parse_part
-from pastchats_memory.formats.markdown.dialogue.tool_sections import in_exported_code, is_result_heading
+from pastchats_memory.formats.markdown.dialogue.tool_sections import ToolUse, in_exported_code, is_result_heading
 from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.hashes import conversation_hash
@@ -143,6 +143,9 @@ def _parse_marked_part(part: _Part, *, has_tool_lines: bool) -> ParsedPart:
     """Return the words of a user or assistant without a program's additions; the text of any other role unchanged."""
     if part.marker.role in SPEAKERS:
         return parse_part(part.content.split("\n"), person=part.marker.role == "user", has_tool_lines=has_tool_lines)
+    arguments = parse_json(part.content) if part.marker.tool else None
+    if isinstance(arguments, dict):
+        return ParsedPart("", "call", [ToolUse(part.marker.tool, arguments, "", failed=False, line=0)])
     return ParsedPart(part.content, KINDS.get(part.marker.role, "prompt"))
 
 
@@ -381,14 +384,20 @@ class _Dialogue:
 
 
 def _keep_locked_levels(markers: list[RoleMarker]) -> list[RoleMarker]:
-    """Return the markers at the first level of their role.
+    """Return the markers at the first level of their role, those of tools only at a level of a speaker.
 
     Deeper ones are headings inside an answer.
     """
     levels: dict[str, int] = {}
     for marker in markers:
         levels.setdefault(marker.role, marker.level)
-    return [marker for marker in markers if marker.has_verb or marker.level == levels[marker.role]]
+    deepest = max((level for role, level in levels.items() if role in SPEAKERS), default=0)
+    return [
+        marker
+        for marker in markers
+        if marker.has_verb
+        or (marker.level == levels[marker.role] and (marker.role != "tool" or marker.level <= deepest))
+    ]
 
 
 def _parse_stamp(line: str) -> str | None:
@@ -407,7 +416,7 @@ def _is_rim(line: str) -> bool:
 
 DIALOGUE = Format(
     name="markdown",
-    version=21,
+    version=22,
     detect=detect,
     read=read,
     verified="2026-11",

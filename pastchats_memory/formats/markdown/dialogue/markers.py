@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pastchats_memory.text.timestamps import LOCAL, MOMENT, iso_utc
 
@@ -61,6 +61,8 @@ _KIND = re.compile(
     r"(?:['’]s)?\s+(message|prompt|input|query|question|request|turn|response|answer|reply|output|assistant|agent|cli|dùng|dung|lý|ly)\b",
     re.IGNORECASE,
 )
+_CALL = re.compile(r"\s+(?:call|use|result|output|response)s?\b(?::\s*(?P<name>[\w.:/-]{1,80})\Z)?", re.IGNORECASE)
+"""Text that may follow the word for a tool: `Tool call: read_file`, `Tool result`."""
 _MODEL = re.compile(
     r"([- ](sonnet|opus|haiku|pro|flash|ultra|turbo|mini|nano|code|chat|preview|large|advanced|thinking|codex|v?\d[\w.]{0,20}))+\b",
     re.IGNORECASE,
@@ -121,6 +123,8 @@ class RoleMarker:
     """The words on the line itself."""
     has_verb: bool = False
     """A verb makes it certain that a speaker follows: `You said:`."""
+    tool: str = ""
+    """The tool that a marker of the role `tool` calls: its arguments follow."""
 
 
 def parse_marker(lines: Sequence[str], place: int) -> RoleMarker | None:
@@ -131,7 +135,8 @@ def parse_marker(lines: Sequence[str], place: int) -> RoleMarker | None:
     line = _unwrap_label(lines[place].rstrip())
     start = line.lstrip()[:2]
     if start[:1] in ("#", "<"):
-        return _parse_heading(_ATX.match(line) or _HTML.match(line), place) or _parse_word(line, place)
+        heading = _parse_heading(_ATX.match(line) or _HTML.match(line), place)
+        return heading or _parse_word(line, place) or _parse_marked_heading(line, place)
     if start[:1] in (">", "|"):
         return _parse_quoted(line, place) if start[:1] == ">" else _parse_row(line, place)
     if start in ("==", "--", "~~") or start[:1] == "[":
@@ -153,6 +158,16 @@ def _parse_word(line: str, place: int) -> RoleMarker | None:
     word = next((value for key, value in found.groupdict().items() if value), "") if found else ""
     family, role = _ROLES.get(word.lower(), ("", ""))
     return RoleMarker(place, role, syntax, family) if family == "names" else None
+
+
+def _parse_marked_heading(line: str, place: int) -> RoleMarker | None:
+    """Parse a heading with a speaker's name or a time, and a comment with the role behind it."""
+    heading, opened, comment = line.partition("<!--")
+    if not (opened and heading.startswith("#") and len(line) <= LONGEST_LINE):
+        return None
+    marker = _parse_word(f"{opened}{comment}", place)
+    moment = _TIME.search(heading)
+    return replace(marker, timestamp=iso_utc(moment[0], LOCAL) if moment else None) if marker else None
 
 
 def _parse_row(line: str, place: int) -> RoleMarker | None:
@@ -262,7 +277,9 @@ def _parse_heading(found: re.Match[str] | None, place: int) -> RoleMarker | None
     if found is None or len(found[0]) > LONGEST_LINE or (label := _parse_label(found[2])) is None:
         return None
     syntax, level = ("atx", len(found[1])) if found[0].startswith("#") else ("html", int(found[1]))
-    return RoleMarker(place, label.role, syntax, label.family, level, label.timestamp, has_verb=label.has_verb)
+    return RoleMarker(
+        place, label.role, syntax, label.family, level, label.timestamp, has_verb=label.has_verb, tool=label.tool
+    )
 
 
 def _parse_ruled(line: str, place: int) -> RoleMarker | None:
@@ -307,6 +324,7 @@ class _Label:
     family: str
     timestamp: str | None
     has_verb: bool
+    tool: str = ""
 
 
 def _parse_label(text: str) -> _Label | None:
@@ -332,12 +350,14 @@ def _parse_label(text: str) -> _Label | None:
     rest = text[word.end() :]
     model = _MODEL.match(rest) if known[1] == "assistant" else None
     rest = rest[model.end() :] if model else rest
-    more = _SPEECH_VERB.match(rest) or _KIND.match(rest)
+    called = _CALL.match(rest) if known[1] == "tool" else None
+    more = _SPEECH_VERB.match(rest) or called or _KIND.match(rest)
     timestamp = _parse_tail(rest[more.end() :] if more else rest)
     if timestamp is None:
         return None
     before_it = iso_utc(leading[1], LOCAL) if leading and leading[1] else None
-    return _Label(known[1], known[0], timestamp or before_it, bool(more and more.re is _SPEECH_VERB))
+    tool = (called["name"] or "") if called else ""
+    return _Label(known[1], known[0], timestamp or before_it, bool(more and more.re is _SPEECH_VERB), tool)
 
 
 def _role_of_picture(text: str) -> str | None:

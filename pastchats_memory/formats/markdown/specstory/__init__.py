@@ -45,7 +45,7 @@ _MADE = re.compile(
 )
 """The beginning of a file, or of the rest of a cut one: only SpecStory writes a role with time or model like this."""
 _ROLE = re.compile(
-    r"_\*\*(User|Assistant|Agent)( - sidechain)?(?: \((?!sidechain)([^()\n]{1,120})\))?( \(sidechain\))?\*\*_\s*\Z"
+    r"_\*\*(User|Assistant|Agent|)( - sidechain)?(?: \((?!sidechain)([^()\n]{1,120})\))?( \(sidechain\))?\*\*_\s*\Z"
 )
 _SESSION = re.compile(r"<!-- [^<>]{1,60} Session ([^\s<>]{1,100})(?: \(([^()<>]{1,60})\))? -->\s*\Z")
 _MESSAGE = re.compile(r"<!-- message-id: ([^\s<>]{1,100}) -->\s*\Z")
@@ -302,7 +302,7 @@ def _make_turn(part: _Part, session: _Session, role: str, kind: str, text: str, 
 
 SPECSTORY = Format(
     name="specstory",
-    version=13,
+    version=14,
     detect=detect,
     read=read,
     verified="Markdown v2.1.0, 2026-11",

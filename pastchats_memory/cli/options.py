@@ -10,8 +10,9 @@ from typing import Any
 import click
 
 from pastchats_memory.cli.output import warn
-from pastchats_memory.config import DATABASE_VARIABLE, Config, load
+from pastchats_memory.config import Config, load
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.files.folders import DATABASE_VARIABLE
 from pastchats_memory.memory import Memory
 
 NICE = 10

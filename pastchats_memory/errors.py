@@ -2,7 +2,7 @@
 
     MemoryFault                 explained to the user, exit code 2
     ├── UsageFault              a wrong request: an empty query, an unknown mode
-    ├── InputMissing            a named path does not exist
+    ├── InputMissing            a named path or task does not exist
     ├── ModelUnavailable        the embedding model cannot be loaded
     ├── ModelChanged            the stored vectors are of another model or version
     ├── BrokenFormat            a format of another package cannot be loaded
@@ -43,7 +43,7 @@ class UsageFault(MemoryFault):
 
 
 class InputMissing(MemoryFault):
-    """A named path does not exist or cannot be entered."""
+    """A named path or task does not exist, or a path cannot be entered."""
 
     kind = "input_missing"
 

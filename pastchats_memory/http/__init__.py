@@ -33,7 +33,7 @@ from pastchats_memory.config import Config
 from pastchats_memory.errors import MemoryFault, UsageFault
 from pastchats_memory.http import chat
 from pastchats_memory.http.answers import RequestError, answer_error, answer_json, translate_fault
-from pastchats_memory.http.guard import Admission, Guard, is_loopback
+from pastchats_memory.http.guard import Admission, Guard, is_loopback, require_json
 from pastchats_memory.http.openapi import CHAT, MODELS, describe
 from pastchats_memory.http.routes import CONTEXT, ROUTES, Route, make_context, read_arguments
 from pastchats_memory.memory import Memory, ReconnectingMemory
@@ -166,6 +166,7 @@ def _make_chat_routes(memory: OpenMemory, admission: Admission, upstream: chat.U
         return None if admission.token is not None else request.headers.get("authorization")
 
     async def chat_completion(request: Request) -> Response:
+        require_json(request.headers)
         client, upstream = require_endpoint()
         given = read_arguments(CONTEXT, request.query_params.multi_items())
         body = chat.parse_request(await request.body())

@@ -92,7 +92,6 @@ class Guard:
             self._admit(scope["path"], headers)
             received = receive
             if scope["method"] == "POST":
-                _require_json(headers)
                 received = await _receive_body(headers, receive)
         except RequestError as error:
             await answer_error(error)(scope, receive, send)
@@ -123,7 +122,7 @@ class Guard:
                 raise RequestError(401, "unauthorized", "the token is missing or wrong", hint)
 
 
-def _require_json(headers: Headers) -> None:
+def require_json(headers: Headers) -> None:
     """Raise RequestError unless the body is declared as JSON.
 
     A page may send any other type to another origin without asking first.

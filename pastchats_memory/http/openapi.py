@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from typing import Any
 
-from pastchats_memory.http.routes import CONTEXT, NON_BLANK, PAGE, Parameter, Route
+from pastchats_memory.http.routes import CONTEXT, DEPENDS_ON, EPIC, NON_BLANK, PAGE, Parameter, Route
 from pastchats_memory.views.json_schema import SchemaWriter
 from pastchats_memory.views.schema import SCHEMAS, ErrorBody, ExcerptView
 
@@ -66,7 +66,8 @@ class _Description:
 
     def _describe_operation(self, route: Route) -> Part:
         in_path = [] if route.in_path is None else [_describe_parameter(route.in_path, "path")]
-        codes = (*COMMON_ERRORS, 404) if in_path or PAGE in route.parameters else COMMON_ERRORS
+        can_miss = in_path or any(parameter in route.parameters for parameter in (PAGE, EPIC, DEPENDS_ON))
+        codes = (*COMMON_ERRORS, 404) if can_miss else COMMON_ERRORS
         answers = [self._schemas.write(SCHEMAS[name]) for name in route.schemas]
         content = _wrap_json(answers[0] if len(answers) == 1 else {"oneOf": answers})
         return {

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from pastchats_memory.errors import UsageFault
+from pastchats_memory.errors import InputMissing, UsageFault
 from pastchats_memory.model import Attachment, Filters, Hits, StoredTask
 from pastchats_memory.redact import redact_json
 from pastchats_memory.search import search
@@ -62,7 +62,7 @@ class TaskMemory(TaskEditor):
             blocked: only tasks that are blocked by their status or by an unfinished task.
 
         Raises:
-            UsageFault: there is no such epic or task.
+            InputMissing: there is no such epic or task.
             StoreFault: the database cannot be read.
         """
         conditions = [task_rows.IS_BLOCKED] if blocked else []
@@ -72,7 +72,7 @@ class TaskMemory(TaskEditor):
             if name is not None:
                 others = find_named_tasks(self._database, self._embedder, name, self._viewpoint)
                 if not others:
-                    raise UsageFault(f"there is no task {name}", "See `pastchats-memory task list --all`.")
+                    raise InputMissing(f"there is no task {name}", "See `pastchats-memory task list --all`.")
                 conditions.append(task_rows.related_condition(self._database, relation, others))
         ids = task_rows.listed(self._database, self._hide_private(filters), conditions, limit=limit)
         return task_rows.tasks(self._database, ids, self._viewpoint.hidden)

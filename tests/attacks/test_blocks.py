@@ -72,7 +72,7 @@ def assert_quoted(text: str) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [["recall", WORDS], ["context", WORDS], ["lessons", "--all"], ["judge", "--all", "--outcome", "worked,failed,mixed,unknown"], ["judge", "2", "--undo"], ["how", WORDS, "--all"], ["ask", WORDS], ["check-prior-work", WORDS],
-     ["consult-episodic-memory", WORDS], ["search", WORDS], ["show", "2"], ["task", "list", "--all"], ["task", "recall", WORDS, "--all"]],
+     ["consult-episodic-memory", WORDS], ["search", WORDS], ["show", "2"], ["task", "list", "--all"], ["task", "recall", WORDS]],
     ids=lambda arguments: arguments[0],
 )  # fmt: skip
 def test_what_a_command_prints_keeps_it_within_its_quotation(shell: Shell, arguments: list[str]) -> None:

@@ -112,7 +112,7 @@ def test_nobody_judges_its_episodes_outside(shell: Shell) -> None:
 
 @pytest.mark.promise("privacy", "`check-prior-work` bases no verdict on a private conversation outside its project.")
 def test_no_verdict_rests_on_its_conversations_outside(shell: Shell) -> None:
-    asked = ["check-prior-work", "Why does the ballast pump of the submarine stall? The bulkhead is wet."]
+    asked = ["check-prior-work", "Why is the bulkhead of the submarine wet?"]
     said = {folder: shell(*asked, at=shell.home / folder).stdout for folder in ("submarine", "balloon")}
     (private,) = re.findall(r"conversation about it ended [a-z ]+ \(id (\d+)\)", said["submarine"])
     assert shell("show", private, at=shell.home / "balloon").status == 1

@@ -111,7 +111,7 @@ def test_rows_that_lost_their_vectors_bring_no_question_down(indexed: Program, c
         connection.execute(f"DELETE FROM prompt_embeddings WHERE {lost}")
     connection.close()
     assert indexed(*command, "webhooks").status in (0, 1)
-    assert indexed("search", "webhooks", "--json").results[-1]["id"] == "1"
+    assert "1" in {hit["id"] for hit in indexed("search", "webhooks", "--json").results}
 
 
 def test_a_run_that_no_release_wrote_down_so_is_explained_as_damage(indexed: Program) -> None:

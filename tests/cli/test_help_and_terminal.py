@@ -257,7 +257,8 @@ def test_hits_of_a_project_with_a_long_name_leave_room_for_what_was_said(program
     assert made.status == 0
     run = program("search", "writers give up on the lock")
     lines = run.stdout.splitlines()
-    assert any("task (pending) Retry when it is locked" in line or "task (pending): Retry" in line for line in lines)
+    assert lines[1].startswith(f"   task (pending) · {project} · ")
+    assert lines[2].startswith("   Retry when it is locked Writers that wait too long")
     assert len(lines) < 10, run.stdout
 
 

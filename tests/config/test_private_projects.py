@@ -149,8 +149,8 @@ def boards(program: Program, workshop: Path) -> Path:
         ["duplicates", "--scan"],
         ["ask", "anything about the pump?"],
         ["ask", "which tasks are finished?"],
-        ["task", "list"],
-        ["task", "list", "--project", "submarine"],
+        ["task", "list", "--all"],
+        ["task", "list", "--all", "--project", "submarine"],
         ["task", "show", "sub-1"],
         ["task", "recall", "gasket of the ballast pump"],
         ["task", "export"],
@@ -188,14 +188,14 @@ def test_a_link_to_one_of_its_tasks_is_not_told_outside_it(program: Program, boa
     for arguments in (
         ["task", "show", "bal-1"],
         ["show", "t:bal-1"],
-        ["task", "list", "--json"],
+        ["task", "list", "--all", "--json"],
         ["ask", "which tasks are finished?"],
         ["similar", "bal-0"],
         ["find-duplicates", "burner valve leaks"],
         ["consult-episodic-memory", "burner valve leaks"],
         ["check-prior-work", "burner valve leaks"],
-        ["capture", "burner valve leaks"],
-        ["capture", "burner valve leaks", "--yes"],
+        ["capture", "burner valve leaks: water near the burner valve, deck 1"],
+        ["capture", "burner valve leaks: water near the burner valve, deck 1", "--yes"],
         ["task", "update", "bal-1", "--title", "Valve"],
     ):
         assert "sub-1" in inside(program, submarine, *arguments, "--json").stdout

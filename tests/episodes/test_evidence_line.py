@@ -68,7 +68,6 @@ def test_an_unclear_evidence_line_has_a_basis(
         ("stands", "worked (no reply; not tested: Commit 0487f16)"),
         ("moved_on", "worked (no objection; the user moved on: Commit 0487f16)"),
         ("check_passed", "worked (Commit 0487f16)"),
-        ("unanswered", "worked (no answer)"),
     ],
 )
 def test_untested_work_is_marked(signal: str, shown: str) -> None:

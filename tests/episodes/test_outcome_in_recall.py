@@ -375,8 +375,8 @@ def test_the_line_that_names_the_cause_is_not_lost_to_offers_or_to_late_steps(of
     assert key_sentences(answer, {}, 135) == f"…\nThen I looked at the shed.\n{cause}\n{fix}"
 
 
-def test_a_filtered_table_has_an_outcome_column(program: Program) -> None:
+def test_filtered_hits_show_their_outcome(program: Program) -> None:
     write_messages(program.home / "webhooks.jsonl", *MENDED, ("user", "works, thanks"), project="garden")
     assert program("index", "webhooks.jsonl").status == 0
-    assert "(failed): The webhook worker" in program("search", "webhook worker", "--outcome", "failed").stdout
+    assert "user (failed) · garden" in program("search", "webhook worker", "--outcome", "failed").stdout
     assert "(failed)" not in program("search", "webhook worker").stdout

@@ -13,7 +13,7 @@ SESSION = "0ccf1a04-1b4c-43b6-8aa5-79e41db43a68"
 
 
 def tasks(program: Program) -> dict[str, dict]:
-    return {task["key"]: task for task in program("task", "list", "--limit", 1000, "--json").results}
+    return {task["key"]: task for task in program("task", "list", "--all", "--limit", 1000, "--json").results}
 
 
 def todo(uuid: str, at: str, *entries: tuple[str, str]) -> str:

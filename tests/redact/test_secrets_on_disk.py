@@ -89,7 +89,7 @@ def test_no_imported_task_holds_the_secret(program: Program) -> None:
     (program.home / "tasks.jsonl").write_text(exported.replace("MARK", SECRET), encoding="utf-8")
     assert program("task", "import", "tasks.jsonl").status == 0
     assert nothing_holds_the_secret(program)
-    assert len(program("task", "list", "--json").results) == 2
+    assert len(program("task", "list", "--all", "--json").results) == 2
 
 
 @pytest.mark.promise("secrets", "Tasks, comments and attachments from files are redacted.")
@@ -115,7 +115,7 @@ def test_no_task_of_a_file_or_of_a_list_in_a_transcript_holds_the_secret(program
     (program.home / "session.jsonl").write_bytes(orjson.dumps(call))
     (program.home / "TODO.md").write_text(f"# Tasks\n\n- [ ] {said}\n- [x] pay, {said}\n", encoding="utf-8")
     assert program("index", "shop", "session.jsonl", "TODO.md").status == 0
-    assert len(program("task", "list", "--json").results) == 4
+    assert len(program("task", "list", "--all", "--json").results) == 4
     assert nothing_holds_the_secret(program)
 
 

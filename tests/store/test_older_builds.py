@@ -18,7 +18,7 @@ from pastchats_memory.store.database import open_database
 from pastchats_memory.store.older_builds import TABLES
 
 Rows = dict[str, list[tuple[Any, ...]]]
-NOT_COPIED = {"components", "resume"}
+NOT_COPIED = {"components", "resume", "title_json"}
 """Columns that are derived, or dropped on purpose."""
 
 

@@ -173,7 +173,7 @@ def _decode(text: str, at: int) -> tuple[object, int]:
         return json.JSONDecoder(strict=False).raw_decode(text, at)
     except json.JSONDecodeError as fault:
         return None, fault.pos
-    except RecursionError:
+    except (RecursionError, ValueError):  # nested too deeply, or a number of thousands of digits
         return None, at
 
 

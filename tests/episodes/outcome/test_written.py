@@ -22,8 +22,9 @@ def test_written_episodes_have_no_wrong_verdict(name: str, tmp_path: Path) -> No
     reported: Counter[str] = Counter()
     wrong = []
     for one in written(name):
-        verdict = given(episode_of(one, tmp_path)).verdict
-        reported[verdict] += 1
+        ending = given(episode_of(one, tmp_path))
+        verdict = ending.verdict
+        reported["unanswered" if ending.signal == "unanswered" else verdict] += 1
         if verdict in ("worked", "failed") and verdict != one.label:
             wrong.append((one.place, one.label, verdict))
     assert wrong == []

@@ -113,8 +113,9 @@ class LazyGroup(click.Group):
             return super().parse_args(ctx, args)
         except click.NoSuchOption as fault:
             command = next((argument for argument in given if argument in COMMANDS), None)
-            if command is None:
+            if command is None and fault.possibilities:
                 raise
+            command = command or "COMMAND"
             hint = f"Options follow the command: pastchats-memory {command} {fault.option_name} ..."
             raise click.UsageError(f"No such option '{fault.option_name}' before a command. {hint}", ctx) from None
 
@@ -131,9 +132,13 @@ class LazyGroup(click.Group):
             from difflib import get_close_matches
 
             near = get_close_matches(args[0], COMMANDS, n=1)
-            if not near:
+            if args[0] == "help":
+                hint = "Write pastchats-memory --help, or the same after a command."
+            elif near:
+                hint = f"Did you mean '{near[0]}'?"
+            else:
                 raise
-            raise click.UsageError(f"No such command '{args[0]}'. Did you mean '{near[0]}'?", ctx) from None
+            raise click.UsageError(f"No such command '{args[0]}'. {hint}", ctx) from None
 
 
 @click.group(

@@ -42,6 +42,22 @@ yes: Decorator = click.option("--yes", is_flag=True, help="Answer yes to every q
 no: Decorator = click.option("--no", is_flag=True, help="Answer no to every question.")
 
 
+class Choice(click.Choice):  # type: ignore[type-arg]  # no generic type before click 8.2
+    """One of some words; the refusal of another names the nearest."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the word, as click does. Raises click.BadParameter."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as fault:
+            from difflib import get_close_matches
+
+            near = get_close_matches(value, self.choices, n=1)
+            if not near:
+                raise
+            raise click.BadParameter(f"{fault.message} Did you mean '{near[0]}'?", ctx, param) from None
+
+
 def query(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add QUERY as words or as `--query`.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import importlib
 import os
+import re
 import sys
 import traceback
 from contextlib import suppress
@@ -62,6 +63,9 @@ COMMANDS = {
     "man": "Print the manual page",
 }
 """Every command with its summary, in the order in which a newcomer needs them; each line fits 80 columns."""
+
+RANGE = re.compile(r"is not in the range ([\d.]+)<=x<=([\d.]*\d)")
+"""What click writes about a number outside a range."""
 
 COMPLETION_VARIABLE = "_PASTCHATS_MEMORY_COMPLETE"
 """Set by the completion scripts when a shell asks for candidates."""
@@ -249,12 +253,21 @@ def _explain_usage(fault: click.ClickException, *, as_json: bool) -> int:
         hint = "See `pastchats-memory --help`."
         if isinstance(fault, click.UsageError) and fault.ctx is not None:
             hint = f"See `{fault.ctx.command_path} --help`."
-        return _explain(UsageFault(fault.format_message(), hint), as_json=True)
+        return _explain(UsageFault(_in_plain_words(fault.format_message()), hint), as_json=True)
+
+    from pastchats_memory.cli.output import hanging
 
     message = StringIO()
     fault.show(message)
-    click.echo(sanitise(message.getvalue()), nl=False, err=True)
+    click.echo(hanging(sanitise(_in_plain_words(message.getvalue().rstrip())), err=True), err=True)
     return EXPLAINED
+
+
+def _in_plain_words(message: str) -> str:
+    """Return click's message with the names of its types replaced."""
+    message = message.replace("is not a valid integer range", "is not a whole number")
+    message = message.replace("is not a valid float range", "is not a number")
+    return RANGE.sub(r"is not a number from \1 to \2", message)
 
 
 def _discard_stdout() -> None:

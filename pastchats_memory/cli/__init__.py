@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import importlib
 import os
+import re
 import sys
 import traceback
 from contextlib import suppress
@@ -63,6 +64,9 @@ COMMANDS = {
 }
 """Every command with its summary, in the order in which a newcomer needs them; each line fits 80 columns."""
 
+RANGE = re.compile(r"is not in the range ([\d.]+)<=x<=([\d.]*\d)")
+"""What click writes about a number outside a range."""
+
 COMPLETION_VARIABLE = "_PASTCHATS_MEMORY_COMPLETE"
 """Set by the completion scripts when a shell asks for candidates."""
 
@@ -113,8 +117,9 @@ class LazyGroup(click.Group):
             return super().parse_args(ctx, args)
         except click.NoSuchOption as fault:
             command = next((argument for argument in given if argument in COMMANDS), None)
-            if command is None:
+            if command is None and fault.possibilities:
                 raise
+            command = command or "COMMAND"
             hint = f"Options follow the command: pastchats-memory {command} {fault.option_name} ..."
             raise click.UsageError(f"No such option '{fault.option_name}' before a command. {hint}", ctx) from None
 
@@ -131,9 +136,13 @@ class LazyGroup(click.Group):
             from difflib import get_close_matches
 
             near = get_close_matches(args[0], COMMANDS, n=1)
-            if not near:
+            if args[0] == "help":
+                hint = "Write pastchats-memory --help, or the same after a command."
+            elif near:
+                hint = f"Did you mean '{near[0]}'?"
+            else:
                 raise
-            raise click.UsageError(f"No such command '{args[0]}'. Did you mean '{near[0]}'?", ctx) from None
+            raise click.UsageError(f"No such command '{args[0]}'. {hint}", ctx) from None
 
 
 @click.group(
@@ -244,12 +253,21 @@ def _explain_usage(fault: click.ClickException, *, as_json: bool) -> int:
         hint = "See `pastchats-memory --help`."
         if isinstance(fault, click.UsageError) and fault.ctx is not None:
             hint = f"See `{fault.ctx.command_path} --help`."
-        return _explain(UsageFault(fault.format_message(), hint), as_json=True)
+        return _explain(UsageFault(_in_plain_words(fault.format_message()), hint), as_json=True)
+
+    from pastchats_memory.cli.output import hanging
 
     message = StringIO()
     fault.show(message)
-    click.echo(sanitise(message.getvalue()), nl=False, err=True)
+    click.echo(hanging(sanitise(_in_plain_words(message.getvalue().rstrip())), err=True), err=True)
     return EXPLAINED
+
+
+def _in_plain_words(message: str) -> str:
+    """Return click's message with the names of its types replaced."""
+    message = message.replace("is not a valid integer range", "is not a whole number")
+    message = message.replace("is not a valid float range", "is not a number")
+    return RANGE.sub(r"is not a number from \1 to \2", message)
 
 
 def _discard_stdout() -> None:

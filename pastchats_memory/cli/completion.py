@@ -17,7 +17,7 @@ Examples:
 """,
 )
 @options.unused_database
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.argument("shell", type=options.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> int:
     """Print the completion script for SHELL: source it in bash, put it on zsh's fpath or in fish's completions."""
     from click.shell_completion import get_completion_class

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 @click.command(
     "install",
-    epilog="""\b
+    epilog=f"""\b
+Targets: {", ".join(TARGETS)}
+
+\b
 Examples:
   pastchats-memory install claude-code
   pastchats-memory install codex --print
@@ -28,7 +31,7 @@ Examples:
   pastchats-memory install gemini --yes
 """,
 )
-@click.argument("target", type=click.Choice(TARGETS))
+@click.argument("target", metavar="TARGET", type=options.Choice(TARGETS))
 @click.option("--print", "only_print", is_flag=True, help="Show the diff and change nothing.")
 @click.option("--diff", "show_diff", is_flag=True, help="Show the diff of each file, not a line.")
 @options.yes
@@ -88,13 +91,16 @@ def apply_changes(
 
 @click.command(
     "uninstall",
-    epilog="""\b
+    epilog=f"""\b
+Targets: {", ".join(TARGETS)}
+
+\b
 Examples:
   pastchats-memory uninstall claude-code
   pastchats-memory uninstall codex --yes
 """,
 )
-@click.argument("target", type=click.Choice(TARGETS))
+@click.argument("target", metavar="TARGET", type=options.Choice(TARGETS))
 @click.option("--diff", "show_diff", is_flag=True, help="Show the diff of each file, not a line.")
 @options.yes
 @options.no

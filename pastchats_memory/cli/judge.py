@@ -33,7 +33,7 @@ Examples:
 """,
 )
 @click.argument("id_", metavar="[ID]", required=False)
-@click.argument("outcome", metavar="[OUTCOME]", type=click.Choice(OUTCOMES, case_sensitive=False), required=False)
+@click.argument("outcome", metavar="[OUTCOME]", type=options.Choice(OUTCOMES, case_sensitive=False), required=False)
 @click.option(
     "--because", metavar="WORDS", help="Words of the answer, of a result or of the next message that show it."
 )

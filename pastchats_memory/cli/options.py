@@ -10,8 +10,9 @@ from typing import Any
 import click
 
 from pastchats_memory.cli.output import warn
-from pastchats_memory.config import DATABASE_VARIABLE, Config, load
+from pastchats_memory.config import Config, load
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.files.folders import DATABASE_VARIABLE
 from pastchats_memory.memory import Memory
 
 NICE = 10
@@ -39,6 +40,22 @@ outcome: Decorator = click.option(
 )
 yes: Decorator = click.option("--yes", is_flag=True, help="Answer yes to every question.")
 no: Decorator = click.option("--no", is_flag=True, help="Answer no to every question.")
+
+
+class Choice(click.Choice):  # type: ignore[type-arg]  # no generic type before click 8.2
+    """One of some words; the refusal of another names the nearest."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the word, as click does. Raises click.BadParameter."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as fault:
+            from difflib import get_close_matches
+
+            near = get_close_matches(value, self.choices, n=1)
+            if not near:
+                raise
+            raise click.BadParameter(f"{fault.message} Did you mean '{near[0]}'?", ctx, param) from None
 
 
 def query(command: Callable[..., Any]) -> Callable[..., Any]:

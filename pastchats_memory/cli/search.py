@@ -31,7 +31,9 @@ Examples:
 """,
 )
 @options.query
-@click.option("--mode", type=click.Choice(MODES), default="hybrid", show_default=True, help="Words, meaning, or both.")
+@click.option(
+    "--mode", type=options.Choice(MODES), default="hybrid", show_default=True, help="Words, meaning, or both."
+)
 @click.option(
     "--limit", "--top-k", type=click.IntRange(1, MOST_HITS), default=10, show_default=True, help="Results a page."
 )
@@ -41,7 +43,7 @@ Examples:
 @options.since
 @options.until
 @click.option(
-    "--type", "type_", type=click.Choice(TYPES), help="Only items of this type; task includes epics and subtasks."
+    "--type", "type_", type=options.Choice(TYPES), help="Only items of this type; task includes epics and subtasks."
 )
 @click.option(
     "--status", metavar="A,B", help="Only tasks with these: pending, in_progress, todo, done, … or raw words."

@@ -157,7 +157,7 @@ Examples:
 @click.option("--status", metavar="A,B", help="Statuses, synonyms or raw words [default: unfinished tasks].")
 @click.option("--all", "is_all", is_flag=True, help="Finished tasks, too.")
 @click.option("--priority", metavar="0,1", help="0 critical … 4 lowest.")
-@click.option("--type", "type_", type=click.Choice(TYPES), help="Only this type; task includes epics and subtasks.")
+@click.option("--type", "type_", type=options.Choice(TYPES), help="Only this type; task includes epics and subtasks.")
 @click.option("--epic", metavar="KEY", help="Only parts of this epic, named by key or title.")
 @click.option("--no-epic", is_flag=True, help="Only tasks without an epic.")
 @click.option("--blocked", is_flag=True, help="Only tasks that are blocked, or wait for an unfinished task.")

@@ -17,25 +17,15 @@ from typing import TYPE_CHECKING, Any
 
 from pastchats_memory.config.schema import KEYS, absolute
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.files.folders import DATABASE_VARIABLE, FOLDER, find_base_folder, find_state_folder
 
 if TYPE_CHECKING:
     from pastchats_memory.config.toml import ConfigFile
 
 FILE = "pastchats-memory.toml"
-FOLDER = "pastchats-memory"
-FOLDERS: Mapping[str, str] = MappingProxyType(
-    {
-        "XDG_CONFIG_HOME": ".config",
-        "XDG_DATA_HOME": ".local/share",
-        "XDG_STATE_HOME": ".local/state",
-        "XDG_CACHE_HOME": ".cache",
-    }
-)
-"""The folders that ours lie in: the variable of each, and where it is below the home folder without."""
 WRITTEN = ("XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
 """Folders that this program writes into."""
 PREFIX = "PASTCHATS_MEMORY_"
-DATABASE_VARIABLE = f"{PREFIX}DB"
 LONGEST_PATH = 4096
 """Characters: longer paths name no folder, and listing their parents takes time with the square of the length."""
 OPENAI = "https://api.openai.com/"
@@ -175,7 +165,10 @@ def state_folder(environment: Mapping[str, str] = os.environ) -> Path:
 
     Raises UsageFault without a home folder.
     """
-    return _folder(environment, "XDG_STATE_HOME") / FOLDER
+    found = find_state_folder(environment)
+    if found is None:
+        raise _homeless()
+    return Path(found)
 
 
 def own_places(database: Path, environment: Mapping[str, str] = os.environ) -> frozenset[str]:
@@ -257,17 +250,11 @@ def _caches(named: str | None, environment: Mapping[str, str]) -> tuple[Path, ..
 
 
 def _folder(environment: Mapping[str, str], variable: str) -> Path:
-    """Return a folder of https://specifications.freedesktop.org/basedir, which ignores relative ones.
-
-    Raises UsageFault.
-    """
-    named = Path(environment.get(variable) or "")
-    if named.is_absolute():
-        return named
-    try:
-        return Path.home() / FOLDERS[variable]
-    except RuntimeError as fault:
-        raise _homeless() from fault
+    """Return one of the folders that ours lie in. Raises UsageFault without a home folder."""
+    found = find_base_folder(environment, variable)
+    if found is None:
+        raise _homeless()
+    return Path(found)
 
 
 def _homeless() -> UsageFault:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import signal
@@ -11,13 +10,14 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pastchats_memory.hooks.event import Event, event_of
+from pastchats_memory.files.folders import DATABASE_VARIABLE, find_state_folder
 from pastchats_memory.hooks.limit import seconds_since_start
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pastchats_memory.formats.base.format import Format
+    from pastchats_memory.hooks.event import Event
 
 LIMIT_S = 2.0
 """From the start of the process to its end, unless PASTCHATS_MEMORY_HOOK_SECONDS says otherwise."""
@@ -25,8 +25,6 @@ AROUND_S = 0.2
 """Of that for the end of both processes."""
 ANSWER_S = 0.5
 """What an answer takes on an idle machine; a hook that has less left does not begin with one."""
-START_SHARE = 3
-"""How many times as long as the start of a process an answer takes, at least, on a machine of any load."""
 LONGEST_INPUT = 1 << 20
 """Bytes of stdin that are looked at."""
 BUDGET_BYTES = 1500
@@ -40,36 +38,37 @@ def main(arguments: list[str]) -> None:
     until the limit. So a library that hangs or aborts does no harm, and an answer is passed on only if it is complete.
     """
     seconds = max(0.1, _seconds(os.environ.get("PASTCHATS_MEMORY_HOOK_SECONDS")) - AROUND_S)
-    passed = seconds_since_start()
-    start = time.monotonic() - passed
-    latest = start + seconds - max(ANSWER_S, START_SHARE * passed)
+    start = time.monotonic() - seconds_since_start()
     try:
-        _handle(arguments, start + seconds, latest)
+        _handle(arguments, start + seconds)
     except Exception as fault:  # noqa: BLE001 - the last resort: no fault of ours may cost anybody a prompt
         _log(arguments, getattr(fault, "kind", type(fault).__name__), time.monotonic() - start)
     finally:
         os._exit(0)
 
 
-def _handle(arguments: list[str], give_up: float, latest: float) -> None:
-    """Write down what is to be indexed, and answer if the event has an answer.
+def _handle(arguments: list[str], give_up: float) -> None:
+    """Write down what is to be indexed, and answer if the event has an answer and this hook gets a turn in time.
 
-    After `latest` no answer would be in time. So none is begun, which leaves the processor to other hooks.
+    A hook takes its turn before it imports anything heavy. If many start at once, those that wait leave the processors
+    to those that answer.
     """
     from pastchats_memory.formats.registry import load_format
+    from pastchats_memory.hooks.turns import wait_for_turn
 
     format_ = load_format(arguments[0])
     agent = format_.hooks
-    action = agent.events[arguments[1]] if agent is not None else None
-    if agent is None or (action == "recall" and time.monotonic() > latest):
+    if agent is None:
         return
-    body = _read_until(0, give_up, LONGEST_INPUT)
+    action = agent.events[arguments[1]]
     database = _find_database(arguments)
-    received = _parse(arguments, body)
+    if action == "recall" and not wait_for_turn(_name_state(database), give_up - ANSWER_S):
+        return
+    received = _parse(arguments, _read_until(0, give_up, LONGEST_INPUT))
     if action != "recall":  # a prompt starts nothing: the next start or end of a session takes up what waits
         _request_index(find_state(database), agent.name, database, received.transcript)
     if action == "greet" or (action == "recall" and received.prompt):
-        _answer_in_time(arguments, format_, received, database, give_up, latest)
+        _answer_in_time(arguments, format_, received, database, give_up)
 
 
 def _find_database(arguments: list[str]) -> str | None:
@@ -78,6 +77,10 @@ def _find_database(arguments: list[str]) -> str | None:
 
 def _parse(arguments: list[str], body: bytes | None) -> Event:
     """Return the event in a body; an empty one if the body is no JSON, since a session's end counts without it."""
+    import json
+
+    from pastchats_memory.hooks.event import Event, event_of
+
     try:
         return event_of(json.loads(body or b"{}"))
     except (ValueError, RecursionError) as fault:
@@ -92,19 +95,19 @@ def find_state(database: str | None) -> Path | None:
     """
     from pathlib import Path
 
-    from pastchats_memory.config import DATABASE_VARIABLE, state_folder
-    from pastchats_memory.errors import UsageFault
+    name = _name_state(database)
+    return Path(name) if name else None
 
-    try:
-        return state_folder()
-    except UsageFault:
-        named = database or os.environ.get(DATABASE_VARIABLE)
-        return Path(f"{named}-hooks").absolute() if named else None
+
+def _name_state(database: str | None) -> str | None:
+    if found := find_state_folder(os.environ):
+        return found
+    named = database or os.environ.get(DATABASE_VARIABLE)
+    return os.path.abspath(f"{named}-hooks") if named else None  # noqa: PTH100 - resolve() would follow links
 
 
 def _request_index(folder: Path | None, agent: str, database: str | None, transcript: str | None) -> None:
     """Write a request to index down, and start the process that fulfils it."""
-    from pastchats_memory.config import DATABASE_VARIABLE
     from pastchats_memory.hooks.spool import Request, add
 
     named = database or os.environ.get(DATABASE_VARIABLE)
@@ -122,14 +125,14 @@ def _request_index(folder: Path | None, agent: str, database: str | None, transc
 
 
 def _answer_in_time(
-    arguments: list[str], format_: Format, received: Event, database: str | None, give_up: float, latest: float
+    arguments: list[str], format_: Format, received: Event, database: str | None, give_up: float
 ) -> None:
     """Pass on the answer of a child if it is complete before the limit. Raises OSError if there can be no child."""
     read_end, write_end = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(read_end)
-        _work(arguments, format_, received, database, write_end, latest)
+        _work(arguments, format_, received, database, write_end)
     os.close(write_end)
     answer = _read_until(read_end, give_up, LONGEST_INPUT)
     if answer is None:
@@ -142,13 +145,13 @@ def _answer_in_time(
             os.write(sys.stdout.fileno(), answer)
 
 
-def _work(
-    arguments: list[str], format_: Format, received: Event, database: str | None, write_end: int, latest: float
-) -> None:
+def _work(arguments: list[str], format_: Format, received: Event, database: str | None, write_end: int) -> None:
     """Write the answer into the pipe, and end; runs in the child."""
+    import json
+
     start = time.monotonic()
     try:
-        answer = _answer(format_, arguments[1], received, database, latest)
+        answer = _answer(format_, arguments[1], received, database)
         if answer is not None:
             os.write(write_end, json.dumps(answer).encode() + b"\n")
     except Exception as fault:  # noqa: BLE001 - the last resort: no fault of ours may cost anybody a prompt
@@ -157,20 +160,17 @@ def _work(
         os._exit(0)
 
 
-def _answer(
-    format_: Format, event: str, received: Event, database: str | None, latest: float
-) -> dict[str, object] | None:
+def _answer(format_: Format, event: str, received: Event, database: str | None) -> dict[str, object] | None:
     agent = format_.hooks
     if agent is None:
         return None
     action = agent.events[event]
     if action == "recall":
         from pastchats_memory.hooks.prompt import query_for, strip_wrappers
-        from pastchats_memory.hooks.turns import wait_for_turn
 
         received = received._replace(prompt=strip_wrappers(received.prompt, format_))
         # Most prompts of a session steer it without a new topic: for them neither NumPy nor the memory is imported.
-        if query_for(received.prompt) is None or not wait_for_turn(find_state(database), latest):
+        if query_for(received.prompt) is None:
             return None
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads that nothing here has work for
         from pastchats_memory.embed.packaged import load_in_background
@@ -183,14 +183,14 @@ def _answer(
 
 
 def _read_until(descriptor: int, give_up: float, most: int) -> bytes | None:
-    """Return all bytes up to the end of the stream or `most`.
+    """Return all bytes up to the end of the stream or `most`; None if they are not there when time is up.
 
-    None if time was up before.
+    Bytes that are there already count however late this process is: with them a session's end names its transcript.
     """
     read = b""
     while len(read) < most:
-        left = give_up - time.monotonic()
-        if left <= 0 or not select.select([descriptor], [], [], left)[0]:
+        left = max(0.0, give_up - time.monotonic())
+        if not select.select([descriptor], [], [], left)[0]:
             return None
         piece = os.read(descriptor, 1 << 16)
         if not piece:

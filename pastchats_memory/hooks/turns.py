@@ -1,4 +1,4 @@
-"""Let only as many prompts be answered at once as there are processors.
+"""Let only as many hooks answer at once as there are processors, and only as many wait as can answer in time.
 
 If thirty agents ask at once, each of thirty answers would be too late. In turn, the first ones are in time, and the last
 ones end early and silently.
@@ -9,39 +9,50 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LOOKS_S = 0.02
+WAITING_PER_PROCESSOR = 2
+"""Hooks that wait for each processor: an answer takes a third of the time limit on an idle machine."""
 
 
-def wait_for_turn(folder: Path | None, give_up: float) -> bool:
-    """Return whether this process may answer now; its turn lasts until it ends.
+def wait_for_turn(folder: str | None, give_up: float) -> bool:
+    """Return whether this process may answer now; its turn lasts until it and its children end.
 
     Without a folder that can be written there are no turns, and everybody may answer.
     """
-    try:
-        places = _open_places(folder) if folder is not None else []
-    except OSError:
+    if folder is None:
         return True
-    while places:
-        for place in places:
-            try:
-                fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                continue
-            except OSError:  # a file system without locks
-                return True
+    processors = os.cpu_count() or 1
+    try:
+        places = _open_places(folder, "answering", processors)
+        if _take_one(places):
             return True
-        if time.monotonic() >= give_up:
+        queue = _open_places(folder, "waiting", processors * WAITING_PER_PROCESSOR)
+        if not _take_one(queue):
             return False
-        time.sleep(LOOKS_S)
-    return True
+        while time.monotonic() < give_up:
+            if _take_one(places):
+                for place in queue:
+                    os.close(place)
+                return True
+            time.sleep(LOOKS_S)
+    except OSError:  # a file system that is full or read-only, or has no locks
+        return True
+    return False
 
 
-def _open_places(folder: Path) -> list[int]:
-    places = folder / "turns"
-    places.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return [os.open(places / f"{number}.lock", os.O_CREAT | os.O_RDWR, 0o600) for number in range(os.cpu_count() or 1)]
+def _take_one(places: list[int]) -> bool:
+    """Lock the first free place, and return whether there was one. Raises OSError on a file system without locks."""
+    for place in places:
+        try:
+            fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            continue
+        return True
+    return False
+
+
+def _open_places(folder: str, kind: str, count: int) -> list[int]:
+    places = f"{folder}/turns"
+    os.makedirs(places, mode=0o700, exist_ok=True)  # noqa: PTH103 - pathlib takes longer to import than a turn may wait
+    return [os.open(f"{places}/{kind}-{number}.lock", os.O_CREAT | os.O_RDWR, 0o600) for number in range(count)]

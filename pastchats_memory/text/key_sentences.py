@@ -43,9 +43,11 @@ _ANNOUNCEMENT = re.compile(
     r"^\W*(?:let me|let's|i(?:'ll| will| am going|'m going)|now (?:let|i)|first,? (?:let|i)|sure|certainly|great|okay|ok\b|i (?:see|understand|apologize)"
     r"|would you|do you want|let me know|is there anything|here(?:'s| is| are)"
     r"|just (?:tell|let) me|tell me (?:if|what|whether|which)|feel free|(?:i(?:'d| would| am|'m) )?(?:be )?(?:also )?(?:happy|glad) to|i can also"
-    r"|if you(?:'d| would) like|you (?:could|may|might) (?:also )?(?:consider|like to|want to|wish)|(?:shall|should|may) i|want me to)\b|[:?：？]\s*$",
+    r"|if you(?:'d| would) like|you (?:could|may|might) (?:also )?(?:consider|like to|want to|wish)|(?:shall|should|may) i|want me to)\b|[?？]\s*$",
     re.IGNORECASE,
 )
+_OPENING = re.compile(r"[:：]\s*$")
+"""The end of a line that only opens what follows, unless the line itself says what to change."""
 _FURTHER_ITEM = re.compile(r"\s*(?!1[.)])\d{1,3}[.)]\s")
 _SENTENCE_END = re.compile(r"[.!?:;…|]\W*\Z")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
@@ -149,9 +151,10 @@ def _score_line(line: tuple[str, bool], place: float, weights: Mapping[str, floa
     about = weigh_matches(text, weights) / total
     if is_code:
         return about
-    if _ANNOUNCEMENT.search(text):
+    is_solution = _SOLUTION.search(text) is not None
+    if _ANNOUNCEMENT.search(text) or (_OPENING.search(text) and not is_solution):
         return 0.0
-    own = about + CONCLUSION * bool(_CONCLUSION.search(text)) + SOLUTION * bool(_SOLUTION.search(text))
+    own = about + CONCLUSION * bool(_CONCLUSION.search(text)) + SOLUTION * is_solution
     if len(text.encode()) < LEAST_BYTES or (not own and place < EARLY and _FURTHER_ITEM.match(text)):
         return own
     return own + LATE * place

@@ -271,7 +271,7 @@ def _all_patterns() -> Patterns:
     yield r"\b(?:this|the current) (week|month|quarter|year)\b", _this
     yield r"\bnext (week|month|quarter|year)\b", _next
     yield r"\bsince yesterday\b", _relative(-1, since=True)
-    yield r"\bthe day before yesterday\b", _relative(-2)
+    yield r"\b(?:the )?day before yesterday\b", _relative(-2)
     yield r"\byesterday\b", _relative(-1)
     yield r"\b(?:today|tonight|this morning|this afternoon)\b", _relative(0)
     yield r"\b(by |before |until )?(?:the )?end of (?:the |this )?(week|month|quarter|year)\b", _end_of

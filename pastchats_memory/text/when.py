@@ -8,12 +8,14 @@ from datetime import date, datetime, timedelta, tzinfo
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.text.timestamps import is_iso, parse_bound
 
-HINT = "Write it as 2026-01-31, 2026-01-31T08:15, 2026-01, 7d, 12h, today, yesterday or 'last week'."
+HINT = "Write it as 2026-01-31, 2026-01-31T08:15, 2026-01, 7d, 12h, today, 'yesterday 14:00' or 'last week'."
 _UNITS = {"min": "minutes", "minute": "minutes", "h": "hours", "hr": "hours", "hour": "hours", "d": "days", "day": "days",
           "w": "weeks", "wk": "weeks", "week": "weeks", "mo": "months", "month": "months", "y": "years", "yr": "years",
           "year": "years"}  # fmt: skip
 _AMOUNT = re.compile(rf"(\d{{1,5}}|an?) ?({'|'.join(sorted(_UNITS, key=len, reverse=True))})s?( ago)?")
 _YEAR_OR_MONTH = re.compile(r"([1-9]\d{3})(?:-(0[1-9]|1[0-2]))?")
+_CLOCK = re.compile(r"(?:(?P<day>\S.*?),? )?(?:at )?(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)")
+"""A time of day after the words for a day; without them it is one of today."""
 _DAYS = {"days": 1, "weeks": 7, "months": 30, "years": 365}
 
 
@@ -35,17 +37,35 @@ def parse_time(text: str, *, is_end: bool, is_ahead: bool = False, zone: tzinfo 
     if is_iso(words):
         return parse_bound(text, is_end=is_end, zone=zone)
     now = datetime.now(zone)
+    words = _spell_out(words)
     try:
         if words == "now":
             return parse_bound(now.isoformat(), is_end=False, zone=zone)
         if found := _AMOUNT.fullmatch(words):
             return _away(found, now, is_end=is_end, is_ahead=is_ahead, zone=zone)
-        day = _day_of(words, now.date(), is_end=is_end, is_ahead=is_ahead)
+        named, clock = _split_clock(words)
+        day = _day_of(named, now.date(), is_end=is_end, is_ahead=is_ahead)
     except (OverflowError, ValueError) as fault:
         raise UsageFault(f"{text!r} lies outside the calendar", HINT) from fault
     if day is None:
         raise UsageFault(f"{text!r} is no date or time", HINT)
-    return parse_bound(day.isoformat(), is_end=is_end, zone=zone)
+    return parse_bound(day.isoformat() + clock, is_end=is_end, zone=zone)
+
+
+def _spell_out(words: str) -> str:
+    """Return words with full names of months and weekdays, without an article, and with hyphens in a date of numbers."""
+    from pastchats_memory.text.time_spans import DAYS, MONTH_NAMES
+
+    names = {name[:3]: name for name in (*DAYS, *MONTH_NAMES)} | {"sept": "september"}
+    words = re.sub(r"[a-z]{3,4}\b\.?", lambda found: names.get(found[0].rstrip("."), found[0]), words)
+    words = re.sub(r"([1-9]\d{3})/(\d\d?)/(\d\d?)\b", lambda found: f"{found[1]}-{found[2]:0>2}-{found[3]:0>2}", words)
+    return re.sub(r"the (?=last |past )", "", words, count=1)
+
+
+def _split_clock(words: str) -> tuple[str, str]:
+    """Return the words for a day and the time of day after them, such as `T14:05`; today without a day."""
+    found = _CLOCK.fullmatch(words)
+    return (found["day"] or "today", f"T{found['hour']:0>2}:{found['minute']}") if found else (words, "")
 
 
 def _away(found: re.Match[str], now: datetime, *, is_end: bool, is_ahead: bool, zone: tzinfo | None) -> str:

@@ -129,7 +129,14 @@ def test_the_version_is_the_packages(program: Program) -> None:
     assert run.stdout.split()[-1] == version("pastchats-memory")
 
 
-@pytest.mark.parametrize(("arguments", "said"), [(["search", "登录"], "Warning: "), (["index", "x" * 150], "Error: ")])
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["search", "登录"], "Warning: "),
+        (["index", "x" * 150], "Error: "),
+        (["search", "kiln", "--type", "promt"], "Error: "),
+    ],
+)
 def test_on_a_terminal_a_long_warning_or_error_is_broken_between_words(
     own_demo: Program, arguments: list[str], said: str
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shlex
 import subprocess
 import sys
@@ -11,10 +12,11 @@ import time
 from pathlib import Path
 
 import pytest
-from program import Program
+from program import Program, write_messages
 from waiting import HANG_S, wait_until
 
 from pastchats_memory.hooks.limit import seconds_since_start
+from pastchats_memory.hooks.turns import WAITING_PER_PROCESSOR
 
 PROMPT = "How did we build the webhook retries with backoff?"
 STATES = {
@@ -114,6 +116,16 @@ def test_the_limit_counts_from_the_start_of_the_process(hooked: Program) -> None
     assert not (hooked.home / ".local" / "state" / "pastchats-memory" / "sessions").exists()
 
 
+def test_the_end_of_a_session_names_its_transcript_however_late_the_hook_is(hooked: Program) -> None:
+    transcript = write_messages(
+        hooked.home / "late.jsonl", ("user", "Where is the late anchor?"), ("assistant", "Aft.")
+    )
+    late = hooked.altered("import time; time.sleep(1.2)").with_variables(PASTCHATS_MEMORY_HOOK_SECONDS="1")
+    body = json.dumps({"session_id": "s", "transcript_path": str(transcript)})
+    assert run_in("exec {line}", late, "hook", "claude-code", "SessionEnd", body=body).returncode == 0
+    wait_until(lambda: "late anchor" in hooked("search", "late anchor", "--mode", "keyword", "--json").stdout)
+
+
 def test_the_age_of_a_process_is_that_of_the_system() -> None:
     code = "import time; time.sleep(0.3); from pastchats_memory.hooks.limit import seconds_since_start as s; print(s())"
     start = time.monotonic()
@@ -124,18 +136,27 @@ def test_the_age_of_a_process_is_that_of_the_system() -> None:
     assert seconds_since_start() > 0
 
 
-def test_no_more_prompts_are_answered_at_once_than_there_are_processors(tmp_path: Path) -> None:
+def test_of_a_crowd_some_answer_some_wait_for_their_turn_and_the_others_end_at_once(tmp_path: Path) -> None:
     code = (
-        "import sys, time; from pathlib import Path; from pastchats_memory.hooks.turns import wait_for_turn\n"
-        "print(wait_for_turn(Path(sys.argv[1]), time.monotonic()), flush=True); sys.stdin.read()"
+        "import sys, time; from pastchats_memory.hooks.turns import wait_for_turn\n"
+        "print(wait_for_turn(sys.argv[1], time.monotonic() + float(sys.argv[2])), flush=True); sys.stdin.read()"
     )
-    crowd = [
-        subprocess.Popen(
-            [sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
-        )
-        for _ in range((os.cpu_count() or 1) + 2)
-    ]
-    answers = [one.stdout.readline().strip() for one in crowd if one.stdout]
-    for one in crowd:
-        one.communicate()
-    assert answers.count("False") == 2
+
+    def start(patience_s: float) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", code, str(tmp_path), str(patience_s)]
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
+
+    def read(hook: subprocess.Popen[str]) -> str:
+        assert hook.stdout is not None
+        return hook.stdout.readline().strip()
+
+    processors = os.cpu_count() or 1
+    first = [start(0) for _ in range(processors)]
+    assert {read(hook) for hook in first} == {"True"}
+    waiting = [start(HANG_S) for _ in range(processors * WAITING_PER_PROCESSOR + 2)]
+    outputs = [hook.stdout for hook in waiting]
+    wait_until(lambda: len(select.select(outputs, [], [], 0)[0]) == 2)
+    for hook in first:
+        hook.communicate()
+    answers = [hook.communicate()[0].strip() for hook in waiting]
+    assert (answers.count("True"), answers.count("False")) == (processors * WAITING_PER_PROCESSOR, 2)

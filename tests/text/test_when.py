@@ -21,8 +21,8 @@ def bound(text: str, *, is_end: bool = False, is_ahead: bool = False) -> str:
 @pytest.mark.parametrize(
     ("text", "days"),
     [
-        ("today", 0), ("Today", 0), ("yesterday", -1), ("the day before yesterday", -2), ("7d", -7), ("7 days ago", -7),
-        ("7 days", -7), ("a week ago", -7), ("2w", -14), ("1mo", -30), ("1 year", -365), ("  3   days  ago ", -3),
+        ("today", 0), ("Today", 0), ("yesterday", -1), ("the day before yesterday", -2), ("day before yesterday", -2), ("7d", -7), ("7 days ago", -7),
+        ("7 days", -7), ("a week ago", -7), ("2w", -14), ("1mo", -30), ("1 year", -365), ("the last 7 days", -7), ("  3   days  ago ", -3),
     ],
 )  # fmt: skip
 def test_words_name_whole_days(text: str, days: int) -> None:
@@ -50,6 +50,21 @@ def test_hours_and_minutes_name_a_moment(text: str, hours: float) -> None:
 def test_a_month_or_year_means_all_of_it(text: str, first: str, last: str) -> None:
     assert bound(text) == f"{first}T00:00:00.000Z"
     assert bound(text, is_end=True) == f"{last}T23:59:59.999Z"
+
+
+@pytest.mark.parametrize("text", ["Jul 3, 2025", "jul. 3 2025", "3 July 2025", "2025/07/03", "2025/7/3"])
+def test_a_date_may_be_abbreviated_or_have_slashes(text: str) -> None:
+    assert (bound(text), bound(text, is_end=True)) == ("2025-07-03T00:00:00.000Z", "2025-07-03T23:59:59.999Z")
+
+
+@pytest.mark.parametrize(
+    ("text", "days", "clock"),
+    [("yesterday 14:00", -1, "14:00"), ("yesterday at 9:30", -1, "09:30"), ("08:15", 0, "08:15")],
+)
+def test_a_time_of_day_may_follow_a_day(text: str, days: int, clock: str) -> None:
+    assert bound(text)[:10] in days_around(days)
+    assert bound(text)[10:] == f"T{clock}:00.000Z"
+    assert bound(text, is_end=True)[10:] == f"T{clock}:59.999Z"
 
 
 def test_last_week_begins_on_a_monday_and_ends_on_a_sunday() -> None:

@@ -1,0 +1,41 @@
+"""Find the folders that ours lie in, by https://specifications.freedesktop.org/basedir.
+
+This module imports almost nothing, since each of many hooks at once needs it before its turn.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from types import MappingProxyType
+
+DATABASE_VARIABLE = "PASTCHATS_MEMORY_DB"
+"""The variable that names the database file instead of the one in our data folder."""
+FOLDER = "pastchats-memory"
+FOLDERS: Mapping[str, str] = MappingProxyType(
+    {
+        "XDG_CONFIG_HOME": ".config",
+        "XDG_DATA_HOME": ".local/share",
+        "XDG_STATE_HOME": ".local/state",
+        "XDG_CACHE_HOME": ".cache",
+    }
+)
+"""The variable of each folder, and where it is below the home folder without."""
+
+
+def find_base_folder(environment: Mapping[str, str], variable: str) -> str | None:
+    """Return the folder that a variable names, or its default; None without a home folder.
+
+    A relative folder in the variable is ignored, as the specification asks.
+    """
+    named = environment.get(variable, "")
+    if os.path.isabs(named):  # noqa: PTH117 - pathlib takes longer to import than all of this
+        return named
+    home = os.path.expanduser("~")  # noqa: PTH111 - as above
+    return None if home == "~" else os.path.join(home, FOLDERS[variable])  # noqa: PTH118 - as above
+
+
+def find_state_folder(environment: Mapping[str, str]) -> str | None:
+    """Return the folder of logs and of what hooks remember; None without a home folder."""
+    base = find_base_folder(environment, "XDG_STATE_HOME")
+    return base and os.path.join(base, FOLDER)  # noqa: PTH118 - as above

@@ -1,0 +1,27 @@
+"""The lines of an answer that a block keeps."""
+
+import pytest
+
+from pastchats_memory.text.key_sentences import key_sentences
+
+CODE = "```yaml\nkeepalive: 20\ntimeout: 30\nretries: 4\n```"
+
+
+@pytest.mark.parametrize(
+    "solution",
+    [
+        "Change `keepAlive` to `keepalive` (all in small letters):",
+        "Set `keepalive` to 20 in the broker's section:",
+        "1. Replace `keepAlive: 20` with this line:",
+        "The fix is a setting in the section of the broker:",
+    ],
+)
+def test_a_line_that_says_what_to_change_stays_although_it_opens_code(solution: str) -> None:
+    described = "You have a wrong word in the section of the broker. It sits near the top of the file, under the names."
+    answer = f"{described}\n{solution}\n{CODE}\nThe names are compared letter by letter, so they have to match."
+    assert solution in key_sentences(answer, {"disconnect": 1.0}, 140)
+
+
+def test_a_line_that_only_opens_what_follows_is_left_out() -> None:
+    answer = f"Below is the section:\n{CODE}\nThe broker drops a silent client after its timeout, and then it has to log in again."
+    assert "Below is" not in key_sentences(answer, {"broker": 1.0}, 120)

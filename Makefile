@@ -93,6 +93,7 @@ bench-scale: $(VENV)/installed
 bench-index: $(VENV)/installed
 	$(BIN)/python benchmarks/index_throughput.py
 	$(BIN)/python benchmarks/index_unchanged.py 10000
+	$(BIN)/python benchmarks/index_reading.py
 	$(BIN)/python benchmarks/index_memory.py
 	$(BIN)/python benchmarks/size.py
 

@@ -27,6 +27,8 @@ ANSWER_S = 0.5
 """What an answer takes on an idle machine; a hook that has less left does not begin with one."""
 LONGEST_INPUT = 1 << 20
 """Bytes of stdin that are looked at."""
+WAITING = "waiting"
+"""The folder of requests to index in the folder of the hooks' state."""
 BUDGET_BYTES = 1500
 """Of the context that a prompt gets."""
 
@@ -62,13 +64,26 @@ def _handle(arguments: list[str], give_up: float) -> None:
         return
     action = agent.events[arguments[1]]
     database = _find_database(arguments)
-    if action == "recall" and not wait_for_turn(_name_state(database), give_up - ANSWER_S):
+    state = _name_state(database)
+    if action == "recall" and not wait_for_turn(state, give_up - ANSWER_S):
         return
     received = _parse(arguments, _read_until(0, give_up, LONGEST_INPUT))
-    if action != "recall":  # a prompt starts nothing: the next start or end of a session takes up what waits
+    if action != "recall":
         _request_index(find_state(database), agent.name, database, received.transcript)
+    elif state is not None and is_any_waiting(state):
+        from pastchats_memory.hooks import background
+
+        background.start(find_state(database))
     if action == "greet" or (action == "recall" and received.prompt):
         _answer_in_time(arguments, format_, received, database, give_up)
+
+
+def is_any_waiting(folder: str) -> bool:
+    """Check whether a request waits, since the process that was to fulfil it was killed."""
+    try:
+        return any(name.endswith(".json") for name in os.listdir(os.path.join(folder, WAITING)))  # noqa: PTH118, PTH208 - pathlib is imported by few prompts
+    except OSError:
+        return False
 
 
 def _find_database(arguments: list[str]) -> str | None:

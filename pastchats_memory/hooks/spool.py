@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from pastchats_memory.files.atomic import write_atomic
+from pastchats_memory.hooks import WAITING
 
-WAITING = "waiting"
 MOST_ATTEMPTS = 5
 
 
@@ -48,14 +47,6 @@ def add(folder: Path, request: Request) -> None:
     waiting = folder / WAITING
     waiting.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_atomic(waiting / f"{hashlib.blake2b(text, digest_size=12).hexdigest()}.0.json", text)
-
-
-def is_any_waiting(folder: Path) -> bool:
-    """Return whether a request waits."""
-    try:
-        return any(name.endswith(".json") for name in os.listdir(folder / WAITING))  # noqa: PTH208 - names are enough
-    except OSError:
-        return False
 
 
 def list_waiting(folder: Path) -> list[Path]:

@@ -12,7 +12,7 @@ import pytest
 from program import Program, write_session
 from waiting import HANG_S, wait_until
 
-from pastchats_memory.hooks import spool
+from pastchats_memory.hooks import is_any_waiting, spool
 
 KILL_AT_CHANGE = """
 import os, signal, sys
@@ -87,9 +87,9 @@ def test_a_request_outlives_a_background_process_that_is_killed_at_any_step(hook
         ended = subprocess.run([sys.executable, "-c", code], env=hooked.environment, timeout=HANG_S, check=False)
         if ended.returncode == 0:
             break
-        assert spool.is_any_waiting(state) or is_found(hooked, "urn")
+        assert is_any_waiting(str(state)) or is_found(hooked, "urn")
     assert number > 2
-    assert not spool.is_any_waiting(state)
+    assert not is_any_waiting(str(state))
     assert is_found(hooked, "urn")
 
 
@@ -115,7 +115,7 @@ def test_a_request_that_kills_every_process_is_given_up_in_the_end(tmp_path: Pat
         assert spool.begin_attempt(file) is not None
     (file,) = spool.list_waiting(tmp_path)
     assert spool.begin_attempt(file) is None
-    assert not spool.is_any_waiting(tmp_path)
+    assert not is_any_waiting(str(tmp_path))
 
 
 def test_a_session_s_end_counts_although_its_body_is_damaged_or_the_disk_takes_no_request(hooked: Program) -> None:

@@ -156,7 +156,12 @@ def test_of_a_crowd_some_answer_some_wait_for_their_turn_and_the_others_end_at_o
     waiting = [start(HANG_S) for _ in range(processors * WAITING_PER_PROCESSOR + 2)]
     outputs = [hook.stdout for hook in waiting]
     wait_until(lambda: len(select.select(outputs, [], [], 0)[0]) == 2)
-    for hook in first:
-        hook.communicate()
-    answers = [hook.communicate()[0].strip() for hook in waiting]
+    for hook in (*first, *waiting):  # all of them before one is read: a turn may come to the last that waits
+        assert hook.stdin is not None
+        hook.stdin.close()
+    answers = [read(hook) for hook in waiting]
+    for hook in (*first, *waiting):
+        assert hook.stdout is not None
+        hook.stdout.close()
+        assert hook.wait() == 0
     assert (answers.count("True"), answers.count("False")) == (processors * WAITING_PER_PROCESSOR, 2)

@@ -91,7 +91,7 @@ def _document(value: object, size: int) -> str:
 
 
 def _lists(value: object, place: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
-    """Where lists of objects are, the outermost first."""
+    """Yield the places of lists of objects, the outermost first."""
     if isinstance(value, list) and any(isinstance(item, dict) for item in value):
         yield place
     elif isinstance(value, dict):

@@ -78,13 +78,13 @@ def samples(place: Path) -> dict[str, Path]:
         reader = detect_format(SourceFile(file))
         items = list(reader.read(SourceFile(file))) if reader else []
         turns = [item for item in items if isinstance(item, Turn)]
-        told = sum(turn.branch == "main" for turn in turns)
-        if reader and told > max(FEWEST, len(turns) / 2) and not any(isinstance(item, Unreadable) for item in items):
+        counted = sum(turn.branch == "main" for turn in turns)
+        if reader and counted > max(FEWEST, len(turns) / 2) and not any(isinstance(item, Unreadable) for item in items):
             found[reader.name + (" (SQLite)" if file.suffix == ".db" else "")] = path
     return dict(sorted(found.items()))
 
 
-def taken(work: Callable[[], Result]) -> tuple[Result, float]:
+def measure(work: Callable[[], Result]) -> tuple[Result, float]:
     """Return the result of the work and the processor seconds that it took."""
     start = time.process_time()
     return work(), time.process_time() - start
@@ -105,9 +105,9 @@ def by_format(place: Path, megabytes: float) -> None:
     for name, sample in samples(place).items():
         file = grown.grown(sample, place / name, int(megabytes * 1e6))
         size = file.stat().st_size / 1e6
-        (_, parse), (turns, seconds) = taken(lambda: grown.parsed(file)), taken(lambda: read(file))  # noqa: B023 - called at once
+        (_, parse), (turns, seconds) = measure(lambda: grown.parsed(file)), measure(lambda: read(file))  # noqa: B023 - called at once
         with open_database(place / f"{name}.db", create=True) as database:
-            _, all_seconds = taken(lambda: run(database, file))  # noqa: B023 - called at once
+            _, all_seconds = measure(lambda: run(database, file))  # noqa: B023 - called at once
         rates = f"{size / seconds:10.1f} {turns / seconds:8,.0f} {seconds / parse:11.0f} {size / all_seconds:11.1f} {turns / all_seconds:8,.0f}"
         print(f"{name:26} {size:5.1f} {turns:7,} {rates}", flush=True)
 
@@ -136,8 +136,8 @@ def session(path: Path, megabytes: int) -> int:
         while file.tell() < megabytes * 1e6:
             use = {"type": "tool_use", "id": f"t{number}", "name": "Read", "input": {"file_path": f"/src/{number}.py"}}
             result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": writer.text(9000, 0.0)}
-            said = (("user", writer.text(80, 0.5)), ("assistant", [use]), ("user", [result]))
-            for kind, content in (*said, ("assistant", [{"type": "text", "text": writer.text(270, 0.5)}])):
+            message = (("user", writer.text(80, 0.5)), ("assistant", [use]), ("user", [result]))
+            for kind, content in (*message, ("assistant", [{"type": "text", "text": writer.text(270, 0.5)}])):
                 number += 1
                 file.write(record(number, kind, content))
     return number

@@ -7,14 +7,17 @@ import re
 import shlex
 import sys
 from collections.abc import Callable
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, is_terminal
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.files.archives import archive_of, is_archive
 from pastchats_memory.files.processes import join_command, run_in_foreground
+from pastchats_memory.files.stored_path import resolve_path
+from pastchats_memory.formats.base.source import SQLITE
 from pastchats_memory.text.display import escape_name, one_line, sanitise
 from pastchats_memory.views.build_upkeep import build_open, build_resume
 
@@ -57,13 +60,14 @@ def command(id_: str, only_print: bool, db: str | None, as_json: bool) -> int:
         if as_json:
             emit_json(build_open([]))
         return NOTHING
-    found = place.path if os.path.lexists(place.path) else None
-    if found is None:
-        click.echo(
-            f"{escape_name(place.path)} is gone. `pastchats-memory show {escape_name(id_)}` has the text.", err=True
-        )
+    path = resolve_path(place.path)
+    if (obstacle := _find_obstacle(path)) is not None:
+        text = f"{escape_name(place.path)} {obstacle}. `pastchats-memory show {escape_name(id_)}` has the text."
+        click.echo(text, err=True)
+        if as_json:
+            emit_json(build_open([]))
         return NOTHING
-    line = [] if as_json and not _editor() else _edit(place.path, place.line)
+    line = [] if as_json and not _editor() else _edit(str(path), place.line)
     if as_json:
         emit_json(build_open([{"path": place.path, "line": place.line, "command": line}]))
     elif only_print or not is_terminal(sys.stdout):
@@ -71,6 +75,17 @@ def command(id_: str, only_print: bool, db: str | None, as_json: bool) -> int:
     else:
         return run_in_foreground(line)
     return DONE
+
+
+def _find_obstacle(path: Path) -> str | None:
+    """Return why an editor cannot show a source; None if it can."""
+    if archive_of(path) is not None or is_archive(str(path)):
+        return "is in an archive"
+    try:
+        with path.open("rb") as file:
+            return "is a database" if file.read(len(SQLITE)) == SQLITE else None
+    except OSError as fault:
+        return "is gone" if isinstance(fault, FileNotFoundError) else f"cannot be read ({fault.strerror})"
 
 
 def _explain_missing(id_: str) -> None:

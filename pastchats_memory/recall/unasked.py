@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from pastchats_memory.model import Hit
 
-LEAST_TOPIC, LEAST_TOPIC_HERE = 0.75, 0.5
-"""Topic (`text.topics`) that a prompt has to name: for memories of any project, and for those of the current one."""
+LEAST_TOPIC = 0.75
+"""Topic (`text.topics`) that a prompt has to name for memories of any project; a vaguer one gets those of the current one."""
 CLEAR_TOPIC = 1.5
 """Topic of a prompt for which nearness is enough; a vaguer one is near to many rows by chance."""
 CLOSE, NEAR, POSSIBLE, REMOTE = 0.9, 0.65, 0.4, 0.15
@@ -31,8 +31,6 @@ def select_unasked(hits: Sequence[Hit], topic: float, current_project: str | Non
         topic: how much of a topic the prompt names.
         current_project: the project in which it was typed.
     """
-    if topic < LEAST_TOPIC_HERE:
-        return []
     is_clear = topic >= LEAST_TOPIC
     return [
         hit for hit in hits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shlex
 import sys
@@ -143,10 +144,29 @@ def test_open_says_what_is_missing(kiln: Program) -> None:
     gone = kiln.with_variables(EDITOR="vim")("open", "1")
     assert gone.status == 1
     assert "`pastchats-memory show 1` has the text" in gone.stderr
+    assert kiln.with_variables(EDITOR="vim")("open", "1", "--json").results == []
     assert kiln("open", "99").status == 1
     assert kiln("open", "t:NONE").status == 1
     kiln("task", "add", "Order a relay", "--key", "K-1")
     assert kiln("open", "t:K-1").status == 1
+
+
+def test_open_names_an_archive_instead_of_calling_it_gone(program: Program) -> None:
+    chat = '{"role": "user", "content": "Is the fence painted?"}\n{"role": "assistant", "content": "Green."}\n'
+    (program.home / "chat.jsonl.gz").write_bytes(gzip.compress(chat.encode()))
+    assert program("index", "chat.jsonl.gz").status == 0
+    run = program.with_variables(EDITOR="vim")("open", "1", "--json")
+    assert (run.status, run.results) == (1, [])
+    assert "is in an archive" in run.stderr
+
+
+def test_open_does_not_hand_a_database_to_an_editor(program: Program) -> None:
+    write_claude(program.home / "a.jsonl", str(program.home))
+    assert program("index", "a.jsonl").status == 0
+    (program.home / "a.jsonl").write_bytes(b"SQLite format 3\0")
+    run = program.with_variables(EDITOR="vim")("open", "1")
+    assert (run.status, run.stdout) == (1, "")
+    assert "is a database" in run.stderr
 
 
 def test_open_finds_the_file_of_a_task(program: Program) -> None:

@@ -50,6 +50,7 @@ COMMANDS = {
     "redact": "Remove secrets from stored text",
     "backup": "Copy the memory into a file",
     "restore": "Replace the memory by a backup",
+    "sync": "Share the memory between your machines by a folder",
     "forget": "Delete selected items, and keep them out",
     "exclude": "Keep files, folders or projects out",
     "prune": "Delete old turns, and keep them out",

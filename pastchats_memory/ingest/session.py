@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pastchats_memory.files.archives import archive_of
-from pastchats_memory.files.stored_path import resolve_path
+from pastchats_memory.files.stored_path import other_machine, resolve_path
 from pastchats_memory.formats.base.format import Format, Session
 from pastchats_memory.formats.base.source import NotText, SourceFile
 from pastchats_memory.formats.registry import BUILT_IN, added_formats, load_format
@@ -49,7 +49,8 @@ def find_resumption(item: Item) -> Resumption:
         return refuse("its session has no id that a command line can name safely")
     path = next((path for place in item.places if (path := resolve_path(place.path)).is_file()), None)
     if path is None or archive_of(path) is not None:
-        return refuse("the session's own file is gone")
+        host = other_machine(item.source_path)
+        return refuse(f"it lies on the machine {host}" if host else "the session's own file is gone")
     try:
         folder = _read_folder(path, item.conversation_id, format_)
     except (NotText, OSError) as fault:

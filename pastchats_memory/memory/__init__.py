@@ -28,6 +28,7 @@ from pastchats_memory.memory.requests import (
     index_options,
     model_settings,
     parse_outcome,
+    private_projects,
     source_paths,
     update_private_projects,
 )
@@ -78,6 +79,8 @@ if TYPE_CHECKING:
     from pastchats_memory.store.backup import Counts
     from pastchats_memory.store.tombstones import Forgetting
     from pastchats_memory.store.vectors.reindex import ReindexProgress, ReindexReport
+    from pastchats_memory.sync import Access, SyncReport
+    from pastchats_memory.sync import Progress as SyncProgress
     from pastchats_memory.tasks import TaskMemory
     from pastchats_memory.tasks.ask import TaskAnswer
     from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask
@@ -879,6 +882,42 @@ class Memory:
             with cls.open(partial, create=False, config=config) as new:
                 lacked = rebuild_derived(new._database, new._model())  # noqa: SLF001 - our own
             return RepairReport(recovered, lacked, replace_file(partial, file))
+
+    def sync(
+        self,
+        folder: str | PathLike[str],
+        access: Access | None = None,
+        progress: Callable[[SyncProgress], None] = lambda _: None,
+    ) -> SyncReport:
+        """Exchange the memory with the user's other machines through a folder, as `sync.synchronise` does.
+
+        Private and excluded projects stay here. Raises MemoryFault, OSError.
+        """
+        from pastchats_memory.sync import Access, Limits, synchronise
+
+        update_private_projects(self._database)
+        config = self._config or DEFAULTS
+        limits = Limits(private_projects(self._database), build_file_filter(config).excludes)
+        session = self._open_session()
+        return synchronise(self._database, session, Path(folder), access or Access(), limits, progress)
+
+    def sync_status(self, folder: str | PathLike[str], access: Access | None = None) -> SyncReport:
+        """Return the machines that use a folder, and what they have not done yet. Raises MemoryFault, OSError."""
+        from pastchats_memory.sync import Access, read_status
+
+        return read_status(self._database, Path(folder), access or Access())
+
+    def retire_machine(self, folder: str | PathLike[str], machine: str, access: Access | None = None) -> None:
+        """Take over the files of a machine that is no longer used. Raises MemoryFault, OSError."""
+        from pastchats_memory.sync import Access, retire
+
+        retire(self._database, Path(folder), access or Access(), machine)
+
+    def sync_folders(self) -> list[str]:
+        """Return the folders that were used for `sync`. Raises StoreFault."""
+        from pastchats_memory.store.sync import folder_paths
+
+        return folder_paths(self._database)
 
     def export(self) -> Generator[str]:
         """Yield every visible turn and task as a line of JSON, which `index` reads back.

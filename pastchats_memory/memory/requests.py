@@ -149,9 +149,14 @@ def hidden_projects(database: Database, current_project: str | None) -> tuple[st
 
     Raises StoreFault.
     """
-    private, unseen = sources.private_projects(database)
-    private |= {project for folder, project in unseen if is_private(str(resolve_path(folder))) is not False}
+    private = private_projects(database)
     return tuple(sorted(private - {current_project or find_current_project()})) if private else ()
+
+
+def private_projects(database: Database) -> frozenset[str]:
+    """Return all private projects. Raises StoreFault."""
+    private, unseen = sources.private_projects(database)
+    return private | {project for folder, project in unseen if is_private(str(resolve_path(folder))) is not False}
 
 
 def current_viewpoint(database: Database) -> Viewpoint:

@@ -327,6 +327,16 @@ def _update(database: Database, id_: int, prompt: Prompt) -> None:
     )
 
 
+def overwrite(database: Database, id_: int, prompt: Prompt, model: str, encoded: str) -> None:
+    """Give a turn the shared fields and the vector of a greater version of it; its file and place stay.
+
+    Call it inside the caller's transaction. Raises StoreFault.
+    """
+    path = database.value("SELECT source_path FROM prompts WHERE id = ?", (id_,))
+    _update(database, id_, prompt._replace(source_path=path))
+    set_vector(database, id_, model, encoded)
+
+
 def set_vector(database: Database, id_: int, model: str, encoded: str) -> None:
     """Store the encoded vector of a turn, inside the caller's transaction. Raises StoreFault."""
     database.run(

@@ -80,7 +80,7 @@ CitationState = Annotated[
     str | None,
     one_of(*CITATION_NOTES),
     "State of the source: it stands on `source_line` (holds), on another line now (moved), nowhere in the file "
-    "(changed), the file is gone (gone), or the changed file was not checked (unchecked). Null if no file is cited.",
+    "(changed), the file is gone (gone), or it was not checked (unchecked): it has changed, or lies on another machine. Null if no file is cited.",
 ]
 ItemType = Annotated[str, one_of(*TURN_TYPES, *TASK_ROW_TYPES)]
 TaskType = Annotated[str, one_of(*TASK_TYPES)]
@@ -1108,6 +1108,55 @@ class RestoreBody(TypedDict):
     results: Annotated[list[RestoredView], {"minItems": 0, "maxItems": 1}]
 
 
+# --- synchronisation --------------------------------------------------------------------------------------------------
+
+
+class SyncCountsView(TypedDict):
+    """Numbers of records by kind."""
+
+    turns: Count
+    tasks: Count
+    judgements: Count
+    forgettings: Annotated[Count, "Runs of `forget`, and of `forget --undo`."]
+
+
+class RefusedFileView(TypedDict):
+    """A file that could not be taken; the next run tries again."""
+
+    path: str
+    reason: str
+
+
+class MachineView(TypedDict):
+    """A machine that uses the folder."""
+
+    id: str
+    host: Annotated[str, "Name of the computer; empty if none of its files could be read."]
+    is_this: bool
+    files: Count
+    unread: Annotated[Count, "Files that were not read here yet."]
+    missing: Annotated[list[int], "Numbers of files that have not arrived."]
+    last_at: Annotated[str | None, "When it wrote its newest file, ISO 8601 in UTC."]
+    behind: Annotated[Count, "Runs of `forget` here that it has not applied yet."]
+
+
+class SyncBody(TypedDict):
+    """Output of `sync --json`; the results are the machines."""
+
+    schema: Literal["sync/1"]
+    folder: str
+    sent: SyncCountsView
+    received: SyncCountsView
+    embedded: Annotated[Count, "Texts that came without a vector of the model in use here."]
+    deleted: Annotated[Count, "Rows that were forgotten here, since another machine had forgotten them."]
+    rewritten: Annotated[
+        Count, "Own files that were replaced, since something in them was forgotten or became private."
+    ]
+    held_back: Annotated[Count, "Turns and tasks that did not leave, since their project is private or excluded."]
+    refused: list[RefusedFileView]
+    results: list[MachineView]
+
+
 # --- forgetting -------------------------------------------------------------------------------------------------------
 
 
@@ -1568,6 +1617,7 @@ SCHEMAS: Mapping[str, Any] = {
     "show/1": ShowBody,
     "similar/1": SimilarBody,
     "sources/1": SourcesBody,
+    "sync/1": SyncBody,
     "status/1": StatusBody,
     "task/1": TaskBody,
     "uninstall/1": UninstallBody,

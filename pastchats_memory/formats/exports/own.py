@@ -26,11 +26,11 @@ def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
             yield item
             continue
         fields = mapping_of(item.value)
-        wrong = _wrong(fields)
+        wrong = find_wrong_field(fields)
         if wrong is not None:
             yield Unreadable(str(source.path), item.line, f"no proper {wrong!r}")
         elif fields["kind"] == "turn":
-            yield _turn(fields, item)
+            yield parse_turn(fields, item.line)
         else:
             yield _task(fields, item)
 
@@ -90,7 +90,7 @@ CHECKS: Mapping[str, Callable[[object], bool]] = {
 """The check of each key of a turn."""
 
 
-def _wrong(fields: Json) -> str | None:
+def find_wrong_field(fields: Json) -> str | None:
     """Return the first key with a wrong value, or None.
 
     The store checks the other keys of a task.
@@ -107,7 +107,11 @@ def _wrong(fields: Json) -> str | None:
             return "kind"
 
 
-def _turn(fields: Json, item: Record) -> Turn:
+def parse_turn(fields: Json, line: int) -> Turn:
+    """Return the turn of a line of an export.
+
+    `find_wrong_field` must have found nothing.
+    """
     metadata = mapping_of(fields["metadata"])
     places = [list_of(place) for place in list_of(fields["places"])]
     origin = Origin(
@@ -120,7 +124,7 @@ def _turn(fields: Json, item: Record) -> Turn:
     return Turn(
         role=text_of(fields["role"]),
         content=text_of(fields["content"]),
-        line=item.line,
+        line=line,
         conversation_id=text_of(fields.get("conversation_id")) or None,
         timestamp=text_of(fields.get("timestamp")) or None,
         cwd=text_of(fields.get("folder")) or None,

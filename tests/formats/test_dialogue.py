@@ -433,3 +433,18 @@ def test_a_document_that_names_roles_stays_a_note(tmp_path, text):
     path = tmp_path / "page.md"
     path.write_text(text, encoding="utf-8")
     assert detect_format(SourceFile(path)) is None
+
+
+def test_results_below_several_calls_belong_to_them_in_order(tmp_path):
+    path = tmp_path / "chat.md"
+    path.write_text(
+        "## User\n\nRun both checks.\n\n## Assistant\n\n"
+        '**Tool: Bash**\n\nInput: {"command": "make lint"}\n\n**Tool: Bash**\n\nInput: {"command": "make test"}\n\n'
+        "## User\n\n[Tool (Error)]\nThe linter stopped.\n\n[Tool (Error)]\nThe tests stopped.\n\n"
+        "[Tool (Error)]\nNobody called this.\n\n## Assistant\n\nBoth fail.\n"
+    )
+    assert [turn.content for turn in turns(DIALOGUE, path) if turn.role == "tool"] == [
+        "$ make lint\nThe linter stopped.",
+        "$ make test\nThe tests stopped.",
+        "tool\nNobody called this.",
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -37,6 +37,12 @@ class Heading:
 
     level: int
     title: str
+
+
+def find_line(lines: Sequence[str], matches: Callable[[str], object], start: int = 0, end: int | None = None) -> int:
+    """Return the place of the first line from `start` to `end` that matches, else `end`, else the number of lines."""
+    end = len(lines) if end is None else end
+    return next((place for place in range(start, end) if matches(lines[place])), end)
 
 
 def front_matter(lines: Sequence[str]) -> FrontMatter:

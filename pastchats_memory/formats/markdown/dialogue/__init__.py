@@ -12,10 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from operator import or_
+from textwrap import dedent
 
 from pastchats_memory.formats.base.dialect import Dialect
 from pastchats_memory.formats.base.format import Format
-from pastchats_memory.formats.base.markdown import find_line, front_matter, headings, in_code, in_details
+from pastchats_memory.formats.base.markdown import find_details, find_line, front_matter, headings, in_code, in_details
 from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
 from pastchats_memory.formats.base.session import Position, SessionInfo
 from pastchats_memory.formats.base.source import SourceFile, parse_json
@@ -24,6 +26,7 @@ from pastchats_memory.formats.markdown.dialogue.editor_notes import HEADED, find
 from pastchats_memory.formats.markdown.dialogue.markers import (
     END_MARK,
     RoleMarker,
+    parse_fold,
     parse_marker,
     parse_signed_markers,
 )
@@ -37,9 +40,10 @@ CONFIDENCE = 75
 """Above task files and logs, whose headings may name roles; below any mark of a program."""
 FEWEST = 2
 FEWEST_DOUBTFUL = 4
-"""The least number of speaker changes for plain `User:` lines, log lines, list items, rows of tables, pictures of speakers, and
-usual documentation files."""
-DOUBTFUL = ("plain", "list", "timed", "picture", "table")
+"""The least number of speaker changes for plain `User:` lines, log lines, list items, rows of tables, pictures of speakers, `Q` and
+`A`, and usual documentation files."""
+QUOTED = ("quoted", "plain quoted")
+DOUBTFUL = ("plain", "plain quoted", "list", "plain list", "timed", "picture", "table", "letters")
 LONGEST_PREFACE = 12
 PREFACE_SHARE = 0.4
 """The most non-blank lines before the first marker, as a share: after a longer preface the dialogue is an example."""
@@ -225,23 +229,32 @@ class _Dialogue(MarkdownDialogue[_Part]):
 
     def _candidates(self) -> list[RoleMarker]:
         code = in_exported_code(self.lines)
-        folded = in_details(self.lines, code)
-        places = (place for place in range(self._front.lines, len(self.lines)) if not code[place] and not folded[place])
-        return [
-            marker
-            for place in places
-            if (marker := parse_marker(self.lines, place)) and not is_result_heading(self.lines[place])
-        ]
+        hidden = list(map(or_, code, in_details(self.lines, code)))
+        markers = {
+            place: marker
+            for place in range(self._front.lines, len(self.lines))
+            if not hidden[place]
+            and (marker := parse_marker(self.lines, place))
+            and not is_result_heading(self.lines[place])
+        }
+        folds = (parse_fold(self.lines, start) for start, _ in find_details(self.lines, code))
+        markers |= {marker.place: marker for marker in folds if marker}
+        return [markers[place] for place in sorted(markers)]
 
     def _is_dialogue(self, markers: list[RoleMarker]) -> bool:
-        doubtful = bool(markers) and (markers[0].syntax in DOUBTFUL or DOCUMENTS.match(self._path.stem) is not None)
+        is_document = DOCUMENTS.match(self._path.stem) is not None
+        if not markers or (is_document and markers[0].family == "letters"):
+            return False
+        doubtful = is_document or markers[0].syntax in DOUBTFUL or markers[0].family in DOUBTFUL
         changes = sum(first.role != second.role for first, second in pairwise(markers))
         if not {"user", "assistant"} <= {marker.role for marker in markers} or 1 + changes < (
             FEWEST_DOUBTFUL if doubtful else FEWEST
         ):
             return False
         written = [place for place in range(self._front.lines, len(self.lines)) if self.lines[place].strip()]
-        if markers[0].syntax == "quoted" and not self._is_quoted_dialogue(markers):
+        if markers[0].syntax in QUOTED and not self._is_quoted_dialogue(markers):
+            return False
+        if markers[0].syntax == "plain list" and not self._is_list_of_speakers(markers):
             return False
         preface = sum(place < markers[0].place for place in written)
         return preface <= max(LONGEST_PREFACE, len(written) * PREFACE_SHARE)
@@ -251,6 +264,12 @@ class _Dialogue(MarkdownDialogue[_Part]):
         below = [line for line in self.lines[markers[0].place :] if not _is_rim(line)]
         labels = sum(_QUOTED_LABEL.match(line) is not None for line in below)
         return labels <= len(markers) and sum(line[:1] != ">" for line in below) <= UNQUOTED_SHARE * len(below)
+
+    def _is_list_of_speakers(self, markers: list[RoleMarker]) -> bool:
+        """Return whether nothing but items with a speaker stands at the left below the first one."""
+        places = {marker.place for marker in markers}
+        below = range(markers[0].place, len(self.lines))
+        return all(place in places or not self.lines[place][:1].strip() for place in below)
 
     @property
     def facts(self) -> dict[str, object]:
@@ -298,18 +317,19 @@ class _Dialogue(MarkdownDialogue[_Part]):
             end = self._last(marker.place, end - 1)
             if self.lines[end].startswith(_WITH_NOTES):
                 end = self._last(marker.place, end - 1)
-        start = marker.place + 1
-        start += marker.syntax == "setext"
+        start = marker.place + marker.height
         while start <= end and not marker.words and _is_rim(self.lines[start]):
             start += 1
         below = _parse_stamp(self.lines[start]) if start <= end and not marker.words else None
         if below:
             start += 1
         body = self.lines[start : end + 1]
-        if marker.syntax in ("callout", "quoted") or self._is_quoted:
+        if marker.syntax in ("callout", *QUOTED) or self._is_quoted:
             body = [line.removeprefix(">").removeprefix(" ") for line in body]
+        if marker.syntax in ("list", "plain list"):
+            body = dedent("\n".join(body)).split("\n")
         content = "\n".join([*([marker.words] if marker.words else []), *body])
-        if marker.syntax in ("comment", "tag"):
+        if marker.syntax in ("comment", "tag", "fold"):
             content = END_MARK.sub("", content.rstrip())
         blank = len(content) - len(content.lstrip("\n"))
         first = start - bool(marker.words) + blank

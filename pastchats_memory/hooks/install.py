@@ -150,15 +150,16 @@ def advice(target: str, environment: Mapping[str, str] = os.environ) -> list[str
     notes = list(agent.notes)
     if agent.skills and shutil.which(COMMAND, path=environment.get("PATH")) is None:
         notes.append(f"The skills call `{COMMAND}`, which is not on your PATH: its folder has to be.")
-    if not agent.switches:
+    if agent.switch is None:
         return notes
-    config = settings_path(target, environment).with_name(agent.switches)
+    file, table, keys = agent.switch
+    config = settings_path(target, environment).with_name(file)
     try:
-        features = tomllib.loads((_read(config) or "").removeprefix("\ufeff")).get("features", {})
+        switches = tomllib.loads((_read(config) or "").removeprefix("\ufeff")).get(table, {})
     except tomllib.TOMLDecodeError:
         return notes  # the agent itself will say so
-    if isinstance(features, dict) and False in (features.get("hooks"), features.get("codex_hooks")):
-        notes.append(f"Hooks are switched off in {config}: let `hooks` be true below [features].")
+    if isinstance(switches, dict) and any(switches.get(key) is False for key in keys):
+        notes.append(f"Hooks are switched off in {config}: let `{keys[0]}` be true below [{table}].")
     return notes
 
 

@@ -240,7 +240,7 @@ def index_options(
     Raises:
         UsageFault: the map or a map of the configuration is wrong, or no format has the name.
     """
-    from pastchats_memory.formats.generic.key_map import KeyMap
+    from pastchats_memory.formats.base.key_map import KeyMap
     from pastchats_memory.ingest.options import IndexOptions, ReadAs
 
     maps = {name: KeyMap.from_table(table, f"[formats.{name}]") for name, table in config.formats.items()}
@@ -266,16 +266,15 @@ def _find_format_name(name: str, maps: Collection[str], *, is_mapped: bool) -> s
     """
     from difflib import get_close_matches
 
-    from pastchats_memory.formats.generic import MESSAGES
-    from pastchats_memory.formats.registry import all_formats
+    from pastchats_memory.formats.registry import all_formats, mapped_format
 
     known = sorted({*(one.name for one in all_formats()), *maps})
     if name not in known:
         near = get_close_matches(name, known, n=1)
         hint = f"Did you mean {near[0]}?" if near else f"Formats: {', '.join(known)}."
         raise UsageFault(f"no format is called {name!r}", hint)
-    if is_mapped and name != MESSAGES.name:
-        raise UsageFault(f"--map is read by the format {MESSAGES.name}, not by {name}", "Leave out one of the two.")
+    if is_mapped and name != (reader := mapped_format().name):
+        raise UsageFault(f"--map is read by the format {reader}, not by {name}", "Leave out one of the two.")
     return name
 
 

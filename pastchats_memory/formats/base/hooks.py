@@ -11,6 +11,16 @@ TIMEOUT_S = 5
 """The time limit in an agent's settings; the hook itself ends after two seconds."""
 
 
+class HookSwitch(NamedTuple):
+    """Keys in an agent's configuration that turn its hooks off."""
+
+    file: str
+    """A TOML file next to the settings for hooks."""
+    table: str
+    keys: tuple[str, ...]
+    """The present name of the key, then earlier ones; a false one turns hooks off."""
+
+
 class HookDialect(NamedTuple):
     """One agent's dialect."""
 
@@ -29,8 +39,7 @@ class HookDialect(NamedTuple):
     """Return the folder of its skills."""
     notes: tuple[str, ...] = ()
     """Notes that a person reads when our hooks are installed."""
-    switches: str = ""
-    """The file next to its settings whose `[features]` can turn hooks off."""
+    switch: HookSwitch | None = None
 
 
 def command_group(line: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
-from pastchats_memory.formats.base.hooks import HookDialect, command_group, specific_output
+from pastchats_memory.formats.base.hooks import HookDialect, HookSwitch, command_group, specific_output
 from pastchats_memory.formats.base.locations import Environment
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ HOOKS = HookDialect(
     context=specific_output,
     skills=lambda environment: f"{environment['HOME']}/.agents/skills",  # its own it reads for older ones only
     notes=("Codex runs hooks that are new to it once you have trusted them: type /hooks there.",),
-    switches="config.toml",
+    switch=HookSwitch("config.toml", "features", ("hooks", "codex_hooks")),
 )
 
 

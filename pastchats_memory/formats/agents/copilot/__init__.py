@@ -57,9 +57,9 @@ def detect_share(source: SourceFile) -> int:
 
 def read_share(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of a file."""
-    from pastchats_memory.formats.agents.copilot.share import read_share as read_session
+    from pastchats_memory.formats.agents.copilot.share import SharedSession
 
-    yield from read_session(source)
+    yield from SharedSession.read(source)
 
 
 def detect_vscode(source: SourceFile) -> int:

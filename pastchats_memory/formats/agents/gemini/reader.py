@@ -26,7 +26,7 @@ from pastchats_memory.formats.agents.gemini.content import (
     visible_text,
 )
 from pastchats_memory.formats.agents.gemini.dialect import DIALECT
-from pastchats_memory.formats.agents.gemini.saved_chat import is_saved_chat, read_saved_chat
+from pastchats_memory.formats.agents.gemini.saved_chat import SavedChat, is_saved_chat
 from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import (
@@ -64,7 +64,7 @@ def read(source: SourceFile) -> Iterator[Row]:
     The file is read twice: only the whole shows the final text of a message.
     """
     if is_saved_chat(source):
-        yield from read_saved_chat(source)
+        yield from SavedChat.read(source)
         return
     first_pass = FirstPass()
     before = source.resumed.state if source.resumed else {}

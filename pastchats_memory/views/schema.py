@@ -662,9 +662,10 @@ class ReadingView(TypedDict):
     project: str | None
     span: SpanView | None
     missing: list[str]
+    present: list[str]
     relation: Annotated[str | None, one_of("depends_on", "dependencies_of", "part_of", "parent_of", "named")]
     of: str | None
-    order: Annotated[str | None, one_of("newest", "oldest", "most_urgent")]
+    order: Annotated[str | None, one_of("newest", "oldest", "latest", "most_urgent")]
     limit: int | None
     is_count: bool
     concept: str | None

@@ -279,7 +279,7 @@ def mapped_format(key_map: KeyMap | None) -> Format:
     reader = GenericReader(key_map)
     return Format(
         name="messages",
-        version=18,
+        version=19,
         detect=reader.detect,
         read=reader.read,
         program="Augment",

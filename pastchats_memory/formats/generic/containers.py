@@ -370,14 +370,13 @@ STRONG_SHARE = 0.2
 """Share of a list's objects with a certain role that makes it a conversation among other records."""
 WEAK_SHARE = 0.5
 EVENT_SHARE = 0.05
-"""The least share of messages in a log whose events are named after the speaker."""
+"""The least share of messages in a log of events, each of which names its speaker twice."""
 FEWEST_NAMED = 4
 """Messages from which on two names may be a user and an assistant."""
 MOST_SPEAKERS = 12
 FEWEST_IN_THREAD = 3
 """Messages of a conversation that stands between others; an exchange has two."""
 
-_EVENT = re.compile(r"[a-z]{1,20}[/.]message")
 _NAME = re.compile(r"[\w][\w .'-]{0,39}\Z")
 
 
@@ -397,16 +396,11 @@ def is_dialogue(messages: Sequence[Message], objects: int) -> bool:
     if has_certain_side and len(messages) >= objects * STRONG_SHARE:
         return True
     known = {speaker.role for speaker in speakers if speaker.certainty}
-    share = EVENT_SHARE if all(map(_is_event, speakers)) and known >= SIDES else WEAK_SHARE
+    share = EVENT_SHARE if known >= SIDES and all(speaker.is_event for speaker in speakers) else WEAK_SHARE
     if len(messages) < max(2, objects * share):
         return False
     named = roles_of_names(speakers).values() if len(speakers) >= FEWEST_NAMED else ()
     return {*known, *named} >= SIDES or _are_people(speakers)
-
-
-def _is_event(speaker: Speaker) -> bool:
-    """Return whether an event's name tells the speaker, as in `user/message`; a log has many other events."""
-    return speaker.key == "type" and _EVENT.fullmatch(speaker.word) is not None
 
 
 def _are_people(speakers: list[Speaker]) -> bool:

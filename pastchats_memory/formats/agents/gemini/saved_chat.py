@@ -15,7 +15,9 @@ from urllib.parse import unquote
 
 from pastchats_memory.formats.agents.gemini.content import (
     ACKNOWLEDGEMENTS,
+    SETTING_UP,
     add_prompt,
+    find_workspace,
     join_responses,
     strip_context,
     visible_text,
@@ -40,7 +42,6 @@ from pastchats_memory.text.timestamps import LOCAL, iso_utc
 HISTORY = "history"
 """The key of the messages in a checkpoint; older and shared ones are a list of messages."""
 ROLES = {"user": "user", "model": "assistant", "function": "user"}
-SETTING_UP = "etting up the context for our chat"
 SAVED = "checkpoint-"
 RULE = "---"
 
@@ -51,9 +52,6 @@ _PART = re.compile(r"\*\*Tool (?:(Command)|Response)\*\*:\n```json\n(\{\n(?:  .*
 _CALLED = re.compile(r"[-_](1\d{12})(?:[-_]|\Z)")
 """The time in the id of a call."""
 _TODAY = re.compile(r"Today's date is ([^\n]{6,60}?)(?: \(formatted|\.\n)")
-_FOLDER = re.compile(
-    r"(?:working in the (?:following )?director(?:y|ies):|\*\*Workspace Directories:\*\*)\s{0,8}(?:- )?([^\n]{1,1000})"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +102,10 @@ def _about(source: SourceFile) -> SessionInfo:
     setup = next((words for _, words in texts if SETTING_UP in words), "")
     typed = ((role, strip_context(words) if role == "user" else words) for role, words in texts)
     opening = ((role, words) for role, words in typed if words and words not in ACKNOWLEDGEMENTS)
-    folder = _FOLDER.search(setup)
     title = unquote(source.path.stem.removeprefix(SAVED)) if source.path.stem.startswith(SAVED) else ""
     return SessionInfo(
         conversation_hash(opening),
-        folder[1].strip() if folder else None,
+        find_workspace(setup),
         started=_day(setup),
         metadata={"title": title},
     )

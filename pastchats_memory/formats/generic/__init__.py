@@ -36,6 +36,7 @@ from pastchats_memory.formats.generic.containers import (
     decode_nested_json,
     find_conversations,
     find_long_list,
+    find_numbered_conversation,
     find_thread_key,
     is_dialogue,
     is_other_document,
@@ -191,7 +192,8 @@ class GenericReader:
         if self._is_message_list(opening):
             yield from self._read_messages(source, records, opening)
         else:
-            yield from self._read_conversations(records, NO_CONTEXT)
+            context = NO_CONTEXT if self.key_map else find_numbered_conversation(opening)
+            yield from self._read_conversations(records, context)
         if len(opening) == SAMPLE_RECORDS and len(json.dumps(opening)) <= LONGEST_OPENING:
             table = self.key_map.to_table() if self.key_map else {}
             yield from records.checkpoint({"opening": opening, "map": table})

@@ -46,6 +46,7 @@ from pastchats_memory.formats.generic.roles import (
     split_words,
     vocabulary,
 )
+from pastchats_memory.text.hashes import conversation_hash
 
 COMPARISON_KEY = "prompt_convo"
 """In each of the comparisons beside a ChatGPT export: the conversation, which the export has, too."""
@@ -115,6 +116,27 @@ def find_conversations(value: object, context: Context = NO_CONTEXT) -> list[Con
         return plain
     nested = list(_walk(decoded, context))
     return nested if set(_list_texts(plain)) < set(_list_texts(nested)) else plain
+
+
+def find_numbered_conversation(values: Sequence[object]) -> Context:
+    """Return the context of exchanges, one a line, that are the numbered steps of one conversation.
+
+    Without such numbers every exchange may be a conversation of its own, and the context is empty.
+    """
+    lines = list(map(mapping_of, values))
+    exchanges = [parse_exchange(line, is_exchange=True) for line in lines]
+    keys = lines[0] if lines and all(exchanges) else ()
+    if not any(_numbers_steps(key, [line.get(key) for line in lines]) for key in keys):
+        return NO_CONTEXT
+    # the first exchange alone has the same id, so that a file may grow
+    return Context(conversation_id=conversation_hash((message.speaker.role, message.text) for message in exchanges[0]))
+
+
+def _numbers_steps(key: str, values: Sequence[object]) -> bool:
+    """Return whether a key is named after steps and its values are rising numbers."""
+    numbers = [value for value in values if isinstance(value, int)]
+    is_rising = all(before < after for before, after in pairwise(numbers))
+    return has_word(key, vocabulary().step_words) and len(numbers) == len(values) and is_rising
 
 
 def select_conversations(conversations: list[Conversation]) -> list[Conversation]:

@@ -81,6 +81,7 @@ class Vocabulary:
     exam_keys: frozenset[str]
     side_keys: tuple[str, ...]
     thread_words: frozenset[str]
+    step_words: frozenset[str]
     other_document_keys: tuple[str, ...]
     other_document_types: tuple[str, ...]
     other_list_words: frozenset[str]

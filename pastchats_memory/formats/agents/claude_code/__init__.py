@@ -65,7 +65,7 @@ HOOKS = HookDialect(
 
 CLAUDE_CODE = Format(
     name="claude-code",
-    version=8,
+    version=9,
     detect=detect,
     read=read,
     program="Claude Code",

@@ -62,7 +62,7 @@ HOOKS = HookDialect(
 
 CODEX = Format(
     name="codex",
-    version=6,
+    version=7,
     detect=detect,
     read=read,
     program="Codex",

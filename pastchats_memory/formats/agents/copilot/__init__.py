@@ -124,7 +124,7 @@ COPILOT_SHARE = Format(
 
 VSCODE_COPILOT = Format(
     name="vscode-copilot-chat",
-    version=11,
+    version=12,
     detect=detect_vscode,
     read=read_vscode,
     program="Copilot Chat",

@@ -87,7 +87,7 @@ QWEN_HOOKS = HookDialect(
 
 GEMINI_CLI = Format(
     name="gemini-cli",
-    version=9,
+    version=10,
     detect=detect,
     read=read,
     program="Gemini CLI",
@@ -101,7 +101,7 @@ GEMINI_CLI = Format(
 
 QWEN_CODE = Format(
     name="qwen-code",
-    version=6,
+    version=7,
     detect=detect_qwen,
     read=read_qwen,
     program="Qwen Code",

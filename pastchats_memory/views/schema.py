@@ -1066,7 +1066,6 @@ class RedactedView(TypedDict):
     tasks: Annotated[Count, "Tasks with a secret in their text, comments, attachments or history."]
     others: Annotated[Count, "Names of files and folders, and notes of runs, with a secret."]
     secrets: Annotated[dict[str, Annotated[int, {"minimum": 1}]], "Number of secrets by kind."]
-    erased: Annotated[bool, "True: the file contains nothing of them any more."]
     duration_s: Annotated[float, {"minimum": 0}]
 
 
@@ -1167,7 +1166,6 @@ class ForgottenFields(ForgetCounts, Warned):
     """What was forgotten."""
 
     outcome: Literal["forgotten"]
-    erased: Annotated[bool, "False: a process that is reading keeps the text in the log; the next opening removes it."]
     results: Annotated[list[ForgettingView], {"minItems": 1, "maxItems": 1}]
 
 
@@ -1208,7 +1206,6 @@ class PurgedView(TypedDict):
 
     turns: Count
     tasks: Count
-    erased: Annotated[bool, "True: the file contains nothing of it any more."]
 
 
 class PurgeBody(TypedDict):

@@ -28,7 +28,7 @@ EVIDENCE_NAMES = ("words", "meaning", "together", "read")
 FAULT_KINDS = (
     "fault", "usage", "input_missing", "model_unavailable", "model_changed", "format_broken", "store",
     "database_missing", "database_newer", "database_older", "database_corrupt", "database_read_only", "database_exposed",
-    "database_locked", "disk_full",
+    "database_locked", "deletion_unfinished", "disk_full",
 )  # fmt: skip
 """Kinds of our exceptions."""
 SERVER_FAULT_KINDS = (

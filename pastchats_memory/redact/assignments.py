@@ -173,6 +173,9 @@ _FLAG = rf"""
       | {_QUOTE}? (?P<bare> {_RUN}{{4,1024}} )
     )
 """
+_HERE_STRING = rf"""
+    (?: [ \t]{{1,4}} [\w.\-]{{1,40}} ){{0,2}} [ \t]{{1,4}} <<< [ \t]{{0,4}} (?:{_QUOTE})? (?P<bare> {_RUN}{{6,1024}} )
+"""
 _SENTENCE = r"""
     [\"'`*“”]{0,3} (?: 's(?=[ \t]been[ \t]) )?
     (?: ,? [ \t]++ (?! is\b | was\b ) (?: [\w()/.'\[\]@\-] | :(?=\S) ){1,40}+ ){0,7}?
@@ -268,6 +271,7 @@ _FORMS: tuple[_Form, ...] = (
     _Form(_WORD, frozenset({"pass-of-user"}), heuristics.is_mixed_secret),
     _Form(_USER, frozenset({"basic-auth"}), heuristics.is_user_password),
     _Form(_FLAG, _ANY, heuristics.is_secret_in_prose, " \t"),
+    _Form(_HERE_STRING, _ANY, heuristics.is_secret_in_prose, " \t"),
     _Form(_SENTENCE, _ANY, heuristics.is_secret_in_prose),
     _Form(_ASSIGNED, frozenset({"key"}), heuristics.is_unnamed_key, _BEFORE_SIGN, may_assign=True),
     _Form(_ARGUMENT, frozenset({"key"}), heuristics.is_unnamed_key, _QUOTES),

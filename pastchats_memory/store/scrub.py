@@ -89,7 +89,8 @@ def explain_unfinished() -> Iterator[None]:
     try:
         yield
     except StoreFault as fault:
-        raise DeletionUnfinished(f"{UNFINISHED}: {fault.message}", f"{fault.hint} {HINT}") from fault
+        message = f"the rows are deleted, but their text is still in the database file: {fault.message}"
+        raise DeletionUnfinished(message, f"{fault.hint} {HINT}") from fault
 
 
 def finish_scrub(database: Database, *, wait_ms: int = BUSY_MS) -> bool:

@@ -75,6 +75,7 @@ WAYS = (
     'conn.simple_bind_s("cn=admin", "{}")',
     "db2 connect to shop user kim using {}",
     "$ pass show db/prod\n{}",
+    "vercel env add DB_PASSWORD production <<< {}",
     "$ vault kv get -field=password secret/db\n{}",
 )
 

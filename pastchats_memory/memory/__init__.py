@@ -121,6 +121,7 @@ class Memory:
         vec0: bool = True,
         config: Config | None = None,
         say: Say | None = None,
+        is_urgent: bool = False,
     ) -> Self:
         """Open the database at a path, or the user's own.
 
@@ -131,6 +132,7 @@ class Memory:
             config: None for the environment and the configuration files.
             say: called with a warning when text is about to leave this machine, or is stored without a vector; None adds
                 it to `notices`.
+            is_urgent: leave what a killed process had to delete to the next command; no search finds it meanwhile.
 
         Raises:
             DatabaseMissing: there is no database and `create` is False.
@@ -146,8 +148,10 @@ class Memory:
         memory = cls(database, embedder_of(None, model_settings(config)), config)
         with memory.explain_damage():
             catch_up_at_opening(database)
-            finish_at_opening(database)
+            unfinished = None if is_urgent else finish_at_opening(database)
             memory.notices = (*config.warnings, *describe_model_use(config, file, meta(database)))
+        if unfinished is not None:
+            memory._add_notice(unfinished)
         memory._say = say or memory._add_notice
         return memory
 
@@ -715,6 +719,7 @@ class Memory:
 
         Raises:
             UsageFault: no argument selects anything, or one has a wrong value.
+            DeletionUnfinished: the rows are forgotten, but their text is still in the file; the next command goes on.
             StoreFault: the database cannot be written; nothing is deleted.
         """
         from pastchats_memory.maintenance.forget import Selector, forget, preview_forget
@@ -731,7 +736,7 @@ class Memory:
     def prune(self, before: str, *, dry_run: bool = False) -> ForgetResult:
         """Delete all turns older than an ISO date or time, and keep older ones out from now on.
 
-        Turns without a time stay, and so do tasks. Raises UsageFault, StoreFault.
+        Turns without a time stay, and so do tasks. Raises UsageFault, DeletionUnfinished, StoreFault.
         """
         from pastchats_memory.maintenance.forget import Selector, forget, preview_forget
 
@@ -739,14 +744,16 @@ class Memory:
         unseen = hidden_projects(self._database, None)
         return preview_forget(self._database, selector, unseen) if dry_run else forget(self._database, selector)
 
-    def purge(self) -> bool:
+    def purge(self) -> None:
         """Delete everything except the hashes that keep forgotten text out.
 
-        Return False if a reading process keeps the deleted text in the log for now.
+        Raises:
+            DeletionUnfinished: all is deleted, but its text is still in the file; the next command goes on.
+            StoreFault: the database cannot be written; nothing is deleted.
         """
         from pastchats_memory.store.purge import purge
 
-        return purge(self._database)
+        purge(self._database)
 
     def list_forgettings(self) -> list[Forgetting]:
         """List the deletions by `forget` and `prune` that were not undone, oldest first.
@@ -803,6 +810,7 @@ class Memory:
 
         Raises:
             ModelChanged: another process has changed the model meanwhile; rows that were not reached are unchanged.
+            DeletionUnfinished: no row has them any more, but the file still does; the next command goes on.
             StoreFault: the database cannot be written; rows that were not reached are unchanged.
         """
         from pastchats_memory.maintenance.redact_stored import find_stored_secrets, redact_stored

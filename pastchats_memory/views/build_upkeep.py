@@ -277,7 +277,6 @@ def _build_forgotten(forgotten: ForgetResult) -> views.ForgottenFields:
         "comments": forgotten.comments,
         "attachments": forgotten.attachments,
         "private": forgotten.private,
-        "erased": forgotten.is_erased,
         "results": results,
     }
     return add_warnings(body, describe_mentions(forgotten.mentions))
@@ -310,12 +309,12 @@ def _build_forgetting(one: Forgetting) -> views.ForgettingView:
     }
 
 
-def build_purge(outcome: str, turns: int, tasks: int, *, is_erased: bool) -> views.PurgeBody:
+def build_purge(outcome: str, turns: int, tasks: int) -> views.PurgeBody:
     """Build `purge/1`; the outcome is `purged` or `found`."""
     return {
         "schema": "purge/1",
         "outcome": outcome,
-        "results": [{"turns": turns, "tasks": tasks, "erased": is_erased}],
+        "results": [{"turns": turns, "tasks": tasks}],
     }
 
 

@@ -28,7 +28,7 @@ EVIDENCE_NAMES = ("words", "meaning", "together", "read")
 FAULT_KINDS = (
     "fault", "usage", "input_missing", "model_unavailable", "model_changed", "format_broken", "store",
     "database_missing", "database_newer", "database_older", "database_corrupt", "database_read_only", "database_exposed",
-    "database_locked", "disk_full",
+    "database_locked", "deletion_unfinished", "disk_full",
 )  # fmt: skip
 """Kinds of our exceptions."""
 SERVER_FAULT_KINDS = (
@@ -1067,7 +1067,6 @@ class RedactedView(TypedDict):
     tasks: Annotated[Count, "Tasks with a secret in their text, comments, attachments or history."]
     others: Annotated[Count, "Names of files and folders, and notes of runs, with a secret."]
     secrets: Annotated[dict[str, Annotated[int, {"minimum": 1}]], "Number of secrets by kind."]
-    erased: Annotated[bool, "True: the file contains nothing of them any more."]
     duration_s: Annotated[float, {"minimum": 0}]
 
 
@@ -1217,7 +1216,6 @@ class ForgottenFields(ForgetCounts, Warned):
     """What was forgotten."""
 
     outcome: Literal["forgotten"]
-    erased: Annotated[bool, "False: a process that is reading keeps the text in the log; the next opening removes it."]
     results: Annotated[list[ForgettingView], {"minItems": 1, "maxItems": 1}]
 
 
@@ -1258,7 +1256,6 @@ class PurgedView(TypedDict):
 
     turns: Count
     tasks: Count
-    erased: Annotated[bool, "True: the file contains nothing of it any more."]
 
 
 class PurgeBody(TypedDict):

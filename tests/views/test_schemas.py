@@ -194,7 +194,7 @@ def test_forget_fits_its_schema(own_demo: Program) -> None:
     found = answered(own_demo("forget", "--query", "flaky login", "--json"), "forget", status=1)
     assert (found["outcome"], found["turns"]) == ("found", len(found["results"]))
     gone = answered(own_demo("forget", "--query", "flaky login", "--yes", "--json"), "forget")
-    assert (gone["outcome"], gone["erased"], gone["turns"]) == ("forgotten", True, found["turns"])
+    assert (gone["outcome"], gone["turns"]) == ("forgotten", found["turns"])
     assert answered(own_demo("forget", "--list", "--json"), "forget")["results"] == gone["results"]
     assert answered(own_demo("forget", "--undo", "--json"), "forget")["results"] == gone["results"]
     assert answered(own_demo("forget", "--list", "--json"), "forget", status=1)["results"] == []
@@ -207,7 +207,7 @@ def test_prune_and_purge_fit_their_schemas(own_demo: Program) -> None:
     assert 0 < gone["turns"] == found["turns"] < 129
     left = 129 - gone["turns"]
     assert answered(own_demo("purge", "--json"), "purge", status=1)["results"][0]["turns"] == left
-    assert answered(own_demo("purge", "--yes", "--json"), "purge")["results"][0]["erased"]
+    assert answered(own_demo("purge", "--yes", "--json"), "purge")["outcome"] == "purged"
     assert answered(own_demo("status", "--json"), "status")["results"][0]["turns"] == 0
 
 

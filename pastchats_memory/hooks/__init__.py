@@ -10,7 +10,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pastchats_memory.files.folders import DATABASE_VARIABLE, find_state_folder
+from pastchats_memory.files.folders import DATABASE_VARIABLE, JUDGING_VARIABLE, find_state_folder
 from pastchats_memory.hooks.limit import seconds_since_start
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ def main(arguments: list[str]) -> None:
     A request to index is on disk before anything else is imported. A child answers prompts, and this process waits for it
     until the limit. So a library that hangs or aborts does no harm, and an answer is passed on only if it is complete.
     """
+    if os.environ.get(JUDGING_VARIABLE):
+        os._exit(0)
     seconds = max(0.1, _seconds(os.environ.get("PASTCHATS_MEMORY_HOOK_SECONDS")) - AROUND_S)
     start = time.monotonic() - seconds_since_start()
     try:

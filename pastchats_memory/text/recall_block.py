@@ -13,6 +13,8 @@ RECALL_PREAMBLE = "Earlier conversations on this machine, found by pastchats-mem
 """Line that a hook puts before a block."""
 WARNING_PREFIX = "pastchats-memory recalls (evidence, no instruction): this"
 """Start of the line that a hook adds before an action that failed before."""
+JUDGE_MARK = "pastchats-memory asks a judge how an episode of an earlier conversation ended."
+"""First line of a question to a judge; a conversation that begins with it is never indexed."""
 
 _WARNING = re.compile(re.escape(WARNING_PREFIX) + r"(?:(?!\\{1,15}n|[\r\n]).){0,400}")
 _BREAK = re.compile(r"\r?\n|\\{1,15}n")

@@ -101,13 +101,19 @@ def plan_install(
 ) -> list[Change]:
     """Return what `install` would change, and write nothing. Raises MemoryFault."""
     agent = targets()[target]
-    hooks = {event: [agent.entry(_command(target, event, database))] for event in agent.events}
+    hooks = {event: [_entry(agent, event, _command(target, event, database))] for event in agent.events}
     path = settings_path(target, environment)
     put_in = {record["path"]: tuple(record["pieces"]) for record in _recorded(state).get(target, [])}
     changes = [_with_our_hooks(path, hooks, agent.begins, put_in.get(str(path), ()))]
     if agent.skills:
         changes += _skills(Path(agent.skills(environment)), put_in)
     return [change for change in changes if change.before != change.after]
+
+
+def _entry(agent: HookDialect, event: str, line: str) -> dict[str, Any]:
+    """Return the entry for an event; an event before calls of tools names the tools."""
+    matcher = {"matcher": agent.tools} if agent.tools and agent.events[event] == "warn" else {}
+    return {**matcher, **agent.entry(line)}
 
 
 def _with_our_hooks(path: Path, hooks: Mapping[str, Any], extra: Mapping[str, Any], pieces: tuple[str, ...]) -> Change:

@@ -24,6 +24,8 @@ from pastchats_memory.memory.requests import (
     choose_model,
     current_viewpoint,
     describe_model_use,
+    excluded_projects,
+    find_judge,
     hidden_projects,
     index_options,
     model_settings,
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from pastchats_memory.embed.reranker import CrossEncoder
+    from pastchats_memory.episodes.auto_judge import AutoJudged, JudgingPlan
     from pastchats_memory.episodes.cite import Progress as VerifyProgress
     from pastchats_memory.episodes.cite import Verified
     from pastchats_memory.episodes.derive import Derived
@@ -679,6 +682,48 @@ class Memory:
         item = self._find_item(id_)
         return (None, ()) if item is None else judge(self._database, item, verdict, because and utf8(because))
 
+    def plan_judging(self, project: str | None = ".", limit: int = 10) -> JudgingPlan:
+        """Return what `judge_automatically` would ask the configured judge about: the newest episodes with unknown outcome.
+
+        Episodes of private and of excluded projects are left out, in their own folder too.
+
+        Args:
+            project: `.` is the one of the working directory, None all.
+            limit: most episodes.
+
+        Raises:
+            UsageFault: no judge is configured, or there is no working directory.
+            StoreFault: the database cannot be read.
+        """
+        from pastchats_memory.episodes.auto_judge import JudgingPlan
+        from pastchats_memory.episodes.judge import list_episodes
+        from pastchats_memory.views.judge_question import write_question
+
+        config = self._config or DEFAULTS
+        judge = find_judge(config)
+        wanted = build_file_filter(config)
+        hidden = tuple(sorted(private_projects(self._database) | excluded_projects(self._database, wanted)))
+        filters = build_filters(project=project, outcome="unknown")._replace(hidden=hidden)
+        late = self._catch_up_outcomes(filters)
+        with self._database.snapshot():
+            sheets = list_episodes(self._database, filters, limit, judged=False).sheets
+        sheets = tuple(sheet for sheet in sheets if not wanted.excludes(sheet.source_path))
+        return JudgingPlan(judge, sheets, sum(_count_tokens(write_question(sheet)) for sheet in sheets), late)
+
+    def judge_automatically(self, plan: JudgingPlan) -> AutoJudged:
+        """Ask the judge of a plan about its episodes, and store the labels whose words stand in the conversation.
+
+        Each question is redacted once more. After three calls in a row without an answer no other is made.
+
+        Raises:
+            MemoryFault: the judge cannot be used.
+            StoreFault: the database cannot be written; earlier labels stand.
+        """
+        from pastchats_memory.episodes.auto_judge import judge_all
+        from pastchats_memory.views.judge_question import write_question
+
+        return judge_all(self._database, plan.sheets, plan.judge, write_question, _count_tokens)
+
     def unjudge(self, id_: str) -> tuple[Sheet | None, tuple[str, ...]]:
         """Remove the label of a turn's episode, so that the rules decide again.
 
@@ -905,7 +950,9 @@ class Memory:
 
         update_private_projects(self._database)
         config = self._config or DEFAULTS
-        limits = Limits(private_projects(self._database), build_file_filter(config).excludes)
+        wanted = build_file_filter(config)
+        stay = private_projects(self._database) | excluded_projects(self._database, wanted)
+        limits = Limits(stay, wanted.excludes)
         session = self._open_session()
         return synchronise(self._database, session, Path(folder), access or Access(), limits, progress)
 

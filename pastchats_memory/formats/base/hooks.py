@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
-HookAction = Literal["recall", "greet", "index"]
-"""What we do at an event: recall for the prompt, greet at a start with the memory's content, index the session."""
+HookAction = Literal["recall", "greet", "warn", "index"]
+"""What we do at an event: recall for the prompt, greet at a start, warn before a tool's call, index the session."""
 TIMEOUT_S = 5
 """The time limit in an agent's settings; the hook itself ends after two seconds."""
 
@@ -33,6 +33,8 @@ class HookDialect(NamedTuple):
     """Return the entry for a command line."""
     context: Callable[[str, str], dict[str, Any]]
     """Return what the hook prints at an event to add a context."""
+    tools: str = ""
+    """Pattern of the tools before whose calls we warn; empty if its settings choose no tools."""
     begins: Mapping[str, Any] = {}
     """Keys that a new settings file needs besides hooks."""
     skills: Callable[[Mapping[str, str]], str] | None = None

@@ -50,10 +50,11 @@ def dialect() -> Dialect:
 
 HOOKS = HookDialect(
     name="codex",
-    events={"SessionStart": "greet", "UserPromptSubmit": "recall", "Stop": "index"},
+    events={"SessionStart": "greet", "UserPromptSubmit": "recall", "PreToolUse": "warn", "Stop": "index"},
     settings=lambda environment: f"{environment.get('CODEX_HOME') or environment['HOME'] + '/.codex'}/hooks.json",
     entry=command_group,
     context=specific_output,
+    tools="Bash|apply_patch",  # its names, in https://github.com/openai/codex/pull/20692
     skills=lambda environment: f"{environment['HOME']}/.agents/skills",  # its own it reads for older ones only
     notes=("Codex runs hooks that are new to it once you have trusted them: type /hooks there.",),
     switch=HookSwitch("config.toml", "features", ("hooks", "codex_hooks")),

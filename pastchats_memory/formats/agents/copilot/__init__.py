@@ -85,7 +85,7 @@ def dialect() -> Dialect:
 
 HOOKS = HookDialect(
     name="copilot",
-    events={"sessionStart": "greet", "userPromptSubmitted": "recall", "sessionEnd": "index"},
+    events={"sessionStart": "greet", "userPromptSubmitted": "recall", "preToolUse": "warn", "sessionEnd": "index"},
     settings=lambda environment: (
         f"{environment.get('COPILOT_HOME') or environment['HOME'] + '/.copilot'}/hooks/pastchats-memory.json"
     ),

@@ -77,10 +77,11 @@ HOOKS = HookDialect(
 
 QWEN_HOOKS = HookDialect(
     name="qwen",
-    events={"UserPromptSubmit": "recall", "PreCompact": "index", "SessionEnd": "index"},
+    events={"UserPromptSubmit": "recall", "PreToolUse": "warn", "PreCompact": "index", "SessionEnd": "index"},
     settings=lambda environment: f"{_qwen(environment)}/settings.json",
     entry=named_group,
     context=specific_output,
+    tools="run_shell_command|edit|write_file",
     skills=lambda environment: f"{_qwen(environment)}/skills",
 )
 

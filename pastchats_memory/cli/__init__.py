@@ -34,6 +34,9 @@ COMMANDS = {
     "ask": "Answer plain questions: 'what is blocked?'",
     "lessons": "List what failed repeatedly, and what ended it",
     "how": "List the commands that worked here before",
+    "blame": "List the episodes that changed a file or line",
+    "timeline": "List conversations by day and project",
+    "digest": "Summarise what worked and what is open",
     "judge": "Label the outcome of an episode",
     "similar": "List the tasks most similar to a task",
     "find-duplicates": "List the tasks most similar to a text",
@@ -72,6 +75,7 @@ COMPLETION_VARIABLE = "_PASTCHATS_MEMORY_COMPLETE"
 
 SHARED_MODULES = {
     "resume": ("open", "resume"),
+    "digest": ("timeline", "digest"),
     "prune": ("forget", "prune"),
     "purge": ("forget", "purge"),
     "backup": ("backup", "backup"),

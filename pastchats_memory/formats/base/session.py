@@ -156,7 +156,7 @@ class SessionBuilder:
         call = parse_call(name, arguments, self.dialect)
         self.end_chunk()
         self._calls[call_id] = call
-        self.queue.add_tool(call.label)
+        self.queue.add_tool(call)
         self.queue.add_todo_call(name, arguments, call_id)
         self.add_plan(find_plan(name, arguments, self.dialect), at, call_id)
 

@@ -188,11 +188,11 @@ class _SessionReader:
         elif self._first_pass.calls:
             return
         elif item.get("type") == FILE_CHANGE:
-            for path in mapping_of(item.get("changes")):
-                self.queue.add_tool(parse_call("apply_patch", {"file_path": path}, DIALECT).label)
+            for path, change in mapping_of(item.get("changes")).items():
+                self.queue.add_tool(parse_call("apply_patch", {"file_path": path, "change": change}, DIALECT))
         else:
             call = parse_call("shell", {"command": item.get("command")}, DIALECT)
-            self.queue.add_tool(call.label)
+            self.queue.add_tool(call)
             printed = text_of(item.get("aggregated_output")) or text_of(item.get("stdout"))
             code = item.get("exit_code")
             result = ToolResult(
@@ -273,7 +273,7 @@ class _SessionReader:
 
     def _add_call(self, call_id: str, call: ToolCall) -> None:
         self._calls[call_id] = call
-        self.queue.add_tool(call.label)
+        self.queue.add_tool(call)
 
     def _add(self, role: str, kind: str, text: str, entry: Entry, line: int, position: int) -> PendingTurn:
         first_pass, stamp = self._first_pass, iso_utc(entry.timestamp)

@@ -164,7 +164,7 @@ def _add_part(part: _Part, parsed: ParsedPart, call: ToolCall, template: Pending
         line = part.start + use.line + 1
         if use.name:
             call = parse_call(use.name, use.arguments, any_dialect())
-            queue.add_tool(call.label)
+            queue.add_tool(call)
             queue.add_todo_call(use.name, use.arguments, line=line)
         output = parse_result(use.answered, any_dialect())
         if use.answered and (row := queue.notable_result(call, replace(output, failed=output.failed or use.failed))):

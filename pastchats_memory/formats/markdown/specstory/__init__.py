@@ -273,7 +273,7 @@ def _text_of_query(text: str) -> str:
 def _add_tool(part: _Part, session: _Session, block: Sequence[str], fold: Fold, queue: TurnQueue) -> None:
     """Add a folded tool call, and its result if it is notable."""
     content = parse_fold(block, fold.name)
-    queue.add_tool(content.call.label)
+    queue.add_tool(content.call)
     queue.add_todo_call(
         content.call.label.partition(" ")[0], {"todos": parse_todos(block)}, at=part.timestamp, line=fold.start + 1
     )

@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from pastchats_memory.embed.reranker import CrossEncoder
     from pastchats_memory.episodes.cite import Progress as VerifyProgress
     from pastchats_memory.episodes.cite import Verified
+    from pastchats_memory.episodes.conversation import Conversation
     from pastchats_memory.episodes.derive import Derived
     from pastchats_memory.episodes.derive import Progress as DeriveProgress
     from pastchats_memory.episodes.history import Digest, Timeline
@@ -390,6 +391,32 @@ class Memory:
         around = turns.conversation_around(self._database, item, neighbours)
         shown = cite_items(self._database, [one for one in around if one.project not in hidden])
         return [_with_whole_text(one) if whole and one.id == item.id else one for one in shown]
+
+    def load_conversation(self, id_: str) -> Conversation | None:
+        """Return a whole conversation by its native id, or by the id of one of its turns; None for no such one.
+
+        Raises StoreFault.
+        """
+        from pastchats_memory.episodes.conversation import load_conversation
+
+        self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
+        hidden = hidden_projects(self._database, None)
+        with self._database.snapshot():
+            found = load_conversation(self._database, utf8(id_), hidden)
+            if found is None and number_of(id_) is not None:
+                item = self._find_item(id_)
+                if item is not None and item.conversation_id is not None:
+                    found = load_conversation(self._database, item.conversation_id, hidden)
+        return found
+
+    def write_document(self, lines: Iterable[str], file: str | PathLike[str], *, force: bool = False) -> int:
+        """Write lines into a file for its owner alone, and return their number.
+
+        The file gets its name once it is complete. Raises UsageFault, StoreFault.
+        """
+        from pastchats_memory.store.atomic_file import write_lines
+
+        return write_lines(Path(file), self._database.path, lines, force=force)
 
     def find_source(self, id_: str) -> Place | None:
         """Return the file and the present line of an item; None without such an item, or without a file.
@@ -997,10 +1024,8 @@ class Memory:
 
         The file gets its name once it is complete. Raises UsageFault, StoreFault.
         """
-        from pastchats_memory.store.atomic_file import write_lines
-
         with closing(self.export()) as lines:  # also if writing fails: it holds a snapshot
-            return write_lines(Path(file), self._database.path, map(escape_json, lines), force=force)
+            return self.write_document(map(escape_json, lines), file, force=force)
 
     def count_hidden(self) -> tuple[int, int]:
         """Return the number of turns and of tasks that are hidden here, as they are private.

@@ -236,6 +236,11 @@ def episode_turns(database: Database, item: Item, ending: Ending, reach: int) ->
     )
 
 
+def of_conversation(database: Database, conversation_id: str) -> list[Item]:
+    """Return all turns with a conversation's native id, in order; they may be of several projects. Raises StoreFault."""
+    return _items(database, "p.conversation_id = ?", (conversation_id,))
+
+
 def with_changed_file(database: Database, names: Collection[str], project: str) -> Iterator[tuple[Item, str | None]]:
     """Yield the turns whose tool calls mention a file by one of its names, and their folders, the newest first.
 

@@ -14,7 +14,7 @@ from types import TracebackType
 
 import click
 
-from pastchats_memory.errors import MemoryFault, UsageFault
+from pastchats_memory.errors import DatabaseMissing, MemoryFault, UsageFault
 from pastchats_memory.text.display import one_line, sanitise
 from pastchats_memory.text.encoding import utf8
 
@@ -183,6 +183,7 @@ def _run(arguments: list[str]) -> int:
         if isinstance(stream, TextIOWrapper):  # None where the shell closed it
             stream.reconfigure(errors="backslashreplace")
     try:
+        arguments = arguments or _pick()
         with program.make_context("pastchats-memory", arguments) as context:
             code: int = program.invoke(context)
         if sys.stdout is not None:
@@ -198,6 +199,27 @@ def _run(arguments: list[str]) -> int:
     except (OSError, MemoryError) as fault:
         code = _explain_environment(fault, as_json="--json" in arguments)
     return code
+
+
+def _pick() -> list[str]:
+    """Return the command that the user picks on a full screen; nothing, which prints the help, if that is not possible.
+
+    Raises click.exceptions.Exit if they leave, MemoryFault.
+    """
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
+        return []
+    try:
+        from pastchats_memory.cli.picker import pick
+    except ModuleNotFoundError:
+        click.echo("To search on a full screen: pip install 'pastchats-memory[picker]'\n", err=True)
+        return []
+    try:
+        arguments = pick()
+    except DatabaseMissing:
+        return []
+    if not arguments:
+        raise click.exceptions.Exit(DONE)
+    return arguments
 
 
 def _explain_environment(fault: OSError | MemoryError, *, as_json: bool) -> int:

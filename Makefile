@@ -28,6 +28,7 @@ lint: $(VENV)/installed-dev
 # Write the generated parts of the pages, build the site into build/docs and check every link.
 docs: $(VENV)/installed-dev
 	$(BIN)/python scripts/generate_docs.py
+	$(BIN)/python scripts/plot_benchmarks.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # Try every regular expression with hostile texts of up to LONGEST characters. ONLY=redact restricts it to one package.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -21,6 +22,7 @@ from pastchats_memory.memory.requests import (
     OUTCOMES,
     build_file_filter,
     build_filters,
+    build_span_filters,
     choose_model,
     current_viewpoint,
     describe_model_use,
@@ -35,6 +37,7 @@ from pastchats_memory.memory.requests import (
     update_private_projects,
 )
 from pastchats_memory.model import (
+    OPEN,
     Command,
     Context,
     Filters,
@@ -50,6 +53,7 @@ from pastchats_memory.model import (
     leads_to_task,
     number_of,
 )
+from pastchats_memory.model import TYPES as TASK_TYPES
 from pastchats_memory.search import Rerank, search, search_with_terms
 from pastchats_memory.search.hits import add_snippet
 from pastchats_memory.search.request import Request
@@ -70,9 +74,12 @@ if TYPE_CHECKING:
     from pastchats_memory.episodes.auto_judge import AutoJudged, JudgingPlan
     from pastchats_memory.episodes.cite import Progress as VerifyProgress
     from pastchats_memory.episodes.cite import Verified
+    from pastchats_memory.episodes.conversation import Conversation
     from pastchats_memory.episodes.derive import Derived
     from pastchats_memory.episodes.derive import Progress as DeriveProgress
+    from pastchats_memory.episodes.history import Digest, Timeline
     from pastchats_memory.ingest import Forecast, IndexReport, Progress
+    from pastchats_memory.ingest.blame import Blamed
     from pastchats_memory.ingest.live import StoredTurn
     from pastchats_memory.ingest.session import Resumption
     from pastchats_memory.maintenance.forget import ForgetResult
@@ -395,6 +402,32 @@ class Memory:
         shown = cite_items(self._database, [one for one in around if one.project not in hidden])
         return [_with_whole_text(one) if whole and one.id == item.id else one for one in shown]
 
+    def load_conversation(self, id_: str) -> Conversation | None:
+        """Return a whole conversation by its native id, or by the id of one of its turns; None for no such one.
+
+        Raises StoreFault.
+        """
+        from pastchats_memory.episodes.conversation import load_conversation
+
+        self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
+        hidden = hidden_projects(self._database, None)
+        with self._database.snapshot():
+            found = load_conversation(self._database, utf8(id_), hidden)
+            if found is None and number_of(id_) is not None:
+                item = self._find_item(id_)
+                if item is not None and item.conversation_id is not None:
+                    found = load_conversation(self._database, item.conversation_id, hidden)
+        return found
+
+    def write_document(self, lines: Iterable[str], file: str | PathLike[str], *, force: bool = False) -> int:
+        """Write lines into a file for its owner alone, and return their number.
+
+        The file gets its name once it is complete. Raises UsageFault, StoreFault.
+        """
+        from pastchats_memory.store.atomic_file import write_lines
+
+        return write_lines(Path(file), self._database.path, lines, force=force)
+
     def find_source(self, id_: str) -> Place | None:
         """Return the file and the present line of an item; None without such an item, or without a file.
 
@@ -420,10 +453,55 @@ class Memory:
             StoreFault: the database cannot be read.
             BrokenFormat: a format of another package cannot be loaded.
         """
-        from pastchats_memory.ingest.session import find_resumption
+        from pastchats_memory.ingest.session import StoredTurn, find_resumption
 
         item = self._find_item(id_)
-        return None if item is None else find_resumption(item)
+        return None if item is None else find_resumption(self._database, StoredTurn.of_item(item))
+
+    def resume_lines(self, hits: Iterable[Hit]) -> dict[str, str]:
+        """Return the command lines that resume the sessions of turns among the hits, by id.
+
+        A turn whose session cannot be resumed is left out.
+
+        Raises:
+            StoreFault: the database cannot be read.
+            BrokenFormat: a format of another package cannot be loaded.
+        """
+        from pastchats_memory.ingest.session import StoredTurn, find_command_lines
+
+        found = ((hit.id, StoredTurn.of_hit(hit)) for hit in hits if hit.task is None)
+        return find_command_lines(self._database, found)
+
+    def resume_lines_of(self, items: Iterable[Item]) -> dict[str, str]:
+        """Return the command lines that resume the sessions of turns, as `resume_lines` does. Raises as it."""
+        from pastchats_memory.ingest.session import StoredTurn, find_command_lines
+
+        return find_command_lines(self._database, ((str(item.id), StoredTurn.of_item(item)) for item in items))
+
+    def blame(self, file: str | PathLike[str], line: int | None = None, limit: int = 20) -> list[Blamed]:
+        """Return the episodes whose recorded edits changed a file, the newest first.
+
+        Former names of the file that git knows count, too.
+
+        Args:
+            file: its path; without a line it may be gone.
+            line: only episodes that wrote the present text of this line, counted from 1.
+            limit: most episodes.
+
+        Raises:
+            InputMissing: a line is given, and there is no such file.
+            UsageFault: the file has no such line, or the line has too little text.
+            StoreFault: the database cannot be read.
+        """
+        from pastchats_memory.ingest.blame import find_editors
+        from pastchats_memory.memory.blame import find_names, load_line
+
+        path = Path(os.path.abspath(fspath(file)))  # noqa: PTH100 - resolve() would follow links
+        text = None if line is None else load_line(path, line)
+        self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
+        hidden = hidden_projects(self._database, None)
+        with self._database.snapshot():
+            return find_editors(self._database, find_names(path), text, hidden, limit)
 
     def verify(
         self,
@@ -514,6 +592,56 @@ class Memory:
             hits, terms = search_with_terms(self._database, self._model(), wanted)
             found = working_commands(self._database, wanted, hits, above_threshold(hits, terms), terms, limit)
         return found, (*hits.warnings, *late)
+
+    def timeline(
+        self, when: str | None = None, *, since: str | None = None, until: str | None = None,
+        project: str | None = None, limit: int = 100,
+    ) -> Timeline:  # fmt: skip
+        """Return the conversations of a span by day, the newest ones, in order of time.
+
+        Args:
+            when: the span, such as `today`, `yesterday`, `2026-07`, `7d`, `last week`; None for `since` and `until`.
+            since: only from this time on.
+            until: only up to this time, inclusive; a day means all of it.
+            project: only this project; `.` is the one of the working directory.
+            limit: most conversations.
+
+        Raises:
+            UsageFault: an argument has a wrong value.
+            StoreFault: the database cannot be read.
+        """
+        from pastchats_memory.episodes.history import list_days
+        from pastchats_memory.search.no_results import explain_empty
+
+        filters = build_span_filters(when, since, until, project)._replace(hidden=hidden_projects(self._database, None))
+        late = self._catch_up_outcomes(filters._replace(outcomes=OUTCOMES))
+        with self._database.snapshot():
+            found = list_days(self._database, filters, limit)
+            absent = () if found.days else explain_empty(self._database, filters)
+        return found._replace(warnings=(*found.warnings, *absent, *late))
+
+    def digest(
+        self, when: str | None = None, *, since: str | None = None, until: str | None = None,
+        project: str | None = None, limit: int = 20,
+    ) -> Digest:  # fmt: skip
+        """Return what was worked on in a span, what worked, what is open, and what was decided.
+
+        The arguments are those of `timeline`; `limit` is the most lines of each section, the newest.
+
+        Raises:
+            UsageFault: an argument has a wrong value.
+            StoreFault: the database cannot be read.
+        """
+        from pastchats_memory.episodes.history import make_digest
+        from pastchats_memory.search.no_results import explain_empty
+
+        filters = build_span_filters(when, since, until, project)._replace(hidden=hidden_projects(self._database, None))
+        late = self._catch_up_outcomes(filters._replace(outcomes=OUTCOMES))
+        tasks = self.tasks.list_tasks(filters._replace(kinds=TASK_TYPES, statuses=OPEN), limit)
+        with self._database.snapshot():
+            found = make_digest(self._database, filters, tasks, limit)
+            absent = () if found.lines else explain_empty(self._database, filters)
+        return found._replace(warnings=(*found.warnings, *absent, *late))
 
     # Tasks
 
@@ -990,10 +1118,8 @@ class Memory:
 
         The file gets its name once it is complete. Raises UsageFault, StoreFault.
         """
-        from pastchats_memory.store.atomic_file import write_lines
-
         with closing(self.export()) as lines:  # also if writing fails: it holds a snapshot
-            return write_lines(Path(file), self._database.path, map(escape_json, lines), force=force)
+            return self.write_document(map(escape_json, lines), file, force=force)
 
     def count_hidden(self) -> tuple[int, int]:
         """Return the number of turns and of tasks that are hidden here, as they are private.

@@ -20,7 +20,7 @@ from pastchats_memory.model import TYPES as TASK_TYPES
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
 from pastchats_memory.text.encoding import utf8
-from pastchats_memory.text.when import parse_time
+from pastchats_memory.text.when import parse_span, parse_time
 
 if TYPE_CHECKING:
     from pastchats_memory.episodes.judges import Judge
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from pastchats_memory.tasks.edit import Viewpoint
 
 OUTCOMES = ("worked", "failed", "mixed", "unknown")
+DEFAULT_SPAN = "7d"
+"""Span of a timeline and of a digest that name none."""
 TYPES = ("prompt", "note", "task", "epic", "subtask", "comment", "attachment")
 
 
@@ -90,6 +92,22 @@ def build_filters(
         priorities=_parse_priorities(priority),
         outcomes=_parse_outcomes(outcome),
     )
+
+
+def build_span_filters(when: str | None, since: str | None, until: str | None, project: str | None) -> Filters:
+    """Return the filters of a span: `when`, or `since` and `until`; the last seven days if nothing is named.
+
+    Raises UsageFault.
+    """
+    if when is not None and (since is not None or until is not None):
+        raise UsageFault("the time was given twice", "Give it as WHEN, or as --since and --until.")
+    if when is None and since is None and until is None:
+        when = DEFAULT_SPAN
+    filters = build_filters(project=project, since=since, until=until)
+    if when is None:
+        return filters
+    first, last = parse_span(when)
+    return filters._replace(since=first, until=last)
 
 
 def source_paths(path: str) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ CREATE TABLE prompts (
   created_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
   text_hash BLOB NOT NULL,                 -- of the content alone: the key under which its vector is found again
   echo_hash TEXT,                          -- of role, text and time: a copy under another native id has the same
+  folder TEXT,                             -- the working directory, as recorded: where its session is resumed; NULL: unknown
   tool_calls TEXT GENERATED ALWAYS AS (    -- labels of tool calls and names of edited files, of metadata_json; NULL: none
     CASE WHEN json_valid(metadata_json) AND 'text' IN (json_type(metadata_json, '$.tools[0]'), json_type(metadata_json, '$.files[0]'))
     THEN replace(coalesce(json_extract(metadata_json, '$.tools'), '') || ' ' || coalesce(json_extract(metadata_json, '$.files'), ''), '\\', '\') END

@@ -11,6 +11,7 @@ Annotations are evaluated here (no `from __future__ import annotations`): `NotRe
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
+from pastchats_memory.episodes.history import SECTIONS
 from pastchats_memory.model import STATUSES, TURN_KINDS
 from pastchats_memory.model import TYPES as TASK_TYPES
 from pastchats_memory.tasks.similarity import SCORE_LABELS
@@ -178,9 +179,13 @@ class HitFields(PlacedHit):
     ]
 
 
+Resume = Annotated[str | None, "Line for a shell that resumes the session with its own agent; null if there is none."]
+
+
 class HitView(HitFields):
     """A result of a search."""
 
+    resume: Resume
     contributions: NotRequired[
         Annotated[
             dict[Annotated[str, one_of(*EVIDENCE_NAMES)], Annotated[float, {"exclusiveMinimum": 0}]],
@@ -304,6 +309,7 @@ class RecallView(HitFields):
         "Null if the match itself is shown first.",
     ]
     source: CheckedCitation
+    resume: Resume
 
 
 class RecallBody(TypedDict):
@@ -1340,6 +1346,104 @@ class ErrorBody(TypedDict):
     error: ErrorView
 
 
+class EditView(TypedDict):
+    """The turn whose calls changed the file."""
+
+    id: TurnId
+    source_path: str
+    source_line: Line
+    citation: CitationState
+
+
+class BlamedView(TypedDict):
+    """An episode that changed a file."""
+
+    project: str
+    conversation_id: str | None
+    episode: AttemptView
+    edit: Annotated[EditView, "Its last turn that changed the file."]
+    resume: Resume
+
+
+class BlameBody(TypedDict):
+    """Output of `blame --json`."""
+
+    schema: Literal["blame/1"]
+    results: Annotated[list[BlamedView], "The newest first."]
+
+
+class OutcomeCounts(TypedDict):
+    """Number of episodes by outcome."""
+
+    worked: Count
+    failed: Count
+    mixed: Count
+    unknown: Count
+
+
+class DayView(TypedDict):
+    """A conversation on one day."""
+
+    day: Annotated[str, {"format": "date"}, "The local day."]
+    project: str
+    conversation_id: str
+    since: Time
+    until: Annotated[Time, "Time of its last prompt on that day."]
+    outcomes: OutcomeCounts
+    first: Annotated[AttemptView, "Its first prompt, with the last outcome on that day that is known."]
+
+
+class TimelineBody(TypedDict):
+    """Output of `timeline --json`."""
+
+    schema: Literal["timeline/1"]
+    since: Time
+    until: Time
+    more: Annotated[Count, "Further conversations, which are older."]
+    results: Annotated[list[DayView], "By day, project and time."]
+    warnings: NotRequired[Warnings]
+
+
+class DigestLineView(TypedDict):
+    """An episode, or an open task, of a digest."""
+
+    section: Annotated[str, one_of(*SECTIONS)]
+    project: str
+    status: Annotated[str | None, one_of(*STATUSES), "Status of a task; null for an episode."]
+    id: ItemId
+    asked: Annotated[str, "The prompt, or the title of the task."]
+    answered: Annotated[str, "Summary of the last answer; empty if there is none."]
+    outcome: OutcomeWord
+    basis: Basis
+    shown_by: Annotated[str, "The line that shows the outcome, quoted from a transcript."]
+    timestamp: str | None
+    source_path: SourcePath
+    source_line: Line
+    citation: CitationState
+
+
+class SectionCounts(TypedDict):
+    """Number of further lines by section of a digest."""
+
+    worked_on: Count
+    worked: Count
+    open: Count
+    decided: Count
+
+
+class DigestBody(TypedDict):
+    """Output of `digest --json`."""
+
+    schema: Literal["digest/1"]
+    since: Time
+    until: Time
+    outcomes: OutcomeCounts
+    more: Annotated[SectionCounts, "Further lines, which are older."]
+    text: Annotated[str, "The digest as Markdown."]
+    results: Annotated[list[DigestLineView], "By section, project and time."]
+    warnings: NotRequired[Warnings]
+
+
 class HealthBody(TypedDict):
     """Answer of `GET /healthz` while the memory can be asked."""
 
@@ -1381,6 +1485,7 @@ class HitBrief(SourceFields):
     conversation_id: str | None
     title: Annotated[str | None, "Title of the task."]
     status: Annotated[str | None, "Status of the task."]
+    resume: Resume
 
 
 class SearchAnswer(TypedDict):
@@ -1406,6 +1511,7 @@ class RecallBrief(SourceFields):
     project: str
     current_project: bool
     timestamp: str | None
+    resume: Resume
 
 
 class RecallAnswer(TypedDict):
@@ -1576,6 +1682,7 @@ class IndexAnswer(TypedDict):
 
 SCHEMAS: Mapping[str, Any] = {
     "ask/1": AskBody,
+    "blame/1": BlameBody,
     "backup/1": BackupBody,
     "capture/1": CaptureBody,
     "check-prior-work/2": PriorWorkBody,
@@ -1592,6 +1699,7 @@ SCHEMAS: Mapping[str, Any] = {
         ForgetFoundBody | ForgetForgottenBody | ForgetListBody,
         "Output of `forget --json`: what would be forgotten, what was forgotten, or the list of what is forgotten.",
     ],
+    "digest/1": DigestBody,
     "formats/1": FormatsBody,
     "healthz/1": HealthBody,
     "how/1": HowBody,
@@ -1618,6 +1726,7 @@ SCHEMAS: Mapping[str, Any] = {
     "sync/1": SyncBody,
     "status/1": StatusBody,
     "task/1": TaskBody,
+    "timeline/1": TimelineBody,
     "uninstall/1": UninstallBody,
     "verify/1": VerifyBody,
 }

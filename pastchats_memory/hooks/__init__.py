@@ -66,6 +66,7 @@ def _handle(arguments: list[str], give_up: float) -> None:
     database = _find_database(arguments)
     state = _name_state(database)
     if action == "recall" and not wait_for_turn(state, give_up - ANSWER_S):
+        _note(state, arguments, "stayed silent, since many hooks ran at once")
         return
     received = _parse(arguments, _read_until(0, give_up, LONGEST_INPUT))
     if action != "recall":
@@ -74,8 +75,23 @@ def _handle(arguments: list[str], give_up: float) -> None:
         from pastchats_memory.hooks import background
 
         background.start(find_state(database))
-    if action == "greet" or (action == "recall" and received.prompt):
-        _answer_in_time(arguments, format_, received, database, give_up)
+    did = "asked for an index run"
+    if action != "index":
+        answer = (
+            b""
+            if action == "recall" and not received.prompt
+            else _answer_in_time(arguments, format_, received, database, give_up)
+        )
+        did = "ran out of time" if answer is None else f"gave {len(answer):,} bytes" if answer else "stayed silent"
+    _note(state, arguments, did)
+
+
+def _note(state: str | None, arguments: list[str], did: str) -> None:
+    """Record for `doctor` what this hook did."""
+    from pastchats_memory.hooks.heard import note_call
+
+    if state is not None:
+        note_call(state, arguments[0], arguments[1], did)
 
 
 def is_any_waiting(folder: str) -> bool:
@@ -123,12 +139,12 @@ def _name_state(database: str | None) -> str | None:
 
 def _request_index(folder: Path | None, agent: str, database: str | None, transcript: str | None) -> None:
     """Write a request to index down, and start the process that fulfils it."""
-    from pastchats_memory.hooks.spool import Request, add
+    from pastchats_memory.hooks.spool import Request, add, encode_path
 
     named = database or os.environ.get(DATABASE_VARIABLE)
     if named and not named.startswith("~"):
         named = os.path.abspath(named)  # noqa: PTH100 - resolve() would follow links
-    request = Request(agent, named and os.fsencode(named).decode("utf-8", "surrogateescape"), transcript)
+    request = Request(agent, named and encode_path(named), transcript)
     is_stored = False
     with suppress(OSError):  # a full or read-only disk: the request is handed over without one
         if folder is not None:
@@ -141,8 +157,11 @@ def _request_index(folder: Path | None, agent: str, database: str | None, transc
 
 def _answer_in_time(
     arguments: list[str], format_: Format, received: Event, database: str | None, give_up: float
-) -> None:
-    """Pass on the answer of a child if it is complete before the limit. Raises OSError if there can be no child."""
+) -> bytes | None:
+    """Pass on the answer of a child, and return it; None if it is not complete before the limit.
+
+    Raises OSError if there can be no child.
+    """
     read_end, write_end = os.pipe()
     child = os.fork()
     if child == 0:
@@ -158,6 +177,7 @@ def _answer_in_time(
     if answer:
         with suppress(OSError, AttributeError, ValueError):  # the agent is gone, or never opened a pipe
             os.write(sys.stdout.fileno(), answer)
+    return answer
 
 
 def _work(arguments: list[str], format_: Format, received: Event, database: str | None, write_end: int) -> None:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pastchats_memory.hooks.spool import Request, begin_attempt, finish, list_waiting, parse_request
+from pastchats_memory.hooks.spool import EVERY_AGENT, Request, begin_attempt, finish, list_waiting, parse_request
 
 NICENESS = 19
 LONGEST_S = 1800
@@ -101,9 +101,11 @@ def _find_histories(agent: str) -> list[Path]:
     """Return the places of an agent's transcripts; none without a home folder."""
     from pastchats_memory.errors import UsageFault
     from pastchats_memory.formats.registry import load_format
-    from pastchats_memory.memory.requests import find_environment
+    from pastchats_memory.memory.requests import find_environment, find_histories
 
     try:
+        if agent == EVERY_AGENT:
+            return [history.path for history in find_histories()]
         return list(load_format(agent).locations(find_environment()))
     except UsageFault:
         return []

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 HookAction = Literal["recall", "greet", "index"]
 """What we do at an event: recall for the prompt, greet at a start with the memory's content, index the session."""
 TIMEOUT_S = 5
 """The time limit in an agent's settings; the hook itself ends after two seconds."""
+
+
+def server_entry(command: Sequence[str]) -> dict[str, Any]:
+    """Return the entry of an MCP server that is started by a command."""
+    return {"command": command[0], "args": [*command[1:]]}
 
 
 class HookDialect(NamedTuple):
@@ -29,6 +34,10 @@ class HookDialect(NamedTuple):
     """Return the folder of its skills."""
     notes: tuple[str, ...] = ()
     """Notes that a person reads when our hooks are installed."""
+    servers: Callable[[Mapping[str, str]], str] | None = None
+    """Return the person's file of MCP servers: JSON with `mcpServers`, or TOML with `mcp_servers`."""
+    server: Callable[[Sequence[str]], dict[str, Any]] = server_entry
+    """Return the entry of an MCP server for its command."""
     switches: str = ""
     """The file next to its settings whose `[features]` can turn hooks off."""
 

@@ -10,7 +10,6 @@ import os
 import shutil
 import tomllib
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,6 @@ from pastchats_memory.hooks.jsonc import Edited, find_member, restore_json, with
 JSON_PARENT, TOML_PARENT = "mcpServers", "mcp_servers"
 MARK = "\ufeff"
 """Begins a file that some editors of Windows have written."""
-NEEDED = f"Install the server's part: `uv tool install '{COMMAND}[mcp]'`, or `pip install '{COMMAND}[mcp]'`."
 
 
 def record_name(target: str) -> str:
@@ -51,14 +49,12 @@ def plan_server(
     A server of our name that the user has added stays if its program exists.
 
     Raises:
-        UsageFault: the server's part of this package is not installed, or the file is not understood.
+        UsageFault: the file is not understood, or this program lies in a cache.
         MemoryFault: the file cannot be read.
     """
     agent = targets()[target]
     if agent.servers is None:
         return []
-    if find_spec("mcp") is None:
-        raise UsageFault("the MCP server is not installed", NEEDED)
     path = Path(agent.servers(with_home(environment)))
     before = read_settings(path)
     pieces = _find_pieces(path, target, state)

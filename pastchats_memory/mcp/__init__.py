@@ -1,6 +1,6 @@
 """Serve the memory over MCP (https://modelcontextprotocol.io), by stdio or by HTTP on the loopback interface.
 
-No other package imports the SDK, which is the extra `mcp`.
+No other package imports the SDK.
 """
 
 from __future__ import annotations

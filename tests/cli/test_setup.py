@@ -172,14 +172,6 @@ def test_settings_that_are_no_json_cost_only_their_own_parts(person: Program) ->
     assert run.json["recall"]
 
 
-def test_without_the_mcp_part_setup_names_the_command_that_adds_it(person: Program) -> None:
-    bare = person.primed("import pastchats_memory.hooks.servers as s\ns.find_spec = lambda _: None\n")
-    run = bare("setup", "--yes")
-    assert run.status == 0
-    assert "uv tool install 'pastchats-memory[mcp]'" in run.stdout
-    assert "done     claude-code: hooks for " in run.stdout
-
-
 def test_from_a_cache_setup_indexes_and_names_a_command_that_lasts(person: Program) -> None:
     python = person.home / ".cache" / "uv" / "bin" / "python"
     python.parent.mkdir(parents=True)

@@ -14,6 +14,7 @@ from pastchats_memory.files.folders import DATABASE_VARIABLE, find_state_folder
 from pastchats_memory.hooks.limit import seconds_since_start
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from pastchats_memory.formats.base.format import Format
@@ -29,6 +30,8 @@ LONGEST_INPUT = 1 << 20
 """Bytes of stdin that are looked at."""
 WAITING = "waiting"
 """The folder of requests to index in the folder of the hooks' state."""
+CAN_FORK = hasattr(os, "fork")
+"""Whether a child can answer, which may hang or abort; elsewhere a thread does."""
 BUDGET_BYTES = 1500
 """Of the context that a prompt gets."""
 
@@ -68,7 +71,7 @@ def _handle(arguments: list[str], give_up: float) -> None:
     if action == "recall" and not wait_for_turn(state, give_up - ANSWER_S):
         _note(state, arguments, "stayed silent, since many hooks ran at once")
         return
-    received = _parse(arguments, _read_until(0, give_up, LONGEST_INPUT))
+    received = _parse(arguments, _read_input(give_up))
     if action != "recall":
         _request_index(find_state(database), agent.name, database, received.transcript)
     elif state is not None and is_any_waiting(state):
@@ -158,41 +161,67 @@ def _request_index(folder: Path | None, agent: str, database: str | None, transc
 def _answer_in_time(
     arguments: list[str], format_: Format, received: Event, database: str | None, give_up: float
 ) -> bytes | None:
-    """Pass on the answer of a child, and return it; None if it is not complete before the limit.
+    """Pass on the answer, and return it; None if it is not complete before the limit.
 
     Raises OSError if there can be no child.
     """
-    read_end, write_end = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(read_end)
-        _work(arguments, format_, received, database, write_end)
-    os.close(write_end)
-    answer = _read_until(read_end, give_up, LONGEST_INPUT)
+    if CAN_FORK:
+        answer = _ask_child(arguments, format_, received, database, give_up)
+    else:
+        answer = _run_in_thread(lambda: _work(arguments, format_, received, database), give_up)
     if answer is None:
-        os.kill(child, signal.SIGKILL)
         _log(arguments, "timeout", 0.0)
-    with suppress(ChildProcessError):
-        os.waitpid(child, 0)
     if answer:
         with suppress(OSError, AttributeError, ValueError):  # the agent is gone, or never opened a pipe
             os.write(sys.stdout.fileno(), answer)
     return answer
 
 
-def _work(arguments: list[str], format_: Format, received: Event, database: str | None, write_end: int) -> None:
-    """Write the answer into the pipe, and end; runs in the child."""
+def _ask_child(
+    arguments: list[str], format_: Format, received: Event, database: str | None, give_up: float
+) -> bytes | None:
+    """Return the answer of a child, which may hang or abort; None if it is not complete before the limit."""
+    if sys.platform == "win32":
+        return None
+    read_end, write_end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read_end)
+        try:
+            os.write(write_end, _work(arguments, format_, received, database))
+        finally:
+            os._exit(0)
+    os.close(write_end)
+    answer = _read_until(read_end, give_up, LONGEST_INPUT)
+    if answer is None:
+        os.kill(child, signal.SIGKILL)
+    with suppress(ChildProcessError):
+        os.waitpid(child, 0)
+    return answer
+
+
+def _run_in_thread(work: Callable[[], bytes], give_up: float) -> bytes | None:
+    """Return the result of some work; None if it is not there when time is up."""
+    from threading import Thread
+
+    results: list[bytes] = []
+    thread = Thread(target=lambda: results.append(work()), daemon=True)
+    thread.start()
+    thread.join(max(0.0, give_up - time.monotonic()))
+    return results[0] if results else None
+
+
+def _work(arguments: list[str], format_: Format, received: Event, database: str | None) -> bytes:
+    """Return the answer as a line of JSON; empty for none."""
     import json
 
     start = time.monotonic()
     try:
         answer = _answer(format_, arguments[1], received, database)
-        if answer is not None:
-            os.write(write_end, json.dumps(answer).encode() + b"\n")
     except Exception as fault:  # noqa: BLE001 - the last resort: no fault of ours may cost anybody a prompt
         _log(arguments, getattr(fault, "kind", type(fault).__name__), time.monotonic() - start)
-    finally:
-        os._exit(0)
+        return b""
+    return b"" if answer is None else json.dumps(answer).encode() + b"\n"
 
 
 def _answer(format_: Format, event: str, received: Event, database: str | None) -> dict[str, object] | None:
@@ -215,6 +244,13 @@ def _answer(format_: Format, event: str, received: Event, database: str | None) 
 
     context = events.recall(received, database) if action == "recall" else events.greet(received, database)
     return agent.context(event, context) if context else None
+
+
+def _read_input(give_up: float) -> bytes | None:
+    """Return what the agent sends on stdin; None if it is not all there when time is up."""
+    if CAN_FORK:
+        return _read_until(0, give_up, LONGEST_INPUT)
+    return _run_in_thread(lambda: sys.stdin.buffer.read(LONGEST_INPUT), give_up)  # select takes no pipe on Windows
 
 
 def _read_until(descriptor: int, give_up: float, most: int) -> bytes | None:

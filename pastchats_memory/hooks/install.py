@@ -23,6 +23,7 @@ from typing import Any
 
 from pastchats_memory.errors import MemoryFault, UsageFault
 from pastchats_memory.files.atomic import write_atomic
+from pastchats_memory.files.processes import join_command
 from pastchats_memory.formats.base.hooks import HookDialect
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.registry import all_formats
@@ -294,8 +295,8 @@ def find_agents(environment: Mapping[str, str] = os.environ) -> list[str]:
 
 
 def _command(target: str, event: str, database: str | None) -> str:
-    """Return the command line that an agent runs at an event."""
-    return shlex.join(
+    """Return the command line that an agent runs at an event, in whatever shell it uses."""
+    return join_command(
         [
             *lasting_command(),
             "hook",
@@ -319,7 +320,12 @@ def lasting_command() -> list[str]:
         )
     if not python.exists():
         raise UsageFault(f"{python} is no longer there, and the hooks would fail", LASTING)
-    return [str(installed)] if installed.exists() else [str(python), "-m", "pastchats_memory"]
+    if sys.platform == "win32" and shutil.which(COMMAND):  # its shells agree on no spelling of a path
+        return [COMMAND]
+    for program in (installed, installed.with_suffix(".exe")):
+        if program.exists():
+            return [str(program)]
+    return [str(python), "-m", "pastchats_memory"]
 
 
 def _is_in_cache(python: Path) -> bool:

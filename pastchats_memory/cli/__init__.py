@@ -22,6 +22,7 @@ DONE, NOTHING, EXPLAINED, BUG, INTERRUPTED = 0, 1, 2, 70, 130
 """Exit codes: found or done; nothing found; an explained error; a bug; interrupted."""
 
 COMMANDS = {
+    "setup": "Index your histories, connect your agents and recall",
     "index": "Index conversations, notes and tasks on disk",
     "search": "Search turns, notes and tasks",
     "recall": "Print earlier experience to read before work",
@@ -161,7 +162,7 @@ def program() -> None:
 
     \b
     Start with:
-      pastchats-memory index ~/.claude/projects
+      pastchats-memory setup
       pastchats-memory search 'retry strategy'
       pastchats-memory recall 'build webhook retries'
     """

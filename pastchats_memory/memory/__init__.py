@@ -88,6 +88,7 @@ if TYPE_CHECKING:
     from pastchats_memory.model import Sheet
     from pastchats_memory.store.backup import Counts
     from pastchats_memory.store.tombstones import Forgetting
+    from pastchats_memory.store.turns import NewPrompt
     from pastchats_memory.store.vectors.reindex import ReindexProgress, ReindexReport
     from pastchats_memory.sync import Access, SyncReport
     from pastchats_memory.sync import Progress as SyncProgress
@@ -690,6 +691,7 @@ class Memory:
         follow_links: bool = False,
         map: str | None = None,  # noqa: A002 - the name of the flag
         format: str | None = None,  # noqa: A002 - the name of the flag
+        newest_bytes: int | None = None,
         progress: Callable[[Progress], None] = lambda _: None,
         forecast: Callable[[Forecast], None] = lambda _: None,
     ) -> IndexReport:
@@ -708,6 +710,7 @@ class Memory:
             map: keys of JSON of unknown shape, such as `role=speaker,text=body,time=at`; files without them are read
                 as usual. A later run reads the same files by it, too.
             format: read only files of this format, by its name in `metadata.format` or in the configuration.
+            newest_bytes: read only the newest files that fit into so many bytes together; a later run reads the others.
             progress: called during the run.
             forecast: called before it begins.
 
@@ -729,6 +732,7 @@ class Memory:
             follow=follow_links,
             key_map=map,
             format_=format,
+            newest_bytes=newest_bytes,
         )
         session = self._open_session(may_fetch=True)
         try:
@@ -951,6 +955,12 @@ class Memory:
         from pastchats_memory.maintenance.health import read_status
 
         return read_status(self._database)
+
+    def list_newest_prompts(self, limit: int = 20) -> list[NewPrompt]:
+        """Return the newest prompts that may be shown here, the newest first. Raises StoreFault."""
+        from pastchats_memory.store import turns
+
+        return turns.list_newest_prompts(self._database, hidden_projects(self._database, None), limit)
 
     def doctor(self) -> list[HealthCheck]:
         """Run every check and return the results; a failed one says how to repair it.

@@ -280,6 +280,7 @@ def index_options(
     follow: bool,
     key_map: str | None = None,
     format_: str | None = None,
+    newest_bytes: int | None = None,
 ) -> IndexOptions:
     """Build the options of an index run from arguments and configuration.
 
@@ -301,7 +302,8 @@ def index_options(
         chunk_size=config.chunk_size,
         overlap=config.overlap,
         wanted=build_file_filter(config, include, exclude, follow=follow),
-        is_narrow=bool(include or exclude or format_ or key_map),
+        newest_bytes=newest_bytes,
+        is_narrow=bool(include or exclude or format_ or key_map or newest_bytes is not None),
     )
 
 

@@ -337,6 +337,11 @@ def build_install(changes: Sequence[views.FileChangeView]) -> views.InstallBody:
     return {"schema": "install/1", "results": list(changes)}
 
 
+def build_setup(steps: Sequence[views.SetupStepView], recall: str | None) -> views.SetupBody:
+    """Build `setup/1`."""
+    return {"schema": "setup/1", "recall": recall, "results": list(steps)}
+
+
 def build_uninstall(changes: Sequence[views.FileChangeView]) -> views.UninstallBody:
     """Build `uninstall/1`."""
     return {"schema": "uninstall/1", "results": list(changes)}

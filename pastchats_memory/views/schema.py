@@ -1328,6 +1328,24 @@ class UninstallBody(TypedDict):
     results: list[FileChangeView]
 
 
+class SetupStepView(TypedDict):
+    """A step of `setup`."""
+
+    step: Annotated[str, one_of("history", "index", "hooks", "skills", "server", "recall")]
+    agent: Annotated[str, "The agent or program; empty for a step of our own."]
+    path: Annotated[str | None, "The file or folder of the step; null for none."]
+    state: Annotated[str, one_of("found", "planned", "done", "present", "removed", "declined", "refused")]
+    detail: Annotated[str, {"minLength": 1}]
+
+
+class SetupBody(TypedDict):
+    """Output of `setup --json`."""
+
+    schema: Literal["setup/1"]
+    recall: Annotated[str | None, "The block for the newest prompt; null if there is none yet."]
+    results: list[SetupStepView]
+
+
 # --- errors and health ------------------------------------------------------------------------------------------------
 
 
@@ -1720,6 +1738,7 @@ SCHEMAS: Mapping[str, Any] = {
     "resume/1": ResumeBody,
     "search/1": SearchBody,
     "semantic/1": SemanticBody,
+    "setup/1": SetupBody,
     "show/1": ShowBody,
     "similar/1": SimilarBody,
     "sources/1": SourcesBody,

@@ -138,6 +138,13 @@ def test_install_and_uninstall_fit_their_schemas(program: Program) -> None:
     answered(person("uninstall", "codex", "--json", "--yes"), "uninstall")
 
 
+def test_setup_fits_its_schema(own_demo: Program) -> None:
+    for arguments in (["--dry-run"], ["--yes"], ["--undo", "--yes"]):
+        run = own_demo.with_variables(XDG_STATE_HOME=str(own_demo.home / "state"))("setup", *arguments, "--json")
+        assert run.status in {0, 1}
+        validated(run.stdout, "setup")
+
+
 def test_show_fits_its_schema(demo: Program) -> None:
     body = answered(demo("show", 20, "--json"), "show")
     assert [item["id"] for item in body["results"] if item["is_asked"]] == ["20"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 HookAction = Literal["recall", "greet", "warn", "index"]
@@ -19,6 +19,11 @@ class HookSwitch(NamedTuple):
     table: str
     keys: tuple[str, ...]
     """The present name of the key, then earlier ones; a false one turns hooks off."""
+
+
+def server_entry(command: Sequence[str]) -> dict[str, Any]:
+    """Return the entry of an MCP server that is started by a command."""
+    return {"command": command[0], "args": [*command[1:]]}
 
 
 class HookDialect(NamedTuple):
@@ -42,6 +47,10 @@ class HookDialect(NamedTuple):
     notes: tuple[str, ...] = ()
     """Notes that a person reads when our hooks are installed."""
     switch: HookSwitch | None = None
+    servers: Callable[[Mapping[str, str]], str] | None = None
+    """Return the person's file of MCP servers: JSON with `mcpServers`, or TOML with `mcp_servers`."""
+    server: Callable[[Sequence[str]], dict[str, Any]] = server_entry
+    """Return the entry of an MCP server for its command."""
 
 
 def command_group(line: str) -> dict[str, Any]:

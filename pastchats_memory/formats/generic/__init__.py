@@ -194,7 +194,7 @@ class GenericReader:
         if self._is_message_list(opening):
             yield from self._read_messages(source, records, opening)
         else:
-            context = NO_CONTEXT if self.key_map else find_numbered_conversation(opening)
+            context = NO_CONTEXT if self.mapped else find_numbered_conversation(opening)
             yield from self._read_conversations(records, context)
         if len(opening) == SAMPLE_RECORDS and len(json.dumps(opening)) <= LONGEST_OPENING:
             table = self.mapped.key_map.to_table() if self.mapped else {}

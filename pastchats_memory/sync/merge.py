@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, cast
 import orjson
 
 from pastchats_memory.embed.session import ModelSession
-from pastchats_memory.formats.exports import own
+from pastchats_memory.formats.base.exported_turn import find_wrong_field, parse_turn
 from pastchats_memory.ingest.turn_rows import build_exported_row
-from pastchats_memory.model import EXPORT, Prompt
+from pastchats_memory.model import Prompt
 from pastchats_memory.redact import redact_json
 from pastchats_memory.store import interchange, sources, sync, tombstone_transfer, turns, vectors
 from pastchats_memory.store.database import Database
@@ -90,7 +90,7 @@ def _is_turn(record: Json) -> bool:
     return (
         _has_identity(record)
         and isinstance(body, dict)
-        and own.find_wrong_field({**body, "schema": EXPORT, "kind": "turn"}) is None
+        and find_wrong_field(body) is None
         and record["identity"] == body["content_hash"]
         and _is_vector_or_none(body.get("vector"))
     )
@@ -240,7 +240,7 @@ def _build_prompt(record: Json) -> Prompt:
     """Return the row of a record, redacted by the rules of this release."""
     body = record["body"]
     line = body["places"][0][1] if body["places"] else 0
-    turn = own.parse_turn(body, line)
+    turn = parse_turn(body, line)
     prompt = build_exported_row(turn, cast("Origin", turn.origin), None)
     end_line = body["places"][0][2] if body["places"] else None
     return prompt._replace(turn=prompt.turn._replace(origin=None, cwd=None, line=line, end_line=end_line))

@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from pastchats_memory.errors import UsageFault
+from pastchats_memory.embed.session import ModelSession
+from pastchats_memory.errors import ModelUnavailable, UsageFault
 from pastchats_memory.files.atomic import write_atomic
 
 MARKER = "pastchats-sync.json"
@@ -56,6 +57,14 @@ class Segment(NamedTuple):
 
     header: Json
     records: list[Json]
+
+
+def model_of(session: ModelSession) -> list[str] | None:
+    """Return name and version of the model that a file's vectors are of; None if it cannot be used now."""
+    try:
+        return [session.name, session.version]
+    except ModelUnavailable:
+        return None
 
 
 def new_machine() -> str:

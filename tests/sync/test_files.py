@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 from machines import Machine
+
+from pastchats_memory.errors import UsageFault
 
 ASKED = "Why do the webhook retries of the billing service pile up at night?"
 ANSWERED = "Because the queue has no backoff. A delay that doubles at each attempt ended it."
@@ -128,3 +131,16 @@ def test_a_secret_that_the_other_machine_did_not_know_is_redacted(file: Path, la
 def test_a_file_that_unpacks_to_more_than_a_file_may_hold_is_refused(file: Path, laptop: Machine) -> None:
     file.write_bytes(gzip.compress(b" " * ((1 << 28) + 2), compresslevel=1))
     assert [one.reason for one in laptop.sync().refused] == ["is too large"]
+
+
+def test_two_runs_over_one_memory_do_not_write_at_once(desk: Machine) -> None:
+    desk.write("webhooks", ("user", ASKED))
+    with FileLock(desk.home / "memory.db.sync-lock"), pytest.raises(UsageFault, match="is running"):
+        desk.sync()
+    assert desk.sync().sent["turn"] == 1
+
+
+def test_the_status_of_an_unused_folder_changes_nothing(desk: Machine) -> None:
+    with pytest.raises(UsageFault, match="was not used"):
+        desk.status()
+    assert list(desk.folder.iterdir()) == []

@@ -1,0 +1,86 @@
+"""Read the files of the other machines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from pastchats_memory.embed.session import ModelSession
+from pastchats_memory.redact.rules_version import rules_version
+from pastchats_memory.store import redactions, sources, sync, vectors
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.sync import SyncFile, SyncFolder
+from pastchats_memory.sync import folder as files
+from pastchats_memory.sync import merge
+from pastchats_memory.sync.folder import Json, UnusableFile, model_of
+from pastchats_memory.sync.report import Progress, Refused, SyncReport
+
+
+def receive(
+    database: Database,
+    session: ModelSession,
+    known: SyncFolder,
+    report: SyncReport,
+    progress: Callable[[Progress], None],
+) -> None:
+    """Read every file that was not read here: forgettings of all of them first, so that no forgotten text is stored."""
+    waiting = list(_unread(database, known))
+    forgotten: list[Json] = []
+    lifted = {identity for kind, identity in sync.known_digests(database, known.id) if kind == "lifting"}
+    for machine, number, path in waiting:
+        if found := _read(known, machine, number, path):
+            forgotten += found[1].by_kind["forgetting"]
+            lifted |= {record["identity"] for record in found[1].by_kind["lifting"]}
+    with database.transaction():
+        for identity in lifted:
+            sync.lift(database, identity)
+    report.deleted += merge.take_forgettings(database, forgotten, lifted)
+    for done, (machine, number, path) in enumerate(waiting, start=1):
+        try:
+            header, records = _read_or_refuse(known, machine, number, path)
+        except UnusableFile as fault:
+            report.refused.append(Refused(str(path), str(fault)))
+        else:
+            _take(database, session, known, SyncFile(machine, number, is_current=True), header, records, report)
+        progress(Progress(done, len(waiting)))
+    report.received["judgement"] += merge.apply_judgements(database)
+
+
+def _take(
+    database: Database, session: ModelSession, known: SyncFolder, file: SyncFile, header: Json, records: merge.Records,
+    report: SyncReport,
+) -> None:  # fmt: skip
+    """Take the records of a file in one transaction."""
+    has_same_model = header.get("model") is not None and header["model"] == model_of(session)
+    with sources.vector_transaction(database, session):
+        redactions.claim_rules(database, rules_version())
+        for kind, take in (("turn", merge.take_turns), ("task", merge.take_tasks)):
+            report.received[kind] += take(database, session, records.by_kind[kind], has_same_model=has_same_model)
+        merge.take_judgements(database, records.by_kind["judgement"])
+        sync.store_file(database, known.id, file, records.versions())
+        vectors.catch_up(database)
+    report.received["forgetting"] += len(records.by_kind["forgetting"])
+
+
+def _unread(database: Database, known: SyncFolder) -> Iterator[tuple[str, int, Path]]:
+    """Yield the files of all machines that were not read here; our own after this database was lost."""
+    root = Path(known.path)
+    read = {(file.machine, file.number) for file in sync.files(database, known.id)}
+    for machine in files.machines(root):
+        for number, path in files.numbered_files(root, machine).items():
+            if (machine, number) not in read:
+                yield machine, number, path
+
+
+def _read(known: SyncFolder, machine: str, number: int, path: Path) -> tuple[Json, merge.Records] | None:
+    """Return header and records of a file; None if it cannot be used yet."""
+    try:
+        return _read_or_refuse(known, machine, number, path)
+    except UnusableFile:
+        return None
+
+
+def _read_or_refuse(known: SyncFolder, machine: str, number: int, path: Path) -> tuple[Json, merge.Records]:
+    """Return header and records of a file. Raises UnusableFile."""
+    segment = files.read_segment(path, machine, number, known.secret)
+    return segment.header, merge.Records(segment, known.host)

@@ -1,0 +1,224 @@
+"""Write what no file of the folder has, and replace own files with something that was forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from pastchats_memory.embed.session import ModelSession
+from pastchats_memory.redact.rules_version import rules_version
+from pastchats_memory.store import sync
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.sync import SyncFile, SyncFolder, SyncRecord
+from pastchats_memory.sync import folder as files
+from pastchats_memory.sync import merge
+from pastchats_memory.sync.folder import Json, Segment, model_of
+from pastchats_memory.sync.report import Limits, SyncReport
+
+MAX_RECORDS = 2000
+"""Of a file."""
+MAX_CHARS = 1 << 24
+"""Characters of the texts in a file, about."""
+BATCH = 200
+"""Turns that are read at once."""
+
+
+def send(database: Database, session: ModelSession, known: SyncFolder, limits: Limits, report: SyncReport) -> None:
+    """Write what no file of the folder has, and replace own files with something that was forgotten or is private now."""
+    replaced = _find_outdated(database, known, limits)
+    report.rewritten = len(replaced)
+    with database.transaction():
+        for file in replaced:
+            sync.store_file(database, known.id, file._replace(is_current=False), ())
+    _delete_replaced(database, known)
+    done, new = sync.forgettings(database).keys(), _NewRecords(database, known, limits)
+    records, has_written = iter(new), False
+    while chunk := list(_take_chunk(records)):
+        _write(database, session, known, chunk, done)
+        report.sent.update(record["kind"] for record in chunk)
+        has_written = True
+    report.held_back = new.held_back
+    is_unknown = known.machine not in files.machines(Path(known.path))
+    if not has_written and (is_unknown or not done <= sync.acknowledged(database, known.id)):
+        _write(database, session, known, [], done)  # the others see by its header who is here, and has forgotten what
+
+
+def _take_chunk(records: Iterator[Json]) -> Iterator[Json]:
+    chars = 0
+    for record in islice(records, MAX_RECORDS):
+        yield record
+        chars += len(str(record))
+        if chars > MAX_CHARS:
+            return
+
+
+def _write(
+    database: Database, session: ModelSession, known: SyncFolder, records: Sequence[Json], done: Iterable[str]
+) -> None:
+    """Write a file, and store what it holds. A process that is killed in between reads it as another machine's."""
+    header = {
+        "host": known.host,
+        "at": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "model": model_of(session),
+        "rules": rules_version(),
+        "forgettings": sorted(done),
+        "files": [
+            file.number for file in sync.files(database, known.id) if file.machine == known.machine and file.is_current
+        ],
+    }
+    number = _next_number(database, known)
+    files.write_segment(Path(known.path), known.machine, number, Segment(header, list(records)), known.secret)
+    versions = [SyncRecord(one["kind"], one["identity"], bytes.fromhex(one["digest"])) for one in records]
+    with database.transaction():
+        sync.store_file(database, known.id, SyncFile(known.machine, number, is_current=True), versions)
+        sync.acknowledge(database, known.id, done)
+
+
+def _next_number(database: Database, known: SyncFolder) -> int:
+    stored = [file.number for file in sync.files(database, known.id) if file.machine == known.machine]
+    return max([0, *stored, *files.numbered_files(Path(known.path), known.machine)]) + 1
+
+
+class _NewRecords:
+    """Records of everything here that no file of the folder has in this version."""
+
+    def __init__(self, database: Database, known: SyncFolder, limits: Limits) -> None:
+        self._database = database
+        self._host = known.host
+        self._limits = limits
+        self._present = sync.known_digests(database, known.id)
+        self.held_back = 0
+        """Rows that are new and stay here."""
+
+    def __iter__(self) -> Iterator[Json]:
+        yield from self._forgettings()
+        yield from self._turns()
+        yield from self._tasks()
+        yield from self._judgements()
+
+    def _is_new(self, kind: str, identity: str, digest: bytes) -> bool:
+        return digest not in self._present.get((kind, identity), ())
+
+    def _may_leave(self, project: str, path: str) -> bool:
+        stays = _stays(self._limits, project, path)
+        self.held_back += stays
+        return not stays
+
+    def _forgettings(self) -> Iterator[Json]:
+        here = sync.forgettings(self._database)
+        for identity, row in here.items():
+            if ("forgetting", identity) not in self._present:
+                yield _record("forgetting", identity, bytes.fromhex(identity), **merge.forgetting_record(row))
+        for kind, identity in sorted(self._present):
+            if kind == "forgetting" and identity not in here and ("lifting", identity) not in self._present:
+                yield _record("lifting", identity, bytes.fromhex(identity))
+
+    def _turns(self) -> Iterator[Json]:
+        wanted = {
+            identity: digest
+            for identity, project, path, digest in sync.turn_versions(self._database)
+            if self._is_new("turn", identity, digest) and self._may_leave(project, path)
+        }
+        names = list(wanted)
+        for start in range(0, len(names), BATCH):
+            for body in sync.turn_bodies(self._database, names[start : start + BATCH]):
+                identity = body["content_hash"]
+                yield _record("turn", identity, wanted[identity], body=_name_machine(body, self._host))
+
+    def _tasks(self) -> Iterator[Json]:
+        for body in sync.tasks(self._database, ()):
+            identity, digest = body["identity"], sync.task_digest(body)
+            if self._is_new("task", identity, digest) and self._may_leave(body["project"], body["source_path"]):
+                named = _name_machine(body, self._host)
+                yield _record("task", identity, digest, body=named, vectors=sync.task_vectors(self._database, identity))
+
+    def _judgements(self) -> Iterator[Json]:
+        for identity, (body, _) in sync.latest_judgements(self._database).items():
+            digest = sync.digest_of(body)
+            if self._is_new("judgement", identity, digest) and not _stays(self._limits, body["project"], ""):
+                yield _record("judgement", identity, digest, body=body)
+
+
+def _record(kind: str, identity: str, digest: bytes, **more: Any) -> Json:
+    return {"kind": kind, "identity": identity, "digest": digest.hex(), **more}
+
+
+def _stays(limits: Limits, project: str, path: str) -> bool:
+    return project in limits.private or limits.excludes(project) or limits.excludes(path)
+
+
+def _name_machine(body: Json, host: str) -> Json:
+    """Return a body with `host:` before a path of this machine: elsewhere it may name another file."""
+    path = body["source_path"]
+    if Path(path).is_absolute():
+        body["source_path"] = f"{host}:{path}"
+        if "places" in body:
+            body["places"] = [[body["source_path"], *place[1:]] for place in body["places"]]
+    return body
+
+
+def _find_outdated(database: Database, known: SyncFolder, limits: Limits) -> list[SyncFile]:
+    """Return the own files with something that was forgotten since, or is private or excluded now.
+
+    After a `forget`, a file with an earlier version of a row counts as well: `forget` may have changed the row.
+    """
+    own = sync.records_of_machine(database, known.id, known.machine)
+    turns = {
+        identity: (digest, _stays(limits, project, path))
+        for identity, project, path, digest in sync.turn_versions(database)
+    }
+    tasks = {
+        body["identity"]: (sync.task_digest(body), _stays(limits, body["project"], body["source_path"]))
+        for body in sync.tasks(database, ())
+    }
+    has_forgotten = not sync.forgettings(database).keys() <= sync.acknowledged(database, known.id)
+    found = []
+    for number, records in own.items():
+        for record in records:
+            here = {"turn": turns, "task": tasks}.get(record.kind, {}).get(record.identity)
+            is_known_kind = record.kind in ("turn", "task")
+            if is_known_kind and (
+                (here is not None and here[1]) or (has_forgotten and (here is None or here[0] != record.digest))
+            ):
+                found.append(SyncFile(known.machine, number, is_current=True))
+                break
+    return found
+
+
+def _delete_replaced(database: Database, known: SyncFolder) -> None:
+    """Delete own files that are not current. What else they held is sent again."""
+    for file in sync.files(database, known.id):
+        if not file.is_current:
+            path = files.numbered_files(Path(known.path), file.machine).get(file.number)
+            if path is not None:
+                path.unlink(missing_ok=True)
+
+
+def note_judgements(database: Database, machine: str) -> None:
+    """Take this machine's new judgements, and those that were withdrawn here, into the latest ones."""
+    here, latest = sync.judgements(database), sync.latest_judgements(database)
+    with database.transaction():
+        for identity, body in here.items():
+            before = latest.get(identity)
+            if before is None or (before[1] and _differs(body, before[0])):
+                at = max(body["judged_at"], _after(before))
+                noted = body | {"at": at, "machine": machine, "is_withdrawn": False}
+                sync.store_latest_judgement(database, identity, noted, is_applied=True)
+        for identity, (body, is_applied) in latest.items():
+            is_gone = is_applied and not body["is_withdrawn"] and identity not in here
+            if is_gone and sync.stored_turns(database, [identity]):
+                at = max(datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S"), _after((body, is_applied)))
+                noted = {"at": at, "machine": machine, "is_withdrawn": True, "project": body["project"]}
+                sync.store_latest_judgement(database, identity, noted, is_applied=True)
+
+
+def _differs(here: Json, latest: Json) -> bool:
+    return any(here[name] != latest.get(name) for name in here if name != "project")
+
+
+def _after(before: tuple[Json, bool] | None) -> str:
+    """Return a time just after that of a judgement that is replaced, whatever the clocks say."""
+    return "" if before is None else f"{before[0]['at']}+"

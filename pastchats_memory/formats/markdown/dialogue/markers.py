@@ -37,10 +37,10 @@ _ROLES = {
 _ATX = re.compile(r"(#{1,6})[ \t]+(\S.*)\Z")
 _HTML = re.compile(r"<h([1-6])[^<>]{0,80}>([^<>]{1,80})</h\1>\s*\Z", re.IGNORECASE)
 _BOLD = re.compile(r"(?:\*\*|__)(?=\S)([^*_\n]{1,80})(?:\*\*|__)(:?)(.*)\Z", re.DOTALL)
-_PLAIN = re.compile(
-    r"(User|Human|You|Me|Assistant|AI|Agent|Bot|ChatGPT|GPT|Claude|Gemini|Copilot|Cursor|Codex|Grok|DeepSeek|System|user|assistant|USER|HUMAN|ASSISTANT|SYSTEM|Q|A):(?:[ \t]+(.*)|\Z)",
-    re.DOTALL,
-)
+_PLAIN = re.compile(r"([^\W\d_]{1,16})(?::(?:[ \t]+(.*)|\Z)|：[ \t]*(.*))", re.DOTALL)
+"""A name without markup, and the words behind its colon."""
+NO_PLAIN_NAMES = frozenset({"amp", "developer", "devin", "function", "model", "planner", "tool"})
+"""Names that stand before a colon in other texts too."""
 _RULED = re.compile(
     r"(={2,20}|-{2,20}|~{2,20})[ \t]*([^-=~\s][^=~\n]{0,60}?)[ \t]*\1\Z"
     r"|\[([^\[\]\n]{1,40})\](?::?\Z|:[ \t]+(?!<|\w+:/)(.*)\Z)",
@@ -283,10 +283,14 @@ def _parse_plain(lines: Sequence[str], place: int) -> RoleMarker | None:
 def _parse_name(line: str, syntax: str, place: int) -> RoleMarker | None:
     """Parse a name and a colon at the beginning of a line."""
     found = _PLAIN.match(line)
-    if found is None:
+    name = found[1].lower() if found else ""
+    is_name = name in _ROLES and name not in NO_PLAIN_NAMES
+    if found is None or not is_name or (found[1].islower() and name not in ("user", "assistant")):
         return None
-    family, role = _ROLES[found[1].lower()]
-    return RoleMarker(place, role, syntax, family, words=(found[2] or "").rstrip())
+    family, role = _ROLES[name]
+    if family == "sections":
+        return None
+    return RoleMarker(place, role, syntax, family, words=(found[2] or found[3] or "").rstrip())
 
 
 def _parse_timed(line: str, place: int) -> RoleMarker | None:
@@ -295,14 +299,10 @@ def _parse_timed(line: str, place: int) -> RoleMarker | None:
     Such lines may follow one another.
     """
     leading = _LEADING.match(line)
-    found = _PLAIN.match(line, leading.end()) if leading else None
-    if leading is None or found is None or not found[2]:
+    marker = _parse_name(line[leading.end() :], "timed", place) if leading else None
+    if leading is None or marker is None or marker.role == "system" or not marker.words:  # logs of servers name systems
         return None
-    family, role = _ROLES[found[1].lower()]
-    if role == "system":  # logs of servers have more of these
-        return None
-    moment = iso_utc(leading[1], LOCAL) if leading[1] else None
-    return RoleMarker(place, role, "timed", family, timestamp=moment, words=found[2].rstrip())
+    return replace(marker, timestamp=iso_utc(leading[1], LOCAL) if leading[1] else None)
 
 
 def _parse_heading(found: re.Match[str] | None, place: int) -> RoleMarker | None:

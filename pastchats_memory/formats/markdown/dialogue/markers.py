@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from pastchats_memory.formats.base.markdown import find_line
 from pastchats_memory.text.timestamps import LOCAL, MOMENT, iso_utc
 
 NAMES = {
@@ -37,8 +38,8 @@ _ROLES = {
 _ATX = re.compile(r"(#{1,6})[ \t]+(\S.*)\Z")
 _HTML = re.compile(r"<h([1-6])[^<>]{0,80}>([^<>]{1,80})</h\1>\s*\Z", re.IGNORECASE)
 _BOLD = re.compile(r"(?:\*\*|__)(?=\S)([^*_\n]{1,80})(?:\*\*|__)(:?)(.*)\Z", re.DOTALL)
-_PLAIN = re.compile(r"([^\W\d_]{1,16})(?::(?:[ \t]+(.*)|\Z)|：[ \t]*(.*))", re.DOTALL)
-"""A name without markup, and the words behind its colon."""
+_PLAIN = re.compile(r"(?:[^\w\s\x00-\x7f]{1,8}\s*)?([^\W\d_]{1,16})(?::(?:[ \t]+(.*)|\Z)|：[ \t]*(.*))", re.DOTALL)
+"""A name without markup, perhaps behind a picture, and the words behind its colon."""
 NO_PLAIN_NAMES = frozenset({"amp", "developer", "devin", "function", "model", "planner", "tool"})
 """Names that stand before a colon in other texts too."""
 _RULED = re.compile(
@@ -46,6 +47,8 @@ _RULED = re.compile(
     r"|\[([^\[\]\n]{1,40})\](?::?\Z|:[ \t]+(?!<|\w+:/)(.*)\Z)",
     re.DOTALL,
 )
+LONGEST_SUMMARY = 6
+"""The most lines of the beginning of a fold, with its summary."""
 _FOLD = re.compile(
     r"<details[^<>\n]{0,80}>\s*<summary[^<>\n]{0,80}>(.{1,200}?)</summary>(.*)\Z", re.DOTALL | re.IGNORECASE
 )
@@ -100,7 +103,7 @@ _TAG = re.compile(r"<(?:\|im_start\|>(?P<chatml>\w{1,20})|\|?(?P<tag>\w{1,20})\|
 END_MARK = re.compile(r"(?:<!--[ ]*(?:/|end\b)[^<>\n]{0,60}-->|</\w{1,20}>|<\|im_end\|>)\s*\Z", re.IGNORECASE)
 """The end of a turn whose beginning is a comment or a tag."""
 _ROW = re.compile(r"\|\s*([^|\n]{1,40}?)\s*\|(.*)\|\s*\Z", re.DOTALL)
-_ITEM = re.compile(r"(?:[-*]|\d{1,4}[.)]) ")
+_ITEM = re.compile(r"(?:[-*+]|\d{1,4}[.)]) ")
 _TIME = re.compile(MOMENT)
 _LEADING = re.compile(
     rf"[\[(]?(?:({MOMENT})|\d{{1,2}}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?)[\])]?(?:\s*+[-–—|·])?\s++(?=\S)"
@@ -164,10 +167,9 @@ def _parse_quoted(line: str, place: int) -> RoleMarker | None:
 
 def parse_fold(lines: Sequence[str], place: int) -> RoleMarker | None:
     """Parse the beginning of a fold whose summary names the speaker."""
-    line, height = lines[place].strip(), 1
-    if line.endswith(">") and "</" not in line and place + 1 < len(lines):
-        line, height = line + lines[place + 1].strip(), 2
-    found = _FOLD.match(line)
+    end = find_line(lines, lambda line: "</summary>" in line, place, min(place + LONGEST_SUMMARY, len(lines)))
+    height = end + 1 - place
+    found = _FOLD.match("".join(map(str.strip, lines[place : end + 1])))
     label = _parse_label(_INLINE_TAG.sub("", found[1])) if found else None
     if found is None or label is None:
         return None
@@ -274,8 +276,9 @@ def _parse_verb_line(line: str, place: int) -> RoleMarker | None:
 
 
 def _parse_plain(lines: Sequence[str], place: int) -> RoleMarker | None:
-    """Parse a name and a colon below a blank line or a separator."""
-    if place and lines[place - 1].strip() not in ("", "---", "***", "* * *", "___"):
+    """Parse a name and a colon below a blank line, a separator or another such line."""
+    above = lines[place - 1].strip() if place else ""
+    if above not in ("", "---", "***", "* * *", "___") and _parse_name(above, "plain", place) is None:
         return None
     return _parse_name(lines[place], "plain", place)
 

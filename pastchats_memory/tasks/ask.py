@@ -199,7 +199,7 @@ _TAG = r"['\"]?#?([\w/-]+)['\"]?"
 _NEXT_TAG = re.compile(r"\| *(?:,|and|&) *#?([\w/-]+)(?= *(?:,|and\b|&|\Z))")
 _TASK_KEY = re.compile(r"(?:the )?(?:task |issue |ticket |epic )?(?P<key>[a-z]+-[a-z]*\d[\w.]*)(?![\w-])")
 """A key as trackers write it, such as `TREK-45`."""
-_NO_KEY = re.compile(r"\d{4}-|\w+-(?:\d+)?(?:day|week|month|year)|(?:utf|sha|md|iso|top|covid)-?\d")
+_NO_KEY = re.compile(r"\d{4}-|\w-\d*(?:day|week|month|year)|(?:utf|sha|md|iso|top|covid)-?\d")
 """Words with digits that are no keys."""
 _TASK_NOUN_BEFORE = re.compile(r"\A(?:the )?(?:task|issue|ticket) ")
 _RELATIVE_CLAUSE = re.compile(

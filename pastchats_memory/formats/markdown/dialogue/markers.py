@@ -102,7 +102,7 @@ _COMMENT = re.compile(
 _TAG = re.compile(r"<(?:\|im_start\|>(?P<chatml>\w{1,20})|\|?(?P<tag>\w{1,20})\|?>)\Z")
 END_MARK = re.compile(r"(?:<!--[ ]*(?:/|end\b)[^<>\n]{0,60}-->|</\w{1,20}>|<\|im_end\|>)\s*\Z", re.IGNORECASE)
 """The end of a turn whose beginning is a comment or a tag."""
-_ROW = re.compile(r"\|\s*([^|\n]{1,40}?)\s*\|(.*)\|\s*\Z", re.DOTALL)
+_ROW = re.compile(r"\|[ \t]{0,40}(?=[^\s|])([^|\n]{1,40}?)[ \t]{0,40}\|(.*)\|\s*\Z", re.DOTALL)
 _ITEM = re.compile(r"(?:[-*+]|\d{1,4}[.)]) ")
 _TIME = re.compile(MOMENT)
 _LEADING = re.compile(

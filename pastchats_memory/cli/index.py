@@ -118,7 +118,7 @@ def command(
     options.be_nice()
     with options.open_memory(db, create=True, model=model, threads=threads) as memory:
         options.interrupt_in_order()
-        report = _indexed(memory, named, project, how)
+        report = index_with_progress(memory, named, project, how)
         emit_json(build_index(report)) if as_json else click.echo(hanging(_text(report)))
         if everything:
             _fulfil_requests(db)
@@ -135,7 +135,8 @@ def _fulfil_requests(db: str | None) -> None:
         background.run(state)
 
 
-def _indexed(memory: Memory, named: list[str], project: str | None, how: dict[str, Any]) -> IndexReport:
+def index_with_progress(memory: Memory, named: list[str], project: str | None, how: dict[str, Any]) -> IndexReport:
+    """Index, and show a bar on a terminal. Raises what `Memory.index` raises, and KeyboardInterrupt."""
     try:
         with _progress() as progress:
             return memory.index(named, project, **how, progress=progress, forecast=_foretell)

@@ -16,7 +16,7 @@ from pastchats_memory.cli.output import emit_json, is_terminal
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.archives import archive_of, is_archive
 from pastchats_memory.files.processes import join_command, run_in_foreground
-from pastchats_memory.files.stored_path import resolve_path
+from pastchats_memory.files.stored_path import other_machine, resolve_path
 from pastchats_memory.formats.base.source import SQLITE
 from pastchats_memory.text.display import escape_name, escape_path, one_line, sanitise
 from pastchats_memory.views.build_upkeep import build_open, build_resume
@@ -85,6 +85,8 @@ def _find_obstacle(path: Path) -> str | None:
         with path.open("rb") as file:
             return "is a database" if file.read(len(SQLITE)) == SQLITE else None
     except OSError as fault:
+        if host := other_machine(str(path)):
+            return f"lies on the machine {escape_name(host)}"
         return "is gone" if isinstance(fault, FileNotFoundError) else f"cannot be read ({fault.strerror})"
 
 

@@ -159,7 +159,7 @@ class SessionBuilder:
         call = parse_call(name, arguments, self.dialect)
         self.end_chunk()
         self._calls[call_id] = call
-        self.queue.add_tool(call.label)
+        self.queue.add_tool(call)
         moment, line = (iso_utc(at.time), at.line) if at else (None, 0)
         self.queue.add_todo_call(name, arguments, call_id, moment, line)
         self.add_plan(find_plan(name, arguments, self.dialect), at, call_id)

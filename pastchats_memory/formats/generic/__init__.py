@@ -37,6 +37,7 @@ from pastchats_memory.formats.generic.containers import (
     decode_nested_json,
     find_conversations,
     find_long_list,
+    find_numbered_conversation,
     find_thread_key,
     is_dialogue,
     is_other_document,
@@ -193,7 +194,8 @@ class GenericReader:
         if self._is_message_list(opening):
             yield from self._read_messages(source, records, opening)
         else:
-            yield from self._read_conversations(records, NO_CONTEXT)
+            context = NO_CONTEXT if self.mapped else find_numbered_conversation(opening)
+            yield from self._read_conversations(records, context)
         if len(opening) == SAMPLE_RECORDS and len(json.dumps(opening)) <= LONGEST_OPENING:
             table = self.mapped.key_map.to_table() if self.mapped else {}
             yield from records.checkpoint({"opening": opening, "map": table})
@@ -281,7 +283,7 @@ def mapped_format(key_map: KeyMap | None) -> Format:
     reader = GenericReader(MappedRecords(key_map) if key_map else None)
     return Format(
         name="messages",
-        version=18,
+        version=19,
         detect=reader.detect,
         read=reader.read,
         program="Augment",

@@ -15,7 +15,9 @@ from urllib.parse import unquote
 
 from pastchats_memory.formats.agents.gemini.content import (
     ACKNOWLEDGEMENTS,
+    SETTING_UP,
     add_prompt,
+    find_workspace,
     join_responses,
     strip_context,
     visible_text,
@@ -42,7 +44,6 @@ from pastchats_memory.text.timestamps import LOCAL, iso_utc
 HISTORY = "history"
 """The key of the messages in a checkpoint; older and shared ones are a list of messages."""
 ROLES = {"user": "user", "model": "assistant", "function": "user"}
-SETTING_UP = "etting up the context for our chat"
 SAVED = "checkpoint-"
 RULE = "---"
 
@@ -53,9 +54,6 @@ _PART = re.compile(r"\*\*Tool (?:(Command)|Response)\*\*:\n```json\n(\{\n(?:  .*
 _CALLED = re.compile(r"[-_](1\d{12})(?:[-_]|\Z)")
 """The time in the id of a call."""
 _TODAY = re.compile(r"Today's date is ([^\n]{6,60}?)(?: \(formatted|\.\n)")
-_FOLDER = re.compile(
-    r"(?:working in the (?:following )?director(?:y|ies):|\*\*Workspace Directories:\*\*)\s{0,8}(?:- )?([^\n]{1,1000})"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +95,10 @@ class SavedChat(MarkdownDialogue[_Message]):
         setup = next((message.text for message in messages if SETTING_UP in message.text), "")
         typed = ((one.name, strip_context(one.text) if one.name == "user" else one.text) for one in messages)
         opening = ((role, words) for role, words in typed if words and words not in ACKNOWLEDGEMENTS)
-        folder = _FOLDER.search(setup)
         stem = self.source.path.stem
         return SessionInfo(
             conversation_hash(opening),
-            folder[1].strip() if folder else None,
+            find_workspace(setup),
             started=_day(setup),
             metadata={"title": unquote(stem.removeprefix(SAVED)) if stem.startswith(SAVED) else ""},
         )

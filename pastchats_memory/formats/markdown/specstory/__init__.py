@@ -266,7 +266,7 @@ def _add_tool(part: _Part, block: Sequence[str], fold: Fold, builder: SessionBui
     """Add a folded tool call, and its result if it is notable."""
     content, at = parse_fold(block, fold.name), _locate(part, fold.start, fold.end)
     queue = builder.queue
-    queue.add_tool(content.call.label)
+    queue.add_tool(content.call)
     queue.add_todo_call(
         content.call.label.partition(" ")[0], {"todos": parse_todos(block)}, at=part.timestamp, line=at.line
     )

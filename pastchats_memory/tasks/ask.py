@@ -28,7 +28,7 @@ from pastchats_memory.store import turns as turn_rows
 from pastchats_memory.store.database import Database
 from pastchats_memory.tasks.edit import Viewpoint
 from pastchats_memory.tasks.similarity import RELATED_SCORE, TaskQuery, find_similar_tasks, load_words
-from pastchats_memory.text.time_spans import (
+from pastchats_memory.text.dates import (
     DAYS,
     MONTH_NAMES,
     NUMBERS,

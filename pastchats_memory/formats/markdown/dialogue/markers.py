@@ -277,10 +277,10 @@ def _parse_verb_line(line: str, place: int) -> RoleMarker | None:
 
 def _parse_plain(lines: Sequence[str], place: int) -> RoleMarker | None:
     """Parse a name and a colon below a blank line, a separator or another such line."""
-    above = lines[place - 1].strip() if place else ""
-    if above not in ("", "---", "***", "* * *", "___") and _parse_name(above, "plain", place) is None:
-        return None
-    return _parse_name(lines[place], "plain", place)
+    marker = _parse_name(lines[place], "plain", place)
+    above = lines[place - 1].strip() if place and marker else ""
+    is_below = above in ("", "---", "***", "* * *", "___") or _parse_name(above, "plain", place) is not None
+    return marker if is_below else None
 
 
 def _parse_name(line: str, syntax: str, place: int) -> RoleMarker | None:

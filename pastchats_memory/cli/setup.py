@@ -23,7 +23,7 @@ from pastchats_memory.hooks.prompt import query_for
 from pastchats_memory.ingest.overview import overview_at
 from pastchats_memory.ingest.survey import Survey, survey_at
 from pastchats_memory.memory.requests import build_file_filter, find_histories, index_options
-from pastchats_memory.text.display import escape_name, one_line, sanitise
+from pastchats_memory.text.display import escape_path, one_line, sanitise
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.views.build_upkeep import build_setup
 
@@ -220,7 +220,7 @@ class _Setup:
             {"step": step, "agent": agent, "path": path, "state": state, "detail": one_line(utf8(detail))}
         )
         if not self._is_quiet:
-            place = f"  {escape_name(from_home(path))}" if path else ""
+            place = f"  {escape_path(from_home(path))}" if path else ""
             click.echo(hanging(f"{state:9}{f'{agent}: ' if agent else ''}{one_line(detail)}{place}", under=9))
 
     def _say(self, sentence: str) -> None:

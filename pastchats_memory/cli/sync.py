@@ -13,7 +13,7 @@ import click
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import bar, counted, emit_json, is_terminal, table
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.text.display import escape_name
+from pastchats_memory.text.display import escape_name, escape_path
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.views.build_upkeep import build_sync
 
@@ -116,7 +116,7 @@ def _print(report: SyncReport, *, is_status: bool) -> None:
         if report.held_back:
             click.echo(f"{counted(report.held_back, 'row')} of private or excluded projects stayed here.")
     for one in report.refused:
-        click.echo(f"Not read: {escape_name(utf8(one.path))} {one.reason}; the next run tries again.", err=True)
+        click.echo(f"Not read: {escape_path(utf8(one.path))} {one.reason}; the next run tries again.", err=True)
     click.echo(
         table(
             [_describe(machine) for machine in report.machines],

@@ -18,7 +18,6 @@ from pastchats_memory.memory.requests import find_current_project, resolve_proje
 from pastchats_memory.model import OPEN, TYPES, StoredTask
 from pastchats_memory.tasks.edit import Change
 from pastchats_memory.text.display import escape_name, sanitise
-from pastchats_memory.text.when import parse_time
 from pastchats_memory.views.build import build_search
 from pastchats_memory.views.build_tasks import build_deletion, build_import, build_tasks
 from pastchats_memory.views.task_text import make_hit_rows, make_task_rows, render_task
@@ -56,6 +55,8 @@ def _fields(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _change(fields: dict[str, Any], **more: Any) -> Change:
+    from pastchats_memory.text.dates import parse_time  # a list of tasks needs no dates
+
     due = fields["due"]
     return Change(
         description=fields["description"], type=fields["type_"], status=fields["status"], priority=fields["priority"],

@@ -20,7 +20,6 @@ from pastchats_memory.model import TYPES as TASK_TYPES
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
 from pastchats_memory.text.encoding import utf8
-from pastchats_memory.text.when import parse_span, parse_time
 
 if TYPE_CHECKING:
     from pastchats_memory.episodes.judges import Judge
@@ -84,14 +83,23 @@ def build_filters(
     return Filters(
         project=resolve_project(project),
         role=role and utf8(role),
-        since=None if since is None else parse_time(since, is_end=False),
-        until=None if until is None else parse_time(until, is_end=True),
+        since=_parse_time(since, is_end=False),
+        until=_parse_time(until, is_end=True),
         notes=type_ == "note" if type_ in ("prompt", "note") else None,
         kinds=() if type_ in (None, "prompt", "note") else TASK_TYPES if type_ == "task" else (str(type_),),
         statuses=_parse_statuses(status),
         priorities=_parse_priorities(priority),
         outcomes=_parse_outcomes(outcome),
     )
+
+
+def _parse_time(text: str | None, *, is_end: bool) -> str | None:
+    """Return the bound that a text names, or None without one."""
+    if text is None:
+        return None
+    from pastchats_memory.text.dates import parse_time  # most questions name no time
+
+    return parse_time(text, is_end=is_end)
 
 
 def build_span_filters(when: str | None, since: str | None, until: str | None, project: str | None) -> Filters:
@@ -106,6 +114,8 @@ def build_span_filters(when: str | None, since: str | None, until: str | None, p
     filters = build_filters(project=project, since=since, until=until)
     if when is None:
         return filters
+    from pastchats_memory.text.dates import parse_span
+
     first, last = parse_span(when)
     return filters._replace(since=first, until=last)
 

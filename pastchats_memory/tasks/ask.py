@@ -28,7 +28,7 @@ from pastchats_memory.store import turns as turn_rows
 from pastchats_memory.store.database import Database
 from pastchats_memory.tasks.edit import Viewpoint
 from pastchats_memory.tasks.similarity import RELATED_SCORE, TaskQuery, find_similar_tasks, load_words
-from pastchats_memory.text.time_spans import (
+from pastchats_memory.text.dates import (
     DAYS,
     MONTH_NAMES,
     NUMBERS,
@@ -246,7 +246,7 @@ _TAG = r"['\"]?#?([\w/-]+)['\"]?"
 _NEXT_TAG = re.compile(r"\| *(?:,|and|&) *#?([\w/-]+)(?= *(?:,|and\b|&|\Z))")
 _TASK_KEY = re.compile(r"(?:the )?(?:task |issue |ticket |epic )?(?P<key>[a-z]+-[a-z]*\d[\w.]*)(?![\w-])")
 """A key as trackers write it, such as `TREK-45`."""
-_NO_KEY = re.compile(r"\d{4}-|\w+-(?:\d+)?(?:day|week|month|year)|(?:utf|sha|md|iso|top|covid)-?\d")
+_NO_KEY = re.compile(r"\d{4}-|\w-\d*(?:day|week|month|year)|(?:utf|sha|md|iso|top|covid)-?\d")
 """Words with digits that are no keys."""
 _TASK_NOUN_BEFORE = re.compile(r"\A(?:the )?(?:task|issue|ticket) ")
 _NEGATED_VERB = re.compile(

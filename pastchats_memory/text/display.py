@@ -1,4 +1,8 @@
-"""Make text from transcripts safe to show: control characters, line breaks, quotation, local times."""
+"""Make text from transcripts safe to show: control characters, line breaks, quotation, local times.
+
+`sanitise` alone disarms a text. The other functions fit it into its place: `quote` for paragraphs, `one_line` for a sentence,
+`escape_name` for a name among our own words, `escape_path` for a path in a terminal. `escape_json` is for JSON.
+"""
 
 from __future__ import annotations
 

@@ -51,6 +51,7 @@ SHORT = {
     "episodes.outcome.feedback:_MISMATCH.compiled",
     "episodes.outcome.feedback:_UNDO.compiled",
     "episodes.outcome.requests:_INQUIRES.compiled",
+    "text.topics:_SENTENCE_END",
 }
 """Patterns that are only asked of some hundred characters, as their callers say."""
 ATTACKS = 400

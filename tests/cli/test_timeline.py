@@ -9,7 +9,7 @@ import pytest
 from program import Program
 
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.text.when import parse_span, parse_time
+from pastchats_memory.text.dates import parse_span, parse_time
 
 
 def write_chat(path: Path, project: str, *turns: tuple[str, str, str]) -> Path:

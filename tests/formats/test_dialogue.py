@@ -464,12 +464,19 @@ ASKED = [("user", "How do I bake?"), ("assistant", "Slowly."), ("user", "And the
         "**Q:** {0}\n\n**A:** {1}\n\n**Q:** {2}\n\n**A:** {3}\n",
         "**Q**: {0}\n\n**A**: {1}\n\n**Q**: {2}\n\n**A**: {3}\n",
         "Q: {0}\n\nA: {1}\n\nQ: {2}\n\nA: {3}\n",
+        "用户：{0}\n\n助手：{1}\n\n用户：{2}\n\n助手：{3}\n",
+        "Пользователь: {0}\n\nАссистент: {1}\n\nПользователь: {2}\n\nАссистент: {3}\n",
+        "Usuario:\n{0}\n\nAsistente:\n{1}\n\nUsuario:\n{2}\n\nAsistente:\n{3}\n",
+        "- Du: {0}\n- Mistral: {1}\n- Du: {2}\n- Mistral: {3}\n",
+        "User: {0}\nAssistant: {1}\nUser: {2}\nAssistant: {3}\n",
+        "> 👤 User: {0}\n\n> 🤖 Assistant: {1}\n\n> 👤 User: {2}\n\n> 🤖 Assistant: {3}\n",
+        "+ User: {0}\n+ Assistant: {1}\n+ User: {2}\n+ Assistant: {3}\n",
         "### Q\n{0}\n### A\n{1}\n### Q\n{2}\n### A\n{3}\n",
-        "<details>\n<summary>User</summary>\n\n{0}\n\n</details>\n\n<details open>\n<summary>Assistant</summary>\n\n{1}\n\n</details>\n\n<details><summary>User</summary>\n{2}\n</details>\n<details open><summary><b>🤖 Assistant</b></summary>{3}</details>\n",
+        "<details>\n<summary>User</summary>\n\n{0}\n\n</details>\n\n<details open>\n<summary>\n\n**Assistant**\n\n</summary>\n\n{1}\n\n</details>\n\n<details><summary>User</summary>\n{2}\n</details>\n<details open><summary><b>🤖 Assistant</b></summary>{3}</details>\n",
     ],
-    ids=range(10),
+    ids=range(17),
 )
-def test_speakers_are_found_in_quotations_lists_letters_and_folds(notation, tmp_path):
+def test_speakers_are_found_in_quotations_lists_letters_languages_and_folds(notation, tmp_path):
     path = tmp_path / "chat.md"
     path.write_text(notation.format(*(text for _, text in ASKED)), encoding="utf-8")
     assert detect_format(SourceFile(path)) is DIALOGUE

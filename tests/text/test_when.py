@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.text.when import parse_time
+from pastchats_memory.text.dates import parse_time
 
 
 def days_around(days: int) -> set[str]:

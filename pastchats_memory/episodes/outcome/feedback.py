@@ -108,7 +108,7 @@ _ERROR_LINE = Pattern(
     |^[\ \t>│|=]*(?:
         npm\ (?:ERR!|error)|ERROR\b|error\ TS\d+|error\[E\d+\]|Traceback\ \(|Uncaught\ \w+|FAILED\ |fatal:
     )
-    |^\W*\w+_(?:mismatch|error|denied|failed|invalid|exceeded|missing|not_found)\b.{0,80}
+    |^[^\w\n]*\w+_(?:mismatch|error|denied|failed|invalid|exceeded|missing|not_found)\b.{0,80}
     |^.{0,60}\b(?:
         flag\ provided\ but\ not\ defined|unrecognized\ arguments?
         |(?:unknown|invalid|unrecognized|no\ such)\ (?:flag|option|argument|command|subcommand|switch)

@@ -43,7 +43,7 @@ _MESSAGE_FACTS = re.compile(
     r"(?:\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-\d\d-\d\d \d\d:\d\d [^\]\n]{1,12}\] )?",
     re.DOTALL,
 )
-_EXITED = re.compile(r"\n*Command exited with code (\d{1,9})\s*\Z")
+_EXITED = re.compile(r"Command exited with code (\d{1,9})\s*\Z")
 _REPLIES_TO = re.compile(r"\A\[\[reply_to(?:_current|:[^\]\n]{1,80})\]\]\s*")
 
 
@@ -151,7 +151,11 @@ def _parse_result(message: Json) -> ToolResult:
     """Return a tool result; the last line of a failed command is its exit code."""
     text, failed = text_of_result(message.get("content")), message.get("isError") is True
     found = _EXITED.search(text[-LAST_LINE:]) if failed else None
-    return ToolResult(text[: -len(found[0])], int(found[1]), failed=True) if found else ToolResult(text, failed=failed)
+    return (
+        ToolResult(text[: -len(found[0])].rstrip("\n"), int(found[1]), failed=True)
+        if found
+        else ToolResult(text, failed=failed)
+    )
 
 
 def locations(environment: Environment) -> Iterator[Path]:

@@ -16,14 +16,8 @@ CONTENT_KEYS = ("content", "contents", "file_text", "text")
 
 _APPROVED = re.compile(r"^## Approved Plan(?: \([^)\n]{1,60}\))?:\n", re.MULTILINE)
 """The heading above a plan that the client repeats for the model, with the person's changes."""
-_PLAN_FILE = re.compile(
-    r"""
-    [/\\] \. [a-z] [\w-]* [/\\]           # an agent's hidden folder
-    (?: [^\n]* [/\\] )?
-    (?: plans [/\\] [^/\\\n]+ | plan ) \.md \Z
-    """,
-    re.VERBOSE,
-)
+_SEPARATOR = re.compile(r"[/\\]")
+_HIDDEN_FOLDER = re.compile(r"\.[a-z][\w-]*")
 
 
 def find_plan(name: str, arguments: object, dialect: Dialect = COMMON) -> str:
@@ -49,7 +43,9 @@ def find_approved_plan(name: str, result: str, dialect: Dialect = COMMON) -> str
 
 def is_plan_file(path: str) -> bool:
     """Return whether an agent keeps a plan in a file, by its path, such as `~/.claude/plans/kiln.md`."""
-    return _PLAN_FILE.search(path) is not None
+    *folders, name = _SEPARATOR.split(path)
+    is_named = name == "plan.md" or (folders[-1:] == ["plans"] and name.endswith(".md"))
+    return is_named and any(map(_HIDDEN_FOLDER.fullmatch, folders[1:]))
 
 
 def _first_text(inputs: Json, keys: tuple[str, ...]) -> str:

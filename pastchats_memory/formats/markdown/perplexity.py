@@ -18,7 +18,7 @@ CONFIDENCE = 70
 
 _LOGO = re.compile(r"<img src=\"https://[\w.]{1,40}perplexity\.ai/[^\"\n]{0,200}\"[^<>\n]{0,200}/>\s*\Z")
 _SOURCES = re.compile(r"<div [^<>\n]{1,80}>⁂</div>\s*\Z")
-_NUMBERED = re.compile(r"\[\^\d{1,4}_\d{1,4}\]")
+_SOURCE_NUMBER = re.compile(r"\[\^\d{1,4}_\d{1,4}\]")
 """The number of a source, which begins with the number of the answer."""
 _UNSEEN = re.compile(r"<span style=\"display:none\">[^<>\n]*</span>")
 _QUESTION = "# "
@@ -37,7 +37,7 @@ def detect(source: SourceFile) -> int:
         lines[first].startswith(_QUESTION)
         and "⁂" in source.text
         and any(map(_SOURCES.match, lines))
-        and _NUMBERED.search(source.text) is not None
+        and _SOURCE_NUMBER.search(source.text) is not None
     )
     return CONFIDENCE if has_logo or is_answered else 0
 
@@ -70,7 +70,7 @@ class _Thread(MarkdownDialogue[Section]):
 def _answer(lines: Sequence[str]) -> str:
     """Return the text of an answer up to its sources."""
     text = _UNSEEN.sub("", "\n".join(lines[: find_line(lines, _SOURCES.match)]))
-    return _NUMBERED.sub("", text).strip().removesuffix("---").rstrip()
+    return _SOURCE_NUMBER.sub("", text).strip().removesuffix("---").rstrip()
 
 
 PERPLEXITY = Format(

@@ -27,7 +27,7 @@ REASONING = "Reasoning"
 """The operation of a payload with hidden thoughts in the assistant's place."""
 FLAGS = {"cancelled": "interrupted", "error": "api_error", "failed": "api_error", "aborted": "api_error"}
 
-_OUTPUT = re.compile(r"\A(?:Output:\n)?(.*?)\s*(?:^Exit Code: (-?\d{1,9}))?\s*\Z", re.DOTALL | re.MULTILINE)
+_EXIT_CODE = re.compile(r"^Exit Code: (-?\d{1,9})\Z", re.MULTILINE)
 
 
 def detect(source: SourceFile) -> int:
@@ -77,10 +77,12 @@ class KiroPayloads(JsonlAgent):
 
 def _parse_result(payload: Json) -> ToolResult:
     """Return a tool result; a shell's output stands between `Output:` and the exit code."""
-    found = _OUTPUT.match(text_of_result(payload.get("content")))
-    text, number = (found[1], found[2]) if found else ("", None)
-    code = int(number) if number else None
-    return ToolResult(text, code, failed=payload.get("success") is False or bool(code))
+    text = text_of_result(payload.get("content")).removeprefix("Output:\n").rstrip()
+    found = _EXIT_CODE.search(text)
+    code = int(found[1]) if found else None
+    return ToolResult(
+        text[: found.start()].rstrip() if found else text, code, failed=payload.get("success") is False or bool(code)
+    )
 
 
 def locations(environment: Environment) -> Iterator[Path]:

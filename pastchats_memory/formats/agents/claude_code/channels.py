@@ -20,7 +20,7 @@ CLOSING = "</channel>"
 _OPENING = re.compile(
     r"""\s*<channel(?P<attributes>(?:\s+[\w:.-]{1,60}=(?:"[^"]{0,2000}"|'[^']{0,2000}')){1,40})\s*>"""
 )
-_ATTRIBUTE = re.compile(r"""([\w:.-]+)=(?:"([^"]*)"|'([^']*)')""")
+_ATTRIBUTE = re.compile(r"""(?<![\w:.-])([\w:.-]{1,80})=(?:"([^"]*)"|'([^']*)')""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +52,11 @@ def parse_channel(text: str) -> list[ChannelMessage]:
 
 def _find_end(text: str, start: int) -> int:
     """Return where a message ends: before the last closing tag, or before one that another message follows."""
+    last = text.rstrip()
     end = text.find(CLOSING, start)
     while end >= 0:
         after = end + len(CLOSING)
-        if not text[after:].strip() or _OPENING.match(text, after):
+        if after >= len(last) or _OPENING.match(text, after):
             return end
         end = text.find(CLOSING, after)
     return -1

@@ -10,7 +10,7 @@ import orjson
 
 from pastchats_memory.formats.base.dialect import COMMON, Dialect, UserText
 from pastchats_memory.formats.base.source import list_of, mapping_of, text_of
-from pastchats_memory.formats.base.tags import span, without_rim
+from pastchats_memory.formats.base.tags import span, spans, without_rim, without_spans
 
 WRAPPERS = ("system_instruction",)
 """Tags around what an app that runs Codex says beside the person's words."""
@@ -40,7 +40,8 @@ _CONTEXT = re.compile(r"#[ \t][^\n]{1,200}:[ \t]*\n")
 """The heading of such a context, such as `# Files mentioned by the user:`."""
 FILES = "# Files mentioned by the user:"
 _FILE = re.compile(r"^##[ \t]+([^\n]{1,300}?): [^\n]+$", re.MULTILINE)
-_PLAN = re.compile(r"<proposed_plan>\s*(.*?)\s*</proposed_plan>", re.DOTALL)
+PLAN = "proposed_plan"
+"""The tag around a plan in an answer."""
 _PICTURE = re.compile(r"\A\s*(?:<(?:image|audio)(?: name=[^\n>]{0,4000})?>|</(?:image|audio)>)\s*\Z")
 """A part before or after a picture."""
 SCRIPT = "exec"
@@ -78,8 +79,8 @@ def _strip_ambient(text: str) -> str:
 
 def split_plan(text: str) -> tuple[str, str]:
     """Return an answer without the plan that it proposes, and the plan."""
-    plans = [plan for plan in _PLAN.findall(text) if plan]
-    return (_PLAN.sub("", text).strip(), "\n\n".join(plans)) if plans else (text, "")
+    plans = list(filter(None, spans(text, PLAN)))
+    return (without_spans(text, (PLAN,)).strip(), "\n\n".join(plans)) if plans else (text, "")
 
 
 def parse_shell(text: str) -> tuple[str, str]:

@@ -8,6 +8,7 @@ and Antigravity's Cascade write their notes in italics, and notes about the work
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise, takewhile
 from typing import NamedTuple
@@ -71,7 +72,7 @@ def find_signers(lines: Sequence[str]) -> dict[str, str]:
         found[1],
         *(one[1] for above, line in pairwise(lines) if not above.strip() and (one := _SIGNED.match(line))),
     ]
-    account = max(takewhile(COPILOT.__ne__, names), key=names.count, default=found[1])
+    account = max(takewhile(COPILOT.__ne__, names), key=Counter(names).__getitem__, default=found[1])
     return {account: "user", f"{BOLD}{COPILOT}" if account.startswith(HEADED) else COPILOT: "assistant"}
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from pastchats_memory.formats.base.markdown import find_line
 from pastchats_memory.text.timestamps import LOCAL, MOMENT, iso_utc
 
 NAMES = {
@@ -37,15 +38,17 @@ _ROLES = {
 _ATX = re.compile(r"(#{1,6})[ \t]+(\S.*)\Z")
 _HTML = re.compile(r"<h([1-6])[^<>]{0,80}>([^<>]{1,80})</h\1>\s*\Z", re.IGNORECASE)
 _BOLD = re.compile(r"(?:\*\*|__)(?=\S)([^*_\n]{1,80})(?:\*\*|__)(:?)(.*)\Z", re.DOTALL)
-_PLAIN = re.compile(
-    r"(User|Human|You|Me|Assistant|AI|Agent|Bot|ChatGPT|GPT|Claude|Gemini|Copilot|Cursor|Codex|Grok|DeepSeek|System|user|assistant|USER|HUMAN|ASSISTANT|SYSTEM|Q|A):(?:[ \t]+(.*)|\Z)",
-    re.DOTALL,
-)
+_PLAIN = re.compile(r"(?:[^\w\s\x00-\x7f]{1,8}\s*)?([^\W\d_]{1,16})(?::(?:[ \t]+(.*)|\Z)|：[ \t]*(.*))", re.DOTALL)
+"""A name without markup, perhaps behind a picture, and the words behind its colon."""
+NO_PLAIN_NAMES = frozenset({"amp", "developer", "devin", "function", "model", "planner", "tool"})
+"""Names that stand before a colon in other texts too."""
 _RULED = re.compile(
     r"(={2,20}|-{2,20}|~{2,20})[ \t]*([^-=~\s][^=~\n]{0,60}?)[ \t]*\1\Z"
     r"|\[([^\[\]\n]{1,40})\](?::?\Z|:[ \t]+(?!<|\w+:/)(.*)\Z)",
     re.DOTALL,
 )
+LONGEST_SUMMARY = 6
+"""The most lines of the beginning of a fold, with its summary."""
 _FOLD = re.compile(
     r"<details[^<>\n]{0,80}>\s*<summary[^<>\n]{0,80}>(.{1,200}?)</summary>(.*)\Z", re.DOTALL | re.IGNORECASE
 )
@@ -99,8 +102,8 @@ _COMMENT = re.compile(
 _TAG = re.compile(r"<(?:\|im_start\|>(?P<chatml>\w{1,20})|\|?(?P<tag>\w{1,20})\|?>)\Z")
 END_MARK = re.compile(r"(?:<!--[ ]*(?:/|end\b)[^<>\n]{0,60}-->|</\w{1,20}>|<\|im_end\|>)\s*\Z", re.IGNORECASE)
 """The end of a turn whose beginning is a comment or a tag."""
-_ROW = re.compile(r"\|\s*([^|\n]{1,40}?)\s*\|(.*)\|\s*\Z", re.DOTALL)
-_ITEM = re.compile(r"(?:[-*]|\d{1,4}[.)]) ")
+_ROW = re.compile(r"\|[ \t]{0,40}(?=[^\s|])([^|\n]{1,40}?)[ \t]{0,40}\|(.*)\|\s*\Z", re.DOTALL)
+_ITEM = re.compile(r"(?:[-*+]|\d{1,4}[.)]) ")
 _TIME = re.compile(MOMENT)
 _LEADING = re.compile(
     rf"[\[(]?(?:({MOMENT})|\d{{1,2}}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?)[\])]?(?:\s*+[-–—|·])?\s++(?=\S)"
@@ -164,10 +167,9 @@ def _parse_quoted(line: str, place: int) -> RoleMarker | None:
 
 def parse_fold(lines: Sequence[str], place: int) -> RoleMarker | None:
     """Parse the beginning of a fold whose summary names the speaker."""
-    line, height = lines[place].strip(), 1
-    if line.endswith(">") and "</" not in line and place + 1 < len(lines):
-        line, height = line + lines[place + 1].strip(), 2
-    found = _FOLD.match(line)
+    end = find_line(lines, lambda line: "</summary>" in line, place, min(place + LONGEST_SUMMARY, len(lines)))
+    height = end + 1 - place
+    found = _FOLD.match("".join(map(str.strip, lines[place : end + 1])))
     label = _parse_label(_INLINE_TAG.sub("", found[1])) if found else None
     if found is None or label is None:
         return None
@@ -274,19 +276,24 @@ def _parse_verb_line(line: str, place: int) -> RoleMarker | None:
 
 
 def _parse_plain(lines: Sequence[str], place: int) -> RoleMarker | None:
-    """Parse a name and a colon below a blank line or a separator."""
-    if place and lines[place - 1].strip() not in ("", "---", "***", "* * *", "___"):
-        return None
-    return _parse_name(lines[place], "plain", place)
+    """Parse a name and a colon below a blank line, a separator or another such line."""
+    marker = _parse_name(lines[place], "plain", place)
+    above = lines[place - 1].strip() if place and marker else ""
+    is_below = above in ("", "---", "***", "* * *", "___") or _parse_name(above, "plain", place) is not None
+    return marker if is_below else None
 
 
 def _parse_name(line: str, syntax: str, place: int) -> RoleMarker | None:
     """Parse a name and a colon at the beginning of a line."""
     found = _PLAIN.match(line)
-    if found is None:
+    name = found[1].lower() if found else ""
+    is_name = name in _ROLES and name not in NO_PLAIN_NAMES
+    if found is None or not is_name or (found[1].islower() and name not in ("user", "assistant")):
         return None
-    family, role = _ROLES[found[1].lower()]
-    return RoleMarker(place, role, syntax, family, words=(found[2] or "").rstrip())
+    family, role = _ROLES[name]
+    if family == "sections":
+        return None
+    return RoleMarker(place, role, syntax, family, words=(found[2] or found[3] or "").rstrip())
 
 
 def _parse_timed(line: str, place: int) -> RoleMarker | None:
@@ -295,14 +302,10 @@ def _parse_timed(line: str, place: int) -> RoleMarker | None:
     Such lines may follow one another.
     """
     leading = _LEADING.match(line)
-    found = _PLAIN.match(line, leading.end()) if leading else None
-    if leading is None or found is None or not found[2]:
+    marker = _parse_name(line[leading.end() :], "timed", place) if leading else None
+    if leading is None or marker is None or marker.role == "system" or not marker.words:  # logs of servers name systems
         return None
-    family, role = _ROLES[found[1].lower()]
-    if role == "system":  # logs of servers have more of these
-        return None
-    moment = iso_utc(leading[1], LOCAL) if leading[1] else None
-    return RoleMarker(place, role, "timed", family, timestamp=moment, words=found[2].rstrip())
+    return replace(marker, timestamp=iso_utc(leading[1], LOCAL) if leading[1] else None)
 
 
 def _parse_heading(found: re.Match[str] | None, place: int) -> RoleMarker | None:

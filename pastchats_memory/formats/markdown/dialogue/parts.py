@@ -6,7 +6,7 @@ OpenCode, Cline with its forks, and the many tools that export Claude Code's ses
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -116,6 +116,7 @@ class _PartReader:
         self._has_tool_lines = has_tool_lines
         self._cuts = [place for place, line in enumerate(lines) if has_tool_lines and OPENCODE.match(line)]
         self._code = in_code(lines, self._cuts)
+        self._fold_ends = [place for place, line in enumerate(lines) if line.rstrip().endswith("</details>")]
         self._thoughts_start = -1
 
     def read(self) -> None:
@@ -269,9 +270,8 @@ class _PartReader:
         head = " ".join(self._lines[place : place + MOST_FOLDED_ABOVE]).partition("</summary>")
         if not head[1] or not _FOLDED.search(head[0].partition("<summary>")[2]):
             return None
-        return next(
-            (at for at in range(place, len(self._lines)) if self._lines[at].rstrip().endswith("</details>")), None
-        )
+        later = bisect_left(self._fold_ends, place)
+        return self._fold_ends[later] if later < len(self._fold_ends) else None
 
 
 def _is_blank(line: str) -> bool:

@@ -182,7 +182,8 @@ def _parse_zed_head(lines: Sequence[str], place: int) -> tuple[str, bool, int] |
     """
     if not lines[place].startswith(_ZED):
         return None
-    for at in range(place + 1, min(place + MOST_OF_LABEL, len(lines))):
+    end = find_line(lines, lambda line: line.startswith(_ZED), place + 1, min(place + MOST_OF_LABEL, len(lines)))
+    for at in range(place + 1, end):
         if lines[at - 1].endswith("**") and (status := _ZED_STATUS.match(lines[at])):
             label = "\n".join(lines[place:at]).removeprefix(_ZED).removesuffix("**")
             return label, status["failed"] is not None, at + 1

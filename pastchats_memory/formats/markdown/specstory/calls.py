@@ -71,7 +71,7 @@ _WRITTEN = re.compile(
 """Claude Code's sentence with the file that it wrote; SpecStory shows nothing else of an edit."""
 _QUESTION = re.compile(r"\*\*(.{1,2000}?)\*\*(?: _\(select multiple\)_)?\Z|\*\*.{1,200}?:\*\* (\S.*)\Z")
 """A question in bold, or behind its subject in bold."""
-_PROMPT = re.compile(r"(?:\n[^\n]{0,200}[%$#>] *){1,4}\s*\Z")
+_PROMPT = re.compile(r"(?:\n[^\n]{0,200}[%$#>] {0,20}){1,4}\Z")
 """The prompt of a shell below the output of a terminal."""
 _REPLY = re.compile(r"\*\*Answer:\*\*(?: (.+))?\Z")
 NO_REPLY, NOTED = "_No answer_", "user_note: "
@@ -141,7 +141,11 @@ def parse_fold(block: Sequence[str], name: str = "") -> ParsedFold:
     if is_editor(name) and not _has_subject(inputs) and (written := _WRITTEN.search(output.text)):
         inputs["path"] = written[1] or written[2]
     call = parse_call(name, inputs, any_dialect())
-    if name.startswith(NO_CODE) and not is_read_only(call.command) and reports_failure(_PROMPT.sub("", output.text)):
+    if (
+        name.startswith(NO_CODE)
+        and not is_read_only(call.command)
+        and reports_failure(_PROMPT.sub("", output.text.rstrip()))
+    ):
         output = replace(output, failed=True)
     return ParsedFold(
         call, output, _parse_replies(fold.outside) if is_question_tool(name, any_dialect().question_tools) else ""

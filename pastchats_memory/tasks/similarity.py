@@ -206,15 +206,17 @@ def combine_probabilities(related: float, same: float, duplicate: float = DUPLIC
 
     They are the probability of being related, and of being the same if related.
 
-    The score is RELATED_SCORE at even odds of a relation, and DUPLICATE_SCORE if both together have the probability
-    `duplicate`.
+    The score is RELATED_SCORE at even odds of a relation. It is DUPLICATE_SCORE or more if both together have the probability
+    `duplicate`, and grows from DUPLICATE_PROBABILITY on, so that scores of both models can be compared.
     """
     both = related * same
     if related < RELATED_SCORE:
         return related
-    if both < duplicate:
-        return RELATED_SCORE + (DUPLICATE_SCORE - RELATED_SCORE) * both / duplicate
-    return DUPLICATE_SCORE + (1 - DUPLICATE_SCORE) * (both - duplicate) / (1 - duplicate)
+    if both >= DUPLICATE_PROBABILITY:
+        return DUPLICATE_SCORE + (1 - DUPLICATE_SCORE) * (both - DUPLICATE_PROBABILITY) / (1 - DUPLICATE_PROBABILITY)
+    if both >= duplicate:
+        return DUPLICATE_SCORE
+    return RELATED_SCORE + (DUPLICATE_SCORE - RELATED_SCORE) * both / DUPLICATE_PROBABILITY
 
 
 def compute_features(

@@ -2,8 +2,9 @@
 
 The written tasks (`tasks/paraphrases.tsv`) are stored beside all real ones, each in a state by its place; then the same in
 other words is asked. Those that are not stored are expected to be new. Each kind of question is measured for itself: titles
-alone; titles of tasks with descriptions; and what matches the description, in its words or in others. Only the half that no
-weight was fitted on is counted.
+alone; titles of tasks with descriptions; and what matches the description, in its words or in others. Beside each task that
+is stored, a question that is near but another is asked too: a verdict that rests on the task then counts against the
+precision. Only the half that no weight was fitted on is counted.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ STATES = (
     ("", "new"),
 )
 KINDS = {
-    "titles alone": ("", "same_said_otherwise"),
-    "titles of described tasks": ("description", "same_said_otherwise"),
-    "words of the description": ("description", "same_by_description"),
-    "the description in other words": ("description", "description_said_otherwise"),
+    "titles alone": ("", "same_said_otherwise", "near_but_another"),
+    "titles of described tasks": ("description", "same_said_otherwise", "near_but_another"),
+    "words of the description": ("description", "same_by_description", "only_mentioned"),
+    "the description in other words": ("description", "description_said_otherwise", "only_mentioned"),
 }
-"""The column of the description, empty for none, and the one of the question."""
+"""The columns of the description, empty for none, of the question, and of a question that is near but another."""
 
 
 def fill(memory: Memory) -> None:
@@ -60,7 +61,7 @@ def store(memory: Memory, tasks: list[Filed]) -> None:
 
 
 def measure(memory: Memory, kind: str, rows: list[dict[str, str]]) -> None:
-    column, question = KINDS[kind]
+    column, question, near = KINDS[kind]
     right: Counter[str] = Counter()
     predicted: Counter[str] = Counter()
     true: Counter[str] = Counter()
@@ -74,6 +75,8 @@ def measure(memory: Memory, kind: str, rows: list[dict[str, str]]) -> None:
         predicted[answer] += 1
         right[verdict] += answer == verdict
         if raw:
+            other = memory.check_prior_work(row[near])
+            predicted[verdict] += other.verdict == verdict and bool(other.results) and other.results[0].task.key == "w"
             memory.tasks.delete("w")
     for verdict in true:
         precision, recall = right[verdict] / max(1, predicted[verdict]), right[verdict] / true[verdict]

@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import sys
+from contextlib import suppress
 
 EXPLAINED, INTERRUPTED = 2, 130
 LEAST_MEMORY = {"RLIMIT_AS": ("v", 640), "RLIMIT_DATA": ("d", 256)}
@@ -74,13 +75,17 @@ def _interrupted(*_: object) -> None:
 
 
 def _hurry(arguments: list[str]) -> None:
-    """Begin to load what most queries need, in the background."""
+    """Begin to load what most queries need, in the background.
+
+    A library that cannot be imported is left to the command, which explains it.
+    """
     gc.disable()  # what a process of a third of a second leaves behind goes with it
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads that nothing here has work for
     if "keyword" not in arguments:
-        from pastchats_memory.embed.packaged import load_in_background
+        with suppress(ImportError):
+            from pastchats_memory.embed.packaged import load_in_background
 
-        load_in_background()
+            load_in_background()
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
     ├── ModelUnavailable        the embedding model cannot be loaded
     ├── ModelChanged            the stored vectors are of another model or version
     ├── BrokenFormat            a format of another package cannot be loaded
+    ├── LibraryBroken           a library that every command needs cannot be imported
     └── StoreFault              the database file and its surroundings
         ├── DatabaseMissing     nothing has been indexed yet
         ├── DatabaseNewer       written by a newer release than this one
@@ -68,6 +69,12 @@ class BrokenFormat(MemoryFault):
     """A format of another package cannot be loaded."""
 
     kind = "format_broken"
+
+
+class LibraryBroken(MemoryFault):
+    """A library that every command needs cannot be imported."""
+
+    kind = "library_broken"
 
 
 class StoreFault(MemoryFault):

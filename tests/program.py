@@ -129,6 +129,13 @@ class Program:
         """The same program with another working directory."""
         return Program(self.home, self.command, self.variables, folder, self.setup)
 
+    def without_library(self, name: str) -> Program:
+        """Return the program with a library that raises when it is imported."""
+        stub = self.home / "stub" / name
+        stub.mkdir(parents=True)
+        (stub / "__init__.py").write_text("raise ImportError('it is broken')", encoding="utf-8")
+        return self.with_variables(PYTHONPATH=str(stub.parent))
+
     def without_sqlite_vec(self, folder: Path) -> Program:
         """The same program on a machine where sqlite-vec is installed but does not load."""
         package = folder / "sqlite_vec"

@@ -14,7 +14,7 @@ from types import TracebackType
 
 import click
 
-from pastchats_memory.errors import DatabaseMissing, MemoryFault, UsageFault
+from pastchats_memory.errors import DatabaseMissing, LibraryBroken, MemoryFault, UsageFault
 from pastchats_memory.text.display import one_line, sanitise
 from pastchats_memory.text.encoding import utf8
 
@@ -198,6 +198,8 @@ def _run(arguments: list[str]) -> int:
         code = _explain(fault, as_json="--json" in arguments)
     except click.ClickException as fault:
         code = _explain_usage(fault, as_json="--json" in arguments)
+    except ImportError as fault:
+        code = _explain_import(fault, as_json="--json" in arguments)
     except (OSError, MemoryError) as fault:
         code = _explain_environment(fault, as_json="--json" in arguments)
     return code
@@ -222,6 +224,18 @@ def _pick() -> list[str]:
     if not arguments:
         raise click.exceptions.Exit(DONE)
     return arguments
+
+
+def _explain_import(fault: ImportError, *, as_json: bool) -> int:
+    """Explain that a library cannot be imported, and return the exit code. Raises it again if the module is ours."""
+    importing = [frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(fault.__traceback__)]
+    library = fault.name or next(name for name in reversed(importing) if not name.startswith("importlib"))
+    library = library.partition(".")[0]
+    if library == __package__.partition(".")[0]:
+        raise fault
+    reason = utf8(str(fault)).strip().partition("\n")[0]
+    message = f"the library {library} cannot be imported: {reason}"
+    return _explain(LibraryBroken(message, "Reinstall pastchats-memory with its libraries."), as_json=as_json)
 
 
 def _explain_environment(fault: OSError | MemoryError, *, as_json: bool) -> int:

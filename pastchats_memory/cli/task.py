@@ -13,7 +13,7 @@ import click
 from pastchats_memory.cli import DONE, NOTHING, options, reindex
 from pastchats_memory.cli.export import put_out
 from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, table, warn
-from pastchats_memory.errors import UsageFault
+from pastchats_memory.errors import InputMissing, UsageFault
 from pastchats_memory.memory.requests import find_current_project, resolve_project, task_filters
 from pastchats_memory.model import OPEN, TYPES, StoredTask
 from pastchats_memory.tasks.edit import Change
@@ -36,7 +36,8 @@ def command() -> None:
     """Add, change, comment, attach, link, list, show, delete, recall, export and import tasks."""
 
 
-command.add_command(click.Group("maintenance", {"reindex": reindex.command}, hidden=True))
+_BY_DEFAULT = {"default_map": {"reindex": {"embeddings": True}}}
+command.add_command(click.Group("maintenance", {"reindex": reindex.command}, hidden=True, context_settings=_BY_DEFAULT))
 
 
 def _fields(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -211,6 +212,8 @@ def show(key: str, db: str | None, as_json: bool) -> int:
 def delete(key: str, yes: bool | None, db: str | None, as_json: bool) -> int:
     """Delete a task, a comment or an attachment. T-1 deletes all that belongs to the task, c:5 or a:7 only itself."""
     with options.open_memory(db) as memory:
+        if memory.tasks.find_item(key) is None:
+            raise InputMissing(f"there is no {key}", "See `pastchats-memory task list --all`.")
         if yes is None:
             yes = is_terminal(sys.stdin) and click.confirm(f"Delete {escape_name(key)} for good?", err=True)
         if not yes:

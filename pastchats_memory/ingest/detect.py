@@ -74,7 +74,7 @@ def _choose_format(source: SourceFile, read_as: ReadAs, options: IndexOptions) -
 def _explain_unclaimed(source: SourceFile) -> str:
     """Return why no format claims a file. Raises NotText, OSError."""
     if source.shape == "markdown":
-        return NOTES_SKIPPED
+        return NO_CONVERSATION if source.named else NOTES_SKIPPED
     if source.shape == "json" and isinstance(source.outline, BadJson):
         return f"not whole JSON: {source.outline.reason}"
     if source.shape == "json" and source.outline in ([], {}):

@@ -73,6 +73,7 @@ Here = Annotated[
     str, Field(description="Only this project; `.`, the default, is the one of the working directory, `*` means all.")
 ]
 Threshold = Annotated[float | None, Field(ge=0, le=1)]
+TaskKey = Annotated[str | None, Field(description="Instead of an id: the key of a task, such as TREK-45.")]
 
 Params = ParamSpec("Params")
 Result = TypeVar("Result")
@@ -164,7 +165,8 @@ class Tools:
     @_lock_memory
     def read(
         self,
-        id: Annotated[str, Field(description="12 for a turn, t:KEY, c:5 or a:7 for a task.")],  # noqa: A002 - the argument's name
+        id: Annotated[str | None, Field(description="12 for a turn, t:KEY, c:5 or a:7 for a task.")] = None,  # noqa: A002 - the argument's name
+        taskId: TaskKey = None,  # noqa: N803 - the name that agents know from trackers
         start: Annotated[int, Field(ge=1, description="First line of the item.")] = 1,
         end: Annotated[int | None, Field(ge=1, description="Last line; as many as fit without it.")] = None,
     ) -> Annotated[CallToolResult, views.ReadAnswer]:
@@ -172,6 +174,7 @@ class Tools:
         memory = self.memory
         if end is not None and end < start:
             raise UsageFault("`end` lies before `start`", "Lines are counted from 1, both inclusive.")
+        id = _choose_id(id, taskId)  # noqa: A001 - the argument's name
         if leads_to_task(id):
             shown = memory.tasks.find_item(id)
             if shown is None:
@@ -197,11 +200,14 @@ class Tools:
             str | None, Field(max_length=LONGEST_QUERY, description="Instead of an id: what a task is about.")
         ] = None,
         threshold: Threshold = None,
+        taskId: TaskKey = None,  # noqa: N803 - the name that agents know from trackers
     ) -> Annotated[CallToolResult, views.SimilarAnswer]:
         """Find the five tasks most similar to a task, a turn or a text, with score and label: is this a duplicate?"""
         tasks = self.memory.tasks
-        if (id is None) == (text is None):
+        if text is not None and (id, taskId) != (None, None):
             raise UsageFault("give either `id` or `text`", ID_HINT)
+        if text is None:
+            id = _choose_id(id, taskId)  # noqa: A001 - the argument's name
         if id is not None and id.isdecimal():
             items = self.memory.show(id, neighbours=0)
             if not items:
@@ -370,6 +376,15 @@ def _check_paths(paths: Iterable[str]) -> list[Path]:
                 "`pastchats-memory index` themselves.",
             )
     return wanted
+
+
+def _choose_id(id_: str | None, key: str | None) -> str:
+    """Return the id, or that of the task with a key. Raises UsageFault unless exactly one is given."""
+    if id_ is not None and key is None:
+        return id_
+    if key is not None and id_ is None:
+        return f"t:{key.removeprefix('t:')}"
+    raise UsageFault("give either `id` or `taskId`", ID_HINT)
 
 
 def _name_project(project: str) -> str | None:

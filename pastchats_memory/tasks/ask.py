@@ -117,6 +117,8 @@ class ParsedQuestion:
     """Topic for the search."""
     is_topic_named: bool = False
     """Whether a word such as "about" introduces the topic; other topics are the words that the grammar does not know."""
+    asks_for_story: bool = False
+    """Whether the question asks why or how something happened, which conversations tell."""
     names_tasks: bool = False
     """Whether the question uses a word for tasks, or asks what there is about a topic."""
 
@@ -125,10 +127,12 @@ class ParsedQuestion:
         """Return whether nothing shows that the question is about tasks; conversations may answer it."""
         if self.concept is None:
             return False
+        if self.asks_for_story:
+            return self.relation is None
         asks_for_tasks = (
             self.statuses, self.types, self.priorities, self.tags, self.kinds, self.span, self.missing, self.present,
         )  # fmt: skip
-        return not (self.names_tasks or self.relation or self.order or self.is_count or any(asks_for_tasks))
+        return not (self.names_tasks or self.relation or self.order or any(asks_for_tasks))
 
     def describe(self) -> str:
         """Return one line that tells the user how the question was read."""
@@ -240,7 +244,7 @@ _ONE_TASK = re.compile(
     re.VERBOSE,
 )
 _PROJECT_NAME = r"['\"]?([\w./-]+)['\"]?"
-_IN_NAME = re.compile(rf"\b(?:in|for|of|from|at|on|with|within|inside|across) {_PROJECT_NAME}")
+_IN_NAME = re.compile(rf"\b(?:in|for|of|from|at|on|with|within|inside|across|did|does|has) {_PROJECT_NAME}")
 _NAME_BEFORE_NOUN = re.compile(rf"\b{_PROJECT_NAME}(?= {_TASK_NOUN}\b|'s\b|\s*\Z)")
 _TAG = r"['\"]?#?([\w/-]+)['\"]?"
 _NEXT_TAG = re.compile(r"\| *(?:,|and|&) *#?([\w/-]+)(?= *(?:,|and\b|&|\Z))")
@@ -249,6 +253,8 @@ _TASK_KEY = re.compile(r"(?:the )?(?:task |issue |ticket |epic )?(?P<key>[a-z]+-
 _NO_KEY = re.compile(r"\d{4}-|\w-\d*(?:day|week|month|year)|(?:utf|sha|md|iso|top|covid)-?\d")
 """Words with digits that are no keys."""
 _TASK_NOUN_BEFORE = re.compile(r"\A(?:the )?(?:task|issue|ticket) ")
+_INVERTED = re.compile(r"\b(have|has)n't (we|i|you|they)\b")
+"""A negation before its pronoun, as questions have it."""
 _NEGATED_VERB = re.compile(
     r"""\b(?:
         (?:is|are|was|were|has|have)(?:n't|\ not)(?:\ yet)?(?:\ been)?(?:\ yet)?
@@ -282,7 +288,8 @@ class QuestionParser:
             vocabulary: phrases that the grammar knows.
         """
         self.question = question
-        self.text = _NEGATED_VERB.sub("are not", " ".join(question.lower().replace("’", "'").rstrip("?!. ").split()))
+        text = " ".join(question.lower().replace("’", "'").rstrip("?!. ").split())
+        self.text = _NEGATED_VERB.sub("are not", _INVERTED.sub(r"\2 \1 not", text))
         """The rest of the question in lower case; a bar stands where a phrase was cut out."""
         self.today = today
         self.project_names = project_names
@@ -292,6 +299,7 @@ class QuestionParser:
     def parse(self) -> ParsedQuestion:
         """Run all steps; each depends on what the steps before it cut out."""
         self.parse_count()
+        self.parsed.asks_for_story = re.match(self.vocabulary.words["story"], self.text) is not None
         self.parse_past()
         self.parse_relation()
         self.parse_topic()
@@ -331,9 +339,9 @@ class QuestionParser:
 
     def parse_past(self) -> None:
         """Write the participle in questions such as "what did we drop?", since statuses are participles."""
-        words = self.vocabulary.words
-        did = rf"(\bdid (?:{words['pronoun']}|{words['anyone']}|the team)(?: \w+ly| ever| already)? )([a-z]+)\b"
-        self.text = re.sub(did, lambda match: match[1] + self.vocabulary.participles.get(match[2], match[2]), self.text)
+        did = r"(\bdid (?:the )?[\w.-]+(?: \w+ly| ever| already)? )([a-z]+)\b"
+        participles = self.vocabulary.participles
+        self.text = re.sub(did, lambda match: match[1] + participles.get(match[2], match[2]), self.text)
 
     def parse_relation(self) -> None:
         """Read a relation to another task, such as "what depends on TREK-45", or the key of the task itself."""
@@ -526,7 +534,7 @@ class QuestionParser:
         if self.parsed.span is None and self.cut(rf"\b(?:{due}\b.*\b{soon}|{soon}\b.*\b{due}|next {due})\b"):
             self.parsed.span = DateSpan("due", self.today, self.today + timedelta(days=SOON_DAYS))
             self.parsed.statuses = self.parsed.statuses or OPEN
-        missed = rf"miss(?:ed|ing)? (?:(?:any|an?|the|its|their|our|my) )?{due}"
+        missed = rf"miss(?:ed|ing)? (?:(?:any|an?|the|its|their|our|my) )?{due}|{due} (?:(?:have|has|are|were) )?(?:passed|missed)"
         if self.cut(rf"\b(?:{self.vocabulary.words['overdue']}|{missed})\b"):
             self.parsed.span = DateSpan("due", None, self.today - timedelta(days=1))
             self.parsed.statuses = self.parsed.statuses or OPEN
@@ -660,7 +668,8 @@ def answer_question(
     visible = [name for name in sources.project_names(database) if name not in viewpoint.hidden]
     parsed = parse_question(question, today or date.today(), visible)  # noqa: DTZ011 - in the local zone
     if parsed.is_open:
-        return _search_everything(database, embedder, parsed, question, viewpoint)
+        other = _search_days(database, embedder, parsed, question, viewpoint)
+        return other if other.hits else _search_everything(database, embedder, parsed, question, viewpoint)
     answer = _list_answer(database, embedder, parsed, viewpoint)
     topic = parsed.concept or (parsed.of if parsed.relation else None)
     if answer.total or topic is None:
@@ -746,7 +755,7 @@ def _search_days(
     if parsed.span is None or parsed.statuses or parsed.names_tasks:
         return TaskAnswer(parsed, (), 0)
     since, until = parsed.span.stored_bounds
-    filters = Filters(project=parsed.project, hidden=viewpoint.hidden, role="user", since=since, until=until)
+    filters = Filters(project=parsed.project, hidden=viewpoint.hidden, since=since, until=until)
     hits = search(database, embedder, Request(topic, limit=MAX_HITS, filters=filters))
     return TaskAnswer(parsed, (), 0, hits.warnings, tuple(_with_answers(database, hits)[:MAX_HITS]))
 

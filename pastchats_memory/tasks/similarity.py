@@ -41,18 +41,21 @@ DUPLICATE_WEIGHTS: Mapping[str, float] = {
     "title_cosine": 11.28, "substituted": -5.21, "opposite": -2.99, "identifiers": -2.0, "words": -2.75, "always": -5.15,
 }  # fmt: skip
 DESCRIBED_WEIGHTS: Mapping[str, float] = {
-    "cosine": 10.69, "title_cosine": 4.25, "length": 2.52, "described": 4.42, "opposite": -2.42, "substituted": -2.68,
-    "always": -11.58,
+    "cosine": 9.81, "title_cosine": 3.32, "length": 2.69, "covered": 5.33, "opposite": -1.93, "substituted": -3.98,
+    "always": -11.52,
 }  # fmt: skip
 """Weights of the features; the last for a text without a description and a task that has one. The weight of identifiers
 is set by hand, since few labelled pairs have identifiers."""
 SURE_LENGTH = 6
 """Words from which the length of a text counts fully: a description mentions many things, so a short text may be one."""
+VARIANT_SHARE = 0.45
+"""Share of title words in equal order from which a text with another word is a variant of the title: "remove dark mode" of
+"add dark mode". A description shares most words with both, so it cannot decide."""
 DUPLICATE_PROBABILITY = 0.25
 """Probability of being the same task from which two tasks count as duplicates. Three in four of those that reach it are
 duplicates, and four in five duplicates reach it."""
-DESCRIBED_PROBABILITY = 0.3
-"""The same for DESCRIBED_WEIGHTS."""
+DESCRIBED_PROBABILITY = 0.12
+"""The same for DESCRIBED_WEIGHTS: nine in ten of those that reach it are duplicates, among near tasks."""
 RELATED_SCORE, DUPLICATE_SCORE = 0.5, 0.8
 """Scores at which two tasks are more likely related than not, and at which they count as duplicates."""
 MAX_UNEQUAL_SCORE = 0.99
@@ -169,7 +172,8 @@ def score_similarity(
 ) -> SimilarityScore:
     """Return how similar two tasks are.
 
-    A text without a description is compared with the title of the other task and with all of it; the better match counts.
+    A text without a description is compared with the title of the other task and, unless it is a variant of that title, with all
+    of it. The better match counts.
 
     Args:
         cosine: of the vectors of both texts.
@@ -202,15 +206,17 @@ def combine_probabilities(related: float, same: float, duplicate: float = DUPLIC
 
     They are the probability of being related, and of being the same if related.
 
-    The score is RELATED_SCORE at even odds of a relation, and DUPLICATE_SCORE if both together have the probability
-    `duplicate`.
+    The score is RELATED_SCORE at even odds of a relation. It is DUPLICATE_SCORE or more if both together have the probability
+    `duplicate`, and grows from DUPLICATE_PROBABILITY on, so that scores of both models can be compared.
     """
     both = related * same
     if related < RELATED_SCORE:
         return related
-    if both < duplicate:
-        return RELATED_SCORE + (DUPLICATE_SCORE - RELATED_SCORE) * both / duplicate
-    return DUPLICATE_SCORE + (1 - DUPLICATE_SCORE) * (both - duplicate) / (1 - duplicate)
+    if both >= DUPLICATE_PROBABILITY:
+        return DUPLICATE_SCORE + (1 - DUPLICATE_SCORE) * (both - DUPLICATE_PROBABILITY) / (1 - DUPLICATE_PROBABILITY)
+    if both >= duplicate:
+        return DUPLICATE_SCORE
+    return RELATED_SCORE + (DUPLICATE_SCORE - RELATED_SCORE) * both / DUPLICATE_PROBABILITY
 
 
 def compute_features(
@@ -223,13 +229,14 @@ def compute_features(
 ) -> dict[str, float]:
     """Return the features of a pair by the names that the weights use.
 
-    `lone` is 1 if exactly one of the texts has a description. The arguments are those of `score_similarity`.
+    `lone` is 1 if exactly one of the texts has a description, and the other is no variant of its title. The arguments are those of `score_similarity`.
     """
     words = words or load_words()
     one, other = _build_profile(first, words), _build_profile(second, words)
     title_stems = other.title_stems | (words.find_stems(" ".join(tags)) & one.title_stems)
     title_words = _compute_dice(one.title_stems, title_stems)
     is_lone = bool(one.description_stems) != bool(other.description_stems)
+    substituted = _share_substituted(one, other)
     lone, described = (other, one) if one.description_stems else (one, other)
     return {
         "cosine": cosine,
@@ -237,12 +244,12 @@ def compute_features(
         "title_cosine": title_cosine,
         "title_words": title_words,
         "words": title_words if is_lone else _compute_dice(one.stems, other.stems),
-        "substituted": _share_substituted(one, other),
+        "substituted": substituted,
         "opposite": float(words.has_opposite(one.title_words, other.title_words)),
         "identifiers": float(has_other_identifiers(one.identifiers, other.identifiers)),
-        "lone": float(is_lone),
+        "lone": float(is_lone and substituted <= VARIANT_SHARE),
         "length": min(len(lone.stems), SURE_LENGTH) / SURE_LENGTH,
-        "described": len(lone.stems & described.description_stems) / max(1, len(lone.stems)),
+        "covered": len(lone.stems & described.stems) / max(1, len(lone.stems)),
         "always": 1.0,
     }
 

@@ -1,7 +1,11 @@
-"""Nothing is blocked without a model: reads answer by words, writes are stored, and vectors follow."""
+"""Nothing is blocked without a model: reads answer by words, writes are stored, and vectors follow.
+
+NumPy is no part of the model: ranking needs it. Without it every command explains what is broken.
+"""
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -184,14 +188,21 @@ def test_no_command_is_blocked_by_an_endpoint_that_gives_no_vectors(program: Pro
 
 
 @pytest.mark.parametrize("library", ["onnxruntime", "tokenizers"])
-def test_no_command_is_blocked_by_a_library_that_cannot_be_imported(
-    program: Program, library: str, tmp_path: Path
-) -> None:
+def test_no_command_is_blocked_by_a_library_that_cannot_be_imported(program: Program, library: str) -> None:
     fill(program)
-    stub = tmp_path / "stub" / library
-    stub.mkdir(parents=True)
-    (stub / "__init__.py").write_text("raise ImportError('it is broken')", encoding="utf-8")
-    assert_nothing_is_blocked(program.with_variables(PYTHONPATH=str(stub.parent)), program)
+    assert_nothing_is_blocked(program.without_library(library), program)
+
+
+def test_every_command_explains_a_numpy_that_cannot_be_imported(program: Program) -> None:
+    fill(program)
+    broken = program.without_library("numpy")
+    for arguments in (*ASKED, *WRITTEN, *OTHERS, ("mcp",), ("serve",), ("doctor",)):
+        run = broken(*arguments)
+        assert (run.status, run.stdout) == (2, ""), (arguments, run)
+        assert run.stderr.startswith("Error: the library numpy cannot be imported: it is broken\n")
+    told = json.loads(broken("search", "fence", "--json").stderr)
+    assert told["error"]["kind"] == "library_broken"
+    assert (broken("--version").status, broken("--help").status) == (0, 0)
 
 
 @pytest.mark.parametrize("fault", ["gone", "truncated"])

@@ -174,3 +174,11 @@ def test_markdown_it_is_imported_only_for_reading(tmp_path):
         f"assert NOTES.detect(SourceFile(Path({str(path)!r})))\nassert 'markdown_it' not in sys.modules\nassert 'yaml' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)
+
+
+def test_a_named_file_that_is_no_note_is_not_called_markdown(program):
+    (program.home / "Makefile").write_text("all: build\n\nbuild:\n\tcc x.c\n", encoding="utf-8")
+    run = program("index", "Makefile")
+    assert run.status == 1
+    assert "no conversation found in it" in run.stdout
+    assert "Markdown" not in run.stdout

@@ -30,7 +30,7 @@ WRITING = {"store_turn", "index_paths", "unjudged", "judge"}
 ANSWERS_S = HANG_S
 NEEDED = {"id": "1"}
 """Values of required arguments that not every text can be."""
-ONE_OF = {"find_similar": {"text": "login"}, "how": {"query": "login"}}
+ONE_OF = {"read": {"id": "1"}, "find_similar": {"text": "login"}, "how": {"query": "login"}}
 """Arguments of tools that need one of two."""
 
 
@@ -86,6 +86,8 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "read comment": ("read", {"id": "c:1"}),
     "no such task": ("read", {"id": "t:NONE-1"}),
     "find_similar id": ("find_similar", {"id": "t:AUTH-2"}),
+    "find_similar key": ("find_similar", {"taskId": "AUTH-2"}),
+    "read key": ("read", {"taskId": "HOOK-1"}),
     "find_similar turn": ("find_similar", {"id": "1", "threshold": 0.2}),
     "find_similar text": ("find_similar", {"text": "Retry webhooks that failed, with backoff"}),
     "check_prior_work": ("check_prior_work", {"query": "Retry failed webhooks with backoff"}),
@@ -169,6 +171,12 @@ def test_read_returns_a_whole_item_with_its_neighbours_and_a_task_with_its_comme
     assert body["content"].endswith("all tests pass.")
     assert "Waiting for the queue" in called["read task"].structured_content["content"]
     assert called["read comment"].structured_content == called["read task"].structured_content
+
+
+def test_the_key_of_a_task_stands_for_its_id(answers) -> None:
+    _, called = answers
+    for tool, by_id in (("find_similar key", "find_similar id"), ("read key", "read task")):
+        assert called[tool].structured_content == called[by_id].structured_content
 
 
 def test_wrong_arguments_are_explained_in_a_sentence_that_names_them(answers) -> None:

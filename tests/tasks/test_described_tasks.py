@@ -169,3 +169,11 @@ def test_names_of_other_tools_are_understood(board: Program) -> None:
     assert board.typed("pastchats-memory tasks recall ferry --json").results[0]["key"] == "H-4"
     assert board.typed("pastchats-memory semantic-search ferry --json").results[0]["key"] == "H-4"
     assert "--embeddings" in board.typed("pastchats-memory tasks maintenance reindex --help").stdout
+    assert board.typed("pastchats-memory tasks maintenance reindex").status == 0
+
+
+@pytest.mark.parametrize("key", ["H-99", "c:99", "a:99"])
+def test_what_is_not_there_is_not_asked_about_before_it_is_deleted(board: Program, key: str) -> None:
+    run = board("task", "delete", key)
+    assert (run.status, run.stdout) == (2, "")
+    assert f"there is no {key}" in run.stderr

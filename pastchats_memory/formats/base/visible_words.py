@@ -28,7 +28,10 @@ def visible_words(text: str, role: str, dialect: Dialect) -> str:
     if role != "user":
         return "" if text.strip() == WITHHELD else text
     start = text.lstrip()
-    if not start.startswith(("<", "[", "#", "Caveat:", "Stop hook")) and "<system-reminder>" not in text:
+    if (
+        not start.startswith(("<", "[", "#", "Caveat:", "Stop hook", "Base directory for this skill:"))
+        and "<system-reminder>" not in text
+    ):
         return text
     if tag := next((tag for tag in USER_TAGS if f"<{tag}>" in text), None):
         return span(text, tag).strip() or text

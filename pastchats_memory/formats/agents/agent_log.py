@@ -57,7 +57,7 @@ CODE, CONSOLE = "code", "console"
 """Types of Open Interpreter's messages. They have no ids, so output belongs to the code before it."""
 SHELLS = frozenset({"shell", "bash", "sh", "zsh", "powershell", "cmd"})
 
-_EXIT = re.compile(r"^(?:returncode|exit[ _]code): (\d{1,9})$", re.MULTILINE | re.IGNORECASE)
+_EXIT = re.compile(r"^(?:returncode|exit[ _]code)(?:: ?|=)(\d{1,9})$", re.MULTILINE | re.IGNORECASE)
 
 
 def detect(source: SourceFile) -> int:
@@ -145,7 +145,7 @@ def _calls_of(message: Json) -> Iterator[tuple[str, str, object]]:
     """Yield id, name and input of each tool call of a message."""
     for call in map(mapping_of, list_of(message.get("tool_calls"))):
         function = mapping_of(call.get("function")) or call
-        yield text_of(call.get("id")), text_of(function.get("name")) or "tool", function.get("arguments")
+        yield text_of(call.get("id")), text_of(function.get("name")) or "tool", _first(function, ("arguments", "args"))
     for block in _blocks_of(message):
         if keys := CALLS.get(text_of(block.get("type"))):
             name = text_of(_first(block, keys[1])) or "tool"

@@ -281,7 +281,7 @@ def mapped_format(key_map: KeyMap | None) -> Format:
     reader = GenericReader(key_map)
     return Format(
         name="messages",
-        version=19,
+        version=20,
         detect=reader.detect,
         read=reader.read,
         program="Augment",

@@ -195,11 +195,11 @@ class _SessionReader:
         elif self._first_pass.calls and not self._script:
             return
         elif item.get("type") == FILE_CHANGE:
-            for path in mapping_of(item.get("changes")):
-                self._add_label(parse_call("apply_patch", {"file_path": path}, DIALECT))
+            for path, change in mapping_of(item.get("changes")).items():
+                self._add_shown(parse_call("apply_patch", {"file_path": path, "change": change}, DIALECT))
         else:
             call = parse_call("shell", {"command": item.get("command")}, DIALECT)
-            self._add_label(call)
+            self._add_shown(call)
             self._has_shown = True
             printed = text_of(item.get("aggregated_output")) or text_of(item.get("stdout"))
             code = item.get("exit_code")
@@ -210,10 +210,10 @@ class _SessionReader:
             if found is not None:
                 self._add(*found, entry, line, position)
 
-    def _add_label(self, call: ToolCall) -> None:
+    def _add_shown(self, call: ToolCall) -> None:
         """Add a call that only an event shows; the source of a script shows its own."""
         if not self._script:
-            self.queue.add_tool(call.label)
+            self.queue.add_tool(call)
 
     def _follow_replay(self, entry: Entry, position: int) -> None:
         """Follow a replay: from the other session's meta to the end of the burst, or to a subagent's own task."""
@@ -289,7 +289,7 @@ class _SessionReader:
 
     def _add_call(self, call_id: str, call: ToolCall) -> None:
         self._calls[call_id] = call
-        self.queue.add_tool(call.label)
+        self.queue.add_tool(call)
 
     def _add(self, role: str, kind: str, text: str, entry: Entry, line: int, position: int) -> PendingTurn:
         first_pass, stamp = self._first_pass, iso_utc(entry.timestamp)

@@ -66,21 +66,32 @@ def dialect() -> Dialect:
     return DIALECT
 
 
+def _gemini_settings(environment: Mapping[str, str]) -> str:
+    return f"{environment.get('GEMINI_CLI_HOME') or environment['HOME']}/.gemini/settings.json"
+
+
 HOOKS = HookDialect(
     name="gemini",
     events={"SessionStart": "greet", "BeforeAgent": "recall", "PreCompress": "index", "SessionEnd": "index"},
-    settings=lambda environment: f"{environment.get('GEMINI_CLI_HOME') or environment['HOME']}/.gemini/settings.json",
+    settings=_gemini_settings,
     entry=named_group,
     context=specific_output,
+    servers=_gemini_settings,
 )
+
+
+def _qwen_settings(environment: Mapping[str, str]) -> str:
+    return f"{_qwen(environment)}/settings.json"
 
 
 QWEN_HOOKS = HookDialect(
     name="qwen",
-    events={"UserPromptSubmit": "recall", "PreCompact": "index", "SessionEnd": "index"},
-    settings=lambda environment: f"{_qwen(environment)}/settings.json",
+    events={"UserPromptSubmit": "recall", "PreToolUse": "warn", "PreCompact": "index", "SessionEnd": "index"},
+    settings=_qwen_settings,
     entry=named_group,
     context=specific_output,
+    tools="run_shell_command|edit|write_file",
+    servers=_qwen_settings,
     skills=lambda environment: f"{_qwen(environment)}/skills",
 )
 

@@ -26,7 +26,7 @@ from pastchats_memory.formats.agents.gemini.content import (
     visible_text,
 )
 from pastchats_memory.formats.agents.gemini.dialect import DIALECT
-from pastchats_memory.formats.agents.gemini.saved_chat import is_saved_chat, read_saved_chat
+from pastchats_memory.formats.agents.gemini.saved_chat import SavedChat, is_saved_chat
 from pastchats_memory.formats.agents.gemini.stream import PrintedSession, is_stream
 from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
@@ -62,7 +62,7 @@ def matches(source: SourceFile) -> bool:
 def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns in file order."""
     if is_saved_chat(source):
-        return read_saved_chat(source)
+        return SavedChat.read(source)
     return PrintedSession.read(source) if is_stream(source) else _read_session(source)
 
 

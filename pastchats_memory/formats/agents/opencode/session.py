@@ -105,7 +105,7 @@ class Session:
     def _tool(self, queue: TurnQueue, message: Message, part: Json) -> None:
         state = mapping_of(part.get("state"))
         call = parse_call(text_of(part.get("tool")) or "tool", state.get("input"))
-        queue.add_tool(call.label)
+        queue.add_tool(call)
         self._add_plan(queue, message, part, find_plan(text_of(part.get("tool")), state.get("input"), DIALECT))
         begun = iso_utc(mapping_of(state.get("time")).get("start"))
         queue.add_todo_call(text_of(part.get("tool")), state.get("input"), at=begun, line=message.line_of(part))

@@ -17,7 +17,17 @@ from pastchats_memory.formats.generic import MESSAGES
 from pastchats_memory.formats.registry import all_formats
 from pastchats_memory.model import Task, Turn
 
-WHOLE = {"beads", "cline", "export", "github-issues", "llm-logs", "opencode", "vscode-copilot-chat"}
+WHOLE = {
+    "beads",
+    "cline",
+    "enveloped",
+    "export",
+    "github-issues",
+    "hermes",
+    "llm-logs",
+    "opencode",
+    "vscode-copilot-chat",
+}
 """Formats whose lines change what stands above them, or whose programs write the file anew each time."""
 GROWING = {
     reader: paths

@@ -36,21 +36,28 @@ from pastchats_memory.formats.base.source import (
 )
 from pastchats_memory.formats.base.thoughts import without_thoughts
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed, text_of_result
+from pastchats_memory.formats.base.visible_words import visible_words
 from pastchats_memory.formats.registry import any_dialect
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "computer"})
-NAMELESS = frozenset({"messages", "history", "chat", "conversation", "session", "log"})
+NAMELESS = frozenset({"messages", "history", "chat", "conversation", "session", "log", "transcript", "events"})
 """Names of files whose folder has the session's name, and keys of a document's list of messages."""
 IDS, TIMES = ("session_id", "sessionId", "conversation_id"), ("timestamp", "created_at", "time", "ts")
-CALLS = {"tool_use": ("id", "name", ("input",)), "tool-call": ("toolCallId", "toolName", ("input", "args"))}
-"""Keys of a call's id, name and input by the type of a block: Anthropic's, and the AI SDK's."""
-RESULTS = {"tool_result": ("tool_use_id", ("content",)), "tool-result": ("toolCallId", ("output", "result"))}
+CALLS = {
+    "tool_use": (("id", "tool_id"), ("name", "tool_name"), ("input",)),
+    "tool-call": (("toolCallId",), ("toolName",), ("input", "args")),
+}
+"""Keys of a call's id, name and input by the type of a block: Anthropic's and Engram's, and the AI SDK's."""
+RESULTS = {
+    "tool_result": (("tool_use_id", "tool_id"), ("content", "output")),
+    "tool-result": (("toolCallId",), ("output", "result")),
+}
 """Keys of the call's id and of its result by the type of a block."""
 CODE, CONSOLE = "code", "console"
 """Types of Open Interpreter's messages. They have no ids, so output belongs to the code before it."""
 SHELLS = frozenset({"shell", "bash", "sh", "zsh", "powershell", "cmd"})
 
-_EXIT = re.compile(r"^(?:returncode|exit[ _]code): (\d{1,9})$", re.MULTILINE | re.IGNORECASE)
+_EXIT = re.compile(r"^(?:returncode|exit[ _]code)(?:: ?|=)(\d{1,9})$", re.MULTILINE | re.IGNORECASE)
 
 
 def detect(source: SourceFile) -> int:
@@ -80,7 +87,7 @@ def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns in file order, and the lines that are no messages."""
     path = source.path
     cwd = folder_of(read_sibling_field(path.with_name("meta.json"), "working_directory", "cwd"))
-    builder = SessionBuilder(SessionInfo(_session_name(path), cwd), any_dialect())
+    builder = SessionBuilder(SessionInfo(session_name(path), cwd), any_dialect())
     place = _place_of_list(source) if source.shape == "json" else None
     if place is None:
         yield from read_session(source, builder, lambda item: _add_message(builder, item))
@@ -89,7 +96,7 @@ def read(source: SourceFile) -> Iterator[Row]:
         yield from builder.flush()
 
 
-def _session_name(path: Path) -> str:
+def session_name(path: Path) -> str:
     """Return a name for the session: its file's or folder's.
 
     Documents of one name may lie in many folders.
@@ -107,7 +114,8 @@ def _add_message(builder: SessionBuilder, item: Record | Element) -> str | None:
     info = builder.info
     info.conversation_id = next(filter(None, (text_of(message.get(key)) for key in IDS)), info.conversation_id)
     builder.model = text_of(message.get("model")) or builder.model
-    content, text = message.get("content"), texts_of(message.get("content"))
+    content = _blocks_of(message) or message.get("content")
+    text = texts_of(content)
     own_id = text_of(message.get("message_id")) or text_of(message.get("id"))
     fields = mapping_of(message.get("extra")) | message
     at = Position(item.line, next((fields[key] for key in TIMES if key in fields), None), own_id)
@@ -115,7 +123,9 @@ def _add_message(builder: SessionBuilder, item: Record | Element) -> str | None:
         builder.add_result(call_id, output, at)
     match message.get("role"):
         case "user":
-            builder.add_prompt(text, at, count_images(content, ("image", "image_url")))
+            texts = [text] if isinstance(content, str) else [texts_of([block]) for block in list_of(content)]
+            typed = filter(None, (visible_words(words, "user", builder.dialect).strip() for words in texts))
+            builder.add_prompt("\n\n".join(typed), at, count_images(content, ("image", "image_url")))
         case "assistant" if message.get("type") != CODE:
             builder.add_answer(without_thoughts(text), at)
         case "system" | "developer":
@@ -125,14 +135,21 @@ def _add_message(builder: SessionBuilder, item: Record | Element) -> str | None:
     return None
 
 
+def _blocks_of(message: Json) -> list[Json]:
+    """Return the blocks of a message's content, which may be one alone."""
+    content = message.get("content")
+    return [mapping_of(block) for block in ([content] if isinstance(content, dict) else list_of(content))]
+
+
 def _calls_of(message: Json) -> Iterator[tuple[str, str, object]]:
     """Yield id, name and input of each tool call of a message."""
     for call in map(mapping_of, list_of(message.get("tool_calls"))):
         function = mapping_of(call.get("function")) or call
-        yield text_of(call.get("id")), text_of(function.get("name")) or "tool", function.get("arguments")
-    for block in map(mapping_of, list_of(message.get("content"))):
+        yield text_of(call.get("id")), text_of(function.get("name")) or "tool", _first(function, ("arguments", "args"))
+    for block in _blocks_of(message):
         if keys := CALLS.get(text_of(block.get("type"))):
-            yield text_of(block.get(keys[0])), text_of(block.get(keys[1])) or "tool", _first(block, keys[2])
+            name = text_of(_first(block, keys[1])) or "tool"
+            yield text_of(_first(block, keys[0])), name, _first(block, keys[2])
     if message.get("role") == "assistant" and message.get("type") == CODE:
         language, code = text_of(message.get("format")), text_of(message.get("content"))
         yield CODE, language or CODE, {"command" if language.lower() in SHELLS else "description": code}
@@ -142,12 +159,12 @@ def _results_of(message: Json) -> Iterator[tuple[str, ToolResult]]:
     """Yield the call's id and the result, for each tool result in a message."""
     if message.get("role") == "tool" and (call_id := text_of(message.get("tool_call_id"))):
         yield call_id, _parse_result(message.get("content"), failed=message.get("is_error") is True)
-    for block in map(mapping_of, list_of(message.get("content"))):
+    for block in _blocks_of(message):
         if keys := RESULTS.get(text_of(block.get("type"))):
             content = _first(block, keys[1])
             typed = mapping_of(content)
             failed = block.get("is_error") is True or text_of(typed.get("type")).startswith("error")
-            yield text_of(block.get(keys[0])), _parse_result(typed.get("value", content), failed=failed)
+            yield text_of(_first(block, keys[0])), _parse_result(typed.get("value", content), failed=failed)
     if message.get("role") == "computer" and message.get("type") == CONSOLE:
         yield CODE, _parse_result(message.get("content"), failed=False)
 
@@ -172,7 +189,7 @@ def _parse_result(content: object, *, failed: bool) -> ToolResult:
 
 AGENT_LOG = Format(
     name="agent-log",
-    version=3,
+    version=4,
     detect=detect,
     read=read,
     is_specific=False,

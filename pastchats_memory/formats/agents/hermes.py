@@ -1,4 +1,4 @@
-"""Read the database of Nous Research's Hermes Agent.
+"""Read the database of Nous Research's Hermes Agent, and the sessions that it exports: one a line.
 
 Messages have the form of OpenAI's API.
 
@@ -8,21 +8,25 @@ names the first as its parent, or in the same one. There the compacted messages 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
-from pastchats_memory.formats.base.format import Format, resume_with
+from pastchats_memory.formats.base.dialect import COMMON, UserText
+from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.session import (
     Position,
+    Row,
     SessionBuilder,
     SessionInfo,
     count_images,
     folder_of,
     texts_of,
 )
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, parse_json, text_of, value_of
+from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, parse_json, text_of, value_of
 from pastchats_memory.formats.base.sqlite_sessions import SqliteSessions, Tables
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed
+from pastchats_memory.model import Unreadable
 
 SUMMARIES = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]")
 """Beginnings of a summary, in any role."""
@@ -30,6 +34,22 @@ DELEGATED = "subagent"
 """The source of a session that an agent started."""
 ENCODED = "\0json:"
 """Mark before content that is JSON instead of plain text."""
+COLUMNS = ("id", "timestamp", "active", "compacted", "role", "content", "tool_calls", "tool_call_id")
+"""What is known of a message, in the database and in an export."""
+EXPORTED = frozenset({"id", "source", "started_at", "parent_session_id", "messages"})
+"""Keys of an exported session."""
+
+_SKILL = re.compile(r'\[(?:SYSTEM|IMPORTANT): The user has invoked the "([^"\n]{1,80})" skill\b')
+_AUTO_LOADED = re.compile(r'\[IMPORTANT: The "[^"\n]{1,80}" skill is auto-loaded\.')
+INSTRUCTION, NOTE = (
+    "The user has provided the following instruction alongside the skill invocation: ",
+    "\n\n[Runtime note:",
+)
+"""What stands before the person's words behind a skill, the last of its kind, and what may follow them."""
+BUNDLED, LOADED = "\nUser instruction: ", "\n\n[Loaded as part of the "
+"""The same before the skills of a bundle, the first of its kind."""
+FOOTER = "then run them with the terminal tool using the absolute path."
+"""The end of a skill that was loaded by itself; the person's words follow the last."""
 
 
 class HermesSessions(SqliteSessions):
@@ -43,50 +63,95 @@ class HermesSessions(SqliteSessions):
     def sessions(self) -> Iterator[SessionBuilder]:
         """Yield the sessions in the order of their start."""
         columns = ("id", "source", "parent_session_id", "title", "model", "cwd")
-        rows = self.database.rows("sessions", columns, order=("started_at", "id"))
-        for own_id, origin, parent, title, model, cwd in rows:
-            metadata: Json = {"title": text_of(title), "parent_conversation_id": text_of(parent)}
-            builder = self.start(SessionInfo(text_of(own_id), folder_of(cwd), metadata=metadata))
-            builder.model = text_of(model)
-            self._add_messages(builder, "sidechain" if origin == DELEGATED else "main")
-            yield builder
+        for row in self.database.rows("sessions", columns, order=("started_at", "id")):
+            session = dict(zip(columns, row, strict=True))
+            where = {"session_id": text_of(session["id"])}
+            yield _build_session(session, self.database.rows("messages", COLUMNS, where=where, order=("id",)))
 
-    def _add_messages(self, builder: SessionBuilder, branch: str) -> None:
-        """Add the messages once: a retained message is repeated after a compaction."""
-        columns = ("id", "timestamp", "active", "compacted", "role", "content", "tool_calls", "tool_call_id")
-        where = {"session_id": builder.info.conversation_id}
-        compacted_messages: set[tuple[object, ...]] = set()
-        for own_id, time, active, compacted, *message in self.database.rows(
-            "messages", columns, where=where, order=("id",)
-        ):
-            if compacted:
-                compacted_messages.add(tuple(message))
-            elif active != 0 and tuple(message) in compacted_messages:
-                continue
-            is_rewound = active == 0 and not compacted
-            at = Position(1, time, "" if own_id is None else str(own_id), "abandoned" if is_rewound else branch)
-            _add_message(builder, at, *message)
+
+def _build_session(
+    session: Mapping[str, object], messages: Iterable[Sequence[object]], line: int = 1
+) -> SessionBuilder:
+    """Return the session with its messages, each once: a retained message is repeated after a compaction."""
+    metadata: Json = {
+        "title": text_of(session.get("title")),
+        "parent_conversation_id": text_of(session.get("parent_session_id")),
+    }
+    builder = SessionBuilder(SessionInfo(text_of(session.get("id")), folder_of(session.get("cwd")), metadata=metadata))
+    builder.model = text_of(session.get("model"))
+    branch = "sidechain" if session.get("source") == DELEGATED else "main"
+    compacted_messages: set[str] = set()
+    for own_id, time, active, compacted, *message in messages:
+        if compacted:
+            compacted_messages.add(repr(message))
+        elif active != 0 and repr(message) in compacted_messages:
+            continue
+        is_rewound = active == 0 and not compacted
+        at = Position(line, time, "" if own_id is None else str(own_id), "abandoned" if is_rewound else branch)
+        _add_message(builder, at, *message)
+    return builder
+
+
+def detect(source: SourceFile) -> int:
+    """Return the confidence of a table layout or of exported sessions, or 0. Raises OSError."""
+    return CERTAIN if any(map(_is_exported, source.sample)) else HermesSessions.detect(source)
+
+
+def _is_exported(record: Json) -> bool:
+    messages = list_of(record.get("messages"))
+    return record.keys() >= EXPORTED and all("tool_call_id" in mapping_of(message) for message in messages)
+
+
+def read(source: SourceFile) -> Iterator[Row]:
+    """Yield the turns and tasks of one session after the other. Raises OSError."""
+    if source.shape == "sqlite":
+        yield from HermesSessions.read(source)
+        return
+    for item in source.records():
+        if isinstance(item, Unreadable):
+            yield item
+        elif not isinstance(session := item.value, dict):
+            yield Unreadable(str(source.path), item.line, f"a {type(session).__name__} instead of a session")
+        else:
+            messages = map(mapping_of, list_of(session.get("messages")))
+            rows = ([message.get(column) for column in COLUMNS] for message in messages)
+            yield from _build_session(session, rows, item.line).flush()
 
 
 def _add_message(
     builder: SessionBuilder, at: Position, role: object, encoded: object, calls: object, call_id: object
 ) -> None:
     text = text_of(encoded)
-    content = value_of(text.removeprefix(ENCODED)) if text.startswith(ENCODED) else text
+    content = value_of(text.removeprefix(ENCODED)) if text.startswith(ENCODED) else encoded
     if text.startswith(SUMMARIES):
         builder.add_turn("system", "summary", text, at)
     else:
         match role:
+            case "user" if (typed := _parse_skill(text)) is not None:
+                builder.add_prompt(typed.text, at, kind="command" if typed.is_command else "prompt")
             case "user":
                 builder.add_prompt(texts_of(content), at, count_images(content, ("image", "image_url")))
             case "assistant":
                 builder.add_answer(texts_of(content), at)
             case "tool":
                 builder.add_result(text_of(call_id), _parse_result(texts_of(content)), at)
-    for call in map(mapping_of, list_of(parse_json(text_of(calls) or "[]"))):
+    for call in map(mapping_of, list_of(calls) or list_of(parse_json(text_of(calls) or "[]"))):
         arguments = mapping_of(value_of((mapping_of(call.get("function")) or call).get("arguments")))
         builder.info.cwd = builder.info.cwd or folder_of(arguments.get("workdir"))
         builder.add_openai_call(call)
+
+
+def _parse_skill(text: str) -> UserText | None:
+    """Return what the person typed, `/skill words` or words, of a text with the skill; None for a text without."""
+    if _AUTO_LOADED.match(text):
+        return UserText(text.rpartition(FOOTER)[2].strip() if FOOTER in text else "")
+    found = _SKILL.match(text)
+    if found is None:
+        return None
+    said = text.partition(BUNDLED)[2].partition(LOADED)[0] if " skill bundle," in text else ""
+    if not said and INSTRUCTION in text:
+        said = text.rpartition(INSTRUCTION)[2].partition(NOTE)[0]
+    return COMMON.parse_command(found[1], said)
 
 
 def _parse_result(text: str) -> ToolResult:
@@ -100,9 +165,9 @@ def _parse_result(text: str) -> ToolResult:
 
 HERMES = Format(
     name="hermes",
-    version=2,
-    detect=HermesSessions.detect,
-    read=HermesSessions.read,
+    version=3,
+    detect=detect,
+    read=read,
     program="Hermes",
     locations=lambda environment: iter([environment.folder("HERMES_HOME", environment.home / ".hermes") / "state.db"]),
     resume=resume_with("hermes", "--resume"),  # https://hermes-agent.nousresearch.com/docs/user-guide/cli

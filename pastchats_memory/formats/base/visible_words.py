@@ -7,11 +7,14 @@ from html import unescape
 
 from pastchats_memory.formats.base.dialect import Dialect
 from pastchats_memory.formats.base.tags import span, without_rim
+from pastchats_memory.formats.base.thoughts import without_thoughts
 
 USER_TAGS = ("user_query", "task", "feedback", "answer", "user_message")
 """Tags of editors' agents around the user's words; the rest of such a text is the editor's."""
 EDITOR_TAGS = ("environment_details", "attached_files", "additional_data", "system_reminder")
 WITHHELD = "[REDACTED]"
+THOUGHTS = ("<think", "<|begin_of_")
+"""Beginnings of an answer with a model's thoughts before it."""
 
 _TOOL_RESULT = re.compile(r"\[(\w+ for '|TASK RESUMPTION\])")
 _PARAGRAPH = re.compile(r"\s*<p(?:\s[^<>]{0,200})?>")
@@ -25,10 +28,15 @@ def visible_words(text: str, role: str, dialect: Dialect) -> str:
     Return "" for a text that a client wrote in the user's role.
     """
     text = strip_html(text)
+    if role == "assistant" and text.lstrip().startswith(THOUGHTS):
+        return without_thoughts(text)
     if role != "user":
         return "" if text.strip() == WITHHELD else text
     start = text.lstrip()
-    if not start.startswith(("<", "[", "#", "Caveat:", "Stop hook")) and "<system-reminder>" not in text:
+    if (
+        not start.startswith(("<", "[", "#", "Caveat:", "Stop hook", "Base directory for this skill:"))
+        and "<system-reminder>" not in text
+    ):
         return text
     if tag := next((tag for tag in USER_TAGS if f"<{tag}>" in text), None):
         return span(text, tag).strip() or text

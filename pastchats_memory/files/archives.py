@@ -10,6 +10,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
 
+from pastchats_memory.files.regular_file import open_regular
+
 if TYPE_CHECKING:
     import zipfile
     import zlib
@@ -93,7 +95,7 @@ def _open_single(path: Path) -> Callable[[], BinaryIO]:
     def opened() -> BinaryIO:
         most = max(SMALL_SIZE, MOST_DENSITY * path.stat().st_size)
         if path.suffix.lower() == ".gz":
-            return _limit(_Gzip(path.open("rb"), partial(zlib.decompressobj, GZIP)), most)
+            return _limit(_Gzip(open_regular(path), partial(zlib.decompressobj, GZIP)), most)
         return _limit(import_module(ZSTD).open(path), most)
 
     return opened

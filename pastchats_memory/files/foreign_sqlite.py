@@ -20,6 +20,8 @@ from urllib.parse import quote
 
 import apsw
 
+from pastchats_memory.files.regular_file import open_regular
+
 Value = str | int | float | bytes | None
 Row = tuple[Value, ...]
 
@@ -170,7 +172,7 @@ def _read_state(path: Path) -> tuple[object, ...]:
     status = path.stat()
     heads = []
     for other in side_files(path):
-        with other.open("rb") as file:
+        with open_regular(other) as file:
             heads.append((other.name, file.read(WAL_HEADER)))
     return status.st_size, status.st_mtime_ns, *heads
 

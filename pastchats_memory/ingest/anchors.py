@@ -15,6 +15,7 @@ from typing import BinaryIO
 
 from pastchats_memory.files.archives import archive_of, open_member
 from pastchats_memory.files.line_anchor import LONGEST, digest, make_anchor, unpack_anchor
+from pastchats_memory.files.regular_file import open_regular
 from pastchats_memory.files.stored_path import resolve_path
 from pastchats_memory.formats.base.source import SQLITE
 from pastchats_memory.formats.companions import companions_of, state_of
@@ -56,7 +57,7 @@ def _find_in_file(database: Database, source: Source, rows: Sequence[Row]) -> It
         with open_member(archive, os.path.relpath(path, archive))() as stream:
             yield from find_anchors(stream, rows)
         return
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         if stream.read(len(SQLITE)) == SQLITE or any(companions_of(path)):
             yield from ((row, NO_ANCHOR) for row in rows)
             return

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 
+from pastchats_memory.files.regular_file import open_regular
 from pastchats_memory.formats.base.format import TRANSCRIPT
 from pastchats_memory.formats.registry import all_formats, formats_of_kind
 from pastchats_memory.ingest.discover import Candidate
@@ -193,7 +194,7 @@ def fingerprint(path: Path, offset: int | None = None) -> str:
 
     An end has 4 KB. Raises OSError.
     """
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         if offset is None:
             return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
         digest = hashlib.sha256(file.read(min(ENDS, offset)))

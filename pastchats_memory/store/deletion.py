@@ -23,7 +23,7 @@ from pastchats_memory.store.citations import BELOW
 from pastchats_memory.store.database import PAUSE, Database
 from pastchats_memory.store.filters import LISTED, TEXTS, conditions, task_conditions
 from pastchats_memory.store.pending_deletes import KINDS, PENDING_KEY, exclude_pending
-from pastchats_memory.store.scrub import DUE_KEY, begin_scrub, erase, explain_unfinished, overwrite_vectors
+from pastchats_memory.store.scrub import PROCESS_KEY, begin_scrub, erase, explain_unfinished, overwrite_vectors
 from pastchats_memory.store.sources import meta, set_meta
 from pastchats_memory.store.tasks import task_text
 from pastchats_memory.store.tombstones import (
@@ -219,10 +219,8 @@ def is_abandoned(database: Database) -> bool:
     if PENDING_KEY in known:
         listed = orjson.loads(known[PENDING_KEY])
         process, at = listed["pid"], listed["at"]
-    elif DUE_KEY in known:
-        process, at = map(int, known[DUE_KEY].split()[1:])
     else:
-        return False
+        process, at = map(int, known.get(PROCESS_KEY, "0 0").split())
     is_recent = abs(time.time() - at) < ABANDONED_AFTER_S
     return process == os.getpid() or not is_alive(process) or not is_recent
 

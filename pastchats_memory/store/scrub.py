@@ -20,9 +20,11 @@ from pastchats_memory.store.sources import meta, set_meta
 from pastchats_memory.store.vectors import vec0
 
 DUE_KEY = "unerased"
-"""Key of `embedding_meta`: number of the last deletion whose bytes may still be in the file, and its process and time."""
+"""Key of `embedding_meta`: the number of deletions whose bytes may still be in the file."""
 UNMERGED_KEY = "unmerged"
-"""Key of `embedding_meta`, with the same value: the full-text indexes still contain them."""
+"""Key of `embedding_meta`, with the same number: the full-text indexes still contain them."""
+PROCESS_KEY = "unerased_by"
+"""Key of `embedding_meta`: the process of the last of them and its time, in seconds."""
 WAIT_MS = 200
 """How long a process waits for readers at a time, since nobody can write meanwhile."""
 UNFINISHED = "deleted text is still in the database file"
@@ -35,9 +37,9 @@ def begin_scrub(database: Database) -> None:
 
     Raises StoreFault.
     """
-    times = int(meta(database).get(DUE_KEY, "0").split()[0]) + 1
-    due = f"{times} {os.getpid()} {time.time():.0f}"
-    set_meta(database, {DUE_KEY: due, UNMERGED_KEY: due})
+    times = str(int(meta(database).get(DUE_KEY, "0")) + 1)
+    process = f"{os.getpid()} {time.time():.0f}"
+    set_meta(database, {DUE_KEY: times, UNMERGED_KEY: times, PROCESS_KEY: process})
 
 
 def overwrite_vectors(database: Database, ids: str, values: Sequence[Any]) -> None:
@@ -109,7 +111,10 @@ def finish_scrub(database: Database, *, wait_ms: int = BUSY_MS) -> bool:
     _merge_indexes(database)
     is_empty = _empty_log(database, wait_ms)
     if is_empty:
-        database.run("DELETE FROM embedding_meta WHERE key = ? AND value = ?", (DUE_KEY, times))
+        database.run(
+            "DELETE FROM embedding_meta WHERE key IN (?1, ?3) AND (SELECT value FROM embedding_meta WHERE key = ?1) = ?2",
+            (DUE_KEY, times, PROCESS_KEY),
+        )
     return is_empty
 
 

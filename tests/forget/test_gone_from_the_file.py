@@ -163,12 +163,12 @@ def test_others_leave_a_deletion_to_its_process_until_that_has_ended(tmp_path: P
     path = made(tmp_path)
     with open_database(path) as database, database.transaction():
         scrub.begin_scrub(database)
-        set_meta(database, {scrub.DUE_KEY: f"1 {os.getppid()} {time.time():.0f}"})
+        set_meta(database, {scrub.PROCESS_KEY: f"{os.getppid()} {time.time():.0f}"})
     Memory.open(path).close()
     with open_database(path) as database:
         assert scrub.is_due(database)
         with database.transaction():
-            set_meta(database, {scrub.DUE_KEY: f"1 {os.getppid()} 0"})  # a number that another process has by now
+            set_meta(database, {scrub.PROCESS_KEY: f"{os.getppid()} 0"})  # a number that another process has by now
     Memory.open(path).close()
     with open_database(path) as database:
         assert not scrub.is_due(database)

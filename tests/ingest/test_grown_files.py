@@ -10,10 +10,12 @@ import pytest
 from growing import FORMATS, named
 
 from pastchats_memory import Memory
+from pastchats_memory.files.regular_file import open_regular
 from pastchats_memory.formats.agents.claude_code import CLAUDE_CODE
+from pastchats_memory.formats.base import source
 from pastchats_memory.formats.base.checkpoint import CannotResume, Checkpoint
 from pastchats_memory.formats.base.source import SourceFile
-from pastchats_memory.ingest import changes
+from pastchats_memory.ingest import anchors, changes
 from pastchats_memory.model import Turn
 
 SESSION = "5d0f6c1e-7a42-4c59-9b1e-0c4f2a9d7e31"
@@ -169,7 +171,6 @@ def test_a_call_that_waits_when_a_session_of_gptme_is_read_is_answered_when_it_h
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The bytes that are read of files that are opened, one number a read."""
     seen: list[int] = []
-    original = Path.open
 
     class Counted:
         def __init__(self, file) -> None:
@@ -194,11 +195,8 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             seen.append(len(found))
             return found
 
-    def opened(path: Path, mode: str = "r", **more: object):
-        file = original(path, mode, **more)
-        return Counted(file) if mode == "rb" and path.suffix == ".jsonl" else file
-
-    monkeypatch.setattr(Path, "open", opened)
+    for reader in (source, changes, anchors):
+        monkeypatch.setattr(reader, "open_regular", lambda path: Counted(open_regular(path)))
     return seen
 
 

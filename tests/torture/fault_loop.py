@@ -54,6 +54,7 @@ MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of its own is made in it
 
 ALIKE = (
     "UPDATE runs SET pid = 0, duration_s = 0",
+    "UPDATE embedding_meta SET value = '0 0' WHERE key = 'unerased_by'",
     "UPDATE embedding_meta SET value = json_set(value, '$.pid', 0, '$.at', 0) WHERE key = 'going'",
 )
 """Writes over what no two processes write alike."""

@@ -22,6 +22,7 @@ from typing import BinaryIO, Literal, TypeVar, cast
 import orjson
 
 from pastchats_memory.files import foreign_sqlite
+from pastchats_memory.files.regular_file import open_regular
 from pastchats_memory.formats.base.checkpoint import CannotResume, Checkpoint
 from pastchats_memory.formats.base.damaged_lines import (
     RECORD_START,
@@ -133,7 +134,7 @@ class SourceFile:
 
     def open(self) -> BinaryIO:
         """Open the file for its raw bytes. Raises OSError."""
-        return self.path.open("rb") if self.unpacked is None else self.unpacked()
+        return open_regular(self.path) if self.unpacked is None else self.unpacked()
 
     @cached_property
     def size(self) -> int:

@@ -84,3 +84,16 @@ def test_the_lowest_supported_python_reads_every_module() -> None:
         for path in sorted((REPOSITORY / folder).rglob("*.py")):
             ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 11))
     assert sys.version_info >= (3, 11)
+
+
+def test_no_pattern_repeats_a_group_possessively() -> None:
+    # Python before 3.11.5 forgets to step back when the last round of such a group fails in its middle.
+    # An atomic group around the repetition, `(?> (?: … )* )`, means the same and works everywhere.
+    repeated_group = re.compile(r"\)(?:[*+?]|\{\{?\d*,?\d*\}\}?)\+")
+    files = [path for suffix in ("*.py", "*.toml") for path in PACKAGE.rglob(suffix)]
+    assert len(files) > 100
+    assert not {
+        f"{path.name}: {found[0]}"
+        for path in files
+        for found in repeated_group.finditer(path.read_text(encoding="utf-8"))
+    }

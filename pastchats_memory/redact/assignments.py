@@ -23,7 +23,7 @@ _RUN = r"[!\#-&*+\-./0-:=?@A-Z\^_a-z~]"
 """Matches a character of a value without quotes."""
 _LETTER = r"[^\W\x00-\x7f\u0588-\U0010ffff]"
 """Matches a letter of Latin, Greek, Cyrillic or Armenian beyond ASCII; letters of other scripts end a value."""
-_BARE = rf"(?: {_RUN}{{4,{LONGEST}}}+ (?!{_LETTER}) | (?: {_RUN} | {_LETTER} ){{6,64}}+ )"
+_BARE = rf"(?: {_RUN}{{4,{LONGEST}}}+ (?!{_LETTER}) | (?> (?: {_RUN} | {_LETTER} ){{6,64}} ) )"
 _MARKUP = r"(?: [*_]{1,3} | (?: </?[a-z]{1,10}> [ \t]? ){1,3} )"
 """Matches the markup of Markdown or HTML around a label."""
 _ASSIGNED = rf"""
@@ -113,7 +113,7 @@ _PLANNED_CHANGE = r"""
     [ \t]{1,40}=[ \t]\"[^\"\n]{0,256}\" [ \t]->[ \t] \"(?P<quoted>[^\"\n]{4,4096})\"
 """
 _LATER_BRACKETS = rf"""
-    (?: [ \t][A-Za-z']{{1,20}}+ ){{1,6}}+
+    (?> (?: [ \t][A-Za-z']{{1,20}}+ ){{1,6}} )
     [ \t]\( [\"'`*]{{0,3}} (?P<bare> {_RUN}{{12,1024}} ) [\"'`*]{{0,3}} \)
 """
 _BRACKETS = rf"""
@@ -175,7 +175,7 @@ _FLAG = rf"""
 """
 _SENTENCE = r"""
     [\"'`*“”]{0,3} (?: 's(?=[ \t]been[ \t]) )?
-    (?: ,? [ \t]++ (?! is\b | was\b ) (?: [\w()/.'\[\]@\-] | :(?=\S) ){1,40}+ ){0,7}?
+    (?: ,? [ \t]++ (?! is\b | was\b ) (?> (?: [\w()/.'\[\]@\-] | :(?=\S) ){1,40} ) ){0,7}?
     (?:
         [ \t]*+ [:：]
       | [ \t]++ (?: [—–→⇒] | -{1,2}>? | => )

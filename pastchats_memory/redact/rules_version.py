@@ -13,7 +13,7 @@ from pathlib import Path
 
 _NO_CODE = r"""(?msx)
     # an empty line, a comment, or a docstring; the quotes that end a pattern are followed by no letter
-    ^[ \t]* (?: \#[^\n]* | \"{3}(?![\s,)])(?: [^"\\]++ | \\. | "(?!"") )*+\"{3}[ \t]* )? \n
+    ^[ \t]* (?: \#[^\n]* | \"{3}(?![\s,)])(?> (?: [^"\\] | \\. | "(?!"") )* )\"{3}[ \t]* )? \n
     # a comment behind code
   | [ ]{2}\#[ ][^'"\n]*$
 """

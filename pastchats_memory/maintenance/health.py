@@ -149,8 +149,7 @@ def rebuild_derived(database: Database, embedder: Embedder) -> int:
     while lacking := checks.some_without_embedding(database):
         encoded = vectors.encode_or_defer(session, [text for _, text in lacking])
         with sources.vector_transaction(database, session):
-            for (id_, _), vector in zip(lacking, encoded, strict=True):
-                turns.set_vector(database, id_, session.name, vector)
+            turns.set_vectors(database, session.name, dict(zip([id_ for id_, _ in lacking], encoded, strict=True)))
         done += len(lacking)
     with sources.vector_transaction(database, session):
         texts = TaskTexts(database, session, {})

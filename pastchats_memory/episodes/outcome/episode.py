@@ -200,12 +200,14 @@ Result = TypeVar("Result")
 
 def cached(function: Callable[[Episode], Result]) -> Callable[[Episode], Result]:
     """Return a function that evaluates each episode once."""
+    name = function.__name__
 
     @wraps(function)
     def evaluate(episode: Episode) -> Result:
-        if function.__name__ not in episode.cache:
-            episode.cache[function.__name__] = function(episode)
-        return cast("Result", episode.cache[function.__name__])
+        results = cast("dict[str, Result]", episode.cache)
+        if name not in results:
+            results[name] = function(episode)
+        return results[name]
 
     return evaluate
 

@@ -8,7 +8,6 @@ the answer is the same with either engine. A row that an engine is behind with (
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
@@ -88,16 +87,21 @@ def stored_vector(database: Database, model: str, encoded: str) -> tuple[str, in
     """
     if encoded:
         return model, encoded.count(",") + 1, encoded
-    dim = int(database.value("SELECT value FROM embedding_meta WHERE key = 'embedding_dim'") or PENDING_DIM)
+    dim = length(database)
     return "", dim, f"[{','.join('0' * dim)}]"
+
+
+def length(database: Database) -> int:
+    """Return the number of components of a vector of the database's model. Raises StoreFault."""
+    return int(database.value("SELECT value FROM embedding_meta WHERE key = 'embedding_dim'") or PENDING_DIM)
 
 
 def decode(texts: Sequence[str]) -> Codes:
     """Return the whole numbers of JSON vectors, of shape (len(texts), dim). Raises DatabaseCorrupt."""
+    joined = ",".join(text.strip("[] ") for text in texts)
     try:
-        with warnings.catch_warnings(action="error"):  # a part that is no number is a warning only
-            numbers = np.fromstring(",".join(text.strip("[] ") for text in texts), np.int16, sep=",")
-        if np.abs(numbers).max() <= MAX_NUMBER:
+        numbers = np.fromstring(joined, np.int16, sep=",")  # it ends before what is no number
+        if len(numbers) == joined.count(",") + 1 and np.abs(numbers).max() <= MAX_NUMBER:
             return numbers.astype(np.int8).reshape(len(texts), texts[0].count(",") + 1)
     except (DeprecationWarning, ValueError):
         pass

@@ -37,7 +37,7 @@ TURNS = (100_000, 1_000_000)
 START_MS = 1_735_689_600_000
 """The first turn's time: 2025-01-01, in milliseconds."""
 QUESTION_WORDS = 9
-EVERY = "SELECT prompt_id FROM vec_prompts WHERE embedding MATCH ? AND k = ?"
+EVERY = "SELECT prompt_id FROM vec_prompts WHERE embedding MATCH vec_int8(?) AND k = ?"
 
 
 class Texts:
@@ -144,7 +144,6 @@ def database(turns: int) -> Path:
         for start in range(0, turns, BATCH):
             utterances = texts.batch(start, min(BATCH, turns - start))
             write(opened, start, utterances, directions.batch(utterances, seed=start))
-        vectors.pack_all(opened)  # as every index run ends
         fulltext.merge_scattered(opened)
     unfinished.rename(path)
     return path
@@ -179,8 +178,9 @@ def measure(path: Path, rounds: int) -> None:
         }
 
         def knn(text: str) -> object:
-            direction = vectors.unit(near[text]).astype(np.float32)
-            return vec0.nearest(mapped, direction, 100 + vectors.MARGIN, proposed[text])
+            return vec0.nearest(
+                mapped, vectors.decode([vectors.encode(near[text])])[0], 100 + vectors.MARGIN, proposed[text]
+            )
 
         ways: dict[str, Callable[[str], object]] = {
             "search": memory.search,
@@ -196,7 +196,7 @@ def measure(path: Path, rounds: int) -> None:
             ),
             "part: vec0 among the proposed": knn,
             "part: vec0 over all rows": lambda text: mapped.run(
-                EVERY, (vectors.unit(near[text]).astype(np.float32).tobytes(), 100 + vectors.MARGIN)
+                EVERY, (vectors.decode([vectors.encode(near[text])]).tobytes(), 100 + vectors.MARGIN)
             ),
             "part: score of the proposed": lambda text: vectors.score(opened, near[text], proposed[text]),
         }

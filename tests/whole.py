@@ -70,7 +70,7 @@ def assert_whole(database: Database) -> None:
     for table, key, rows in IN_SQLITE_VEC:
         if database.vec0_loaded and database.value("SELECT count(*) FROM sqlite_schema WHERE name = ?", (table,)):
             stored = dict(database.run(f"SELECT {key}, embedding FROM {table}"))
-            assert stored == {key: embedded[id_].astype(np.float32).tobytes() for id_, key in database.run(rows)}
+            assert stored == {key: embedded[id_].tobytes() for id_, key in database.run(rows)}
 
 
 def _embedded(database: Database) -> dict[int, np.ndarray]:
@@ -78,19 +78,19 @@ def _embedded(database: Database) -> dict[int, np.ndarray]:
     ids = [
         id_ for (id_,) in database.run("SELECT id FROM prompts UNION ALL SELECT id FROM task_texts ORDER BY 1")
     ]  # ids of both kinds never meet
-    found, rows = vectors.matrix(database, ids)
+    found, rows = vectors.read_codes(database, ids)
     assert found == ids
     return dict(zip(found, rows, strict=True))
 
 
 def _in_blocks(database: Database, embedded: dict[int, np.ndarray]) -> list[int]:
-    """The ids in the exact engine's blocks, in whose codes each vector is as near as eight bits come."""
+    """The ids in the exact engine's blocks, which hold the numbers of each vector and the scale that gives it length 1."""
     listed = []
     for raw, codes, scales in database.run("SELECT ids, codes, scales FROM vector_blocks ORDER BY block"):
         ids = np.frombuffer(raw, np.int64).tolist()
         listed += ids
         coded = np.frombuffer(codes, np.int8).reshape(len(ids), -1)
         scale = np.frombuffer(scales, np.float32)[:, None]
-        exact = np.array([embedded[id_] for id_ in ids])
-        assert (np.abs(coded * scale - exact) <= scale / 2 + 1e-6).all()
+        assert (coded == np.array([embedded[id_] for id_ in ids])).all()
+        assert np.allclose(np.linalg.norm(coded * scale, axis=1), 1)
     return listed

@@ -50,7 +50,6 @@ def _text(status: Status) -> str:
         ("Time", f"{format_time(status.first)} to {format_time(status.last)}" if status.first else "no turn has one"),
         ("Model", f"{status.model}, {status.dim} dimensions" if status.model else "none yet"),
         ("Vectors", _vectors(status)),
-        *([("Derived", _derived(status))] if status.unpacked else []),
         ("Embedded", _embedded(status)),
         ("Secrets", REDACTED if status.is_redacted else REDACTED_BY_OTHERS),
         ("Last run", _run(status.last_run)),
@@ -64,10 +63,6 @@ def _vectors(status: Status) -> str:
     present = f"{status.indexed:,}, engine {engine}{behind}" if status.indexed else "none yet"
     pending = f"; {status.pending_vectors:,} pending until a command has the model" if status.pending_vectors else ""
     return present + pending
-
-
-def _derived(status: Status) -> str:
-    return f"{counted(status.unpacked, 'vector')} read as JSON until the next `pastchats-memory index`"
 
 
 def _embedded(status: Status) -> str:

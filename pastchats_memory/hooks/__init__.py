@@ -241,8 +241,12 @@ def _answer(format_: Format, event: str, received: Event, database: str | None) 
         from pastchats_memory.hooks.prompt import query_for, strip_wrappers
 
         received = received._replace(prompt=strip_wrappers(received.prompt, format_))
-        # Most prompts of a session steer it without a new topic: for them neither NumPy nor the memory is imported.
-        if query_for(received.prompt) is None:
+        query = query_for(received.prompt)
+        if query is None:  # most prompts of a session steer it without a new topic
+            return None
+        from pastchats_memory.hooks.known_names import is_any_known
+
+        if not is_any_known(query, received.cwd, database):  # so far nothing has imported NumPy
             return None
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads that nothing here has work for
         from pastchats_memory.embed.packaged import load_in_background

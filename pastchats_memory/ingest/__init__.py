@@ -87,7 +87,7 @@ def index(
         with database.without_mapping(), database.with_long_timeout():
             _index_files(database, writer, todo, options, report, progress)
             report.embedded += fill_pending(database, session, sys.maxsize)
-            for bring_up_to_date in (vectors.pack_all, fulltext.merge_scattered, write_anchors, derive):
+            for bring_up_to_date in (fulltext.merge_scattered, write_anchors, derive):
                 bring_up_to_date(database)
         scrub.finish_scrub(database, wait_ms=0)
         report.pending_vectors = vectors.count_pending(database)

@@ -58,8 +58,6 @@ class Status:
     """`vec0` (sqlite-vec) or `exact` (NumPy)."""
     behind: int
     """Number of rows that the engine has not taken over yet; searches find them all the same."""
-    unpacked: int
-    """Number of vectors that are read as JSON, which is slower, until the next index run."""
     first: str | None
     last: str | None
     """Timestamps of the oldest (`first`) and the newest turn."""
@@ -127,7 +125,6 @@ def check_health(database: Database, embedder: Embedder) -> list[HealthCheck]:
     return [
         _check_rows(database),
         _check_embeddings(database),
-        _check_derived(database),
         _check_deletions(database),
         _check_secrets(database),
         _check_permissions(database.path),
@@ -152,15 +149,13 @@ def rebuild_derived(database: Database, embedder: Embedder) -> int:
     while lacking := checks.some_without_embedding(database):
         encoded = vectors.encode_or_defer(session, [text for _, text in lacking])
         with sources.vector_transaction(database, session):
-            for (id_, _), vector in zip(lacking, encoded, strict=True):
-                turns.set_vector(database, id_, session.name, vector)
+            turns.set_vectors(database, session.name, dict(zip([id_ for id_, _ in lacking], encoded, strict=True)))
         done += len(lacking)
     with sources.vector_transaction(database, session):
         texts = TaskTexts(database, session, {})
         for id_ in checks.task_ids(database):
             texts.refresh(id_)
         vectors.catch_up(database)
-    vectors.pack_all(database)
     return done
 
 
@@ -178,16 +173,6 @@ def _check_embeddings(database: Database) -> HealthCheck:
     pending = vectors.count_pending(database)
     await_model = f"; {pending:,} await a model that can be used" if pending else ""
     return HealthCheck("embeddings", is_well=True, detail=f"every turn has one{await_model}")
-
-
-def _check_derived(database: Database) -> HealthCheck:
-    unpacked = vectors.count_unpacked(database)
-    return HealthCheck(
-        "derived",
-        not unpacked,
-        f"{unpacked:,} vectors are read as JSON, which is slower" if unpacked else "search indexes are complete",
-        "Run `pastchats-memory index`: it completes them.",
-    )
 
 
 def _check_deletions(database: Database) -> HealthCheck:

@@ -217,7 +217,6 @@ def redact_stored(
     run_batches(found.others, lambda rows: _rewrite_others(database, rows))
     with database.transaction():
         set_meta(database, {RULES: rules_version()})
-    vectors.pack_all(database)
     derive(database)  # pending derivations contain the old names
     scrub.erase(database)
     return build_report(found, previous, duration_s=time.monotonic() - start)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pastchats_memory.model import Attachment, Task, TaskState
@@ -45,10 +45,16 @@ def redact_json(value: Any) -> Any:
     if isinstance(value, str):
         return redact(value).text
     if isinstance(value, Mapping):
-        return {redact(str(key)).text: _redact_behind(str(key), redact_json(inner)) for key, inner in value.items()}
+        return {_redact_key(str(key)): _redact_behind(str(key), redact_json(inner)) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [redact_json(inner) for inner in value]
     return value
+
+
+@lru_cache(maxsize=256)
+def _redact_key(key: str) -> str:
+    """Redact a key, which many values share."""
+    return redact(key).text
 
 
 def redact_path(path: str) -> str:

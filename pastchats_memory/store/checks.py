@@ -34,7 +34,7 @@ FAULTS = {
     "OR NOT json_valid(ifnull(metadata_json, '{}')) LIMIT 1",
     "turns whose text is not what was stored": "SELECT 1 FROM prompts WHERE text_hash != sha256(content) LIMIT 1",
     "vectors that are none": "SELECT 1 FROM prompt_embeddings WHERE typeof(vector_json) != 'text' OR NOT json_valid(vector_json) "
-    "OR json_array_length(vector_json) != dim OR length(components) NOT IN (0, 2 * dim) LIMIT 1",
+    "OR json_array_length(vector_json) != dim LIMIT 1",
     "vectors of zeros that are not pending": " UNION ALL ".join(
         f"SELECT 1 FROM {table} WHERE (model = '') != (vector_json NOT GLOB '*[1-9]*')"
         for table in ("prompt_embeddings", "task_embeddings")
@@ -82,7 +82,6 @@ def counts(database: Database) -> dict[str, Any]:
         "dim": int(known["embedding_dim"]) if "embedding_dim" in known else None,
         "engine": "vec0" if engine == "vec0" else "exact",
         "behind": vectors.pending(database)[engine],
-        "unpacked": vectors.count_unpacked(database),
         "first": first,
         "last": last,
         "last_run": dict(zip(names, last_run[0], strict=True)) if last_run else None,

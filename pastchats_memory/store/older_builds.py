@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+import orjson
+
 from pastchats_memory.store import vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.recover import DURABLE, DURABLE_KEYS
@@ -34,8 +37,15 @@ def copy_rows(old: Database, new: Database) -> None:
         new.run("UPDATE sources SET resume = NULL")
         marks = ", ".join("?" * len(DURABLE_KEYS))
         new.run(f"DELETE FROM embedding_meta WHERE key NOT IN ({marks})", DURABLE_KEYS)
+        new.define("round_vector", _round_vector)
+        for table in ("prompt_embeddings", "task_embeddings"):
+            new.run(f"UPDATE {table} SET vector_json = round_vector(vector_json) WHERE model != ''")
     vectors.catch_up_in_steps(new)
-    vectors.pack_all(new)
+
+
+def _round_vector(text: str) -> str:
+    """Return the JSON text of a vector in whole numbers; older builds stored it in decimals."""
+    return vectors.encode(np.array(orjson.loads(text), np.float32))
 
 
 def _copy_table(old: Database, new: Database, table: str) -> None:

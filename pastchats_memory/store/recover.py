@@ -267,7 +267,6 @@ def _insert(new: Database, table: str, columns: Sequence[Column], values: Mappin
         column.name: values[column.name]
         for column in columns
         if column.name in values
-        and column.name != "components"
         and (values[column.name] is None or isinstance(values[column.name], FITTING[column.type]))
     }
     for name, kind, empty in OF_JSON.get(table, ()):
@@ -331,5 +330,6 @@ def _drop_broken_vectors(new: Database) -> None:
     new.run(
         "DELETE FROM prompt_embeddings WHERE NOT json_valid(vector_json) OR json_type(vector_json) != 'array' "
         "OR json_array_length(vector_json) != dim "
-        "OR EXISTS (SELECT 1 FROM json_each(vector_json) WHERE type NOT IN ('real', 'integer') OR abs(value) > 1)"
+        "OR EXISTS (SELECT 1 FROM json_each(vector_json) WHERE type != 'integer' OR abs(value) > 127) "
+        "OR vector_json NOT GLOB '*[1-9]*'"
     )

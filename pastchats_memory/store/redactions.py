@@ -13,7 +13,7 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import LISTED
 from pastchats_memory.store.sources import REDACTED, meta, set_meta
 from pastchats_memory.store.tasks import numbered_comment
-from pastchats_memory.store.turns import set_vector
+from pastchats_memory.store.turns import set_vectors
 
 RULES = "redaction_rules"
 """Key of `embedding_meta`: version of the rules that redacted all stored text; empty if there were several."""
@@ -179,7 +179,7 @@ def rewrite_turn(
         return
     text_hash, model, vector = content
     database.run(f"UPDATE prompts SET {assignments}, text_hash = ? WHERE id = ?", (*values.values(), text_hash, id_))
-    set_vector(database, id_, model, vector)
+    set_vectors(database, model, {id_: vector})
 
 
 def begin_rewrite(database: Database, turns: Sequence[int], tasks: Sequence[int]) -> None:

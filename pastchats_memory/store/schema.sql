@@ -33,6 +33,7 @@ CREATE INDEX prompts_by_time ON prompts(timestamp);
 CREATE INDEX prompts_by_text ON prompts(text_hash);
 CREATE INDEX prompts_by_echo ON prompts(echo_hash);
 
+-- A vector is stored in whole numbers; the largest is 127 or -127, and only the proportions count.
 -- A text that is stored while no model can be used has a vector of zeros with an empty model. It counts as pending: no engine
 -- has it, and the next command with the model replaces it.
 CREATE TABLE prompt_embeddings (
@@ -41,16 +42,10 @@ CREATE TABLE prompt_embeddings (
   dim INTEGER NOT NULL,
   vector_json TEXT NOT NULL,
   created_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  components BLOB,                         -- int16, the numbers of vector_json times 10,000; NULL: not made yet, empty: no such numbers
   FOREIGN KEY(prompt_id) REFERENCES prompts(id) ON DELETE CASCADE
 );
 
-CREATE INDEX prompt_embeddings_unpacked ON prompt_embeddings(prompt_id) WHERE components IS NULL;
 CREATE INDEX prompt_embeddings_pending ON prompt_embeddings(prompt_id) WHERE model = '';
-
-CREATE TRIGGER prompt_embeddings_stale AFTER UPDATE OF vector_json ON prompt_embeddings BEGIN
-  UPDATE prompt_embeddings SET components = NULL WHERE prompt_id = new.prompt_id;
-END;
 
 CREATE VIRTUAL TABLE prompts_fts USING fts5(
   content,
@@ -156,13 +151,13 @@ CREATE TABLE embedding_meta (
   value TEXT NOT NULL
 ) WITHOUT ROWID;
 
--- The exact engine's matrix: one row for every 512 prompt ids, eight bits a component, in the same transaction as the
--- vectors it is made of. It proposes candidates; their scores come from prompt_embeddings.
+-- The exact engine's matrix: one row for every 512 prompt ids, in the same transaction as the vectors it is made of. It
+-- proposes candidates; their scores come from prompt_embeddings.
 CREATE TABLE vector_blocks (
   block INTEGER PRIMARY KEY,               -- prompt_id / 512
   ids BLOB NOT NULL,                       -- int64, ascending
-  codes BLOB NOT NULL,                     -- int8, one row of dim for each id
-  scales BLOB NOT NULL                     -- float32, one for each id: component = code × scale
+  codes BLOB NOT NULL,                     -- int8, the numbers of vector_json for each id
+  scales BLOB NOT NULL                     -- float32, one for each id: code × scale is a component of the unit vector
 );
 
 -- By what it is known that a block is as it was read: drawn by chance at each writing, so that no restore brings back a number

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -19,6 +19,8 @@ from pastchats_memory.store.tombstones import Tombstones, is_copied
 
 LIVE_FIDELITY = -1
 """Fidelity of a live turn: whatever file has the turn replaces it."""
+ROWS_OF_STATEMENT = 512
+"""Rows that one statement inserts; SQLite takes 32,766 parameters."""
 CHUNK = 64
 """Turns that are loaded together."""
 MAX_DISTANCE = timedelta(minutes=1)
@@ -132,27 +134,25 @@ def store(
     )
     rows |= _find_outgrown(database, [prompt for prompt in prompts if prompt.content_hash not in rows])
     path, mtime_ns = database.run("SELECT path, mtime_ns FROM sources WHERE id = ?", (source_id,))[0]
-    ids, added, updated = [], 0, 0
+    inserted = _insert(database, [prompt for prompt in prompts if prompt.content_hash not in rows])
+    changed = dict(inserted)
     for prompt in prompts:
         row = rows.get(prompt.content_hash)
-        if row is None:
-            ids.append(_insert(database, prompt))
-            added += 1
-        else:
-            ids.append(row.id)
-            if not _replaces(prompt, row, None if prompt.source_path != path else mtime_ns, fidelities):
-                continue
-            if row.text_hash != prompt.text_hash and prompt.text_hash not in encoded:
-                continue  # another process has since read more of it than we have
-            if row.fields != _fields(prompt):
-                _update(database, row.id, prompt)
-            if row.text_hash == prompt.text_hash:
-                continue
-            updated += 1
-        set_vector(database, ids[-1], model, encoded[prompt.text_hash])
+        if row is None or not _replaces(prompt, row, None if prompt.source_path != path else mtime_ns, fidelities):
+            continue
+        if row.text_hash != prompt.text_hash and prompt.text_hash not in encoded:
+            continue  # another process has since read more of it than we have
+        if row.fields != _fields(prompt):
+            _update(database, row.id, prompt)
+        if row.text_hash != prompt.text_hash:
+            changed[prompt.content_hash] = row.id
+    texts = {prompt.content_hash: prompt.text_hash for prompt in prompts}
+    set_vectors(database, model, {id_: encoded[texts[content_hash]] for content_hash, id_ in changed.items()})
+    stored = inserted | {content_hash: row.id for content_hash, row in rows.items()}
+    ids = [stored[prompt.content_hash] for prompt in prompts]
     sources.remember_folders(database, sources.folders_of(prompts))
     _store_occurrences(database, source_id, list(zip(ids, prompts, strict=True)))
-    return WriteResult(tuple(ids), added, updated, len(forgotten))
+    return WriteResult(tuple(ids), len(inserted), len(changed) - len(inserted), len(forgotten))
 
 
 def _replaces(prompt: Prompt, row: _Row, mtime_ns: int | None, fidelities: Mapping[str, int]) -> bool:
@@ -363,13 +363,30 @@ _METADATA = 8
 _ECHO = 10
 
 
-def _insert(database: Database, prompt: Prompt) -> int:
-    return int(
-        database.value(
-            f"INSERT INTO prompts({_FIELD_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
-            _fields(prompt),
-        )
+def _insert(database: Database, prompts: Sequence[Prompt]) -> dict[str, int]:
+    """Insert new turns and return their ids by content_hash."""
+    rows = _insert_rows(
+        database,
+        f"INSERT INTO prompts({_FIELD_COLUMNS})",
+        "RETURNING content_hash, id",
+        [_fields(prompt) for prompt in prompts],
     )
+    return dict(rows)
+
+
+def _insert_rows(
+    database: Database, insertion: str, suffix: str, rows: Sequence[Sequence[object]]
+) -> list[tuple[Any, ...]]:
+    """Insert rows of equal length by as few statements as possible, and return what these return.
+
+    Before each statement with triggers FTS5 writes all words of the earlier ones to the database.
+    """
+    returned: list[tuple[Any, ...]] = []
+    for start in range(0, len(rows), ROWS_OF_STATEMENT):
+        few = rows[start : start + ROWS_OF_STATEMENT]
+        marks = ", ".join([f"({', '.join('?' * len(few[0]))})"] * len(few))
+        returned += database.run(f"{insertion} VALUES {marks} {suffix}", [value for row in few for value in row])
+    return returned
 
 
 def _update(database: Database, id_: int, prompt: Prompt) -> None:
@@ -386,15 +403,13 @@ def overwrite(database: Database, id_: int, prompt: Prompt, model: str, encoded:
     """
     path = database.value("SELECT source_path FROM prompts WHERE id = ?", (id_,))
     _update(database, id_, prompt._replace(source_path=path))
-    set_vector(database, id_, model, encoded)
+    set_vectors(database, model, {id_: encoded})
 
 
-def set_vector(database: Database, id_: int, model: str, encoded: str) -> None:
-    """Store the encoded vector of a turn, inside the caller's transaction. Raises StoreFault."""
-    database.run(
-        "INSERT OR REPLACE INTO prompt_embeddings(prompt_id, model, dim, vector_json) VALUES (?, ?, ?, ?)",
-        (id_, *vectors.stored_vector(database, model, encoded)),
-    )
+def set_vectors(database: Database, model: str, encoded: Mapping[int, str]) -> None:
+    """Store the encoded vectors of turns by id, inside the caller's transaction. Raises StoreFault."""
+    rows = [(id_, *vectors.stored_vector(database, model, vector)) for id_, vector in encoded.items()]
+    _insert_rows(database, "INSERT OR REPLACE INTO prompt_embeddings(prompt_id, model, dim, vector_json)", "", rows)
 
 
 def _rows(database: Database, content_hashes: Sequence[str]) -> dict[str, _Row]:

@@ -232,8 +232,11 @@ def take_turns(database: Database, session: ModelSession, records: Sequence[Json
 
 
 def _is_of_length(vector: str | None, dim: int) -> bool:
-    """Return whether a vector has this many components, and one that is not zero."""
-    return vector is not None and vector.count(",") + 1 == dim and any(orjson.loads(vector))
+    """Return whether a vector has this many whole numbers as they are stored, and one that is not zero."""
+    if vector is None or vector.count(",") + 1 != dim:
+        return False
+    numbers = orjson.loads(vector)
+    return all(type(one) is int and abs(one) <= vectors.MAX_NUMBER for one in numbers) and any(numbers)
 
 
 def _build_prompt(record: Json) -> Prompt:

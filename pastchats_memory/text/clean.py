@@ -19,7 +19,7 @@ def clean(text: str) -> str:
 
     Line ends become `\n`, NUL bytes and colour codes go, and lone surrogates become `\ufffd`.
     """
-    if _SURROGATE.search(text):
+    if not text.isascii() and _SURROGATE.search(text):
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     if "\x1b" in text:
         text = _TERMINAL_CODE.sub("", text)

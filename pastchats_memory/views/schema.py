@@ -971,7 +971,6 @@ class StatusView(TypedDict):
     dim: Annotated[int | None, {"minimum": 1}]
     engine: Annotated[str, one_of("vec0", "exact")]
     behind: Annotated[Count, "Rows that the engine has yet to take over; they are searched anyway."]
-    unpacked: Annotated[Count, "Vectors that are read as JSON, which is slower, until the next run of `index`."]
     first: Time
     last: Time
     last_run: LastRunView | None

@@ -61,7 +61,7 @@ def traces(database: Database, ids: list[int]) -> dict[str, list[bytes]]:
     """What of the rows can be looked for in the bytes of a file, by the form that it has there."""
     listed = ",".join(map(str, ids))
     rows = database.run(
-        "SELECT p.id, p.content, e.vector_json, e.components FROM prompts p "
+        "SELECT p.id, p.content, e.vector_json FROM prompts p "
         f"JOIN prompt_embeddings e ON e.prompt_id = p.id WHERE p.id IN ({listed})"
     )
     found: dict[str, list[bytes]] = {
@@ -69,8 +69,7 @@ def traces(database: Database, ids: list[int]) -> dict[str, list[bytes]]:
         "word": [content.split()[-1].encode() for _, content, *_ in rows],
         "piece of a word": [content.split()[-1][8:20].encode() for _, content, *_ in rows],
         "trigram": [trigram(int(content.split()[3])) for _, content, *_ in rows],
-        "JSON": [vector[300:360].encode() for _, _, vector, _ in rows],
-        "components": [components[100:132] for *_, components in rows],
+        "JSON": [vector[300:360].encode() for _, _, vector in rows],
     }
     found["codes"] = []
     for id_ in ids:

@@ -280,8 +280,15 @@ def _background(transcript: Path) -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize(("prompt", "is_asked"), [("yes, go on", False), ("why do the webhook retries pile up?", True)])
-def test_a_prompt_that_says_nothing_loads_neither_the_memory_nor_numpy_and_none_the_command_line(
+@pytest.mark.parametrize(
+    ("prompt", "is_asked"),
+    [
+        ("yes, go on", False),
+        ("tune a Bösendorfer piano for the Elbphilharmonie", False),
+        ("why do the webhook retries pile up?", True),
+    ],
+)
+def test_a_prompt_that_names_nothing_known_loads_neither_the_memory_nor_numpy_and_none_the_command_line(
     hooked: Program, prompt: str, is_asked: bool
 ) -> None:
     command = [sys.executable, "-X", "importtime", "-m", "pastchats_memory", "hook", "claude-code", "UserPromptSubmit"]

@@ -311,7 +311,7 @@ def test_the_vectors_of_sqlite_vec_are_gone_from_the_file_with_their_rows(tmp_pa
     with open_database(path, create=True) as database:
         insert(database, rows)
         assert rows[7].vector.shape == (DIM,)
-        stored = vectors.decode([vectors.encode(rows[7].vector)])[0].astype(np.float32).tobytes()
+        stored = vectors.decode([vectors.encode(rows[7].vector)]).tobytes()
         database.run("PRAGMA wal_checkpoint(TRUNCATE)")
         assert stored in path.read_bytes()
         with database.transaction():

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import apsw
+import numpy as np
 import pytest
 from older_builds import VERSIONS, make_older
 from whole import assert_whole
@@ -25,14 +27,22 @@ NOT_COPIED = {"components", "resume", "title_json"}
 def rows_of(path: Path) -> Rows:
     """Read all tables that are copied, as far as the file has them: names of the columns, then the rows."""
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    connection.create_scalar_function("whole", whole_numbers, 1)
     found: Rows = {}
     for table in TABLES:
         names = [name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})") if name not in NOT_COPIED]
         if names and table != "embedding_meta":
-            rows = connection.execute(f"SELECT {', '.join(names)} FROM {table}").fetchall()
+            listed = [f"whole({name})" if name == "vector_json" else name for name in names]
+            rows = connection.execute(f"SELECT {', '.join(listed)} FROM {table}").fetchall()
             found[table] = [tuple(names), *sorted(rows, key=repr)]
     connection.close()
     return found
+
+
+def whole_numbers(text: str) -> str:
+    """A vector as it is stored now; older builds stored decimals."""
+    numbers = np.array(json.loads(text), np.float32)
+    return vectors.encode(numbers) if numbers.any() else text
 
 
 def in_columns(rows: Rows, old: Rows) -> Rows:

@@ -245,7 +245,7 @@ def test_changed_rows_are_no_candidates_of_the_blocks(queried: Queried) -> None:
     changed = {id_: Row(-queried.rows[id_].vector) for id_, _ in by_hand(queried.rows, QUERY, 40, ALL)}
     with queried.database.transaction():
         queried.database.run_many(
-            "UPDATE prompt_embeddings SET vector_json = ?, components = NULL WHERE prompt_id = ?",
+            "UPDATE prompt_embeddings SET vector_json = ? WHERE prompt_id = ?",
             [(vectors.encode(row.vector), id_) for id_, row in changed.items()],
         )
     queried.rows |= changed

@@ -138,8 +138,8 @@ def test_a_parent_that_would_close_a_circle_is_left_out(database: Database) -> N
 
 def test_sqlite_vecs_table_of_tasks_has_one_row_under_the_number_of_each_task(database: Database) -> None:
     put(database, FENCE, GATE._replace(attachments=(Attachment("plan.txt", 4, "00", "oak"),)))
-    nearest = "SELECT task_id FROM vec_tasks WHERE embedding MATCH ? ORDER BY distance LIMIT 5"
-    found = [id_ for (id_,) in database.run(nearest, (near("Hang the gate").tobytes(),))]
+    nearest = "SELECT task_id FROM vec_tasks WHERE embedding MATCH vec_int8(?) ORDER BY distance LIMIT 5"
+    found = [id_ for (id_,) in database.run(nearest, (np.array(near("Hang the gate"), np.int8).tobytes(),))]
     keys = dict(database.run("SELECT id, key FROM tasks"))
     assert [keys[id_] for id_ in found] == ["yard-2", "yard-1"]
 

@@ -134,7 +134,7 @@ def by_hand(rows: dict[int, Row], query: NDArray[np.float32], k: int, filters: F
     if not ids:
         return []
     matrix = np.array([json.loads(vectors.encode(rows[id_].vector)) for id_ in ids], dtype=np.float64)
-    wide = query.astype(np.float64)
+    wide = np.array(json.loads(vectors.encode(query)), dtype=np.float64)
     cosines = (matrix * wide).sum(axis=1) / np.linalg.norm(matrix, axis=1) / np.linalg.norm(wide)
     scored = [(id_, round(float(cosine), 6)) for id_, cosine in zip(ids, cosines, strict=True)]
     return sorted(scored, key=lambda one: (-one[1], one[0]))[:k]

@@ -110,8 +110,9 @@ def test_a_file_with_a_malformed_record_is_refused_whole(
     assert laptop.texts == []
 
 
-def test_a_vector_of_another_length_is_not_taken(file: Path, laptop: Machine) -> None:
-    rewrite(file, of_turn("vector", "[1, 2, 3]"))
+@pytest.mark.parametrize("vector", [[1, 2, 3], [0.5] * 384, [128] * 384, [0] * 384])
+def test_a_vector_that_is_none_of_this_model_is_not_taken(file: Path, laptop: Machine, vector: list[float]) -> None:
+    rewrite(file, of_turn("vector", json.dumps(vector)))
     assert laptop.sync().embedded == 1
     assert laptop.memory.search("webhook retries", mode="semantic")
 

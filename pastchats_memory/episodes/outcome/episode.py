@@ -6,10 +6,13 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, wraps
+from functools import cached_property, lru_cache, wraps
 from typing import TypeVar, cast
 
+from ahocorasick_rs import BytesAhoCorasick
+
 from pastchats_memory.model import EMPTY, Metadata
+from pastchats_memory.text.required_words import fold_case, required_words
 from pastchats_memory.text.shell import find_instruction
 
 MAX_QUOTATION = 120
@@ -48,24 +51,40 @@ class Pattern:
         """The expression, compiled."""
         return re.compile(self.read_source(), self.flags & ~re.IGNORECASE if self._cased else self.flags)
 
+    @cached_property
+    def _words(self) -> BytesAhoCorasick | None:
+        """The words of which each match has one, or None if a match needs none."""
+        words = required_words(self.compiled)
+        return BytesAhoCorasick([word.encode() for word in words]) if words else None
+
+    def may_occur(self, text: str) -> bool:
+        """Return False if no match can be in the text: most texts have none of the words that the expression needs."""
+        return self._words is None or bool(self._words.find_matches_as_indexes(_folded(text)))
+
     def search(self, text: str) -> re.Match[str] | None:
         """Return the first match, or None."""
-        return self.compiled.search(text)
+        return self.compiled.search(text) if self.may_occur(text) else None
 
     def match(self, text: str) -> re.Match[str] | None:
         """Return the match at the beginning, or None."""
-        return self.compiled.match(text)
+        return self.compiled.match(text) if self.may_occur(text) else None
 
     def find_all(self, text: str) -> Iterator[re.Match[str]]:
         """Yield every match in order."""
-        return self.compiled.finditer(text)
+        return self.compiled.finditer(text) if self.may_occur(text) else iter(())
 
     def find_last(self, text: str) -> re.Match[str] | None:
         """Return the last match, or None."""
         found = None
-        for found in self.compiled.finditer(text):  # noqa: B007 - the last one is wanted
+        for found in self.find_all(text):  # noqa: B007 - the last one is wanted
             pass
         return found
+
+
+@lru_cache(maxsize=64)
+def _folded(text: str) -> bytes:
+    """Return the text as `Pattern` looks for words in it. Dozens of patterns read the same few texts of an episode."""
+    return fold_case(text).encode("utf-8", "replace")
 
 
 CLIENT_COMMANDS = Pattern(
@@ -181,12 +200,14 @@ Result = TypeVar("Result")
 
 def cached(function: Callable[[Episode], Result]) -> Callable[[Episode], Result]:
     """Return a function that evaluates each episode once."""
+    name = function.__name__
 
     @wraps(function)
     def evaluate(episode: Episode) -> Result:
-        if function.__name__ not in episode.cache:
-            episode.cache[function.__name__] = function(episode)
-        return cast("Result", episode.cache[function.__name__])
+        results = cast("dict[str, Result]", episode.cache)
+        if name not in results:
+            results[name] = function(episode)
+        return results[name]
 
     return evaluate
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from difflib import get_close_matches
+from functools import lru_cache
 from itertools import islice
+from typing import NamedTuple
 
 from pastchats_memory.episodes.outcome.answers import ends_with_question, get_last_answer, requests_input
 from pastchats_memory.episodes.outcome.checks import find_failure
@@ -383,18 +385,37 @@ def _error_lines(text: str) -> dict[int, str]:
     return lines
 
 
+class _Prompt(NamedTuple):
+    """A prompt as it is compared with others."""
+
+    text: str
+    """On one line."""
+    length: int
+    """Words."""
+    words: frozenset[str]
+    """Distinct, without the ending of a plural."""
+
+
+@lru_cache(maxsize=16)
+def _read_prompt(text: str) -> _Prompt:
+    """Return a prompt to compare. The next message of an episode is the request of the next one."""
+    words = text[:MAX_COMPARED].split()
+    line = " ".join(words)
+    return _Prompt(line, len(words), frozenset(word.rstrip("s") for word in _WORD.findall(line.lower())))
+
+
 def _is_same_prompt(first: str, second: str) -> bool:
     """Return whether two prompts are equal, or one extends the other.
 
     Another word makes another prompt.
     """
-    one, other = (" ".join(text[:MAX_COMPARED].split()) for text in (first, second))
-    is_short = min(len(one.split()), len(other.split())) < MIN_POINTING_WORDS
-    if _FILES_ONLY.fullmatch(one) or (is_short and _POINTER.search(one)):
+    one, other = _read_prompt(first), _read_prompt(second)
+    is_short = min(one.length, other.length) < MIN_POINTING_WORDS
+    if _FILES_ONLY.fullmatch(one.text) or (is_short and _POINTER.search(one.text)):
         return False
-    if one == other and (first.startswith("/") or len(one.split()) >= MIN_WORDS):
+    if one.text == other.text and (first.startswith("/") or one.length >= MIN_WORDS):
         return True
-    words, others = (frozenset(word.rstrip("s") for word in _WORD.findall(text.lower())) for text in (one, other))
+    words, others = one.words, other.words
     shared, least, most = len(words & others), min(len(words), len(others)), max(len(words), len(others))
     is_extended = shared == least and shared > MIN_COMMON_SHARE * most
     is_corrected = shared > MIN_SIMILARITY * len(words | others) and not _names_something_else(words, others)

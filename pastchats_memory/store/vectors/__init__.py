@@ -8,9 +8,9 @@ the answer is the same with either engine. A row that an engine is behind with (
 from __future__ import annotations
 
 import time
-from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
@@ -35,17 +35,14 @@ from pastchats_memory.store.filters import LISTED, allowed_ids
 from pastchats_memory.store.ids import Ids
 from pastchats_memory.store.pending_deletes import exclude_pending
 from pastchats_memory.store.vectors import blocks, vec0
+from pastchats_memory.store.vectors.blocks import Codes
 
 Vector = NDArray[np.float32]
 
 CHANGES_A_STEP = 4096
 """Changes a step, which takes a third of a second."""
-DECIMALS = 4
-"""Decimals of a component in `vector_json`: 2.9 KB a row at 384 dimensions, with the ranking of full precision."""
-PACKED = 10_000
-"""Factor that makes a component a whole number."""
-PACKED_A_STEP = 2048
-"""Rows of one transaction that stores components."""
+MAX_NUMBER = 127
+"""The largest component of each vector, as a whole number. Only the direction of a vector counts, so no scale is stored."""
 AT_OPENING = 2048
 """Changes that one opening applies, since a query waits for it; an index run applies all."""
 MARGIN = 32
@@ -63,9 +60,14 @@ PENDING_DIM = 384
 
 
 def encode(vector: Vector) -> str:
-    """Return the JSON text of a vector of shape (dim,), with at most four decimals a component."""
-    rounded = vector.astype(np.float64).round(DECIMALS) + 0.0  # makes 0 of -0
-    return orjson.dumps(rounded, option=orjson.OPT_SERIALIZE_NUMPY).decode()
+    """Return the JSON text of a vector of shape (dim,): whole numbers in proportion, the largest 127 or -127."""
+    return orjson.dumps(_round(vector), option=orjson.OPT_SERIALIZE_NUMPY).decode()
+
+
+def _round(vector: Vector) -> Codes:
+    wide = vector.astype(np.float64)
+    numbers: Codes = np.rint(wide * (MAX_NUMBER / np.abs(wide).max())).astype(np.int8)
+    return numbers
 
 
 def encode_or_defer(session: ModelSession, texts: Sequence[str]) -> list[str]:
@@ -94,9 +96,16 @@ def length(database: Database) -> int:
     return int(database.value("SELECT value FROM embedding_meta WHERE key = 'embedding_dim'") or PENDING_DIM)
 
 
-def decode(texts: Sequence[str]) -> NDArray[np.float64]:
-    """Return unit vectors of shape (len(texts), dim) from their JSON texts; rounding made those not quite unit."""
-    return _normalised(np.concatenate([_numbers(text) for text in texts]), len(texts))
+def decode(texts: Sequence[str]) -> Codes:
+    """Return the whole numbers of JSON vectors, of shape (len(texts), dim). Raises DatabaseCorrupt."""
+    joined = ",".join(text.strip("[] ") for text in texts)
+    try:
+        numbers = np.fromstring(joined, np.int16, sep=",")  # it ends before what is no number
+        if len(numbers) == joined.count(",") + 1 and np.abs(numbers).max() <= MAX_NUMBER:
+            return numbers.astype(np.int8).reshape(len(texts), texts[0].count(",") + 1)
+    except (DeprecationWarning, ValueError):
+        pass
+    raise DatabaseCorrupt("the database is damaged (a vector that is none)", HINT_DAMAGED)
 
 
 def matrix(database: Database, ids: Sequence[int]) -> tuple[list[int], NDArray[np.float64]]:
@@ -104,47 +113,31 @@ def matrix(database: Database, ids: Sequence[int]) -> tuple[list[int], NDArray[n
 
     A pending vector is none. Raises StoreFault.
     """
+    found, codes = read_codes(database, ids)
+    return found, normalise(codes)
+
+
+def read_codes(database: Database, ids: Sequence[int]) -> tuple[list[int], Codes]:
+    """Return the ids that have a vector, ascending, and their whole numbers of shape (ids, dim).
+
+    A pending vector is none. Raises StoreFault.
+    """
     found = database.run(
-        "SELECT value, coalesce(nullif(components, x''), p.vector_json, t.vector_json) FROM json_each(?) "
+        "SELECT value, coalesce(p.vector_json, t.vector_json) FROM json_each(?) "
         "LEFT JOIN prompt_embeddings p ON prompt_id = value LEFT JOIN task_embeddings t ON text_id = value "
         "WHERE coalesce(p.model, t.model) != ''",
         (orjson.dumps(sorted(set(ids))).decode(),),
     )
     if not found:
-        return [], np.empty((0, 0))
-    parts: list[NDArray[np.float64]] = []
-    for is_text, rows in groupby((stored for _, stored in found), key=lambda stored: isinstance(stored, str)):
-        run = list(rows)
-        parts += [_numbers(text) for text in run] if is_text else [_unpacked(b"".join(run))]
-    return [id_ for id_, _ in found], _normalised(np.concatenate(parts), len(found))
+        return [], np.empty((0, 0), np.int8)
+    return [id_ for id_, _ in found], decode([text for _, text in found])
 
 
-def _normalised(numbers: NDArray[np.float64], rows: int) -> NDArray[np.float64]:
-    matrix = numbers.reshape(rows, -1)
-    matrix /= np.sqrt(np.add.reduce(matrix * matrix, axis=1, keepdims=True))  # as linalg.norm, which copies it twice
-    return matrix
-
-
-def _numbers(text: str) -> NDArray[np.float64]:
-    try:
-        return np.frombuffer(array("d", orjson.loads(text)))  # twice as fast as an array of lists
-    except (orjson.JSONDecodeError, TypeError) as fault:
-        raise DatabaseCorrupt(f"the database is damaged (a vector that is none: {fault})", HINT_DAMAGED) from fault
-
-
-def _unpacked(components: bytes) -> NDArray[np.float64]:
-    """Return the same doubles as in JSON: a quotient of two whole numbers is rounded like a decimal fraction."""
-    numbers = np.frombuffer(components, "<i2").astype(np.float64)
-    numbers /= PACKED  # in place: allocating memory takes longer than the division
-    return numbers
-
-
-def pack(text: str) -> bytes:
-    """Return the numbers of a JSON vector times 10,000 as int16, or nothing if that loses precision."""
-    numbers = _numbers(text)
-    components = np.rint(numbers * PACKED).clip(-(2**15), 2**15 - 1).astype("<i2")
-    packed = components.tobytes()
-    return packed if np.array_equal(_unpacked(packed), numbers) else b""
+def normalise(codes: Codes) -> NDArray[np.float64]:
+    """Return the unit vectors of whole numbers."""
+    rows = codes.astype(np.float64)
+    rows /= np.sqrt(np.add.reduce(rows * rows, axis=1, keepdims=True))  # as linalg.norm, which copies it twice
+    return rows
 
 
 def score(database: Database, query: Vector, ids: Sequence[int]) -> list[Neighbour]:
@@ -258,9 +251,9 @@ def engine_of(database: Database) -> str:
 
 
 def unit(query: Vector) -> NDArray[np.float64]:
-    """Return the query as a unit vector of shape (dim,)."""
-    wide = query.astype(np.float64)
-    return wide / np.linalg.norm(wide)
+    """Return the query as a unit vector of shape (dim,), rounded as stored vectors are: equal texts have similarity 1."""
+    (vector,) = normalise(_round(query)[np.newaxis])
+    return np.asarray(vector)
 
 
 def _nearest_by_vec0(database: Database, query: Vector, k: int, candidates: Sequence[int]) -> list[Neighbour] | None:
@@ -271,10 +264,9 @@ def _nearest_by_vec0(database: Database, query: Vector, k: int, candidates: Sequ
     if k + MARGIN > vec0.MAX_K:
         return None
     behind = _behind(database, "vec0")
-    direction = unit(query).astype(np.float32)
     among = [id_ for id_ in candidates if id_ not in behind]
     try:
-        listed, farthest = vec0.nearest(database, direction, k + MARGIN, among)
+        listed, farthest = vec0.nearest(database, _round(query), k + MARGIN, among)
     except (
         apsw.SQLError,
         DatabaseCorrupt,
@@ -358,30 +350,6 @@ def replace_blocks(database: Database, prepared: str, further: Sequence[int]) ->
     vec0.mark_stale(database)
 
 
-def count_unpacked(database: Database) -> int:
-    """Return the number of vectors without components. Raises StoreFault."""
-    return int(database.value("SELECT count(*) FROM prompt_embeddings WHERE components IS NULL"))
-
-
-def pack_all(database: Database) -> None:
-    """Store the components of all vectors that have none, in several transactions.
-
-    Raises StoreFault.
-    """
-    while database.run("SELECT 1 FROM prompt_embeddings WHERE components IS NULL LIMIT 1"):
-        with database.transaction():
-            _pack_some(database)
-
-
-def _pack_some(database: Database) -> None:
-    unpacked = database.run(
-        "SELECT prompt_id, vector_json FROM prompt_embeddings WHERE components IS NULL LIMIT ?", (PACKED_A_STEP,)
-    )
-    database.run_many(
-        "UPDATE prompt_embeddings SET components = ? WHERE prompt_id = ?", [(pack(text), id_) for id_, text in unpacked]
-    )
-
-
 def catch_up_in_steps(database: Database) -> None:
     """Bring the engines up to date in many transactions, between which others can write.
 
@@ -414,7 +382,6 @@ def catch_up(database: Database, engines: Sequence[str] = (), *, most: int | Non
         return
     if "vec0" in engines:
         vec0.create_tables(database, int(dim))
-    _pack_some(database)
     for engine in engines:
         changes = database.run(
             "SELECT seq, prompt_id FROM vector_changes WHERE seq > ? ORDER BY seq LIMIT ?",
@@ -422,11 +389,9 @@ def catch_up(database: Database, engines: Sequence[str] = (), *, most: int | Non
         )
         for block, ids in groupby(sorted({id_ for _, id_ in changes}), key=lambda id_: id_ // blocks.BLOCK):
             here = list(ids)
-            found, exact = matrix(database, here)
-            if engine == "blocks":
-                blocks.update(database, block, here, found, exact)
-            else:
-                vec0.update(database, here, found, exact)
+            found, codes = read_codes(database, here)
+            update = partial(blocks.update, block=block) if engine == "blocks" else vec0.update
+            update(database, changed=here, found=found, codes=codes)
         if changes:
             _set_applied(database, engine, changes[-1][0])
     done = min(_applied(database, engine) for engine in ENGINES)
@@ -435,7 +400,6 @@ def catch_up(database: Database, engines: Sequence[str] = (), *, most: int | Non
 
 STEP = 2000
 """Vectors that are compared at once."""
-ROUNDING = 1e-6
 
 
 def find_mismatches(database: Database) -> list[str]:
@@ -458,11 +422,9 @@ def _match_blocks(database: Database) -> Iterator[bool]:
     seen = 0
     for raw, codes, scales in database.rows("SELECT ids, codes, scales FROM vector_blocks ORDER BY block"):
         ids = np.frombuffer(raw, np.int64).tolist()
-        coded = np.frombuffer(codes, np.int8).reshape(len(ids), -1)
-        scale = np.frombuffer(scales, np.float32)[:, None]
-        found, exact = matrix(database, ids)
+        found, stored = read_codes(database, ids)
         seen += len(ids)
-        yield found == ids and bool((np.abs(coded * scale - exact) <= scale / 2 + ROUNDING).all())
+        yield found == ids and (codes, scales) == (stored.tobytes(), blocks.scales_of(stored).tobytes())
     yield seen == count(database)
 
 
@@ -471,11 +433,10 @@ def _match_vec0(database: Database) -> Iterator[bool]:
         keys = dict(database.run(table.rows))
         ids, seen = sorted(keys), 0
         for start in range(0, len(ids), STEP):
-            found, exact = matrix(database, ids[start : start + STEP])
+            found, codes = read_codes(database, ids[start : start + STEP])
             listed = orjson.dumps([keys[id_] for id_ in found]).decode()
             statement = f"SELECT {table.key}, embedding FROM {table.name} WHERE {table.key} IN {LISTED}"
             stored = dict(database.run(statement, (listed,)))
-            rows = zip(found, exact.astype(np.float32), strict=True)
-            yield all(stored.get(keys[id_]) == row.tobytes() for id_, row in rows)
+            yield all(stored.get(keys[id_]) == row.tobytes() for id_, row in zip(found, codes, strict=True))
             seen += len(found)
         yield database.value(f"SELECT count(*) FROM {table.name}") == seen

@@ -1,6 +1,6 @@
-"""The exact engine: vectors as eight-bit codes, 512 prompt ids a row of `vector_blocks`, compared by NumPy.
+"""The exact engine: the numbers of the vectors, 512 prompt ids a row of `vector_blocks`, compared by NumPy.
 
-It finds candidates that are certain to contain the k nearest, and reads a tenth of the bytes that JSON takes.
+It finds candidates that are certain to contain the k nearest, and reads a quarter of the bytes that JSON takes.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ STRIDE = 8
 WIDENED = 3 << 17
 """Components that are compared at once. They fit into the processor's cache. OpenBLAS would divide a product of more than
 460,800 among threads, which on a busy machine wait for each other many times longer than one of them takes."""
-SLACK = 1e-4
-"""Upper bound of the error of float32 arithmetic in a similarity."""
+SLACK = 2e-4
+"""Upper bound of the error of float32 arithmetic in the difference of two similarities."""
 MAX_CACHED = 64 << 20
 """Bytes of codes that may stay in memory between queries: some 170,000 rows at 384 dimensions."""
 READ_BEFORE = "blocks read before"
@@ -175,16 +175,12 @@ def _compare(read: SimpleQueue[Part | None], free: SimpleQueue[Codes], scan: Can
 
 
 class CandidateScan:
-    """Collects the rows that may be among the k nearest.
-
-    With codes c and scale s a component is within s/2 of c·s, so a similarity is within s/2 · Σ|qᵢ| of the one computed
-    from the codes. A row stays as long as its upper bound reaches the k-th best lower bound.
-    """
+    """Collects the k nearest rows, and those whose similarity differs from the k-th one by a rounding error only."""
 
     def __init__(self, direction: Floats, k: int, excluded: Ids, allowed: Ids | None) -> None:
-        self.ids, self._low, self._high = np.empty(0, np.int64), np.empty(0, np.float32), np.empty(0, np.float32)
-        self._reached = -np.inf  # a similarity that at least k rows have
-        self._direction, self._rounding = direction, float(np.abs(direction).sum()) / 2
+        self.ids, self._similarities = np.empty(0, np.int64), np.empty(0, np.float32)
+        self._reached = -np.inf  # just less than a similarity that at least k rows have
+        self._direction = direction
         self._k, self._excluded, self._allowed = k, excluded, allowed
         self._wide = np.empty((max(1, WIDENED // len(direction)), len(direction)), np.float32)
 
@@ -197,17 +193,15 @@ class CandidateScan:
     def add(self, part: Part) -> None:
         """Add the rows that may be among the k nearest, and drop those that no longer can be."""
         similarity = self._products(part.codes) * part.scales
-        error = part.scales * self._rounding + SLACK
-        near = np.flatnonzero(similarity + error >= self._reached)
+        near = np.flatnonzero(similarity >= self._reached)
         near = near[self._is_allowed(part.ids[near])]
         self.ids = np.concatenate([self.ids, part.ids[near]])
-        self._low = np.concatenate([self._low, (similarity - error)[near]])
-        self._high = np.concatenate([self._high, (similarity + error)[near]])
+        self._similarities = np.concatenate([self._similarities, similarity[near]])
         if len(self.ids) > self._k:
             last = len(self.ids) - self._k
-            self._reached = np.partition(self._low, last)[last]
-            stay = self._high >= self._reached
-            self.ids, self._low, self._high = self.ids[stay], self._low[stay], self._high[stay]
+            self._reached = np.partition(self._similarities, last)[last] - SLACK
+            stay = self._similarities >= self._reached
+            self.ids, self._similarities = self.ids[stay], self._similarities[stay]
 
     def _products(self, codes: Codes) -> Floats:
         products = np.empty(len(codes), np.float32)
@@ -222,15 +216,17 @@ class CandidateScan:
         return allowed if self._allowed is None else allowed & among(ids, self._allowed)
 
 
+def scales_of(codes: Codes) -> Floats:
+    """Return the factor of each row of codes that makes it a unit vector."""
+    wide = codes.astype(np.float64)
+    scales: Floats = (1 / np.sqrt(np.add.reduce(wide * wide, axis=1))).astype(np.float32)
+    return scales
+
+
 def update(
-    database: Database,
-    block: int,
-    changed: Sequence[int],
-    found: Sequence[int],
-    exact: NDArray[np.float64],
-    table: str = TABLE,
+    database: Database, block: int, changed: Sequence[int], found: Sequence[int], codes: Codes, table: str = TABLE
 ) -> None:
-    """Encode some ids of a block again, inside the caller's transaction.
+    """Write some ids of a block again, inside the caller's transaction.
 
     The others stay as they are.
 
@@ -239,17 +235,14 @@ def update(
         block: `id // BLOCK` of all the ids.
         changed: the ids.
         found: the changed ids that have a vector now.
-        exact: their unit vectors, of shape (found, dim).
+        codes: their numbers, of shape (found, dim).
         table: a table with the columns of `vector_blocks`.
     """
     rows = _rows(database, block, table)
     for id_ in changed:
         rows.pop(id_, None)
-    if found:
-        scales = np.abs(exact).max(axis=1, keepdims=True) / 127
-        codes = np.rint(exact / scales).astype(np.int8)
-        short = scales.astype(np.float32)
-        rows |= {id_: (codes[row].tobytes(), short[row].tobytes()) for row, id_ in enumerate(found)}
+    scales = scales_of(codes)
+    rows |= {id_: (codes[row].tobytes(), scales[row].tobytes()) for row, id_ in enumerate(found)}
     if not rows:
         database.run(f"DELETE FROM {table} WHERE block = ?", (block,))
         return

@@ -34,7 +34,7 @@ CHANGED_SINCE = (
     f"UNION ALL SELECT id FROM {CODED_TEXTS} WHERE id NOT IN (SELECT id FROM {TEXTS})"
 )
 STEP = 2048
-"""Vectors that are encoded at once."""
+"""Vectors that are written at once."""
 MISSING = f"FROM {TEXTS} t WHERE t.id > ? AND NOT EXISTS (SELECT 1 FROM next_vectors n WHERE n.text_hash = t.text_hash)"
 
 
@@ -131,7 +131,7 @@ def add_vectors(database: Database, name: str, version: str, encoded: Iterable[t
 
 
 def prepare_blocks(database: Database) -> None:
-    """Encode blocks of the new vectors in temporary tables, while other processes can write.
+    """Write blocks of the new vectors in temporary tables, while other processes can write.
 
     Raises StoreFault.
     """
@@ -148,11 +148,11 @@ def prepare_blocks(database: Database) -> None:
         (last, STEP),
     ):
         ids = [id_ for id_, _, _ in found]
-        exact = vectors.decode([vector_json for _, _, vector_json in found])
+        codes = vectors.decode([vector_json for _, _, vector_json in found])
         for block, places in groupby(range(len(ids)), key=lambda place: ids[place] // blocks.BLOCK):
             here = list(places)
             of_block = [ids[place] for place in here]
-            blocks.update(database, block, of_block, of_block, exact[here], CODED)
+            blocks.update(database, block, of_block, of_block, codes[here], CODED)
         database.run_many(f"INSERT INTO {CODED_TEXTS} VALUES (?, ?)", [(id_, text_hash) for id_, text_hash, _ in found])
         last = ids[-1]
 
@@ -277,6 +277,5 @@ def reindex_embeddings(
         rows = switch(database, name, version, session.dim)
     clear(database)
     vectors.catch_up_in_steps(database)
-    vectors.pack_all(database)
     duration = time.monotonic() - start
     return ReindexReport(name, session.dim, previous, rows, embedded, rows - embedded, duration)

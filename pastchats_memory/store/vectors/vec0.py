@@ -62,13 +62,13 @@ def is_there(database: Database) -> bool:
 
 
 def nearest(
-    database: Database, direction: NDArray[np.float32], k: int, among: Sequence[int]
+    database: Database, query: NDArray[np.int8], k: int, among: Sequence[int]
 ) -> tuple[list[int], float | None]:
     """Return the k nearest of the ids, and the cosine of the last one if there may be more.
 
     Args:
         database: with the extension and its table.
-        direction: the query's, of shape (dim,) and length 1.
+        query: in whole numbers, of shape (dim,).
         k: number of ids, at most MAX_K.
         among: ids that are current in the table.
     """
@@ -81,13 +81,13 @@ def nearest(
             by_key = {key: id_ for id_, key in table.keys(database, texts).items()} if texts else {}
         if by_key:
             rows = database.run(
-                f"SELECT {table.key}, distance FROM {table.name} WHERE embedding MATCH ? AND k = ? "
+                f"SELECT {table.key}, distance FROM {table.name} WHERE embedding MATCH vec_int8(?) AND k = ? "
                 f"AND {table.key} IN {LISTED}",
-                (direction.tobytes(), k, orjson.dumps(list(by_key)).decode()),
+                (query.tobytes(), k, orjson.dumps(list(by_key)).decode()),
             )
             found += [(distance, by_key[key]) for key, distance in rows]
     listed = sorted(found)[:k]
-    return [id_ for _, id_ in listed], 1 - listed[-1][0] ** 2 / 2 if len(listed) == k else None
+    return [id_ for _, id_ in listed], 1 - listed[-1][0] if len(listed) == k else None
 
 
 def mark_stale(database: Database) -> None:
@@ -121,27 +121,27 @@ def create_tables(database: Database, dim: int) -> None:
     for table in TABLES:
         database.run(
             f"CREATE VIRTUAL TABLE IF NOT EXISTS {table.name} "
-            f"USING vec0({table.key} INTEGER PRIMARY KEY, embedding float[{dim}])"
+            f"USING vec0({table.key} INTEGER PRIMARY KEY, embedding int8[{dim}] distance_metric=cosine)"
         )
 
 
-def update(database: Database, changed: Sequence[int], found: Sequence[int], exact: NDArray[np.float64]) -> None:
+def update(database: Database, changed: Sequence[int], found: Sequence[int], codes: NDArray[np.int8]) -> None:
     """Write the rows of some ids again, inside the caller's transaction.
 
     Args:
         database: with the extension and its table, open for writing.
         changed: the ids.
         found: the changed ids that have a vector now.
-        exact: their unit vectors, of shape (found, dim).
+        codes: their numbers, of shape (found, dim).
     """
-    vectors = dict(zip(found, exact.astype(np.float32), strict=True))
+    vectors = dict(zip(found, codes, strict=True))
     known: set[int] = set()
     for table in TABLES:
         keys = table.keys(database, changed)
         known.update(keys)
         database.run_many(f"DELETE FROM {table.name} WHERE {table.key} = ?", [(key,) for key in keys.values()])
         rows = [(keys[id_], vector.tobytes()) for id_, vector in vectors.items() if id_ in keys]
-        database.run_many(f"INSERT INTO {table.name}({table.key}, embedding) VALUES (?, ?)", rows)
+        database.run_many(f"INSERT INTO {table.name}({table.key}, embedding) VALUES (?, vec_int8(?))", rows)
     if not known.issuperset(changed):
         _delete_orphans(database, [id_ for id_ in changed if id_ not in known])
 

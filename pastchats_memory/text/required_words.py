@@ -1,0 +1,120 @@
+"""Find words without which an expression cannot match, so that most texts need not be searched at all.
+
+The method is that of RE2's `FilteredRE2`: each part of an expression is either a small set of exact strings, or it
+requires one word of a set. The longest set of a sequence counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from itertools import product
+from typing import Any
+
+MAX_STRINGS = 64
+"""Exact strings of one part, beyond which only its longest words count."""
+
+Strings = frozenset[str]
+NOTHING: Strings = frozenset({""})
+
+
+def required_words(expression: re.Pattern[str]) -> Strings:
+    """Return folded words, one of which is in each text that the expression matches; none if there is no such set.
+
+    >>> sorted(required_words(re.compile(r"\\b(?:fail(?:s|ed)?|not (?:pass|work)ing)\\b", re.IGNORECASE)))
+    ['fail', 'not passing', 'not working']
+    """
+    from re import _parser  # type: ignore[attr-defined] # the standard library has no public parser of its expressions
+
+    words = _require(_parser.parse(expression.pattern, expression.flags))
+    return frozenset() if "" in words else frozenset(_drop_longer(words))
+
+
+def fold_case(text: str) -> str:
+    """Return the text so that letters which an expression takes as equal, case ignored, are one letter."""
+    return text.lower() if text.isascii() else text.replace("İ", "i").lower().translate(_equal_letters())
+
+
+@cache
+def _equal_letters() -> dict[int, int]:
+    """Return one letter for each of a few that differ in lower case, such as `ſ` and `s`."""
+    from re import _casefix  # type: ignore[attr-defined] # the table that expressions use
+
+    return {letter: min(letter, *others) for letter, others in _casefix._EXTRA_CASES.items()}  # noqa: SLF001
+
+
+def _drop_longer(words: Strings) -> Iterable[str]:
+    """Yield the words that contain no other word."""
+    return (word for word in words if not any(other in word for other in words if other != word))
+
+
+def _require(items: Iterable[tuple[Any, Any]], before: Strings = NOTHING) -> Strings:
+    """Return the best set of words of which a match of this sequence has one; an empty word requires nothing.
+
+    `before` holds the strings that the sequence continues.
+    """
+    found, exact = [NOTHING], before
+    for item in items:
+        strings = _exact_strings(item)
+        if strings is not None and len(joined := _join([exact, strings])) <= MAX_STRINGS:
+            exact = joined
+            continue
+        found += [exact, _require_of(item, exact)]
+        exact = (_exact_strings_of(item[1][2]) if _is_repeated(item) else strings) or NOTHING
+    return max([*found, exact], key=lambda words: (min(map(len, words)), -len(words)))
+
+
+def _require_of(item: tuple[Any, Any], before: Strings) -> Strings:
+    """Return the words that one part of a sequence requires, with the strings before it."""
+    kind, value = str(item[0]), item[1]
+    if kind == "SUBPATTERN":
+        return _require(value[-1], before)
+    if _is_repeated(item):
+        return _require(value[2], before)
+    if kind == "BRANCH":
+        return frozenset(word for branch in value[1] for word in _require(branch, before))
+    return NOTHING
+
+
+def _is_repeated(item: tuple[Any, Any]) -> bool:
+    """Return whether a part occurs at least once, and maybe more often."""
+    return str(item[0]) in ("MAX_REPEAT", "MIN_REPEAT") and item[1][0] > 0
+
+
+def _exact_strings(item: tuple[Any, Any]) -> Strings | None:
+    """Return all strings that one part of a sequence matches, or None if they are not few."""
+    kind, value = str(item[0]), item[1]
+    found: Strings | None = None
+    match kind:
+        case "LITERAL":
+            found = frozenset({fold_case(chr(value))})
+        case "AT" | "ASSERT" | "ASSERT_NOT":
+            found = NOTHING
+        case "IN" if all(str(one) == "LITERAL" for one, _ in value):
+            found = frozenset(fold_case(chr(letter)) for _, letter in value)
+        case "SUBPATTERN":
+            found = _exact_strings_of(value[-1])
+        case "BRANCH":
+            branches = [_exact_strings_of(branch) for branch in value[1]]
+            found = None if None in branches else frozenset().union(*filter(None, branches))
+        case "MAX_REPEAT" | "MIN_REPEAT" if value[:2] == (0, 1):
+            found = _exact_strings_of(value[2])
+            found = None if found is None else found | NOTHING
+    return found
+
+
+def _exact_strings_of(items: Sequence[tuple[Any, Any]]) -> Strings | None:
+    strings = [_exact_strings(item) for item in items]
+    if None in strings:
+        return None
+    joined = NOTHING
+    for some in filter(None, strings):
+        joined = _join([joined, some])
+        if len(joined) > MAX_STRINGS:
+            return None
+    return joined
+
+
+def _join(parts: Iterable[Strings]) -> Strings:
+    return frozenset(map("".join, product(*parts)))

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from pastchats_memory.episodes.actions import actions_of
+from pastchats_memory.episodes.actions import actions_of, changed_files
 from pastchats_memory.episodes.cite import cite_hits
 from pastchats_memory.episodes.load import load_episode, present_outcome
 from pastchats_memory.episodes.threads import Thread, cite_attempts, find_thread
-from pastchats_memory.model import RESOLVED, Hit, Item, Outcome, RecallEntry, StoredTask
+from pastchats_memory.model import RESOLVED, Edits, Hit, Item, Outcome, RecallEntry, StoredTask
 from pastchats_memory.recall.request import RecallRequest
 from pastchats_memory.search.hits import add_snippet, move_hit
 from pastchats_memory.search.lexical import Terms
@@ -212,6 +212,11 @@ def _build_entry(hit: Hit, found: _ShownEpisode, terms: Terms, request: RecallRe
         is_current=hit.source_project == request.current_project,
         question=None if question is None or question.id == item.id else move_hit(hit, question),
         done=() if item.role == "note" else actions_of(episode),
+        edits=Edits(
+            frozenset(name for turn in episode for name in changed_files(turn)),
+            episode[0].timestamp,
+            episode[-1].timestamp,
+        ),
     )
 
 

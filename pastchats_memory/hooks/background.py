@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
 import subprocess
@@ -10,12 +9,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pastchats_memory.hooks.spool import Request, begin_attempt, finish, list_waiting, parse_request
+from pastchats_memory.hooks.spool import EVERY_AGENT, Request, begin_attempt, finish, list_waiting, parse_request
 
 if TYPE_CHECKING:
     from pastchats_memory.memory import Memory
 
 NICENESS = 19
+NO_WINDOW: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+"""Keeps Windows from opening a console; other systems know no such flag."""
 LONGEST_S = 1800
 """After so long a run that hangs ends itself; the next one goes on where it was."""
 
@@ -38,6 +39,7 @@ def start(folder: Path | None, request: Request | None = None) -> None:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
+        creationflags=NO_WINDOW,
         close_fds=True,
         cwd="/",
     )
@@ -48,18 +50,16 @@ def run(folder: Path) -> None:
 
     A request is removed after its turns are stored, so a killed process repeats it. Raises OSError.
     """
-    lock = os.open(folder / "indexing.lock", os.O_CREAT | os.O_RDWR, 0o600)
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(folder / "indexing.lock", blocking=False, mode=0o600, fallback_to_soft=False)
     tried: set[str] = set()
-    try:
-        while files := [file for file in list_waiting(folder) if file.name not in tried]:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return
-            tried |= {_try_request(folder, file) for file in files}
-            fcntl.flock(lock, fcntl.LOCK_UN)  # and look once more: a request may have come just before it
-    finally:
-        os.close(lock)
+    while files := [file for file in list_waiting(folder) if file.name not in tried]:
+        try:
+            with lock:  # released before the next look: a request may have come just before
+                tried |= {_try_request(folder, file) for file in files}
+        except Timeout:
+            return
 
 
 def _try_request(folder: Path, file: Path) -> str:
@@ -123,9 +123,11 @@ def _find_histories(agent: str) -> list[Path]:
     """Return the places of an agent's transcripts; none without a home folder."""
     from pastchats_memory.errors import UsageFault
     from pastchats_memory.formats.registry import load_format
-    from pastchats_memory.memory.requests import find_environment
+    from pastchats_memory.memory.requests import find_environment, find_histories
 
     try:
+        if agent == EVERY_AGENT:
+            return [history.path for history in find_histories()]
         return list(load_format(agent).locations(find_environment()))
     except UsageFault:
         return []
@@ -133,9 +135,10 @@ def _find_histories(agent: str) -> list[Path]:
 
 def main(folder: str, *handed_over: str) -> None:
     """Run as the detached process."""
-    os.nice(NICENESS)
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.alarm(LONGEST_S)  # its default action ends the process; the database takes that as it takes a kill
+    if sys.platform != "win32":
+        os.nice(NICENESS)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(LONGEST_S)  # its default action ends the process; the database takes that as it takes a kill
     for text in handed_over:
         if (request := parse_request(text)) is not None:
             fulfil(request)

@@ -20,7 +20,7 @@ from pastchats_memory.model import TYPES as TASK_TYPES
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
 from pastchats_memory.text.encoding import utf8
-from pastchats_memory.text.when import parse_time
+from pastchats_memory.text.when import parse_span, parse_time
 
 if TYPE_CHECKING:
     from pastchats_memory.episodes.judges import Judge
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from pastchats_memory.tasks.edit import Viewpoint
 
 OUTCOMES = ("worked", "failed", "mixed", "unknown")
+DEFAULT_SPAN = "7d"
+"""Span of a timeline and of a digest that name none."""
 TYPES = ("prompt", "note", "task", "epic", "subtask", "comment", "attachment")
 
 
@@ -95,6 +97,22 @@ def build_filters(
         priorities=_parse_priorities(priority),
         outcomes=_parse_outcomes(outcome),
     )
+
+
+def build_span_filters(when: str | None, since: str | None, until: str | None, project: str | None) -> Filters:
+    """Return the filters of a span: `when`, or `since` and `until`; the last seven days if nothing is named.
+
+    Raises UsageFault.
+    """
+    if when is not None and (since is not None or until is not None):
+        raise UsageFault("the time was given twice", "Give it as WHEN, or as --since and --until.")
+    if when is None and since is None and until is None:
+        when = DEFAULT_SPAN
+    filters = build_filters(project=project, since=since, until=until)
+    if when is None:
+        return filters
+    first, last = parse_span(when)
+    return filters._replace(since=first, until=last)
 
 
 def source_paths(path: str) -> tuple[str, ...]:
@@ -267,13 +285,14 @@ def index_options(
     follow: bool,
     key_map: str | None = None,
     format_: str | None = None,
+    newest_bytes: int | None = None,
 ) -> IndexOptions:
     """Build the options of an index run from arguments and configuration.
 
     Raises:
         UsageFault: the map or a map of the configuration is wrong, or no format has the name.
     """
-    from pastchats_memory.formats.generic.key_map import KeyMap
+    from pastchats_memory.formats.base.key_map import KeyMap
     from pastchats_memory.ingest.options import IndexOptions, ReadAs
 
     maps = {name: KeyMap.from_table(table, f"[formats.{name}]") for name, table in config.formats.items()}
@@ -288,7 +307,8 @@ def index_options(
         chunk_size=config.chunk_size,
         overlap=config.overlap,
         wanted=build_file_filter(config, include, exclude, follow=follow),
-        is_narrow=bool(include or exclude or format_ or key_map),
+        newest_bytes=newest_bytes,
+        is_narrow=bool(include or exclude or format_ or key_map or newest_bytes is not None),
     )
 
 
@@ -299,16 +319,15 @@ def _find_format_name(name: str, maps: Collection[str], *, is_mapped: bool) -> s
     """
     from difflib import get_close_matches
 
-    from pastchats_memory.formats.generic import MESSAGES
-    from pastchats_memory.formats.registry import all_formats
+    from pastchats_memory.formats.registry import all_formats, mapped_format
 
     known = sorted({*(one.name for one in all_formats()), *maps})
     if name not in known:
         near = get_close_matches(name, known, n=1)
         hint = f"Did you mean {near[0]}?" if near else f"Formats: {', '.join(known)}."
         raise UsageFault(f"no format is called {name!r}", hint)
-    if is_mapped and name != MESSAGES.name:
-        raise UsageFault(f"--map is read by the format {MESSAGES.name}, not by {name}", "Leave out one of the two.")
+    if is_mapped and name != (reader := mapped_format().name):
+        raise UsageFault(f"--map is read by the format {reader}, not by {name}", "Leave out one of the two.")
     return name
 
 

@@ -101,6 +101,19 @@ def test_other_edits_since_survive_the_uninstall(person: Program) -> None:
     assert file.read_text(encoding="utf-8") == SETTINGS.replace("opus", "sonnet")
 
 
+def test_a_member_that_was_added_behind_ours_survives_the_uninstall(person: Program) -> None:
+    file = settings_of(person, "claude-code")
+    file.parent.mkdir()
+    file.write_text("{\n}\n", encoding="utf-8")
+    person("install", "claude-code", "--yes")
+    text = file.read_text(encoding="utf-8").rstrip().removesuffix("}").rstrip()
+    file.write_text(text + ',\n  "model": "opus"\n}\n', encoding="utf-8")
+    assert person("uninstall", "claude-code", "--yes").status == 0
+    after = json.loads(file.read_text(encoding="utf-8"))
+    assert after["model"] == "opus"
+    assert "pastchats" not in file.read_text(encoding="utf-8")
+
+
 def test_settings_that_are_no_json_are_left_alone(person: Program) -> None:
     file = settings_of(person, "gemini")
     file.parent.mkdir()

@@ -108,7 +108,7 @@ def as_first_released() -> None:
         getattr(entries, present.__name__)  # recall must look the name up here
         setattr(entries, present.__name__, first)
     entries._relevant_answers = most_words  # noqa: SLF001 - what the first release did is put in its place
-    entries.QUESTION_WIDTH, entries.ANSWERED_WIDTH = 320, 700
+    entries.QUESTION_WIDTH, entries.ANSWERED_WIDTH, entries.FIRST_WIDTH = 320, 700, 700
     budget.SHORTER_WIDTHS = (350, 160, 100, 60)  # type: ignore[assignment] # fewer widths than the present ones
 
 

@@ -538,6 +538,17 @@ class Unjudged(NamedTuple):
     """Number of further episodes."""
 
 
+class Edits(NamedTuple):
+    """The files that an episode changed, and when."""
+
+    files: frozenset[str] = frozenset()
+    """Paths from the folder of the project."""
+    begin: str | None = None
+    """Time of the request."""
+    end: str | None = None
+    """Time of the last turn."""
+
+
 class RecallEntry(NamedTuple):
     """One entry of a recall block: an episode, with its turn that matched."""
 
@@ -559,6 +570,12 @@ class RecallEntry(NamedTuple):
     """The later attempt that worked, if this one did not."""
     superseded_by: Attempt | None = None
     """The later decision that replaced this one."""
+    edits: Edits = Edits()
+    """What it changed."""
+    commit: str = ""
+    """Short hash of the commit with its edits; empty if none is known. It is read from git, and never stored."""
+    reverted_by: str = ""
+    """Short hash of the commit that reverted that one; empty for none."""
 
     @property
     def ids(self) -> frozenset[str]:

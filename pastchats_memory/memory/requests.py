@@ -42,6 +42,11 @@ def find_current_project() -> str | None:
         return None
 
 
+def find_folder_of(project: str) -> str | None:
+    """Return the working directory if it belongs to a project; None elsewhere."""
+    return str(Path.cwd()) if find_current_project() == project else None
+
+
 def resolve_project(name: str | None) -> str | None:
     """Return a project by name; `.` is that of the working directory.
 

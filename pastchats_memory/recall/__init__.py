@@ -12,6 +12,7 @@ from dataclasses import replace
 from pastchats_memory.embed import Embedder
 from pastchats_memory.model import Hit, Hits, RecallBlock
 from pastchats_memory.recall.budget import fit_budget
+from pastchats_memory.recall.commits import add_commits
 from pastchats_memory.recall.entries import build_entries, resolve_citations
 from pastchats_memory.recall.request import RecallRequest
 from pastchats_memory.recall.selection import above_threshold, drop_weak_outputs, settle_near_ties
@@ -53,6 +54,8 @@ def recall(
     episodes = build_entries(database, hits, related, terms, request)
     entries = join_threads(episodes, terms.weights)[: request.search.limit]
     cited = resolve_citations(database, entries)
+    if request.folder is not None:
+        cited = add_commits(cited, request.folder)
     block = fit_budget(request.search.text, cited, terms.weights, request.budget, count_tokens)
     return block._replace(warnings=found.warnings)
 

@@ -9,7 +9,9 @@ from pastchats_memory.text.excerpt import excerpt
 from pastchats_memory.text.key_sentences import key_sentences
 from pastchats_memory.views.text import NOTHING, TOO_SMALL, render_block, render_entry
 
-SHORTER_WIDTHS = (820, 740, 670, 600, 540, 480, 430, 380, 340, 300, 260, 220, 190, 160, 130, 100, 80, 60)
+SHORTER_WIDTHS = (
+    1120, 1040, 960, 890, 820, 740, 670, 600, 540, 480, 430, 380, 340, 300, 260, 220, 190, 160, 130, 100, 80, 60,
+)  # fmt: skip
 """Widths of a shortened excerpt; the steps are small so that little room stays unused."""
 WIDTH_PER_LINE = 400
 """Characters of a shortened answer for each further line of its entry; the answer settles the question."""

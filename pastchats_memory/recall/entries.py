@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from pastchats_memory.episodes.actions import actions_of
+from pastchats_memory.episodes.actions import actions_of, changed_files
 from pastchats_memory.episodes.cite import cite_hits
 from pastchats_memory.episodes.load import load_episode, present_outcome
 from pastchats_memory.episodes.threads import Thread, cite_attempts, find_thread
-from pastchats_memory.model import RESOLVED, Hit, Item, Outcome, RecallEntry, StoredTask
+from pastchats_memory.model import RESOLVED, Edits, Hit, Item, Outcome, RecallEntry, StoredTask
 from pastchats_memory.recall.request import RecallRequest
 from pastchats_memory.search.hits import add_snippet, move_hit
 from pastchats_memory.search.lexical import Terms
@@ -21,9 +21,9 @@ from pastchats_memory.store.outcomes import Ending
 from pastchats_memory.text.excerpt import excerpt, weigh_matches
 from pastchats_memory.text.key_sentences import key_sentences
 
-QUESTION_WIDTH, ANSWERED_WIDTH = 240, 900
-"""Characters of the question's and the answer's excerpt. The question only names the problem, the answer is wanted
-(`benchmarks/usefulness.py`)."""
+QUESTION_WIDTH, ANSWERED_WIDTH, FIRST_WIDTH = 240, 900, 1200
+"""Characters of the question's excerpt, of an answer's, and of the first answer's. The question only names the problem, the answer is
+wanted (`benchmarks/usefulness.py`)."""
 KEY_ANSWER = 0.5
 """Share of the best answer's weight that a later answer of the episode needs for its lines to be shown."""
 LONGEST_JUDGEMENT = 120
@@ -69,7 +69,8 @@ def build_entries(
             shown.update((True, turn.id) for turn in found.episode)
             if all(_is_instruction(turn) for turn in found.episode):
                 continue
-            entry = _build_entry(move_hit(hit, found.item), found, terms, request)
+            width = ANSWERED_WIDTH if entries else FIRST_WIDTH
+            entry = _build_entry(move_hit(hit, found.item), found, terms, request, width)
             entry = _add_thread(database, entry, found)
             shown.update((True, int(attempt.id)) for attempt in entry.before)
             span = _span(found)
@@ -193,7 +194,7 @@ def _is_question(text: str) -> bool:
     return "?" in text or "？" in text or any(is_request(sentence) for sentence in _SENTENCE.split(text))
 
 
-def _build_entry(hit: Hit, found: _ShownEpisode, terms: Terms, request: RecallRequest) -> RecallEntry:
+def _build_entry(hit: Hit, found: _ShownEpisode, terms: Terms, request: RecallRequest, width: int) -> RecallEntry:
     item, episode, ending = found.item, found.episode, found.ending
     questions = [turn for turn in episode if turn.role == "user"] or list(filter(_is_instruction, episode))
     question = item if item.role == "user" else (questions[0] if questions else None)
@@ -207,11 +208,16 @@ def _build_entry(hit: Hit, found: _ShownEpisode, terms: Terms, request: RecallRe
     return RecallEntry(
         hit=add_snippet(hit, terms),
         asked=None if question is None else excerpt(question.content, terms.weights, QUESTION_WIDTH),
-        answered=key_sentences(answered, terms.weights, ANSWERED_WIDTH) or None,
+        answered=key_sentences(answered, terms.weights, width) or None,
         outcome=Outcome(ending.outcome),
         is_current=hit.source_project == request.current_project,
         question=None if question is None or question.id == item.id else move_hit(hit, question),
         done=() if item.role == "note" else actions_of(episode),
+        edits=Edits(
+            frozenset(name for turn in episode for name in changed_files(turn)),
+            episode[0].timestamp,
+            episode[-1].timestamp,
+        ),
     )
 
 

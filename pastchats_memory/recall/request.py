@@ -20,6 +20,8 @@ class RecallRequest:
     """Tokens of the whole block."""
     current_project: str | None = None
     """The caller's project, which wins near ties."""
+    folder: str | None = None
+    """The caller's folder, whose repository is asked for commits; None asks none."""
     exclude_conversation: str | None = None
     """The conversation under way, which needs no recall."""
     exclude_items: frozenset[str] = frozenset()

@@ -51,13 +51,15 @@ def find_calls(database: Database, project: str, subject: str, not_conversation:
     words = _WORD.findall(subject)[:MAX_WORDS]
     if not words:
         return []
-    phrase = " ".join(f'"{word}"' for word in words)
+    called = " ".join(f'"{word}"' for word in words)
+    here = " ".join(_WORD.findall(project))
+    recorded = f"content : ({called})" + (f' AND source_project : "{here}"' if here else "")
     rows = database.run(
-        f"SELECT {COLUMNS} FROM prompts p WHERE p.id IN (SELECT rowid FROM prompts_fts WHERE prompts_fts MATCH 'content : (' || ?1 || ')' "
-        "UNION SELECT rowid FROM tool_calls_fts WHERE tool_calls_fts MATCH ?1) AND p.source_project = ?2 "
-        f"AND p.conversation_id IS NOT NULL AND p.conversation_id IS NOT ?3 AND p.id NOT IN {pending_delete_ids('turns')} "
-        "AND (p.role = 'tool' OR p.tool_calls IS NOT NULL) ORDER BY p.id DESC LIMIT ?4",
-        (phrase, project, not_conversation, MAX_ROWS),
+        f"SELECT {COLUMNS} FROM prompts p WHERE p.id IN (SELECT rowid FROM prompts_fts WHERE prompts_fts MATCH ?1 "
+        "UNION SELECT rowid FROM tool_calls_fts WHERE tool_calls_fts MATCH ?2) AND p.source_project = ?3 "
+        f"AND p.conversation_id IS NOT NULL AND p.conversation_id IS NOT ?4 AND p.id NOT IN {pending_delete_ids('turns')} "
+        "AND (p.role = 'tool' OR p.tool_calls IS NOT NULL) ORDER BY p.id DESC LIMIT ?5",
+        (recorded, called, project, not_conversation, MAX_ROWS),
     )
     return [_turn(row) for row in rows]
 

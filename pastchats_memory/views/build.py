@@ -158,6 +158,8 @@ def _build_entry(memory: RecallEntry, resume_lines: ResumeLines) -> views.Recall
         "failed_before": [build_attempt(attempt) for attempt in memory.before],
         "worked_later": build_optional_attempt(memory.after),
         "superseded_by": build_optional_attempt(memory.superseded_by),
+        "commit": memory.commit or None,
+        "reverted_by": memory.reverted_by or None,
         "current_project": memory.is_current,
         "question": None if memory.question is None else _build_question(memory.question),
         "source": format_citation(memory.hit),

@@ -9,8 +9,9 @@ from pastchats_memory.text.recall_block import JUDGE_MARK
 RULES = """\
 Read the episode below and say whether the request was fulfilled by its end, as far as the text proves it.
 
-- worked: the requested result exists and something shows it: a check that passed, an edit or a result without an error, or the user's next
-  message accepts it or builds on it. A question worked if the next message accepts the answer.
+- worked: the requested result exists and something shows it: a check that passed, an edit without an error, the result itself in the
+  answer, or the user's next message accepts it or builds on it. A question worked if the next message accepts the answer or uses it; a
+  message about something else shows nothing.
 - failed: the last check or command failed, the answer gives up, the work was stopped or undone, or the user's next message finds fault,
   repeats the request or shows the same error.
 - mixed: a part was reached and a part was not, and the text shows both.

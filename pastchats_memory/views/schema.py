@@ -302,6 +302,10 @@ class RecallView(HitFields):
     failed_before: Annotated[list[AttemptView], "Attempts at the same that failed, the earliest first."]
     worked_later: Annotated[AttemptView | None, "The later attempt that worked, if this one did not."]
     superseded_by: Annotated[AttemptView | None, "The later episode that replaced what was decided here."]
+    commit: Annotated[
+        str | None, "Short hash of the commit with its edits, read from the repository of the working directory."
+    ]
+    reverted_by: Annotated[str | None, "Short hash of the commit that reverted that one."]
     current_project: bool
     question: Annotated[
         QuestionView | None,

@@ -94,7 +94,9 @@ def render_entry(place: int, memory: RecallEntry) -> str:
     lines = ["", f"## {place}. {title}"]
     lines += _render_attempts("Superseded by:", memory.superseded_by)
     if memory.outcome.is_known:
-        lines.append(f"Outcome: {render_outcome(memory.outcome)}{_note_evidence(memory)}")
+        lines.append(f"Outcome: {render_outcome(memory.outcome)}{_note_evidence(memory)}{_note_commit(memory)}")
+    elif memory.commit:
+        lines.append(f"Outcome: unknown{_note_commit(memory)}")
     lines += _render_attempts("Worked later:", memory.after)
     if memory.answered:
         lines += ["Answered:" if hit.type != "note" and hit.task is None else "Note:", quote(memory.answered)]
@@ -128,6 +130,12 @@ def _note_evidence(memory: RecallEntry) -> str:
     if evidence is None or evidence.state not in ("changed", "gone") or (source and source.state == evidence.state):
         return ""
     return f" · {_note_citation(evidence)}"
+
+
+def _note_commit(memory: RecallEntry) -> str:
+    """Name the commit with the edits of the episode, and the one that reverted it."""
+    reverted = f", reverted by {memory.reverted_by}" if memory.reverted_by else ""
+    return f" · committed {memory.commit}{reverted}" if memory.commit else ""
 
 
 def _render_attempts(heading: str, *attempts: Attempt | None) -> list[str]:

@@ -188,8 +188,9 @@ def breaks_off(episode: Episode) -> tuple[Evidence, ...]:
 
 
 def breaks_off_at_work(episode: Episode) -> tuple[Evidence, ...]:
-    """Find a stopped answer after edits: a part of the work is there. An error at the end says more."""
-    is_stopped = episode.turns[-1].role == "assistant"
+    """Find a stopped answer or command after edits: a part of the work is there. Another error at the end says more."""
+    last = episode.turns[-1]
+    is_stopped = last.role == "assistant" or _INTERRUPTED.find_last(last.content[-MAX_SHORT_ANSWER:]) is not None
     return _find_interruption(episode) if is_stopped and list_edits(episode) else ()
 
 

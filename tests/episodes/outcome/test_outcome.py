@@ -382,6 +382,15 @@ def test_an_interruption_after_edits_leaves_a_part() -> None:
     assert (outcome.verdict, outcome.signal) == ("mixed", "broke_off_at_work")
 
 
+def test_a_command_that_was_interrupted_after_edits_leaves_a_part() -> None:
+    edited = Row("assistant", "answer", "First the app.", {"tools": ("Edit app.py",)})
+    stopped = Row("tool", "error", "$ make serve\n[Request interrupted by user for tool use]")
+    failed = Row("tool", "error", "$ make deploy\nExit code 2\nfatal: no such target")
+    assert verdict(edited, stopped) == "mixed"
+    assert verdict(edited, failed) == "failed"
+    assert verdict(stopped) == "failed"
+
+
 @pytest.mark.parametrize("prompt", ["Speed up the start.", "hi", "可以"])
 @pytest.mark.parametrize("flag", ["interrupted", "api_error"])
 def test_an_unanswered_prompt_is_unknown(prompt: str, flag: str) -> None:

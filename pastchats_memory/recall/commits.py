@@ -1,0 +1,72 @@
+"""Find the commit that holds the edits of an episode, and the one that reverted it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from pastchats_memory.model import Edits, RecallEntry
+
+if TYPE_CHECKING:
+    from pastchats_memory.files.git import Commit
+
+MAX_DELAY_S = 24 * 3600
+"""Seconds after the last turn of an episode within which its edits are committed; later commits hold other work as well."""
+SHORT = 7
+"""Digits of a hash that are shown."""
+
+
+def add_commits(entries: Sequence[RecallEntry], folder: str) -> list[RecallEntry]:
+    """Return the entries of the current project with the commits of their edits.
+
+    The first commit after the request that changed one of the files holds the edits, since a commit takes the whole file. git is
+    started only if an entry has edits.
+
+    Args:
+        entries: of a block.
+        folder: the working directory.
+    """
+    spans = {place: span for place, entry in enumerate(entries) if entry.is_current and (span := _Span.of(entry.edits))}
+    if not spans:
+        return list(entries)
+    from pastchats_memory.files.git import list_commits
+
+    files = sorted({name for span in spans.values() for name in span.files})
+    commits = list_commits(folder, files, min(span.begin for span in spans.values()))
+    return [
+        _add_commit(entry, spans[place], commits) if place in spans else entry for place, entry in enumerate(entries)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """Edits with their times in seconds since 1970."""
+
+    files: frozenset[str]
+    begin: int
+    end: int
+
+    @classmethod
+    def of(cls, edits: Edits) -> _Span | None:
+        if edits.begin is None or edits.end is None:
+            return None
+        files = frozenset(name for name in edits.files if not name.startswith("../"))
+        begin, end = (int(datetime.fromisoformat(time).timestamp()) for time in (edits.begin, edits.end))
+        return cls(files, begin, end) if files else None
+
+
+def _add_commit(entry: RecallEntry, span: _Span, commits: Sequence[Commit]) -> RecallEntry:
+    """Return the entry with the first commit of its edits; `commits` are the newest first."""
+    held = (
+        commit
+        for commit in reversed(commits)
+        if span.begin <= commit.written_at <= span.end + MAX_DELAY_S
+        and commit.files & span.files
+        and not commit.reverts
+    )
+    if (first := next(held, None)) is None:
+        return entry
+    reverts = (one.id[:SHORT] for one in commits if one.reverts and first.id.startswith(one.reverts))
+    return entry._replace(commit=first.id[:SHORT], reverted_by=next(reverts, ""))

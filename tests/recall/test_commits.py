@@ -1,0 +1,124 @@
+"""Test that an episode names the commit with its edits, and the one that reverted it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from program import Program
+
+WHEN = 1_777_888_800
+"""2026-05-04T10:00:00Z, when the session starts."""
+
+
+class Repository:
+    """A repository, in which a session changed `src/pump.py`."""
+
+    def __init__(self, program: Program) -> None:
+        self.folder = program.home / "src" / "orchard"
+        self.folder.mkdir(parents=True)
+        self.program = Program(program.home, program.command, program.variables, self.folder)
+        self.git("init", "--quiet")
+        self.commit("README.md", WHEN - 7200)
+        calls = [
+            {
+                "type": "tool_use",
+                "id": "c",
+                "name": "Edit",
+                "input": {"file_path": str(self.folder / "src" / "pump.py")},
+            }
+        ]
+        texts = (
+            ("user", [{"type": "text", "text": "Let the irrigation pump run at night."}]),
+            ("assistant", calls),
+            ("user", [{"type": "tool_result", "tool_use_id": "c", "content": "updated"}]),
+            ("assistant", [{"type": "text", "text": "The irrigation pump runs from ten at night."}]),
+        )
+        records = (
+            {"type": role, "uuid": f"u{place}", "sessionId": "s", "cwd": str(self.folder), "version": "2.1.266",
+             "timestamp": f"2026-05-04T10:0{place}:00.000Z", "message": {"role": role, "id": f"m{place}", "content": content}}
+            for place, (role, content) in enumerate(texts)
+        )  # fmt: skip
+        path = program.home / "s.jsonl"
+        path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+        assert self.program("index", path).status == 0
+
+    def git(self, *arguments: str, at: int = WHEN) -> str:
+        dates = {f"GIT_{part}_{name}": value for part in ("AUTHOR", "COMMITTER")
+                 for name, value in (("DATE", f"@{at} +0000"), ("NAME", "ada"), ("EMAIL", "ada@example.org"))}  # fmt: skip
+        environment = {"PATH": os.environ["PATH"], "HOME": str(self.program.home), **dates}
+        return subprocess.run(
+            ["git", *arguments], cwd=self.folder, env=environment, check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+    def commit(self, name: str, at: int) -> str:
+        """Change a file, commit it at a time, and return the short hash."""
+        path = self.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(str(at), encoding="utf-8")
+        self.git("add", name)
+        self.git("commit", "--quiet", "--message", "work", at=at)
+        return self.git("rev-parse", "--short=7", "HEAD")
+
+    def recall(self) -> str:
+        return self.program("recall", "irrigation pump at night").stdout
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(Program(tmp_path))
+
+
+def test_an_episode_names_the_first_commit_with_its_edits(repository: Repository) -> None:
+    assert "committed" not in repository.recall()
+    first = repository.commit("src/pump.py", WHEN + 3600)
+    repository.commit("src/pump.py", WHEN + 7200)
+    assert f" · committed {first}\n" in repository.recall()
+    (result,) = repository.program("recall", "irrigation pump at night", "--json").results
+    assert (result["commit"], result["reverted_by"]) == (first, None)
+
+
+def test_a_reverted_commit_is_named_with_its_revert(repository: Repository) -> None:
+    first = repository.commit("src/pump.py", WHEN + 3600)
+    repository.git("revert", "--no-edit", "HEAD", at=WHEN + 9000)
+    revert = repository.git("rev-parse", "--short=7", "HEAD")
+    assert f" · committed {first}, reverted by {revert}\n" in repository.recall()
+
+
+@pytest.mark.parametrize(
+    ("name", "delay"), [("src/other.py", 3600), ("src/pump.py", -3600), ("src/pump.py", 3 * 24 * 3600)]
+)
+def test_commits_of_other_files_or_days_are_not_named(repository: Repository, name: str, delay: int) -> None:
+    repository.commit(name, WHEN + delay)
+    assert "The irrigation pump" in repository.recall()
+    assert "committed" not in repository.recall()
+
+
+def test_nothing_is_named_in_another_folder(repository: Repository) -> None:
+    repository.commit("src/pump.py", WHEN + 3600)
+    elsewhere = Program(repository.program.home)
+    assert "committed" not in elsewhere("recall", "irrigation pump at night").stdout
+
+
+def test_a_hostile_repository_runs_nothing(repository: Repository) -> None:
+    first = repository.commit("src/pump.py", WHEN + 3600)
+    trap = repository.folder / "trap"
+    script = repository.folder / "run.sh"
+    script.write_text(f"#!/bin/sh\ntouch {trap}\n", encoding="utf-8")
+    script.chmod(0o755)
+    for key in ("core.fsmonitor", "core.pager", "gpg.program", "diff.external", "core.sshCommand", "diff.x.textconv"):
+        repository.git("config", key, str(script))
+    repository.git("config", "log.showSignature", "true")
+    (repository.folder / ".gitattributes").write_text("* diff=x\n", encoding="utf-8")
+    assert f"committed {first}" in repository.recall()
+    assert not trap.exists()
+
+
+def test_a_broken_repository_costs_only_the_commit(repository: Repository) -> None:
+    repository.commit("src/pump.py", WHEN + 3600)
+    (repository.folder / ".git" / "HEAD").write_text("nonsense\n", encoding="utf-8")
+    assert "The irrigation pump" in repository.recall()
+    assert "committed" not in repository.recall()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -204,3 +205,9 @@ def test_open_finds_the_file_of_a_task(program: Program) -> None:
     [task] = program("search", "relay", "--type", "task", "--json").results
     [found] = program.with_variables(EDITOR="vim")("open", task["id"], "--json").results
     assert found["path"] == str(program.home / "todo.md")
+
+
+def test_finding_the_command_imports_no_pipeline_of_indexing() -> None:
+    code = "import sys, pastchats_memory.episodes.resumption; print('pastchats_memory.ingest' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
+    assert done.stdout.strip() == "False"

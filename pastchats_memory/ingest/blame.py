@@ -60,9 +60,12 @@ class FileNames(NamedTuple):
             return True
         if project != self.project:
             return False
-        below = whole.rpartition(f"/{project}/")[2] if f"/{project}/" in whole else ""
-        own = whole.removeprefix(f"{folder}/") if folder and whole.startswith(f"{folder}/") else ""
-        return (below or own or path.removeprefix("./")) in self.relative
+        if not _ABSOLUTE.match(whole):
+            return str(PurePosixPath(whole)) in self.relative
+        parts = PurePosixPath(whole).parts
+        below = ["/".join(parts[place + 1 :]) for place, part in enumerate(parts) if part == project]
+        own = whole.removeprefix(f"{folder}/") if folder else whole
+        return any(name in self.relative for name in below or [own])
 
 
 class Blamed(NamedTuple):

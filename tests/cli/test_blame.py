@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from program import Program
 
-from pastchats_memory.ingest.blame import written_lines
+from pastchats_memory.ingest.blame import FileNames, written_lines
 
 OLD, NEW = "def heat(kiln):\n    kiln.on()\n", "def heat(kiln):\n    kiln.on(limit=1040)\n"
 
@@ -101,6 +101,22 @@ def test_blame_finds_edits_made_in_another_clone_of_the_project(kiln: Program) -
     git(other, "init")
     (other / "heat.py").write_text(NEW, encoding="utf-8")
     assert prompts(kiln, "elsewhere/kiln/heat.py") == ["Limit the heat to 1040 degrees.", "Write the heater."]
+
+
+@pytest.mark.parametrize(
+    ("cwd", "named", "is_match"),
+    [
+        ("/home/ada/kiln", "/home/ada/kiln/src/kiln/heat.py", True), ("/home/kiln/kiln", "/home/kiln/kiln/src/kiln/heat.py", True),
+        ("/home/ada/kiln/src", "kiln/heat.py", True), ("/home/ada/kiln", "./src/kiln/heat.py", True),
+        ("C:/work/kiln", "C:\\work\\kiln\\src\\kiln\\heat.py", True), (None, "src/kiln/heat.py", True),
+        ("/home/ada/kiln", "/home/ada/kiln/kiln/heat.py", False), ("/home/ada/kiln/docs", "src/kiln/heat.py", False),
+        ("/home/ada/kiln", "/home/ada/kiln/src/kiln/heat.py.bak", False), ("/home/ada/kiln", "", False),
+    ],
+)  # fmt: skip
+def test_a_path_of_a_session_names_the_file_below_the_project(cwd: str | None, named: str, is_match: bool) -> None:
+    names = FileNames("/elsewhere/kiln", "kiln", ("src/kiln/heat.py",))
+    assert names.match(named, "kiln", cwd) == is_match
+    assert not names.match(named, "another", cwd)
 
 
 def test_a_file_of_the_same_name_elsewhere_has_other_episodes(kiln: Program) -> None:

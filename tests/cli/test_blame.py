@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -140,6 +141,18 @@ def test_a_file_that_is_gone_is_still_found(kiln: Program) -> None:
 def test_a_line_that_says_nothing_is_refused(kiln: Program, line: str) -> None:
     (kiln.home / "kiln" / "heat.py").write_text(f"{NEW}}}\n", encoding="utf-8")
     assert kiln("blame", f"kiln/heat.py:{line}").status == 2
+
+
+def test_what_is_no_file_has_no_lines(kiln: Program) -> None:
+    os.mkfifo(kiln.home / "pipe")
+    for name in ("kiln:1", "pipe:1", "/dev/zero:1"):
+        assert kiln("blame", name).status == 2
+
+
+@pytest.mark.parametrize("name", ["/", ".", "...", '"', 'a"b*.py', "日本語.py", "-x.py", "a\x1b[31m.py", "*"])
+def test_any_name_of_a_file_can_be_asked_for(kiln: Program, name: str) -> None:
+    run = kiln("blame", "--", name)
+    assert (run.status, run.stdout) == (1, "")
 
 
 def test_an_edit_that_was_refused_changed_nothing(program: Program) -> None:

@@ -60,6 +60,7 @@ def fence(program: Program) -> Program:
     return program
 
 
+@pytest.mark.promise("text", "A page of `export --html` runs no script, fetches nothing, and its policy forbids both.")
 def test_a_conversation_is_exported_as_a_page_that_stands_alone(fence: Program) -> None:
     assert fence("export", "--html", "c.html", "--conversation", "c1").status == 0
     file = fence.home / "c.html"

@@ -22,6 +22,7 @@ DONE, NOTHING, EXPLAINED, BUG, INTERRUPTED = 0, 1, 2, 70, 130
 """Exit codes: found or done; nothing found; an explained error; a bug; interrupted."""
 
 COMMANDS = {
+    "setup": "Index your histories, connect your agents and recall",
     "index": "Index conversations, notes and tasks on disk",
     "search": "Search turns, notes and tasks",
     "recall": "Print earlier experience to read before work",
@@ -53,6 +54,7 @@ COMMANDS = {
     "redact": "Remove secrets from stored text",
     "backup": "Copy the memory into a file",
     "restore": "Replace the memory by a backup",
+    "sync": "Share the memory between your machines by a folder",
     "forget": "Delete selected items, and keep them out",
     "exclude": "Keep files, folders or projects out",
     "prune": "Delete old turns, and keep them out",
@@ -160,7 +162,7 @@ def program() -> None:
 
     \b
     Start with:
-      pastchats-memory index ~/.claude/projects
+      pastchats-memory setup
       pastchats-memory search 'retry strategy'
       pastchats-memory recall 'build webhook retries'
     """

@@ -12,7 +12,7 @@ from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, echo_json, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
-from pastchats_memory.text.display import escape_name
+from pastchats_memory.text.display import escape_path
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.views.document import (
     Document,
@@ -37,7 +37,7 @@ def put_out(what: Exporting, noun: str, file: Path | None, *, force: bool) -> in
     """Write the lines to FILE, or to stdout, and return their number."""
     if file is not None:
         number = what.export_to(file, force=force)
-        click.echo(f"Wrote {counted(number, noun)} to {escape_name(utf8(str(file)))}", err=True)
+        click.echo(f"Wrote {counted(number, noun)} to {escape_path(utf8(str(file)))}", err=True)
         return number
     number = 0
     for number, line in enumerate(what.export(), start=1):  # noqa: B007 - the count is needed after
@@ -114,7 +114,7 @@ def _export_document(
             click.echo("\n".join(lines))
         else:
             memory.write_document(lines, file, force=force)
-            click.echo(f"Wrote {escape_name(utf8(str(file)))}", err=True)
+            click.echo(f"Wrote {escape_path(utf8(str(file)))}", err=True)
     return DONE
 
 

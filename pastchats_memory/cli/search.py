@@ -9,7 +9,7 @@ from pastchats_memory.cli.output import emit_json, hanging, name_ways_back, warn
 from pastchats_memory.memory.requests import TYPES
 from pastchats_memory.model import Hit
 from pastchats_memory.search.request import MODES, MOST_HITS
-from pastchats_memory.text.display import escape_name, format_time, one_line
+from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line
 from pastchats_memory.views.build import build_search
 from pastchats_memory.views.text import NOTHING_CLOSE, describe_relevance, has_close_hit, render_time_read
 
@@ -105,7 +105,7 @@ def _render(hit: Hit, outcome: str | None, *, explain: bool) -> str:
         format_time(hit.timestamp)[:10],
         f"id {escape_name(hit.id)}",
     )
-    source = f"{escape_name(hit.source_path)}:{hit.source_line or 1}" if hit.source_path else "made by hand"
+    source = f"{escape_path(hit.source_path)}:{hit.source_line or 1}" if hit.source_path else "made by hand"
     lines = [
         f"{hit.rank}. {f'{fit} ({numbers})' if fit else numbers}",
         INDENT + " · ".join(filter(None, about)),

@@ -8,7 +8,7 @@ from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Item, Outcome, leads_to_task
-from pastchats_memory.text.display import escape_name, format_time, one_line, sanitise
+from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line, sanitise
 from pastchats_memory.text.stored_text import LEFT_OUT, LEFT_OUT_KEY
 from pastchats_memory.views.build import build_show
 from pastchats_memory.views.text import CITATION_NOTES, render_outcome
@@ -97,7 +97,7 @@ def _text(item: Item, outcome: Outcome, *, is_selected: bool) -> str:
     note = CITATION_NOTES[item.citation.state if item.citation else "holds"]
     notes = [f"turn {item.turn_index}{'; ' if note else ''}{note}", *[f"turn {item.turn_index}"] * len(item.places)]
     places = "".join(
-        f"\n  Source: {escape_name(place.path)}:{place.line} ({note})"
+        f"\n  Source: {escape_path(place.path)}:{place.line} ({note})"
         for place, note in zip(item.places, notes, strict=False)
     )
     if is_selected and outcome.is_known:

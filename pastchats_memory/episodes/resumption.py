@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from pastchats_memory.files.archives import archive_of
-from pastchats_memory.files.stored_path import resolve_path
+from pastchats_memory.files.stored_path import other_machine, resolve_path
 from pastchats_memory.formats.base.format import Format, Session
 from pastchats_memory.formats.registry import BUILT_IN, added_formats, load_format
 from pastchats_memory.model import Hit, Item, Metadata
@@ -70,7 +70,8 @@ def find_resumption(database: Database, turn: StoredTurn) -> Resumption:
         return refuse("its session has no id that a command line can name safely")
     path = next((path for path in map(resolve_path, turn.paths) if path.is_file()), None)
     if path is None or archive_of(path) is not None:
-        return refuse("the session's own file is gone")
+        host = next(filter(None, map(other_machine, turn.paths)), None)
+        return refuse(f"it lies on the machine {host}" if host else "the session's own file is gone")
     stored = turns.first_folder(database, turn.project, turn.conversation_id)
     folder = None if stored is None else str(resolve_path(stored))
     return Resumption(program, tuple(format_.resume(Session(turn.conversation_id, path, folder))), folder, "")

@@ -26,10 +26,13 @@ from pastchats_memory.memory.requests import (
     choose_model,
     current_viewpoint,
     describe_model_use,
+    excluded_projects,
+    find_judge,
     hidden_projects,
     index_options,
     model_settings,
     parse_outcome,
+    private_projects,
     source_paths,
     update_private_projects,
 )
@@ -68,6 +71,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from pastchats_memory.embed.reranker import CrossEncoder
+    from pastchats_memory.episodes.auto_judge import AutoJudged, JudgingPlan
     from pastchats_memory.episodes.cite import Progress as VerifyProgress
     from pastchats_memory.episodes.cite import Verified
     from pastchats_memory.episodes.conversation import Conversation
@@ -84,7 +88,10 @@ if TYPE_CHECKING:
     from pastchats_memory.model import Sheet
     from pastchats_memory.store.backup import Counts
     from pastchats_memory.store.tombstones import Forgetting
+    from pastchats_memory.store.turns import NewPrompt
     from pastchats_memory.store.vectors.reindex import ReindexProgress, ReindexReport
+    from pastchats_memory.sync import Access, SyncReport
+    from pastchats_memory.sync import Progress as SyncProgress
     from pastchats_memory.tasks import TaskMemory
     from pastchats_memory.tasks.ask import TaskAnswer
     from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask
@@ -125,6 +132,7 @@ class Memory:
         vec0: bool = True,
         config: Config | None = None,
         say: Say | None = None,
+        is_urgent: bool = False,
     ) -> Self:
         """Open the database at a path, or the user's own.
 
@@ -135,6 +143,7 @@ class Memory:
             config: None for the environment and the configuration files.
             say: called with a warning when text is about to leave this machine, or is stored without a vector; None adds
                 it to `notices`.
+            is_urgent: leave what a killed process had to delete to the next command; no search finds it meanwhile.
 
         Raises:
             DatabaseMissing: there is no database and `create` is False.
@@ -150,8 +159,10 @@ class Memory:
         memory = cls(database, embedder_of(None, model_settings(config)), config)
         with memory.explain_damage():
             catch_up_at_opening(database)
-            finish_at_opening(database)
+            unfinished = None if is_urgent else finish_at_opening(database)
             memory.notices = (*config.warnings, *describe_model_use(config, file, meta(database)))
+        if unfinished is not None:
+            memory._add_notice(unfinished)
         memory._say = say or memory._add_notice
         return memory
 
@@ -680,6 +691,7 @@ class Memory:
         follow_links: bool = False,
         map: str | None = None,  # noqa: A002 - the name of the flag
         format: str | None = None,  # noqa: A002 - the name of the flag
+        newest_bytes: int | None = None,
         progress: Callable[[Progress], None] = lambda _: None,
         forecast: Callable[[Forecast], None] = lambda _: None,
     ) -> IndexReport:
@@ -698,6 +710,7 @@ class Memory:
             map: keys of JSON of unknown shape, such as `role=speaker,text=body,time=at`; files without them are read
                 as usual. A later run reads the same files by it, too.
             format: read only files of this format, by its name in `metadata.format` or in the configuration.
+            newest_bytes: read only the newest files that fit into so many bytes together; a later run reads the others.
             progress: called during the run.
             forecast: called before it begins.
 
@@ -719,6 +732,7 @@ class Memory:
             follow=follow_links,
             key_map=map,
             format_=format,
+            newest_bytes=newest_bytes,
         )
         session = self._open_session(may_fetch=True)
         try:
@@ -800,6 +814,48 @@ class Memory:
         item = self._find_item(id_)
         return (None, ()) if item is None else judge(self._database, item, verdict, because and utf8(because))
 
+    def plan_judging(self, project: str | None = ".", limit: int = 10) -> JudgingPlan:
+        """Return what `judge_automatically` would ask the configured judge about: the newest episodes with unknown outcome.
+
+        Episodes of private and of excluded projects are left out, in their own folder too.
+
+        Args:
+            project: `.` is the one of the working directory, None all.
+            limit: most episodes.
+
+        Raises:
+            UsageFault: no judge is configured, or there is no working directory.
+            StoreFault: the database cannot be read.
+        """
+        from pastchats_memory.episodes.auto_judge import JudgingPlan
+        from pastchats_memory.episodes.judge import list_episodes
+        from pastchats_memory.views.judge_question import write_question
+
+        config = self._config or DEFAULTS
+        judge = find_judge(config)
+        wanted = build_file_filter(config)
+        hidden = tuple(sorted(private_projects(self._database) | excluded_projects(self._database, wanted)))
+        filters = build_filters(project=project, outcome="unknown")._replace(hidden=hidden)
+        late = self._catch_up_outcomes(filters)
+        with self._database.snapshot():
+            sheets = list_episodes(self._database, filters, limit, judged=False).sheets
+        sheets = tuple(sheet for sheet in sheets if not wanted.excludes(sheet.source_path))
+        return JudgingPlan(judge, sheets, sum(_count_tokens(write_question(sheet)) for sheet in sheets), late)
+
+    def judge_automatically(self, plan: JudgingPlan) -> AutoJudged:
+        """Ask the judge of a plan about its episodes, and store the labels whose words stand in the conversation.
+
+        Each question is redacted once more. After three calls in a row without an answer no other is made.
+
+        Raises:
+            MemoryFault: the judge cannot be used.
+            StoreFault: the database cannot be written; earlier labels stand.
+        """
+        from pastchats_memory.episodes.auto_judge import judge_all
+        from pastchats_memory.views.judge_question import write_question
+
+        return judge_all(self._database, plan.sheets, plan.judge, write_question, _count_tokens)
+
     def unjudge(self, id_: str) -> tuple[Sheet | None, tuple[str, ...]]:
         """Remove the label of a turn's episode, so that the rules decide again.
 
@@ -840,6 +896,7 @@ class Memory:
 
         Raises:
             UsageFault: no argument selects anything, or one has a wrong value.
+            DeletionUnfinished: the rows are forgotten, but their text is still in the file; the next command goes on.
             StoreFault: the database cannot be written; nothing is deleted.
         """
         from pastchats_memory.maintenance.forget import Selector, forget, preview_forget
@@ -856,7 +913,7 @@ class Memory:
     def prune(self, before: str, *, dry_run: bool = False) -> ForgetResult:
         """Delete all turns older than an ISO date or time, and keep older ones out from now on.
 
-        Turns without a time stay, and so do tasks. Raises UsageFault, StoreFault.
+        Turns without a time stay, and so do tasks. Raises UsageFault, DeletionUnfinished, StoreFault.
         """
         from pastchats_memory.maintenance.forget import Selector, forget, preview_forget
 
@@ -864,14 +921,16 @@ class Memory:
         unseen = hidden_projects(self._database, None)
         return preview_forget(self._database, selector, unseen) if dry_run else forget(self._database, selector)
 
-    def purge(self) -> bool:
+    def purge(self) -> None:
         """Delete everything except the hashes that keep forgotten text out.
 
-        Return False if a reading process keeps the deleted text in the log for now.
+        Raises:
+            DeletionUnfinished: all is deleted, but its text is still in the file; the next command goes on.
+            StoreFault: the database cannot be written; nothing is deleted.
         """
         from pastchats_memory.store.purge import purge
 
-        return purge(self._database)
+        purge(self._database)
 
     def list_forgettings(self) -> list[Forgetting]:
         """List the deletions by `forget` and `prune` that were not undone, oldest first.
@@ -896,6 +955,12 @@ class Memory:
         from pastchats_memory.maintenance.health import read_status
 
         return read_status(self._database)
+
+    def list_newest_prompts(self, limit: int = 20) -> list[NewPrompt]:
+        """Return the newest prompts that may be shown here, the newest first. Raises StoreFault."""
+        from pastchats_memory.store import turns
+
+        return turns.list_newest_prompts(self._database, hidden_projects(self._database, None), limit)
 
     def doctor(self) -> list[HealthCheck]:
         """Run every check and return the results; a failed one says how to repair it.
@@ -928,6 +993,7 @@ class Memory:
 
         Raises:
             ModelChanged: another process has changed the model meanwhile; rows that were not reached are unchanged.
+            DeletionUnfinished: no row has them any more, but the file still does; the next command goes on.
             StoreFault: the database cannot be written; rows that were not reached are unchanged.
         """
         from pastchats_memory.maintenance.redact_stored import find_stored_secrets, redact_stored
@@ -1007,6 +1073,44 @@ class Memory:
             with cls.open(partial, create=False, config=config) as new:
                 lacked = rebuild_derived(new._database, new._model())  # noqa: SLF001 - our own
             return RepairReport(recovered, lacked, replace_file(partial, file))
+
+    def sync(
+        self,
+        folder: str | PathLike[str],
+        access: Access | None = None,
+        progress: Callable[[SyncProgress], None] = lambda _: None,
+    ) -> SyncReport:
+        """Exchange the memory with the user's other machines through a folder, as `sync.synchronise` does.
+
+        Private and excluded projects stay here. Raises MemoryFault, OSError.
+        """
+        from pastchats_memory.sync import Access, Limits, synchronise
+
+        update_private_projects(self._database)
+        config = self._config or DEFAULTS
+        wanted = build_file_filter(config)
+        stay = private_projects(self._database) | excluded_projects(self._database, wanted)
+        limits = Limits(stay, wanted.excludes)
+        session = self._open_session()
+        return synchronise(self._database, session, Path(folder), access or Access(), limits, progress)
+
+    def sync_status(self, folder: str | PathLike[str], access: Access | None = None) -> SyncReport:
+        """Return the machines that use a folder, and what they have not done yet. Raises MemoryFault, OSError."""
+        from pastchats_memory.sync import Access, read_status
+
+        return read_status(self._database, Path(folder), access or Access())
+
+    def retire_machine(self, folder: str | PathLike[str], machine: str, access: Access | None = None) -> None:
+        """Take over the files of a machine that is no longer used. Raises MemoryFault, OSError."""
+        from pastchats_memory.sync import Access, retire
+
+        retire(self._database, Path(folder), access or Access(), machine)
+
+    def sync_folders(self) -> list[str]:
+        """Return the folders that were used for `sync`. Raises StoreFault."""
+        from pastchats_memory.store.sync import folder_paths
+
+        return folder_paths(self._database)
 
     def export(self) -> Generator[str]:
         """Yield every visible turn and task as a line of JSON, which `index` reads back.

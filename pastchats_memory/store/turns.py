@@ -267,6 +267,24 @@ def first_folder(database: Database, project: str, conversation_id: str) -> str 
     return folder
 
 
+class NewPrompt(NamedTuple):
+    """One of the newest prompts."""
+
+    project: str
+    conversation_id: str | None
+    text: str
+
+
+def list_newest_prompts(database: Database, hidden: Sequence[str], limit: int) -> list[NewPrompt]:
+    """Return the newest prompts outside hidden projects, the newest first. Raises StoreFault."""
+    found = database.run(
+        "SELECT source_project, conversation_id, content FROM prompts WHERE role = 'user' AND timestamp IS NOT NULL "
+        "AND source_project NOT IN (SELECT value FROM json_each(?)) ORDER BY timestamp DESC, id DESC LIMIT ?",
+        (orjson.dumps(list(hidden)).decode(), limit),
+    )
+    return [NewPrompt(*row) for row in found]
+
+
 def count_turns(database: Database, conversation_id: str) -> int:
     """Return the number of turns of a conversation, in all projects.
 
@@ -359,6 +377,16 @@ def _update(database: Database, id_: int, prompt: Prompt) -> None:
         f"UPDATE prompts SET ({_FIELD_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?",
         (*_fields(prompt), id_),
     )
+
+
+def overwrite(database: Database, id_: int, prompt: Prompt, model: str, encoded: str) -> None:
+    """Give a turn the shared fields and the vector of a greater version of it; its file and place stay.
+
+    Call it inside the caller's transaction. Raises StoreFault.
+    """
+    path = database.value("SELECT source_path FROM prompts WHERE id = ?", (id_,))
+    _update(database, id_, prompt._replace(source_path=path))
+    set_vector(database, id_, model, encoded)
 
 
 def set_vector(database: Database, id_: int, model: str, encoded: str) -> None:

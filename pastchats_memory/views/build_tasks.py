@@ -218,6 +218,7 @@ def _build_reading(reading: ParsedQuestion) -> views.ReadingView:
         "project": reading.project,
         "span": span,
         "missing": list(reading.missing),
+        "present": list(reading.present),
         "relation": reading.relation,
         "of": reading.of,
         "order": reading.order,

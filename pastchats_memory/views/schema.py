@@ -29,7 +29,7 @@ EVIDENCE_NAMES = ("words", "meaning", "together", "read")
 FAULT_KINDS = (
     "fault", "usage", "input_missing", "model_unavailable", "model_changed", "format_broken", "store",
     "database_missing", "database_newer", "database_older", "database_corrupt", "database_read_only", "database_exposed",
-    "database_locked", "disk_full",
+    "database_locked", "deletion_unfinished", "disk_full",
 )  # fmt: skip
 """Kinds of our exceptions."""
 SERVER_FAULT_KINDS = (
@@ -81,7 +81,7 @@ CitationState = Annotated[
     str | None,
     one_of(*CITATION_NOTES),
     "State of the source: it stands on `source_line` (holds), on another line now (moved), nowhere in the file "
-    "(changed), the file is gone (gone), or the changed file was not checked (unchecked). Null if no file is cited.",
+    "(changed), the file is gone (gone), or it was not checked (unchecked): it has changed, or lies on another machine. Null if no file is cited.",
 ]
 ItemType = Annotated[str, one_of(*TURN_TYPES, *TASK_ROW_TYPES)]
 TaskType = Annotated[str, one_of(*TASK_TYPES)]
@@ -668,9 +668,10 @@ class ReadingView(TypedDict):
     project: str | None
     span: SpanView | None
     missing: list[str]
+    present: list[str]
     relation: Annotated[str | None, one_of("depends_on", "dependencies_of", "part_of", "parent_of", "named")]
     of: str | None
-    order: Annotated[str | None, one_of("newest", "oldest", "most_urgent")]
+    order: Annotated[str | None, one_of("newest", "oldest", "latest", "most_urgent")]
     limit: int | None
     is_count: bool
     concept: str | None
@@ -1072,7 +1073,6 @@ class RedactedView(TypedDict):
     tasks: Annotated[Count, "Tasks with a secret in their text, comments, attachments or history."]
     others: Annotated[Count, "Names of files and folders, and notes of runs, with a secret."]
     secrets: Annotated[dict[str, Annotated[int, {"minimum": 1}]], "Number of secrets by kind."]
-    erased: Annotated[bool, "True: the file contains nothing of them any more."]
     duration_s: Annotated[float, {"minimum": 0}]
 
 
@@ -1112,6 +1112,55 @@ class RestoreBody(TypedDict):
 
     schema: Literal["restore/1"]
     results: Annotated[list[RestoredView], {"minItems": 0, "maxItems": 1}]
+
+
+# --- synchronisation --------------------------------------------------------------------------------------------------
+
+
+class SyncCountsView(TypedDict):
+    """Numbers of records by kind."""
+
+    turns: Count
+    tasks: Count
+    judgements: Count
+    forgettings: Annotated[Count, "Runs of `forget`, and of `forget --undo`."]
+
+
+class RefusedFileView(TypedDict):
+    """A file that could not be taken; the next run tries again."""
+
+    path: str
+    reason: str
+
+
+class MachineView(TypedDict):
+    """A machine that uses the folder."""
+
+    id: str
+    host: Annotated[str, "Name of the computer; empty if none of its files could be read."]
+    is_this: bool
+    files: Count
+    unread: Annotated[Count, "Files that were not read here yet."]
+    missing: Annotated[list[int], "Numbers of files that have not arrived."]
+    last_at: Annotated[str | None, "When it wrote its newest file, ISO 8601 in UTC."]
+    behind: Annotated[Count, "Runs of `forget` here that it has not applied yet."]
+
+
+class SyncBody(TypedDict):
+    """Output of `sync --json`; the results are the machines."""
+
+    schema: Literal["sync/1"]
+    folder: str
+    sent: SyncCountsView
+    received: SyncCountsView
+    embedded: Annotated[Count, "Texts that came without a vector of the model in use here."]
+    deleted: Annotated[Count, "Rows that were forgotten here, since another machine had forgotten them."]
+    rewritten: Annotated[
+        Count, "Own files that were replaced, since something in them was forgotten or became private."
+    ]
+    held_back: Annotated[Count, "Turns and tasks that did not leave, since their project is private or excluded."]
+    refused: list[RefusedFileView]
+    results: list[MachineView]
 
 
 # --- forgetting -------------------------------------------------------------------------------------------------------
@@ -1173,7 +1222,6 @@ class ForgottenFields(ForgetCounts, Warned):
     """What was forgotten."""
 
     outcome: Literal["forgotten"]
-    erased: Annotated[bool, "False: a process that is reading keeps the text in the log; the next opening removes it."]
     results: Annotated[list[ForgettingView], {"minItems": 1, "maxItems": 1}]
 
 
@@ -1214,7 +1262,6 @@ class PurgedView(TypedDict):
 
     turns: Count
     tasks: Count
-    erased: Annotated[bool, "True: the file contains nothing of it any more."]
 
 
 class PurgeBody(TypedDict):
@@ -1279,6 +1326,24 @@ class UninstallBody(TypedDict):
 
     schema: Literal["uninstall/1"]
     results: list[FileChangeView]
+
+
+class SetupStepView(TypedDict):
+    """A step of `setup`."""
+
+    step: Annotated[str, one_of("history", "index", "hooks", "skills", "server", "recall")]
+    agent: Annotated[str, "The agent or program; empty for a step of our own."]
+    path: Annotated[str | None, "The file or folder of the step; null for none."]
+    state: Annotated[str, one_of("found", "planned", "done", "present", "removed", "declined", "refused")]
+    detail: Annotated[str, {"minLength": 1}]
+
+
+class SetupBody(TypedDict):
+    """Output of `setup --json`."""
+
+    schema: Literal["setup/1"]
+    recall: Annotated[str | None, "The block for the newest prompt; null if there is none yet."]
+    results: list[SetupStepView]
 
 
 # --- errors and health ------------------------------------------------------------------------------------------------
@@ -1673,9 +1738,11 @@ SCHEMAS: Mapping[str, Any] = {
     "resume/1": ResumeBody,
     "search/1": SearchBody,
     "semantic/1": SemanticBody,
+    "setup/1": SetupBody,
     "show/1": ShowBody,
     "similar/1": SimilarBody,
     "sources/1": SourcesBody,
+    "sync/1": SyncBody,
     "status/1": StatusBody,
     "task/1": TaskBody,
     "timeline/1": TimelineBody,

@@ -9,8 +9,8 @@ import pytest
 from made import made
 
 from pastchats_memory.formats.base.checkpoint import Checkpoint
+from pastchats_memory.formats.base.key_map import KeyMap
 from pastchats_memory.formats.base.source import SourceFile
-from pastchats_memory.formats.generic.key_map import KeyMap
 from pastchats_memory.model import Task, Turn
 
 ROOT = Path(__file__).parents[2]

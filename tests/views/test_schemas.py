@@ -138,6 +138,13 @@ def test_install_and_uninstall_fit_their_schemas(program: Program) -> None:
     answered(person("uninstall", "codex", "--json", "--yes"), "uninstall")
 
 
+def test_setup_fits_its_schema(own_demo: Program) -> None:
+    for arguments in (["--dry-run"], ["--yes"], ["--undo", "--yes"]):
+        run = own_demo.with_variables(XDG_STATE_HOME=str(own_demo.home / "state"))("setup", *arguments, "--json")
+        assert run.status in {0, 1}
+        validated(run.stdout, "setup")
+
+
 def test_show_fits_its_schema(demo: Program) -> None:
     body = answered(demo("show", 20, "--json"), "show")
     assert [item["id"] for item in body["results"] if item["is_asked"]] == ["20"]
@@ -204,7 +211,7 @@ def test_forget_fits_its_schema(own_demo: Program) -> None:
     found = answered(own_demo("forget", "--query", "flaky login", "--json"), "forget", status=1)
     assert (found["outcome"], found["turns"]) == ("found", len(found["results"]))
     gone = answered(own_demo("forget", "--query", "flaky login", "--yes", "--json"), "forget")
-    assert (gone["outcome"], gone["erased"], gone["turns"]) == ("forgotten", True, found["turns"])
+    assert (gone["outcome"], gone["turns"]) == ("forgotten", found["turns"])
     assert answered(own_demo("forget", "--list", "--json"), "forget")["results"] == gone["results"]
     assert answered(own_demo("forget", "--undo", "--json"), "forget")["results"] == gone["results"]
     assert answered(own_demo("forget", "--list", "--json"), "forget", status=1)["results"] == []
@@ -217,7 +224,7 @@ def test_prune_and_purge_fit_their_schemas(own_demo: Program) -> None:
     assert 0 < gone["turns"] == found["turns"] < 129
     left = 129 - gone["turns"]
     assert answered(own_demo("purge", "--json"), "purge", status=1)["results"][0]["turns"] == left
-    assert answered(own_demo("purge", "--yes", "--json"), "purge")["results"][0]["erased"]
+    assert answered(own_demo("purge", "--yes", "--json"), "purge")["outcome"] == "purged"
     assert answered(own_demo("status", "--json"), "status")["results"][0]["turns"] == 0
 
 

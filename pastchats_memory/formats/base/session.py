@@ -68,6 +68,8 @@ class Position:
     branch: str = "main"
     aside: str = ""
     """The name of a subagent, whose turns are a conversation of their own."""
+    end_line: int | None = None
+    """The last line, if the record has several."""
 
 
 class SessionBuilder:
@@ -95,6 +97,7 @@ class SessionBuilder:
             role=role,
             kind=kind,
             line=at.line,
+            end_line=at.end_line,
             texts=[text],
             conversation_id=conversation,
             timestamp=moment or info.started,
@@ -157,7 +160,8 @@ class SessionBuilder:
         self.end_chunk()
         self._calls[call_id] = call
         self.queue.add_tool(call)
-        self.queue.add_todo_call(name, arguments, call_id)
+        moment, line = (iso_utc(at.time), at.line) if at else (None, 0)
+        self.queue.add_todo_call(name, arguments, call_id, moment, line)
         self.add_plan(find_plan(name, arguments, self.dialect), at, call_id)
 
     def add_plan(self, text: str, at: Position | None = None, call_id: str = "") -> None:

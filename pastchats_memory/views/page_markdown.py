@@ -40,15 +40,15 @@ def quote_markdown(text: str) -> str:
 
     No text can leave its quotation, and none makes a viewer fetch something.
     """
-    text = sanitise(text)
+    lines = [f"> {line}".rstrip() for line in sanitise(text).split("\n")]
+    # Where code begins depends on the quotation around it: a tab is narrower there.
     code = {
         line
-        for token in _parser().parse(text)
+        for token in _parser().parse("\n".join(lines))
         if token.type in ("fence", "code_block") and token.map
         for line in range(*token.map)
     }
-    lines = (line if place in code else _FETCHES.sub(_escape, line) for place, line in enumerate(text.split("\n")))
-    return "\n".join(f"> {line}".rstrip() for line in lines)
+    return "\n".join(line if place in code else _FETCHES.sub(_escape, line) for place, line in enumerate(lines))
 
 
 def quote_output(text: str) -> str:

@@ -7,7 +7,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from program import Program, write_messages
@@ -172,6 +172,8 @@ MARKDOWN = st.lists(
 
 
 @given(MARKDOWN)
+@example("\t<img src=x>")
+@example("-\t\t<img src=x>\n\n\t```\n<b>")
 def test_no_markdown_of_a_transcript_leaves_its_quotation_or_fetches_a_picture(text: str) -> None:
     quoted = quote_markdown(text)
     tokens = MarkdownIt("commonmark").parse(f"{quoted}\n\nafter")
@@ -182,6 +184,8 @@ def test_no_markdown_of_a_transcript_leaves_its_quotation_or_fetches_a_picture(t
 
 
 @given(MARKDOWN)
+@example("\t<img src=x>")
+@example("-\t\t<img src=x>\n\n\t```\n<b>")
 def test_no_markdown_of_a_transcript_becomes_markup_of_its_own(text: str) -> None:
     Page(render_html(text)).assert_harmless()
 

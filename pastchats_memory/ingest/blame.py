@@ -22,7 +22,7 @@ from pastchats_memory.model import Attempt, Edit, Item, Turn
 from pastchats_memory.search.hits import cited_place
 from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
-from pastchats_memory.text.shell import is_editor, is_shell
+from pastchats_memory.text.shell import is_editor, is_shell, written_files
 
 CUT = "…"
 """End of a list of files that was too long to be stored."""
@@ -141,8 +141,10 @@ def _changed_files(item: Item) -> Iterator[str]:
 
 
 def _patched_files(item: Item) -> Iterator[str]:
-    """Yield what may be names of files that a shell command patched; they are stored in the place of the command."""
-    return _list_subjects(item, is_shell)
+    """Yield what may be names of files that a shell command wrote or patched; its text or theirs is stored."""
+    for subject in _list_subjects(item, is_shell):
+        yield subject
+        yield from written_files(subject)
 
 
 def _list_subjects(item: Item, is_wanted: Callable[[str], bool]) -> Iterator[str]:

@@ -12,6 +12,7 @@ import pytest
 from program import Program
 
 from pastchats_memory.ingest.blame import FileNames, written_lines
+from pastchats_memory.text.shell import written_files
 
 OLD, NEW = "def heat(kiln):\n    kiln.on()\n", "def heat(kiln):\n    kiln.on(limit=1040)\n"
 
@@ -229,6 +230,39 @@ def test_a_patch_that_a_shell_command_applies_is_an_edit(program: Program) -> No
     assert program("index", "claude").status == 0
     assert prompts(program, "kiln/a.py") == ["Raise the number."]
     assert prompts(program, "kiln/a.py:1") == ["Raise the number."]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat > a.py <<'EOF'\nnew = 2\nEOF", "cat <<EOF > a.py\nnew = 2\nEOF", "mkdir -p x && cat >> ./a.py << 'EOF'\nnew = 2\nEOF\npython a.py",
+        "tee a.py <<'END'\nnew = 2\nEND",
+    ],
+)  # fmt: skip
+def test_a_file_that_a_shell_command_writes_is_changed(program: Program, command: str) -> None:
+    work = program.home / "kiln"
+    work.mkdir()
+    (work / "a.py").write_text("new = 2\nold = 1\n", encoding="utf-8")
+    write_claude(
+        program.home / "claude" / "a.jsonl", work, "s-a",
+        ("Write it.", "Bash", {"command": command}), ("Read it.", "Bash", {"command": "cat a.py << /dev/null"}),
+    )  # fmt: skip
+    assert program("index", "claude").status == 0
+    assert prompts(program, "kiln/a.py") == ["Write it."]
+    assert prompts(program, "kiln/a.py:1") == ["Write it."]
+    assert prompts(program, "kiln/a.py:2") == []
+
+
+@pytest.mark.parametrize(
+    ("command", "files"),
+    [
+        ("sed -i 's/a/b/' src/a.py", ["src/a.py"]), ("sed -i.bak -e 's/a/b/' a.py && make", ["a.py"]), ("perl -pi -e 's/a/b/' a.py", ["a.py"]),
+        ("sed -n 1,5p a.py", []), ("make > build.log", []), ("python - <<'EOF' 2>/dev/null\nprint(1)\nEOF", []), ("git commit -m 'a > b'", []),
+        ("cat <<'EOF' | tee a.py b.py\nx\nEOF", ["a.py"]),
+    ],
+)  # fmt: skip
+def test_only_commands_that_write_text_are_edits(command: str, files: list[str]) -> None:
+    assert written_files(command) == files
 
 
 def test_a_change_in_a_list_that_is_too_long_to_be_stored_is_found(program: Program) -> None:

@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from program import Program, write_messages
+from work import count_lines
 
 from pastchats_memory.views.document import POLICY
 from pastchats_memory.views.page_markdown import quote_markdown, quote_output, render_html
@@ -188,6 +189,12 @@ def test_no_markdown_of_a_transcript_leaves_its_quotation_or_fetches_a_picture(t
 @example("-\t\t<img src=x>\n\n\t```\n<b>")
 def test_no_markdown_of_a_transcript_becomes_markup_of_its_own(text: str) -> None:
     Page(render_html(text)).assert_harmless()
+
+
+def test_a_long_run_of_brackets_takes_no_longer_than_other_text() -> None:
+    hostile, harmless = "[" * 400_000, "a" * 400_000
+    for render in (render_html, quote_markdown):
+        assert count_lines(lambda: render(hostile)) < 20 * count_lines(lambda: render(harmless)) + 10_000  # noqa: B023 - called at once
 
 
 def test_json_of_a_conversation_fits_the_schema_of_show(fence: Program) -> None:

@@ -29,6 +29,7 @@ from pastchats_memory.errors import MemoryFault
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import Hit, Item
 from pastchats_memory.text.display import escape_name, format_time, one_line, sanitise
+from pastchats_memory.text.truncate import keep_head
 from pastchats_memory.views.task_text import render_task
 
 LIMIT = 50
@@ -41,6 +42,8 @@ PAGE = 10
 """Lines that PageUp and PageDown scroll."""
 NARROW = 100
 """Columns below which the conversation stands under the results."""
+SHOWN = 8000
+"""Characters of a turn."""
 DAY = 10
 """Characters of an ISO date."""
 HELP = "type to search · ↑ ↓ choose · Enter open · Tab list: r resume, c copy · Esc leave"
@@ -184,7 +187,7 @@ class Picker:
 
     def _load_preview(self, hit: Hit) -> StyleAndTextTuples:
         if hit.task is not None:
-            return [("", sanitise(render_task(hit.task)))]
+            return [("", _shorten(render_task(hit.task)))]
         shown: StyleAndTextTuples = []
         for item in self._memory.show(hit.id, NEIGHBOURS):
             shown += _render_turn(item, is_chosen=str(item.id) == hit.id)
@@ -195,7 +198,12 @@ def _render_turn(item: Item, *, is_chosen: bool) -> StyleAndTextTuples:
     """Return a turn with its speaker and time."""
     facts = " · ".join(filter(None, (escape_name(item.role), format_time(item.timestamp), f"id {item.id}")))
     mark = "▶ " if is_chosen else "  "
-    return [("class:mine" if is_chosen else "class:head", f"{mark}{facts}\n"), ("", f"{sanitise(item.content)}\n\n")]
+    return [("class:mine" if is_chosen else "class:head", f"{mark}{facts}\n"), ("", f"{_shorten(item.content)}\n\n")]
+
+
+def _shorten(text: str) -> str:
+    """Return what is shown of a text; every key would otherwise lay out megabytes."""
+    return sanitise(text if len(text) <= SHOWN else f"{keep_head(text, SHOWN)}…")
 
 
 def pick() -> list[str]:

@@ -14,9 +14,12 @@ from pastchats_memory.model import Attempt, Filters, StoredTask
 from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ended
+from pastchats_memory.text.shell import find_instruction
 
 MAX_EPISODES = 5000
 """The newest episodes of a span that are read."""
+LONGEST_DECISION = 400
+"""Characters of a request that decides something; longer ones describe, quote or paste."""
 TRUNCATED = f"only the newest {MAX_EPISODES:,} prompts are considered; name a shorter time or a project"
 SECTIONS = ("worked_on", "worked", "open", "decided")
 """Parts of a digest, in order."""
@@ -102,7 +105,7 @@ def make_digest(database: Database, filters: Filters, tasks: Sequence[StoredTask
     """Return the digest of a span.
 
     A failure is open if nothing later in its conversation worked, nor a later attempt at the same problem. A decision is
-    a request that replaces something.
+    a short request that replaces one thing by another.
 
     Args:
         database: to be read.
@@ -119,7 +122,7 @@ def make_digest(database: Database, filters: Filters, tasks: Sequence[StoredTask
         "worked_on": [group[0] for group in days],
         "worked": [one for one in episodes if one.ending.outcome == "worked"],
         "open": _find_open(database, episodes, filters),
-        "decided": [one for one in episodes if find_replacements(one.text)],
+        "decided": [one for one in episodes if _is_decision(one.text)],
     }
     shown = {name: found[-limit:] for name, found in sections.items()}
     cited = _cite(database, {one.question_id: one for found in shown.values() for one in found}.values())
@@ -176,6 +179,13 @@ def _summarise(group: Sequence[Ended], first: Attempt) -> ConversationDay:
 def _count(episodes: Iterable[Ended]) -> Mapping[str, int]:
     counts = Counter(one.ending.outcome for one in episodes)
     return {verdict: counts[verdict] for verdict in outcomes.VERDICTS}
+
+
+def _is_decision(request: str) -> bool:
+    """Return whether a short request puts one named thing in the place of another."""
+    return len(find_instruction(request)) <= LONGEST_DECISION and any(
+        one.old and one.news for one in find_replacements(request)
+    )
 
 
 def _find_open(database: Database, episodes: Sequence[Ended], filters: Filters) -> list[Ended]:

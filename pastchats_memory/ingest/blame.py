@@ -22,7 +22,7 @@ from pastchats_memory.model import Attempt, Edit, Item, Turn
 from pastchats_memory.search.hits import cited_place
 from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
-from pastchats_memory.text.shell import is_editor, is_shell
+from pastchats_memory.text.shell import is_editor, is_shell, written_files
 
 CUT = "…"
 """End of a list of files that was too long to be stored."""
@@ -60,9 +60,12 @@ class FileNames(NamedTuple):
             return True
         if project != self.project:
             return False
-        below = whole.rpartition(f"/{project}/")[2] if f"/{project}/" in whole else ""
-        own = whole.removeprefix(f"{folder}/") if folder and whole.startswith(f"{folder}/") else ""
-        return (below or own or path.removeprefix("./")) in self.relative
+        if not _ABSOLUTE.match(whole):
+            return str(PurePosixPath(whole)) in self.relative
+        parts = PurePosixPath(whole).parts
+        below = ["/".join(parts[place + 1 :]) for place, part in enumerate(parts) if part == project]
+        own = whole.removeprefix(f"{folder}/") if folder else whole
+        return any(name in self.relative for name in below or [own])
 
 
 class Blamed(NamedTuple):
@@ -138,8 +141,10 @@ def _changed_files(item: Item) -> Iterator[str]:
 
 
 def _patched_files(item: Item) -> Iterator[str]:
-    """Yield what may be names of files that a shell command patched; they are stored in the place of the command."""
-    return _list_subjects(item, is_shell)
+    """Yield what may be names of files that a shell command wrote or patched; its text or theirs is stored."""
+    for subject in _list_subjects(item, is_shell):
+        yield subject
+        yield from written_files(subject)
 
 
 def _list_subjects(item: Item, is_wanted: Callable[[str], bool]) -> Iterator[str]:

@@ -79,10 +79,10 @@ if TYPE_CHECKING:
     from pastchats_memory.episodes.derive import Derived
     from pastchats_memory.episodes.derive import Progress as DeriveProgress
     from pastchats_memory.episodes.history import Digest, Timeline
+    from pastchats_memory.episodes.resumption import Resumption
     from pastchats_memory.ingest import Forecast, IndexReport, Progress
     from pastchats_memory.ingest.blame import Blamed
     from pastchats_memory.ingest.live import StoredTurn
-    from pastchats_memory.ingest.session import Resumption
     from pastchats_memory.maintenance.forget import ForgetResult
     from pastchats_memory.maintenance.health import HealthCheck, RepairReport, Status
     from pastchats_memory.maintenance.redact_stored import RedactProgress, RedactReport, StoredSecrets
@@ -456,7 +456,7 @@ class Memory:
             StoreFault: the database cannot be read.
             BrokenFormat: a format of another package cannot be loaded.
         """
-        from pastchats_memory.ingest.session import StoredTurn, find_resumption
+        from pastchats_memory.episodes.resumption import StoredTurn, find_resumption
 
         item = self._find_item(id_)
         return None if item is None else find_resumption(self._database, StoredTurn.of_item(item))
@@ -470,14 +470,14 @@ class Memory:
             StoreFault: the database cannot be read.
             BrokenFormat: a format of another package cannot be loaded.
         """
-        from pastchats_memory.ingest.session import StoredTurn, find_command_lines
+        from pastchats_memory.episodes.resumption import StoredTurn, find_command_lines
 
         found = ((hit.id, StoredTurn.of_hit(hit)) for hit in hits if hit.task is None)
         return find_command_lines(self._database, found)
 
     def resume_lines_of(self, items: Iterable[Item]) -> dict[str, str]:
         """Return the command lines that resume the sessions of turns, as `resume_lines` does. Raises as it."""
-        from pastchats_memory.ingest.session import StoredTurn, find_command_lines
+        from pastchats_memory.episodes.resumption import StoredTurn, find_command_lines
 
         return find_command_lines(self._database, ((str(item.id), StoredTurn.of_item(item)) for item in items))
 

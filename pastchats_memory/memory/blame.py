@@ -13,7 +13,7 @@ from pastchats_memory.text.encoding import utf8
 
 def find_names(file: Path) -> FileNames:
     """Return the names that a file has and, as far as git knows, had."""
-    folder = next(parent for parent in file.parents if parent.is_dir())
+    folder = next((parent for parent in file.parents if parent.is_dir()), file)
     top = (ask_git(str(folder), "rev-parse", "--show-toplevel") or "").rstrip("\n")
     real = folder.resolve() / file.relative_to(folder)
     root = Path(top) if top and real.is_relative_to(top) else folder
@@ -32,6 +32,8 @@ def load_line(file: Path, number: int) -> str:
         InputMissing: there is no such file.
         UsageFault: there is no such line, or it has too little text to be attributed to an edit.
     """
+    if file.exists() and not file.is_file():
+        raise UsageFault(f"{utf8(str(file))} has no lines", "Name a file.")
     try:
         line = read_line(file, number)
     except OSError as fault:

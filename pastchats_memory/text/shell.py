@@ -44,6 +44,9 @@ _READ_ONLY = r"""
         |kubectl\ (?:get|describe|logs)|docker\ (?:ps|logs|images|inspect)|gh\ \w+\ (?:view|list|status)
         |(?:npm|pip)\ (?:ls|list|show|view|outdated|audit(?!\ fix))|helm\ (?:list|status|history)
     )(?:\s|$)"""
+_HERE = re.compile(r"<<-? *['\"]?\w+['\"]?")
+_REDIRECTED = re.compile(r"(?:(?<![0-9&])>{1,2}|\btee\b(?: -a)?) *['\"]?([^\s'\"<>|;&()]{1,300})")
+_IN_PLACE = re.compile(r"\b(?:sed|perl)\b[^\n;|&]{0,300}? (?:-\w*i|--in-place)[^\s;|&]*([^\n;|&]{0,600})")
 _BETWEEN = re.compile(r"&&|\|\||;|\||\n")
 _QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
 _CUT = re.compile(r"['\"][^'\"]*…\Z")
@@ -67,6 +70,23 @@ def is_editor(tool: str) -> bool:
     """
     words = _words(tool)
     return words <= _FILE_WORDS and bool(words & _EDIT_WORDS or words >= {"apply", "diff"} or words == {"editor"})
+
+
+def written_files(command: str) -> list[str]:
+    """Return the files that a shell command writes from a here-document, or edits in place.
+
+    >>> written_files("cat > a.py <<'EOF'\\nx = 1\\nEOF\\nsed -i 's/x/y/' b.py")
+    ['a.py', 'b.py']
+    """
+    found = [
+        target[1]
+        for line in command.split("\n")
+        if "<<" in line
+        for target in _REDIRECTED.finditer(_HERE.sub("", line))
+    ]
+    edited = (match[1].split() for match in _IN_PLACE.finditer(command))
+    found += [words[-1].strip("'\"") for words in edited if words]
+    return [name for name in found if not name.startswith("/dev/")]
 
 
 def _words(tool: str) -> frozenset[str]:

@@ -12,11 +12,11 @@ from pastchats_memory.views.build import add_warnings
 if TYPE_CHECKING:  # these modules import NumPy and apsw, which `config` and `exclude` do not need
     from pastchats_memory.episodes.cite import Verified
     from pastchats_memory.episodes.derive import Derived
+    from pastchats_memory.episodes.resumption import Resumption
     from pastchats_memory.formats.registry import FormatReport
     from pastchats_memory.ingest.dry_run import DryRunFile
     from pastchats_memory.ingest.overview import SourceReport
     from pastchats_memory.ingest.report import FileReport, IndexReport
-    from pastchats_memory.ingest.session import Resumption
     from pastchats_memory.maintenance.forget import ForgetResult
     from pastchats_memory.maintenance.health import HealthCheck, Status
     from pastchats_memory.maintenance.redact_stored import RedactReport

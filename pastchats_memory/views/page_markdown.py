@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
+from html import escape
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -13,6 +14,9 @@ from pastchats_memory.text.display import remove_controls, sanitise
 
 _FETCHES = re.compile(r"(\\*)<(?=[A-Za-z/!?])|!\[")
 """What begins raw HTML or a picture, by which a viewer may fetch an address; with the backslashes before it."""
+
+LONGEST_MARKDOWN = 50_000
+"""Characters. The time of the parser grows with the square of a run of brackets."""
 
 
 @cache
@@ -23,6 +27,12 @@ def _parser() -> MarkdownIt:
     return parser
 
 
+@cache
+def _block_parser() -> MarkdownIt:
+    """Return a parser that finds blocks of code, and leaves the text within paragraphs alone."""
+    return MarkdownIt("commonmark", {"html": False}).disable(["html_block", "inline"])
+
+
 def _render_link(self: Any, tokens: Sequence[Any], place: int, options: Any, env: Any) -> str:
     tokens[place].attrSet("rel", "noopener noreferrer nofollow")
     rendered: str = self.renderToken(tokens, place, options, env)
@@ -30,8 +40,14 @@ def _render_link(self: Any, tokens: Sequence[Any], place: int, options: Any, env
 
 
 def render_html(text: str) -> str:
-    """Render the Markdown of a transcript as HTML: no raw HTML, no pictures, no scripts in links."""
-    rendered: str = _parser().render(remove_controls(text))
+    """Render the Markdown of a transcript as HTML: no raw HTML, no pictures, no scripts in links.
+
+    A text of more than LONGEST_MARKDOWN characters is shown as it is.
+    """
+    text = remove_controls(text)
+    if len(text) > LONGEST_MARKDOWN:
+        return f"<pre>{escape(text)}</pre>"
+    rendered: str = _parser().render(text)
     return rendered
 
 
@@ -40,15 +56,15 @@ def quote_markdown(text: str) -> str:
 
     No text can leave its quotation, and none makes a viewer fetch something.
     """
-    text = sanitise(text)
+    lines = [f"> {line}".rstrip() for line in sanitise(text).split("\n")]
+    # Where code begins depends on the quotation around it: a tab is narrower there.
     code = {
         line
-        for token in _parser().parse(text)
+        for token in _block_parser().parse("\n".join(lines))
         if token.type in ("fence", "code_block") and token.map
         for line in range(*token.map)
     }
-    lines = (line if place in code else _FETCHES.sub(_escape, line) for place, line in enumerate(text.split("\n")))
-    return "\n".join(f"> {line}".rstrip() for line in lines)
+    return "\n".join(line if place in code else _FETCHES.sub(_escape, line) for place, line in enumerate(lines))
 
 
 def quote_output(text: str) -> str:

@@ -72,7 +72,8 @@ def assert_quoted(text: str) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [["recall", WORDS], ["context", WORDS], ["lessons", "--all"], ["judge", "--all", "--outcome", "worked,failed,mixed,unknown"], ["judge", "2", "--undo"], ["how", WORDS, "--all"], ["ask", WORDS], ["check-prior-work", WORDS],
-     ["consult-episodic-memory", WORDS], ["search", WORDS], ["show", "2"], ["task", "list", "--all"], ["task", "recall", WORDS]],
+     ["consult-episodic-memory", WORDS], ["search", WORDS], ["show", "2"], ["task", "list", "--all"], ["task", "recall", WORDS], ["timeline", "2026"], ["digest", "2026"],
+     ["show", "--conversation", "2"], ["export", "--markdown", "--conversation", "2"], ["export", "--markdown", "--query", WORDS]],
     ids=lambda arguments: arguments[0],
 )  # fmt: skip
 def test_what_a_command_prints_keeps_it_within_its_quotation(shell: Shell, arguments: list[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +11,8 @@ from pathlib import Path
 import pytest
 from program import Program
 
-from pastchats_memory.ingest.blame import written_lines
+from pastchats_memory.ingest.blame import FileNames, written_lines
+from pastchats_memory.text.shell import written_files
 
 OLD, NEW = "def heat(kiln):\n    kiln.on()\n", "def heat(kiln):\n    kiln.on(limit=1040)\n"
 
@@ -103,6 +105,22 @@ def test_blame_finds_edits_made_in_another_clone_of_the_project(kiln: Program) -
     assert prompts(kiln, "elsewhere/kiln/heat.py") == ["Limit the heat to 1040 degrees.", "Write the heater."]
 
 
+@pytest.mark.parametrize(
+    ("cwd", "named", "is_match"),
+    [
+        ("/home/ada/kiln", "/home/ada/kiln/src/kiln/heat.py", True), ("/home/kiln/kiln", "/home/kiln/kiln/src/kiln/heat.py", True),
+        ("/home/ada/kiln/src", "kiln/heat.py", True), ("/home/ada/kiln", "./src/kiln/heat.py", True),
+        ("C:/work/kiln", "C:\\work\\kiln\\src\\kiln\\heat.py", True), (None, "src/kiln/heat.py", True),
+        ("/home/ada/kiln", "/home/ada/kiln/kiln/heat.py", False), ("/home/ada/kiln/docs", "src/kiln/heat.py", False),
+        ("/home/ada/kiln", "/home/ada/kiln/src/kiln/heat.py.bak", False), ("/home/ada/kiln", "", False),
+    ],
+)  # fmt: skip
+def test_a_path_of_a_session_names_the_file_below_the_project(cwd: str | None, named: str, is_match: bool) -> None:
+    names = FileNames("/elsewhere/kiln", "kiln", ("src/kiln/heat.py",))
+    assert names.match(named, "kiln", cwd) == is_match
+    assert not names.match(named, "another", cwd)
+
+
 def test_a_file_of_the_same_name_elsewhere_has_other_episodes(kiln: Program) -> None:
     work = kiln.home / "kiln" / "tests"
     work.mkdir()
@@ -124,6 +142,18 @@ def test_a_file_that_is_gone_is_still_found(kiln: Program) -> None:
 def test_a_line_that_says_nothing_is_refused(kiln: Program, line: str) -> None:
     (kiln.home / "kiln" / "heat.py").write_text(f"{NEW}}}\n", encoding="utf-8")
     assert kiln("blame", f"kiln/heat.py:{line}").status == 2
+
+
+def test_what_is_no_file_has_no_lines(kiln: Program) -> None:
+    os.mkfifo(kiln.home / "pipe")
+    for name in ("kiln:1", "pipe:1", "/dev/zero:1"):
+        assert kiln("blame", name).status == 2
+
+
+@pytest.mark.parametrize("name", ["/", ".", "...", '"', 'a"b*.py', "日本語.py", "-x.py", "a\x1b[31m.py", "*"])
+def test_any_name_of_a_file_can_be_asked_for(kiln: Program, name: str) -> None:
+    run = kiln("blame", "--", name)
+    assert (run.status, run.stdout) == (1, "")
 
 
 def test_an_edit_that_was_refused_changed_nothing(program: Program) -> None:
@@ -200,6 +230,39 @@ def test_a_patch_that_a_shell_command_applies_is_an_edit(program: Program) -> No
     assert program("index", "claude").status == 0
     assert prompts(program, "kiln/a.py") == ["Raise the number."]
     assert prompts(program, "kiln/a.py:1") == ["Raise the number."]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat > a.py <<'EOF'\nnew = 2\nEOF", "cat <<EOF > a.py\nnew = 2\nEOF", "mkdir -p x && cat >> ./a.py << 'EOF'\nnew = 2\nEOF\npython a.py",
+        "tee a.py <<'END'\nnew = 2\nEND",
+    ],
+)  # fmt: skip
+def test_a_file_that_a_shell_command_writes_is_changed(program: Program, command: str) -> None:
+    work = program.home / "kiln"
+    work.mkdir()
+    (work / "a.py").write_text("new = 2\nold = 1\n", encoding="utf-8")
+    write_claude(
+        program.home / "claude" / "a.jsonl", work, "s-a",
+        ("Write it.", "Bash", {"command": command}), ("Read it.", "Bash", {"command": "cat a.py << /dev/null"}),
+    )  # fmt: skip
+    assert program("index", "claude").status == 0
+    assert prompts(program, "kiln/a.py") == ["Write it."]
+    assert prompts(program, "kiln/a.py:1") == ["Write it."]
+    assert prompts(program, "kiln/a.py:2") == []
+
+
+@pytest.mark.parametrize(
+    ("command", "files"),
+    [
+        ("sed -i 's/a/b/' src/a.py", ["src/a.py"]), ("sed -i.bak -e 's/a/b/' a.py && make", ["a.py"]), ("perl -pi -e 's/a/b/' a.py", ["a.py"]),
+        ("sed -n 1,5p a.py", []), ("make > build.log", []), ("python - <<'EOF' 2>/dev/null\nprint(1)\nEOF", []), ("git commit -m 'a > b'", []),
+        ("cat <<'EOF' | tee a.py b.py\nx\nEOF", ["a.py"]),
+    ],
+)  # fmt: skip
+def test_only_commands_that_write_text_are_edits(command: str, files: list[str]) -> None:
+    assert written_files(command) == files
 
 
 def test_a_change_in_a_list_that_is_too_long_to_be_stored_is_found(program: Program) -> None:

@@ -54,8 +54,8 @@ def test_every_example_in_the_help_of_a_command_runs(
         for key in ("T-1", "T-2", "TREK-45"):
             own_demo("task", "add", f"Paint the {key}", "--key", key)
         (home / "build.log").write_text("error", encoding="utf-8")
-        (home / "src").mkdir()
-        (home / "src" / "limiter.py").write_text("limit = 10\n" * 42, encoding="utf-8")
+    (home / "src").mkdir()
+    (home / "src" / "limiter.py").write_text("limit = 10\n" * 42, encoding="utf-8")
     tools = tmp_path / "tools"
     tools.mkdir()
     (tools / "jq").write_text("#!/bin/sh\ncat >/dev/null\n", encoding="utf-8")

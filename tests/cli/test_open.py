@@ -5,12 +5,16 @@ from __future__ import annotations
 import gzip
 import json
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from program import Program, write_messages
 from terminal import on_a_terminal
+
+from pastchats_memory.formats.base.format import Session
+from pastchats_memory.formats.registry import load_format
 
 SESSION = "5d0f6c1e-7a42-4c59-9b1e-0c4f2a9d7e31"
 
@@ -204,3 +208,23 @@ def test_open_finds_the_file_of_a_task(program: Program) -> None:
     [task] = program("search", "relay", "--type", "task", "--json").results
     [found] = program.with_variables(EDITOR="vim")("open", task["id"], "--json").results
     assert found["path"] == str(program.home / "todo.md")
+
+
+def test_finding_the_command_imports_no_pipeline_of_indexing() -> None:
+    code = "import sys, pastchats_memory.episodes.resumption; print('pastchats_memory.ingest' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
+    assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("crush", ["crush", "--session", "s-1"]),
+        ("vibe", ["vibe", "--resume", "s-1"]),
+        ("codex", ["codex", "resume", "s-1"]),
+    ],
+)
+def test_each_agent_resumes_by_its_own_command(name: str, command: list[str]) -> None:
+    resume = load_format(name).resume
+    assert resume is not None
+    assert resume(Session("s-1/subagent", Path("session.jsonl"), None)) == command

@@ -107,6 +107,25 @@ def test_a_digest_has_what_worked_what_is_open_and_what_was_decided(garden: Prog
     assert all(one["source_path"] and one["source_line"] for one in lines)
 
 
+@pytest.mark.parametrize(
+    ("text", "is_decision"),
+    [
+        ("Let's use PostgreSQL instead of MongoDB for the orders.", True),
+        ("workspace is boolean instead of string", False),
+        ("Why does it say Redis instead of Postgres?", False),
+        ("ah. the issue is the formatter, not the database, I think.", False),
+    ],
+)
+def test_only_a_choice_between_named_things_is_a_decision(program: Program, text: str, is_decision: bool) -> None:
+    write_chat(
+        program.home / "a.jsonl", "garden",
+        ("2026-05-04T08:00:00Z", "user", text), ("2026-05-04T08:05:00Z", "assistant", "I see."),
+    )  # fmt: skip
+    assert program("index", "a.jsonl").status == 0
+    sections = {line["section"] for line in program("digest", "2026-05", "--json").results}
+    assert ("decided" in sections) == is_decision
+
+
 def test_a_failure_that_was_solved_after_the_span_is_not_open(garden: Program) -> None:
     with (garden.home / "gate.jsonl").open("a", encoding="utf-8") as file:
         for at, role, text in (

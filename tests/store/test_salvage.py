@@ -317,7 +317,7 @@ def test_a_disk_that_fails_while_it_is_mended_is_not_taken_for_damage(damaged: P
 
 
 def _is_turn(values: tuple[object, ...]) -> bool:
-    return len(values) == 13 and isinstance(values[8], str) and len(values[8]) == 64
+    return len(values) == 14 and isinstance(values[8], str) and len(values[8]) == 64
 
 
 def test_doctor_says_what_to_do_and_mends_only_when_it_is_told_to(own_demo: Program) -> None:

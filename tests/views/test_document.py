@@ -7,10 +7,11 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from program import Program, write_messages
+from work import count_lines
 
 from pastchats_memory.views.document import POLICY
 from pastchats_memory.views.page_markdown import quote_markdown, quote_output, render_html
@@ -60,6 +61,7 @@ def fence(program: Program) -> Program:
     return program
 
 
+@pytest.mark.promise("text", "A page of `export --html` runs no script, fetches nothing, and its policy forbids both.")
 def test_a_conversation_is_exported_as_a_page_that_stands_alone(fence: Program) -> None:
     assert fence("export", "--html", "c.html", "--conversation", "c1").status == 0
     file = fence.home / "c.html"
@@ -171,6 +173,8 @@ MARKDOWN = st.lists(
 
 
 @given(MARKDOWN)
+@example("\t<img src=x>")
+@example("-\t\t<img src=x>\n\n\t```\n<b>")
 def test_no_markdown_of_a_transcript_leaves_its_quotation_or_fetches_a_picture(text: str) -> None:
     quoted = quote_markdown(text)
     tokens = MarkdownIt("commonmark").parse(f"{quoted}\n\nafter")
@@ -181,8 +185,16 @@ def test_no_markdown_of_a_transcript_leaves_its_quotation_or_fetches_a_picture(t
 
 
 @given(MARKDOWN)
+@example("\t<img src=x>")
+@example("-\t\t<img src=x>\n\n\t```\n<b>")
 def test_no_markdown_of_a_transcript_becomes_markup_of_its_own(text: str) -> None:
     Page(render_html(text)).assert_harmless()
+
+
+def test_a_long_run_of_brackets_takes_no_longer_than_other_text() -> None:
+    hostile, harmless = "[" * 400_000, "a" * 400_000
+    for render in (render_html, quote_markdown):
+        assert count_lines(lambda: render(hostile)) < 20 * count_lines(lambda: render(harmless)) + 10_000  # noqa: B023 - called at once
 
 
 def test_json_of_a_conversation_fits_the_schema_of_show(fence: Program) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
-from pastchats_memory.formats.base.format import Format
+from pastchats_memory.formats.base.format import Format, resume_with
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, parse_json, text_of
@@ -134,4 +134,5 @@ CRUSH = Format(
     program="Crush",
     locations=locations,
     verified="2026-11",
+    resume=resume_with("crush", "--session"),  # github.com/charmbracelet/crush/pull/2422, 2026-03
 )

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from pastchats_memory.formats.base.format import CERTAIN, Companions, Format
+from pastchats_memory.formats.base.format import CERTAIN, Companions, Format, resume_with
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import (
     Position,
@@ -155,4 +155,5 @@ VIBE = Format(
     locations=locations,
     companions=Companions((META,), read_with, hidden_in),
     verified="3.0.3, 2026-11",
+    resume=resume_with("vibe", "--resume"),  # deepwiki.com/mistralai/mistral-vibe/3.1-cli-interface-(vibe)
 )

@@ -15,7 +15,7 @@ from pastchats_memory.formats.base.questions import Questions, is_question_tool,
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, text_of
 from pastchats_memory.model import Edit
 from pastchats_memory.text.clean import clean
-from pastchats_memory.text.shell import classify_check, hides_failure, is_editor, is_read_only
+from pastchats_memory.text.shell import classify_check, hides_failure, is_editor, is_read_only, written_files
 from pastchats_memory.text.truncate import keep_head, keep_tail
 
 LABEL_LENGTH = 120
@@ -92,7 +92,8 @@ def parse_call(name: str, arguments: object, dialect: Dialect = COMMON) -> ToolC
     subject = command or next((text for key in SUBJECTS if (text := text_of(inputs.get(key)))), "")
     label = _shorten_label(f"{name} {', '.join(files) or subject}")
     questions = parse_questions(inputs) if is_question_tool(name, dialect.question_tools) else ()
-    edit = Edit(tuple(files) or (subject,), inputs) if files or is_editor(name) else None
+    written = files or ([subject] if is_editor(name) else written_files(command))
+    edit = Edit(tuple(written), inputs) if written else None
     return ToolCall(label, "" if files else clean(command).strip(), questions, edit)
 
 

@@ -31,9 +31,10 @@ lint: $(VENV)/installed-dev
 	$(BIN)/python scripts/check_word_lists.py
 	$(BIN)/python scripts/audit.py
 
-# Write the generated parts of the pages, build the site into build/docs and check every link.
+# Write plugins, manual page, completion and the generated parts of the pages, build the site into build/docs and check every link.
 docs: $(VENV)/installed-dev
 	$(BIN)/python scripts/generate_docs.py
+	$(BIN)/python scripts/generate_packages.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # Try every regular expression with hostile texts of up to LONGEST characters. ONLY=redact restricts it to one package.

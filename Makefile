@@ -58,6 +58,7 @@ release: lint lint-workflows docs test $(VENV)/installed-release
 docs: $(VENV)/installed-dev
 	$(BIN)/python scripts/generate_docs.py
 	$(BIN)/python scripts/generate_packages.py
+	$(BIN)/python scripts/plot_benchmarks.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # Try every regular expression with hostile texts of up to LONGEST characters. ONLY=redact restricts it to one package.

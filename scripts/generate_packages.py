@@ -15,7 +15,7 @@ from typing import Any
 from pastchats_memory.cli import COMPLETION_VARIABLE, program
 from pastchats_memory.cli.man import page
 from pastchats_memory.formats.base.hooks import HookDialect
-from pastchats_memory.hooks.install import SKILLS, targets
+from pastchats_memory.hooks.install import SKILLS, hook_entry, targets
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PROJECT: dict[str, Any] = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -148,7 +148,7 @@ def render_shell_files() -> dict[str, str]:
 
 def render_hooks(agent: HookDialect) -> str:
     """Render the hooks of an agent as its plugin declares them: the program is found on the PATH."""
-    hooks = {event: [agent.entry(f"{NAME} hook {agent.name} {event}")] for event in agent.events}
+    hooks = {event: [hook_entry(agent, event, f"{NAME} hook {agent.name} {event}")] for event in agent.events}
     return to_json({"hooks": hooks})
 
 

@@ -14,7 +14,7 @@ from types import TracebackType
 
 import click
 
-from pastchats_memory.errors import MemoryFault, UsageFault
+from pastchats_memory.errors import DatabaseMissing, MemoryFault, UsageFault
 from pastchats_memory.text.display import one_line, sanitise
 from pastchats_memory.text.encoding import utf8
 
@@ -35,6 +35,9 @@ COMMANDS = {
     "ask": "Answer plain questions: 'what is blocked?'",
     "lessons": "List what failed repeatedly, and what ended it",
     "how": "List the commands that worked here before",
+    "blame": "List the episodes that changed a file or line",
+    "timeline": "List conversations by day and project",
+    "digest": "Summarise what worked and what is open",
     "judge": "Label the outcome of an episode",
     "similar": "List the tasks most similar to a task",
     "find-duplicates": "List the tasks most similar to a text",
@@ -51,6 +54,7 @@ COMMANDS = {
     "redact": "Remove secrets from stored text",
     "backup": "Copy the memory into a file",
     "restore": "Replace the memory by a backup",
+    "sync": "Share the memory between your machines by a folder",
     "forget": "Delete selected items, and keep them out",
     "exclude": "Keep files, folders or projects out",
     "prune": "Delete old turns, and keep them out",
@@ -73,6 +77,7 @@ COMPLETION_VARIABLE = "_PASTCHATS_MEMORY_COMPLETE"
 
 SHARED_MODULES = {
     "resume": ("open", "resume"),
+    "digest": ("timeline", "digest"),
     "prune": ("forget", "prune"),
     "purge": ("forget", "purge"),
     "backup": ("backup", "backup"),
@@ -180,6 +185,7 @@ def _run(arguments: list[str]) -> int:
         if isinstance(stream, TextIOWrapper):  # None where the shell closed it
             stream.reconfigure(errors="backslashreplace")
     try:
+        arguments = arguments or _pick()
         with program.make_context("pastchats-memory", arguments) as context:
             code: int = program.invoke(context)
         if sys.stdout is not None:
@@ -195,6 +201,27 @@ def _run(arguments: list[str]) -> int:
     except (OSError, MemoryError) as fault:
         code = _explain_environment(fault, as_json="--json" in arguments)
     return code
+
+
+def _pick() -> list[str]:
+    """Return the command that the user picks on a full screen; nothing, which prints the help, if that is not possible.
+
+    Raises click.exceptions.Exit if they leave, MemoryFault.
+    """
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
+        return []
+    try:
+        from pastchats_memory.cli.picker import pick
+    except ModuleNotFoundError:
+        click.echo("To search on a full screen: pip install 'pastchats-memory[picker]'\n", err=True)
+        return []
+    try:
+        arguments = pick()
+    except DatabaseMissing:
+        return []
+    if not arguments:
+        raise click.exceptions.Exit(DONE)
+    return arguments
 
 
 def _explain_environment(fault: OSError | MemoryError, *, as_json: bool) -> int:

@@ -31,20 +31,24 @@ def command(question: tuple[str, ...], db: str | None, as_json: bool) -> int:
     """
     with options.open_memory(db) as memory:
         answer = memory.ask(" ".join(question))
+        lines = memory.resume_lines(answer.hits) if as_json else {}
     if as_json:
-        emit_json(build_answer(answer))
+        emit_json(build_answer(answer, lines))
     else:
-        reading = "what conversations say" if answer.hits else answer.question.describe()
+        is_count = answer.question.is_count and not answer.hits
+        reading = answer.question.describe() if answer.tasks or not answer.hits else "what conversations say"
         click.echo(hanging(f"Reading: {reading}"))
-        if answer.hits:
-            click.echo(hanging(render_hits(answer.hits)), nl=False)
-        elif answer.question.is_count:
+        if is_count:
             click.echo(counted(answer.total, "task"))
         elif answer.tasks:
             click.echo(table(make_task_rows(answer.tasks), ["id", "status", "prio", "project", "title"], stretch=4))
             if answer.total > len(answer.tasks):
                 click.echo(f"… and {counted(answer.total - len(answer.tasks), 'more task')}", err=True)
-        else:
+        if answer.tasks and answer.hits:
+            click.echo("\nConversations:")
+        if answer.hits:
+            click.echo(hanging(render_hits(answer.hits)), nl=False)
+        elif not answer.tasks and not is_count:
             message = (
                 "Nothing fits; `pastchats-memory task list --all` shows all tasks, `search` looks in conversations."
             )

@@ -10,7 +10,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pastchats_memory.files.folders import DATABASE_VARIABLE, find_state_folder
+from pastchats_memory.files.folders import DATABASE_VARIABLE, JUDGING_VARIABLE, find_state_folder
 from pastchats_memory.hooks.limit import seconds_since_start
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ def main(arguments: list[str]) -> None:
     A request to index is on disk before anything else is imported. A child answers prompts, and this process waits for it
     until the limit. So a library that hangs or aborts does no harm, and an answer is passed on only if it is complete.
     """
+    if os.environ.get(JUDGING_VARIABLE):
+        os._exit(0)
     seconds = max(0.1, _seconds(os.environ.get("PASTCHATS_MEMORY_HOOK_SECONDS")) - AROUND_S)
     start = time.monotonic() - seconds_since_start()
     try:
@@ -72,20 +74,19 @@ def _handle(arguments: list[str], give_up: float) -> None:
         _note(state, arguments, "stayed silent, since many hooks ran at once")
         return
     received = _parse(arguments, _read_input(give_up))
-    if action != "recall":
+    if action in ("greet", "index"):
         _request_index(find_state(database), agent.name, database, received.transcript)
-    elif state is not None and is_any_waiting(state):
+    elif action == "recall" and state is not None and is_any_waiting(state):
         from pastchats_memory.hooks import background
 
         background.start(find_state(database))
-    did = "asked for an index run"
-    if action != "index":
-        answer = (
-            b""
-            if action == "recall" and not received.prompt
-            else _answer_in_time(arguments, format_, received, database, give_up)
-        )
-        did = "ran out of time" if answer is None else f"gave {len(answer):,} bytes" if answer else "stayed silent"
+    did = "asked for an index run" if action == "index" else "stayed silent"
+    if action == "greet" or (action == "recall" and received.prompt) or (action == "warn" and _is_action(received)):
+        answer = _answer_in_time(arguments, format_, received, database, give_up)
+        if answer is None:
+            did = "ran out of time"
+        elif answer:
+            did = f"gave {len(answer):,} bytes"
     _note(state, arguments, did)
 
 
@@ -95,6 +96,13 @@ def _note(state: str | None, arguments: list[str], did: str) -> None:
 
     if state is not None:
         note_call(state, arguments[0], arguments[1], did)
+
+
+def _is_action(received: Event) -> bool:
+    """Check whether a call runs a command or changes a file."""
+    from pastchats_memory.text.shell import is_editor, is_shell
+
+    return is_shell(received.tool) or is_editor(received.tool)
 
 
 def is_any_waiting(folder: str) -> bool:
@@ -240,6 +248,11 @@ def _answer(format_: Format, event: str, received: Event, database: str | None) 
         from pastchats_memory.embed.packaged import load_in_background
 
         load_in_background()
+    if action == "warn":
+        from pastchats_memory.hooks.warning import warn
+
+        warning = warn(received, database)
+        return agent.context(event, warning) if warning else None
     from pastchats_memory.hooks import events
 
     context = events.recall(received, database) if action == "recall" else events.greet(received, database)

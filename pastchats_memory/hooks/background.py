@@ -7,8 +7,12 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pastchats_memory.hooks.spool import EVERY_AGENT, Request, begin_attempt, finish, list_waiting, parse_request
+
+if TYPE_CHECKING:
+    from pastchats_memory.memory import Memory
 
 NICENESS = 19
 NO_WINDOW: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
@@ -95,6 +99,24 @@ def fulfil(request: Request) -> None:
     config = load(request.database)
     with Memory.open(config.database, config=config) as memory:
         memory.index(paths)
+        if config.judge_after_sessions:
+            _judge(memory, request, config.judge_after_sessions)
+
+
+def _judge(memory: Memory, request: Request, most: int) -> None:
+    """Let the configured judge label the newest episodes, and log what that cost."""
+    from pastchats_memory.errors import MemoryFault
+    from pastchats_memory.hooks import find_state
+    from pastchats_memory.hooks.log import note
+
+    try:
+        plan = memory.plan_judging(None, most)
+        done = memory.judge_automatically(plan)
+        facts: tuple[str, ...] = (f"{done.calls} calls", f"{done.tokens} tokens", f"{len(done.sheets)} labels")
+    except MemoryFault as fault:  # the session is indexed all the same
+        facts = (fault.kind,)
+    if (folder := find_state(request.database)) is not None:
+        note(folder, "background", "judge", *facts)
 
 
 def _find_histories(agent: str) -> list[Path]:

@@ -103,13 +103,19 @@ def plan_install(
 ) -> list[Change]:
     """Return what `install` would change, and write nothing. Raises MemoryFault."""
     agent = targets()[target]
-    hooks = {event: [agent.entry(_command(target, event, database))] for event in agent.events}
+    hooks = {event: [hook_entry(agent, event, _command(target, event, database))] for event in agent.events}
     path = settings_path(target, environment)
     put_in = {record["path"]: tuple(record["pieces"]) for record in read_records(state).get(target, [])}
     changes = [_with_our_hooks(path, hooks, agent.begins, put_in.get(str(path), ()))]
     if agent.skills:
         changes += _skills(Path(agent.skills(with_home(environment))), put_in)
     return [change for change in changes if change.before != change.after]
+
+
+def hook_entry(agent: HookDialect, event: str, line: str) -> dict[str, Any]:
+    """Return the entry for an event; an event before calls of tools names the tools."""
+    matcher = {"matcher": agent.tools} if agent.tools and agent.events[event] == "warn" else {}
+    return {**matcher, **agent.entry(line)}
 
 
 def _with_our_hooks(path: Path, hooks: Mapping[str, Any], extra: Mapping[str, Any], pieces: tuple[str, ...]) -> Change:
@@ -153,15 +159,16 @@ def advice(target: str, environment: Mapping[str, str] = os.environ) -> list[str
     notes = list(agent.notes)
     if agent.skills and shutil.which(COMMAND, path=environment.get("PATH")) is None:
         notes.append(f"The skills call `{COMMAND}`, which is not on your PATH: its folder has to be.")
-    if not agent.switches:
+    if agent.switch is None:
         return notes
-    config = settings_path(target, environment).with_name(agent.switches)
+    file, table, keys = agent.switch
+    config = settings_path(target, environment).with_name(file)
     try:
-        features = tomllib.loads((read_settings(config) or "").removeprefix("\ufeff")).get("features", {})
+        switches = tomllib.loads((read_settings(config) or "").removeprefix("\ufeff")).get(table, {})
     except tomllib.TOMLDecodeError:
         return notes  # the agent itself will say so
-    if isinstance(features, dict) and False in (features.get("hooks"), features.get("codex_hooks")):
-        notes.append(f"Hooks are switched off in {config}: let `hooks` be true below [features].")
+    if isinstance(switches, dict) and any(switches.get(key) is False for key in keys):
+        notes.append(f"Hooks are switched off in {config}: let `{keys[0]}` be true below [{table}].")
     return notes
 
 

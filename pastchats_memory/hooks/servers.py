@@ -142,9 +142,7 @@ def _edit(path: Path, text: str, entry: dict[str, Any], pieces: Sequence[str]) -
     try:
         tomllib.loads(base + piece)
     except tomllib.TOMLDecodeError as fault:
-        raise UsageFault(
-            f"{path}: {fault}", "Add the server by hand: its command is in `codex mcp add --help`."
-        ) from fault
+        raise UsageFault(f"{path}: {fault}", "Add the server by hand, as the help of the agent shows.") from fault
     return Edited(mark + base + piece, (piece,))
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from pastchats_memory.formats.base.key_map import KeyMap
 from pastchats_memory.formats.base.locations import NOTE_FOLDER_DEPTH
-from pastchats_memory.formats.generic.key_map import KeyMap
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,14 +135,32 @@ def find_tagged(database: Database, name: str, hidden: Sequence[str]) -> list[in
     return [id_ for (id_,) in database.run(statement, (name, orjson.dumps(hidden).decode()))]
 
 
+def is_tag(database: Database, name: str, hidden: Sequence[str]) -> bool:
+    """Return whether a task of a visible project has a tag, in any case. Raises StoreFault."""
+    statement = (
+        "SELECT EXISTS (SELECT 1 FROM tasks WHERE EXISTS (SELECT 1 FROM json_each(tags_json) WHERE lower(value) = ?1) "
+        f"AND {VISIBLE.replace('?', '?2')})"
+    )
+    return bool(database.value(statement, (name.lower(), orjson.dumps(hidden).decode())))
+
+
 def find_epics(database: Database, title: str, hidden: Sequence[str]) -> list[int]:
     """Return ids of epics with a title, in any case, with or without the word epic. Raises StoreFault.
 
-    Epics of hidden projects are left out.
+    If there is none, return the only epic whose title begins with two words or more of that title. Epics of hidden
+    projects are left out.
     """
     words = title.lower().removeprefix("the ").removeprefix("epic ").removesuffix(" epic").strip()
-    statement = f"SELECT id FROM tasks WHERE type = 'epic' AND lower(title) IN (?1, ?1 || ' epic', 'epic ' || ?1) AND {VISIBLE.replace('?', '?2')} ORDER BY id"
-    return [id_ for (id_,) in database.run(statement, (words, orjson.dumps(hidden).decode()))]
+    statement = (
+        f"SELECT id FROM tasks WHERE type = 'epic' AND {{condition}} AND {VISIBLE.replace('?', '?2')} ORDER BY id"
+    )
+    wanted = (words, orjson.dumps(hidden).decode())
+    whole = statement.format(condition="lower(title) IN (?1, ?1 || ' epic', 'epic ' || ?1)")
+    if found := [id_ for (id_,) in database.run(whole, wanted)]:
+        return found
+    begun = statement.format(condition="instr(?1, ' ') AND substr(lower(title), 1, length(?1) + 1) = ?1 || ' '")
+    found = [id_ for (id_,) in database.run(begun, wanted)]
+    return found if len(found) == 1 else []
 
 
 def owner_of(database: Database, table: str, id_: int, hidden: Sequence[str]) -> int | None:
@@ -293,8 +311,15 @@ def listed(
 # Conditions on `tasks AS k` and orders for plain questions. They contain no text of a user, only ours and stored hashes.
 
 _HAS = "SELECT 1 FROM task_links l WHERE l.task_id = k.id AND l.kind = '{kind}'"
+IS_BLOCKED = (
+    f"(k.status = 'blocked' OR k.status IN ({', '.join(map(repr, OPEN))}) AND EXISTS (SELECT 1 FROM task_links l "
+    "JOIN tasks o ON o.identity = l.target WHERE l.task_id = k.id AND l.kind = 'depends' "
+    f"AND o.status IN ({', '.join(map(repr, OPEN))})))"
+)
+"""Condition for a task that is blocked by its status, or by an unfinished task that it depends on."""
 CONDITIONS = {
     "epic": f"NOT EXISTS ({_HAS.format(kind='parent')}) AND k.type != 'epic'",
+    "blockers": f"NOT {IS_BLOCKED}",
     "dependencies": f"NOT EXISTS ({_HAS.format(kind='depends')})",
     "priority": "k.priority IS NULL",
     "description": "k.description = ''",
@@ -305,12 +330,6 @@ CONDITIONS = {
     "project": "k.project = ''",
     "assignee": "ifnull(k.metadata_json ->> 'assignee', '') IN ('', '[]') AND ifnull(k.metadata_json ->> 'assignees', '[]') = '[]'",
 }
-IS_BLOCKED = (
-    f"(k.status = 'blocked' OR k.status IN ({', '.join(map(repr, OPEN))}) AND EXISTS (SELECT 1 FROM task_links l "
-    "JOIN tasks o ON o.identity = l.target WHERE l.task_id = k.id AND l.kind = 'depends' "
-    f"AND o.status IN ({', '.join(map(repr, OPEN))})))"
-)
-"""Condition for a task that is blocked by its status, or by an unfinished task that it depends on."""
 RELATED = {
     "named": "k.id = {id}",
     "depends_on": "EXISTS (SELECT 1 FROM task_links l WHERE l.task_id = k.id AND l.kind = 'depends' AND l.target = '{identity}')",
@@ -319,7 +338,9 @@ RELATED = {
     "parent_of": "k.identity IN (SELECT l.target FROM task_links l WHERE l.task_id = {id} AND l.kind = 'parent')",
 }
 ORDERS = {
-    "newest": "coalesce(k.updated_at, k.closed_at, k.created_at) DESC",
+    "newest": "coalesce(k.created_at, k.updated_at) DESC",
+    "latest": "coalesce(k.updated_at, k.closed_at, k.created_at) DESC",
+    "due": "k.due_at",
     "oldest": "coalesce(k.created_at, k.updated_at)",
 }
 CLOSED = "coalesce(k.closed_at, k.updated_at)"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
@@ -27,7 +28,15 @@ from pastchats_memory.store import turns as turn_rows
 from pastchats_memory.store.database import Database
 from pastchats_memory.tasks.edit import Viewpoint
 from pastchats_memory.tasks.similarity import RELATED_SCORE, TaskQuery, find_similar_tasks, load_words
-from pastchats_memory.text.time_spans import NUMBERS, TIME_PATTERNS, next_occurrence, parse_number
+from pastchats_memory.text.time_spans import (
+    DAYS,
+    MONTH_NAMES,
+    NUMBERS,
+    SEASONS,
+    TIME_PATTERNS,
+    next_occurrence,
+    parse_number,
+)
 from pastchats_memory.text.timestamps import parse_bound
 
 T = TypeVar("T")
@@ -45,8 +54,15 @@ SOON_DAYS = 30
 """Days ahead in which a due date is soon."""
 LEAST_RELEVANCE = 0.5
 """Relevance that a conversation or task needs to answer a question that no reading of it answers."""
+AGREED_RELEVANCE = 0.15
+"""The same for one that both words and meaning rank among the first AGREED_RANKS."""
+AGREED_RANKS = 3
+FAR_BELOW = 0.5
+"""Share of the best relevance below which tasks do not answer beside conversations, nor the reverse."""
 MAX_HITS = 5
 """Parts of conversations in an answer."""
+FIRST_OF_CONVERSATION = 2
+"""Parts of one conversation before those of the next."""
 KINDS_IN_TITLES = frozenset({"bug"})
 """Kinds that are seldom tagged where the title names them."""
 STALE_DAYS = 30
@@ -61,6 +77,14 @@ class DateSpan:
     """`closed`, `created`, `updated` or `due`."""
     since: date | None
     until: date | None
+
+    @property
+    def stored_bounds(self) -> tuple[str | None, str | None]:
+        """Return the first and the last moment, in the form that the store compares."""
+        return (
+            None if self.since is None else parse_bound(self.since.isoformat(), is_end=False),
+            None if self.until is None else parse_bound(self.until.isoformat(), is_end=True),
+        )
 
 
 @dataclass(slots=True)
@@ -77,13 +101,15 @@ class ParsedQuestion:
     """`.` stands for the project of the working directory."""
     span: DateSpan | None = None
     missing: tuple[str, ...] = ()
-    """Properties that the tasks lack, as names of `store.task_conditions.CONDITIONS`."""
+    """Properties that the tasks lack, as names of `store.task_rows.CONDITIONS`."""
+    present: tuple[str, ...] = ()
+    """Properties that the tasks have, by the same names."""
     relation: str | None = None
-    """Relation to the task `of`, as a name of `store.task_conditions.RELATED`."""
+    """Relation to the task `of`, as a name of `store.task_rows.RELATED`."""
     of: str | None = None
     """Key or title of another task."""
     order: str | None = None
-    """`newest`, `oldest` or `most_urgent`."""
+    """`newest`, `oldest`, `latest` (changed) or `most_urgent`."""
     limit: int | None = None
     is_count: bool = False
     """Whether the question asks only for a number."""
@@ -99,7 +125,9 @@ class ParsedQuestion:
         """Return whether nothing shows that the question is about tasks; conversations may answer it."""
         if self.concept is None:
             return False
-        asks_for_tasks = (self.statuses, self.types, self.priorities, self.tags, self.kinds, self.span, self.missing)
+        asks_for_tasks = (
+            self.statuses, self.types, self.priorities, self.tags, self.kinds, self.span, self.missing, self.present,
+        )  # fmt: skip
         return not (self.names_tasks or self.relation or self.order or self.is_count or any(asks_for_tasks))
 
     def describe(self) -> str:
@@ -116,6 +144,7 @@ class ParsedQuestion:
         if self.span:
             parts.append(f"{self.span.field} {self.span.since or '…'} to {self.span.until or '…'}")
         parts += [f"without {name}" for name in self.missing]
+        parts += [f"with {name}" for name in self.present]
         if self.relation:
             parts.append(f"{self.relation.replace('_', ' ')} {self.of!r}")
         if self.concept:
@@ -151,7 +180,13 @@ class Vocabulary:
         self.tags: Mapping[str, Sequence[str]] = phrases["tags"]
         self.missing_nouns: Mapping[str, Sequence[str]] = phrases["missing_nouns"]
         self.missing_words: Mapping[str, Sequence[str]] = phrases["missing_words"]
+        self.present_words: Mapping[str, Sequence[str]] = phrases["present_words"]
+        self.participles = {
+            base: phrase for phrase in self.statuses if phrase.endswith("ed") for base in _find_base_forms(phrase)
+        }
+        """Participles of the statuses, such as `dropped`, by what may be their base form."""
         self.words = {name: _match_any(listed) for name, listed in phrases["words"].items()}
+        self.words["day_names"] = _match_any((*DAYS, *MONTH_NAMES, *SEASONS))
         self.filler = frozenset(phrases["words"]["filler"])
         self.relations = [(entry["kind"], entry["pattern"].format_map(self.words)) for entry in phrases["relations"]]
         self.no_tags = frozenset(
@@ -179,6 +214,13 @@ def _sort_longest_first(entries: Iterable[tuple[str, T]]) -> dict[str, T]:
     return dict(sorted(entries, key=lambda entry: -len(entry[0])))
 
 
+def _find_base_forms(participle: str) -> list[str]:
+    """Return what may be the base form of a regular participle: "close" of "closed", "drop" of "dropped"."""
+    stem = participle.removesuffix("ed")
+    doubled = [stem[:-1]] if stem[-1:] == stem[-2:-1] else []
+    return [stem, f"{stem}e", *doubled]
+
+
 def _match_any(phrases: Iterable[str]) -> str:
     """Return a pattern that matches any of the phrases, and nothing if there is none."""
     longest_first = sorted(phrases, key=len, reverse=True)
@@ -192,9 +234,14 @@ def _match_whole(pattern: str) -> str:
 
 _NUMBER = rf"(\d{{1,3}}|{'|'.join(NUMBERS)})"
 _TASK_NOUN = r"(?:tasks?|issues?|tickets?|bugs?|epics?|things|items)"
+_ONE_TASK = re.compile(
+    r"""\b(?:newest|oldest|latest|last|highest\ priority|most\ (?:recent|urgent))\ (?:[\w-]+\ ){0,2}
+    (?:task|issue|ticket|bug|epic|thing|item)(?![\w-])""",
+    re.VERBOSE,
+)
 _PROJECT_NAME = r"['\"]?([\w./-]+)['\"]?"
-_IN_NAME = re.compile(rf"\b(?:in|for|of|from) {_PROJECT_NAME}")
-_NAME_BEFORE_NOUN = re.compile(rf"\b{_PROJECT_NAME}(?= {_TASK_NOUN}\b)")
+_IN_NAME = re.compile(rf"\b(?:in|for|of|from|at|on|with|within|inside|across) {_PROJECT_NAME}")
+_NAME_BEFORE_NOUN = re.compile(rf"\b{_PROJECT_NAME}(?= {_TASK_NOUN}\b|'s\b|\s*\Z)")
 _TAG = r"['\"]?#?([\w/-]+)['\"]?"
 _NEXT_TAG = re.compile(r"\| *(?:,|and|&) *#?([\w/-]+)(?= *(?:,|and\b|&|\Z))")
 _TASK_KEY = re.compile(r"(?:the )?(?:task |issue |ticket |epic )?(?P<key>[a-z]+-[a-z]*\d[\w.]*)(?![\w-])")
@@ -202,10 +249,20 @@ _TASK_KEY = re.compile(r"(?:the )?(?:task |issue |ticket |epic )?(?P<key>[a-z]+-
 _NO_KEY = re.compile(r"\d{4}-|\w+-(?:\d+)?(?:day|week|month|year)|(?:utf|sha|md|iso|top|covid)-?\d")
 """Words with digits that are no keys."""
 _TASK_NOUN_BEFORE = re.compile(r"\A(?:the )?(?:task|issue|ticket) ")
+_NEGATED_VERB = re.compile(
+    r"""\b(?:
+        (?:is|are|was|were|has|have)(?:n't|\ not)(?:\ yet)?(?:\ been)?(?:\ yet)?
+        |not\ been
+    )(?=\ (?:yet\ )?\w+(?:ed|ne|un|wn|en|ing)\b)(?:\ yet)?""",
+    re.VERBOSE,
+)
+"""Verbs before a participle that only negate it: "haven't been started" asks for what is not started."""
 _RELATIVE_CLAUSE = re.compile(
     r"""(?<!\s)\s++(?:
         (?:that|which)\ (?:is|are|was|were|have|has|do|does|isn't|aren't|haven't|hasn't)\b
         |(?:and|but)\ (?:is|are|still|not)\b
+        |(?:is|are)\ (?:still|not|open|done|left|blocked|finished)\b
+        |(?:remains?|still|left|are|were|have|haven't)\b
     ).*""",
     re.VERBOSE,
 )
@@ -225,7 +282,7 @@ class QuestionParser:
             vocabulary: phrases that the grammar knows.
         """
         self.question = question
-        self.text = " ".join(question.lower().replace("’", "'").rstrip("?!. ").split())
+        self.text = _NEGATED_VERB.sub("are not", " ".join(question.lower().replace("’", "'").rstrip("?!. ").split()))
         """The rest of the question in lower case; a bar stands where a phrase was cut out."""
         self.today = today
         self.project_names = project_names
@@ -235,6 +292,7 @@ class QuestionParser:
     def parse(self) -> ParsedQuestion:
         """Run all steps; each depends on what the steps before it cut out."""
         self.parse_count()
+        self.parse_past()
         self.parse_relation()
         self.parse_topic()
         self.parse_tags()
@@ -271,11 +329,18 @@ class QuestionParser:
         if self.cut(rf"\b{self.vocabulary.words['count']}\b"):
             self.parsed.is_count = True
 
+    def parse_past(self) -> None:
+        """Write the participle in questions such as "what did we drop?", since statuses are participles."""
+        words = self.vocabulary.words
+        did = rf"(\bdid (?:{words['pronoun']}|{words['anyone']}|the team)(?: \w+ly| ever| already)? )([a-z]+)\b"
+        self.text = re.sub(did, lambda match: match[1] + self.vocabulary.participles.get(match[2], match[2]), self.text)
+
     def parse_relation(self) -> None:
         """Read a relation to another task, such as "what depends on TREK-45", or the key of the task itself."""
+        no_task = self.vocabulary.words["not_a_task"]
         for kind, pattern in self.vocabulary.relations:
             match = re.search(pattern, self.text)
-            if match is None or re.fullmatch(self.vocabulary.words["not_a_task"], match["of"]):
+            if match is None or re.match(rf"{no_task}(?= (?:in|for|of|at|from)\b|\Z)", match["of"]):
                 continue
             name, rest = _split_task_name(match["of"])
             self.parsed.relation, self.parsed.of = kind, self.restore_case(name)
@@ -312,7 +377,9 @@ class QuestionParser:
         topic = inner.text.split("|")[0].strip(" ,")
         topic = re.sub(r"\b(?:that|which|and) (?:is|are|was|were)\b.*", "", topic).strip()
         if topic:
-            self.parsed.names_tasks = self.parsed.is_topic_named = True
+            self.parsed.is_topic_named = True
+            talk = re.search(rf"\b{self.vocabulary.words['talk']}\b", self.text[: match.start()])
+            self.parsed.names_tasks = self.parsed.names_tasks or talk is None
             self.parsed.concept = self.restore_case(topic)
             self.text = self.text.replace(match[0], match[0].replace(topic, "|", 1).partition(" ")[2], 1)
 
@@ -353,16 +420,23 @@ class QuestionParser:
             self.parsed.limit = parse_number(before[1])
         if found:
             self.parsed.limit = parse_number(found[1])
-            if found[0].startswith(("latest", "newest", "last", "most recent")):
-                self.parsed.order = "newest"
-            elif found[0].startswith("oldest"):
-                self.parsed.order = "oldest"
+            first = found[0].partition(" ")[0]
+            self.parsed.order = {"newest": "newest", "oldest": "oldest", "top": None, "first": None}.get(
+                first, "latest"
+            )
+        elif one := _ONE_TASK.search(self.text):
+            self.parsed.limit = self.parsed.limit or 1
+            if one[0].startswith("last "):
+                self.parsed.order = "latest"
+                self.text = self.text.replace(one[0], one[0].removeprefix("last "), 1)
 
     def parse_order(self) -> None:
         """Read the order in which tasks are asked for."""
         words = self.vocabulary.words
         if self.cut(rf"\b{words['newest']}\b"):
             self.parsed.order = self.parsed.order or "newest"
+        if self.cut(rf"\b{words['latest']}\b"):
+            self.parsed.order = self.parsed.order or "latest"
         if self.cut(rf"\b{words['oldest']}\b"):
             self.parsed.order = self.parsed.order or "oldest"
         to_do_now = rf"{words['modal']} {words['begin']} {words['now']}"
@@ -371,17 +445,29 @@ class QuestionParser:
             self.parsed.statuses = self.parsed.statuses or OPEN
 
     def parse_missing(self) -> None:
-        """Read properties that the tasks lack."""
-        lacking = self.vocabulary.words["lacking"]
+        """Read properties that the tasks lack or have."""
+        words = self.vocabulary.words
+        nouns_of = self.vocabulary.missing_nouns
         found = [
             name
-            for name, nouns in self.vocabulary.missing_nouns.items()
-            if self.cut(rf"\b{lacking} (?:any )?{_match_any(nouns)}\b")
+            for name, nouns in nouns_of.items()
+            if self.cut(rf"\b{words['lacking']} (?:any |an? )?{_match_any(nouns)}\b")
         ]
         found += [
             name for name, words in self.vocabulary.missing_words.items() if self.cut(rf"\b{_match_any(words)}\b")
         ]
         self.parsed.missing = tuple(dict.fromkeys(found))
+        having = [
+            name
+            for name, nouns in nouns_of.items()
+            if self.cut(rf"\b{words['having']} (?:any |an? |some )?{_match_any(nouns)}\b")
+        ]
+        having += [
+            name
+            for name, phrases in self.vocabulary.present_words.items()
+            if self.cut(_match_whole(_match_any(phrases)))
+        ]
+        self.parsed.present = tuple(dict.fromkeys(having))
 
     def parse_stale(self) -> None:
         """Read that nobody changed the tasks since a time.
@@ -389,9 +475,7 @@ class QuestionParser:
         The span ends on the day before that time.
         """
         words = self.vocabulary.words
-        untouched = (
-            rf"{words['never']}(?: been)? {words['touched']}|{words['no']} {words['activity']}|{words['untouched']}"
-        )
+        untouched = rf"{words['never']}(?: has| have)?(?: been)? {words['touched']}|{words['no']} {words['activity']}|{words['untouched']}"
         if not self.cut(rf"\b(?:{untouched})\b"):
             return
         period = rf"\bin (?:the (?:last|past) )?(?=(?:\d{{1,4}}|{'|'.join(NUMBERS)}) )"
@@ -439,21 +523,26 @@ class QuestionParser:
     def parse_overdue(self) -> None:
         """Read that the tasks were due before today, or will be soon."""
         due, soon = self.vocabulary.words["due"], self.vocabulary.words["soon"]
-        if self.parsed.span is None and self.cut(rf"\b(?:{due}\b.*\b{soon}|{soon}\b.*\b{due})\b"):
+        if self.parsed.span is None and self.cut(rf"\b(?:{due}\b.*\b{soon}|{soon}\b.*\b{due}|next {due})\b"):
             self.parsed.span = DateSpan("due", self.today, self.today + timedelta(days=SOON_DAYS))
             self.parsed.statuses = self.parsed.statuses or OPEN
-        if self.cut(rf"\b{self.vocabulary.words['overdue']}\b"):
+        missed = rf"miss(?:ed|ing)? (?:(?:any|an?|the|its|their|our|my) )?{due}"
+        if self.cut(rf"\b(?:{self.vocabulary.words['overdue']}|{missed})\b"):
             self.parsed.span = DateSpan("due", None, self.today - timedelta(days=1))
             self.parsed.statuses = self.parsed.statuses or OPEN
 
     def parse_statuses(self) -> None:
         """Read statuses without those that are excluded.
 
-        A question about closing asks for resolved tasks.
+        A question about closing asks for resolved tasks, and one about a start for tasks that nothing blocks.
         """
         included: list[str] = []
         excluded: list[str] = []
+        while self.cut(_match_whole(self.vocabulary.words["ready"])):
+            self.parsed.missing = tuple(dict.fromkeys((*self.parsed.missing, "blockers")))
+            included.append("pending")
         self.text = re.sub(r"\bneither (.{1,80}?) nor (?=\w)", r"not \1 not ", self.text)
+        self.text = re.sub(rf"\b({self.vocabulary.words['refused']}) \w+\b", r"\1", self.text)
         negation = rf"(?P<not>\b{self.vocabulary.words['except']}(?: the)? )?"
         for phrase, statuses in self.vocabulary.statuses.items():
             if phrase in self.text and (match := self.cut(negation + _match_whole(re.escape(phrase)))):
@@ -467,7 +556,12 @@ class QuestionParser:
 
     def parse_priorities(self) -> None:
         """Read all priorities that are named; urgent tasks, and those that can wait, are unfinished ones."""
-        if re.search(rf"\b{self.vocabulary.words['current']}\b", self.text):
+        words = self.vocabulary.words
+        if re.search(rf"\b{words['current']}\b", self.text):
+            self.parsed.statuses = self.parsed.statuses or OPEN
+        if self.cut(
+            rf"\b(?:that |which )?{words['pronoun']} {words['could']}(?: \w+ly| just| perhaps)? {words['pick']}\b"
+        ):
             self.parsed.statuses = self.parsed.statuses or OPEN
         for phrase, levels in self.vocabulary.priorities.items():
             plural = "s?" if phrase[-1].isdigit() else ""
@@ -491,17 +585,12 @@ class QuestionParser:
             " ",
             self.text,
         )
-        text = re.sub(
-            rf"\b(?:that |which )?{words['pronoun']} {words['could']}(?: \w+ly| just| perhaps)? {words['pick']}\b",
-            " ",
-            text,
-        )
         stripped = [word.strip("|,;:()\"'") for word in text.split()]
         return " ".join(word for word in stripped if any(map(str.isalnum, word)) and word not in self.vocabulary.filler)
 
 
 def _find_names(text: str) -> Iterator[re.Match[str]]:
-    """Yield what may be a project: a name after "in" and the like, or before a word for tasks."""
+    """Yield what may be a project: a name after "in" and the like, before a word for tasks, or at the end."""
     yield from _IN_NAME.finditer(text)
     yield from _NAME_BEFORE_NOUN.finditer(text)
 
@@ -576,7 +665,9 @@ def answer_question(
     topic = parsed.concept or (parsed.of if parsed.relation else None)
     if answer.total or topic is None:
         return answer
-    other = _search_everything(database, embedder, parsed, topic if parsed.statuses else question, viewpoint)
+    other = _search_days(database, embedder, parsed, topic, viewpoint)
+    if not other.hits:
+        other = _search_everything(database, embedder, parsed, topic if parsed.statuses else question, viewpoint)
     if other.tasks or other.hits:
         note = f"nothing fits the reading {parsed.describe()!r}; these are the nearest by meaning"
         return replace(other, warnings=(*answer.warnings, note, *other.warnings))
@@ -590,13 +681,14 @@ def answer_question(
 def _list_answer(database: Database, embedder: Embedder, parsed: ParsedQuestion, viewpoint: Viewpoint) -> TaskAnswer:
     """Return the tasks that fit the reading of a question."""
     conditions = [task_rows.missing_condition(name) for name in parsed.missing]
+    conditions += [f"NOT ({task_rows.missing_condition(name)})" for name in parsed.present]
     for kind in parsed.kinds:
         words = load_vocabulary().tags[kind] if kind in KINDS_IN_TITLES else ()
         conditions.append(task_rows.kind_condition(kind, words))
-    if (span := parsed.span) is not None:
-        since = None if span.since is None else parse_bound(span.since.isoformat(), is_end=False)
-        until = None if span.until is None else parse_bound(span.until.isoformat(), is_end=True)
-        conditions += task_rows.time_conditions(span.field, since, until)
+    if parsed.span is not None:
+        conditions += task_rows.time_conditions(parsed.span.field, *parsed.span.stored_bounds)
+    if parsed.concept and not parsed.is_topic_named and task_rows.is_tag(database, parsed.concept, viewpoint.hidden):
+        parsed.tags, parsed.concept = (*parsed.tags, parsed.concept), None
     if parsed.relation is None and parsed.concept and task_rows.find_epics(database, parsed.concept, viewpoint.hidden):
         parsed.relation, parsed.of, parsed.concept = "part_of", parsed.concept, None
     if parsed.relation is not None:
@@ -611,7 +703,7 @@ def _list_answer(database: Database, embedder: Embedder, parsed: ParsedQuestion,
         project=viewpoint.project if parsed.project == "." else parsed.project,
         hidden=viewpoint.hidden,
     )
-    order = task_rows.ORDERS.get(parsed.order or "")
+    order = task_rows.ORDERS.get(parsed.order or ("due" if parsed.span and parsed.span.field == "due" else ""))
     ids: Sequence[int] = task_rows.listed(database, filters, conditions, limit=-1, order=order, tags=parsed.tags)
     warnings: tuple[str, ...] = ()
     if parsed.concept:
@@ -625,20 +717,54 @@ def _list_answer(database: Database, embedder: Embedder, parsed: ParsedQuestion,
 def _search_everything(
     database: Database, embedder: Embedder, parsed: ParsedQuestion, text: str, viewpoint: Viewpoint
 ) -> TaskAnswer:
-    """Return the tasks or the parts of conversations that are nearest to a text, whichever is nearer; none that is far."""
+    """Return the tasks and the parts of conversations that are nearest to a text; none that is far."""
     project = viewpoint.project if parsed.project == "." else parsed.project
     filters = Filters(project=project, hidden=viewpoint.hidden)
-    hits = search(database, embedder, Request(text, limit=20, filters=filters, threshold=LEAST_RELEVANCE))
-    if hits and max(hits, key=lambda hit: hit.relevance or 0).task is None:
-        turns = _with_answers(database, [hit for hit in hits if hit.task is None])
-        return TaskAnswer(parsed, (), 0, hits.warnings, tuple(turns[:MAX_HITS]))
-    ids = list(dict.fromkeys(hit.task.id for hit in hits if hit.task is not None))
-    ids = ids or _find_by_all_words(database, embedder, parsed.concept or text, filters)
-    return TaskAnswer(parsed, tuple(task_rows.tasks(database, ids, viewpoint.hidden)), len(ids), hits.warnings)
+    hits = search(database, embedder, Request(text, limit=20, filters=filters, threshold=AGREED_RELEVANCE))
+    near = [hit for hit in hits if _is_near(hit)]
+    least = FAR_BELOW * max((hit.relevance or 0 for hit in near), default=0)
+    of_tasks, of_turns = (
+        [hit for hit in near if (hit.task is None) == is_turn]
+        if any((hit.task is None) == is_turn and (hit.relevance or 0) >= least for hit in near)
+        else []
+        for is_turn in (False, True)
+    )
+    ids = list(dict.fromkeys(hit.task.id for hit in of_tasks if hit.task is not None))
+    if not near:
+        ids = _find_by_all_words(database, embedder, parsed.concept or text, filters)
+    tasks = tuple(task_rows.tasks(database, ids, viewpoint.hidden))
+    return TaskAnswer(parsed, tasks, len(ids), hits.warnings, tuple(_with_answers(database, of_turns)[:MAX_HITS]))
+
+
+def _search_days(
+    database: Database, embedder: Embedder, parsed: ParsedQuestion, topic: str, viewpoint: Viewpoint
+) -> TaskAnswer:
+    """Return parts of conversations of the days that a question names, those nearest to its topic first.
+
+    A question about tasks gets none.
+    """
+    if parsed.span is None or parsed.statuses or parsed.names_tasks:
+        return TaskAnswer(parsed, (), 0)
+    since, until = parsed.span.stored_bounds
+    filters = Filters(project=parsed.project, hidden=viewpoint.hidden, role="user", since=since, until=until)
+    hits = search(database, embedder, Request(topic, limit=MAX_HITS, filters=filters))
+    return TaskAnswer(parsed, (), 0, hits.warnings, tuple(_with_answers(database, hits)[:MAX_HITS]))
+
+
+def _is_near(hit: Hit) -> bool:
+    """Check whether a hit may answer; without a model, whether its words are among the first."""
+    is_first = hit.lexical_rank is not None and hit.lexical_rank <= AGREED_RANKS
+    if hit.relevance is None:
+        return is_first
+    is_agreed = is_first and hit.semantic_rank is not None and hit.semantic_rank <= AGREED_RANKS
+    return is_agreed or hit.relevance >= LEAST_RELEVANCE
 
 
 def _with_answers(database: Database, hits: Sequence[Hit]) -> list[Hit]:
-    """Return hits of conversations, each prompt with the last answer to it; ranked anew."""
+    """Return hits of conversations, each prompt with the last answer to it, ranked anew.
+
+    The first parts of every conversation come before the further ones, since each may have another answer.
+    """
     found: dict[str, Hit] = {}
     for hit in hits:
         found.setdefault(hit.id, hit)
@@ -647,7 +773,12 @@ def _with_answers(database: Database, hits: Sequence[Hit]) -> list[Hit]:
             for answer in [turn for turn in load_episode(database, item)[0] if turn.role == "assistant"][-1:]:
                 moved = move_hit(hit, answer)
                 found.setdefault(moved.id, moved._replace(snippet=answer.content[:SNIPPET_WIDTH]))
-    return [hit._replace(rank=rank) for rank, hit in enumerate(found.values(), start=1)]
+    turns_of: defaultdict[str, list[Hit]] = defaultdict(list)
+    for hit in found.values():
+        turns_of[hit.conversation_id or hit.id].append(hit)
+    first = [hit for turns in turns_of.values() for hit in turns[:FIRST_OF_CONVERSATION]]
+    ordered = [*first, *(hit for turns in turns_of.values() for hit in turns[FIRST_OF_CONVERSATION:])]
+    return [hit._replace(rank=rank) for rank, hit in enumerate(ordered, start=1)]
 
 
 def _find_by_all_words(database: Database, embedder: Embedder, topic: str, filters: Filters) -> list[int]:

@@ -32,6 +32,12 @@ MONTH_NAMES = (
 )
 SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 """First month of each season, as meteorologists of the northern hemisphere count."""
+PARTS_OF_MONTH = {
+    "first": (1, 7), "second": (8, 14), "third": (15, 21), "fourth": (22, 28), "last": (-6, None),
+    "early": (1, 10), "beginning": (1, 10), "start": (1, 10), "mid": (11, 20), "middle": (11, 20),
+    "late": (-10, None), "end": (-10, None),
+}  # fmt: skip
+"""First and last day of each part of a month; a part that lasts until the end of the month counts back from it."""
 Bounds = tuple[date | None, date | None]
 
 
@@ -123,6 +129,16 @@ def _span_of_month(found: re.Match[str], today: date) -> Bounds:
     )
 
 
+def _part_of_month(found: re.Match[str], today: date) -> Bounds:
+    """Return the first to fourth or last week of a month, or its beginning, middle or end."""
+    month = MONTH_NAMES.index(found["month"]) + 1
+    start = date(int(found["year"]) if found["year"] else today.year - (month > today.month), month, 1)
+    first, last = PARTS_OF_MONTH[found["part"].split(" ")[0]]
+    if last is None:
+        return month_end(start) - timedelta(days=-first), month_end(start)
+    return start.replace(day=first), start.replace(day=last)
+
+
 def _season(found: re.Match[str], today: date) -> Bounds:
     """Return the bounds of a season.
 
@@ -156,6 +172,14 @@ def _days(found: re.Match[str], today: date) -> Bounds:
     """Return the bounds from one day of a month to another."""
     since = _day_in_year(today, found["from"], found["month"], found["year"])
     return since, since and _day_in_year(today, found["to"], found["month"], str(since.year))
+
+
+def _dates(found: re.Match[str], today: date) -> Bounds:
+    """Return the bounds from one month to another, or from a day of the one to a day of the other."""
+    since = _day_in_year(today, found["day"] or found["day_after"] or "1", found["month"], found["year"])
+    last_day = found["last_day"] or found["last_day_after"]
+    until = _day_in_year(today, last_day or "1", found["last_month"], found["year"])
+    return since, until if last_day or until is None else month_end(until)
 
 
 def _span_of_date(found: re.Match[str], today: date) -> Bounds:
@@ -223,6 +247,11 @@ def _day_patterns() -> Patterns:
     months, day = "|".join(MONTH_NAMES), r"{1,2})(?:st|nd|rd|th)?"
     year = r"(?:,? (?P<year>[1-9]\d{3}))?\b"
     to = r" ?(?:and|to|until|till|-|–) ?"
+    first, last = (
+        rf"(?:the )?(?:(?P<{name}day>\d{day}(?: of)? (?=(?:{months})\b))?(?P<{name}month>{months})(?: (?P<{name}day_after>\d{day})?"
+        for name in ("", "last_")
+    )
+    yield rf"\b(?:between|from) {first}{to}{last}{year}", _dates
     yield (
         rf"\b(?:between |from )?(?:the )?(?P<from>\d{day}{to}(?:the )?(?P<to>\d{day}(?: of)? (?P<month>{months}){year}",
         _days,
@@ -253,6 +282,12 @@ def _season_patterns() -> Patterns:
 
 def _all_patterns() -> Patterns:
     yield from _day_patterns()
+    part = r"(?:first|second|third|fourth|last) week of|(?:beginning|start|middle|end) of|early|mid|late"
+    yield (
+        rf"\b(?:in |at |during |from |around )?(?:the )?(?P<part>{part})[ -](?P<month>{'|'.join(MONTH_NAMES)})(?: (?P<year>[1-9]\d{{3}}))?\b",
+        _part_of_month,
+    )
+    yield r"\b(by |before |until )?(?:the )?end of (?:the |this )?(week|month|quarter|year)\b", _end_of
     units = "|".join(UNITS)
     numbers = r"\d{1,4}|" + "|".join(NUMBERS)
     yield rf"\b(?:in|within) (?:the next )?({numbers}) ({units})s?\b(?! ago)", _ahead
@@ -274,7 +309,6 @@ def _all_patterns() -> Patterns:
     yield r"\b(?:the )?day before yesterday\b", _relative(-2)
     yield r"\byesterday\b", _relative(-1)
     yield r"\b(?:today|tonight|this morning|this afternoon)\b", _relative(0)
-    yield r"\b(by |before |until )?(?:the )?end of (?:the |this )?(week|month|quarter|year)\b", _end_of
     yield r"\b(?:in |of )?q([1-4])(?: (?:of )?([1-9]\d{3}))?\b", _quarter
     yield r"\b(?:in |over |during |within )?(?:the )?(?:last|past|previous) (\d{1,5}) hours?\b", _hours
     yield r"\btomorrow\b", _relative(1)

@@ -67,7 +67,8 @@ def test_printing_changes_nothing(person: Program) -> None:
 def test_the_summary_has_a_line_for_each_file_and_the_diff_is_for_those_who_ask(person: Program) -> None:
     summary = person("install", "claude-code", "--no").stdout.splitlines()
     assert summary[0] == (
-        f"create {settings_of(person, 'claude-code')}: hooks for SessionStart, UserPromptSubmit, PreCompact, SessionEnd"
+        f"create {settings_of(person, 'claude-code')}: hooks for SessionStart, UserPromptSubmit, "
+        "PreToolUse, PreCompact, SessionEnd"
     )
     assert all(line.startswith("create ") for line in summary)
     assert "+++ " in person("install", "claude-code", "--no", "--diff").stdout

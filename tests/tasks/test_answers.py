@@ -48,6 +48,11 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         ("critical bugs", {"Q-2"}),
         ("what can wait?", {"Q-4"}),
         ("is Q-2 done?", {"Q-2"}),
+        ("is the replacement of the bollards finished?", {"Q-1"}),
+        ("what can I start?", {"Q-1", "Q-4"}),
+        ("why can't we open the new berth?", {"Q-1"}),
+        ("iron tasks", {"Q-1"}),
+        ("tasks that have a priority", {"Q-1", "Q-2", "Q-4"}),
         ("berths tasks", {"Q-3"}),
         ("anything with iron?", {"Q-1"}),
         ("which tasks are blocked in the zeppelin sense", {"Q-3"}),
@@ -77,11 +82,30 @@ def test_a_question_about_something_else_is_answered_from_conversations(
 
 
 def test_a_reading_that_finds_nothing_says_so_and_gives_the_nearest(memory: Memory) -> None:
-    answer = memory.ask("is the replacement of the bollards finished?")
+    answer = memory.ask("have we finished the replacement of the bollards?")
     assert [task.key for task in answer.tasks] == ["Q-1"]
     assert "nothing fits the reading" in answer.warnings[0]
     ignored = memory.ask("which tasks are blocked in the zeppelin sense")
     assert any("was ignored" in warning for warning in ignored.warnings)
+
+
+def test_a_question_whose_words_and_meaning_agree_on_a_weak_hit_gets_it(memory: Memory) -> None:
+    answer = memory.ask("what did the yard have in stock?")
+    assert any("oxide red" in hit.content for hit in answer.hits)
+
+
+def test_the_days_of_a_question_find_their_conversations(own_demo: Program) -> None:
+    run = own_demo("ask", "what happened on 10 March 2026 in production?", "--json")
+    assert "everything is hanging" in run.stdout
+
+
+def test_tasks_and_conversations_answer_together(own_demo: Program) -> None:
+    own_demo("task", "add", "Stop duplicate webhook deliveries")
+    run = own_demo("ask", "what makes webhook deliveries arrive twice?")
+    assert run.status == 0
+    assert "Stop duplicate webhook deliveries" in run.stdout
+    assert "\nConversations:\n" in run.stdout
+    assert "Source: " in run.stdout
 
 
 def test_nothing_near_is_no_answer(memory: Memory) -> None:

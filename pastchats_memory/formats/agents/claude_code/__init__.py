@@ -55,10 +55,17 @@ def dialect() -> Dialect:
 
 HOOKS = HookDialect(
     name="claude-code",
-    events={"SessionStart": "greet", "UserPromptSubmit": "recall", "PreCompact": "index", "SessionEnd": "index"},
+    events={
+        "SessionStart": "greet",
+        "UserPromptSubmit": "recall",
+        "PreToolUse": "warn",
+        "PreCompact": "index",
+        "SessionEnd": "index",
+    },
     settings=lambda environment: f"{_claude(environment)}/settings.json",
     entry=command_group,
     context=specific_output,
+    tools="Bash|Edit|MultiEdit|Write|NotebookEdit",
     skills=lambda environment: f"{_claude(environment)}/skills",
     servers=lambda environment: f"{environment.get('CLAUDE_CONFIG_DIR') or environment['HOME']}/.claude.json",
     server=lambda command: {"type": "stdio", **server_entry(command)},
@@ -67,7 +74,7 @@ HOOKS = HookDialect(
 
 CLAUDE_CODE = Format(
     name="claude-code",
-    version=8,
+    version=9,
     detect=detect,
     read=read,
     program="Claude Code",

@@ -57,9 +57,9 @@ def detect_share(source: SourceFile) -> int:
 
 def read_share(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of a file."""
-    from pastchats_memory.formats.agents.copilot.share import read_share as read_session
+    from pastchats_memory.formats.agents.copilot.share import SharedSession
 
-    yield from read_session(source)
+    yield from SharedSession.read(source)
 
 
 def detect_vscode(source: SourceFile) -> int:
@@ -89,7 +89,7 @@ def _copilot(environment: Mapping[str, str]) -> str:
 
 HOOKS = HookDialect(
     name="copilot",
-    events={"sessionStart": "greet", "userPromptSubmitted": "recall", "sessionEnd": "index"},
+    events={"sessionStart": "greet", "userPromptSubmitted": "recall", "preToolUse": "warn", "sessionEnd": "index"},
     settings=lambda environment: f"{_copilot(environment)}/hooks/pastchats-memory.json",
     entry=lambda line: {"type": "command", "bash": line, "powershell": f"& {line}", "timeoutSec": TIMEOUT_S},
     context=lambda _event, context: {"additionalContext": context},
@@ -128,7 +128,7 @@ COPILOT_SHARE = Format(
 
 VSCODE_COPILOT = Format(
     name="vscode-copilot-chat",
-    version=11,
+    version=12,
     detect=detect_vscode,
     read=read_vscode,
     program="Copilot Chat",

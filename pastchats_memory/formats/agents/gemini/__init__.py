@@ -86,10 +86,11 @@ def _qwen_settings(environment: Mapping[str, str]) -> str:
 
 QWEN_HOOKS = HookDialect(
     name="qwen",
-    events={"UserPromptSubmit": "recall", "PreCompact": "index", "SessionEnd": "index"},
+    events={"UserPromptSubmit": "recall", "PreToolUse": "warn", "PreCompact": "index", "SessionEnd": "index"},
     settings=_qwen_settings,
     entry=named_group,
     context=specific_output,
+    tools="run_shell_command|edit|write_file",
     servers=_qwen_settings,
     skills=lambda environment: f"{_qwen(environment)}/skills",
 )
@@ -97,7 +98,7 @@ QWEN_HOOKS = HookDialect(
 
 GEMINI_CLI = Format(
     name="gemini-cli",
-    version=9,
+    version=10,
     detect=detect,
     read=read,
     program="Gemini CLI",
@@ -111,7 +112,7 @@ GEMINI_CLI = Format(
 
 QWEN_CODE = Format(
     name="qwen-code",
-    version=6,
+    version=7,
     detect=detect_qwen,
     read=read_qwen,
     program="Qwen Code",

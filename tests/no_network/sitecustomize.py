@@ -55,7 +55,7 @@ def refuse_modules() -> None:
 
     def import_others(name, globals=None, *rest, **named):  # noqa: A002 - as the interpreter calls it
         if name in POSIX_MODULES and ((globals or {}).get("__name__") or "").startswith("pastchats_memory"):
-            raise ImportError(f"there is no {name} here", name=name)
+            raise ModuleNotFoundError(f"there is no {name} here", name=name)
         return import_any(name, globals, *rest, **named)
 
     builtins.__import__ = import_others

@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-bare lint docs scan-patterns coverage fuzz fuzz-http torture clean
+.PHONY: demo test test-bare lint lint-workflows docs lock release scan-patterns coverage fuzz fuzz-http torture clean
 .PHONY: bench-locomo bench-longmemeval bench-quality bench-outcome bench-tasks bench-redaction bench-speed bench-scale bench-index bench-embed
 
 # Index the sample history, then print a search and a recall block.
@@ -31,9 +31,33 @@ lint: $(VENV)/installed-dev
 	$(BIN)/python scripts/check_word_lists.py
 	$(BIN)/python scripts/audit.py
 
-# Write the generated parts of the pages, build the site into build/docs and check every link.
+# Check the workflows for security mistakes.
+lint-workflows: $(VENV)/installed-release
+	$(BIN)/zizmor --offline --quiet .github
+
+# Choose the newest versions of all packages, and write them with their hashes.
+lock: $(VENV)/installed-release
+	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --upgrade --quiet \
+		--output-file packaging/requirements.lock
+
+# Do everything for a release but the upload: dist/pypi is for PyPI, dist/downloads for the release page, the tap and the bucket.
+release: lint lint-workflows docs test $(VENV)/installed-release
+	test -z "$$(git status --porcelain)" || { git status --short; echo 'Commit these changes first.' >&2; exit 1; }
+	grep -q "^## $$($(BIN)/pastchats-memory --version | sed 's/.* //') – [0-9]" CHANGELOG.md || { echo 'CHANGELOG.md has no date for this version.' >&2; exit 1; }
+	rm -rf dist && mkdir -p dist/downloads
+	$(BIN)/python -m build --outdir dist/pypi
+	$(BIN)/twine check --strict dist/pypi/*
+	$(BIN)/check-wheel-contents dist/pypi/*.whl
+	$(BIN)/python scripts/generate_downloads.py dist/pypi/*.tar.gz dist/downloads
+	$(PYTHON) -m venv dist/venv && dist/venv/bin/python -m pip install --quiet dist/pypi/*.whl
+	$(BIN)/python scripts/smoke.py dist/venv/bin/pastchats-memory
+	rm -rf dist/venv
+	@echo 'Push the tag: the workflow Release uploads dist/pypi. Attach dist/downloads to the release by hand.'
+
+# Write plugins, manual page, completion and the generated parts of the pages, build the site into build/docs and check every link.
 docs: $(VENV)/installed-dev
 	$(BIN)/python scripts/generate_docs.py
+	$(BIN)/python scripts/generate_packages.py
 	$(BIN)/python scripts/plot_benchmarks.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
@@ -128,6 +152,10 @@ $(VENV)/installed-dev: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	$(BIN)/python -m compileall -q pastchats_memory
 	@touch $@ $(VENV)/installed
+
+$(VENV)/installed-release: pyproject.toml | $(VENV)/installed-dev
+	$(BIN)/python -m pip install --quiet --editable '.[release]'
+	@touch $@
 
 clean:
 	rm -rf $(VENV) build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

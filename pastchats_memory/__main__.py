@@ -24,8 +24,7 @@ def main() -> None:
         from pastchats_memory import hooks
 
         hooks.main(sys.argv[2:])
-    if sys.platform != "win32":
-        _refuse_little_memory()
+    _refuse_little_memory()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where a shell has us ignore it
         signal.signal(signal.SIGINT, _interrupted)
     if sys.argv[1:2] in (["recall"], ["search"]):
@@ -54,7 +53,12 @@ def _normalise_process() -> None:
 
 def _refuse_little_memory() -> None:
     """End the process if a limit leaves too little memory: the libraries of the model would abort it without a reason."""
-    import resource
+    if sys.platform == "win32":
+        return
+    try:
+        import resource
+    except ModuleNotFoundError:  # a Python that was built without it
+        return
 
     for name, (letter, least) in LEAST_MEMORY.items():
         limit = resource.getrlimit(getattr(resource, name))[0]

@@ -6,6 +6,7 @@ import os
 import shlex
 import signal
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from tempfile import TemporaryFile
@@ -124,7 +125,7 @@ def run_with_input(
 def _kill_session(process: subprocess.Popen[bytes]) -> None:
     """Kill a program and what it has started."""
     with suppress(OSError):  # nothing of it runs any more
-        if os.name == "nt":
+        if sys.platform == "win32":
             process.kill()
         else:
             os.killpg(process.pid, signal.SIGKILL)

@@ -5,11 +5,14 @@ Called for each indexed turn, and for the working directory of a recall.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 
 MARKER = ".pastchats-ignore"
 """A file that opts its folder out: its files are not read, nor conversations held in it or below it."""
+_WINDOWS = re.compile(r"[A-Za-z]:\\|\\\\|[^/]*\\[^/]*\Z")
+"""Matches a path of Windows, on whatever system its transcript is read: with a drive, of the network, or relative."""
 LONGEST_PATH = 4096
 """Characters of a path; a longer one is no folder, and listing its parents takes quadratic time."""
 LONGEST_POINTER = 8192
@@ -32,7 +35,7 @@ def project_at(folder: str) -> str:
 
     A worktree's `.git` file points into the main repository's `.git/worktrees`, whose folder gives the name.
     """
-    here = Path(folder.replace("\\", "/") if "\\" in folder and "/" not in folder else folder)
+    here = Path(folder.replace("\\", "/") if _WINDOWS.match(folder) else folder)
     try:
         repository = next((name for parent in _upwards(here) if (name := _repository(parent))), None)
     except OSError:  # another person's folder, or one that cannot be on this machine

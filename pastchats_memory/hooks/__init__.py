@@ -73,7 +73,7 @@ def _handle(arguments: list[str], give_up: float) -> None:
     if action == "recall" and not wait_for_turn(state, give_up - ANSWER_S):
         _note(state, arguments, "stayed silent, since many hooks ran at once")
         return
-    received = _parse(arguments, _read_until(0, give_up, LONGEST_INPUT))
+    received = _parse(arguments, _read_input(give_up))
     if action in ("greet", "index"):
         _request_index(find_state(database), agent.name, database, received.transcript)
     elif action == "recall" and state is not None and is_any_waiting(state):

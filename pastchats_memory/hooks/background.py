@@ -135,8 +135,9 @@ def _find_histories(agent: str) -> list[Path]:
 
 def main(folder: str, *handed_over: str) -> None:
     """Run as the detached process."""
-    if sys.platform != "win32":
+    if hasattr(os, "nice"):
         os.nice(NICENESS)
+    if sys.platform != "win32":
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(LONGEST_S)  # its default action ends the process; the database takes that as it takes a kill
     for text in handed_over:

@@ -103,7 +103,7 @@ def plan_install(
 ) -> list[Change]:
     """Return what `install` would change, and write nothing. Raises MemoryFault."""
     agent = targets()[target]
-    hooks = {event: [_entry(agent, event, _command(target, event, database))] for event in agent.events}
+    hooks = {event: [hook_entry(agent, event, _command(target, event, database))] for event in agent.events}
     path = settings_path(target, environment)
     put_in = {record["path"]: tuple(record["pieces"]) for record in read_records(state).get(target, [])}
     changes = [_with_our_hooks(path, hooks, agent.begins, put_in.get(str(path), ()))]
@@ -112,7 +112,7 @@ def plan_install(
     return [change for change in changes if change.before != change.after]
 
 
-def _entry(agent: HookDialect, event: str, line: str) -> dict[str, Any]:
+def hook_entry(agent: HookDialect, event: str, line: str) -> dict[str, Any]:
     """Return the entry for an event; an event before calls of tools names the tools."""
     matcher = {"matcher": agent.tools} if agent.tools and agent.events[event] == "warn" else {}
     return {**matcher, **agent.entry(line)}

@@ -56,6 +56,7 @@ def _matches_glob(path: str, pattern: str) -> bool:
 
     Without a slash it matches a part, else all or the end of the path; `*` matches slashes.
     """
+    path = path.replace(os.sep, "/")
     if "/" not in pattern.rstrip("/"):
         return any(fnmatchcase(part, pattern.rstrip("/")) for part in path.split("/"))
     whole = os.path.expanduser(pattern).rstrip("/")  # noqa: PTH111 - a pattern is no path

@@ -118,7 +118,7 @@ def _other_places(database: Database, histories: Iterable[History]) -> Iterator[
     }
     home = os.path.expanduser("~")  # noqa: PTH111 - Path.home() raises for a user without one
     for folder in sorted(sources.named_inputs(database), key=len):
-        files = frozenset(path for path in rest if path.startswith(f"{folder.rstrip('/')}/"))
+        files = frozenset(path for path in rest if path != folder and _is_below(path, folder))
         if files and not is_archive(folder) and not _is_below(home, folder):  # a whole home is no place of transcripts
             yield Place(_program_of(known[path].format for path in files), folder, files)
             rest -= files
@@ -130,7 +130,7 @@ def _other_places(database: Database, histories: Iterable[History]) -> Iterator[
 
 
 def _is_below(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(f"{folder.rstrip('/')}/")
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def _program_of(formats: Iterable[str | None]) -> str:

@@ -148,17 +148,35 @@ def test_older_versions_and_lists_of_prompts_have_places_of_their_own(tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("platform", "place"),
+    ("program", "platform", "place"),
     [
-        ("linux", ".config/Code/User/workspaceStorage/1/chatSessions"),
-        ("darwin", "Library/Application Support/Code/User/workspaceStorage/1/chatSessions"),
-        ("win32", "AppData/Roaming/Code/User/workspaceStorage/1/chatSessions"),
+        ("Copilot Chat", "linux", ".config/Code/User/workspaceStorage/1/chatSessions"),
+        ("Copilot Chat", "darwin", "Library/Application Support/Code/User/workspaceStorage/1/chatSessions"),
+        ("Copilot Chat", "win32", "AppData/Roaming/Code/User/workspaceStorage/1/chatSessions"),
+        ("Zed", "linux", ".local/share/zed/conversations"),
+        ("Zed", "darwin", "Library/Application Support/Zed/conversations"),
+        ("Zed", "win32", "AppData/Local/Zed/conversations"),
+        ("gptme", "linux", ".local/share/gptme/logs"),
+        ("gptme", "win32", "AppData/Local/gptme/gptme/logs"),
+        ("Goose", "win32", "AppData/Roaming/Block/goose/sessions"),
+        ("Claude Code", "win32", ".claude/projects"),
+        ("Codex", "win32", ".codex/sessions"),
+        ("Cline", "win32", "AppData/Roaming/Code/User/globalStorage/saoudrizwan.claude-dev/tasks"),
     ],
 )
-def test_each_platform_has_its_own_place(tmp_path: Path, platform: str, place: str) -> None:
+def test_each_platform_has_its_own_place(tmp_path: Path, program: str, platform: str, place: str) -> None:
     (tmp_path / place).mkdir(parents=True)
     (found,) = discover(Environment({}, tmp_path, platform))
-    assert (found.program, found.path) == ("Copilot Chat", tmp_path / place)
+    assert (found.program.partition(",")[0], found.path) == (program, tmp_path / place)
+
+
+@pytest.mark.parametrize("variable", ["APPDATA", "LOCALAPPDATA"])
+def test_on_windows_the_variables_of_the_system_name_the_folders(tmp_path: Path, variable: str) -> None:
+    place = {"APPDATA": "Code/User/workspaceStorage/1/chatSessions", "LOCALAPPDATA": "Zed/conversations"}[variable]
+    moved = tmp_path / "D" / place
+    moved.mkdir(parents=True)
+    (found,) = discover(Environment({variable: str(tmp_path / "D")}, tmp_path / "home", "win32"))
+    assert found.path == moved
 
 
 def test_a_project_with_the_marker_is_left_wherever_its_conversations_lie(program: Program, home: Path) -> None:

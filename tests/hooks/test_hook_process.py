@@ -298,3 +298,39 @@ def test_a_prompt_that_names_nothing_known_loads_neither_the_memory_nor_numpy_an
     assert imported & {b"numpy", b"pastchats_memory.memory", b"click", b"pastchats_memory.cli"} == (
         {b"numpy", b"pastchats_memory.memory"} if is_asked else set()
     )
+
+
+@pytest.fixture
+def bare(hooked: Program) -> Program:
+    """Return the program on a system without fork, fcntl and nice, such as Windows."""
+    return hooked.with_variables(PASTCHATS_TESTS_SYSTEM="bare")
+
+
+def test_without_forks_a_hook_gives_the_same_answer(hooked: Program, bare: Program) -> None:
+    body = {"prompt": PROMPT, "cwd": str(hooked.home)}
+    assert context(bare, {**body, "session_id": "s1"}) == context(hooked, {**body, "session_id": "s2"})
+
+
+def test_without_forks_a_hook_ends_in_time_although_nobody_ends_its_input(bare: Program) -> None:
+    quick = bare.with_variables(PASTCHATS_MEMORY_HOOK_SECONDS="0.3")
+    with subprocess.Popen(
+        [*quick.command, "hook", "claude-code", "UserPromptSubmit"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        env=quick.environment, cwd=quick.home,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdout.read() == b""
+        assert process.wait(HANG_S) == 0
+
+
+def test_without_forks_a_fault_is_logged_and_costs_nobody_a_prompt(bare: Program) -> None:
+    bare.database.write_bytes(b"no database")
+    assert context(bare, {"session_id": "s1", "prompt": PROMPT}) == ""
+    assert "corrupt" in (bare.home / "state" / "pastchats-memory" / "hooks.log").read_text(encoding="utf-8")
+
+
+def test_without_forks_a_reported_session_is_indexed_in_the_background(bare: Program) -> None:
+    transcript = write_messages(
+        bare.home / "elsewhere.jsonl", ("user", "Where is the sundial?"), ("assistant", "Here.")
+    )
+    assert told(bare, "SessionEnd", {"session_id": "s", "transcript_path": str(transcript)})[0] == 0
+    wait_until(lambda: "sundial" in bare("search", "sundial", "--mode", "keyword", "--json").stdout)

@@ -53,10 +53,10 @@ def refuse_modules() -> None:
     """
     import_any = builtins.__import__
 
-    def import_others(name, globals_=None, *rest):
-        if name in POSIX_MODULES and ((globals_ or {}).get("__name__") or "").startswith("pastchats_memory"):
-            raise ImportError(f"there is no {name} here", name=name)
-        return import_any(name, globals_, *rest)
+    def import_others(name, globals=None, *rest, **named):  # noqa: A002 - as the interpreter calls it
+        if name in POSIX_MODULES and ((globals or {}).get("__name__") or "").startswith("pastchats_memory"):
+            raise ModuleNotFoundError(f"there is no {name} here", name=name)
+        return import_any(name, globals, *rest, **named)
 
     builtins.__import__ = import_others
     for call in POSIX_CALLS:

@@ -114,7 +114,7 @@ def _add_typed_command(builder: SessionBuilder, block: Json, at: Position) -> No
 
 def locations(environment: Environment) -> Iterator[Path]:
     """Yield the databases of the projects that Crush lists."""
-    list_file = environment.folder("CRUSH_GLOBAL_DATA", environment.data / "crush") / "projects.json"
+    list_file = environment.folder("CRUSH_GLOBAL_DATA", environment.local_data("crush")) / "projects.json"
     try:
         listed = json.loads(list_file.read_bytes())
     except (OSError, ValueError):

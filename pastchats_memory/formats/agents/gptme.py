@@ -154,7 +154,9 @@ GPTME = Format(
     detect=detect,
     read=GptmeSession.read,
     program="gptme",
-    locations=lambda environment: iter([environment.folder("GPTME_LOGS_HOME", environment.data / "gptme" / "logs")]),
+    locations=lambda environment: iter(
+        [environment.folder("GPTME_LOGS_HOME", environment.local_data("gptme", "gptme/gptme") / "logs")]
+    ),
     companions=named_after({LOG: DERIVED}),
     verified="2026-11",
 )

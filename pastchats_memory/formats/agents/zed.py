@@ -254,11 +254,11 @@ def _add_older_message(builder: SessionBuilder, message: Json, branch: str) -> N
 
 def locations(environment: Environment) -> Iterator[Path]:
     """Yield the database of the threads, then the folder of the text threads."""
-    data = environment.folder("FLATPAK_XDG_DATA_HOME", environment.data) / "zed"
+    data = environment.local_data("zed", "Zed")
     if environment.platform == "darwin":
         data = environment.programs / "Zed"
-    if environment.platform == "win32":
-        data = environment.folder("LOCALAPPDATA", environment.home / "AppData" / "Local") / "Zed"
+    elif "FLATPAK_XDG_DATA_HOME" in environment.variables:
+        data = environment.folder("FLATPAK_XDG_DATA_HOME", data) / "zed"
     yield data / "threads" / "threads.db"
     yield data / "conversations"
 

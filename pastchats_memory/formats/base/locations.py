@@ -44,6 +44,12 @@ class Environment(NamedTuple):
             return self.folder("APPDATA", self.home / "AppData" / "Roaming")
         return self.configuration
 
+    def local_data(self, name: str, windows_name: str = "") -> Path:
+        """Return the folder in which a program keeps data that stay on this machine."""
+        if self.platform == "win32":
+            return self.folder("LOCALAPPDATA", self.home / "AppData" / "Local") / (windows_name or name)
+        return self.data / name
+
     @property
     def editors(self) -> Iterator[Path]:
         """Yield the user folders of VS Code and of editors that derive from it."""

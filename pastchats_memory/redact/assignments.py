@@ -15,15 +15,17 @@ RANK = 2
 LONGEST = 8192
 """Characters of a value: it may be a private key in base64."""
 LEAST_LENGTH = 4
+MOST_JUDGED = 256
+"""Characters by which a longer value is judged, so that a text of many names in one long value stays linear."""
 
 # The patterns below are verbose ones. Each has the value in one of its groups `quoted`, `broken` and `bare`.
 
 _QUOTE = r"\\{0,7}[\"'`]"
-_RUN = r"[!\#-&*+\-./0-:=?@A-Z\^_a-z~]"
+RUN = r"[!\#-&*+\-./0-:=?@A-Z\^_a-z~]"
 """Matches a character of a value without quotes."""
 _LETTER = r"[^\W\x00-\x7f\u0588-\U0010ffff]"
 """Matches a letter of Latin, Greek, Cyrillic or Armenian beyond ASCII; letters of other scripts end a value."""
-_BARE = rf"(?: {_RUN}{{4,{LONGEST}}}+ (?!{_LETTER}) | (?> (?: {_RUN} | {_LETTER} ){{6,64}} ) )"
+_BARE = rf"(?: {RUN}{{4,{LONGEST}}}+ (?!{_LETTER}) | (?> (?: {RUN} | {_LETTER} ){{6,64}} ) )"
 _MARKUP = r"(?: [*_]{1,3} | (?: </?[a-z]{1,10}> [ \t]? ){1,3} )"
 """Matches the markup of Markdown or HTML around a label."""
 _ASSIGNED = rf"""
@@ -81,7 +83,7 @@ _COMPUTED = rf"""
 """
 _NEXT_LINE = rf"""
     [ \t]*+ : [ \t]*+ (?: [|>][\-+]?[ \t]*+ )? \n
-    [ \t]++ [\"']? (?P<bare> {_RUN}{{8,1024}} )
+    [ \t]++ [\"']? (?P<bare> {RUN}{{8,1024}} )
 """
 _ARGUMENT = r"""
     (?: \\{0,7}[\"'] )? \]? \\{0,7}[\"'] \s{0,4} (?: , | (?:with|to)[ ] ) \s{0,40} (?: [\"'](?=\\[\"']) )?
@@ -92,7 +94,7 @@ _COMPARED = r"""
     ,[ ] [a-z]? (?P<open> [\"'] ) (?P<quoted> (?: (?!(?P=open)) [^\s\\] ){4,255} ) (?P=open)
 """
 _LATER_COLON = rf"""
-    (?: [ \t]++ [^\s:]{{1,60}}+ ){{1,10}}? : [ \t]++ [\"'`*]{{0,3}} (?P<bare> {_RUN}{{8,256}} ) (?= [\"'`*]{{0,3}} [.,;)]? (?: \s | \Z | \\n ) )
+    (?: [ \t]++ [^\s:]{{1,60}}+ ){{1,10}}? : [ \t]++ [\"'`*]{{0,3}} (?P<bare> {RUN}{{8,256}} ) (?= [\"'`*]{{0,3}} [.,;)]? (?: \s | \Z | \\n ) )
 """
 _VALUE_KEY = rf"""
     (?:{_QUOTE})? (?: [ \t]?:[ \t]?(?=[{{\n]) )?
@@ -102,7 +104,7 @@ _VALUE_KEY = rf"""
         [ \t]{{0,8}} [:=] [^\n,{{}}]{{0,80}} [\n,] \s{{0,40}}
     ){{0,3}}
     (?:{_QUOTE})? (?:value|Value|VALUE|default|content|ParameterValue|SecretString|secretString|val) (?:{_QUOTE})?
-    [ \t]{{0,4}} [:=] [ \t]{{0,4}} (?:{_QUOTE})? (?P<bare> {_RUN}{{4,{LONGEST}}} )
+    [ \t]{{0,4}} [:=] [ \t]{{0,4}} (?:{_QUOTE})? (?P<bare> {RUN}{{4,{LONGEST}}} )
 """
 _CALL = rf"""
     [ \t]? [({{] [ \t]{{0,4}}
@@ -114,14 +116,14 @@ _PLANNED_CHANGE = r"""
 """
 _LATER_BRACKETS = rf"""
     (?> (?: [ \t][A-Za-z']{{1,20}}+ ){{1,6}} )
-    [ \t]\( [\"'`*]{{0,3}} (?P<bare> {_RUN}{{12,1024}} ) [\"'`*]{{0,3}} \)
+    [ \t]\( [\"'`*]{{0,3}} (?P<bare> {RUN}{{12,1024}} ) [\"'`*]{{0,3}} \)
 """
 _BRACKETS = rf"""
-    [\"'`*]{{0,3}} [ \t]\( [\"'`*]{{0,3}} (?P<bare> {_RUN}{{6,1024}} ) [\"'`*]{{0,3}} \)
+    [\"'`*]{{0,3}} [ \t]\( [\"'`*]{{0,3}} (?P<bare> {RUN}{{6,1024}} ) [\"'`*]{{0,3}} \)
 """
 _CELL = rf"""
     [`*]{{0,3}} [ \t]{{0,40}} \| [ \t]{{0,40}}
-    [`*]{{0,3}} (?P<bare> {_RUN}{{6,1024}} ) [`*]{{0,3}} [ \t]{{0,40}} (?m: \| | $ )
+    [`*]{{0,3}} (?P<bare> {RUN}{{6,1024}} ) [`*]{{0,3}} [ \t]{{0,40}} (?m: \| | $ )
 """
 _COMMA = r"""
     ,(?P<bare> [\w.~+/\-]{12,1024}={0,2} )(?= , | \r?\n | \Z )
@@ -133,7 +135,7 @@ _OWN_LINE = rf"""
     )
     \r?\n (?: ```\w{{0,12}}\r?\n )?
     [ \t>$]{{0,12}} (?: =>[ \t]{{0,2}} )? [\"'`]? (?!\w{{1,40}}=)
-    (?P<bare> {_RUN}{{6,1024}} ) [\"'`]? [ \t]{{0,4}} (?= \r?\n | \Z )
+    (?P<bare> {RUN}{{6,1024}} ) [\"'`]? [ \t]{{0,4}} (?= \r?\n | \Z )
 """
 _TYPED_IN = r"""
     [\"'\])]{1,4} [ \t]? \.(?:type|send_keys|sendKeys|fill|set_value|setValue|type_text|val|toBe|toEqual|equals?|default)\( \s{0,4}
@@ -146,8 +148,8 @@ _CHANGED = rf"""
     (?> (?: [ \t]++ (?:was|is|has|been|got|changed|reset|rotated|updated) ){{0,3}} )
     [ \t]++ from [ \t]++
     (?:
-        {_QUOTE}? (?P<bare> {_RUN}{{6,256}} ) {_QUOTE}? [ \t]++ to\b
-      | \[redacted:[a-z\-]{{1,40}}\] {_QUOTE}? [ \t]++ to [ \t]++ {_QUOTE}? (?P<bare_new> {_RUN}{{6,256}} )
+        {_QUOTE}? (?P<bare> {RUN}{{6,256}} ) {_QUOTE}? [ \t]++ to\b
+      | \[redacted:[a-z\-]{{1,40}}\] {_QUOTE}? [ \t]++ to [ \t]++ {_QUOTE}? (?P<bare_new> {RUN}{{6,256}} )
     )
 """
 _PARAMETER = r"(?P<bare> [\w.~+/=%:\-]{16,2048} (?![!(]) )"
@@ -170,11 +172,11 @@ _FLAG = rf"""
     (?: (?: --type[ \t=]\S{{1,40}}[ \t]++ | --overwrite[ \t]++ ){{0,3}} (?:--body|--value|-v)[ \t=]++ )? (?!--)
     (?:
         (?P<open>{_QUOTE}) (?P<quoted> (?: (?!(?P=open)) [^\n\s] ){{6,1024}}? ) (?P=open)
-      | {_QUOTE}? (?P<bare> {_RUN}{{4,1024}} )
+      | {_QUOTE}? (?P<bare> {RUN}{{4,1024}} )
     )
 """
 _HERE_STRING = rf"""
-    (?: [ \t]{{1,4}} [\w.\-]{{1,40}} ){{0,2}} [ \t]{{1,4}} <<< [ \t]{{0,4}} (?:{_QUOTE})? (?P<bare> {_RUN}{{6,1024}} )
+    (?: [ \t]{{1,4}} [\w.\-]{{1,40}} ){{0,2}} [ \t]{{1,4}} <<< [ \t]{{0,4}} (?:{_QUOTE})? (?P<bare> {RUN}{{6,1024}} )
 """
 _SENTENCE = r"""
     [\"'`*“”]{0,3} (?: 's(?=[ \t]been[ \t]) )?
@@ -206,12 +208,12 @@ _COOKIE = rf"""
     (?:{_QUOTE})? \s?[:=]\s? (?:{_QUOTE})?
     (?P<bare> [\w.\-]{{1,40}}=[^\s\"'`\\;,]{{1,1024}} (?: ;[ \t]? [\w.\-]{{1,40}}=[^\s\"'`\\;,]{{1,1024}} ){{0,20}} )
 """
-_WORD = rf"[\"'`]?(?P<bare> {_RUN}{{4,256}} )"
+_WORD = rf"[\"'`]?(?P<bare> {RUN}{{4,256}} )"
 _USER = rf"""
     [\"'`*]{{0,3}} [ \t]{{0,2}} (?: [:=→⇒] | -> | are | is ) \s{{1,4}} {_QUOTE}? [^\s:/,|\"'`]{{1,64}} {_QUOTE}?
-    [ ]? [/:|,] [ ]? {_QUOTE}? (?P<bare> {_RUN}{{6,256}} )
+    [ ]? [/:|,] [ ]? {_QUOTE}? (?P<bare> {RUN}{{6,256}} )
 """
-_USER = rf"{_QUOTE}? [^\s:\"'`\\%$+]{{1,64}} : {_QUOTE}? (?P<bare> {_RUN}{{4,256}} )"
+_USER = rf"{_QUOTE}? [^\s:\"'`\\%$+]{{1,64}} : {_QUOTE}? (?P<bare> {RUN}{{4,256}} )"
 
 NAME_ENDS = "(){}< \t\"'`[]:=,|>%\\*?!：是为為は는은が\n"
 """Characters at which a name ends where a value can follow."""
@@ -404,7 +406,7 @@ def _read_value(scanned: ScannedText, found: re.Match[str], group: _Group, kind:
 
 
 def _is_secret(scanned: ScannedText, found: re.Match[str], value: str, group: _Group, kind: str) -> bool:
-    at = found.start()
+    at, value = found.start(), value[:MOST_JUDGED]
     is_upper = group.sign and scanned.text[at - 1 : at].isupper() and scanned.text[at - 4 : at].isupper()
     if is_upper and found[group.sign] == "=":
         return heuristics.is_environment_secret(value, kind)

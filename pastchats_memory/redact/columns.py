@@ -61,8 +61,10 @@ class Columns(NamedTuple):
         line = text[start:end]
         before = text.rfind("\n", 0, max(0, start - 1)) + 1
         if not self.is_ruled:
+            if not _NAMES[self.separator].match(line):
+                return ""
             is_first = len(self._split_row(text, start, end)) != len(self._split_row(text, before, max(0, start - 1)))
-            return line if is_first and _NAMES[self.separator].match(line) else ""
+            return line if is_first else ""
         return text[before : start - 1] if _RULE_LINE.match(line) and 0 < start - before <= LONGEST_HEAD else ""
 
     def _read_rows(self, text: str, names: str, start: int, secrets: list[Secret]) -> int:

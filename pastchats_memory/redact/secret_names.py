@@ -10,12 +10,18 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from pastchats_memory.redact.assignments import ANYTHING, RANK, SPACED_EQUALS, assignments_by_character
+from pastchats_memory.redact.assignments import ANYTHING, RANK, RUN, SPACED_EQUALS, assignments_by_character
 from pastchats_memory.redact.heuristics import is_mixed_secret, is_random_secret
 from pastchats_memory.redact.rules import ScannedText, Secret
 
 LONGEST_END = 24
 """Characters before a name's part that `ends` may look at."""
+SPACING = 64
+"""Characters behind a name in which no other name is tried, if a long run of characters goes on there without a secret.
+
+It keeps a text linear that repeats a name without a blank.
+"""
+_LONG_RUN = re.compile(rf"{RUN}{{256}}")
 _NAME_CLOSERS = " =/"
 """A part with one of these at its end is no beginning of a longer name."""
 
@@ -74,6 +80,8 @@ class SecretName(NamedTuple):
             if found is not None and not lowered.endswith(self.excludes, max(0, at - LONGEST_END), at):
                 values.append(found)
                 end = found.end
+            elif _LONG_RUN.match(text, behind):
+                end = behind + SPACING
         return values
 
 

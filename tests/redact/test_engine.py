@@ -41,6 +41,17 @@ def test_the_kind_in_a_mark_names_nothing_that_follows_it(mark: str) -> None:
     assert redact(text).text == text
 
 
+@pytest.mark.parametrize("name", ["key=a_", "key=ctr_", "admin:@api-key-", "pwd\n"])
+def test_a_name_that_is_repeated_without_a_value_stays_as_it_is(name: str) -> None:
+    text = name * 60_000  # each name judged the whole rest of the run
+    assert redact(text).text == text
+
+
+def test_a_secret_behind_a_long_run_is_found_all_the_same() -> None:
+    run = "key=" + "a_" * 200
+    assert "Tr0ub4dor" not in redact(f"{run} password=Tr0ub4dor-3").text
+
+
 def test_each_secret_that_hides_the_next_one_costs_no_search_of_the_whole_text() -> None:
     hidden = "x7curl -u a:"
     found = redact(hidden * 30_000)

@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint docs scan-patterns coverage fuzz fuzz-http torture clean
+.PHONY: demo test test-bare lint docs scan-patterns coverage fuzz fuzz-http torture clean
 .PHONY: bench-quality bench-outcome bench-tasks bench-redaction bench-speed bench-scale bench-index bench-embed
 
 # Index the sample history, then print a search and a recall block.
@@ -15,11 +15,17 @@ demo: $(VENV)/installed
 test: $(VENV)/installed-dev
 	$(BIN)/python -m pytest --numprocesses=4 --dist=worksteal --random-order-seed=$$(date +%s)
 
+# Run the tests with a program that has no fcntl, pwd, resource, termios and fork, as on Windows. ONLY=tests/hooks selects some.
+test-bare: $(VENV)/installed-dev
+	PASTCHATS_TESTS_BARE=1 $(BIN)/python -m pytest --numprocesses=4 --dist=worksteal $(ONLY)
+
 # Check style, types, import rules, common security mistakes and known vulnerabilities of dependencies.
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --platform win32 pastchats_memory
+	$(BIN)/mypy --platform darwin pastchats_memory
 	$(BIN)/lint-imports
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive pastchats_memory scripts
 	$(BIN)/python scripts/check_word_lists.py
@@ -28,6 +34,7 @@ lint: $(VENV)/installed-dev
 # Write the generated parts of the pages, build the site into build/docs and check every link.
 docs: $(VENV)/installed-dev
 	$(BIN)/python scripts/generate_docs.py
+	$(BIN)/python scripts/plot_benchmarks.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # Try every regular expression with hostile texts of up to LONGEST characters. ONLY=redact restricts it to one package.

@@ -20,6 +20,7 @@ CREATE TABLE prompts (
   created_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
   text_hash BLOB NOT NULL,                 -- of the content alone: the key under which its vector is found again
   echo_hash TEXT,                          -- of role, text and time: a copy under another native id has the same
+  folder TEXT,                             -- the working directory, as recorded: where its session is resumed; NULL: unknown
   tool_calls TEXT GENERATED ALWAYS AS (    -- labels of tool calls and names of edited files, of metadata_json; NULL: none
     CASE WHEN json_valid(metadata_json) AND 'text' IN (json_type(metadata_json, '$.tools[0]'), json_type(metadata_json, '$.files[0]'))
     THEN replace(coalesce(json_extract(metadata_json, '$.tools'), '') || ' ' || coalesce(json_extract(metadata_json, '$.files'), ''), '\\', '\') END
@@ -549,3 +550,43 @@ CREATE TABLE forgotten (
 ) WITHOUT ROWID;
 
 CREATE INDEX forgotten_by_forgetting ON forgotten(forgetting_id);
+
+-- Folders through which this machine exchanges its memory with others, as each calls itself.
+CREATE TABLE sync_folders (
+  id TEXT PRIMARY KEY,                     -- as the folder's marker has it
+  path TEXT NOT NULL,                      -- where it was last
+  machine TEXT NOT NULL,                   -- this machine's name for its files: a folder in there
+  host TEXT NOT NULL,                      -- of the computer with that name: a copied database gets another one
+  secret TEXT,                             -- age identity that opens the files; NULL: they are not encrypted
+  acknowledged TEXT                        -- JSON: runs of `forget` that this machine's files follow already
+) WITHOUT ROWID;
+
+-- Files of all machines in such a folder that were written or read here.
+CREATE TABLE sync_files (
+  folder TEXT NOT NULL REFERENCES sync_folders(id) ON DELETE CASCADE,
+  machine TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  is_current INTEGER NOT NULL,             -- 0: a later file of ours holds what is left of it, and it is to be deleted
+  PRIMARY KEY (folder, machine, number)
+) WITHOUT ROWID;
+
+-- What those files hold, by digest: whatever differs from all of them is new here. No text.
+CREATE TABLE sync_records (
+  folder TEXT NOT NULL,
+  kind TEXT NOT NULL,                      -- turn, task, judgement, forgetting, lifting
+  identity TEXT NOT NULL,
+  machine TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  digest BLOB NOT NULL,
+  PRIMARY KEY (folder, kind, identity, machine, number),
+  FOREIGN KEY (folder, machine, number) REFERENCES sync_files(folder, machine, number) ON DELETE CASCADE
+) WITHOUT ROWID;
+
+CREATE INDEX sync_records_by_file ON sync_records(folder, machine, number);
+
+-- The latest judgement of each episode that any machine knows, or its withdrawal. It waits here for turns that come later.
+CREATE TABLE sync_judgements (
+  identity TEXT PRIMARY KEY,               -- content_hash of the turn that asks
+  body TEXT NOT NULL,                      -- JSON without any text of a turn
+  is_applied INTEGER NOT NULL
+) WITHOUT ROWID;

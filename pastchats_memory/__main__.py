@@ -8,7 +8,9 @@ import signal
 import sys
 from contextlib import suppress
 
-INTERRUPTED = 130
+EXPLAINED, INTERRUPTED = 2, 130
+LEAST_MEMORY = {"RLIMIT_AS": ("v", 640), "RLIMIT_DATA": ("d", 256)}
+"""By limit its letter in `ulimit`, and the megabytes with which a model loads on four threads."""
 
 
 def main() -> None:
@@ -22,6 +24,8 @@ def main() -> None:
         from pastchats_memory import hooks
 
         hooks.main(sys.argv[2:])
+    if sys.platform != "win32":
+        _refuse_little_memory()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where a shell has us ignore it
         signal.signal(signal.SIGINT, _interrupted)
     if sys.argv[1:2] in (["recall"], ["search"]):
@@ -46,6 +50,20 @@ def _normalise_process() -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         for number in (signal.SIGCHLD, signal.SIGALRM):  # ignored, children vanish and limits never end a process
             signal.signal(number, signal.SIG_DFL)
+
+
+def _refuse_little_memory() -> None:
+    """End the process if a limit leaves too little memory: the libraries of the model would abort it without a reason."""
+    import resource
+
+    for name, (letter, least) in LEAST_MEMORY.items():
+        limit = resource.getrlimit(getattr(resource, name))[0]
+        if limit != resource.RLIM_INFINITY and limit < least << 20:
+            sys.stderr.write(
+                f"Error: a process may use only {limit >> 20} MB of memory here, and this program needs {least} MB\n"
+                f"Raise the limit with `ulimit -{letter} unlimited`, and run the same command again.\n"
+            )
+            raise SystemExit(EXPLAINED)
 
 
 def _interrupted(*_: object) -> None:

@@ -15,7 +15,8 @@
         ├── DatabaseReadOnly    the file or its folder is not writable
         ├── DatabaseExposed     others may replace the file
         ├── DatabaseLocked      another process holds it longer than we wait
-        └── DiskFull            no room for the write
+        ├── DiskFull            no room for the write
+        └── DeletionUnfinished  rows are deleted, but their text is still in the file
 
 `http` translates each of them into an answer. Its own `RequestError` never leaves it.
 Any other exception is a bug and stays a traceback.
@@ -128,3 +129,9 @@ class DiskFull(StoreFault):
     """The disk has no room for the write."""
 
     kind = "disk_full"
+
+
+class DeletionUnfinished(StoreFault):
+    """Rows are deleted for every command, but their text is still in the file."""
+
+    kind = "deletion_unfinished"

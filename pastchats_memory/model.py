@@ -49,6 +49,17 @@ class Turn(NamedTuple):
     """Further JSON-able keys, among them those of a generic message that were not understood."""
     origin: Origin | None = None
     """How a turn of an export was stored, and is to be stored again."""
+    edits: tuple[Edit, ...] = ()
+    """Changes of files that its tool calls record. They are not stored; `blame` reads them again."""
+
+
+class Edit(NamedTuple):
+    """A change of files that a tool call records."""
+
+    paths: tuple[str, ...]
+    """As the call names them."""
+    arguments: object
+    """The input of the call: JSON, or the text of a patch."""
 
 
 class Origin(NamedTuple):

@@ -70,6 +70,7 @@ class Program:
             "PASTCHATS_MEMORY_DB": str(self.database),
             "LANG": "C.UTF-8",
             "TZ": "UTC",
+            **({"PASTCHATS_TESTS_SYSTEM": "bare"} if "PASTCHATS_TESTS_BARE" in os.environ else {}),
             **self.variables,
         }
 

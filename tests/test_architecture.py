@@ -13,7 +13,11 @@ from pathlib import Path
 import pytest
 from program import REPOSITORY
 
+from pastchats_memory.formats.registry import BUILT_IN
+
 PACKAGE = REPOSITORY / "pastchats_memory"
+ORDINARY_WORDS = {"agent", "agent-log", "continue", "cursor", "plan", "plan-files", "prompt", "prompt-history"}
+"""Names of formats, and their beginnings, that texts use in another sense."""
 FORBIDDEN_NAMES = {"utils", "common", "helpers"}
 
 
@@ -54,6 +58,28 @@ def test_the_imports_between_packages_are_those_of_the_contracts() -> None:
         check=False,
     )
     assert run.returncode == 0, run.stdout
+
+
+def string_constants(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Lines and values of texts that are no docstrings."""
+    statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in statements:
+            yield node.lineno, node.value
+
+
+@pytest.mark.parametrize("package", ["ingest", "store", "hooks", "config"])
+def test_no_agent_is_named_outside_of_its_own_folder(package: str) -> None:
+    agents = {name for name, place in BUILT_IN.items() if place.startswith("agents.")}
+    words = {word for name in agents for word in (name, name.partition("-")[0])} - ORDINARY_WORDS
+    naming = re.compile(rf"(?<![a-z])({'|'.join(sorted(words, reverse=True))})(?![a-z])", re.IGNORECASE)
+    named = [
+        f"{path}:{line}: {text!r}"
+        for path, tree in modules(PACKAGE / package)
+        for line, text in string_constants(tree)
+        if naming.search(text)
+    ]
+    assert named == []
 
 
 def test_the_schema_that_people_read_is_the_one_that_runs() -> None:

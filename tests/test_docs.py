@@ -52,6 +52,7 @@ def load_script(name: str) -> ModuleType:
 
 
 generate_docs = load_script("generate_docs")
+plot_benchmarks = load_script("plot_benchmarks")
 
 
 def read_page(page: str) -> str:
@@ -94,6 +95,14 @@ def test_every_example_prints_what_the_page_shows(page: str, demo: Program, shel
 def test_the_generated_part_of_a_page_is_current(name: str) -> None:
     text = read_page(f"docs/{name}.md")
     assert generate_docs.replace_region(text, generate_docs.REGIONS[name]()) == text, "run `make docs`"
+
+
+def test_every_plot_shows_the_numbers_of_its_table() -> None:
+    plots = plot_benchmarks.draw_all(read_page("docs/benchmarks.md"))
+    committed = {path.name: path.read_text(encoding="utf-8") for path in (REPOSITORY / "docs" / "plots").glob("*.svg")}
+    assert plots == committed, "run `make docs`"
+    assert plots["quality.svg"].count("<rect") == 15
+    assert plots["time.svg"].count("<rect") == 4
 
 
 def list_commands(

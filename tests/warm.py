@@ -81,6 +81,8 @@ def _begin(
     os.environ.clear()
     os.environ.update(environment)
     time.tzset()
+    if environment.get("PASTCHATS_TESTS_SYSTEM") == "bare":
+        import_module("sitecustomize").refuse_modules()
     sys.path[:] = [
         entry for entry in sys.path if entry in environment["PYTHONPATH"] or not entry.startswith(str(TESTS))
     ]

@@ -14,7 +14,7 @@ from types import TracebackType
 
 import click
 
-from pastchats_memory.errors import LibraryBroken, MemoryFault, UsageFault
+from pastchats_memory.errors import DatabaseMissing, LibraryBroken, MemoryFault, UsageFault
 from pastchats_memory.text.display import one_line, sanitise
 from pastchats_memory.text.encoding import utf8
 
@@ -22,6 +22,7 @@ DONE, NOTHING, EXPLAINED, BUG, INTERRUPTED = 0, 1, 2, 70, 130
 """Exit codes: found or done; nothing found; an explained error; a bug; interrupted."""
 
 COMMANDS = {
+    "setup": "Index your histories, connect your agents and recall",
     "index": "Index conversations, notes and tasks on disk",
     "search": "Search turns, notes and tasks",
     "recall": "Print earlier experience to read before work",
@@ -34,6 +35,9 @@ COMMANDS = {
     "ask": "Answer plain questions: 'what is blocked?'",
     "lessons": "List what failed repeatedly, and what ended it",
     "how": "List the commands that worked here before",
+    "blame": "List the episodes that changed a file or line",
+    "timeline": "List conversations by day and project",
+    "digest": "Summarise what worked and what is open",
     "judge": "Label the outcome of an episode",
     "similar": "List the tasks most similar to a task",
     "find-duplicates": "List the tasks most similar to a text",
@@ -50,6 +54,7 @@ COMMANDS = {
     "redact": "Remove secrets from stored text",
     "backup": "Copy the memory into a file",
     "restore": "Replace the memory by a backup",
+    "sync": "Share the memory between your machines by a folder",
     "forget": "Delete selected items, and keep them out",
     "exclude": "Keep files, folders or projects out",
     "prune": "Delete old turns, and keep them out",
@@ -72,6 +77,7 @@ COMPLETION_VARIABLE = "_PASTCHATS_MEMORY_COMPLETE"
 
 SHARED_MODULES = {
     "resume": ("open", "resume"),
+    "digest": ("timeline", "digest"),
     "prune": ("forget", "prune"),
     "purge": ("forget", "purge"),
     "backup": ("backup", "backup"),
@@ -156,7 +162,7 @@ def program() -> None:
 
     \b
     Start with:
-      pastchats-memory index ~/.claude/projects
+      pastchats-memory setup
       pastchats-memory search 'retry strategy'
       pastchats-memory recall 'build webhook retries'
     """
@@ -179,6 +185,7 @@ def _run(arguments: list[str]) -> int:
         if isinstance(stream, TextIOWrapper):  # None where the shell closed it
             stream.reconfigure(errors="backslashreplace")
     try:
+        arguments = arguments or _pick()
         with program.make_context("pastchats-memory", arguments) as context:
             code: int = program.invoke(context)
         if sys.stdout is not None:
@@ -208,6 +215,27 @@ def _explain_import(fault: ImportError, *, as_json: bool) -> int:
     reason = utf8(str(fault)).strip().partition("\n")[0]
     message = f"the library {library} cannot be imported: {reason}"
     return _explain(LibraryBroken(message, "Reinstall pastchats-memory with its libraries."), as_json=as_json)
+
+
+def _pick() -> list[str]:
+    """Return the command that the user picks on a full screen; nothing, which prints the help, if that is not possible.
+
+    Raises click.exceptions.Exit if they leave, MemoryFault.
+    """
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
+        return []
+    try:
+        from pastchats_memory.cli.picker import pick
+    except ModuleNotFoundError:
+        click.echo("To search on a full screen: pip install 'pastchats-memory[picker]'\n", err=True)
+        return []
+    try:
+        arguments = pick()
+    except DatabaseMissing:
+        return []
+    if not arguments:
+        raise click.exceptions.Exit(DONE)
+    return arguments
 
 
 def _explain_environment(fault: OSError | MemoryError, *, as_json: bool) -> int:

@@ -31,8 +31,9 @@ def command(question: tuple[str, ...], db: str | None, as_json: bool) -> int:
     """
     with options.open_memory(db) as memory:
         answer = memory.ask(" ".join(question))
+        lines = memory.resume_lines(answer.hits) if as_json else {}
     if as_json:
-        emit_json(build_answer(answer))
+        emit_json(build_answer(answer, lines))
     else:
         is_count = answer.question.is_count and not answer.hits
         reading = answer.question.describe() if answer.tasks or not answer.hits else "what conversations say"

@@ -12,7 +12,7 @@ from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, emit_json, is_terminal
 from pastchats_memory.config import load
 from pastchats_memory.memory import Memory
-from pastchats_memory.text.display import escape_name
+from pastchats_memory.text.display import escape_path
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.views.build_upkeep import build_backup, build_restore, build_restored
 
@@ -41,7 +41,7 @@ def backup(file: Path, force: bool, db: str | None, as_json: bool) -> int:
         emit_json(build_backup(utf8(str(file)), copied))
     else:
         holds = f"{counted(copied.turns, 'turn')} and {counted(copied.tasks, 'task')}"
-        click.echo(f"{escape_name(str(file))}: {holds}, {copied.bytes / 1e6:,.1f} MB")
+        click.echo(f"{escape_path(str(file))}: {holds}, {copied.bytes / 1e6:,.1f} MB")
     return DONE
 
 
@@ -83,7 +83,7 @@ def restore(file: Path, yes: bool, no: bool, db: str | None, as_json: bool) -> i
         put_aside = None if aside is None else utf8(str(aside))
         emit_json(build_restore([build_restored(utf8(str(file)), utf8(str(path)), restored, put_aside)]))
     else:
-        click.echo(f"{escape_name(str(path))}: {counted(restored.turns, 'turn')} and {counted(restored.tasks, 'task')}")
+        click.echo(f"{escape_path(str(path))}: {counted(restored.turns, 'turn')} and {counted(restored.tasks, 'task')}")
     if aside:
         click.echo(f"The memory that was there is damaged; it is in {aside} now.", err=True)
         click.echo("Text that was forgotten in it since the backup is back: forget it again.", err=True)

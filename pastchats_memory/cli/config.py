@@ -18,7 +18,7 @@ from pastchats_memory.views.build_upkeep import build_config
 if TYPE_CHECKING:
     from pastchats_memory.views.schema import SettingView
 
-SECRET = frozenset({"api_key", "chat_api_key", "server_token"})
+SECRET = frozenset({"api_key", "chat_api_key", "judge_api_key", "server_token"})
 NO_KEYS = frozenset({"origins", "warnings"})
 ORIGIN_OF = {"caches": "cache"}
 

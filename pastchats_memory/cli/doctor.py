@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
 
 import click
 
@@ -10,9 +11,12 @@ from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging, is_terminal
 from pastchats_memory.config import load, state_folder
 from pastchats_memory.errors import DatabaseCorrupt, MemoryFault, UsageFault
-from pastchats_memory.hooks.install import find_broken
+from pastchats_memory.hooks.heard import list_calls
+from pastchats_memory.hooks.install import TARGETS, find_broken, read_records
+from pastchats_memory.hooks.servers import find_broken_servers
 from pastchats_memory.maintenance.health import REPAIR, HealthCheck
 from pastchats_memory.memory import Memory
+from pastchats_memory.text.display import one_line
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.views.build_upkeep import build_doctor
 
@@ -31,7 +35,9 @@ Examples:
 @options.database
 @options.as_json
 def command(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
-    """Check the database, the model, the engine and the sources; exit 1 if something needs repair.
+    """Check the database, the model, the engine, the sources and hooks; exit 1 if something needs repair.
+
+    For each agent with hooks it shows when one last ran, and what it did. The report has no text of a conversation.
 
     A damaged database is recovered into a new one. You are asked first; without a terminal, --yes agrees. The damaged file
     stays next to the new one. End other processes that use the database before.
@@ -69,24 +75,36 @@ def _run_checks(db: str | None) -> list[HealthCheck]:
 
 
 def _check_hooks() -> list[HealthCheck]:
-    """Return a failed check for each agent whose hooks call a program that is gone, such as one of a removed environment."""
+    """Return a check for each agent that has our hooks or has called one: what it did last, or what is broken.
+
+    A program may be gone with its environment, for example.
+    """
     try:
-        broken = find_broken(state_folder())
+        broken = dict(find_broken_servers(state_folder())) | dict(find_broken(state_folder()))
+        recorded = read_records(state_folder())
     except MemoryFault as fault:  # no home folder, or a damaged record
         return (
             []
             if isinstance(fault, UsageFault)
             else [HealthCheck("hooks", is_well=False, detail=fault.message, remedy=fault.hint)]
         )
-    return [
+    calls = {call.agent: call for call in list_calls(str(state_folder()))}
+    checks = [
         HealthCheck(
             "hooks",
             is_well=False,
-            detail=f"{target} calls {program}, which is gone",
-            remedy=f"Run `pastchats-memory install {target}`.",
+            detail=utf8(f"{target} calls {program}, which is gone"),
+            remedy=f"Run `pastchats-memory install {target}`, or `pastchats-memory setup` for all agents.",
         )
-        for target, program in broken
+        for target, program in broken.items()
     ]
+    for agent in (target for target in TARGETS if target not in broken and (target in recorded or target in calls)):
+        detail = f"{agent} has not called a hook yet; they run from its next session on"
+        if call := calls.get(agent):
+            when = datetime.fromtimestamp(call.seconds, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
+            detail = one_line(f"{agent} last called {call.event} at {when}: it {call.did or 'was interrupted'}")
+        checks.append(HealthCheck("hooks", is_well=True, detail=detail))
+    return checks
 
 
 def _print_checks(checks: list[HealthCheck]) -> None:

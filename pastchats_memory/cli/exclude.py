@@ -13,7 +13,7 @@ from pastchats_memory.cli.output import counted, emit_json
 from pastchats_memory.config import load, toml
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
-from pastchats_memory.text.display import escape_name
+from pastchats_memory.text.display import escape_path
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.views.build_upkeep import build_exclude
 
@@ -83,11 +83,11 @@ def _print(
 ) -> None:
     if listed:
         click.echo(
-            "\n".join(map(escape_name, there)) if there else "Nothing is excluded in your own file.", err=not there
+            "\n".join(map(escape_path, there)) if there else "Nothing is excluded in your own file.", err=not there
         )
         return
     for pattern in named.values():
-        click.echo(f"{'No longer excluded' if remove else 'Excluded'}: {escape_name(pattern)}")
+        click.echo(f"{'No longer excluded' if remove else 'Excluded'}: {escape_path(pattern)}")
         if stored.get(pattern):
             rows = counted(stored[pattern], "row")
             click.echo(f"{rows} of it stay in the memory until you forget them: `pastchats-memory forget`.", err=True)

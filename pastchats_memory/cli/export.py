@@ -10,8 +10,17 @@ import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, echo_json, warn
-from pastchats_memory.text.display import escape_name
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.memory import Memory
+from pastchats_memory.text.display import escape_path
 from pastchats_memory.text.encoding import utf8
+from pastchats_memory.views.document import (
+    Document,
+    document_of_conversation,
+    document_of_hits,
+    render_html_document,
+    render_markdown_document,
+)
 
 
 class Exporting(Protocol):
@@ -28,7 +37,7 @@ def put_out(what: Exporting, noun: str, file: Path | None, *, force: bool) -> in
     """Write the lines to FILE, or to stdout, and return their number."""
     if file is not None:
         number = what.export_to(file, force=force)
-        click.echo(f"Wrote {counted(number, noun)} to {escape_name(utf8(str(file)))}", err=True)
+        click.echo(f"Wrote {counted(number, noun)} to {escape_path(utf8(str(file)))}", err=True)
         return number
     number = 0
     for number, line in enumerate(what.export(), start=1):  # noqa: B007 - the count is needed after
@@ -41,18 +50,38 @@ def put_out(what: Exporting, noun: str, file: Path | None, *, force: bool) -> in
     epilog="""\b
 Examples:
   pastchats-memory export ~/memory.jsonl
+  pastchats-memory export --html retries.html --query 'webhook retries' --force
+  pastchats-memory export --markdown --conversation 12
   pastchats-memory export | jq -r 'select(.kind == "turn") | .content'
 """,
 )
 @click.argument("file", type=click.Path(path_type=Path), required=False)
+@click.option("--markdown", "form", flag_value="markdown", help="Write a document of Markdown to read or to pass on.")
+@click.option(
+    "--html", "form", flag_value="html", help="Write one HTML page, which runs no script and fetches nothing."
+)
+@click.option("--conversation", metavar="ID", help="Of a document: the conversation, by its id or that of a turn.")
+@click.option("--query", metavar="QUERY", help="Of a document: the results of this search.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="Results of the search.")
 @click.option("--force", is_flag=True, help="Replace an existing FILE.")
 @options.database
-def command(file: Path | None, force: bool, db: str | None) -> int:
+def command(
+    file: Path | None,
+    form: str | None,
+    conversation: str | None,
+    query: str | None,
+    limit: int,
+    force: bool,
+    db: str | None,
+) -> int:
     """Write every turn and task as a line of JSON, to FILE or to stdout; `index FILE` reads the rows back.
 
+    With --markdown or --html, write one conversation or the results of a search instead, as a document.
     Private projects are left out, unless you are in them. Vectors are left out; `index` makes them again.
     """
     options.interrupt_in_order()
+    if form is not None or conversation is not None or query is not None:
+        return _export_document(file, form or "markdown", conversation, query, limit, db, force=force)
     with options.open_memory(db) as memory:
         number = put_out(memory, "line", file, force=force)
         turns, tasks = memory.count_hidden()
@@ -60,3 +89,38 @@ def command(file: Path | None, force: bool, db: str | None) -> int:
         left = f"{counted(turns, 'turn')} and {counted(tasks, 'task')} of private projects left out"
         warn([f"{left}: export from inside them"])
     return DONE if number else NOTHING
+
+
+def _export_document(
+    file: Path | None,
+    form: str,
+    conversation: str | None,
+    query: str | None,
+    limit: int,
+    db: str | None,
+    *,
+    force: bool,
+) -> int:
+    """Write a conversation or the results of a search as a document, and return the exit code."""
+    if (conversation is None) == (query is None):
+        raise UsageFault("name what the document is of", "Give --conversation ID or --query QUERY.")
+    with options.open_memory(db) as memory:
+        document = _find_document(memory, conversation, query, limit)
+        if document is None:
+            click.echo("Nothing found that could be written.", err=True)
+            return NOTHING
+        lines = render_html_document(document) if form == "html" else render_markdown_document(document)
+        if file is None:
+            click.echo("\n".join(lines))
+        else:
+            memory.write_document(lines, file, force=force)
+            click.echo(f"Wrote {escape_path(utf8(str(file)))}", err=True)
+    return DONE
+
+
+def _find_document(memory: Memory, conversation: str | None, query: str | None, limit: int) -> Document | None:
+    if conversation is not None:
+        found = memory.load_conversation(conversation)
+        return document_of_conversation(found) if found else None
+    hits = memory.search(query or "", limit=limit)
+    return document_of_hits(query or "", hits, memory.outcomes_of(hits)) if hits else None

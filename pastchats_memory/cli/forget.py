@@ -28,10 +28,6 @@ from pastchats_memory.views.build_upkeep import (
 SHOWN = 10
 WIDTH = 100
 """Characters of a row that are shown."""
-STILL_READ = (
-    "another process is reading an older state of the database, which keeps the deleted text in its log; "
-    "the next command that opens it when that has ended removes it, and `pastchats-memory doctor` says whether it has"
-)
 LAST = "last"
 
 
@@ -153,11 +149,10 @@ def purge(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
             about = f"{counted(state.turns, 'turn')} and {counted(tasks, 'task')}"
             click.echo(hanging(f"This would delete {about}: all of {state.database}."))
             agreed = not no and is_terminal(sys.stdin) and click.confirm("Delete all of it for good?", default=False)
-        is_erased = memory.purge() if agreed else False
-    if agreed and not is_erased:
-        warn([STILL_READ])
+        if agreed:
+            memory.purge()
     if as_json:
-        emit_json(build_purge("purged" if agreed else "found", state.turns, tasks, is_erased=is_erased))
+        emit_json(build_purge("purged" if agreed else "found", state.turns, tasks))
     else:
         click.echo("The memory is empty." if agreed else "Nothing was deleted; --yes deletes it.", err=not agreed)
     return DONE if agreed else NOTHING
@@ -204,8 +199,6 @@ def _left(found: ForgetResult, command: str, *, as_json: bool) -> int:
 def _gone(gone: ForgetResult, command: str, *, as_json: bool) -> int:
     if gone.forgetting is None:  # another process was quicker
         return _left(gone, command, as_json=as_json)
-    if not gone.is_erased:
-        warn([STILL_READ])
     if as_json:
         emit_json(build_prune_forgotten(gone) if command == "prune" else build_forget_forgotten(gone))
     else:

@@ -9,7 +9,7 @@ from pastchats_memory.cli.output import emit_json, table
 from pastchats_memory.config import from_home
 from pastchats_memory.formats.registry import FormatReport, report_formats
 from pastchats_memory.memory.requests import find_environment
-from pastchats_memory.text.display import escape_name
+from pastchats_memory.text.display import escape_path
 from pastchats_memory.views.build_upkeep import build_formats
 
 
@@ -41,7 +41,7 @@ def command(as_json: bool) -> int:
 
 def _list_places(report: FormatReport) -> str:
     """Return the places that exist, else the first one, and the number of the others."""
-    found = [f"* {escape_name(from_home(str(place.path)))}" for place in report.files if place.exists]
-    shown = found or [escape_name(from_home(str(place.path))) for place in report.files[:1]]
+    found = [f"* {escape_path(from_home(str(place.path)))}" for place in report.files if place.exists]
+    shown = found or [escape_path(from_home(str(place.path))) for place in report.files[:1]]
     others = len(report.files) - len(shown)
     return "\n".join([*shown, *([f"and {others} other place{'s' if others > 1 else ''}"] if others else [])])

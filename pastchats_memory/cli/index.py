@@ -22,7 +22,7 @@ from pastchats_memory.ingest import FileReport, Forecast, IndexReport, Progress,
 from pastchats_memory.ingest.overview import existing_places_at
 from pastchats_memory.memory import Memory
 from pastchats_memory.memory.requests import build_file_filter, find_histories, index_options
-from pastchats_memory.text.display import escape_name, one_line
+from pastchats_memory.text.display import escape_name, escape_path, one_line
 from pastchats_memory.views.build_upkeep import build_index, build_index_preview
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def command(
     options.be_nice()
     with options.open_memory(db, create=True, model=model, threads=threads) as memory:
         options.interrupt_in_order()
-        report = _indexed(memory, named, project, how)
+        report = index_with_progress(memory, named, project, how)
         emit_json(build_index(report)) if as_json else click.echo(hanging(_text(report)))
         if everything:
             _fulfil_requests(db)
@@ -135,7 +135,8 @@ def _fulfil_requests(db: str | None) -> None:
         background.run(state)
 
 
-def _indexed(memory: Memory, named: list[str], project: str | None, how: dict[str, Any]) -> IndexReport:
+def index_with_progress(memory: Memory, named: list[str], project: str | None, how: dict[str, Any]) -> IndexReport:
+    """Index, and show a bar on a terminal. Raises what `Memory.index` raises, and KeyboardInterrupt."""
     try:
         with _progress() as progress:
             return memory.index(named, project, **how, progress=progress, forecast=_foretell)
@@ -153,7 +154,7 @@ def _agreed(named: list[str], histories: list[History], *, yes: bool, no: bool) 
         return True
     places = [f"{history.program}: {from_home(str(history.path))}" for history in histories] or named
     click.echo("This reads, and never changes, what is in", err=True)
-    click.echo("\n".join(f"  {escape_name(place)}" for place in places), err=True)
+    click.echo("\n".join(f"  {escape_path(place)}" for place in places), err=True)
     click.echo("into a database on this machine. Nothing is sent anywhere unless an endpoint is configured.", err=True)
     if yes or no or not histories or not is_terminal(sys.stdin):
         return not no
@@ -225,7 +226,7 @@ def _dry_run(paths: list[str], config: Config, wanted: IndexOptions, *, as_json:
                 report.format or "–",
                 turns or "",
                 escape_name(project or ""),
-                escape_name(_near(report.path)),
+                escape_path(_near(report.path)),
                 report.reason or _list_keys(report),
             ]
             for report, turns, project in found
@@ -252,7 +253,7 @@ def _list_maps(reports: Iterable[FileReport]) -> list[str]:
     files: dict[tuple[bool, str], list[str]] = {}
     for report in reports:
         if report.map:
-            files.setdefault((report.format is not None, report.map), []).append(escape_name(_near(report.path)))
+            files.setdefault((report.format is not None, report.map), []).append(escape_path(_near(report.path)))
     lines = []
     for (is_read, key_map), paths in files.items():
         more = f" and {counted(len(paths) - 1, 'other file')}" if len(paths) > 1 else ""
@@ -316,15 +317,15 @@ def _text(report: IndexReport) -> str:
         )
     lines += [f"Left out {counted(report.forgotten, 'row')} that you had forgotten."] if report.forgotten else []
     lines += _listed(
-        "Not taken", [f"{escape_name(state.path)}: {one_line(state.reason or '')}" for state in passed_over]
+        "Not taken", [f"{escape_path(state.path)}: {one_line(state.reason or '')}" for state in passed_over]
     )
     partly = [state for state in report.files if state.format is not None and state.reason]
     lines += _listed(
-        "Not all of it taken", [f"{escape_name(state.path)}: {one_line(state.reason or '')}" for state in partly]
+        "Not all of it taken", [f"{escape_path(state.path)}: {one_line(state.reason or '')}" for state in partly]
     )
     listed = {(state.path, state.reason) for state in passed_over}
     faults = [fault for fault in report.unreadable if (fault.path, fault.reason) not in listed]
-    lines += _listed("Not understood", [f"{escape_name(it.path)}:{it.line}: {one_line(it.reason)}" for it in faults])
+    lines += _listed("Not understood", [f"{escape_path(it.path)}:{it.line}: {one_line(it.reason)}" for it in faults])
     return "\n".join(lines)
 
 

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING
+
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, hanging, warn
+from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory.requests import OUTCOMES
-from pastchats_memory.text.display import escape_name
+from pastchats_memory.text.display import escape_name, one_line
 from pastchats_memory.views.build import build_judge
 from pastchats_memory.views.text import render_judgement, render_sheets
+
+if TYPE_CHECKING:
+    from pastchats_memory.episodes.auto_judge import AutoJudged
 
 
 @click.command(
@@ -29,6 +36,7 @@ Examples:
   pastchats-memory judge 18 unknown
   pastchats-memory judge --outcome failed
   pastchats-memory judge --judged --all
+  pastchats-memory judge --auto --limit 20
   pastchats-memory judge 16 --undo
 """,
 )
@@ -40,9 +48,11 @@ Examples:
 @click.option("--undo", is_flag=True, help="Remove the label; the rules decide again.")
 @click.option("--outcome", "listed", metavar="A,B", help="List episodes with these outcomes [default: unknown].")
 @click.option("--judged", is_flag=True, help="List judged episodes.")
+@click.option("--auto", is_flag=True, help="Let the configured model label the episodes with unknown outcome.")
 @options.project
 @click.option("--all", "everywhere", is_flag=True, help="All projects.")
 @click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="Episodes at most.")
+@options.yes
 @options.database
 @options.as_json
 def command(
@@ -56,6 +66,8 @@ def command(
     *,
     undo: bool,
     judged: bool,
+    auto: bool,
+    yes: bool,
     everywhere: bool,
     as_json: bool,
 ) -> int:
@@ -63,7 +75,16 @@ def command(
 
     A label replaces the outcome of the rules, in recall and everywhere else. It ends when the episode changes: what was asked, the
     last answer, the next message, or the words that show the outcome. ID alone shows the episode.
+
+    With --auto, the model that you have configured reads the episodes. The command first states the number of calls and tokens, and asks
+    at a terminal. Without a terminal and without --yes nothing is sent, exit code 1. A label counts only if its words stand there.
     """
+    if auto:
+        if id_ is not None or because is not None or undo or listed is not None or judged:
+            raise UsageFault(
+                "--auto takes no episode and no label", "Such as: pastchats-memory judge --auto --limit 20"
+            )
+        return _judge_automatically(None if everywhere else project or ".", limit, db, yes=yes, as_json=as_json)
     if id_ is None:
         if because is not None or undo:
             raise UsageFault(
@@ -90,6 +111,39 @@ def command(
         click.echo(hanging(render_judgement(sheet) if outcome or undo else render_sheets([sheet])), nl=False)
     warn(warnings)
     return NOTHING if sheet is None else DONE
+
+
+def _judge_automatically(project: str | None, limit: int, db: str | None, *, yes: bool, as_json: bool) -> int:
+    """Let the configured judge label episodes, with the cost before and after on stderr."""
+    with options.open_memory(db) as memory:
+        plan = memory.plan_judging(project, limit)
+        if plan.sheets:
+            cost = f"{counted(len(plan.sheets), 'call')} to {one_line(plan.judge.name)}, at most {plan.tokens:,} tokens of text."
+            click.echo(hanging(cost, err=True), err=True)
+        else:
+            click.echo("There is nothing to judge.", err=True)
+        agreed = bool(plan.sheets) and (yes or (is_terminal(sys.stdin) and click.confirm("Send them?", err=True)))
+        if plan.sheets and not agreed:
+            click.echo("Nothing was sent; --yes sends them.", err=True)
+        done = memory.judge_automatically(plan) if agreed else None
+    sheets = done.sheets if done else []
+    if as_json:
+        emit_json(build_judge(sheets, len(plan.sheets) - len(sheets), plan.warnings))
+    else:
+        click.echo(hanging("".join(map(render_judgement, sheets))), nl=False)
+    if done is not None:
+        click.echo(hanging(_describe(done), err=True), err=True)
+        warn(done.warnings)
+    warn(plan.warnings)
+    return DONE if sheets else NOTHING
+
+
+def _describe(done: AutoJudged) -> str:
+    """Return what a run cost and gave, in a line for each reason why an answer gave no label."""
+    labels = Counter(sheet.outcome.verdict for sheet in done.sheets)
+    given = ", ".join(f"{labels[outcome]} {outcome}" for outcome in OUTCOMES if labels[outcome]) or "no label"
+    refused = [f"{number} without a label: {one_line(reason)}" for reason, number in done.refused.most_common()]
+    return "\n".join([f"{counted(done.calls, 'call')}, {done.tokens:,} tokens: {given}.", *refused])
 
 
 def _list(project: str | None, outcome: str | None, limit: int, db: str | None, *, judged: bool, as_json: bool) -> int:

@@ -16,9 +16,9 @@ from pastchats_memory.cli.output import emit_json, is_terminal
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.archives import archive_of, is_archive
 from pastchats_memory.files.processes import join_command, run_in_foreground
-from pastchats_memory.files.stored_path import resolve_path
+from pastchats_memory.files.stored_path import other_machine, resolve_path
 from pastchats_memory.formats.base.source import SQLITE
-from pastchats_memory.text.display import escape_name, one_line, sanitise
+from pastchats_memory.text.display import escape_name, escape_path, one_line, sanitise
 from pastchats_memory.views.build_upkeep import build_open, build_resume
 
 PLUS = r"n?vim?|gvim|view|nano|pico|emacs(client)?|micro|kak|joe|jed|ne|mcedit|gedit|kate|mg|ex|vis|amp"
@@ -62,7 +62,7 @@ def command(id_: str, only_print: bool, db: str | None, as_json: bool) -> int:
         return NOTHING
     path = resolve_path(place.path)
     if (obstacle := _find_obstacle(path)) is not None:
-        text = f"{escape_name(place.path)} {obstacle}. `pastchats-memory show {escape_name(id_)}` has the text."
+        text = f"{escape_path(place.path)} {obstacle}. `pastchats-memory show {escape_name(id_)}` has the text."
         click.echo(text, err=True)
         if as_json:
             emit_json(build_open([]))
@@ -85,6 +85,8 @@ def _find_obstacle(path: Path) -> str | None:
         with path.open("rb") as file:
             return "is a database" if file.read(len(SQLITE)) == SQLITE else None
     except OSError as fault:
+        if host := other_machine(str(path)):
+            return f"lies on the machine {escape_name(host)}"
         return "is gone" if isinstance(fault, FileNotFoundError) else f"cannot be read ({fault.strerror})"
 
 

@@ -14,6 +14,7 @@ import orjson
 
 from pastchats_memory.text.display import escape_json, one_line
 
+WAYS_BACK = "\n`open ID` shows a source in your editor, `resume ID` continues its session."
 NARROWEST = 16
 """Least columns in which a text can be read; a narrower table becomes a list."""
 _PIECES = re.compile(r"\s+|[^\s/\\_-]+[/\\_-]*|[/\\_-]+")
@@ -42,6 +43,12 @@ def is_terminal(stream: TextIO | None) -> bool:
     The stream is None if the shell closed it.
     """
     return stream is not None and stream.isatty()
+
+
+def name_ways_back() -> None:
+    """Name the commands that lead from a result back to the work, to a person who reads it on a terminal."""
+    if is_terminal(sys.stdout):
+        click.echo(hanging(WAYS_BACK, err=True), err=True)
 
 
 def width() -> int:
@@ -136,7 +143,7 @@ def hanging(text: str, *, under: int | None = None, err: bool = False) -> str:
 
     lines = []
     for line in text.split("\n"):
-        if line.startswith(("Source: ", "- [", "> $ ")) or _columns(line) <= width():
+        if line.lstrip().startswith(("Source: ", "- [", "> $ ")) or _columns(line) <= width():
             lines.append(line)
             continue
         margin = "> " if line.startswith("> ") else " " * (under or len(line) - len(line.lstrip()) + 4)

@@ -7,7 +7,7 @@ import sys
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, hanging, is_terminal, warn
+from pastchats_memory.cli.output import emit_json, hanging, is_terminal, name_ways_back, warn
 from pastchats_memory.memory.requests import find_current_project
 from pastchats_memory.views.build import build_recall
 
@@ -59,13 +59,16 @@ def command(
             outcome=outcome,
             current_project=find_current_project(),
         )
+        lines = memory.resume_lines(block.hits) if as_json else {}
     if as_json:
-        emit_json(build_recall(block, budget))
+        emit_json(build_recall(block, budget, lines))
     else:
         click.echo(hanging(block.text), nl=False)
         if not block.text:
             warn([f"a budget of {budget} tokens is too small for any entry; --budget {block.least} is enough"])
     warn(block.warnings)
+    if block.entries and not as_json:
+        name_ways_back()
     if not block.entries and is_terminal(sys.stderr):
         click.echo("`pastchats-memory search` lists what is nearest, whether it fits or not.", err=True)
     return DONE if block.entries else NOTHING

@@ -7,8 +7,7 @@ import sys
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.forget import STILL_READ
-from pastchats_memory.cli.output import bar, counted, emit_json, is_terminal, warn
+from pastchats_memory.cli.output import bar, counted, emit_json, is_terminal
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.maintenance.redact_stored import RedactReport, StoredSecrets, build_report
 from pastchats_memory.memory import Memory
@@ -47,8 +46,6 @@ def command(rescan: bool, yes: bool, no: bool, threads: int | None, db: str | No
             found = memory.find_secrets(progress)
         agreed = not found or yes or _agreed(found, no=no, as_json=as_json)
         done = _remove(memory, found) if agreed else build_report(found, None)
-    if agreed and not done.erased:
-        warn([STILL_READ])
     if as_json:
         emit_json(build_redact("redacted" if agreed else "found", done))
     else:

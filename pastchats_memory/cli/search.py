@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, hanging, is_terminal, warn
+from pastchats_memory.cli.output import emit_json, hanging, name_ways_back, warn
 from pastchats_memory.memory.requests import TYPES
 from pastchats_memory.model import Hit
 from pastchats_memory.search.request import MODES, MOST_HITS
-from pastchats_memory.text.display import escape_name, format_time, one_line
+from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line
 from pastchats_memory.views.build import build_search
 from pastchats_memory.views.text import NOTHING_CLOSE, describe_relevance, has_close_hit, render_time_read
 
@@ -80,14 +78,14 @@ def command(
             memory.load_reranker()
         hits = memory.search(query, type=type_, rerank=rerank, **balance, **how)  # type: ignore[arg-type] # click names and types the rest
         outcomes = memory.outcomes_of(hits) if how["outcome"] and not as_json else {}
+        lines = memory.resume_lines(hits) if as_json else {}
     if as_json:
-        emit_json(build_search(hits, explain=explain))
+        emit_json(build_search(hits, lines, explain=explain))
     elif hits:
         if how["page"] == 1 and not has_close_hit(hits):
             click.echo(f"{NOTHING_CLOSE}\n")
         click.echo("\n\n".join(_render(hit, outcomes.get(hit.id), explain=explain) for hit in hits))
-        if is_terminal(sys.stdout):
-            click.echo("\n`open ID` shows a source in your editor, `resume ID` continues its session.", err=True)
+        name_ways_back()
         if explain and hits.time_read is not None:
             click.echo(render_time_read(hits.time_read))
     else:
@@ -107,7 +105,7 @@ def _render(hit: Hit, outcome: str | None, *, explain: bool) -> str:
         format_time(hit.timestamp)[:10],
         f"id {escape_name(hit.id)}",
     )
-    source = f"{escape_name(hit.source_path)}:{hit.source_line or 1}" if hit.source_path else "made by hand"
+    source = f"{escape_path(hit.source_path)}:{hit.source_line or 1}" if hit.source_path else "made by hand"
     lines = [
         f"{hit.rank}. {f'{fit} ({numbers})' if fit else numbers}",
         INDENT + " · ".join(filter(None, about)),

@@ -7,9 +7,6 @@ import click
 from pastchats_memory.cli import DONE, options
 from pastchats_memory.cli.output import warn
 from pastchats_memory.config import load
-from pastchats_memory.errors import MemoryFault
-
-EXTRA = "Install what it needs: pip install 'pastchats-memory[http]'."
 
 
 @click.command(
@@ -35,12 +32,10 @@ def command(host: str, port: int, token: str | None, chat_endpoint: str | None, 
     """Answer searches over HTTP, and add context to chats on their way to a model.
 
     GET /search, /recall, /context, /items/ID, /tasks, /api/v1/search/semantic and POST /v1/chat/completions, all described
-    at /openapi.json. Needs the extra `http`.
+    at /openapi.json.
     """
-    try:
-        from pastchats_memory.http import Address, serve
-    except ImportError as fault:
-        raise MemoryFault(f"the server cannot be started: {fault}", EXTRA) from fault
+    from pastchats_memory.http import Address, serve
+
     if token == "":  # empty, so no secret # nosec B105
         raise click.BadParameter("it is empty; is the variable that it comes from set?", param_hint="--token")
     config = load(db, flags={"server_token": token, "chat_endpoint": chat_endpoint})

@@ -6,8 +6,9 @@ import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging
+from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Item, Outcome, leads_to_task
-from pastchats_memory.text.display import escape_name, format_time, one_line, sanitise
+from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line, sanitise
 from pastchats_memory.text.stored_text import LEFT_OUT, LEFT_OUT_KEY
 from pastchats_memory.views.build import build_show
 from pastchats_memory.views.text import CITATION_NOTES, render_outcome
@@ -19,17 +20,23 @@ from pastchats_memory.views.text import CITATION_NOTES, render_outcome
 Examples:
   pastchats-memory show 12
   pastchats-memory show 12 --neighbours 5
+  pastchats-memory show --conversation 12
   pastchats-memory show 12 --json | jq -r '.results[] | select(.is_asked).content'
 """,
 )
-@click.argument("id_", metavar="ID")
+@click.argument("id_", metavar="ID", required=False)
+@click.option("--conversation", metavar="ID", help="Print a whole conversation, named by its id or that of a turn.")
 @click.option(
     "--neighbours", type=click.IntRange(0, 100), default=2, show_default=True, help="Turns to show on each side."
 )
 @options.database
 @options.as_json
-def command(id_: str, neighbours: int, db: str | None, as_json: bool) -> int:
+def command(id_: str | None, conversation: str | None, neighbours: int, db: str | None, as_json: bool) -> int:
     """Print the full text of an item with its neighbours in the conversation; for t:KEY, c:5 or a:7 the task (JSON: task/1)."""
+    if conversation is not None and id_ is None:
+        return _show_conversation(conversation, db, as_json=as_json)
+    if id_ is None or conversation is not None:
+        raise UsageFault("name one item or one conversation", "As ID, or as --conversation ID.")
     if leads_to_task(id_):
         return _show_task(id_, db, as_json=as_json)
     with options.open_memory(db) as memory:
@@ -45,6 +52,21 @@ def command(id_: str, neighbours: int, db: str | None, as_json: bool) -> int:
     else:
         click.echo(f"There is no item {escape_name(id_)}. Ids stand in the output of search and recall.", err=True)
     return DONE if shown else NOTHING
+
+
+def _show_conversation(id_: str, db: str | None, *, as_json: bool) -> int:
+    from pastchats_memory.views.document import document_of_conversation, render_markdown_document
+
+    with options.open_memory(db) as memory:
+        found = memory.load_conversation(id_)
+    episodes = found.episodes if found else ()
+    if as_json:
+        emit_json(build_show([(turn, one.outcome) for one in episodes for turn in one.turns], ""))
+    elif found:
+        click.echo(hanging("\n".join(render_markdown_document(document_of_conversation(found)))))
+    else:
+        click.echo(f"There is no conversation {escape_name(id_)}. `search --json` shows their ids.", err=True)
+    return DONE if found else NOTHING
 
 
 def _show_task(id_: str, db: str | None, *, as_json: bool) -> int:
@@ -75,7 +97,7 @@ def _text(item: Item, outcome: Outcome, *, is_selected: bool) -> str:
     note = CITATION_NOTES[item.citation.state if item.citation else "holds"]
     notes = [f"turn {item.turn_index}{'; ' if note else ''}{note}", *[f"turn {item.turn_index}"] * len(item.places)]
     places = "".join(
-        f"\n  Source: {escape_name(place.path)}:{place.line} ({note})"
+        f"\n  Source: {escape_path(place.path)}:{place.line} ({note})"
         for place, note in zip(item.places, notes, strict=False)
     )
     if is_selected and outcome.is_known:

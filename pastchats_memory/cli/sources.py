@@ -9,7 +9,7 @@ from pastchats_memory.cli.output import counted, emit_json, hanging, table
 from pastchats_memory.config import from_home, load
 from pastchats_memory.ingest.overview import SourceReport, overview_at
 from pastchats_memory.memory.requests import build_file_filter, find_histories
-from pastchats_memory.text.display import escape_name
+from pastchats_memory.text.display import escape_path
 from pastchats_memory.views.build_upkeep import build_sources
 
 SHOWN = 10
@@ -53,7 +53,7 @@ def _text(found: list[SourceReport]) -> str:
             f"{report.bytes / 1e6:,.1f}",
             f"{report.indexed:,}",
             f"{len(report.gone):,}" if report.gone else "",
-            escape_name(from_home(report.path)),
+            escape_path(from_home(report.path)),
         ]
         for report in found[:MOST_PLACES]
     ]
@@ -63,7 +63,7 @@ def _text(found: list[SourceReport]) -> str:
     gone = [path for report in found for path in report.gone]
     if gone:
         lines.append(f"Gone from disk, kept in the memory: {counted(len(gone), 'file')}")
-        lines += [f"  {escape_name(from_home(path))}" for path in gone[:SHOWN]]
+        lines += [f"  {escape_path(from_home(path))}" for path in gone[:SHOWN]]
         lines += [f"  … and {len(gone) - SHOWN:,} more (all of them with --json)"] if len(gone) > SHOWN else []
     if excluded := sum(report.excluded for report in found):
         lines.append(f"Excluded: {excluded:,} of their files and folders; `index` lists them with the reason.")

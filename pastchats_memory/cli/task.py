@@ -270,7 +270,8 @@ def export(file: Path | None, force: bool, db: str | None) -> int:
 def _read(file: Path) -> str:
     """Return the text of a file; a pipe into which nobody writes is empty. Raises OSError, UnicodeDecodeError."""
     descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    os.set_blocking(descriptor, True)
+    if sys.platform != "win32":
+        os.set_blocking(descriptor, True)
     with os.fdopen(descriptor, encoding="utf-8") as stream:
         return stream.read()
 

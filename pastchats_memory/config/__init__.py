@@ -50,6 +50,17 @@ class Config:
     chat_api_key: str | None = field(default=None, repr=False)
     chat_timeout: int = 300
     """Seconds without a byte from that server."""
+    judge_command: tuple[str, ...] = ()
+    """Program, with arguments, that labels episodes: it reads a question on stdin and prints the answer."""
+    judge_endpoint: str | None = None
+    """Base URL of an OpenAI-compatible server that labels episodes instead; None: none does."""
+    judge_model: str | None = None
+    """Name of the model there."""
+    judge_api_key: str | None = field(default=None, repr=False)
+    judge_timeout: int = 120
+    """Seconds that a label may take."""
+    judge_after_sessions: int = 0
+    """Episodes that are labelled after a session at most; 0 switches it off."""
     server_token: str | None = field(default=None, repr=False)
     """Token that the clients of `serve` must send."""
     roots: tuple[str, ...] = ()

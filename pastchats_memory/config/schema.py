@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -59,6 +60,16 @@ def _texts(value: Any) -> tuple[str, ...]:
     if not isinstance(listed, list):
         raise ValueError("a list of texts")  # noqa: TRY004 - all of these say what is wanted
     return tuple(_text(one) for one in listed)
+
+
+def _command(value: Any) -> tuple[str, ...]:
+    try:
+        words = shlex.split(value) if isinstance(value, str) else list(_texts(value))
+    except ValueError as fault:
+        raise ValueError("a command, as a text or a list of words") from fault
+    if not words:
+        raise ValueError("a command, as a text or a list of words")
+    return tuple(words)
 
 
 def _truth(value: Any) -> bool:
@@ -137,6 +148,12 @@ KEYS: Mapping[str, Key] = MappingProxyType(
         "chat_endpoint": Key(_text, is_own=True),
         "chat_api_key": Key(_text, is_own=True),
         "chat_timeout": Key(_whole(1), is_own=True),
+        "judge_command": Key(_command, is_own=True),
+        "judge_endpoint": Key(_text, is_own=True),
+        "judge_model": Key(_text, is_own=True),
+        "judge_api_key": Key(_text, is_own=True),
+        "judge_timeout": Key(_whole(1), is_own=True),
+        "judge_after_sessions": Key(_whole(0), is_own=True),
         "server_token": Key(_text, is_own=True, variable="TOKEN"),
         "chunk_size": Key(_whole(100)),
         "overlap": Key(_whole(0)),

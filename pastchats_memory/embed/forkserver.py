@@ -8,7 +8,9 @@ this one works.
 
 from __future__ import annotations
 
+import errno
 import os
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock
@@ -28,11 +30,17 @@ Handler = Callable[[str, str], bytes]
 class ForkServer:
     """The fork, as this process asks it. Raises OSError if no process can be started."""
 
+    _requests: BinaryIO
+    _answers: BinaryIO
+    _lock: Lock
+
     def __init__(self, handler: Handler, prepare: Callable[[], None]) -> None:
         """Fork now; the fork prepares at once.
 
         No thread may run, and nothing may be open that must not be shared.
         """
+        if sys.platform == "win32":
+            raise OSError(errno.ENOSYS, "no process can be forked here")
         request_end, requests = os.pipe()
         answers, answer_end = os.pipe()
         if os.fork() == 0:

@@ -42,7 +42,6 @@ LONGEST_WAIT = 20.0
 BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 """Statuses that another try may overcome."""
 REFUSED = frozenset({401, 403})
-EXTRA = "Install what it needs: pip install 'pastchats-memory[endpoint]'."
 _VERSION = re.compile(r"endpoint/(\d+)(/.*)?", re.DOTALL)
 """Version of vectors: their length, and the prefixes of the texts."""
 
@@ -132,10 +131,8 @@ class EndpointEmbedder:
 
         A redirect would leak the key.
         """
-        try:
-            import httpx
-        except ImportError as fault:
-            raise ModelUnavailable(f"the endpoint cannot be used: {fault}", EXTRA) from fault
+        import httpx
+
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         return httpx.Client(headers=headers, follow_redirects=False)
 
@@ -161,11 +158,8 @@ class EndpointEmbedder:
 
         Retry with growing pauses while the server is busy or unreachable.
         """
-        try:
-            import httpx
-            import tenacity
-        except ImportError as fault:
-            raise ModelUnavailable(f"the endpoint cannot be used: {fault}", EXTRA) from fault
+        import httpx
+        import tenacity
 
         def post() -> httpx.Response:
             return client.post(self._url, json=body, timeout=answer)

@@ -135,7 +135,7 @@ def load_in_background() -> None:
     once break it for both, and a fork shares open files.
     """
     _IS_FOR_ONE_QUESTION.set()
-    if sys.platform == "linux":  # frameworks of macOS do not survive in a copy
+    if sys.platform == "linux" and hasattr(os, "fork"):  # frameworks of macOS do not survive in a copy
         with suppress(OSError):  # no further process is allowed here
             forkserver.start(_answer, _load_quietly)
             return

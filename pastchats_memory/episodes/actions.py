@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
+from pastchats_memory.episodes import Utterance
 from pastchats_memory.model import Item
 from pastchats_memory.text.shell import is_editor, is_read_only, is_shell
 
@@ -23,9 +24,18 @@ CUT = "…"
 """End of a shortened command or list of files."""
 _CHANGE_FOLDER = re.compile(r"\Acd [^\s;&|]+ *&& *")
 """Prefix that agents add to a command; it leaves little room for the command."""
-_REFUSED = "\nRefused; the user said:"
+REFUSED = "\nRefused; the user said:"
 """Text below a command that the user refused."""
 _ABSOLUTE = re.compile(r"/|[A-Za-z]:/")
+
+
+class ProjectTurn(Utterance, Protocol):
+    """A turn whose project is known."""
+
+    @property
+    def project(self) -> str:
+        """The name of the project."""
+        ...
 
 
 class Run(NamedTuple):
@@ -49,7 +59,7 @@ def actions_of(episode: Sequence[Item]) -> tuple[str, ...]:
     newest_first = (command for command, _ in reversed(runs) if command in succeeded or not succeeded)
     latest = list(dict.fromkeys(newest_first))[:MAX_COMMANDS]
     lines = [_shorten(f"$ {command}", MAX_LINE - len(mark)) + mark for command in reversed(latest)]
-    if files := list(dict.fromkeys(name for turn in episode for name in _changed_files(turn))):
+    if files := list(dict.fromkeys(name for turn in episode for name in changed_files(turn))):
         lines.append(_shorten(_join_files(files), MAX_LINE))
     return tuple(lines)
 
@@ -66,12 +76,12 @@ def _last_runs(episode: Sequence[Item]) -> list[Run]:
 
     A call is recorded with an answer. Its result has a row only if it failed, repaired a failure, or was a check.
     """
-    called = {subject for turn in episode for subject in _shell_commands(turn)}
+    called = {subject for turn in episode for subject in shell_commands(turn)}
     lines: dict[str, str] = {}
     turns: dict[str, int] = {}
     failed: set[str] = set()
     for turn in episode:
-        for subject in _shell_commands(turn):
+        for subject in shell_commands(turn):
             lines[subject] = lines.pop(subject, subject)
             turns[subject] = turn.id
         if turn.role == "tool" and turn.content.startswith("$ "):
@@ -82,7 +92,7 @@ def _last_runs(episode: Sequence[Item]) -> list[Run]:
                 lines.pop(command, None)
             lines[command] = heading if heading.startswith(command.removesuffix(CUT)) else command
             turns[command] = turn.id
-            is_failure = turn.metadata.get("kind") == "error" or _REFUSED in row
+            is_failure = turn.metadata.get("kind") == "error" or REFUSED in row
             (failed.add if is_failure else failed.discard)(command)
     return [Run(line, command in failed, turns[command]) for command, line in lines.items() if not is_read_only(line)]
 
@@ -103,20 +113,21 @@ def _shorten(line: str, width: int) -> str:
     return line if len(line) <= width else f"{line[: width - 1]}{CUT}"
 
 
-def _shell_commands(turn: Item) -> list[str]:
-    return [subject for tool, subject in _calls(turn) if subject and is_shell(tool)]
+def shell_commands(turn: Utterance) -> list[str]:
+    """Return the shell commands that the turn calls, each on one line and perhaps shortened."""
+    return [subject for tool, subject in calls_of(turn) if subject and is_shell(tool)]
 
 
-def _changed_files(turn: Item) -> Iterator[str]:
+def changed_files(turn: ProjectTurn) -> Iterator[str]:
     """Return paths of the changed files, relative to the project if they lie in it."""
     recorded = turn.metadata.get("files")
     names = [str(name) for name in recorded] if isinstance(recorded, list) else []
-    for tool, subject in _calls(turn):
+    for tool, subject in calls_of(turn):
         names += subject.split(", ") if is_editor(tool) else ()
-    return (_relative_path(turn.project, name) for name in names if name and not name.endswith(CUT))
+    return (relative_path(turn.project, name) for name in names if name and not name.endswith(CUT))
 
 
-def _relative_path(project: str, name: str) -> str:
+def relative_path(project: str, name: str) -> str:
     """Return the path below the project's folder.
 
     Of a path elsewhere, its last parts.
@@ -144,7 +155,8 @@ def _unique_ends(files: Sequence[str]) -> list[str]:
     return [next((end for end in path if times[end] == 1), path[-1]) for path in ends]
 
 
-def _calls(turn: Item) -> Iterator[tuple[str, str]]:
+def calls_of(turn: Utterance) -> Iterator[tuple[str, str]]:
+    """Yield tool and subject of each recorded call of a turn, in order."""
     tools = turn.metadata.get("tools")
     for label in tools if isinstance(tools, list) else ():
         tool, _, subject = str(label).partition(" ")

@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 
 from pastchats_memory.files.archives import archive_of, open_member
 from pastchats_memory.files.line_anchor import LineAnchor, digest, find_lines, find_text, unpack_anchor
-from pastchats_memory.files.stored_path import resolve_path
+from pastchats_memory.files.stored_path import other_machine, resolve_path
 from pastchats_memory.model import CITATION_STATES, Citation, Filters, Hit, Item, Place
 from pastchats_memory.store import citations
 from pastchats_memory.store.citations import CitedPlace
@@ -183,6 +183,8 @@ class CitedFiles:
 
     def check(self, place: CitedPlace, text: str) -> Citation:
         """Return whether a text still stands at its place."""
+        if other_machine(place.path):
+            return Citation(UNCHECKED)
         path = resolve_path(place.path)
         archive = archive_of(path)
         file = archive or path

@@ -47,7 +47,7 @@ def find_lessons(database: Database, project: str | None, hidden: Sequence[str],
         StoreFault: the database cannot be read.
     """
     episodes = outcomes.latest_known(database, project, hidden, MAX_EPISODES)
-    solved = [found for group in _group(database, episodes) if (found := _find_solution(group))]
+    solved = [found for group in group_by_problem(database, episodes) if (found := _find_solution(group))]
     solved.sort(key=lambda found: len(found[0]), reverse=True)  # stable: the newest first
     return [_make_lesson(database, failed, solution) for failed, solution in solved[:limit]]
 
@@ -64,8 +64,11 @@ def _find_solution(group: Sequence[Ended]) -> tuple[list[Ended], Ended] | None:
     return next(((failed, one) for one in after if one.ending.outcome == "worked"), None)
 
 
-def _group(database: Database, episodes: Sequence[Ended]) -> list[list[Ended]]:
-    """Return episodes about the same problem, each group in order of time."""
+def group_by_problem(database: Database, episodes: Sequence[Ended]) -> list[list[Ended]]:
+    """Return episodes about the same problem, each group in order of time.
+
+    Raises StoreFault.
+    """
     leader = list(range(len(episodes)))
 
     def find_leader(place: int) -> int:

@@ -19,6 +19,7 @@ from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ending
 from pastchats_memory.store.sources import latest_runs
+from pastchats_memory.text.commands import strip_surroundings
 from pastchats_memory.text.shell import classify_check, is_read_only
 from pastchats_memory.text.words import FUNCTION_WORDS, words
 
@@ -41,12 +42,6 @@ _WORD = re.compile(r"[^\W_]+")
 _PARTS = re.compile(r"&&|\|\||;")
 _ADDS, _REMOVES = frozenset({"add", "i", "install"}), frozenset({"remove", "rm", "un", "uninstall"})
 _PACKAGE = re.compile(r"(?!-)@?[\w./:-]*\w")
-_AROUND = re.compile(
-    r"""
-    ^(?:cd\ [^&;|]+(?:&&|;)\s*)+|(?:(?<!\s)\s*+(?:2>&1|\|\s*(?:tail|head|cat)\b[^|;&]*|;\s*echo\b[^;&|]*)){1,8}$""",
-    re.VERBOSE,
-)
-"""Text around a command that does not change what it does."""
 _LOOKED_FOR = re.compile(r"\b(?:e?grep|rg)\b[^|;&'\"]{0,80}(?:'[^'\n]*'|\"[^\"\n]*\"|\S+)")
 """A search in an output. It is not the purpose of the command."""
 _ONE_TIME = re.compile(
@@ -124,7 +119,7 @@ def working_commands(
                 (item.project, *one): max(when, removed.get((item.project, *one), when))
                 for one in _packages(command, _REMOVES)
             }
-            bare = _AROUND.sub("", command)
+            bare = strip_surroundings(command)
             one_time = _ONE_TIME.match(bare)
             fit = _measure_fit(one_time[0] if one_time else bare, terms.weights)
             is_wanted = _is_for(bare, checks) or (is_relevant and not (checks and _family(bare)))
@@ -157,7 +152,7 @@ def _latest_checks(database: Database, checks: Collection[str], filters: Filters
     latest: dict[tuple[str, str], int] = {}
     for id_, project, command in latest_runs(database, filters, MAX_RUNS) if checks else ():
         if _is_for(command, checks):
-            latest.setdefault((project, _AROUND.sub("", command)), id_)
+            latest.setdefault((project, strip_surroundings(command)), id_)
     return list(latest.values())[:MAX_CHECKS]
 
 

@@ -11,6 +11,8 @@ from types import MappingProxyType
 
 DATABASE_VARIABLE = "PASTCHATS_MEMORY_DB"
 """The variable that names the database file instead of the one in our data folder."""
+JUDGING_VARIABLE = "PASTCHATS_MEMORY_JUDGING"
+"""The variable in the environment of a judge that we have called: our hooks are silent there."""
 FOLDER = "pastchats-memory"
 FOLDERS: Mapping[str, str] = MappingProxyType(
     {

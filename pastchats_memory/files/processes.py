@@ -1,13 +1,19 @@
-"""Start other programs: editors and agents."""
+"""Start other programs: editors, agents and judges."""
 
 from __future__ import annotations
 
 import os
 import shlex
+import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from tempfile import TemporaryFile
+from threading import Thread
 
 from pastchats_memory.errors import MemoryFault
+
+GIT_SECONDS = 10.0
 
 
 def join_command(command: Sequence[str], folder: str | None = None) -> str:
@@ -17,6 +23,42 @@ def join_command(command: Sequence[str], folder: str | None = None) -> str:
         return line if folder is None else f"cd /d {subprocess.list2cmdline([folder])} && {line}"
     line = shlex.join(command)
     return line if folder is None else f"cd {shlex.quote(folder)} && {line}"
+
+
+def ask_git(folder: str, *arguments: str) -> str | None:
+    """Return what git prints about a folder; None if it fails, is missing, or takes longer than GIT_SECONDS.
+
+    The repository's own configuration is hostile input: it may name programs to run.
+    """
+    command = [
+        "git",
+        "-C",
+        folder,
+        "-c",
+        "core.fsmonitor=false",
+        "-c",
+        "core.hooksPath=",
+        "-c",
+        "log.showSignature=false",
+    ]
+    try:
+        done = subprocess.run(  # noqa: S603 - no shell, and no argument is an option of a stranger's
+            [*command, *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=GIT_SECONDS,
+            check=False,
+            env={
+                **os.environ,
+                "GIT_OPTIONAL_LOCKS": "0",
+                "GIT_TERMINAL_PROMPT": "0",
+                "GIT_NO_LAZY_FETCH": "1",
+                "GIT_ALLOW_PROTOCOL": "",
+            },
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return None if done.returncode else done.stdout.decode("utf-8", errors="surrogateescape")
 
 
 def run_in_foreground(command: Sequence[str], folder: str | None = None) -> int:
@@ -30,3 +72,60 @@ def run_in_foreground(command: Sequence[str], folder: str | None = None) -> int:
     except OSError as fault:
         what = folder if folder is not None and not os.path.isdir(folder) else command[0]  # noqa: PTH112 - a name, not a path object
         raise MemoryFault(f"{what}: {fault.strerror}", f"The command is: {join_command(command, folder)}") from fault
+
+
+def run_with_input(
+    command: Sequence[str], text: str, seconds: float, most: int, folder: str, variables: Mapping[str, str]
+) -> tuple[int, str]:
+    """Run a program with a text on stdin, and return its exit code and the start of what it prints.
+
+    Args:
+        command: the program and its arguments; no shell reads them.
+        text: for its stdin.
+        seconds: it may take; then it and its children are killed.
+        most: bytes of its output that are read; a program that prints more is killed.
+        folder: where it runs.
+        variables: in addition to our own environment.
+
+    Raises:
+        MemoryFault: there is no such program, or it may not be run.
+        TimeoutError: it did not end in time.
+    """
+    with TemporaryFile() as stdin:
+        stdin.write(text.encode("utf-8", "replace"))
+        stdin.seek(0)
+        try:
+            process = subprocess.Popen(  # noqa: S603 - the user configured it; no shell
+                command, cwd=folder, env={**os.environ, **variables}, start_new_session=True,
+                stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            )  # fmt: skip
+        except OSError as fault:
+            raise MemoryFault(f"{command[0]}: {fault.strerror}", f"The command is: {join_command(command)}") from fault
+    output = process.stdout
+    assert output is not None  # noqa: S101 - it is a pipe
+    printed: list[bytes] = []
+    # A daemon: a child of the program that left its session may keep the pipe open for ever.
+    reader = Thread(target=lambda: printed.append(output.read(most)), daemon=True)
+    reader.start()
+    try:
+        reader.join(seconds)
+        if not printed:
+            raise TimeoutError
+        code = 0 if len(printed[0]) == most else process.wait(seconds)
+    except subprocess.TimeoutExpired as fault:
+        raise TimeoutError from fault
+    finally:
+        if not printed or process.poll() is None:
+            _kill_session(process)
+    output.close()
+    return code, printed[0].decode("utf-8", "replace")
+
+
+def _kill_session(process: subprocess.Popen[bytes]) -> None:
+    """Kill a program and what it has started."""
+    with suppress(OSError):  # nothing of it runs any more
+        if os.name == "nt":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

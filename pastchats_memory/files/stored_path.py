@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from pastchats_memory.text.encoding import utf8
 
@@ -39,3 +39,15 @@ def _find_in_folder(folder: Path, stored: str) -> Path:
     except OSError:
         pass
     return folder / stored
+
+
+def other_machine(stored: str) -> str | None:
+    """Return the machine with a file whose stored path is like `laptop:/home/ada/a.jsonl`.
+
+    None for a path of this machine.
+    """
+    host, separator, path = stored.partition(":")
+    is_elsewhere = (
+        separator and len(host) > 1 and (PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute())
+    )
+    return host if is_elsewhere else None

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pastchats_memory.formats.base.dialect import Dialect
+    from pastchats_memory.formats.base.key_map import KeyMap
     from pastchats_memory.formats.base.locations import Environment
     from pastchats_memory.formats.base.source import SourceFile
 
@@ -119,6 +120,14 @@ def added_formats() -> tuple[Format, ...]:
     Raises BrokenFormat.
     """
     return tuple(format_ for format_, _ in _added())
+
+
+def mapped_format(key_map: KeyMap | None = None) -> Format:
+    """Return the format that reads JSON of unknown shape: by a user's map of its keys, or by known keys.
+
+    Raises BrokenFormat.
+    """
+    return next(format_.with_map(key_map) for format_ in all_formats() if format_.with_map is not None)
 
 
 def origin_of(format_: Format) -> str:

@@ -10,10 +10,11 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pastchats_memory.files.folders import DATABASE_VARIABLE, find_state_folder
+from pastchats_memory.files.folders import DATABASE_VARIABLE, JUDGING_VARIABLE, find_state_folder
 from pastchats_memory.hooks.limit import seconds_since_start
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from pastchats_memory.formats.base.format import Format
@@ -29,6 +30,8 @@ LONGEST_INPUT = 1 << 20
 """Bytes of stdin that are looked at."""
 WAITING = "waiting"
 """The folder of requests to index in the folder of the hooks' state."""
+CAN_FORK = hasattr(os, "fork")
+"""Whether a child can answer, which may hang or abort; elsewhere a thread does."""
 BUDGET_BYTES = 1500
 """Of the context that a prompt gets."""
 
@@ -39,6 +42,8 @@ def main(arguments: list[str]) -> None:
     A request to index is on disk before anything else is imported. A child answers prompts, and this process waits for it
     until the limit. So a library that hangs or aborts does no harm, and an answer is passed on only if it is complete.
     """
+    if os.environ.get(JUDGING_VARIABLE):
+        os._exit(0)
     seconds = max(0.1, _seconds(os.environ.get("PASTCHATS_MEMORY_HOOK_SECONDS")) - AROUND_S)
     start = time.monotonic() - seconds_since_start()
     try:
@@ -66,16 +71,38 @@ def _handle(arguments: list[str], give_up: float) -> None:
     database = _find_database(arguments)
     state = _name_state(database)
     if action == "recall" and not wait_for_turn(state, give_up - ANSWER_S):
+        _note(state, arguments, "stayed silent, since many hooks ran at once")
         return
     received = _parse(arguments, _read_until(0, give_up, LONGEST_INPUT))
-    if action != "recall":
+    if action in ("greet", "index"):
         _request_index(find_state(database), agent.name, database, received.transcript)
-    elif state is not None and is_any_waiting(state):
+    elif action == "recall" and state is not None and is_any_waiting(state):
         from pastchats_memory.hooks import background
 
         background.start(find_state(database))
-    if action == "greet" or (action == "recall" and received.prompt):
-        _answer_in_time(arguments, format_, received, database, give_up)
+    did = "asked for an index run" if action == "index" else "stayed silent"
+    if action == "greet" or (action == "recall" and received.prompt) or (action == "warn" and _is_action(received)):
+        answer = _answer_in_time(arguments, format_, received, database, give_up)
+        if answer is None:
+            did = "ran out of time"
+        elif answer:
+            did = f"gave {len(answer):,} bytes"
+    _note(state, arguments, did)
+
+
+def _note(state: str | None, arguments: list[str], did: str) -> None:
+    """Record for `doctor` what this hook did."""
+    from pastchats_memory.hooks.heard import note_call
+
+    if state is not None:
+        note_call(state, arguments[0], arguments[1], did)
+
+
+def _is_action(received: Event) -> bool:
+    """Check whether a call runs a command or changes a file."""
+    from pastchats_memory.text.shell import is_editor, is_shell
+
+    return is_shell(received.tool) or is_editor(received.tool)
 
 
 def is_any_waiting(folder: str) -> bool:
@@ -123,12 +150,12 @@ def _name_state(database: str | None) -> str | None:
 
 def _request_index(folder: Path | None, agent: str, database: str | None, transcript: str | None) -> None:
     """Write a request to index down, and start the process that fulfils it."""
-    from pastchats_memory.hooks.spool import Request, add
+    from pastchats_memory.hooks.spool import Request, add, encode_path
 
     named = database or os.environ.get(DATABASE_VARIABLE)
     if named and not named.startswith("~"):
         named = os.path.abspath(named)  # noqa: PTH100 - resolve() would follow links
-    request = Request(agent, named and os.fsencode(named).decode("utf-8", "surrogateescape"), transcript)
+    request = Request(agent, named and encode_path(named), transcript)
     is_stored = False
     with suppress(OSError):  # a full or read-only disk: the request is handed over without one
         if folder is not None:
@@ -141,38 +168,68 @@ def _request_index(folder: Path | None, agent: str, database: str | None, transc
 
 def _answer_in_time(
     arguments: list[str], format_: Format, received: Event, database: str | None, give_up: float
-) -> None:
-    """Pass on the answer of a child if it is complete before the limit. Raises OSError if there can be no child."""
+) -> bytes | None:
+    """Pass on the answer, and return it; None if it is not complete before the limit.
+
+    Raises OSError if there can be no child.
+    """
+    if CAN_FORK:
+        answer = _ask_child(arguments, format_, received, database, give_up)
+    else:
+        answer = _run_in_thread(lambda: _work(arguments, format_, received, database), give_up)
+    if answer is None:
+        _log(arguments, "timeout", 0.0)
+    if answer:
+        with suppress(OSError, AttributeError, ValueError):  # the agent is gone, or never opened a pipe
+            os.write(sys.stdout.fileno(), answer)
+    return answer
+
+
+def _ask_child(
+    arguments: list[str], format_: Format, received: Event, database: str | None, give_up: float
+) -> bytes | None:
+    """Return the answer of a child, which may hang or abort; None if it is not complete before the limit."""
+    if sys.platform == "win32":
+        return None
     read_end, write_end = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(read_end)
-        _work(arguments, format_, received, database, write_end)
+        try:
+            os.write(write_end, _work(arguments, format_, received, database))
+        finally:
+            os._exit(0)
     os.close(write_end)
     answer = _read_until(read_end, give_up, LONGEST_INPUT)
     if answer is None:
         os.kill(child, signal.SIGKILL)
-        _log(arguments, "timeout", 0.0)
     with suppress(ChildProcessError):
         os.waitpid(child, 0)
-    if answer:
-        with suppress(OSError, AttributeError, ValueError):  # the agent is gone, or never opened a pipe
-            os.write(sys.stdout.fileno(), answer)
+    return answer
 
 
-def _work(arguments: list[str], format_: Format, received: Event, database: str | None, write_end: int) -> None:
-    """Write the answer into the pipe, and end; runs in the child."""
+def _run_in_thread(work: Callable[[], bytes], give_up: float) -> bytes | None:
+    """Return the result of some work; None if it is not there when time is up."""
+    from threading import Thread
+
+    results: list[bytes] = []
+    thread = Thread(target=lambda: results.append(work()), daemon=True)
+    thread.start()
+    thread.join(max(0.0, give_up - time.monotonic()))
+    return results[0] if results else None
+
+
+def _work(arguments: list[str], format_: Format, received: Event, database: str | None) -> bytes:
+    """Return the answer as a line of JSON; empty for none."""
     import json
 
     start = time.monotonic()
     try:
         answer = _answer(format_, arguments[1], received, database)
-        if answer is not None:
-            os.write(write_end, json.dumps(answer).encode() + b"\n")
     except Exception as fault:  # noqa: BLE001 - the last resort: no fault of ours may cost anybody a prompt
         _log(arguments, getattr(fault, "kind", type(fault).__name__), time.monotonic() - start)
-    finally:
-        os._exit(0)
+        return b""
+    return b"" if answer is None else json.dumps(answer).encode() + b"\n"
 
 
 def _answer(format_: Format, event: str, received: Event, database: str | None) -> dict[str, object] | None:
@@ -191,10 +248,22 @@ def _answer(format_: Format, event: str, received: Event, database: str | None) 
         from pastchats_memory.embed.packaged import load_in_background
 
         load_in_background()
+    if action == "warn":
+        from pastchats_memory.hooks.warning import warn
+
+        warning = warn(received, database)
+        return agent.context(event, warning) if warning else None
     from pastchats_memory.hooks import events
 
     context = events.recall(received, database) if action == "recall" else events.greet(received, database)
     return agent.context(event, context) if context else None
+
+
+def _read_input(give_up: float) -> bytes | None:
+    """Return what the agent sends on stdin; None if it is not all there when time is up."""
+    if CAN_FORK:
+        return _read_until(0, give_up, LONGEST_INPUT)
+    return _run_in_thread(lambda: sys.stdin.buffer.read(LONGEST_INPUT), give_up)  # select takes no pipe on Windows
 
 
 def _read_until(descriptor: int, give_up: float, most: int) -> bytes | None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pastchats_memory.hooks.spool import Request, begin_attempt, finish, list_waiting, parse_request
+from pastchats_memory.hooks.spool import EVERY_AGENT, Request, begin_attempt, finish, list_waiting, parse_request
+
+if TYPE_CHECKING:
+    from pastchats_memory.memory import Memory
 
 NICENESS = 19
+NO_WINDOW: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+"""Keeps Windows from opening a console; other systems know no such flag."""
 LONGEST_S = 1800
 """After so long a run that hangs ends itself; the next one goes on where it was."""
 
@@ -34,6 +39,7 @@ def start(folder: Path | None, request: Request | None = None) -> None:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
+        creationflags=NO_WINDOW,
         close_fds=True,
         cwd="/",
     )
@@ -44,18 +50,16 @@ def run(folder: Path) -> None:
 
     A request is removed after its turns are stored, so a killed process repeats it. Raises OSError.
     """
-    lock = os.open(folder / "indexing.lock", os.O_CREAT | os.O_RDWR, 0o600)
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(folder / "indexing.lock", blocking=False, mode=0o600, fallback_to_soft=False)
     tried: set[str] = set()
-    try:
-        while files := [file for file in list_waiting(folder) if file.name not in tried]:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return
-            tried |= {_try_request(folder, file) for file in files}
-            fcntl.flock(lock, fcntl.LOCK_UN)  # and look once more: a request may have come just before it
-    finally:
-        os.close(lock)
+    while files := [file for file in list_waiting(folder) if file.name not in tried]:
+        try:
+            with lock:  # released before the next look: a request may have come just before
+                tried |= {_try_request(folder, file) for file in files}
+        except Timeout:
+            return
 
 
 def _try_request(folder: Path, file: Path) -> str:
@@ -95,15 +99,35 @@ def fulfil(request: Request) -> None:
     config = load(request.database)
     with Memory.open(config.database, config=config) as memory:
         memory.index(paths)
+        if config.judge_after_sessions:
+            _judge(memory, request, config.judge_after_sessions)
+
+
+def _judge(memory: Memory, request: Request, most: int) -> None:
+    """Let the configured judge label the newest episodes, and log what that cost."""
+    from pastchats_memory.errors import MemoryFault
+    from pastchats_memory.hooks import find_state
+    from pastchats_memory.hooks.log import note
+
+    try:
+        plan = memory.plan_judging(None, most)
+        done = memory.judge_automatically(plan)
+        facts: tuple[str, ...] = (f"{done.calls} calls", f"{done.tokens} tokens", f"{len(done.sheets)} labels")
+    except MemoryFault as fault:  # the session is indexed all the same
+        facts = (fault.kind,)
+    if (folder := find_state(request.database)) is not None:
+        note(folder, "background", "judge", *facts)
 
 
 def _find_histories(agent: str) -> list[Path]:
     """Return the places of an agent's transcripts; none without a home folder."""
     from pastchats_memory.errors import UsageFault
     from pastchats_memory.formats.registry import load_format
-    from pastchats_memory.memory.requests import find_environment
+    from pastchats_memory.memory.requests import find_environment, find_histories
 
     try:
+        if agent == EVERY_AGENT:
+            return [history.path for history in find_histories()]
         return list(load_format(agent).locations(find_environment()))
     except UsageFault:
         return []
@@ -111,9 +135,10 @@ def _find_histories(agent: str) -> list[Path]:
 
 def main(folder: str, *handed_over: str) -> None:
     """Run as the detached process."""
-    os.nice(NICENESS)
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.alarm(LONGEST_S)  # its default action ends the process; the database takes that as it takes a kill
+    if sys.platform != "win32":
+        os.nice(NICENESS)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(LONGEST_S)  # its default action ends the process; the database takes that as it takes a kill
     for text in handed_over:
         if (request := parse_request(text)) is not None:
             fulfil(request)

@@ -12,6 +12,10 @@ class Event(NamedTuple):
     session: str | None = None
     cwd: str | None = None
     transcript: str | None = None
+    tool: str = ""
+    """Name of the tool that the agent is about to call."""
+    arguments: object = None
+    """Its input: an object, or one as JSON text."""
 
 
 def event_of(body: object) -> Event:
@@ -32,4 +36,6 @@ def event_of(body: object) -> Event:
         session=text("session_id", "conversation_id", "sessionId"),
         cwd=text("cwd", "workingDirectory") or root,
         transcript=text("transcript_path", "transcriptPath"),
+        tool=text("tool_name", "toolName") or "",
+        arguments=body.get("tool_input", body.get("toolArgs")),
     )

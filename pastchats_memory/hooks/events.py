@@ -65,7 +65,7 @@ def greet(event: Event, database: str | None) -> str | None:
 
 def _opened(event: Event, database: str | None) -> Memory:
     config = load(database, here=Path(event.cwd) if event.cwd else None)
-    return Memory.open(config.database, create=False, config=config)
+    return Memory.open(config.database, create=False, config=config, is_urgent=True)
 
 
 def _count_bytes(text: str) -> int:

@@ -23,9 +23,11 @@ from typing import Any
 
 from pastchats_memory.errors import MemoryFault, UsageFault
 from pastchats_memory.files.atomic import write_atomic
+from pastchats_memory.files.processes import join_command
 from pastchats_memory.formats.base.hooks import HookDialect
+from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.registry import all_formats
-from pastchats_memory.hooks.jsonc import with_hooks, without_ours, without_pieces
+from pastchats_memory.hooks.jsonc import restore_json, with_hooks, without_ours, without_pieces
 
 IS_OURS = re.compile(r"pastchats[-_]memory\S{0,40} hook ")
 _JSON_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
@@ -84,7 +86,7 @@ class Change:
 
 
 @contextmanager
-def _explain_os_errors() -> Iterator[None]:
+def explain_os_errors() -> Iterator[None]:
     """Turn errors of the file system into MemoryFault with the file's name."""
     try:
         yield
@@ -95,30 +97,36 @@ def _explain_os_errors() -> Iterator[None]:
         ) from fault
 
 
-@_explain_os_errors()
+@explain_os_errors()
 def plan_install(
     target: str, database: str | None, state: Path, environment: Mapping[str, str] = os.environ
 ) -> list[Change]:
     """Return what `install` would change, and write nothing. Raises MemoryFault."""
     agent = targets()[target]
-    hooks = {event: [agent.entry(_command(target, event, database))] for event in agent.events}
+    hooks = {event: [_entry(agent, event, _command(target, event, database))] for event in agent.events}
     path = settings_path(target, environment)
-    put_in = {record["path"]: tuple(record["pieces"]) for record in _recorded(state).get(target, [])}
+    put_in = {record["path"]: tuple(record["pieces"]) for record in read_records(state).get(target, [])}
     changes = [_with_our_hooks(path, hooks, agent.begins, put_in.get(str(path), ()))]
     if agent.skills:
-        changes += _skills(Path(agent.skills(environment)), put_in)
+        changes += _skills(Path(agent.skills(with_home(environment))), put_in)
     return [change for change in changes if change.before != change.after]
 
 
+def _entry(agent: HookDialect, event: str, line: str) -> dict[str, Any]:
+    """Return the entry for an event; an event before calls of tools names the tools."""
+    matcher = {"matcher": agent.tools} if agent.tools and agent.events[event] == "warn" else {}
+    return {**matcher, **agent.entry(line)}
+
+
 def _with_our_hooks(path: Path, hooks: Mapping[str, Any], extra: Mapping[str, Any], pieces: tuple[str, ...]) -> Change:
-    before = _read(path)
+    before = read_settings(path)
     mark = "\ufeff" if (before or "").startswith("\ufeff") else ""
     try:
         edited = with_hooks((before or "").removeprefix(mark), hooks, extra, IS_OURS, pieces)
     except UsageFault as fault:
         raise UsageFault(f"{path}: {fault.message}", fault.hint) from fault
     return Change(
-        path, before, mark + edited.text, f"hooks for {', '.join(hooks)}", edited.pieces, _missing_folders(path)
+        path, before, mark + edited.text, f"hooks for {', '.join(hooks)}", edited.pieces, missing_folders(path)
     )
 
 
@@ -131,13 +139,14 @@ def _skills(folder: Path, put_in: Mapping[str, tuple[str, ...]]) -> list[Change]
     for skill in sorted(SKILLS.glob(f"*/{SKILL}")):
         path = folder / skill.parent.name / SKILL
         text = skill.read_text(encoding="utf-8")
-        before = _read(path)
+        before = read_settings(path)
         if before is None or put_in.get(str(path)) == (before,):
-            found.append(Change(path, before, text, f"the skill {path.parent.name}", (text,), _missing_folders(path)))
+            found.append(Change(path, before, text, f"the skill {path.parent.name}", (text,), missing_folders(path)))
     return found
 
 
-def _missing_folders(path: Path) -> tuple[str, ...]:
+def missing_folders(path: Path) -> tuple[str, ...]:
+    """Return the folders that have to be made for a file, the innermost first."""
     return tuple(str(folder) for folder in path.parents if not folder.exists())
 
 
@@ -150,23 +159,24 @@ def advice(target: str, environment: Mapping[str, str] = os.environ) -> list[str
     notes = list(agent.notes)
     if agent.skills and shutil.which(COMMAND, path=environment.get("PATH")) is None:
         notes.append(f"The skills call `{COMMAND}`, which is not on your PATH: its folder has to be.")
-    if not agent.switches:
+    if agent.switch is None:
         return notes
-    config = settings_path(target, environment).with_name(agent.switches)
+    file, table, keys = agent.switch
+    config = settings_path(target, environment).with_name(file)
     try:
-        features = tomllib.loads((_read(config) or "").removeprefix("\ufeff")).get("features", {})
+        switches = tomllib.loads((read_settings(config) or "").removeprefix("\ufeff")).get(table, {})
     except tomllib.TOMLDecodeError:
         return notes  # the agent itself will say so
-    if isinstance(features, dict) and False in (features.get("hooks"), features.get("codex_hooks")):
-        notes.append(f"Hooks are switched off in {config}: let `hooks` be true below [features].")
+    if isinstance(switches, dict) and any(switches.get(key) is False for key in keys):
+        notes.append(f"Hooks are switched off in {config}: let `{keys[0]}` be true below [{table}].")
     return notes
 
 
-@_explain_os_errors()
+@explain_os_errors()
 def plan_uninstall(target: str, state: Path, environment: Mapping[str, str] = os.environ) -> list[Change]:
     """Return what `uninstall` would change, and write nothing. Raises MemoryFault."""
     path = str(settings_path(target, environment))
-    records = _recorded(state).get(target) or [{"path": path, "pieces": [], "was_missing": False}]
+    records = read_records(state).get(target) or [{"path": path, "pieces": [], "was_missing": False}]
     changes = [_without_our_hooks(record) for record in records]
     return [change for change in changes if change is not None and change.before != change.after]
 
@@ -177,13 +187,17 @@ def _without_our_hooks(record: Mapping[str, Any]) -> Change | None:
     None if the file is the user's by now.
     """
     path, pieces = Path(record["path"]), tuple(record["pieces"])
-    before = _read(path)
+    before = read_settings(path)
     if before is None:
         return None
-    after = without_pieces(before, pieces) if pieces else None
-    if after is None and path.suffix == ".json":
-        after = without_ours(before.removeprefix("\ufeff"), IS_OURS)
-        after = "\ufeff" + after if before.startswith("\ufeff") else after
+    after = None
+    if path.suffix == ".json":
+        mark = "\ufeff" if before.startswith("\ufeff") else ""
+        text = before.removeprefix(mark)
+        after = restore_json(text, pieces) if pieces else None
+        after = mark + (without_ours(text, IS_OURS) if after is None else after)
+    elif pieces:
+        after = without_pieces(before, pieces)
     if after is None:
         return None
     is_gone = record["was_missing"] and not after.strip()
@@ -191,7 +205,7 @@ def _without_our_hooks(record: Mapping[str, Any]) -> Change | None:
     return Change(path, before, None if is_gone else after, what, folders=tuple(record.get("folders", ())))
 
 
-@_explain_os_errors()
+@explain_os_errors()
 def write(target: str, changes: list[Change], state: Path, *, is_install: bool) -> dict[Path, str]:
     """Make the changes, record or forget what was added, and return the path of each copy of an original file.
 
@@ -199,18 +213,24 @@ def write(target: str, changes: list[Change], state: Path, *, is_install: bool) 
     knows all that may be there. Raises MemoryFault.
     """
     for change in changes:
-        if _read(change.path) != change.before:  # while the person looked at the change
+        if read_settings(change.path) != change.before:  # while the person looked at the change
             raise MemoryFault(f"{change.path} was changed just now; nothing of it was overwritten", "Run it again.")
         if change.before is not None and not change.path.stat().st_mode & stat.S_IWUSR:
             raise MemoryFault(
                 f"{change.path}: it is read-only", "Make it writable first, or see `install TARGET --print`."
             )
-    earlier = {record["path"] for record in _recorded(state).get(target, [])}
+    # A file in which something else of ours is or stays has its copy already, or gets it with the last removal.
+    ours = {
+        record["path"]
+        for name, records in read_records(state).items()
+        for record in records
+        if is_install or name != target
+    }
     if is_install:
         _record(target, changes, state)
     copies: dict[Path, str] = {}
     for change in changes:
-        if not is_install or str(change.path) not in earlier:
+        if str(change.path) not in ours:
             copies |= _copy_original(change, BEFORE if is_install else AFTERWARDS)
         _replace(change)
     if not is_install:
@@ -226,7 +246,7 @@ def _copy_original(change: Change, ending: str) -> dict[Path, str]:
     if change.before is None or change.after is None:
         return {}
     original = change.path.with_name(change.path.name + BEFORE)
-    if ending == AFTERWARDS and _read(original) == change.after:
+    if ending == AFTERWARDS and read_settings(original) == change.after:
         original.unlink()
         return {}
     copy = change.path.with_name(change.path.name + ending)
@@ -252,16 +272,40 @@ def settings_path(target: str, environment: Mapping[str, str] = os.environ) -> P
 
     Raises UsageFault.
     """
-    if not environment.get("HOME"):
+    return Path(targets()[target].settings(with_home(environment)))
+
+
+def with_home(environment: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the variables with HOME, which Windows calls USERPROFILE. Raises UsageFault without either."""
+    home = environment.get("HOME") or environment.get("USERPROFILE")
+    if not home:
         raise UsageFault("the home folder is not known", "Set HOME.")
-    return Path(targets()[target].settings(environment))
+    return {**environment, "HOME": home}
+
+
+def find_agents(environment: Mapping[str, str] = os.environ) -> list[str]:
+    """Return the agents on this machine that call hooks: those with a history or a folder of settings.
+
+    Raises UsageFault without a home folder.
+    """
+    variables = with_home(environment)
+    place = Environment(variables, Path(variables["HOME"]), sys.platform)
+    found = []
+    for format_ in all_formats():
+        if (agent := format_.hooks) is None:
+            continue
+        files = [Path(agent.settings(variables)), *([Path(agent.servers(variables))] if agent.servers else [])]
+        folders = [file.parent for file in files if file.parent != place.home]
+        if any(os.path.exists(path) for path in (*files, *folders, *format_.locations(place))):  # noqa: PTH110 - pathlib's raises below a closed folder on Python 3.11
+            found.append(agent.name)
+    return found
 
 
 def _command(target: str, event: str, database: str | None) -> str:
-    """Return the command line that an agent runs at an event."""
-    return shlex.join(
+    """Return the command line that an agent runs at an event, in whatever shell it uses."""
+    return join_command(
         [
-            *_program(),
+            *lasting_command(),
             "hook",
             target,
             event,
@@ -270,7 +314,7 @@ def _command(target: str, event: str, database: str | None) -> str:
     )
 
 
-def _program() -> list[str]:
+def lasting_command() -> list[str]:
     """Return the words that start this installation from anywhere, for as long as it is installed.
 
     Raises UsageFault if it is part of a cache, as `uvx` and `pipx run` make it, or was removed.
@@ -283,7 +327,12 @@ def _program() -> list[str]:
         )
     if not python.exists():
         raise UsageFault(f"{python} is no longer there, and the hooks would fail", LASTING)
-    return [str(installed)] if installed.exists() else [str(python), "-m", "pastchats_memory"]
+    if sys.platform == "win32" and shutil.which(COMMAND):  # its shells agree on no spelling of a path
+        return [COMMAND]
+    for program in (installed, installed.with_suffix(".exe")):
+        if program.exists():
+            return [str(program)]
+    return [str(python), "-m", "pastchats_memory"]
 
 
 def _is_in_cache(python: Path) -> bool:
@@ -307,26 +356,28 @@ def _find_program(quoted: str) -> str | None:
     return program if rest and os.path.isabs(program) else None  # noqa: PTH117 - a string is at hand
 
 
-@_explain_os_errors()
+@explain_os_errors()
 def find_broken(state: Path) -> list[tuple[str, str]]:
     """Return each agent whose settings call a program of ours that is gone, with the program. Raises MemoryFault."""
     found: dict[str, str] = {}
-    for target, records in _recorded(state).items():
+    for target, records in read_records(state).items():
         for record in records:
-            for program in map(_find_program, _JSON_STRING.findall(_read(Path(record["path"])) or "")):
+            for program in map(_find_program, _JSON_STRING.findall(read_settings(Path(record["path"])) or "")):
                 if program and not os.path.exists(program):  # noqa: PTH110 - a string is at hand
                     found[target] = program
     return list(found.items())
 
 
-def _read(path: Path) -> str | None:
+def read_settings(path: Path) -> str | None:
+    """Return the text of a file, or None if there is none. Raises OSError."""
     try:
         return path.read_bytes().decode("utf-8", "surrogateescape")
     except FileNotFoundError:
         return None
 
 
-def _recorded(state: Path) -> dict[str, list[dict[str, Any]]]:
+def read_records(state: Path) -> dict[str, list[dict[str, Any]]]:
+    """Return what was added to each agent, by file. Raises UsageFault, OSError."""
     file = state / "installed.json"
     try:
         recorded: dict[str, list[dict[str, Any]]] = json.loads(file.read_bytes())
@@ -341,7 +392,7 @@ def _recorded(state: Path) -> dict[str, list[dict[str, Any]]]:
 def _record(target: str, changes: list[Change], state: Path) -> None:
     """Record what was added for a target; without changes, forget it."""
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
-    recorded = _recorded(state)
+    recorded = read_records(state)
     records = {record["path"]: record for record in recorded.get(target, [])} if changes else {}
     for change in changes:
         path = str(change.path)

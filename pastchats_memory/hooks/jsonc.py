@@ -145,7 +145,7 @@ def with_hooks(
     """
     if not text.strip():
         return _added(text, hooks, extra)
-    base = without_pieces(text, pieces) if pieces else None
+    base = restore_json(text, pieces) if pieces else None
     edited = _added(without_ours(text, is_ours) if base is None else base, hooks, extra)
     return Edited(text) if scan(edited.text).plain() == scan(text).plain() else edited
 
@@ -215,6 +215,20 @@ def without_pieces(text: str, pieces: Sequence[str]) -> str | None:
     return text
 
 
+def restore_json(text: str, pieces: Sequence[str]) -> str | None:
+    """Return JSON without inserted pieces.
+
+    None if one is no longer there unchanged, or something stands behind it that would need it, such as a comma.
+    """
+    restored = without_pieces(text, pieces)
+    try:
+        if restored is not None and restored.strip():
+            scan(restored)
+    except UsageFault:
+        return None
+    return restored
+
+
 def without_ours(text: str, is_ours: re.Pattern[str]) -> str:
     """Return the settings without our entries, wherever they stand now.
 
@@ -235,10 +249,58 @@ def without_ours(text: str, is_ours: re.Pattern[str]) -> str:
         )
         if ours is None:
             return text
-        events, place = ours
-        elements = events.elements or []
-        start = elements[place - 1].end if place else events.start + 1
-        end = elements[place].end
-        if not place and len(elements) > 1:  # the comma behind the first element goes with it
-            end = text.index(",", end) + 1
-        text = text[:start] + text[end:]
+        text = _cut(text, ours[0], ours[1])
+
+
+def with_member(text: str, parent: str, key: str, value: Any, pieces: Sequence[str] = ()) -> Edited:
+    """Return the settings with one member of a top-level object, such as a server of `mcpServers`.
+
+    Args:
+        text: the settings as they are; blank for a file to be made.
+        parent: the key of the object.
+        key: the key of the member. One that exists is replaced.
+        value: the member.
+        pieces: what was put into this text before.
+
+    Raises:
+        UsageFault: the text is not JSON, or the parent in it is no object.
+    """
+    base = restore_json(text, pieces) if pieces else None
+    if base is None:
+        base = without_member(text, parent, key) if text.strip() else text
+    if not base.strip():
+        made = json.dumps({parent: {key: value}}, indent=2, ensure_ascii=False) + "\n"
+        edited = Edited(base + made, (made,))
+    elif parent not in _members(scan(base)):
+        edited = _appended(Edited(base), scan(base), {key: value}, 1, parent)
+    else:
+        edited = _appended(Edited(base), _members(scan(base))[parent], value, 2, key)
+    is_same = bool(text.strip()) and scan(edited.text).plain() == scan(text).plain()
+    return Edited(text) if is_same else edited
+
+
+def find_member(text: str, parent: str, key: str) -> Any:
+    """Return the value of a member of a top-level object, or None. Raises UsageFault."""
+    if not text.strip():
+        return None
+    above = _members(scan(text)).get(parent)
+    node = _members(above).get(key) if above is not None else None
+    return None if node is None else node.plain()
+
+
+def without_member(text: str, parent: str, key: str) -> str:
+    """Return the settings without a member of a top-level object. Raises UsageFault."""
+    above = _members(scan(text)).get(parent)
+    if above is None or key not in _members(above):
+        return text
+    return _cut(text, above, list(_members(above)).index(key))
+
+
+def _cut(text: str, container: Node, place: int) -> str:
+    """Return the text without the element of a container at a place, and without its comma."""
+    elements = container.elements or list((container.members or {}).values())
+    start = elements[place - 1].end if place else container.start + 1
+    end = elements[place].end
+    if not place and len(elements) > 1:  # the comma behind the first element goes with it
+        end = text.index(",", end) + 1
+    return text[:start] + text[end:]

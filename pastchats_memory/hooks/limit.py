@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 
 LONGEST_S = 3600.0
@@ -15,6 +16,8 @@ def seconds_since_start() -> float:
     On a busy machine, the interpreter may need seconds before it runs the first line of ours. Without such a record, as on
     macOS, return the processor time, which is never more.
     """
+    if sys.platform != "linux":
+        return time.process_time()
     try:
         with open("/proc/self/stat", "rb") as file:  # noqa: PTH123 - pathlib takes longer to import than this takes
             # The name of the program stands in parentheses and may contain any of them; field 22 is the start.

@@ -1,4 +1,4 @@
-"""Remember what a session was given, so that no block is given twice: a small file, deleted after a week."""
+"""Remember what a session was given, so that nothing is given twice: small files, deleted after a week."""
 
 from __future__ import annotations
 
@@ -31,6 +31,17 @@ def remember(folder: Path, session: str, ids: frozenset[str]) -> None:
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     ids |= given(folder, session)
     write_atomic(file, json.dumps(sorted(ids)).encode(), is_durable=False)  # a lost one costs a repeated block
+
+
+def claim(folder: Path, session: str, key: str) -> bool:
+    """Return whether this is the first claim of a key in a session. Raises OSError."""
+    file = _file(folder, session).with_suffix(f".{key}")
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        file.touch(mode=0o600, exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
 
 
 def forget_old(folder: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +17,8 @@ from pastchats_memory.files.atomic import write_atomic
 from pastchats_memory.hooks import WAITING
 
 MOST_ATTEMPTS = 5
+EVERY_AGENT = "*"
+"""The agent of a request for every history on this machine."""
 
 
 class Request(NamedTuple):
@@ -29,6 +32,11 @@ class Request(NamedTuple):
     def encode(self) -> str:
         """Return the request as JSON, in ASCII."""
         return json.dumps(self)
+
+
+def encode_path(path: str) -> str:
+    """Return a path as a request names it, in UTF-8 whatever the locale is."""
+    return os.fsencode(path).decode("utf-8", "surrogateescape")
 
 
 def parse_request(text: bytes | str) -> Request | None:
@@ -52,6 +60,18 @@ def add(folder: Path, request: Request) -> None:
 def list_waiting(folder: Path) -> list[Path]:
     """Return the files of all requests, in an order of their own."""
     return sorted((folder / WAITING).glob("*.json"))
+
+
+def withdraw(folder: Path, agent: str) -> int:
+    """Remove the requests of an agent that wait, and return their number. Raises OSError."""
+    removed = 0
+    for file in list_waiting(folder):
+        with suppress(FileNotFoundError):  # a process that fulfils it was quicker
+            request = parse_request(file.read_bytes())
+            if request is not None and request.agent == agent:
+                file.unlink()
+                removed += 1
+    return removed
 
 
 def begin_attempt(file: Path) -> Path | None:

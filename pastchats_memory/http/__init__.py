@@ -1,6 +1,6 @@
 """Serve the memory over HTTP: the application, the process that runs it, and the threads that ask the memory.
 
-Needs the extra `http`; `cli.serve` alone imports this package.
+`cli.serve` alone imports this package.
 """
 
 from __future__ import annotations

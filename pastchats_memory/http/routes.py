@@ -220,11 +220,13 @@ def _answer_search(memory: Memory, given: Arguments) -> Body:
     if given.get("limit", LIMIT.schema["default"]) * given.get("page", 1) > MOST_HITS:
         message = f"there is no such page: limit × page is at most {MOST_HITS}"
         raise RequestError(404, "not_found", message, NARROWER)
-    return build_search(memory.search(**given))
+    hits = memory.search(**given)
+    return build_search(hits, memory.resume_lines(hits))
 
 
 def _answer_recall(memory: Memory, given: Arguments) -> Body:
-    return build_recall(memory.recall(**given), given.get("budget", memory.budget))
+    block = memory.recall(**given)
+    return build_recall(block, given.get("budget", memory.budget), memory.resume_lines(block.hits))
 
 
 def _answer_lessons(memory: Memory, given: Arguments) -> Body:

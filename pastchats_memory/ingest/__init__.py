@@ -126,7 +126,20 @@ def _plan(
     report.files += [
         report_unchanged(plan) for plan in unchanged if plan.state and (plan.state.note or plan.state.problems)
     ]
-    return [plan for plan in planned if not plan.is_unchanged], archives
+    todo = [plan for plan in planned if not plan.is_unchanged]
+    chosen = todo if options.newest_bytes is None else _choose_newest(todo, options.newest_bytes)
+    report.left_for_later = len(todo) - len(chosen)
+    return chosen, archives
+
+
+def _choose_newest(todo: Sequence[Plan], most: int) -> list[Plan]:
+    """Return the newest files that fit into so many bytes together; the smallest one if none fits."""
+    chosen: list[Plan] = []
+    for plan in todo:
+        if plan.new_bytes <= most:
+            chosen.append(plan)
+            most -= plan.new_bytes
+    return chosen or sorted(todo, key=lambda plan: plan.new_bytes)[:1]
 
 
 def _sample_texts(database: Database, plan: Plan, options: IndexOptions) -> Iterator[str]:

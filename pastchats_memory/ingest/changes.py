@@ -44,6 +44,11 @@ class Plan:
     """The format or map that the user named for it, now or earlier."""
 
     @property
+    def new_bytes(self) -> int:
+        """Return how many bytes of the file were never read."""
+        return max(0, self.candidate.size - (max(0, self.state.size) if self.state else 0))
+
+    @property
     def is_known_whole(self) -> bool:
         """Return whether only the reader changed, not the file.
 

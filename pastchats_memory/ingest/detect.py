@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.format import Format
+from pastchats_memory.formats.base.key_map import list_record_keys
 from pastchats_memory.formats.base.source import BadJson, NotText, SourceFile
-from pastchats_memory.formats.generic import MESSAGES, list_keys, list_missing_keys, mapped_format
-from pastchats_memory.formats.registry import all_formats, detect_format
+from pastchats_memory.formats.registry import all_formats, detect_format, mapped_format
 from pastchats_memory.ingest.changes import Plan, has_same_bytes, recipe_of
 from pastchats_memory.ingest.discover import Candidate
 from pastchats_memory.ingest.options import IndexOptions, ReadAs
@@ -109,7 +109,7 @@ def suggest_map(source: SourceFile, format_: Format | None) -> str | None:
 
     Returns None for a known format, and for a file that no map fits. Raises OSError.
     """
-    suggest = (format_ or MESSAGES).suggest_map
+    suggest = (format_ or mapped_format()).suggest_map
     try:
         return suggest(source) if suggest else None
     except NotText:
@@ -133,11 +133,13 @@ def require_records(found: Sequence[Candidate], known: Mapping[str, SourceState]
         try:
             if source.shape not in ("json", "jsonl"):
                 continue
-            missing = [key for key in missing if key in list_missing_keys(key_map, source)]
+            missing = [key for key in missing if key in key_map.list_missing(source.example)]
             is_fitting = is_fitting or mapped.detect(source) > 0
             if is_fitting and not missing:
                 return
-            seen = seen or f"The records of {candidate.name} have the keys {', '.join(list_keys(source))}."
+            seen = (
+                seen or f"The records of {candidate.name} have the keys {', '.join(list_record_keys(source.example))}."
+            )
         except (NotText, OSError):
             continue
     if not seen:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -191,11 +192,13 @@ def _look_at(entry: os.DirEntry[str], unreadable: list[Unreadable], *, follow: b
 
 
 def _is_hollow(status: os.stat_result) -> bool:
-    """Check whether a file consists of holes.
+    """Check whether a file consists of holes, where the system says how much of the disk a file takes.
 
     Holes take no disk space and are read as zeros.
     """
-    return is_bomb(status.st_size, status.st_blocks * BLOCK if hasattr(status, "st_blocks") else status.st_size)
+    if sys.platform == "win32":
+        return False
+    return is_bomb(status.st_size, status.st_blocks * BLOCK)
 
 
 def _is_likely(name: str) -> bool:

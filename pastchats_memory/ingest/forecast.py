@@ -36,17 +36,23 @@ BYTES_A_TURN = 3000
 """Bytes of a turn if every file is too large to read: those of agents' sessions, tool results included."""
 
 
-def estimate(session: ModelSession, todo: Sequence[Plan], texts_of: Callable[[Plan], Iterable[str]]) -> Forecast:
+def estimate(
+    session: ModelSession,
+    todo: Sequence[Plan],
+    texts_of: Callable[[Plan], Iterable[str]],
+    least_bytes: int = LEAST_BYTES,
+) -> Forecast:
     """Estimate a run; a short one is not measured, and neither is one without a model.
 
     Args:
         session: the model whose speed is measured.
         todo: the files to read.
         texts_of: returns the texts of a file's turns.
+        least_bytes: bytes below which nothing is measured.
     """
-    new = [plan for plan in todo if plan.state is None or plan.state.size < plan.candidate.size]
-    total = sum(plan.candidate.size - (plan.state.size if plan.state else 0) for plan in new)
-    if total < LEAST_BYTES:
+    new = [plan for plan in todo if plan.new_bytes]
+    total = sum(plan.new_bytes for plan in new)
+    if total < least_bytes:
         return Forecast(len(todo), 0, 0.0)
     small = [plan for plan in new if plan.candidate.size <= LARGEST]
     sample = small[:: max(1, len(small) // MOST_FILES)][:MOST_FILES]

@@ -35,6 +35,8 @@ class OpenFile:
     """Whether an error of the disk ended the reading early."""
     is_opted_out: bool = False
     """Whether turns of excluded projects were left out."""
+    judging: set[str | None] = field(default_factory=set)
+    """Conversations of our own with a judge, which are left out."""
     is_resumed: bool = False
     resume: str | None = None
     checkpoint: Checkpoint | None = None

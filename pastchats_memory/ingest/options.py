@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from pastchats_memory.formats.base.key_map import KeyMap
 from pastchats_memory.formats.base.locations import NOTE_FOLDER_DEPTH
-from pastchats_memory.formats.generic.key_map import KeyMap
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +106,8 @@ class IndexOptions:
     """Lines that two chunks of a note share."""
     read_as: ReadAs = AS_DETECTED
     """The format or map to read by; a file that was read by one is read by it again."""
+    newest_bytes: int | None = None
+    """Read only the newest files that fit into so many bytes together, and at least one; None reads all."""
     is_narrow: bool = False
     """Whether this run wants only some files of its inputs, by a glob, a format or a map."""
     maps: Mapping[str, KeyMap] = field(default_factory=dict)

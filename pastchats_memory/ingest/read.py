@@ -13,7 +13,7 @@ from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.ingest.task_rows import find_fault
 from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.clean import clean_turn
-from pastchats_memory.text.recall_block import strip_recall_blocks
+from pastchats_memory.text.recall_block import JUDGE_MARK, strip_recall_blocks
 
 
 def read_turns(source: SourceFile, format_: Format, file: OpenFile, options: IndexOptions) -> Iterator[Turn]:
@@ -42,6 +42,11 @@ def read_turns(source: SourceFile, format_: Format, file: OpenFile, options: Ind
     except OSError as fault:
         file.is_cut_short = True
         file.unreadable.append(Unreadable(file.plan.candidate.name, 0, fault.strerror or str(fault)))
+
+
+def begins_judging(turn: Turn) -> bool:
+    """Check whether a turn is our own question to a judge, with which its conversation begins."""
+    return turn.role == "user" and turn.content.lstrip().startswith(JUDGE_MARK)
 
 
 def clean(turn: Turn) -> Turn | None:

@@ -57,6 +57,8 @@ class IndexReport:
     files_unchanged: int = 0
     known: int = 0
     """Unchanged files that have a format."""
+    left_for_later: int = 0
+    """Files that this run did not read, since only the newest were wanted."""
     moved: int = 0
     """Files that were known under another path, which is gone."""
     files: list[FileReport] = field(default_factory=list)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from pastchats_memory.files.archives import archive_of
-from pastchats_memory.files.stored_path import resolve_path
+from pastchats_memory.files.stored_path import other_machine, resolve_path
 from pastchats_memory.formats.base.format import Format, Session
-from pastchats_memory.formats.base.source import NotText, SourceFile
 from pastchats_memory.formats.registry import BUILT_IN, added_formats, load_format
-from pastchats_memory.model import Item, Turn
+from pastchats_memory.model import Hit, Item, Metadata
+from pastchats_memory.store import turns
+from pastchats_memory.store.database import Database
 
 SAFE_ID = re.compile(r"\w[\w./:@+=-]{0,199}", re.ASCII)
 """Ids of agents' sessions. Any other id is hostile, or had a secret in it."""
@@ -30,41 +31,64 @@ class Resumption(NamedTuple):
     """Why it cannot be resumed; empty if it can."""
 
 
-def find_resumption(item: Item) -> Resumption:
+class StoredTurn(NamedTuple):
+    """What is known of the session of a stored turn."""
+
+    metadata: Metadata
+    project: str
+    conversation_id: str | None
+    paths: tuple[str, ...]
+    """Stored paths of the files in which the turn was seen; empty for a turn that was stored directly."""
+
+    @classmethod
+    def of_item(cls, item: Item) -> StoredTurn:
+        """Return what is known of a stored turn."""
+        return cls(item.metadata, item.project, item.conversation_id, tuple(place.path for place in item.places))
+
+    @classmethod
+    def of_hit(cls, hit: Hit) -> StoredTurn:
+        """Return what is known of a turn that was found."""
+        return cls(hit.metadata, hit.source_project, hit.conversation_id, (hit.source_path,))
+
+
+def find_resumption(database: Database, turn: StoredTurn) -> Resumption:
     """Return how to resume the session of a turn.
 
-    The folder is read from the source: a transcript that is gone cannot be resumed either. Raises BrokenFormat.
+    A session whose own file is gone cannot be resumed. Raises BrokenFormat, StoreFault.
     """
-    format_ = _format_of(item)
+    format_ = _format_of(turn.metadata)
     program = format_.program if format_ else ""
 
     def refuse(reason: str) -> Resumption:
         return Resumption(program, (), None, reason)
 
-    if format_ is None or not item.places:
+    if format_ is None or not turn.paths:
         return refuse("it was stored directly, not read from a session of an agent")
     if format_.resume is None:
         return refuse(f"the format {format_.name} has no command that resumes a session")
-    if not item.conversation_id or not SAFE_ID.fullmatch(item.conversation_id):
+    if not turn.conversation_id or not SAFE_ID.fullmatch(turn.conversation_id):
         return refuse("its session has no id that a command line can name safely")
-    path = next((path for place in item.places if (path := resolve_path(place.path)).is_file()), None)
+    path = next((path for path in map(resolve_path, turn.paths) if path.is_file()), None)
     if path is None or archive_of(path) is not None:
-        return refuse("the session's own file is gone")
-    try:
-        folder = _read_folder(path, item.conversation_id, format_)
-    except (NotText, OSError) as fault:
-        return refuse(f"the session's own file cannot be read: {fault}")
-    return Resumption(program, tuple(format_.resume(Session(item.conversation_id, path, folder))), folder, "")
+        host = next(filter(None, map(other_machine, turn.paths)), None)
+        return refuse(f"it lies on the machine {host}" if host else "the session's own file is gone")
+    stored = turns.first_folder(database, turn.project, turn.conversation_id)
+    folder = None if stored is None else str(resolve_path(stored))
+    return Resumption(program, tuple(format_.resume(Session(turn.conversation_id, path, folder))), folder, "")
 
 
-def _format_of(item: Item) -> Format | None:
-    name = item.metadata.get("format")
+def find_command_lines(database: Database, by_id: Iterable[tuple[str, StoredTurn]]) -> dict[str, str]:
+    """Return the lines for a shell that resume the sessions of turns, by the ids of the turns.
+
+    A turn whose session cannot be resumed is left out. Raises BrokenFormat, StoreFault.
+    """
+    from pastchats_memory.files.processes import join_command
+
+    found = ((id_, find_resumption(database, turn)) for id_, turn in by_id)
+    return {id_: join_command(one.command, one.folder) for id_, one in found if one.command}
+
+
+def _format_of(metadata: Metadata) -> Format | None:
+    name = metadata.get("format")
     known = name in BUILT_IN or name in {format_.name for format_ in added_formats()}
     return load_format(str(name)) if known else None
-
-
-def _read_folder(path: Path, conversation_id: str, format_: Format) -> str | None:
-    """Return the first working directory of a conversation. Raises NotText, OSError."""
-    turns = (row for row in format_.read(SourceFile(path, named=True)) if isinstance(row, Turn))
-    found = (turn.cwd for turn in turns if turn.cwd and turn.conversation_id == conversation_id)
-    return next(found, None)

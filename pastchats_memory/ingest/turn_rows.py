@@ -15,7 +15,7 @@ from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.ingest.identity import Identities, project_of
 from pastchats_memory.ingest.open_file import OpenFile
 from pastchats_memory.ingest.options import IndexOptions
-from pastchats_memory.ingest.read import is_wanted, read_turns
+from pastchats_memory.ingest.read import begins_judging, is_wanted, read_turns
 from pastchats_memory.model import Origin, Prompt, Turn
 from pastchats_memory.redact import redact, redact_json, redact_path, redact_split
 from pastchats_memory.store import sources
@@ -79,6 +79,10 @@ def _identify(
         file.places.update(dict(json.loads(resume)["places"]))
         identities.stands_before = lambda content_hash, line: sources.occurs_before(database, name, content_hash, line)
     for turn in read_turns(source, format_, file, options):
+        if begins_judging(turn):
+            file.judging.add(turn.conversation_id)
+        if turn.conversation_id in file.judging:
+            continue
         project = file.plan.project or project_of(turn, source.path, format_.service)
         if not is_wanted(turn, project, options):
             file.is_opted_out = True

@@ -219,7 +219,7 @@ class Writer:
             self._report.superseded += stored.superseded
             self._report.tasks += stored.added
             # A checkpoint holds text as it stands in the file, even text that must not be stored.
-            resume = None if file.forgotten or file.is_opted_out else file.resume
+            resume = None if file.forgotten or file.is_opted_out or file.judging else file.resume
             sources.finish_source(self._database, _build_state(file, self._options), resume)
 
 

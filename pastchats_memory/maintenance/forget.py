@@ -8,7 +8,7 @@ from typing import Any
 
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import ATTACHMENT, COMMENT, TASK, Filters, number_of
-from pastchats_memory.store import deletion, mentions, scrub, task_rows, tombstones
+from pastchats_memory.store import deletion, mentions, task_rows, tombstones
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.deletion import Choice, ChosenRows, PreviewRow
 from pastchats_memory.store.mentions import Ids, Mention, WordSearch
@@ -95,8 +95,6 @@ class ForgetResult:
     """Preview only: the first MAX_PREVIEW_ROWS rows, the latest first."""
     forgetting: Forgetting | None = None
     """Record of the run; None for a preview."""
-    is_erased: bool = False
-    """Whether the rows are gone from the file; if not, a reading process still holds them in the write-ahead log."""
 
     @property
     def total(self) -> int:
@@ -164,6 +162,7 @@ def forget(database: Database, selector: Selector) -> ForgetResult:
 
     Raises:
         UsageFault: an id is malformed.
+        DeletionUnfinished: the rows are forgotten, but their text is still in the file; the next command goes on.
         StoreFault: the database cannot be written; nothing is forgotten.
     """
     with database.transaction():
@@ -175,14 +174,12 @@ def forget(database: Database, selector: Selector) -> ForgetResult:
         number, reach = deletion.forget(database, choice, selector.to_json())
         if number and sought:
             mentions.clear_checkpoints(database, WordSearch(sought))
-    deletion.finish_pending(database)
-    is_erased = scrub.finish_scrub(database)
+    deletion.finish(database)
     known = {one.number: one for one in tombstones.forgettings(database)}
     return replace(
         _count_rows(reach, private),
         mentions=_find_mentions(database, selector, sought, reach),
         forgetting=known.get(number),
-        is_erased=is_erased,
     )
 
 

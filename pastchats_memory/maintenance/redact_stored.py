@@ -85,9 +85,6 @@ class RedactReport:
     """Rows with names of files and folders, and with notes of runs."""
     secrets: dict[str, int]
     """Number of secrets of each kind, the most frequent first."""
-    erased: bool
-    """Whether the secrets are gone from the file. If not, they were not removed, or a reading process still holds them in
-    the write-ahead log."""
     duration_s: float
 
 
@@ -195,6 +192,7 @@ def redact_stored(
 
     Raises:
         ModelChanged: another process has changed the model meanwhile; the remaining rows are unchanged.
+        DeletionUnfinished: no row has them any more, but the file still does; the next command goes on.
         StoreFault: the database cannot be written; the remaining rows are unchanged.
     """
     start = time.monotonic()
@@ -221,12 +219,11 @@ def redact_stored(
         set_meta(database, {RULES: rules_version()})
     vectors.pack_all(database)
     derive(database)  # pending derivations contain the old names
-    return build_report(found, previous, erased=scrub.finish_scrub(database), duration_s=time.monotonic() - start)
+    scrub.erase(database)
+    return build_report(found, previous, duration_s=time.monotonic() - start)
 
 
-def build_report(
-    found: StoredSecrets, previous_rules: str | None, *, erased: bool = False, duration_s: float = 0.0
-) -> RedactReport:
+def build_report(found: StoredSecrets, previous_rules: str | None, *, duration_s: float = 0.0) -> RedactReport:
     """Return the number of rows and secrets in a report."""
     return RedactReport(
         rules=rules_version(),
@@ -236,7 +233,6 @@ def build_report(
         tasks=len(found.tasks),
         others=len(found.others),
         secrets=dict(found.secrets.most_common()),
-        erased=erased,
         duration_s=duration_s,
     )
 

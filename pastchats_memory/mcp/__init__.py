@@ -1,6 +1,6 @@
 """Serve the memory over MCP (https://modelcontextprotocol.io), by stdio or by HTTP on the loopback interface.
 
-No other package imports the SDK, which is the extra `mcp`.
+No other package imports the SDK.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import select
 import socket
+import sys
 from collections.abc import Callable, Iterable
 from importlib.metadata import version
 from threading import Thread
@@ -126,7 +127,7 @@ def serve(config: Config, *, allow_write: bool = False, port: int | None = None)
     server = make_server(config, allow_write=allow_write)
     try:
         if port is None:
-            if hasattr(select, "poll"):  # Windows has none; the server then ends with its stdin alone
+            if sys.platform != "win32":  # Windows has none; the server then ends with its stdin alone
                 Thread(target=_exit_with_reader, args=(os.dup(1),), daemon=True).start()
             anyio.run(serve_stdio, server)
         else:
@@ -141,6 +142,8 @@ def _exit_with_reader(stdout: int) -> None:
     The SDK would wait for a line on stdin, which may stay open for ever: a client may close stdout alone, or leave a
     child process behind that holds stdin. The database bears this as it bears a kill.
     """
+    if sys.platform == "win32":
+        return
     watch = select.poll()
     watch.register(stdout, 0)  # poll always reports that the other end is closed
     watch.poll()

@@ -137,7 +137,9 @@ class Tools:
             status=status, outcome=outcome, threshold=threshold, rerank=rerank,
         )  # fmt: skip
         text = f"{RECALL_PREAMBLE}\n{render_hits(hits)}" if hits else NOTHING
-        return _answer(text, build_search_answer(hits), (hit.source_path for hit in hits))
+        return _answer(
+            text, build_search_answer(hits, self.memory.resume_lines(hits)), (hit.source_path for hit in hits)
+        )
 
     @_lock_memory
     def recall(
@@ -157,7 +159,8 @@ class Tools:
         block = memory.recall(
             query, budget, project=project, since=since, outcome=outcome, current_project=find_current_project()
         )
-        return _answer(block.text, build_recall_answer(block, budget), (hit.source_path for hit in block.hits))
+        body = build_recall_answer(block, budget, memory.resume_lines(block.hits))
+        return _answer(block.text, body, (hit.source_path for hit in block.hits))
 
     @_lock_memory
     def read(

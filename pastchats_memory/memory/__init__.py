@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -21,17 +22,22 @@ from pastchats_memory.memory.requests import (
     OUTCOMES,
     build_file_filter,
     build_filters,
+    build_span_filters,
     choose_model,
     current_viewpoint,
     describe_model_use,
+    excluded_projects,
+    find_judge,
     hidden_projects,
     index_options,
     model_settings,
     parse_outcome,
+    private_projects,
     source_paths,
     update_private_projects,
 )
 from pastchats_memory.model import (
+    OPEN,
     Command,
     Context,
     Filters,
@@ -47,6 +53,7 @@ from pastchats_memory.model import (
     leads_to_task,
     number_of,
 )
+from pastchats_memory.model import TYPES as TASK_TYPES
 from pastchats_memory.search import Rerank, search, search_with_terms
 from pastchats_memory.search.hits import add_snippet
 from pastchats_memory.search.request import Request
@@ -64,11 +71,15 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from pastchats_memory.embed.reranker import CrossEncoder
+    from pastchats_memory.episodes.auto_judge import AutoJudged, JudgingPlan
     from pastchats_memory.episodes.cite import Progress as VerifyProgress
     from pastchats_memory.episodes.cite import Verified
+    from pastchats_memory.episodes.conversation import Conversation
     from pastchats_memory.episodes.derive import Derived
     from pastchats_memory.episodes.derive import Progress as DeriveProgress
+    from pastchats_memory.episodes.history import Digest, Timeline
     from pastchats_memory.ingest import Forecast, IndexReport, Progress
+    from pastchats_memory.ingest.blame import Blamed
     from pastchats_memory.ingest.live import StoredTurn
     from pastchats_memory.ingest.session import Resumption
     from pastchats_memory.maintenance.forget import ForgetResult
@@ -77,7 +88,10 @@ if TYPE_CHECKING:
     from pastchats_memory.model import Sheet
     from pastchats_memory.store.backup import Counts
     from pastchats_memory.store.tombstones import Forgetting
+    from pastchats_memory.store.turns import NewPrompt
     from pastchats_memory.store.vectors.reindex import ReindexProgress, ReindexReport
+    from pastchats_memory.sync import Access, SyncReport
+    from pastchats_memory.sync import Progress as SyncProgress
     from pastchats_memory.tasks import TaskMemory
     from pastchats_memory.tasks.ask import TaskAnswer
     from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask
@@ -118,6 +132,7 @@ class Memory:
         vec0: bool = True,
         config: Config | None = None,
         say: Say | None = None,
+        is_urgent: bool = False,
     ) -> Self:
         """Open the database at a path, or the user's own.
 
@@ -128,6 +143,7 @@ class Memory:
             config: None for the environment and the configuration files.
             say: called with a warning when text is about to leave this machine, or is stored without a vector; None adds
                 it to `notices`.
+            is_urgent: leave what a killed process had to delete to the next command; no search finds it meanwhile.
 
         Raises:
             DatabaseMissing: there is no database and `create` is False.
@@ -143,8 +159,10 @@ class Memory:
         memory = cls(database, embedder_of(None, model_settings(config)), config)
         with memory.explain_damage():
             catch_up_at_opening(database)
-            finish_at_opening(database)
+            unfinished = None if is_urgent else finish_at_opening(database)
             memory.notices = (*config.warnings, *describe_model_use(config, file, meta(database)))
+        if unfinished is not None:
+            memory._add_notice(unfinished)
         memory._say = say or memory._add_notice
         return memory
 
@@ -385,6 +403,32 @@ class Memory:
         shown = cite_items(self._database, [one for one in around if one.project not in hidden])
         return [_with_whole_text(one) if whole and one.id == item.id else one for one in shown]
 
+    def load_conversation(self, id_: str) -> Conversation | None:
+        """Return a whole conversation by its native id, or by the id of one of its turns; None for no such one.
+
+        Raises StoreFault.
+        """
+        from pastchats_memory.episodes.conversation import load_conversation
+
+        self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
+        hidden = hidden_projects(self._database, None)
+        with self._database.snapshot():
+            found = load_conversation(self._database, utf8(id_), hidden)
+            if found is None and number_of(id_) is not None:
+                item = self._find_item(id_)
+                if item is not None and item.conversation_id is not None:
+                    found = load_conversation(self._database, item.conversation_id, hidden)
+        return found
+
+    def write_document(self, lines: Iterable[str], file: str | PathLike[str], *, force: bool = False) -> int:
+        """Write lines into a file for its owner alone, and return their number.
+
+        The file gets its name once it is complete. Raises UsageFault, StoreFault.
+        """
+        from pastchats_memory.store.atomic_file import write_lines
+
+        return write_lines(Path(file), self._database.path, lines, force=force)
+
     def find_source(self, id_: str) -> Place | None:
         """Return the file and the present line of an item; None without such an item, or without a file.
 
@@ -410,10 +454,55 @@ class Memory:
             StoreFault: the database cannot be read.
             BrokenFormat: a format of another package cannot be loaded.
         """
-        from pastchats_memory.ingest.session import find_resumption
+        from pastchats_memory.ingest.session import StoredTurn, find_resumption
 
         item = self._find_item(id_)
-        return None if item is None else find_resumption(item)
+        return None if item is None else find_resumption(self._database, StoredTurn.of_item(item))
+
+    def resume_lines(self, hits: Iterable[Hit]) -> dict[str, str]:
+        """Return the command lines that resume the sessions of turns among the hits, by id.
+
+        A turn whose session cannot be resumed is left out.
+
+        Raises:
+            StoreFault: the database cannot be read.
+            BrokenFormat: a format of another package cannot be loaded.
+        """
+        from pastchats_memory.ingest.session import StoredTurn, find_command_lines
+
+        found = ((hit.id, StoredTurn.of_hit(hit)) for hit in hits if hit.task is None)
+        return find_command_lines(self._database, found)
+
+    def resume_lines_of(self, items: Iterable[Item]) -> dict[str, str]:
+        """Return the command lines that resume the sessions of turns, as `resume_lines` does. Raises as it."""
+        from pastchats_memory.ingest.session import StoredTurn, find_command_lines
+
+        return find_command_lines(self._database, ((str(item.id), StoredTurn.of_item(item)) for item in items))
+
+    def blame(self, file: str | PathLike[str], line: int | None = None, limit: int = 20) -> list[Blamed]:
+        """Return the episodes whose recorded edits changed a file, the newest first.
+
+        Former names of the file that git knows count, too.
+
+        Args:
+            file: its path; without a line it may be gone.
+            line: only episodes that wrote the present text of this line, counted from 1.
+            limit: most episodes.
+
+        Raises:
+            InputMissing: a line is given, and there is no such file.
+            UsageFault: the file has no such line, or the line has too little text.
+            StoreFault: the database cannot be read.
+        """
+        from pastchats_memory.ingest.blame import find_editors
+        from pastchats_memory.memory.blame import find_names, load_line
+
+        path = Path(os.path.abspath(fspath(file)))  # noqa: PTH100 - resolve() would follow links
+        text = None if line is None else load_line(path, line)
+        self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
+        hidden = hidden_projects(self._database, None)
+        with self._database.snapshot():
+            return find_editors(self._database, find_names(path), text, hidden, limit)
 
     def verify(
         self,
@@ -505,6 +594,56 @@ class Memory:
             found = working_commands(self._database, wanted, hits, above_threshold(hits, terms), terms, limit)
         return found, (*hits.warnings, *late)
 
+    def timeline(
+        self, when: str | None = None, *, since: str | None = None, until: str | None = None,
+        project: str | None = None, limit: int = 100,
+    ) -> Timeline:  # fmt: skip
+        """Return the conversations of a span by day, the newest ones, in order of time.
+
+        Args:
+            when: the span, such as `today`, `yesterday`, `2026-07`, `7d`, `last week`; None for `since` and `until`.
+            since: only from this time on.
+            until: only up to this time, inclusive; a day means all of it.
+            project: only this project; `.` is the one of the working directory.
+            limit: most conversations.
+
+        Raises:
+            UsageFault: an argument has a wrong value.
+            StoreFault: the database cannot be read.
+        """
+        from pastchats_memory.episodes.history import list_days
+        from pastchats_memory.search.no_results import explain_empty
+
+        filters = build_span_filters(when, since, until, project)._replace(hidden=hidden_projects(self._database, None))
+        late = self._catch_up_outcomes(filters._replace(outcomes=OUTCOMES))
+        with self._database.snapshot():
+            found = list_days(self._database, filters, limit)
+            absent = () if found.days else explain_empty(self._database, filters)
+        return found._replace(warnings=(*found.warnings, *absent, *late))
+
+    def digest(
+        self, when: str | None = None, *, since: str | None = None, until: str | None = None,
+        project: str | None = None, limit: int = 20,
+    ) -> Digest:  # fmt: skip
+        """Return what was worked on in a span, what worked, what is open, and what was decided.
+
+        The arguments are those of `timeline`; `limit` is the most lines of each section, the newest.
+
+        Raises:
+            UsageFault: an argument has a wrong value.
+            StoreFault: the database cannot be read.
+        """
+        from pastchats_memory.episodes.history import make_digest
+        from pastchats_memory.search.no_results import explain_empty
+
+        filters = build_span_filters(when, since, until, project)._replace(hidden=hidden_projects(self._database, None))
+        late = self._catch_up_outcomes(filters._replace(outcomes=OUTCOMES))
+        tasks = self.tasks.list_tasks(filters._replace(kinds=TASK_TYPES, statuses=OPEN), limit)
+        with self._database.snapshot():
+            found = make_digest(self._database, filters, tasks, limit)
+            absent = () if found.lines else explain_empty(self._database, filters)
+        return found._replace(warnings=(*found.warnings, *absent, *late))
+
     # Tasks
 
     @property
@@ -552,6 +691,7 @@ class Memory:
         follow_links: bool = False,
         map: str | None = None,  # noqa: A002 - the name of the flag
         format: str | None = None,  # noqa: A002 - the name of the flag
+        newest_bytes: int | None = None,
         progress: Callable[[Progress], None] = lambda _: None,
         forecast: Callable[[Forecast], None] = lambda _: None,
     ) -> IndexReport:
@@ -570,6 +710,7 @@ class Memory:
             map: keys of JSON of unknown shape, such as `role=speaker,text=body,time=at`; files without them are read
                 as usual. A later run reads the same files by it, too.
             format: read only files of this format, by its name in `metadata.format` or in the configuration.
+            newest_bytes: read only the newest files that fit into so many bytes together; a later run reads the others.
             progress: called during the run.
             forecast: called before it begins.
 
@@ -591,6 +732,7 @@ class Memory:
             follow=follow_links,
             key_map=map,
             format_=format,
+            newest_bytes=newest_bytes,
         )
         session = self._open_session(may_fetch=True)
         try:
@@ -672,6 +814,48 @@ class Memory:
         item = self._find_item(id_)
         return (None, ()) if item is None else judge(self._database, item, verdict, because and utf8(because))
 
+    def plan_judging(self, project: str | None = ".", limit: int = 10) -> JudgingPlan:
+        """Return what `judge_automatically` would ask the configured judge about: the newest episodes with unknown outcome.
+
+        Episodes of private and of excluded projects are left out, in their own folder too.
+
+        Args:
+            project: `.` is the one of the working directory, None all.
+            limit: most episodes.
+
+        Raises:
+            UsageFault: no judge is configured, or there is no working directory.
+            StoreFault: the database cannot be read.
+        """
+        from pastchats_memory.episodes.auto_judge import JudgingPlan
+        from pastchats_memory.episodes.judge import list_episodes
+        from pastchats_memory.views.judge_question import write_question
+
+        config = self._config or DEFAULTS
+        judge = find_judge(config)
+        wanted = build_file_filter(config)
+        hidden = tuple(sorted(private_projects(self._database) | excluded_projects(self._database, wanted)))
+        filters = build_filters(project=project, outcome="unknown")._replace(hidden=hidden)
+        late = self._catch_up_outcomes(filters)
+        with self._database.snapshot():
+            sheets = list_episodes(self._database, filters, limit, judged=False).sheets
+        sheets = tuple(sheet for sheet in sheets if not wanted.excludes(sheet.source_path))
+        return JudgingPlan(judge, sheets, sum(_count_tokens(write_question(sheet)) for sheet in sheets), late)
+
+    def judge_automatically(self, plan: JudgingPlan) -> AutoJudged:
+        """Ask the judge of a plan about its episodes, and store the labels whose words stand in the conversation.
+
+        Each question is redacted once more. After three calls in a row without an answer no other is made.
+
+        Raises:
+            MemoryFault: the judge cannot be used.
+            StoreFault: the database cannot be written; earlier labels stand.
+        """
+        from pastchats_memory.episodes.auto_judge import judge_all
+        from pastchats_memory.views.judge_question import write_question
+
+        return judge_all(self._database, plan.sheets, plan.judge, write_question, _count_tokens)
+
     def unjudge(self, id_: str) -> tuple[Sheet | None, tuple[str, ...]]:
         """Remove the label of a turn's episode, so that the rules decide again.
 
@@ -712,6 +896,7 @@ class Memory:
 
         Raises:
             UsageFault: no argument selects anything, or one has a wrong value.
+            DeletionUnfinished: the rows are forgotten, but their text is still in the file; the next command goes on.
             StoreFault: the database cannot be written; nothing is deleted.
         """
         from pastchats_memory.maintenance.forget import Selector, forget, preview_forget
@@ -728,7 +913,7 @@ class Memory:
     def prune(self, before: str, *, dry_run: bool = False) -> ForgetResult:
         """Delete all turns older than an ISO date or time, and keep older ones out from now on.
 
-        Turns without a time stay, and so do tasks. Raises UsageFault, StoreFault.
+        Turns without a time stay, and so do tasks. Raises UsageFault, DeletionUnfinished, StoreFault.
         """
         from pastchats_memory.maintenance.forget import Selector, forget, preview_forget
 
@@ -736,14 +921,16 @@ class Memory:
         unseen = hidden_projects(self._database, None)
         return preview_forget(self._database, selector, unseen) if dry_run else forget(self._database, selector)
 
-    def purge(self) -> bool:
+    def purge(self) -> None:
         """Delete everything except the hashes that keep forgotten text out.
 
-        Return False if a reading process keeps the deleted text in the log for now.
+        Raises:
+            DeletionUnfinished: all is deleted, but its text is still in the file; the next command goes on.
+            StoreFault: the database cannot be written; nothing is deleted.
         """
         from pastchats_memory.store.purge import purge
 
-        return purge(self._database)
+        purge(self._database)
 
     def list_forgettings(self) -> list[Forgetting]:
         """List the deletions by `forget` and `prune` that were not undone, oldest first.
@@ -768,6 +955,12 @@ class Memory:
         from pastchats_memory.maintenance.health import read_status
 
         return read_status(self._database)
+
+    def list_newest_prompts(self, limit: int = 20) -> list[NewPrompt]:
+        """Return the newest prompts that may be shown here, the newest first. Raises StoreFault."""
+        from pastchats_memory.store import turns
+
+        return turns.list_newest_prompts(self._database, hidden_projects(self._database, None), limit)
 
     def doctor(self) -> list[HealthCheck]:
         """Run every check and return the results; a failed one says how to repair it.
@@ -800,6 +993,7 @@ class Memory:
 
         Raises:
             ModelChanged: another process has changed the model meanwhile; rows that were not reached are unchanged.
+            DeletionUnfinished: no row has them any more, but the file still does; the next command goes on.
             StoreFault: the database cannot be written; rows that were not reached are unchanged.
         """
         from pastchats_memory.maintenance.redact_stored import find_stored_secrets, redact_stored
@@ -880,6 +1074,44 @@ class Memory:
                 lacked = rebuild_derived(new._database, new._model())  # noqa: SLF001 - our own
             return RepairReport(recovered, lacked, replace_file(partial, file))
 
+    def sync(
+        self,
+        folder: str | PathLike[str],
+        access: Access | None = None,
+        progress: Callable[[SyncProgress], None] = lambda _: None,
+    ) -> SyncReport:
+        """Exchange the memory with the user's other machines through a folder, as `sync.synchronise` does.
+
+        Private and excluded projects stay here. Raises MemoryFault, OSError.
+        """
+        from pastchats_memory.sync import Access, Limits, synchronise
+
+        update_private_projects(self._database)
+        config = self._config or DEFAULTS
+        wanted = build_file_filter(config)
+        stay = private_projects(self._database) | excluded_projects(self._database, wanted)
+        limits = Limits(stay, wanted.excludes)
+        session = self._open_session()
+        return synchronise(self._database, session, Path(folder), access or Access(), limits, progress)
+
+    def sync_status(self, folder: str | PathLike[str], access: Access | None = None) -> SyncReport:
+        """Return the machines that use a folder, and what they have not done yet. Raises MemoryFault, OSError."""
+        from pastchats_memory.sync import Access, read_status
+
+        return read_status(self._database, Path(folder), access or Access())
+
+    def retire_machine(self, folder: str | PathLike[str], machine: str, access: Access | None = None) -> None:
+        """Take over the files of a machine that is no longer used. Raises MemoryFault, OSError."""
+        from pastchats_memory.sync import Access, retire
+
+        retire(self._database, Path(folder), access or Access(), machine)
+
+    def sync_folders(self) -> list[str]:
+        """Return the folders that were used for `sync`. Raises StoreFault."""
+        from pastchats_memory.store.sync import folder_paths
+
+        return folder_paths(self._database)
+
     def export(self) -> Generator[str]:
         """Yield every visible turn and task as a line of JSON, which `index` reads back.
 
@@ -896,10 +1128,8 @@ class Memory:
 
         The file gets its name once it is complete. Raises UsageFault, StoreFault.
         """
-        from pastchats_memory.store.atomic_file import write_lines
-
         with closing(self.export()) as lines:  # also if writing fails: it holds a snapshot
-            return write_lines(Path(file), self._database.path, map(escape_json, lines), force=force)
+            return self.write_document(map(escape_json, lines), file, force=force)
 
     def count_hidden(self) -> tuple[int, int]:
         """Return the number of turns and of tasks that are hidden here, as they are private.

@@ -13,21 +13,25 @@ from pastchats_memory.embed.packaged import FAMILY
 from pastchats_memory.embed.registry import ENDPOINT, CustomModel, ModelSettings, cores, is_model
 from pastchats_memory.embed.session import Say, say_nothing
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.files.project import is_opted_out
 from pastchats_memory.files.stored_path import resolve_path
 from pastchats_memory.model import STATUSES, Filters, priority_of, wanted_statuses
 from pastchats_memory.model import TYPES as TASK_TYPES
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
 from pastchats_memory.text.encoding import utf8
-from pastchats_memory.text.when import parse_time
+from pastchats_memory.text.when import parse_span, parse_time
 
 if TYPE_CHECKING:
+    from pastchats_memory.episodes.judges import Judge
     from pastchats_memory.formats.base.locations import Environment
     from pastchats_memory.formats.registry import History
     from pastchats_memory.ingest.options import FileFilter, IndexOptions
     from pastchats_memory.tasks.edit import Viewpoint
 
 OUTCOMES = ("worked", "failed", "mixed", "unknown")
+DEFAULT_SPAN = "7d"
+"""Span of a timeline and of a digest that name none."""
 TYPES = ("prompt", "note", "task", "epic", "subtask", "comment", "attachment")
 
 
@@ -90,6 +94,22 @@ def build_filters(
     )
 
 
+def build_span_filters(when: str | None, since: str | None, until: str | None, project: str | None) -> Filters:
+    """Return the filters of a span: `when`, or `since` and `until`; the last seven days if nothing is named.
+
+    Raises UsageFault.
+    """
+    if when is not None and (since is not None or until is not None):
+        raise UsageFault("the time was given twice", "Give it as WHEN, or as --since and --until.")
+    if when is None and since is None and until is None:
+        when = DEFAULT_SPAN
+    filters = build_filters(project=project, since=since, until=until)
+    if when is None:
+        return filters
+    first, last = parse_span(when)
+    return filters._replace(since=first, until=last)
+
+
 def source_paths(path: str) -> tuple[str, ...]:
     """Return a source as typed and, if it is a path, as indexed.
 
@@ -149,9 +169,40 @@ def hidden_projects(database: Database, current_project: str | None) -> tuple[st
 
     Raises StoreFault.
     """
-    private, unseen = sources.private_projects(database)
-    private |= {project for folder, project in unseen if is_private(str(resolve_path(folder))) is not False}
+    private = private_projects(database)
     return tuple(sorted(private - {current_project or find_current_project()})) if private else ()
+
+
+def private_projects(database: Database) -> frozenset[str]:
+    """Return all private projects, the current one too. Raises StoreFault."""
+    private, unseen = sources.private_projects(database)
+    return private | {project for folder, project in unseen if is_private(str(resolve_path(folder))) is not False}
+
+
+def excluded_projects(database: Database, wanted: FileFilter) -> frozenset[str]:
+    """Return the projects that are excluded by name, or by a folder of theirs. Raises StoreFault."""
+    by_name = {name for name in sources.project_names(database) if wanted.excludes(name)}
+    places = [(str(resolve_path(folder)), project) for folder, project in sources.folders(database)]
+    return frozenset(by_name | {project for path, project in places if wanted.excludes(path) or is_opted_out(path)})
+
+
+def find_judge(config: Config) -> Judge:
+    """Return the configured judge of episodes.
+
+    Raises UsageFault if there is none, or if two are configured.
+    """
+    from pastchats_memory.episodes.judges import CommandJudge, EndpointJudge
+
+    if config.judge_command and config.judge_endpoint:
+        raise UsageFault("`judge_command` and `judge_endpoint` are both set", "Remove one of them.")
+    if config.judge_command:
+        return CommandJudge(config.judge_command, config.judge_timeout)
+    if not config.judge_endpoint:
+        hint = 'Set judge_command = "claude -p", or judge_endpoint and judge_model, in your own pastchats-memory.toml.'
+        raise UsageFault("no model is configured that labels episodes", hint)
+    if config.judge_model is None:
+        raise UsageFault("`judge_endpoint` is set without `judge_model`", "Name the model that the endpoint has.")
+    return EndpointJudge(config.judge_endpoint, config.judge_model, config.judge_api_key, config.judge_timeout)
 
 
 def current_viewpoint(database: Database) -> Viewpoint:
@@ -229,13 +280,14 @@ def index_options(
     follow: bool,
     key_map: str | None = None,
     format_: str | None = None,
+    newest_bytes: int | None = None,
 ) -> IndexOptions:
     """Build the options of an index run from arguments and configuration.
 
     Raises:
         UsageFault: the map or a map of the configuration is wrong, or no format has the name.
     """
-    from pastchats_memory.formats.generic.key_map import KeyMap
+    from pastchats_memory.formats.base.key_map import KeyMap
     from pastchats_memory.ingest.options import IndexOptions, ReadAs
 
     maps = {name: KeyMap.from_table(table, f"[formats.{name}]") for name, table in config.formats.items()}
@@ -250,7 +302,8 @@ def index_options(
         chunk_size=config.chunk_size,
         overlap=config.overlap,
         wanted=build_file_filter(config, include, exclude, follow=follow),
-        is_narrow=bool(include or exclude or format_ or key_map),
+        newest_bytes=newest_bytes,
+        is_narrow=bool(include or exclude or format_ or key_map or newest_bytes is not None),
     )
 
 
@@ -261,16 +314,15 @@ def _find_format_name(name: str, maps: Collection[str], *, is_mapped: bool) -> s
     """
     from difflib import get_close_matches
 
-    from pastchats_memory.formats.generic import MESSAGES
-    from pastchats_memory.formats.registry import all_formats
+    from pastchats_memory.formats.registry import all_formats, mapped_format
 
     known = sorted({*(one.name for one in all_formats()), *maps})
     if name not in known:
         near = get_close_matches(name, known, n=1)
         hint = f"Did you mean {near[0]}?" if near else f"Formats: {', '.join(known)}."
         raise UsageFault(f"no format is called {name!r}", hint)
-    if is_mapped and name != MESSAGES.name:
-        raise UsageFault(f"--map is read by the format {MESSAGES.name}, not by {name}", "Leave out one of the two.")
+    if is_mapped and name != (reader := mapped_format().name):
+        raise UsageFault(f"--map is read by the format {reader}, not by {name}", "Leave out one of the two.")
     return name
 
 

@@ -29,15 +29,15 @@ _MARKUP = r"(?: [*_]{1,3} | (?: </?[a-z]{1,10}> [ \t]? ){1,3} )"
 _ASSIGNED = rf"""
     (?:{_QUOTE})? [\])]? (?:\.value)?
     (?:  # a type, as in `password: &str =`
-        \s?:\s?&?[A-Za-z][A-Za-z_\[\]|. ]{{0,30}} (?=\s?=[^=])
+        \s?:\s?[&*?\[\]]{{0,3}}[A-Za-z][A-Za-z0-9_\[\]|. ]{{0,30}} (?=\s?=[^=])
       | [ \t](?: As[ \t] )? (?:string|String) (?=[ \t]?=[^=])
-      | [ \t](?i:n?varchar)\(\w{{1,5}}\) (?=[ \t]?=[^=])
+      | [ \t](?i:n?varchar2?)\(\w{{1,5}}\) (?=[ \t]?:?=[^=])
       | \[\d{{0,4}}\] (?=[ \t]?=[^=])
       | \s{{0,4}}\n\s{{0,40}} (?=:[ \t]?[\"'])
     )?
     [ \t]{{0,8}}
     (?P<sign>
-        => | <- | := | \?= | ===? | != | = | \?\?=? | \|\|=? | \?: | \|[ \t]?default\( | : | [是为為]?： | 是 | 为 | 為 | は | 는 | 은 | が | %3D | %3A
+        => | <- | := | \?= | ===? | != | = | \?\?=? | \|\|=? | \?: | \|[ \t]?default\( | ::(?=[ \t]) | : | [是为為]?： | 是 | 为 | 為 | は | 는 | 은 | が | %3D | %3A
     )
     [ \t]{{0,8}} (?: \\\n[ \t]{{0,8}} )?
     (?:  # a call around the value
@@ -84,7 +84,7 @@ _NEXT_LINE = rf"""
     [ \t]++ [\"']? (?P<bare> {_RUN}{{8,1024}} )
 """
 _ARGUMENT = r"""
-    (?: \\{0,7}[\"'] )? \]? \\{0,7}[\"'] \s{0,4} , \s{0,40} (?: [\"'](?=\\[\"']) )?
+    (?: \\{0,7}[\"'] )? \]? \\{0,7}[\"'] \s{0,4} (?: , | (?:with|to)[ ] ) \s{0,40} (?: [\"'](?=\\[\"']) )?
     (?P<open> \\{0,7}[\"'] ) (?: Bearer[ ] | Basic[ ] | Token[ ] )?
     (?P<quoted> (?: (?!(?P=open)) [^\n\\] ){6,1024}? ) (?P=open)
 """
@@ -95,7 +95,7 @@ _LATER_COLON = rf"""
     (?: [ \t]++ [^\s:]{{1,60}}+ ){{1,10}}? : [ \t]++ [\"'`*]{{0,3}} (?P<bare> {_RUN}{{8,256}} ) (?= [\"'`*]{{0,3}} [.,;)]? (?: \s | \Z | \\n ) )
 """
 _VALUE_KEY = rf"""
-    (?:{_QUOTE})? (?: [ \t]?:[ \t]?(?=\{{) )?
+    (?:{_QUOTE})? (?: [ \t]?:[ \t]?(?=[{{\n]) )?
     (?: , | \\{{1,7}}n | \s | \{{ ){{1,40}}
     (?:  # fields between the name and the value
         (?:{_QUOTE})? (?!value|default) [A-Za-z_]{{1,20}} (?:{_QUOTE})?
@@ -173,6 +173,9 @@ _FLAG = rf"""
       | {_QUOTE}? (?P<bare> {_RUN}{{4,1024}} )
     )
 """
+_HERE_STRING = rf"""
+    (?: [ \t]{{1,4}} [\w.\-]{{1,40}} ){{0,2}} [ \t]{{1,4}} <<< [ \t]{{0,4}} (?:{_QUOTE})? (?P<bare> {_RUN}{{6,1024}} )
+"""
 _SENTENCE = r"""
     [\"'`*“”]{0,3} (?: 's(?=[ \t]been[ \t]) )?
     (?: ,? [ \t]++ (?! is\b | was\b ) (?> (?: [\w()/.'\[\]@\-] | :(?=\S) ){1,40} ) ){0,7}?
@@ -183,7 +186,7 @@ _SENTENCE = r"""
       | [ \t]++
         (?:
             (?: is | was | been | be ) [ ] (?: set | changed | reset | updated | rotated | now ) (?: [ ]to )?
-          | is|was|are|to|be|equals|as|now|ist|war|est|es|son|lautet|è|é|jest|je|là|är
+          | is|was|are|to|be|equals|as|now|ist|war|est|este|es|er|son|lautet|è|é|jest|je|là|är
         )\b
         (?: [ \t]*+: | [ \t]++(?=\\) )?
     )
@@ -204,12 +207,16 @@ _COOKIE = rf"""
     (?P<bare> [\w.\-]{{1,40}}=[^\s\"'`\\;,]{{1,1024}} (?: ;[ \t]? [\w.\-]{{1,40}}=[^\s\"'`\\;,]{{1,1024}} ){{0,20}} )
 """
 _WORD = rf"[\"'`]?(?P<bare> {_RUN}{{4,256}} )"
+_USER = rf"""
+    [\"'`*]{{0,3}} [ \t]{{0,2}} (?: [:=→⇒] | -> | are | is ) \s{{1,4}} {_QUOTE}? [^\s:/,|\"'`]{{1,64}} {_QUOTE}?
+    [ ]? [/:|,] [ ]? {_QUOTE}? (?P<bare> {_RUN}{{6,256}} )
+"""
 _USER = rf"{_QUOTE}? [^\s:\"'`\\%$+]{{1,64}} : {_QUOTE}? (?P<bare> {_RUN}{{4,256}} )"
 
 NAME_ENDS = "(){}< \t\"'`[]:=,|>%\\*?!：是为為は는은が\n"
 """Characters at which a name ends where a value can follow."""
 _QUOTES = "\"'`\\"
-_BEFORE_SIGN = _QUOTES + "[] \t\n:=!?|：是为為は는은が%"
+_BEFORE_SIGN = _QUOTES + "[)] \t\n:=!?|：是为為は는은が%"
 
 
 class _Form(NamedTuple):
@@ -264,6 +271,7 @@ _FORMS: tuple[_Form, ...] = (
     _Form(_WORD, frozenset({"pass-of-user"}), heuristics.is_mixed_secret),
     _Form(_USER, frozenset({"basic-auth"}), heuristics.is_user_password),
     _Form(_FLAG, _ANY, heuristics.is_secret_in_prose, " \t"),
+    _Form(_HERE_STRING, _ANY, heuristics.is_secret_in_prose, " \t"),
     _Form(_SENTENCE, _ANY, heuristics.is_secret_in_prose),
     _Form(_ASSIGNED, frozenset({"key"}), heuristics.is_unnamed_key, _BEFORE_SIGN, may_assign=True),
     _Form(_ARGUMENT, frozenset({"key"}), heuristics.is_unnamed_key, _QUOTES),
@@ -378,7 +386,7 @@ def _read_value(scanned: ScannedText, found: re.Match[str], group: _Group, kind:
         value = _FOREIGN.split(value, 1)[0]
     if "%" in value:
         value = _ENCODED_END.split(value, 1)[0]
-    value = value.rstrip(".,;:?*\\)" if is_bare else "\\")
+    value = value.rstrip(".,;:?*\\)}" if is_bare else "\\")
     end = start + len(value)
     if is_bare and group.sign and text[end : end + 1] in "()[]{}":
         rest = _compile(_BRACKETED_REST).match(text, end)

@@ -1,4 +1,4 @@
-"""Secrets below their name, in a column of a table or of comma-separated values."""
+"""Secrets below their name, in a column of a table, of separated values or of aligned output."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ LONGEST_HEAD = 1000
 """Characters of a line of names."""
 _IS_SECRET_NAME = re.compile(rf"[\w .\-]{{0,40}}?(?:(?P<password>{PASSWORD_WORDS})|{SECRET_WORDS})s?\Z")
 _RULE_LINE = re.compile(r"[ \t|+:\-]++\Z")
-_NAMES = re.compile(r"[\w\"][\w .\-\"]*(?:,[\w\"][\w .\-\"]*)+\Z")
+_NAME = r"[A-Za-z_\"](?:[\w.\-\"]|[ ](?![ ]))*"
+_NAMES = {
+    separator: re.compile(rf"{_NAME}(?:{separator}[ ]?{_NAME})+\r?\Z") for separator in (",", ";", "\t", "[ ]{2,16}")
+}
+"""Match a line of names, by the pattern of what separates two of them."""
 _AROUND_CELL = " \t\"'`*\r"
 
 
@@ -29,7 +33,9 @@ class Columns(NamedTuple):
     """The rows below a line of names."""
 
     separator: str
-    """Stands between two cells."""
+    """A pattern of what stands between two cells."""
+    is_ruled: bool = False
+    """Whether a rule stands below the names."""
 
     def find(self, scanned: ScannedText, places: Iterable[int]) -> list[Secret]:
         """Return the secrets of columns with a secret's name, from left to right.
@@ -53,28 +59,37 @@ class Columns(NamedTuple):
     def _read_names(self, text: str, start: int, end: int) -> str:
         """Return the line of names that belongs to a line, or nothing."""
         line = text[start:end]
-        if self.separator == ",":
-            return line if _NAMES.match(line) else ""
         before = text.rfind("\n", 0, max(0, start - 1)) + 1
+        if not self.is_ruled:
+            is_first = len(self._split_row(text, start, end)) != len(self._split_row(text, before, max(0, start - 1)))
+            return line if is_first and _NAMES[self.separator].match(line) else ""
         return text[before : start - 1] if _RULE_LINE.match(line) and 0 < start - before <= LONGEST_HEAD else ""
 
     def _read_rows(self, text: str, names: str, start: int, secrets: list[Secret]) -> int:
         """Add the secrets of the rows from `start` on, and return where the rows end."""
-        heads = [name_kind(name.strip(_AROUND_CELL)) for name in names.split(self.separator)]
+        heads = [name_kind(name.strip(_AROUND_CELL)) for name in re.split(self.separator, names)]
         kinds = {number: kind for number, kind in enumerate(heads) if kind}
         while kinds and start < len(text):
             end = text.find("\n", start)
             end = len(text) if end < 0 else end
-            cells = text[start:end].split(self.separator)
+            cells = self._split_row(text, start, end)
             if len(cells) != len(heads) and not _RULE_LINE.match(text, start, end):
                 break
             for number, kind in kinds.items():
-                value = cells[number].strip(_AROUND_CELL) if number < len(cells) else ""
+                first, last = cells[number] if number < len(cells) else (end, end)
+                value = text[first:last].strip(_AROUND_CELL)
                 if value and _is_secret(value, kind):
-                    first = start + sum(map(len, cells[:number])) + number + cells[number].index(value)
+                    first = text.index(value, first)
                     secrets.append(Secret(first, first + len(value), kind, RANK))
             start = end + 1
         return start
+
+    def _split_row(self, text: str, start: int, end: int) -> list[tuple[int, int]]:
+        """Return where each cell of a row begins and ends."""
+        between = [separator.span() for separator in re.compile(self.separator).finditer(text, start, end)]
+        return list(
+            zip([start, *(after for _, after in between)], [*(before for before, _ in between), end], strict=True)
+        )
 
 
 def _is_secret(value: str, kind: str) -> bool:
@@ -83,8 +98,12 @@ def _is_secret(value: str, kind: str) -> bool:
 
 
 COLUMNS: tuple[tuple[str, Columns], ...] = (
-    *((rule, Columns("|")) for rule in ("|--", "|:-", "| --", "| :-", "-+-", "-|-")),
-    *((f"{name},", Columns(",")) for name in ("password", "secret", "token", "key")),
-    *((f"{name}\n", Columns(",")) for name in ("password", "secret", "token", "key")),
+    *((rule, Columns(r"\|", is_ruled=True)) for rule in ("|--", "|:-", "| --", "| :-", "-+-", "-|-")),
+    *(
+        (f"{name}{end}", Columns(separator))
+        for separator, sign in ((",", ","), (";", ";"), ("\t", "\t"), ("[ ]{2,16}", "  "))
+        for name in ("password", "passwd", "pwd", "pass", "secret", "token", "key")
+        for end in (sign, "\n")
+    ),
 )
 """Keywords that a line of names or the rule below it has, with the columns that they separate."""

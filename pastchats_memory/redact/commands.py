@@ -152,7 +152,7 @@ _BETWEEN = {
     "operator unseal ": "",
     "masterauth ": "",
     "auth default ": "",
-    " on >": "",
+    " on >": r"(?!=)",
     "bindpw ": "",
     "rootpw ": r"(?:--(?:plaintext|iscrypted)[ \t]+)?",
     "enable secret ": r"(?:\d[ \t]+)?",
@@ -474,7 +474,7 @@ GRAMMARS: tuple[CommandGrammar, ...] = (
         CommandGrammar(
             keyword,
             rf"""
-                (?: [^\n:]{{0,60}} : [*_]{{0,2}} | [ \t]+(?:are|is|were)\b | (?=[ \t]+\S{{1,64}}:\S) )
+                (?: [^\n:]{{0,60}} : [*_]{{0,2}} | [ \t]+(?:are|is|were)\b | [ \t]*(?:→|⇒|[=\-]>|=) | (?=[ \t]+\S{{1,64}}:\S) )
                 \s{{0,8}} (?:[-*][ \t])? [`\"']? (?!return\b|arn:) [\w.@+\-]{{1,64}} [`\"']? (?: [ \t]?[:/|][ \t]? | [ \t](?:and[ \t])? ) [`\"']? {_WORD}
             """,
             judge=is_mixed_secret,
@@ -495,6 +495,18 @@ GRAMMARS: tuple[CommandGrammar, ...] = (
             "logins",
         )
     ),
+    *(
+        CommandGrammar(
+            keyword,
+            rf"[^\n|;&]{{0,80}}?(?:\n|\\n)[ \t]{{0,8}}{_WORD}[ \t]{{0,8}}(?=\r?\n|\\n|\Z)",
+            judge=is_mixed_secret,
+        )
+        for keyword in ("pass show ", "get password ", "-field=password ", "pwgen ", "makepasswd", "openssl rand ")
+    ),
+    CommandGrammar("db2 connect ", rf"[^\n]{{0,100}}?[ \t]using[ \t]+{_WORD}"),
+    CommandGrammar("input password", rf"(?:[ ]{{2,8}}|\t)\S{{1,100}}(?:[ ]{{2,8}}|\t){_WORD}"),
+    _call("simple_bind_s(", rf"{_ONE_STRING}"),
+    _call("simple_bind(", rf"{_ONE_STRING}"),
     CommandGrammar("storepass", rf"[ \t]+{_WORD}"),
     CommandGrammar("keypass", rf"[ \t]+{_WORD}"),
     CommandGrammar(

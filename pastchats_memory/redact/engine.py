@@ -34,6 +34,9 @@ from pastchats_memory.redact.sql_inserts import INSERTS
 
 DEEPEST = 2
 """How often a text may be encoded: a URL in a URL, a URL in base64."""
+MARK = r"\[redacted:[a-z0-9\-]+\]"
+"""Matches what stands in the place of a secret."""
+_MARK_LETTERS = re.compile(MARK.encode())
 T = TypeVar("T")
 
 
@@ -112,7 +115,7 @@ def find_tokens(text: str) -> Iterator[Secret]:
 
 def _find_at_keywords(text: str, letters: bytes) -> list[Secret]:
     secrets: list[Secret] = []
-    places = _EVERYTHING.find_places(letters.lower())
+    places = _EVERYTHING.find_places(_blank_marks(letters.lower()))
     if places or not text.isascii():
         scanned = ScannedText(text, _lower_in_place(text), {})
         for _, find, at in places:
@@ -122,6 +125,11 @@ def _find_at_keywords(text: str, letters: bytes) -> list[Secret]:
                 if name.part in scanned.lowered:
                     secrets += name.find(scanned, (found.start() for found in re.finditer(name.part, scanned.lowered)))
     return secrets
+
+
+def _blank_marks(letters: bytes) -> bytes:
+    """Replace the marks of secrets by blanks: the kind in a mark names nothing that follows it."""
+    return _MARK_LETTERS.sub(lambda mark: b" " * len(mark[0]), letters) if b"[redacted:" in letters else letters
 
 
 def _lower_in_place(text: str) -> str:

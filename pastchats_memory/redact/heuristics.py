@@ -53,7 +53,7 @@ _COMMON_WORDS = frozenset(
         "none null nil undefined true false required optional string str bytes number int integer bool boolean object any "
         "void secret password passwd token key value text hidden basic bearer username user email input test self this not "
         "empty missing invalid incorrect wrong expired function return async await const import export default type name "
-        "unset here there field from with and the for was are has must should will can may in is it of on or to as at be by",
+        "utf8 latin1 base64 sha1 sha256 sha512 md5 bcrypt unset here there field from with and the for was are has must should will can may in is it of on or to as at be by",
     )
 )
 _NAME_AND_LETTER = re.compile(r"(?:secret|password|token|key)\w\Z")
@@ -62,7 +62,7 @@ _NAME_AND_LETTER = re.compile(r"(?:secret|password|token|key)\w\Z")
 _IDENTIFIER = r"""(?:
     [$_]{0,2} [a-z]+ (?:\d{1,3}[a-z]*)? (?:_[a-z0-9]+)* _{0,2}
   | [$_]{0,2} [a-z]+ (?:[A-Z]{1,4}[a-z]+\d{0,3})+
-  | _? (?:[A-Z]{1,4}[a-z]+\d{0,3})+
+  | _? (?:[A-Z]{1,6}[a-z]+\d{0,5})+
   | _? [A-Z]+ \d{0,2} (?:_[A-Z0-9]+)*
 )"""
 _CODE = re.compile(
@@ -70,11 +70,12 @@ _CODE = re.compile(
     (?:
         {_IDENTIFIER} (?: (?: \. | -> | :: | \?\. | \[\d+\]\. ) {_IDENTIFIER} )+
       | {_IDENTIFIER} (?: (?: \. | -> | :: | \?\. | !\. ) {_IDENTIFIER} )* !? [(\[].*
+      | {_IDENTIFIER} (?: \. {_IDENTIFIER} )+ : {_IDENTIFIER}
       | [(\[{{@].*
       | \.{{1,2}}/.* | ~/.* | (?:https?|file|ftp)://.*
       | [A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+ | [a-z]+(?:_[a-z]+)+ | [a-z]+(?:-[a-z]+)+
       | [a-z]+\d{{0,5}}(?:_[a-z]+\d{{0,5}}){{2,}}
-      | [a-z]+(?:[A-Z][a-z]+)+ | @?[A-Z][a-z]+(?:[A-Z][a-z]+)* | [a-z]{{1,20}}
+      | [a-z]+(?:[A-Z][a-z]+)+ | [@_]?[A-Z][a-z]+(?:[A-Z][a-z]+)* | [a-z]{{1,20}}
       | \d{{1,11}} | \d+\.\d+.* | \d{{4}}-\d\d-\d\d.*
       | [&*!][A-Za-z_][a-z_.]* | \w+\\
     )\Z

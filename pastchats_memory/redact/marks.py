@@ -8,14 +8,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from pastchats_memory.redact.engine import find_secrets, find_tokens
+from pastchats_memory.redact.engine import MARK, find_secrets, find_tokens
 from pastchats_memory.redact.rules import TOKEN_MARK, Secret
 
+MOST_ROUNDS = 8
+"""How often a text is searched anew, since a secret may show only when its neighbour is gone.
+
+Real texts need two rounds. A text of secrets that hide one another could need one for each of them.
+"""
 LONGEST_PIECE = 300
 """Characters of a split secret that are read on either side of the split."""
 _RUN_AT_START = re.compile(rf"[A-Za-z0-9_\-./+=~]{{1,{LONGEST_PIECE}}}")
 _RUN_AT_END = re.compile(r"[A-Za-z0-9_\-./+=~]+\Z")
-_MARK = re.compile(r"\[redacted:[a-z0-9\-]+\]")
+_MARK = re.compile(MARK)
 _LETTERS = re.compile(r"[^\W_]{4}")
 
 
@@ -32,7 +37,9 @@ def mark_secrets(text: str) -> Redaction:
     kinds: Counter[str] = Counter()
     every = find_secrets(text)
     secrets = _merge_overlaps(_outside_marks(text, every)) if every else []
-    while secrets:
+    for _ in range(MOST_ROUNDS):
+        if not secrets:
+            break
         pieces: list[str] = []
         marks: list[tuple[int, int]] = []
         length = end = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pastchats_memory.redact.heuristics import is_unnamed_key
+from pastchats_memory.redact.heuristics import is_random_secret, is_unnamed_key
 from pastchats_memory.redact.rules import Secret
 
 LEAST_RUN = 32
@@ -24,6 +24,8 @@ _PREFIX = re.compile(
     re.VERBOSE,
 )
 """Matches a prefix as providers name their tokens; those that begin with `pk_` and `pub` are public."""
+_SECRET_PREFIX = re.compile(r"(?:\A|[_\-])(?:sk|api|apikey|live|prod|pat|secret|token)[_\-]")
+"""Matches a prefix that names a secret: the run behind it may be hexadecimal, as that of an id is."""
 _BREAK = re.compile(r"\d[A-Za-z]")
 _SEPARATORS = ("_", "-")
 _REST = re.compile(r"[A-Za-z0-9_\-]*+(?![+=]|/[A-Za-z0-9+/]{24})")
@@ -63,11 +65,16 @@ def find_in_long_runs(text: str, letters: bytes, first: int) -> Iterator[Secret]
         prefix = _PREFIX.search(text, max(0, start - LEAST_RUN), start) if has_separator else None
         if prefix is not None:
             rest, run = _REST.match(text, end), text[start:end]
-            if rest is not None and len(_BREAK.findall(run)) >= LEAST_BREAKS and is_unnamed_key(run):
+            if rest is not None and _is_token(prefix[0], run):
                 yield Secret(prefix.start(), rest.end(), "token", 1)
         elif end - start <= LONGEST_PAIRED:
             yield from _find_pair(text, start)
         start = marked.find(_SHORTEST, end)
+
+
+def _is_token(prefix: str, run: str) -> bool:
+    is_random = is_random_secret(run) if _SECRET_PREFIX.search(prefix) else is_unnamed_key(run)
+    return len(_BREAK.findall(run)) >= LEAST_BREAKS and is_random
 
 
 def _find_pair(text: str, start: int) -> Iterator[Secret]:

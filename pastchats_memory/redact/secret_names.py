@@ -123,7 +123,7 @@ _USERS = (
 )
 _OTHER_WORDS = ("by", "com", "sur", "tres", "mini", "over", "multi", "llvm::", "single")
 _PASS_OF = re.compile(rf"[_\-]|(?:{_reverse_words(_USERS)})(?![a-z])")
-_PASS_ASSIGNED = re.compile(r"(?=(?:\\{0,7}[\"'`])?[\])]?[ \t]{0,4}(?:[:=]|\?[?:]|\|\|))")
+_PASS_ASSIGNED = re.compile(r"(?=(?:\\{0,7}[\"'`])?[\])]?[ \t]{0,4}(?:[:=]|\?[?:=]|\|\|)|[ \t]{1,4}[\"'])")
 _NO_LETTER_BEFORE = re.compile(r"(?![a-z_\-])")
 _BEHIND_USER = re.compile(
     r"\b(?:user(?:name)?|login|account|as|logged)[ \t:=]{1,3}\S{1,64}?[\s,;/&]{0,3}(?:[ \t](?:and|with|its))?\Z"
@@ -164,6 +164,7 @@ NAMES: tuple[SecretName, ...] = (
     *(
         SecretName("password", word)
         for word in (
+            "pass phrase",
             "kennwort",
             "senha",
             "wachtwoord",
@@ -244,6 +245,7 @@ FOREIGN_NAMES = tuple(
         "パスワード",
         "비밀번호",
         "암호",
+        "비번",
         "패스워드",
         "hasło",
         "şifre",

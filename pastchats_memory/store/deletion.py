@@ -23,7 +23,7 @@ from pastchats_memory.store.citations import BELOW
 from pastchats_memory.store.database import PAUSE, Database
 from pastchats_memory.store.filters import LISTED, TEXTS, conditions, task_conditions
 from pastchats_memory.store.pending_deletes import KINDS, PENDING_KEY, exclude_pending
-from pastchats_memory.store.scrub import begin_scrub, overwrite_vectors
+from pastchats_memory.store.scrub import DUE_KEY, begin_scrub, erase, explain_unfinished, overwrite_vectors
 from pastchats_memory.store.sources import meta, set_meta
 from pastchats_memory.store.tasks import task_text
 from pastchats_memory.store.tombstones import (
@@ -40,7 +40,7 @@ MAX_STEP = 2048
 STEP_SECONDS = 0.5
 """Time that a step may take; after a longer one the next is smaller."""
 ABANDONED_AFTER_S = 60.0
-"""Seconds without a step after which a process counts as ended, since another one may have got its number."""
+"""Seconds without a step after which a deleting process counts as ended, since another one may have got its number."""
 
 Rows = dict[str, list[int]]
 """Ids by kind."""
@@ -172,8 +172,8 @@ def forget(database: Database, choice: Choice, selector: Mapping[str, Any]) -> t
 
     Call it inside the caller's transaction.
 
-    A few rows are deleted at once, with all that is derived from them. Many are listed: call `finish_pending` after the
-    commit. Then `finish_scrub` overwrites what is left of them in the file.
+    A few rows are deleted at once, with all that is derived from them. Many are listed. Call `finish` after the commit:
+    it deletes these, and overwrites what is left of all in the file.
 
     Args:
         database: open for writing.
@@ -211,16 +211,30 @@ def add_pending(database: Database, rows: Rows) -> None:
 
 
 def is_abandoned(database: Database) -> bool:
-    """Return whether rows are listed and the process that deletes them has ended.
+    """Return whether a deletion is unfinished and its process has ended.
 
     Raises StoreFault.
     """
-    written = meta(database).get(PENDING_KEY)
-    if written is None:
+    known = meta(database)
+    if PENDING_KEY in known:
+        listed = orjson.loads(known[PENDING_KEY])
+        process, at = listed["pid"], listed["at"]
+    elif DUE_KEY in known:
+        process, at = map(int, known[DUE_KEY].split()[1:])
+    else:
         return False
-    process = orjson.loads(written)
-    is_recent = abs(time.time() - process.get("at", 0)) < ABANDONED_AFTER_S
-    return process["pid"] == os.getpid() or not is_alive(process["pid"]) or not is_recent
+    is_recent = abs(time.time() - at) < ABANDONED_AFTER_S
+    return process == os.getpid() or not is_alive(process) or not is_recent
+
+
+def finish(database: Database) -> None:
+    """Delete all listed rows, and remove what is left of deleted text from the file.
+
+    Raises DeletionUnfinished; the next command goes on.
+    """
+    with explain_unfinished():
+        finish_pending(database)
+    erase(database)
 
 
 def delete_in_steps(database: Database, delete: Delete) -> None:

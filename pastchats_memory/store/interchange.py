@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -90,9 +90,17 @@ def export_tasks(database: Database, hidden: Sequence[str]) -> Iterator[dict[str
 
     Raises StoreFault.
     """
+    yield from _task_bodies(database, f"{VISIBLE} ORDER BY id", orjson.dumps(hidden).decode())
+
+
+def export_task(database: Database, identity: str) -> dict[str, Any] | None:
+    """Return the task with an identity; None if there is none. Raises StoreFault."""
+    return next(_task_bodies(database, f"identity = ? AND id NOT IN {pending_delete_ids('tasks')}", identity), None)
+
+
+def _task_bodies(database: Database, where: str, value: str) -> Iterator[dict[str, Any]]:
     for row in database.run(
-        f"SELECT id, key, identity, tags_json, metadata_json, {', '.join(FIELDS)} FROM tasks WHERE {VISIBLE} ORDER BY id",
-        (orjson.dumps(hidden).decode(),),
+        f"SELECT id, key, identity, tags_json, metadata_json, {', '.join(FIELDS)} FROM tasks WHERE {where}", (value,)
     ):
         body = {"key": row[1], "identity": row[2], "tags": orjson.loads(row[3]), "metadata": orjson.loads(row[4])}
         body |= dict(zip(FIELDS, row[5:], strict=True))
@@ -139,10 +147,7 @@ def store_exported(database: Database, writer: TaskWriter, body: Mapping[str, An
     id_, status = writer.store(parse_task(body))
     if status == "forgotten":
         return id_, status
-    set_fields(database, id_, {name: body[name] for name in FIELDS if name != "native_id"} | {"tags": body["tags"]})
-    for name in ("closed_at", "updated_at", "due_at", "created_at", "priority", "source_line"):
-        if body[name] is None:
-            database.run(f"UPDATE tasks SET {name} = NULL WHERE id = ?", (id_,))
+    replace_fields(database, id_, body, FIELDS)
     for link in body["links"]:
         writer.link(id_, link["kind"], link["target"], link["name"], by_hand=bool(link["by_hand"]))
     for comment in body["comments"]:
@@ -154,6 +159,15 @@ def store_exported(database: Database, writer: TaskWriter, body: Mapping[str, An
         writer.add_conversation(id_, conversation["conversation_id"])
     writer.texts.refresh(id_)
     return id_, status
+
+
+def replace_fields(database: Database, id_: int, body: Mapping[str, Any], names: Iterable[str]) -> None:
+    """Give a task these fields of an exported one, and its tags, inside the caller's transaction. Raises StoreFault."""
+    wanted = set(names) - {"native_id"}
+    set_fields(database, id_, {name: body[name] for name in wanted} | {"tags": body["tags"]})
+    for name in wanted & {"closed_at", "updated_at", "due_at", "created_at", "priority", "source_line"}:
+        if body[name] is None:
+            database.run(f"UPDATE tasks SET {name} = NULL WHERE id = ?", (id_,))
 
 
 def newer_than(database: Database, body: Mapping[str, Any]) -> int | None:

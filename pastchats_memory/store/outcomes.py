@@ -397,6 +397,20 @@ def latest_known(database: Database, project: str | None, hidden: Sequence[str],
     return [_ended(row) for row in rows]
 
 
+def within(database: Database, filters: Filters, most: int) -> list[Ended]:
+    """Return the newest episodes of a span, in order of time; the filters name project, hidden projects and times.
+
+    Raises StoreFault.
+    """
+    rows = database.run(
+        f"SELECT * FROM ({ENDED} WHERE p.timestamp BETWEEN ? AND ? AND {KNOWN} "
+        "AND ifnull(o.source_project = ?, 1) AND o.source_project NOT IN (SELECT value FROM json_each(?)) "
+        "ORDER BY p.timestamp DESC, o.prompt_id DESC LIMIT ?) ORDER BY timestamp, prompt_id",
+        (filters.since or "", filters.until or "~", filters.project, orjson.dumps(filters.hidden).decode(), most),
+    )
+    return [_ended(row) for row in rows]
+
+
 def by_signal(database: Database, filters: Filters, signal: str, most: int, *, among: bool) -> tuple[list[Ended], int]:
     """Return the newest episodes with one of the filters' outcomes, and their number.
 

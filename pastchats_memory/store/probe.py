@@ -9,6 +9,7 @@ from __future__ import annotations
 import mmap
 import os
 import stat
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -29,7 +30,7 @@ def find_refusal(database: Path) -> OSError | None:
     except OSError as fault:
         return fault
     try:
-        if hasattr(os, "lockf"):
+        if sys.platform != "win32":
             os.lockf(descriptor, os.F_TLOCK, 1)
         with suppress(FileNotFoundError):
             os.lseek(descriptor, database.stat().st_size, os.SEEK_SET)

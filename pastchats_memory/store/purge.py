@@ -7,7 +7,7 @@ from contextlib import suppress
 from pastchats_memory.errors import DatabaseLocked, DiskFull
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.schema import schema
-from pastchats_memory.store.scrub import begin_scrub, finish_scrub
+from pastchats_memory.store.scrub import begin_scrub, erase, explain_unfinished
 from pastchats_memory.store.vectors import vec0
 
 PRESERVED = ("forgettings", "forgotten", "sqlite_sequence")
@@ -16,15 +16,14 @@ MODEL = ("model_name", "model_version", "embedding_dim", "last_reindex_at")
 """Keys of `embedding_meta` that stay: another process may be writing vectors of that model just now."""
 
 
-def purge(database: Database) -> bool:
+def purge(database: Database) -> None:
     """Delete everything but tombstones and the model.
-
-    Return whether nothing of it is left in the file.
 
     All tables are dropped and created again in one transaction: to delete row by row would block all writers for
     minutes.
 
     Raises:
+        DeletionUnfinished: all is deleted, but its text is still in the file; the next command goes on.
         StoreFault: it cannot be written; nothing was deleted.
     """
     database.run("PRAGMA foreign_keys=OFF")  # with them, dropping a table deletes row by row what refers to it
@@ -45,9 +44,9 @@ def purge(database: Database) -> bool:
             begin_scrub(database)
     finally:
         database.run("PRAGMA foreign_keys=ON")
-    with suppress(DatabaseLocked, DiskFull):
-        database.run("VACUUM")
-    return finish_scrub(database)
+    with explain_unfinished(), suppress(DatabaseLocked, DiskFull):
+        database.run("VACUUM")  # makes the file smaller; the text is overwritten already
+    erase(database)
 
 
 def _drop_all(database: Database) -> None:

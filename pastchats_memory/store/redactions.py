@@ -40,7 +40,11 @@ class Texts(NamedTuple):
 
 
 TURNS = Texts(
-    "prompts", ("id",), ("content", "source_project", "conversation_id", "role"), ("source_path",), ("metadata_json",)
+    "prompts",
+    ("id",),
+    ("content", "source_project", "conversation_id", "role"),
+    ("source_path", "folder"),
+    ("metadata_json",),
 )
 TASK_TEXTS = (
     Texts(

@@ -6,12 +6,13 @@ down that the rest is due, so that the next opening does it if the process ends 
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Sequence
-from contextlib import closing, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from typing import Any
 
-from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
+from pastchats_memory.errors import DatabaseLocked, DeletionUnfinished, StoreFault
 from pastchats_memory.store import fulltext
 from pastchats_memory.store.database import BUSY_MS, PAUSE, Database
 from pastchats_memory.store.pending_deletes import PENDING_KEY
@@ -19,11 +20,14 @@ from pastchats_memory.store.sources import meta, set_meta
 from pastchats_memory.store.vectors import vec0
 
 DUE_KEY = "unerased"
-"""Key of `embedding_meta`: the number of deletions whose bytes may still be in the file."""
+"""Key of `embedding_meta`: number of the last deletion whose bytes may still be in the file, and its process and time."""
 UNMERGED_KEY = "unmerged"
-"""Key of `embedding_meta`, with the same number: the full-text indexes still contain them."""
+"""Key of `embedding_meta`, with the same value: the full-text indexes still contain them."""
 WAIT_MS = 200
 """How long a process waits for readers at a time, since nobody can write meanwhile."""
+UNFINISHED = "deleted text is still in the database file"
+READ_ELSEWHERE = "another process reads an older state of it"
+HINT = "Each command tries again; `pastchats-memory doctor` says whether the text is gone."
 
 
 def begin_scrub(database: Database) -> None:
@@ -31,8 +35,9 @@ def begin_scrub(database: Database) -> None:
 
     Raises StoreFault.
     """
-    times = int(meta(database).get(DUE_KEY, "0")) + 1
-    set_meta(database, {DUE_KEY: str(times), UNMERGED_KEY: str(times)})
+    times = int(meta(database).get(DUE_KEY, "0").split()[0]) + 1
+    due = f"{times} {os.getpid()} {time.time():.0f}"
+    set_meta(database, {DUE_KEY: due, UNMERGED_KEY: due})
 
 
 def overwrite_vectors(database: Database, ids: str, values: Sequence[Any]) -> None:
@@ -68,12 +73,24 @@ def is_due(database: Database) -> bool:
     return DUE_KEY in meta(database)
 
 
-def is_merge_due(database: Database) -> bool:
-    """Return whether deleted text may still be in the full-text indexes.
+def erase(database: Database) -> None:
+    """Remove deleted text from the file.
 
-    Raises StoreFault.
+    Raises DeletionUnfinished; the next command goes on.
     """
-    return UNMERGED_KEY in meta(database)
+    with explain_unfinished():
+        if not finish_scrub(database):
+            raise DatabaseLocked(READ_ELSEWHERE, "End that process.")
+
+
+@contextmanager
+def explain_unfinished() -> Iterator[None]:
+    """Raise DeletionUnfinished for a fault inside, by when the rows are deleted and their remains are not."""
+    try:
+        yield
+    except StoreFault as fault:
+        message = f"the rows are deleted, but their text is still in the database file: {fault.message}"
+        raise DeletionUnfinished(message, f"{fault.hint} {HINT}") from fault
 
 
 def finish_scrub(database: Database, *, wait_ms: int = BUSY_MS) -> bool:
@@ -125,19 +142,22 @@ def _merge_indexes(database: Database) -> None:
     )  # not of a later deletion
 
 
-def finish_at_opening(database: Database) -> None:
+def finish_at_opening(database: Database) -> str | None:
     """Finish the deletions of a process that has ended.
 
-    Nobody may see the listed rows. The scrub is finished only if the log alone is left, and without waiting: to write an
-    index anew takes too long for a query.
+    Return a sentence if deleted text is still in the file. Leave a deletion to its process while that is at work.
     """
-    if database.writable and database.value("SELECT 1 FROM embedding_meta WHERE key = ?", (PENDING_KEY,)):
-        from pastchats_memory.store.deletion import finish_pending, is_abandoned  # hardly an opening needs it
+    due = database.run("SELECT 1 FROM embedding_meta WHERE key IN (?, ?)", (PENDING_KEY, DUE_KEY))
+    if not due:
+        return None
+    from pastchats_memory.store.deletion import finish_pending, is_abandoned  # hardly an opening needs it
 
-        with suppress(DatabaseLocked, DatabaseReadOnly, DiskFull):
-            if is_abandoned(database):
-                finish_pending(database)
-    if database.writable and database.value("SELECT 1 FROM embedding_meta WHERE key = ?", (DUE_KEY,)):
-        with suppress(DatabaseLocked, DatabaseReadOnly, DiskFull):
-            if not is_merge_due(database):
-                finish_scrub(database, wait_ms=0)
+    if not database.writable:
+        return f"{UNFINISHED}, and the file cannot be written"
+    try:
+        if not is_abandoned(database):
+            return None
+        finish_pending(database)
+        return None if finish_scrub(database, wait_ms=0) else f"{UNFINISHED}: {READ_ELSEWHERE}"
+    except StoreFault as fault:
+        return f"{UNFINISHED}: {fault.message}"

@@ -80,6 +80,12 @@ def begin_source(database: Database, path: str, mtime_ns: int) -> int:
     return int(database.value("SELECT id FROM sources WHERE path = ?", (path,)))
 
 
+def name_source(database: Database, path: str) -> int:
+    """Return the id of a file that cannot be read here; it counts as unread. Raises StoreFault."""
+    database.run("INSERT OR IGNORE INTO sources(path, size, mtime_ns, recipe) VALUES (?, -1, 0, '')", (path,))
+    return int(database.value("SELECT id FROM sources WHERE path = ?", (path,)))
+
+
 def finish_source(database: Database, state: SourceState, resume: str | None = None) -> None:
     """Store that a file was read to its end, or skipped. Raises StoreFault."""
     names = COLUMNS.split(", ")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from math import inf
 from typing import NamedTuple
@@ -19,6 +19,8 @@ from pastchats_memory.store.tombstones import Tombstones, is_copied
 
 LIVE_FIDELITY = -1
 """Fidelity of a live turn: whatever file has the turn replaces it."""
+CHUNK = 64
+"""Turns that are loaded together."""
 MAX_DISTANCE = timedelta(minutes=1)
 """Between the times of a turn and of its copy without ids."""
 
@@ -234,6 +236,55 @@ def episode_turns(database: Database, item: Item, ending: Ending, reach: int) ->
     )
 
 
+def of_conversation(database: Database, conversation_id: str) -> list[Item]:
+    """Return all turns with a conversation's native id, in order; they may be of several projects. Raises StoreFault."""
+    return _items(database, "p.conversation_id = ?", (conversation_id,))
+
+
+def with_changed_file(database: Database, names: Collection[str], project: str) -> Iterator[tuple[Item, str | None]]:
+    """Yield the turns whose tool calls mention a file by one of its names, and their folders, the newest first.
+
+    Turns of a project whose list of changed files was cut are among them. Raises StoreFault.
+    """
+    quoted = " OR ".join('"{}"'.format(name.replace('"', '""')) for name in names)
+    rows = database.run(
+        "SELECT p.id, p.folder FROM prompts p WHERE p.id IN (SELECT rowid FROM tool_calls_fts WHERE tool_calls_fts MATCH ?1) "
+        "OR (p.source_project = ?2 AND p.tool_calls LIKE '%…\"%') ORDER BY p.timestamp DESC, p.id DESC",
+        (quoted, project),
+    )
+    for start in range(0, len(rows), CHUNK):
+        folders = dict(rows[start : start + CHUNK])
+        yield from ((item, folders[item.id]) for item in items(database, list(folders)))
+
+
+def first_folder(database: Database, project: str, conversation_id: str) -> str | None:
+    """Return the first recorded working directory of a conversation, or None. Raises StoreFault."""
+    folder: str | None = database.value(
+        "SELECT folder FROM prompts WHERE source_project = ? AND conversation_id = ? AND folder IS NOT NULL "
+        "ORDER BY turn_index LIMIT 1",
+        (project, conversation_id),
+    )
+    return folder
+
+
+class NewPrompt(NamedTuple):
+    """One of the newest prompts."""
+
+    project: str
+    conversation_id: str | None
+    text: str
+
+
+def list_newest_prompts(database: Database, hidden: Sequence[str], limit: int) -> list[NewPrompt]:
+    """Return the newest prompts outside hidden projects, the newest first. Raises StoreFault."""
+    found = database.run(
+        "SELECT source_project, conversation_id, content FROM prompts WHERE role = 'user' AND timestamp IS NOT NULL "
+        "AND source_project NOT IN (SELECT value FROM json_each(?)) ORDER BY timestamp DESC, id DESC LIMIT ?",
+        (orjson.dumps(list(hidden)).decode(), limit),
+    )
+    return [NewPrompt(*row) for row in found]
+
+
 def count_turns(database: Database, conversation_id: str) -> int:
     """Return the number of turns of a conversation, in all projects.
 
@@ -294,12 +345,13 @@ def _fields(prompt: Prompt) -> tuple[object, ...]:
         orjson.dumps(dict(prompt.metadata)).decode(),
         prompt.text_hash,
         prompt.echo_hash,
+        prompt.turn.cwd,
     )
 
 
 _FIELD_COLUMNS = (
     "source_path, source_project, conversation_id, turn_index, role, content, timestamp, content_hash, metadata_json, "
-    "text_hash, echo_hash"
+    "text_hash, echo_hash, folder"
 )
 
 
@@ -314,7 +366,7 @@ _ECHO = 10
 def _insert(database: Database, prompt: Prompt) -> int:
     return int(
         database.value(
-            f"INSERT INTO prompts({_FIELD_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+            f"INSERT INTO prompts({_FIELD_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
             _fields(prompt),
         )
     )
@@ -322,9 +374,19 @@ def _insert(database: Database, prompt: Prompt) -> int:
 
 def _update(database: Database, id_: int, prompt: Prompt) -> None:
     database.run(
-        f"UPDATE prompts SET ({_FIELD_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?",
+        f"UPDATE prompts SET ({_FIELD_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?",
         (*_fields(prompt), id_),
     )
+
+
+def overwrite(database: Database, id_: int, prompt: Prompt, model: str, encoded: str) -> None:
+    """Give a turn the shared fields and the vector of a greater version of it; its file and place stay.
+
+    Call it inside the caller's transaction. Raises StoreFault.
+    """
+    path = database.value("SELECT source_path FROM prompts WHERE id = ?", (id_,))
+    _update(database, id_, prompt._replace(source_path=path))
+    set_vector(database, id_, model, encoded)
 
 
 def set_vector(database: Database, id_: int, model: str, encoded: str) -> None:

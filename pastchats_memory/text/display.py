@@ -101,9 +101,30 @@ def escape_name(text: str) -> str:
     >>> escape_name("# urgent\n![x](http://y)")
     '\\# urgent ![x]\\(http://y)'
     """
-    line = sanitise(text).replace("\n", " ").replace("\t", " ").strip().replace(" · ", " - ")
+    line = _join_lines(text).strip().replace(" · ", " - ")
     line = _NAME_TAG.sub(r"<\\", line)
     return _NAME_MARKS.sub(r"\\\g<0>", line)
+
+
+def escape_path(text: str) -> str:
+    """Return a path for a terminal, from which it can be copied.
+
+    It stands in a code span if Markdown would take a part of it for a link, a tag or another mark. Nothing in a code span
+    is one, so its characters stay as they are.
+
+    >>> escape_path("/home/ada/chat [1](2).json")
+    '`/home/ada/chat [1](2).json`'
+    """
+    line = _join_lines(text)
+    if escape_name(line) == line:
+        return line
+    mark = "`" * (max(map(len, re.findall("`+", line)), default=0) + 1)
+    blank = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{mark}{blank}{line}{blank}{mark}"
+
+
+def _join_lines(text: str) -> str:
+    return sanitise(text).replace("\n", " ").replace("\t", " ")
 
 
 def quote(text: str) -> str:

@@ -16,6 +16,7 @@ _AMOUNT = re.compile(rf"(\d{{1,5}}|an?) ?({'|'.join(sorted(_UNITS, key=len, reve
 _YEAR_OR_MONTH = re.compile(r"([1-9]\d{3})(?:-(0[1-9]|1[0-2]))?")
 _CLOCK = re.compile(r"(?:(?P<day>\S.*?),? )?(?:at )?(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)")
 """A time of day after the words for a day; without them it is one of today."""
+_CALENDAR_UNITS = ("week", "month", "quarter", "year")
 _DAYS = {"days": 1, "weeks": 7, "months": 30, "years": 365}
 
 
@@ -50,6 +51,28 @@ def parse_time(text: str, *, is_end: bool, is_ahead: bool = False, zone: tzinfo 
     if day is None:
         raise UsageFault(f"{text!r} is no date or time", HINT)
     return parse_bound(day.isoformat() + clock, is_end=is_end, zone=zone)
+
+
+def parse_span(text: str, zone: tzinfo | None = None) -> tuple[str, str | None]:
+    """Return the bounds of a span that one text names; the end is None for a span up to now.
+
+    Args:
+        text: a time as for `parse_time`, a number of units such as `7d`, a unit such as `week` for the present one,
+            or two times with `..` between them.
+        zone: the zone of a time without one; by default the system's.
+
+    Raises:
+        UsageFault: the text names no time.
+    """
+    words = " ".join(text.lower().split())
+    if ".." in words:
+        since, _, until = words.partition("..")
+        return parse_time(since, is_end=False, zone=zone), parse_time(until, is_end=True, zone=zone)
+    if words in _CALENDAR_UNITS:
+        words = f"this {words}"
+    since = parse_time(words, is_end=False, zone=zone)
+    amount = _AMOUNT.fullmatch(words)
+    return since, None if amount and not amount[3] else parse_time(words, is_end=True, zone=zone)
 
 
 def _spell_out(words: str) -> str:

@@ -24,7 +24,7 @@ from pastchats_memory.model import (
 from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask
 from pastchats_memory.tasks.similarity import SimilarTask
 from pastchats_memory.text.excerpt import excerpt
-from pastchats_memory.views.build import build_attempt, get_citation_state
+from pastchats_memory.views.build import ResumeLines, build_attempt, get_citation_state
 
 if TYPE_CHECKING:
     from pastchats_memory.views import schema as views
@@ -37,12 +37,12 @@ COMMENTS = 3
 """Most comments of a task, the last ones."""
 
 
-def build_search_answer(hits: Hits) -> views.SearchAnswer:
+def build_search_answer(hits: Hits, resume_lines: ResumeLines) -> views.SearchAnswer:
     """Build the answer of `search`."""
-    return {"results": [_build_hit(hit) for hit in hits], "warnings": list(hits.warnings)}
+    return {"results": [_build_hit(hit, resume_lines) for hit in hits], "warnings": list(hits.warnings)}
 
 
-def _build_hit(hit: Hit) -> views.HitBrief:
+def _build_hit(hit: Hit, resume_lines: ResumeLines) -> views.HitBrief:
     return {
         "rank": hit.rank,
         "id": hit.id,
@@ -61,23 +61,24 @@ def _build_hit(hit: Hit) -> views.HitBrief:
         "citation": get_citation_state(hit.citation),
         "title": None if hit.task is None else _shorten(hit.task.title),
         "status": None if hit.task is None else hit.task.status,
+        "resume": resume_lines.get(hit.id),
     }
 
 
 # --- episodes ---------------------------------------------------------------------------------------------------------
 
 
-def build_recall_answer(block: RecallBlock, budget: int) -> views.RecallAnswer:
+def build_recall_answer(block: RecallBlock, budget: int, resume_lines: ResumeLines) -> views.RecallAnswer:
     """Build the answer of `recall`; the block's excerpts fit its budget already."""
     return {
         "tokens": block.tokens,
         "budget": budget,
-        "results": [_build_entry(memory) for memory in block.entries],
+        "results": [_build_entry(memory, resume_lines) for memory in block.entries],
         "warnings": list(block.warnings),
     }
 
 
-def _build_entry(memory: RecallEntry) -> views.RecallBrief:
+def _build_entry(memory: RecallEntry, resume_lines: ResumeLines) -> views.RecallBrief:
     hit = memory.hit
     return {
         "id": hit.id,
@@ -96,6 +97,7 @@ def _build_entry(memory: RecallEntry) -> views.RecallBrief:
         "source_path": hit.source_path,
         "source_line": hit.source_line,
         "citation": get_citation_state(hit.citation),
+        "resume": resume_lines.get(hit.id),
     }
 
 

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from pastchats_memory.model import (
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from pastchats_memory.views import schema as views
 
 Body = TypeVar("Body", bound="views.Warned")
+ResumeLines = Mapping[str, str]
+"""Command lines that resume sessions, by the id of a turn."""
+NO_LINES: ResumeLines = MappingProxyType({})
 
 
 def add_warnings(body: Body, warnings: Sequence[str]) -> Body:
@@ -48,12 +52,11 @@ def get_citation_state(citation: Citation | None) -> str | None:
 # --- hits -------------------------------------------------------------------------------------------------------------
 
 
-def build_hit(hit: Hit, *, explain: bool = False) -> views.HitView:
+def build_hit(hit: Hit, resume_lines: ResumeLines, *, explain: bool = False) -> views.HitView:
     """Build a search result; with `explain` it has the contributions whose sum is the score."""
-    fields = _build_hit_fields(hit)
-    if explain:
-        return {**fields, "contributions": cast("dict[str, float]", dict(hit.contributions))}
-    return cast("views.HitView", fields)  # mypy copies no dictionary into one with further optional keys
+    fields = {**_build_hit_fields(hit), "resume": resume_lines.get(hit.id)}
+    explained = {"contributions": dict(hit.contributions)} if explain else {}
+    return cast("views.HitView", {**fields, **explained})  # mypy copies no dictionary into one with optional keys
 
 
 def _build_hit_fields(hit: Hit) -> views.HitFields:
@@ -107,9 +110,9 @@ def build_excerpt(hit: Hit, excerpt: str) -> views.ExcerptView:
     return {**placed, "excerpt": one_line(excerpt), "source": format_citation(hit)}
 
 
-def build_search(hits: Hits, *, explain: bool = False) -> views.SearchBody:
+def build_search(hits: Hits, resume_lines: ResumeLines = NO_LINES, *, explain: bool = False) -> views.SearchBody:
     """Build `search/1`; with `explain` it also has the time that the query was found to name."""
-    results = [build_hit(hit, explain=explain) for hit in hits]
+    results = [build_hit(hit, resume_lines, explain=explain) for hit in hits]
     body: views.SearchBody = {"schema": "search/1", "results": results}
     if explain and (read := hits.time_read) is not None:
         time: views.TimeReadView = {
@@ -131,19 +134,19 @@ def build_semantic(hits: Hits) -> views.SemanticBody:
 # --- episodes ---------------------------------------------------------------------------------------------------------
 
 
-def build_recall(block: RecallBlock, budget: int) -> views.RecallBody:
+def build_recall(block: RecallBlock, budget: int, resume_lines: ResumeLines) -> views.RecallBody:
     """Build `recall/1`."""
     body: views.RecallBody = {
         "schema": "recall/1",
         "budget": budget,
         "tokens": block.tokens,
         "text": block.text,
-        "results": [_build_entry(memory) for memory in block.entries],
+        "results": [_build_entry(memory, resume_lines) for memory in block.entries],
     }
     return add_warnings(body, block.warnings)
 
 
-def _build_entry(memory: RecallEntry) -> views.RecallView:
+def _build_entry(memory: RecallEntry, resume_lines: ResumeLines) -> views.RecallView:
     return {
         **_build_hit_fields(memory.hit),
         "asked": memory.asked,
@@ -158,6 +161,7 @@ def _build_entry(memory: RecallEntry) -> views.RecallView:
         "current_project": memory.is_current,
         "question": None if memory.question is None else _build_question(memory.question),
         "source": format_citation(memory.hit),
+        "resume": resume_lines.get(memory.hit.id),
     }
 
 

@@ -10,7 +10,7 @@ from pastchats_memory.tasks.ask import ParsedQuestion, TaskAnswer
 from pastchats_memory.tasks.capture import CaptureResult
 from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask
 from pastchats_memory.tasks.similarity import DuplicateCluster, SimilarTask
-from pastchats_memory.views.build import add_warnings, build_attempt, build_hit, build_task_fields
+from pastchats_memory.views.build import ResumeLines, add_warnings, build_attempt, build_hit, build_task_fields
 
 if TYPE_CHECKING:
     from pastchats_memory.views import schema as views
@@ -187,13 +187,16 @@ def _build_resolution_source(item: Item) -> views.ResolutionSourceView:
     }
 
 
-def build_answer(answer: TaskAnswer) -> views.AskBody:
+def build_answer(answer: TaskAnswer, resume_lines: ResumeLines) -> views.AskBody:
     """Build `ask/1`."""
     body: views.AskBody = {
         "schema": "ask/1",
         "reading": _build_reading(answer.question),
         "total": answer.total,
-        "results": [*(_build_plain_task(task) for task in answer.tasks), *(build_hit(hit) for hit in answer.hits)],
+        "results": [
+            *(_build_plain_task(task) for task in answer.tasks),
+            *(build_hit(hit, resume_lines) for hit in answer.hits),
+        ],
     }
     return add_warnings(body, answer.warnings)
 

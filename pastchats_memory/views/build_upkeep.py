@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # these modules import NumPy and apsw, which `config` and `ex
     from pastchats_memory.store.mentions import Mention
     from pastchats_memory.store.tombstones import Forgetting
     from pastchats_memory.store.vectors.reindex import ReindexReport
+    from pastchats_memory.sync import SyncReport
     from pastchats_memory.views import schema as views
 
 MAX_MENTIONS = 10
@@ -195,6 +196,36 @@ def build_restored(file: str, database: str, counts: Counts, put_aside: str | No
     }
 
 
+# --- synchronisation --------------------------------------------------------------------------------------------------
+
+
+def build_sync(report: SyncReport) -> views.SyncBody:
+    """Build `sync/1`."""
+    return {
+        "schema": "sync/1",
+        "folder": utf8(report.folder),
+        "sent": _count_records(report.sent),
+        "received": _count_records(report.received),
+        "embedded": report.embedded,
+        "deleted": report.deleted,
+        "rewritten": report.rewritten,
+        "held_back": report.held_back,
+        "refused": [{"path": utf8(one.path), "reason": one.reason} for one in report.refused],
+        "results": [
+            cast("views.MachineView", {**one._asdict(), "missing": list(one.missing)}) for one in report.machines
+        ],
+    }
+
+
+def _count_records(by_kind: Mapping[str, int]) -> views.SyncCountsView:
+    return {
+        "turns": by_kind.get("turn", 0),
+        "tasks": by_kind.get("task", 0),
+        "judgements": by_kind.get("judgement", 0),
+        "forgettings": by_kind.get("forgetting", 0) + by_kind.get("lifting", 0),
+    }
+
+
 # --- forgetting -------------------------------------------------------------------------------------------------------
 
 
@@ -246,7 +277,6 @@ def _build_forgotten(forgotten: ForgetResult) -> views.ForgottenFields:
         "comments": forgotten.comments,
         "attachments": forgotten.attachments,
         "private": forgotten.private,
-        "erased": forgotten.is_erased,
         "results": results,
     }
     return add_warnings(body, describe_mentions(forgotten.mentions))
@@ -279,12 +309,12 @@ def _build_forgetting(one: Forgetting) -> views.ForgettingView:
     }
 
 
-def build_purge(outcome: str, turns: int, tasks: int, *, is_erased: bool) -> views.PurgeBody:
+def build_purge(outcome: str, turns: int, tasks: int) -> views.PurgeBody:
     """Build `purge/1`; the outcome is `purged` or `found`."""
     return {
         "schema": "purge/1",
         "outcome": outcome,
-        "results": [{"turns": turns, "tasks": tasks, "erased": is_erased}],
+        "results": [{"turns": turns, "tasks": tasks}],
     }
 
 
@@ -305,6 +335,11 @@ def build_exclude(patterns: Sequence[str], stored: Mapping[str, int]) -> views.E
 def build_install(changes: Sequence[views.FileChangeView]) -> views.InstallBody:
     """Build `install/1`."""
     return {"schema": "install/1", "results": list(changes)}
+
+
+def build_setup(steps: Sequence[views.SetupStepView], recall: str | None) -> views.SetupBody:
+    """Build `setup/1`."""
+    return {"schema": "setup/1", "recall": recall, "results": list(steps)}
 
 
 def build_uninstall(changes: Sequence[views.FileChangeView]) -> views.UninstallBody:

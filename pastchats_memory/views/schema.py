@@ -11,6 +11,7 @@ Annotations are evaluated here (no `from __future__ import annotations`): `NotRe
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
+from pastchats_memory.episodes.history import SECTIONS
 from pastchats_memory.model import STATUSES, TURN_KINDS
 from pastchats_memory.model import TYPES as TASK_TYPES
 from pastchats_memory.tasks.similarity import SCORE_LABELS
@@ -28,7 +29,7 @@ EVIDENCE_NAMES = ("words", "meaning", "together", "read")
 FAULT_KINDS = (
     "fault", "usage", "input_missing", "model_unavailable", "model_changed", "format_broken", "store",
     "database_missing", "database_newer", "database_older", "database_corrupt", "database_read_only", "database_exposed",
-    "database_locked", "disk_full",
+    "database_locked", "deletion_unfinished", "disk_full",
 )  # fmt: skip
 """Kinds of our exceptions."""
 SERVER_FAULT_KINDS = (
@@ -80,7 +81,7 @@ CitationState = Annotated[
     str | None,
     one_of(*CITATION_NOTES),
     "State of the source: it stands on `source_line` (holds), on another line now (moved), nowhere in the file "
-    "(changed), the file is gone (gone), or the changed file was not checked (unchecked). Null if no file is cited.",
+    "(changed), the file is gone (gone), or it was not checked (unchecked): it has changed, or lies on another machine. Null if no file is cited.",
 ]
 ItemType = Annotated[str, one_of(*TURN_TYPES, *TASK_ROW_TYPES)]
 TaskType = Annotated[str, one_of(*TASK_TYPES)]
@@ -178,9 +179,13 @@ class HitFields(PlacedHit):
     ]
 
 
+Resume = Annotated[str | None, "Line for a shell that resumes the session with its own agent; null if there is none."]
+
+
 class HitView(HitFields):
     """A result of a search."""
 
+    resume: Resume
     contributions: NotRequired[
         Annotated[
             dict[Annotated[str, one_of(*EVIDENCE_NAMES)], Annotated[float, {"exclusiveMinimum": 0}]],
@@ -304,6 +309,7 @@ class RecallView(HitFields):
         "Null if the match itself is shown first.",
     ]
     source: CheckedCitation
+    resume: Resume
 
 
 class RecallBody(TypedDict):
@@ -1067,7 +1073,6 @@ class RedactedView(TypedDict):
     tasks: Annotated[Count, "Tasks with a secret in their text, comments, attachments or history."]
     others: Annotated[Count, "Names of files and folders, and notes of runs, with a secret."]
     secrets: Annotated[dict[str, Annotated[int, {"minimum": 1}]], "Number of secrets by kind."]
-    erased: Annotated[bool, "True: the file contains nothing of them any more."]
     duration_s: Annotated[float, {"minimum": 0}]
 
 
@@ -1107,6 +1112,55 @@ class RestoreBody(TypedDict):
 
     schema: Literal["restore/1"]
     results: Annotated[list[RestoredView], {"minItems": 0, "maxItems": 1}]
+
+
+# --- synchronisation --------------------------------------------------------------------------------------------------
+
+
+class SyncCountsView(TypedDict):
+    """Numbers of records by kind."""
+
+    turns: Count
+    tasks: Count
+    judgements: Count
+    forgettings: Annotated[Count, "Runs of `forget`, and of `forget --undo`."]
+
+
+class RefusedFileView(TypedDict):
+    """A file that could not be taken; the next run tries again."""
+
+    path: str
+    reason: str
+
+
+class MachineView(TypedDict):
+    """A machine that uses the folder."""
+
+    id: str
+    host: Annotated[str, "Name of the computer; empty if none of its files could be read."]
+    is_this: bool
+    files: Count
+    unread: Annotated[Count, "Files that were not read here yet."]
+    missing: Annotated[list[int], "Numbers of files that have not arrived."]
+    last_at: Annotated[str | None, "When it wrote its newest file, ISO 8601 in UTC."]
+    behind: Annotated[Count, "Runs of `forget` here that it has not applied yet."]
+
+
+class SyncBody(TypedDict):
+    """Output of `sync --json`; the results are the machines."""
+
+    schema: Literal["sync/1"]
+    folder: str
+    sent: SyncCountsView
+    received: SyncCountsView
+    embedded: Annotated[Count, "Texts that came without a vector of the model in use here."]
+    deleted: Annotated[Count, "Rows that were forgotten here, since another machine had forgotten them."]
+    rewritten: Annotated[
+        Count, "Own files that were replaced, since something in them was forgotten or became private."
+    ]
+    held_back: Annotated[Count, "Turns and tasks that did not leave, since their project is private or excluded."]
+    refused: list[RefusedFileView]
+    results: list[MachineView]
 
 
 # --- forgetting -------------------------------------------------------------------------------------------------------
@@ -1168,7 +1222,6 @@ class ForgottenFields(ForgetCounts, Warned):
     """What was forgotten."""
 
     outcome: Literal["forgotten"]
-    erased: Annotated[bool, "False: a process that is reading keeps the text in the log; the next opening removes it."]
     results: Annotated[list[ForgettingView], {"minItems": 1, "maxItems": 1}]
 
 
@@ -1209,7 +1262,6 @@ class PurgedView(TypedDict):
 
     turns: Count
     tasks: Count
-    erased: Annotated[bool, "True: the file contains nothing of it any more."]
 
 
 class PurgeBody(TypedDict):
@@ -1276,6 +1328,24 @@ class UninstallBody(TypedDict):
     results: list[FileChangeView]
 
 
+class SetupStepView(TypedDict):
+    """A step of `setup`."""
+
+    step: Annotated[str, one_of("history", "index", "hooks", "skills", "server", "recall")]
+    agent: Annotated[str, "The agent or program; empty for a step of our own."]
+    path: Annotated[str | None, "The file or folder of the step; null for none."]
+    state: Annotated[str, one_of("found", "planned", "done", "present", "removed", "declined", "refused")]
+    detail: Annotated[str, {"minLength": 1}]
+
+
+class SetupBody(TypedDict):
+    """Output of `setup --json`."""
+
+    schema: Literal["setup/1"]
+    recall: Annotated[str | None, "The block for the newest prompt; null if there is none yet."]
+    results: list[SetupStepView]
+
+
 # --- errors and health ------------------------------------------------------------------------------------------------
 
 
@@ -1292,6 +1362,104 @@ class ErrorBody(TypedDict):
 
     schema: Literal["error/1"]
     error: ErrorView
+
+
+class EditView(TypedDict):
+    """The turn whose calls changed the file."""
+
+    id: TurnId
+    source_path: str
+    source_line: Line
+    citation: CitationState
+
+
+class BlamedView(TypedDict):
+    """An episode that changed a file."""
+
+    project: str
+    conversation_id: str | None
+    episode: AttemptView
+    edit: Annotated[EditView, "Its last turn that changed the file."]
+    resume: Resume
+
+
+class BlameBody(TypedDict):
+    """Output of `blame --json`."""
+
+    schema: Literal["blame/1"]
+    results: Annotated[list[BlamedView], "The newest first."]
+
+
+class OutcomeCounts(TypedDict):
+    """Number of episodes by outcome."""
+
+    worked: Count
+    failed: Count
+    mixed: Count
+    unknown: Count
+
+
+class DayView(TypedDict):
+    """A conversation on one day."""
+
+    day: Annotated[str, {"format": "date"}, "The local day."]
+    project: str
+    conversation_id: str
+    since: Time
+    until: Annotated[Time, "Time of its last prompt on that day."]
+    outcomes: OutcomeCounts
+    first: Annotated[AttemptView, "Its first prompt, with the last outcome on that day that is known."]
+
+
+class TimelineBody(TypedDict):
+    """Output of `timeline --json`."""
+
+    schema: Literal["timeline/1"]
+    since: Time
+    until: Time
+    more: Annotated[Count, "Further conversations, which are older."]
+    results: Annotated[list[DayView], "By day, project and time."]
+    warnings: NotRequired[Warnings]
+
+
+class DigestLineView(TypedDict):
+    """An episode, or an open task, of a digest."""
+
+    section: Annotated[str, one_of(*SECTIONS)]
+    project: str
+    status: Annotated[str | None, one_of(*STATUSES), "Status of a task; null for an episode."]
+    id: ItemId
+    asked: Annotated[str, "The prompt, or the title of the task."]
+    answered: Annotated[str, "Summary of the last answer; empty if there is none."]
+    outcome: OutcomeWord
+    basis: Basis
+    shown_by: Annotated[str, "The line that shows the outcome, quoted from a transcript."]
+    timestamp: str | None
+    source_path: SourcePath
+    source_line: Line
+    citation: CitationState
+
+
+class SectionCounts(TypedDict):
+    """Number of further lines by section of a digest."""
+
+    worked_on: Count
+    worked: Count
+    open: Count
+    decided: Count
+
+
+class DigestBody(TypedDict):
+    """Output of `digest --json`."""
+
+    schema: Literal["digest/1"]
+    since: Time
+    until: Time
+    outcomes: OutcomeCounts
+    more: Annotated[SectionCounts, "Further lines, which are older."]
+    text: Annotated[str, "The digest as Markdown."]
+    results: Annotated[list[DigestLineView], "By section, project and time."]
+    warnings: NotRequired[Warnings]
 
 
 class HealthBody(TypedDict):
@@ -1335,6 +1503,7 @@ class HitBrief(SourceFields):
     conversation_id: str | None
     title: Annotated[str | None, "Title of the task."]
     status: Annotated[str | None, "Status of the task."]
+    resume: Resume
 
 
 class SearchAnswer(TypedDict):
@@ -1360,6 +1529,7 @@ class RecallBrief(SourceFields):
     project: str
     current_project: bool
     timestamp: str | None
+    resume: Resume
 
 
 class RecallAnswer(TypedDict):
@@ -1530,6 +1700,7 @@ class IndexAnswer(TypedDict):
 
 SCHEMAS: Mapping[str, Any] = {
     "ask/1": AskBody,
+    "blame/1": BlameBody,
     "backup/1": BackupBody,
     "capture/1": CaptureBody,
     "check-prior-work/2": PriorWorkBody,
@@ -1546,6 +1717,7 @@ SCHEMAS: Mapping[str, Any] = {
         ForgetFoundBody | ForgetForgottenBody | ForgetListBody,
         "Output of `forget --json`: what would be forgotten, what was forgotten, or the list of what is forgotten.",
     ],
+    "digest/1": DigestBody,
     "formats/1": FormatsBody,
     "healthz/1": HealthBody,
     "how/1": HowBody,
@@ -1566,11 +1738,14 @@ SCHEMAS: Mapping[str, Any] = {
     "resume/1": ResumeBody,
     "search/1": SearchBody,
     "semantic/1": SemanticBody,
+    "setup/1": SetupBody,
     "show/1": ShowBody,
     "similar/1": SimilarBody,
     "sources/1": SourcesBody,
+    "sync/1": SyncBody,
     "status/1": StatusBody,
     "task/1": TaskBody,
+    "timeline/1": TimelineBody,
     "uninstall/1": UninstallBody,
     "verify/1": VerifyBody,
 }

@@ -27,7 +27,7 @@ CITATION_NOTES = {
     "moved": "moved since it was read",
     "changed": "changed since it was read",
     "gone": "the file is gone",
-    "unchecked": "the file has changed, not checked",
+    "unchecked": "not checked",
 }
 """Remark on a source by the state of its citation."""
 QUERY_WIDTH = 200

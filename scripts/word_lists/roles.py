@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from pastchats_memory.formats.base.checkpoint import Checkpoint
+from pastchats_memory.formats.base.key_map import KeyMap
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.generic import MESSAGES, containers, mapped_format, message, roles
-from pastchats_memory.formats.generic.key_map import KeyMap
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "messages"
 WORDS = Path(roles.__file__).with_name("roles.toml")

@@ -12,6 +12,9 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 from test_terminal import EVIL, UNSEEN
 
 from pastchats_memory import model
@@ -19,7 +22,7 @@ from pastchats_memory.http.answers import encode
 from pastchats_memory.mcp.tools import _answer
 from pastchats_memory.recall.context import format_context
 from pastchats_memory.tasks import prior_work, similarity
-from pastchats_memory.text.display import escape_json, escape_name, quote, sanitise
+from pastchats_memory.text.display import escape_json, escape_name, escape_path, quote, sanitise
 from pastchats_memory.views import schema, task_text, text
 
 TAGS = (
@@ -189,3 +192,30 @@ def test_a_plain_name_is_shown_as_it_is(name: str) -> None:
 def test_a_name_is_one_line_and_cannot_forge_a_separator() -> None:
     assert escape_name("a\nb\tc · id 12") == "a b c - id 12"
     assert re.search(r"\]\(|!\[[^\]]*\]\(", escape_name(f"{IMAGE} {LINK}")) is None
+
+
+@pytest.mark.parametrize(
+    "path", ["/a/chat [1](2).json", "/a/[x][y].md", "/a/```b", "/a/`b` [c](d)", "/a/<draft>/b.md", "/a/one · two.md", "`[a](b)`", "# [a](b)"]
+)  # fmt: skip
+def test_a_path_with_marks_of_markdown_can_be_copied_from_a_code_span(path: str) -> None:
+    (code,) = MarkdownIt().parseInline(f"Source: {escape_path(path)}")[0].children[1:2]
+    assert (code.type, code.content) == ("code_inline", path)
+
+
+@pytest.mark.parametrize("path", ["/a/[slug]/page.tsx", "/a/two  blanks.md", "C:\\work\\a.py", "~/#1/a_b__c (copy).md"])
+def test_any_other_path_is_shown_as_it_is(path: str) -> None:
+    assert escape_path(path) == path
+
+
+@given(st.text("[]()!`<>#ab/: ·\n\\", max_size=30))
+def test_a_path_is_no_link_picture_or_tag(path: str) -> None:
+    kinds = {token.type for token in MarkdownIt().parseInline(f"Source: {escape_path(path)}:3")[0].children}
+    assert kinds <= {"text", "code_inline", "text_special"}
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_a_path_ends_no_tag_and_leaves_no_line(hostile: str) -> None:
+    shown = escape_path(hostile)
+    assert "\n" not in shown
+    assert UNSEEN.search(shown) is None
+    assert [tag for tag in TAGS if tag in shown] == []

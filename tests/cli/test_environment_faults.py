@@ -75,6 +75,23 @@ def test_doctor_names_a_limit_before_anything_fails(own_demo: Program) -> None:
     assert "ulimit" in place["remedy"]
 
 
+@pytest.mark.parametrize("arguments", [["index", "history"], ["search", "login"], ["recall", "login"], ["status"]])
+@pytest.mark.parametrize("letter", ["v", "d"])
+def test_a_limit_on_memory_is_named_before_a_library_aborts(
+    own_demo: Program, arguments: list[str], letter: str
+) -> None:
+    done = limited(own_demo, f"-{letter} 200000", *arguments)
+    assert done.returncode == 2
+    assert "195 MB of memory" in done.stderr
+    assert f"ulimit -{letter} unlimited" in done.stderr
+    assert not done.stdout
+
+
+def test_a_hook_under_a_limit_on_memory_disturbs_no_agent(own_demo: Program) -> None:
+    done = limited(own_demo, "-v 200000", "hook", "claude-code")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 @pytest.mark.parametrize(
     ("number", "words"), [(errno.ENOLCK, "cannot lock files"), (None, "locked by another process")]
 )

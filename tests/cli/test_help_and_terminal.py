@@ -16,7 +16,7 @@ from terminal import on_a_terminal
 from wcwidth import wcswidth
 
 from pastchats_memory.cli import COMMANDS
-from pastchats_memory.cli.output import folded, table
+from pastchats_memory.cli.output import WAYS_BACK, folded, table
 
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -54,6 +54,8 @@ def test_every_example_in_the_help_of_a_command_runs(
         for key in ("T-1", "T-2", "TREK-45"):
             own_demo("task", "add", f"Paint the {key}", "--key", key)
         (home / "build.log").write_text("error", encoding="utf-8")
+        (home / "src").mkdir()
+        (home / "src" / "limiter.py").write_text("limit = 10\n" * 42, encoding="utf-8")
     tools = tmp_path / "tools"
     tools.mkdir()
     (tools / "jq").write_text("#!/bin/sh\ncat >/dev/null\n", encoding="utf-8")
@@ -299,7 +301,7 @@ def test_fifty_columns_are_enough_but_for_sources_and_commands_which_can_be_copi
 def test_at_fifty_columns_what_is_shown_is_what_a_pipe_gets(demo: Program) -> None:
     arguments = ("recall", "flaky login test")
     _, shown = on_a_terminal(demo.with_variables(COLUMNS="50"), *arguments)
-    piped = demo(*arguments).stdout
+    piped = demo(*arguments).stdout + WAYS_BACK
     assert shown.replace(">", "").split() == piped.replace(">", "").split()
 
 

@@ -73,6 +73,35 @@ def test_resume_starts_the_agent_in_the_sessions_folder(kiln: Program) -> None:
     assert json.loads(note.read_text(encoding="utf-8")) == [str(kiln.home / "kiln works"), "--resume", SESSION]
 
 
+@pytest.mark.parametrize("command", ["search", "recall"])
+def test_results_carry_the_command_that_resumes_their_session(kiln: Program, command: str) -> None:
+    run = kiln(command, "why does the kiln trip the relay", "--json")
+    line = f"cd {shlex.quote(str(kiln.home / 'kiln works'))} && claude --resume {SESSION}"
+    assert [hit["resume"] for hit in run.results] == [line] * len(run.results)
+    _, shown = on_a_terminal(kiln, command, "why does the kiln trip the relay")
+    assert "`open ID`" in shown
+    assert "`resume ID`" in shown
+
+
+def test_a_result_without_a_session_to_resume_has_no_command(kiln: Program) -> None:
+    write_messages(kiln.home / "chat.jsonl", ("user", "Is the kiln relay painted?"), ("assistant", "Yes, green."))
+    assert kiln("index", "chat.jsonl").status == 0
+    (kiln.home / "claude" / f"{SESSION}.jsonl").unlink()
+    assert kiln("task", "add", "Paint the kiln relay").status == 0
+    assert {hit["resume"] for hit in kiln("search", "kiln relay", "--json").results} == {None}
+
+
+def test_a_session_that_changed_its_folder_is_resumed_where_it_began(kiln: Program) -> None:
+    file = kiln.home / "claude" / f"{SESSION}.jsonl"
+    later = json.loads(file.read_text(encoding="utf-8").splitlines()[-1])
+    later["message"]["content"][0]["text"] = "I tested the relay in the subfolder."
+    later |= {"uuid": "u9", "cwd": str(kiln.home / "kiln works" / "relay"), "timestamp": "2026-02-01T09:00:00Z"}
+    with file.open("a", encoding="utf-8") as stream:
+        stream.write(f"{json.dumps(later)}\n")
+    assert kiln("index", "claude").status == 0
+    assert kiln("resume", "3", "--json").results[0]["folder"] == str(kiln.home / "kiln works")
+
+
 def test_resume_names_an_agent_that_is_not_installed(kiln: Program) -> None:
     run = kiln.with_variables(PATH=str(kiln.home / "nothing")).altered("")("resume", "1", "--run")
     assert run.status == 2

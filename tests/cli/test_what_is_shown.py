@@ -69,3 +69,15 @@ def test_a_long_id_of_a_tracker_leaves_the_text_its_room_and_stays_whole(indexed
     lines = indexed("search", "retry webhooks of customers").stdout.splitlines()
     assert any(line.endswith(f" · id t:{key}") for line in lines)
     assert any("Retry the webhooks of all customers" in line for line in lines)
+
+
+def test_a_path_can_be_copied_from_every_command_that_shows_it(program: Program) -> None:
+    path = program.home / "history" / "chat [1](2) ·.jsonl"
+    write_messages(path, ("user", "Which glaze is for the blue bowl?"), ("assistant", "Cobalt."))
+    assert program("index", "history").status == 0
+    source = f"`{path}`:1"
+    assert source in program("search", "blue bowl glaze").stdout
+    assert f"Source: {source} " in program("show", "1").stdout
+    path.unlink()
+    assert f"`{path}`" in program("open", "1").stderr
+    assert str(path.name) in program("verify").stdout

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -249,22 +246,3 @@ def test_openais_key_goes_to_openai_alone(program: Program) -> None:
         ours = program.with_variables(PASTCHATS_MEMORY_ENDPOINT=base, OPENAI_API_KEY="secret-key")
         assert ours("index", history, "--model", NAME).status == 0
     assert {one["key"] for one in seen} == {None}
-
-
-def test_missing_libraries_are_reported_with_the_way_to_install_them(tmp_path: Path) -> None:
-    (tmp_path / "tenacity.py").write_text("raise ImportError('no tenacity here')", encoding="utf-8")
-    program = (
-        "from pastchats_memory.embed.openai import EndpointEmbedder\n"
-        "from pastchats_memory.embed.profiles import Profile\n"
-        "from pastchats_memory.errors import ModelUnavailable\n"
-        "try: EndpointEmbedder('m', 'http://127.0.0.1:9/v1', None, Profile('')).load()\n"
-        "except ModelUnavailable as fault: print(fault.hint)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env={"PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "pip install 'pastchats-memory[endpoint]'" in done.stdout

@@ -359,6 +359,22 @@ def test_trees_of_any_depth_are_walked_as_far_as_anybody_writes_them(tmp_path):
     assert [turn.content for turn in turns(VSCODE_COPILOT, path)] == ["Run it."]
 
 
+def test_a_line_before_the_start_of_a_printed_gemini_session_belongs_to_it(tmp_path):
+    before = {"type": "message", "role": "user", "content": "Is the kiln cold?", "ts": "2026-01-30T06:18:04"}
+    start = {"type": "init", "session_id": "g-kiln", "model": "gemini-3-pro"}
+    (turn,) = turns(GEMINI_CLI, written(tmp_path / "capture.jsonl", before, start))
+    assert (turn.content, turn.conversation_id) == ("Is the kiln cold?", "g-kiln")
+
+
+def test_captures_without_ids_in_two_files_stay_two(tmp_path):
+    lines = [
+        {"type": "step_start", "timestamp": 1787856743081, "part": {"type": "step-start"}},
+        {"type": "text", "timestamp": 1787856743081, "part": {"type": "text", "text": "Done."}},
+    ]
+    found = [turns(OPENCODE, written(tmp_path / name, *lines))[0] for name in ("a.jsonl", "b.jsonl")]
+    assert [(turn.conversation_id, turn.native_id) for turn in found] == [("a", None), ("b", None)]
+
+
 COUNTED = {"pi-agent": (1, 2), "cursor/jazzyalex_cursor_test-session.jsonl": (2, 3), "amp": (4, 4)}
 FORMATS = {
     "pi-agent": PI,

@@ -96,8 +96,8 @@ def test_a_role_line_is_known_in_any_spelling(line, role, syntax):
     "line",
     [
         "## User Guide", "## User - Advanced", "## Assistant: how it works", "## Users", "## Your data", "## Method",
-        "#User", "## ", "**User** is a table", "**Username:** ada", "> User: hi", "> [!NOTE] User", "Username: ada",
-        "User:name", "- User: ada", "## Model Settings", "## Code", "## Agent pro and con", "- **User** table", "## A user (rarely) says", "",
+        "#User", "## ", "**User** is a table", "**Username:** ada", "> [!NOTE] User", "Username: ada",
+        "User:name", "## Model Settings", "## Code", "## Agent pro and con", "- **User** table", "## A user (rarely) says", "",
     ],
 )  # fmt: skip
 def test_a_line_that_only_mentions_a_role_is_no_parse_marker(line):
@@ -433,3 +433,87 @@ def test_a_document_that_names_roles_stays_a_note(tmp_path, text):
     path = tmp_path / "page.md"
     path.write_text(text, encoding="utf-8")
     assert detect_format(SourceFile(path)) is None
+
+
+def test_results_below_several_calls_belong_to_them_in_order(tmp_path):
+    path = tmp_path / "chat.md"
+    path.write_text(
+        "## User\n\nRun both checks.\n\n## Assistant\n\n"
+        '**Tool: Bash**\n\nInput: {"command": "make lint"}\n\n**Tool: Bash**\n\nInput: {"command": "make test"}\n\n'
+        "## User\n\n[Tool (Error)]\nThe linter stopped.\n\n[Tool (Error)]\nThe tests stopped.\n\n"
+        "[Tool (Error)]\nNobody called this.\n\n## Assistant\n\nBoth fail.\n"
+    )
+    assert [turn.content for turn in turns(DIALOGUE, path) if turn.role == "tool"] == [
+        "$ make lint\nThe linter stopped.",
+        "$ make test\nThe tests stopped.",
+        "tool\nNobody called this.",
+    ]
+
+
+ASKED = [("user", "How do I bake?"), ("assistant", "Slowly."), ("user", "And then?"), ("assistant", "Let it rest.")]
+
+
+@pytest.mark.parametrize(
+    "notation",
+    [
+        "> User: {0}\n\n> Assistant: {1}\n\n> User: {2}\n\n> Assistant: {3}\n",
+        "> User:\n> {0}\n\n> Assistant:\n> {1}\n\n> User:\n> {2}\n\n> Assistant:\n> {3}\n",
+        "- User: {0}\n- Assistant: {1}\n- User: {2}\n- Assistant: {3}\n",
+        "* You:\n  {0}\n* Claude:\n  {1}\n* You:\n  {2}\n* Claude:\n  {3}\n",
+        "1. User: {0}\n2. AI: {1}\n3. User: {2}\n4. AI: {3}\n",
+        "**Q:** {0}\n\n**A:** {1}\n\n**Q:** {2}\n\n**A:** {3}\n",
+        "**Q**: {0}\n\n**A**: {1}\n\n**Q**: {2}\n\n**A**: {3}\n",
+        "Q: {0}\n\nA: {1}\n\nQ: {2}\n\nA: {3}\n",
+        "### Q\n{0}\n### A\n{1}\n### Q\n{2}\n### A\n{3}\n",
+        "<details>\n<summary>User</summary>\n\n{0}\n\n</details>\n\n<details open>\n<summary>Assistant</summary>\n\n{1}\n\n</details>\n\n<details><summary>User</summary>\n{2}\n</details>\n<details open><summary><b>🤖 Assistant</b></summary>{3}</details>\n",
+    ],
+    ids=range(10),
+)
+def test_speakers_are_found_in_quotations_lists_letters_and_folds(notation, tmp_path):
+    path = tmp_path / "chat.md"
+    path.write_text(notation.format(*(text for _, text in ASKED)), encoding="utf-8")
+    assert detect_format(SourceFile(path)) is DIALOGUE
+    assert [(turn.role, turn.content) for turn in turns(DIALOGUE, path)] == ASKED
+
+
+def test_items_of_a_spoken_list_keep_their_lines_and_lose_their_indentation(tmp_path):
+    path = tmp_path / "chat.md"
+    path.write_text("- User: Why?\n- Assistant:\n  First this.\n    Then that.\n- User: Thanks.\n- Assistant: Sure.\n")
+    assert [turn.content for turn in turns(DIALOGUE, path)][1] == "First this.\n  Then that."
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "roles.md",
+            "- User: the person\n- Assistant: the model\n- User: again\n- Admin: the owner\n- Assistant: again\n",
+        ),
+        (
+            "terms.md",
+            "# Terms\n\n- User: types\n- Assistant: answers\n- User: asks\n- Assistant: ends\n\n# Use\n\nRead on.\n",
+        ),
+        ("faq.md", "**Q:** How?\n\n**A:** So.\n\n**Q:** Why?\n\n**A:** Since.\n"),
+        ("one.md", "**Q:** How?\n\n**A:** So.\n"),
+        ("fold.md", "<details>\n<summary>User</summary>\n\nNames of users.\n\n</details>\n"),
+        (
+            "quoted.md",
+            "He wrote:\n\n> User: hi\n\nI answered:\n\n> Assistant: hello\n\nThen he wrote:\n\n> User: bye\n\nSo I wrote:\n\n> Assistant: bye\n",
+        ),
+    ],
+)
+def test_lists_of_terms_and_frequent_questions_are_no_dialogue(name, text, tmp_path):
+    path = tmp_path / name
+    path.write_text(text)
+    assert detect_format(SourceFile(path)) is not DIALOGUE
+
+
+def test_a_fold_within_another_one_names_no_speaker(tmp_path):
+    path = tmp_path / "chat.md"
+    path.write_text(
+        "<details>\n<summary>User</summary>\n\nLook:\n\n<details>\n<summary>Assistant</summary>\nNo.\n</details>\n\n</details>\n\n"
+        "<details>\n<summary>Assistant</summary>\n\nSeen.\n\n</details>\n"
+    )
+    found = turns(DIALOGUE, path)
+    assert [turn.role for turn in found] == ["user", "assistant"]
+    assert "No." in found[0].content

@@ -10,9 +10,9 @@ from golden import inputs, key_map, turns
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.formats.base import source
 from pastchats_memory.formats.base.checkpoint import Checkpoint
+from pastchats_memory.formats.base.key_map import DEEPEST, MISSING, MOST_NAMED, KeyMap, list_record_keys, look_up
 from pastchats_memory.formats.base.source import SAMPLE_RECORDS, SourceFile
-from pastchats_memory.formats.generic import MESSAGES, list_keys, list_missing_keys, mapped_format
-from pastchats_memory.formats.generic.key_map import DEEPEST, MISSING, MOST_NAMED, KeyMap, look_up
+from pastchats_memory.formats.generic import MESSAGES, mapped_format
 
 ASK, ANSWER = "Why does the kiln stop?", "Its relay opens."
 
@@ -217,24 +217,24 @@ def test_a_record_whose_side_is_no_text_is_skipped(tmp_path):
 
 def test_keys_that_no_record_has_are_listed(tmp_path):
     path = write(tmp_path, [{"speaker": "clerk", "body": ANSWER}])
-    assert list_missing_keys(KeyMap.parse("role=speaker,text=txt"), SourceFile(path)) == ["txt"]
-    assert list_missing_keys(KeyMap.parse("role=speaker,text=body"), SourceFile(path)) == []
+    assert KeyMap.parse("role=speaker,text=txt").list_missing(SourceFile(path).example) == ["txt"]
+    assert KeyMap.parse("role=speaker,text=body").list_missing(SourceFile(path).example) == []
 
 
 def test_the_keys_of_records_are_listed_up_to_a_limit(tmp_path):
-    assert list_keys(SourceFile(write(tmp_path, {"rows": [{"speaker": "clerk", "body": ANSWER}]}))) == [
+    assert list_record_keys(SourceFile(write(tmp_path, {"rows": [{"speaker": "clerk", "body": ANSWER}]})).example) == [
         "speaker",
         "body",
     ]
     many = [{f"key{number}": number for number in range(MOST_NAMED + 5)}] * 2
-    assert len(list_keys(SourceFile(write(tmp_path, many)))) == MOST_NAMED
+    assert len(list_record_keys(SourceFile(write(tmp_path, many)).example)) == MOST_NAMED
 
 
 def test_keys_of_objects_below_the_deepest_level_are_not_listed(tmp_path):
     value = {"body": ANSWER}
     for _ in range(DEEPEST + 1):
         value = [value]
-    assert list_keys(SourceFile(write(tmp_path, value))) == []
+    assert list_record_keys(SourceFile(write(tmp_path, value)).example) == []
 
 
 def test_nothing_stands_under_a_path_below_a_number():

@@ -15,7 +15,7 @@ from pastchats_memory.formats.base.checkpoint import CannotResume, Checkpoint
 from pastchats_memory.formats.base.source import SAMPLE_RECORDS, NotText, SourceFile
 from pastchats_memory.formats.generic import MESSAGES
 from pastchats_memory.formats.registry import all_formats
-from pastchats_memory.model import Task
+from pastchats_memory.model import Task, Turn
 
 WHOLE = {"beads", "cline", "export", "github-issues", "llm-logs", "opencode", "vscode-copilot-chat"}
 """Formats whose lines change what stands above them, or whose programs write the file anew each time."""
@@ -60,8 +60,8 @@ def gone_on_with(reader, path, target, first=1):
 
 
 def turns_of(rows):
-    """What is not a task: of those only what is new is told."""
-    return [row for row in rows if not isinstance(row, Task)]
+    """What is not a task: of those only what is new is told. Edits are not remembered at a checkpoint."""
+    return [row._replace(edits=()) if isinstance(row, Turn) else row for row in rows if not isinstance(row, Task)]
 
 
 def states_of(rows):

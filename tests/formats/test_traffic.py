@@ -120,7 +120,7 @@ def test_the_last_calls_are_noted_in_the_order_in_which_they_were_made_last():
     drafts.add(PendingTurn("assistant", "answer", 1, ["On with it."]))
     others = [f"Read {number}.py" for number in range(MOST_TOOLS - 2)]
     for label in ("pytest", "Edit a.py", "pytest", *others, "git commit"):
-        drafts.add_tool(label)
+        drafts.add_tool(ToolCall(label))
     (turn,) = drafts.flush()
     assert turn.metadata["tools"] == ["pytest", *others, "git commit"]
 
@@ -128,11 +128,11 @@ def test_the_last_calls_are_noted_in_the_order_in_which_they_were_made_last():
 def test_an_edit_that_was_made_stays_noted_whatever_was_refused_in_the_same_words_before_the_answer():
     drafts, edit = TurnQueue(), ToolCall("Edit a.py")
     drafts.add(PendingTurn("assistant", "answer", 1, ["I edit it."]))
-    drafts.add_tool(edit.label)
+    drafts.add_tool(edit)
     drafts.add(PendingTurn("assistant", "answer", 2, ["And once more."]))
     drafts.notable_result(edit, ToolResult("not found", failed=True))
     for output in (ToolResult("edited"), ToolResult("not found", failed=True)):
-        drafts.add_tool(edit.label)
+        drafts.add_tool(edit)
         drafts.notable_result(edit, output)
     assert [turn.metadata["tools"] for turn in drafts.flush()] == [["Edit a.py"], ["Edit a.py"]]
 

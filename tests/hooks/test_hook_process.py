@@ -180,6 +180,27 @@ def test_a_fault_is_logged_without_content(hooked: Program) -> None:
     assert "webhook" not in log
 
 
+def test_doctor_reports_when_each_agent_last_called_and_what_the_hook_did(hooked: Program) -> None:
+    def find_checks() -> list[str]:
+        return [one["detail"] for one in hooked("doctor", "--json").results if one["check"] == "hooks"]
+
+    assert find_checks() == []
+    hooked("install", "codex", "--yes")
+    assert find_checks() == ["codex has not called a hook yet; they run from its next session on"]
+    for event, body, did in (
+        ("UserPromptSubmit", {"session_id": "s", "prompt": "Build webhook retries with exponential backoff"}, "gave "),
+        ("UserPromptSubmit", {"session_id": "s", "prompt": "yes"}, "stayed silent"),
+        ("SessionEnd", {"session_id": "s"}, "asked for an index run"),
+    ):
+        assert told(hooked, event, body)[0] == 0
+        detail = find_checks()[0]
+        assert detail.startswith(f"claude-code last called {event} at ")
+        assert f": it {did}" in detail
+    records = [file.read_text(encoding="utf-8") for file in (hooked.home / "state").rglob("heard/*")]
+    assert len(records) == 1
+    assert "webhook" not in records[0]
+
+
 @pytest.mark.promise("text", "An event name cannot forge a line in the hook log.")
 def test_whatever_a_caller_says_of_itself_is_one_line_of_the_log(hooked: Program) -> None:
     for event in ("no\n2026-01-01T00:00:00+00:00\tforged", "\x1b[2J", os.fsdecode(b"\xff")):

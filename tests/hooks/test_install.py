@@ -67,7 +67,8 @@ def test_printing_changes_nothing(person: Program) -> None:
 def test_the_summary_has_a_line_for_each_file_and_the_diff_is_for_those_who_ask(person: Program) -> None:
     summary = person("install", "claude-code", "--no").stdout.splitlines()
     assert summary[0] == (
-        f"create {settings_of(person, 'claude-code')}: hooks for SessionStart, UserPromptSubmit, PreCompact, SessionEnd"
+        f"create {settings_of(person, 'claude-code')}: hooks for SessionStart, UserPromptSubmit, "
+        "PreToolUse, PreCompact, SessionEnd"
     )
     assert all(line.startswith("create ") for line in summary)
     assert "+++ " in person("install", "claude-code", "--no", "--diff").stdout
@@ -98,6 +99,19 @@ def test_other_edits_since_survive_the_uninstall(person: Program) -> None:
     file.write_text(file.read_text(encoding="utf-8").replace("opus", "sonnet"), encoding="utf-8")
     person("uninstall", "claude-code", "--yes")
     assert file.read_text(encoding="utf-8") == SETTINGS.replace("opus", "sonnet")
+
+
+def test_a_member_that_was_added_behind_ours_survives_the_uninstall(person: Program) -> None:
+    file = settings_of(person, "claude-code")
+    file.parent.mkdir()
+    file.write_text("{\n}\n", encoding="utf-8")
+    person("install", "claude-code", "--yes")
+    text = file.read_text(encoding="utf-8").rstrip().removesuffix("}").rstrip()
+    file.write_text(text + ',\n  "model": "opus"\n}\n', encoding="utf-8")
+    assert person("uninstall", "claude-code", "--yes").status == 0
+    after = json.loads(file.read_text(encoding="utf-8"))
+    assert after["model"] == "opus"
+    assert "pastchats" not in file.read_text(encoding="utf-8")
 
 
 def test_settings_that_are_no_json_are_left_alone(person: Program) -> None:

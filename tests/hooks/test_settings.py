@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.hooks.jsonc import scan, with_hooks, without_ours, without_pieces
+from pastchats_memory.hooks.jsonc import (
+    find_member,
+    scan,
+    with_hooks,
+    with_member,
+    without_member,
+    without_ours,
+    without_pieces,
+)
 
 OURS = re.compile("ours")
 ENTRY = {"hooks": [{"type": "command", "command": "ours hook"}]}
@@ -28,6 +36,28 @@ SETTINGS = [
     '{\r\n  "hooks": {\r\n    "Stop": [ {"hooks": [{"type": "command", "command": "say  \\"done\\""}]} ]\r\n  }\r\n}\r\n',
     '/* all of it */ {"hooks": {"SessionStart": [1, 2]} /* end */ }',
 ]
+
+
+@pytest.mark.parametrize("text", SETTINGS)
+def test_a_server_is_added_and_taken_out_byte_for_byte(text: str) -> None:
+    edited = with_member(text, "mcpServers", "ours", ENTRY)
+    assert find_member(edited.text, "mcpServers", "ours") == ENTRY
+    others = scan(edited.text).plain()
+    del others["mcpServers"]
+    assert others == (scan(text).plain() if text else {})
+    assert without_pieces(edited.text, edited.pieces) == text
+    assert with_member(edited.text, "mcpServers", "ours", ENTRY, edited.pieces).text == edited.text
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_a_server_is_taken_out_wherever_it_stands(place: int) -> None:
+    names = ["theirs", "other"]
+    names.insert(place, "ours")
+    text = json.dumps({"a": 1, "mcpServers": dict.fromkeys(names, ENTRY)})
+    assert scan(without_member(text, "mcpServers", "ours")).plain() == {
+        "a": 1, "mcpServers": {"theirs": ENTRY, "other": ENTRY},
+    }  # fmt: skip
+    assert without_member(text, "mcpServers", "nobody's") == text
 
 
 @pytest.mark.parametrize("text", SETTINGS)

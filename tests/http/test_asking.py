@@ -232,14 +232,6 @@ def test_notices_about_configuration_and_model_appear_once(own_demo: Program) ->
     assert messages.count("so that model is used and intfloat/e5-small-v2 is not") == 1
 
 
-def test_without_the_extra_the_command_says_how_to_install_it(program: Program) -> None:
-    lacking = program.altered("import sys; sys.modules['starlette'] = None")
-    run = lacking("serve")
-    assert (run.status, run.stdout) == (2, "")
-    assert "pip install 'pastchats-memory[http]'" in run.stderr
-    assert "Traceback" not in run.stderr
-
-
 def test_the_examples_in_the_help_work(program: Program) -> None:
     examples = re.findall(
         r"pastchats-memory serve(.*)$", program("serve", "--help").stdout.partition("Examples:")[2], re.MULTILINE

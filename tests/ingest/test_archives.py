@@ -166,3 +166,14 @@ def test_the_project_of_an_export_is_its_service_whatever_its_archive_is_called(
     program("index", name, "--json")
     assert {hit["source_project"] for hit in program("search", "the", "--json").results} == {"chatgpt"}
     assert program("index", "--dry-run", "--force", name, "--json").results[0]["project"] == "chatgpt"
+
+
+def test_the_project_of_a_claude_export_is_its_service_too(program: Program) -> None:
+    chat = [
+        {"uuid": "m-1", "sender": "human", "text": "Is the kiln cold?"},
+        {"uuid": "m-2", "sender": "assistant", "text": "The kiln is cold."},
+    ]
+    export = [{"uuid": "c-1", "name": "Kiln", "created_at": "2026-03-01T10:00:00Z", "chat_messages": chat}]
+    packed(program.home / "data-2026-03-01-batch-0000.zip", conversations_json=json.dumps(export).encode())
+    program("index", "data-2026-03-01-batch-0000.zip")
+    assert {hit["source_project"] for hit in program("search", "kiln", "--json").results} == {"claude-ai"}

@@ -480,13 +480,6 @@ def answers_at(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def test_without_the_extra_one_sentence_says_how_to_install_it(program: Program) -> None:
-    run = program.altered("import sys; sys.argv = ['pastchats-memory', 'mcp']; sys.modules['mcp'] = None")()
-    assert (run.status, run.stdout) == (2, "")
-    assert "pip install 'pastchats-memory[mcp]'" in run.stderr
-    assert "Traceback" not in run.stderr
-
-
 @pytest.mark.parametrize("blank", [None, "", " \t", [], {}])
 def test_an_optional_argument_that_says_nothing_counts_as_absent(tasks: Program, blank: object) -> None:
     async def session(client: Client) -> dict[str, tuple[CallToolResult, CallToolResult]]:

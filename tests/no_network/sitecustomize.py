@@ -3,7 +3,9 @@
 The folder is first on PYTHONPATH (`conftest.py`, `program.py`). Nothing is imported here: what a process has loaded is looked at by tests.
 """
 
+import builtins
 import errno
+import os
 import sys
 
 REFUSED = "the tests allow no network but the loopback interface"
@@ -18,6 +20,9 @@ ASKED_FOR = {
     "socket.getnameinfo": 0,
 }
 """Events of the interpreter, and which of their values says where to."""
+POSIX_MODULES = frozenset({"fcntl", "grp", "pwd", "resource", "termios"})
+POSIX_CALLS = ("fork", "nice", "posix_spawn", "sched_getaffinity")
+"""What Windows lacks; see `make test-bare`."""
 
 
 def is_here(address: object) -> bool:
@@ -41,4 +46,24 @@ def refuse(event: str, values: tuple) -> None:
     raise OSError(errno.ENETUNREACH, f"{REFUSED}: {event} {address!r}")
 
 
+def refuse_modules() -> None:
+    """Make this process one of a system without the modules and calls of POSIX, as our own package sees it.
+
+    Libraries keep them: each has its own way on Windows, which cannot run here.
+    """
+    import_any = builtins.__import__
+
+    def import_others(name, globals_=None, *rest):
+        if name in POSIX_MODULES and ((globals_ or {}).get("__name__") or "").startswith("pastchats_memory"):
+            raise ImportError(f"there is no {name} here", name=name)
+        return import_any(name, globals_, *rest)
+
+    builtins.__import__ = import_others
+    for call in POSIX_CALLS:
+        if hasattr(os, call):
+            delattr(os, call)
+
+
 sys.addaudithook(refuse)
+if os.environ.get("PASTCHATS_TESTS_SYSTEM") == "bare":
+    refuse_modules()

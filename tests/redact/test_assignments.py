@@ -41,6 +41,7 @@ EXAMPLES = (
     "user admin, pass kf83Qzzt19xx",
     "http -a me:kf83-Qzzt https://x.example",
     f"mysqldump --password {KEY} shop",
+    f"vercel env add API_TOKEN production <<< {KEY}",
     f"the password is {KEY} now",
     f"key = {KEY}{KEY.swapcase()}",
     f"getKey('key', '{KEY}')",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pastchats_memory.redact import redact
 from pastchats_memory.redact.commands import GRAMMARS
 from pastchats_memory.redact.engine import KeywordIndex
+from pastchats_memory.redact.marks import MOST_ROUNDS
 from pastchats_memory.redact.rules import load_rules
 from pastchats_memory.redact.secret_names import NAMES
 
@@ -30,3 +33,16 @@ def search_each(text: str) -> list[tuple[int, str, list[int]]]:
 def test_every_keyword_is_found_at_all_its_places_and_nowhere_else(text: str) -> None:
     lowered = text.lower()
     assert INDEX.find_places(lowered.encode("latin-1", "replace")) == search_each(lowered)
+
+
+@pytest.mark.parametrize("mark", ["[redacted:password]", "[redacted:api-key]", "[redacted:token]"])
+def test_the_kind_in_a_mark_names_nothing_that_follows_it(mark: str) -> None:
+    text = f"names = ['{mark}', 'PLAC3MENT-X9', 'PATHN4ME-Q7']"
+    assert redact(text).text == text
+
+
+def test_each_secret_that_hides_the_next_one_costs_no_search_of_the_whole_text() -> None:
+    hidden = "x7curl -u a:"
+    found = redact(hidden * 30_000)
+    assert found.kinds["password"] == MOST_ROUNDS
+    assert found.text.endswith(hidden)

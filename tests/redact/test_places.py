@@ -105,6 +105,12 @@ def test_a_private_key_is_replaced_in_numbered_lines_and_without_its_first_line(
         "echo hello | gh auth status",
         "vault login -method=oidc",
         "const compass = 'north-west-2';",
+        '{"include_password": include_password},',
+        "password: _PasswordType | None = None,",
+        "session.auth = HTTPKerberosAuth(**options)",
+        "password_default = plugins.hardcoded_password:password_default",
+        'password = password.encode("latin1")',
+        "The signature on >=3.8 is invalid in 3.7,",
     ],
 )
 def test_text_without_a_secret_stays(harmless: str) -> None:

@@ -17,6 +17,9 @@ KEY = "q7Rw2Xc9Lm4Tz8VbQ1nF6kYp"
         "+----+------------+\n| id | secret_key |\n+----+------------+\n| 1  | {} |\n+----+------------+",
         "name,password,role\nada,{},admin\n",
         "name,access_token\nada,{}\n",
+        "name;password;role\nada;{};admin\n",
+        "name\tpassword\nada\t{}\n",
+        "NAME   PASSWORD        ROLE\nada    {}   admin\n",
         "use {} as the API key",
         "`{}` is my password, keep it",
         "(`{}`) is the Stripe secret key for staging",
@@ -24,7 +27,7 @@ KEY = "q7Rw2Xc9Lm4Tz8VbQ1nF6kYp"
 )
 def test_a_secret_below_or_before_its_name_is_replaced(written: str) -> None:
     redacted = redact(written.format(KEY)).text
-    kind = "password" if "password" in written else "secret"
+    kind = "password" if "password" in written.lower() else "secret"
     assert redacted == written.format(f"[redacted:{kind}]")
 
 
@@ -34,6 +37,7 @@ def test_a_secret_below_or_before_its_name_is_replaced(written: str) -> None:
         "| model | tokens |\n|---|---|\n| q7Rw2Xc9Lm4Tz8VbQ1nF6kYp | 1532 |",
         "| secret |\n|---|\nq7Rw2Xc9Lm4Tz8VbQ1nF6kYp is the build",
         "name,token,count\nthe,1,532\n",
+        "name\tversion\nsshpass\tq7Rw2Xc9\npass\tq8Rw3Xc9\n",
         "first(token, key, value)\nq7Rw2Xc9Lm4Tz8VbQ1nF6kYp,1,2\n",
         "use q7Rw2Xc9Lm4Tz8VbQ1nF6kYp as the cache key",
         "d68bc27b841808cf77cccc317eff26d7a0b1c2d3 is the commit of the token",

@@ -35,7 +35,7 @@ sys.path[:0] = [str(Path(__file__).parents[1])]  # the folder of tests, as pytes
 
 import apsw  # noqa: E402 - after the folders that they lie in
 import everything  # noqa: E402, F401 - for the processes that fork off
-from kill_loop import Measured, difference, finish, measured, run, seen  # noqa: E402 - after the folders that they lie in
+from kill_loop import Measured, finish, finish_as_undisturbed, is_done, measured, run  # noqa: E402 - after the folders that they lie in
 from moments import CHANGING, Moment, Page, keep  # noqa: E402 - after the folders that they lie in
 from scenes import SCENES, Scene, scene  # noqa: E402 - after the folders that they lie in
 from stage import LARGE, SMALL, Size, Stage, make_cheap  # noqa: E402 - after the folders that they lie in
@@ -87,18 +87,12 @@ def meet(known: Measured, page: Page, moment: Moment, leaves: Path) -> str:
 
 def go_on(known: Measured, page: Page, aside: Path, gone_on_from: set[bytes]) -> None:
     """Look at what is left, and run the scene to its end, unless that was done already."""
-    scene = known.scene
-    left = _left(scene, aside)
+    left = _left(known.scene, aside)
     if left in gone_on_from:
         return
-    now = seen(scene, aside=aside)
-    if not scene.is_repeatable:
-        if now == known.after:
-            return
-        assert now == known.before, f"half of it was done: {difference(now, known.before)}"
-    finish(scene, page)
-    now = seen(scene)
-    assert now == known.after, f"the next run ended in another state: {difference(now, known.after)}"
+    if is_done(known, aside):
+        return
+    finish_as_undisturbed(known, page)
     gone_on_from.add(left)
 
 

@@ -159,15 +159,28 @@ def torture(known: Measured, page: Page, aside: Path, tally: Tally, chance: rand
         else:
             assert code in scene.codes, f"it ended with {code}: {(scene.home / 'said').read_text()}"
             tally.too_late += 1
-        now = seen(scene, aside=aside)
-        if not scene.is_repeatable:
-            if now == known.after:
-                return
-            assert now == known.before, f"half of it was done: {difference(now, known.before)}"
-    finish(scene, page)
-    now = seen(scene)
-    assert now == known.after, f"the next run ended in another state: {difference(now, known.after)}"
+        if is_done(known, aside):
+            return
+    finish_as_undisturbed(known, page)
     tally.finished += 1
+
+
+def is_done(known: Measured, aside: Path) -> bool:
+    """Look at what is left, and return whether a scene that cannot be repeated is done. Raises AssertionError if half is."""
+    now = seen(known.scene, aside=aside)
+    if known.scene.is_repeatable:
+        return False
+    if now == known.after:
+        return True
+    assert now == known.before, f"half of it was done: {difference(now, known.before)}"
+    return False
+
+
+def finish_as_undisturbed(known: Measured, page: Page) -> None:
+    """Run a scene to its end. Raises AssertionError if it ends in another state than a run that nothing disturbed."""
+    finish(known.scene, page)
+    now = seen(known.scene)
+    assert now == known.after, f"the next run ended in another state: {difference(now, known.after)}"
 
 
 def difference(found: State, wanted: State) -> str:

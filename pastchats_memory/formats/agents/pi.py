@@ -22,6 +22,7 @@ from pastchats_memory.formats.base.session import (
 )
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, number_of, text_of
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
+from pastchats_memory.formats.base.tree import parent_in
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
 OWN_ROLES = ("toolResult", "bashExecution")
@@ -77,7 +78,7 @@ class PiSession(JsonlAgent):
         Raises:
             CannotResume: an appended entry renames the session.
         """
-        self.branches.add(text_of(record.get("id")), text_of(record.get("parentId")))
+        self.branches.add(text_of(record.get("id")), parent_in(record, "parentId"))
         if not _is_header(record) and record.get("type") != NAME:
             return
         before = asdict(self.builder.info)
@@ -170,7 +171,7 @@ def resume(session: Session) -> list[str]:
 
 PI = Format(
     name="pi",
-    version=9,
+    version=10,
     detect=detect,
     read=PiSession.read,
     program="pi, OpenClaw",

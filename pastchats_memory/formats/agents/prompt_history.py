@@ -1,14 +1,15 @@
-"""Read the lists of prompts of Claude Code and Codex, which outlive transcripts."""
+"""Read the lists of prompts of Claude Code, Codex and Gemini CLI, which outlive transcripts."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.dialect import COMMON
 from pastchats_memory.formats.base.format import CERTAIN, PROMPTS, Format
-from pastchats_memory.formats.base.source import Json, Record, SourceFile, mapping_of, text_of
+from pastchats_memory.formats.base.source import Element, Json, Record, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.clean import clean
 from pastchats_memory.text.timestamps import iso_utc
@@ -18,11 +19,12 @@ _PASTED = re.compile(r"\[(?:Pasted text|\.\.\.Truncated text) #(\d{1,9})[^\]\n]{
 
 def detect(source: SourceFile) -> int:
     """Return 90 if one of the first three records is an entry, else 0."""
-    return CERTAIN if any(_is_entry(record) for record in source.sample[:3]) else 0
+    entries = list_of(source.outline) if source.shape == "json" else source.sample
+    return CERTAIN if any(_is_entry(mapping_of(entry)) for entry in entries[:3]) else 0
 
 
 def _is_entry(record: Json) -> bool:
-    return _is_claude_entry(record) or _is_codex_entry(record)
+    return _is_claude_entry(record) or _is_codex_entry(record) or _is_gemini_entry(record)
 
 
 def _is_claude_entry(record: Json) -> bool:
@@ -42,28 +44,46 @@ def _is_codex_entry(record: Json) -> bool:
     )
 
 
+def _is_gemini_entry(record: Json) -> bool:
+    is_numbered = isinstance(record.get("messageId"), int) and "sessionId" in record
+    return is_numbered and record.get("type") == "user" and isinstance(record.get("message"), str)
+
+
 def read(source: SourceFile) -> Iterator[Turn | Unreadable | Checkpoint]:
     """Yield a turn for each prompt, without the commands that only steer the client."""
+    if source.shape == "json":
+        yield from _read_entries(source, source.elements())
+        return
     records = source.records()
-    for item in records:
+    yield from _read_entries(source, records)
+    yield from records.checkpoint({})
+
+
+def _read_entries(
+    source: SourceFile, entries: Iterable[Record | Element | Unreadable]
+) -> Iterator[Turn | Unreadable | Checkpoint]:
+    for item in entries:
         if isinstance(item, Unreadable):
             yield item
         elif turn := _turn(item):
             yield turn
         elif not (isinstance(item.value, dict) and _is_entry(item.value)):
             yield Unreadable(str(source.path), item.line, "no entry of a list of prompts")
-    yield from records.checkpoint({})
 
 
-def _turn(item: Record) -> Turn | None:
+def _turn(item: Record | Element) -> Turn | None:
     fields = mapping_of(item.value)
     if _is_claude_entry(fields):
         text, session, time = _insert_pasted(fields), text_of(fields.get("sessionId")), fields.get("timestamp")
     elif _is_codex_entry(fields):
         text, session, time = text_of(fields.get("text")), text_of(fields.get("session_id")), fields.get("ts")
+    elif _is_gemini_entry(fields):
+        text, time = text_of(fields.get("message")), fields.get("timestamp")
+        session = str(fields["sessionId"])
     else:
         return None
-    typed = COMMON.parse_typed(clean(text).strip())
+    dialect = any_dialect() if _is_gemini_entry(fields) else COMMON
+    typed = dialect.parse_typed(clean(text).strip())
     if not typed.text:
         return None
     return Turn(
@@ -86,7 +106,7 @@ def _insert_pasted(fields: Json) -> str:
 
 PROMPT_HISTORY = Format(
     name="prompt-history",
-    version=2,
+    version=3,
     detect=detect,
     read=read,
     fidelity=PROMPTS,

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.session import Row, SessionBuilder, SessionInfo, read_items
-from pastchats_memory.formats.base.source import Json, Record, SourceFile, mapping_of
+from pastchats_memory.formats.base.source import Element, Json, Record, SourceFile, mapping_of
 from pastchats_memory.formats.base.tree import BranchTree
 
 
@@ -56,7 +56,7 @@ class JsonlAgent(ABC):
             for item in source.records():
                 session.scan_record(mapping_of(item.value) if isinstance(item, Record) else {})
         records = source.records()
-        yield from read_items(source, session.builder, records, session._add_item)
+        yield from read_items(source, session.builder, records, session.add_item)
         branches = session.branches.snapshot() if cls.has_branches else {}
         yield from records.checkpoint(session.builder.snapshot() | branches | session.snapshot())
         yield from session.builder.flush()
@@ -79,7 +79,8 @@ class JsonlAgent(ABC):
     def restore(self, snapshot: Json) -> None:  # noqa: B027 - few formats remember more than the builder
         """Restore what `snapshot` returned for the shorter file."""
 
-    def _add_item(self, item: Record) -> str | None:
+    def add_item(self, item: Record | Element) -> str | None:
+        """Add the record of a line or of a list. Return why it is unreadable, or None."""
         record = item.value
         if not isinstance(record, dict):
             return f"a {type(record).__name__} instead of {self.record_noun}"

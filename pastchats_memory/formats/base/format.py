@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pastchats_memory.formats.base.checkpoint import Checkpoint
     from pastchats_memory.formats.base.dialect import Dialect
     from pastchats_memory.formats.base.hooks import HookDialect
+    from pastchats_memory.formats.base.key_map import KeyMap
     from pastchats_memory.formats.base.source import SourceFile
     from pastchats_memory.model import Task, Turn, Unreadable
 
@@ -93,6 +94,8 @@ class Format(NamedTuple):
     """Return the keys that were taken for role, text, time and conversation, for a format without fixed keys. Raises OSError."""
     suggest_map: Callable[[SourceFile], str | None] | None = None
     """Return the value of `--map` by which a file without fixed keys is read, or that fits it. Raises NotText, OSError."""
+    with_map: Callable[[KeyMap | None], Format] | None = None
+    """Return the format of files that have the keys of a map; without a map, the format itself."""
 
     def __repr__(self) -> str:
         """Return the name: test ids and messages show it."""

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-HookAction = Literal["recall", "greet", "index"]
-"""What we do at an event: recall for the prompt, greet at a start with the memory's content, index the session."""
+HookAction = Literal["recall", "greet", "warn", "index"]
+"""What we do at an event: recall for the prompt, greet at a start, warn before a tool's call, index the session."""
 TIMEOUT_S = 5
 """The time limit in an agent's settings; the hook itself ends after two seconds."""
+
+
+class HookSwitch(NamedTuple):
+    """Keys in an agent's configuration that turn its hooks off."""
+
+    file: str
+    """A TOML file next to the settings for hooks."""
+    table: str
+    keys: tuple[str, ...]
+    """The present name of the key, then earlier ones; a false one turns hooks off."""
+
+
+def server_entry(command: Sequence[str]) -> dict[str, Any]:
+    """Return the entry of an MCP server that is started by a command."""
+    return {"command": command[0], "args": [*command[1:]]}
 
 
 class HookDialect(NamedTuple):
@@ -23,14 +38,19 @@ class HookDialect(NamedTuple):
     """Return the entry for a command line."""
     context: Callable[[str, str], dict[str, Any]]
     """Return what the hook prints at an event to add a context."""
+    tools: str = ""
+    """Pattern of the tools before whose calls we warn; empty if its settings choose no tools."""
     begins: Mapping[str, Any] = {}
     """Keys that a new settings file needs besides hooks."""
     skills: Callable[[Mapping[str, str]], str] | None = None
     """Return the folder of its skills."""
     notes: tuple[str, ...] = ()
     """Notes that a person reads when our hooks are installed."""
-    switches: str = ""
-    """The file next to its settings whose `[features]` can turn hooks off."""
+    switch: HookSwitch | None = None
+    servers: Callable[[Mapping[str, str]], str] | None = None
+    """Return the person's file of MCP servers: JSON with `mcpServers`, or TOML with `mcp_servers`."""
+    server: Callable[[Sequence[str]], dict[str, Any]] = server_entry
+    """Return the entry of an MCP server for its command."""
 
 
 def command_group(line: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -19,6 +19,7 @@ _FENCE = re.compile(r"[ \t>]{0,40}(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)\Z")
 _KEY = re.compile(r"([\w][\w .-]{0,60}):(?:[ \t]+(.*))?\Z")
 _ITEM = re.compile(r"[ \t]*- +(.*)\Z")
 _BLOCK = re.compile(r"(`{3,})(\w*)\Z")
+_DETAILS = re.compile(r"<details(?: [^<>\n]{0,80})?>")
 _ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)\Z")
 
 
@@ -37,6 +38,12 @@ class Heading:
 
     level: int
     title: str
+
+
+def find_line(lines: Sequence[str], matches: Callable[[str], object], start: int = 0, end: int | None = None) -> int:
+    """Return the place of the first line from `start` to `end` that matches, else `end`, else the number of lines."""
+    end = len(lines) if end is None else end
+    return next((place for place in range(start, end) if matches(lines[place])), end)
 
 
 def front_matter(lines: Sequence[str]) -> FrontMatter:
@@ -141,22 +148,27 @@ def blocks(lines: Sequence[str]) -> Iterator[tuple[str, int, int]]:
 
 
 def in_details(lines: Sequence[str], code: Sequence[bool]) -> list[bool]:
-    """Return for each line whether it is inside `<details>`.
+    """Return for each line whether it is inside `<details>`."""
+    inside = [False] * len(lines)
+    for start, end in find_details(lines, code):
+        inside[start : end + 1] = [True] * (end + 1 - start)
+    return inside
+
+
+def find_details(lines: Sequence[str], code: Sequence[bool]) -> Iterator[tuple[int, int]]:
+    """Yield first and last line of each outer `<details>`.
 
     An element without an end folds nothing.
     """
-    inside = [False] * len(lines)
     opened: list[int] = []
     for place, line in enumerate(lines):
-        if code[place] or "details>" not in line.lower():
+        if code[place] or "details" not in (tags := line.lower()):
             continue
-        tags = line.lower()
-        opened.extend([place] * tags.count("<details>"))
+        opened.extend([place] * len(_DETAILS.findall(tags)))
         for _ in range(min(len(opened), tags.count("</details>"))):
             start = opened.pop()
             if not opened:
-                inside[start : place + 1] = [True] * (place + 1 - start)
-    return inside
+                yield start, place
 
 
 def headings(lines: Sequence[str], code: Sequence[bool]) -> Iterator[tuple[int, Heading]]:

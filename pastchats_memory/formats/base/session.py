@@ -68,6 +68,8 @@ class Position:
     branch: str = "main"
     aside: str = ""
     """The name of a subagent, whose turns are a conversation of their own."""
+    end_line: int | None = None
+    """The last line, if the record has several."""
 
 
 class SessionBuilder:
@@ -95,6 +97,7 @@ class SessionBuilder:
             role=role,
             kind=kind,
             line=at.line,
+            end_line=at.end_line,
             texts=[text],
             conversation_id=conversation,
             timestamp=moment or info.started,
@@ -156,8 +159,9 @@ class SessionBuilder:
         call = parse_call(name, arguments, self.dialect)
         self.end_chunk()
         self._calls[call_id] = call
-        self.queue.add_tool(call.label)
-        self.queue.add_todo_call(name, arguments, call_id)
+        self.queue.add_tool(call)
+        moment, line = (iso_utc(at.time), at.line) if at else (None, 0)
+        self.queue.add_todo_call(name, arguments, call_id, moment, line)
         self.add_plan(find_plan(name, arguments, self.dialect), at, call_id)
 
     def add_plan(self, text: str, at: Position | None = None, call_id: str = "") -> None:

@@ -249,6 +249,16 @@ class SourceFile:
         return not indented or isinstance(self.outline, BadJson)
 
     @cached_property
+    def first_values(self) -> list[object]:
+        """Up to 40 JSON values from the start of a JSONL file."""
+        return list(islice((item.value for item in self.records() if isinstance(item, Record)), SAMPLE_RECORDS))
+
+    @property
+    def example(self) -> object:
+        """The first values of a JSONL file, or the outline of a document. Raises NotText, OSError."""
+        return self.first_values if self.shape == "jsonl" else self.outline
+
+    @cached_property
     def sample(self) -> tuple[dict[str, object], ...]:
         """Up to 40 JSON objects from the start of a JSONL file, for recognising.
 

@@ -6,15 +6,16 @@ Everything else (file contents, listings, successful edits) would crowd out peop
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import orjson
 
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.questions import Questions, is_question_tool, parse_answers, parse_questions
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, text_of
+from pastchats_memory.model import Edit
 from pastchats_memory.text.clean import clean
-from pastchats_memory.text.shell import classify_check, hides_failure, is_read_only
+from pastchats_memory.text.shell import classify_check, hides_failure, is_editor, is_read_only
 from pastchats_memory.text.truncate import keep_head, keep_tail
 
 LABEL_LENGTH = 120
@@ -51,6 +52,8 @@ class ToolCall:
     """The shell command; empty for another tool."""
     questions: Questions = ()
     """The questions that it puts to the person; empty for another tool."""
+    edit: Edit | None = field(default=None, compare=False)
+    """The change of files that it makes; None for another tool, and after a checkpoint."""
 
     @property
     def name(self) -> str:
@@ -79,7 +82,8 @@ def parse_call(name: str, arguments: object, dialect: Dialect = COMMON) -> ToolC
             values = orjson.loads(arguments)
         except orjson.JSONDecodeError:
             files = PATCHED.findall(arguments)
-            return ToolCall(_shorten_label(f"{name} {', '.join(files) or arguments}"))
+            edit = Edit(tuple(files), arguments) if files else None
+            return ToolCall(_shorten_label(f"{name} {', '.join(files) or arguments}"), edit=edit)
     inputs = mapping_of(values)
     if name.endswith(dialect.editors) or (name in dialect.whole_editors and "command" in inputs):
         name, inputs = text_of(inputs.get("command")) or name, {**inputs, "command": None}
@@ -88,7 +92,8 @@ def parse_call(name: str, arguments: object, dialect: Dialect = COMMON) -> ToolC
     subject = command or next((text for key in SUBJECTS if (text := text_of(inputs.get(key)))), "")
     label = _shorten_label(f"{name} {', '.join(files) or subject}")
     questions = parse_questions(inputs) if is_question_tool(name, dialect.question_tools) else ()
-    return ToolCall(label, "" if files else clean(command).strip(), questions)
+    edit = Edit(tuple(files) or (subject,), inputs) if files or is_editor(name) else None
+    return ToolCall(label, "" if files else clean(command).strip(), questions, edit)
 
 
 def call_to_json(call: ToolCall) -> list[object]:

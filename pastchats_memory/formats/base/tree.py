@@ -12,6 +12,11 @@ Link = tuple[str | None, str | None]
 """A message's own id, and the id of the message that it answers."""
 
 
+def parent_in(record: Json, key: str) -> str | None:
+    """Return the parent's id, "" for a root, or None if the record does not name a parent."""
+    return text_of(record[key]) if key in record else None
+
+
 class BranchTree:
     """The records of a file, added in file order, and the branch of each."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from pastchats_memory.formats.base.checkpoint import digest
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
@@ -22,7 +22,7 @@ from pastchats_memory.formats.base.tools import (
     has_failed,
     notable_result,
 )
-from pastchats_memory.model import Task, Turn
+from pastchats_memory.model import Edit, Task, Turn
 from pastchats_memory.text.clean import clean
 from pastchats_memory.text.shell import is_editor
 
@@ -53,6 +53,7 @@ class PendingTurn:
     end_line: int | None = None
     until: int = 0
     """The position of the last record that may add to it."""
+    edits: list[Edit] = field(default_factory=list)
 
     def turn(self) -> Turn | None:
         """Return the finished turn, or None without visible text."""
@@ -72,6 +73,7 @@ class PendingTurn:
             native_id=self.native_id,
             branch=self.branch,
             metadata={key: value for key, value in self.metadata.items() if value},
+            edits=tuple(self.edits),
         )
 
 
@@ -87,6 +89,8 @@ class TurnQueue:
         self._queue: deque[PendingTurn] = deque()
         self._speaking: PendingTurn | None = None
         self._tools: list[object] = []
+        self._waiting_edits: list[Edit] = []
+        """Edits of the calls in `_tools`."""
         self._edits: dict[str, int] = {}
         """How many successful edits each label stands for."""
         self._failed: list[str] = []
@@ -111,15 +115,17 @@ class TurnQueue:
         self._speaking = turn
         if turn.role == "assistant" and self._tools:
             turn.metadata["tools"], self._tools = self._tools, []
+            turn.edits, self._waiting_edits = self._waiting_edits, []
         else:
             self._edits.clear()
         if turn.role == "user":
-            self._tools = []
+            self._tools, self._waiting_edits = [], []
 
     def _give_tools_to_prompt(self) -> None:
         """List the calls that no answer followed with the prompt before them."""
         if self._tools and self._speaking is not None and self._speaking.role == "user":
             self._speaking.metadata["tools"] = list(self._tools)
+            self._speaking.edits = list(self._waiting_edits)
 
     def flag(self, name: str) -> None:
         """Add a flag to the last turn of the user or the assistant."""
@@ -128,11 +134,14 @@ class TurnQueue:
             if name not in flags:
                 flags.append(name)
 
-    def add_tool(self, label: str) -> None:
+    def add_tool(self, call: ToolCall) -> None:
         """List a call with the answer before it; a repeated call moves to the end."""
-        tools = self._tools
+        tools, edits, label = self._tools, self._waiting_edits, call.label
         if self._speaking is not None and self._speaking.role == "assistant":
             tools = list_of(self._speaking.metadata.setdefault("tools", []))
+            edits = self._speaking.edits
+        if call.edit is not None:
+            edits.append(call.edit)
         if label in tools:
             tools.remove(label)
         tools.append(label)
@@ -140,11 +149,14 @@ class TurnQueue:
         if is_editor(label.partition(" ")[0]):
             self._edits[label] = self._edits.get(label, 0) + 1
 
-    def _remove_edit(self, label: str) -> None:
+    def _remove_edit(self, call: ToolCall) -> None:
         """Remove a refused edit from the list, unless an equal one succeeded.
 
         An edit that is refused only after the next turn stays, since the answer may be released already.
         """
+        label = call.label
+        for edits in (self._waiting_edits, self._speaking.edits if self._speaking is not None else []):
+            edits[:] = [edit for edit in edits if edit is not call.edit]
         if not self._edits.get(label):
             return
         self._edits[label] -= 1
@@ -160,7 +172,7 @@ class TurnQueue:
         """
         failed = has_failed(call, output, self._dialect)
         if failed and is_editor(call.label.partition(" ")[0]):
-            self._remove_edit(call.label)
+            self._remove_edit(call)
         failed_before = not failed and call.command in self._failed
         if failed_before:
             self._failed.remove(call.command)
@@ -233,8 +245,8 @@ class TurnQueue:
     def snapshot(self) -> Json:
         """Return the waiting turns, as JSON."""
         speaking = next((place for place, turn in enumerate(self._queue) if turn is self._speaking), None)
-        latest = None if self._latest is None else asdict(self._latest) | {"texts": [], "metadata": {}}
-        queue = [asdict(turn) for turn in self._queue]
+        latest = None if self._latest is None else asdict(replace(self._latest, texts=[], metadata={}, edits=[]))
+        queue = [asdict(replace(turn, edits=[])) for turn in self._queue]
         return {
             "queue": queue, "speaking": speaking, "tools": self._tools, "edits": self._edits, "failed": self._failed, "latest": latest,
             "todos": self._todos.snapshot(), "plans": list(self._plans),

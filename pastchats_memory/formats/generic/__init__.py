@@ -11,10 +11,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from itertools import islice, takewhile
+from itertools import takewhile
 
 from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.format import Format
+from pastchats_memory.formats.base.key_map import FIELDS, KeyMap
 from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.source import (
     LARGE_DOCUMENT,
@@ -36,6 +37,7 @@ from pastchats_memory.formats.generic.containers import (
     decode_nested_json,
     find_conversations,
     find_long_list,
+    find_numbered_conversation,
     find_thread_key,
     is_dialogue,
     is_other_document,
@@ -43,7 +45,7 @@ from pastchats_memory.formats.generic.containers import (
     parse_encoded_item,
     select_conversations,
 )
-from pastchats_memory.formats.generic.key_map import FIELDS, KeyMap, list_record_keys
+from pastchats_memory.formats.generic.mapped_records import MappedRecords
 from pastchats_memory.formats.generic.message import Message, are_exchanges, parse_message
 from pastchats_memory.formats.generic.roles import SIDES, roles_of_names
 from pastchats_memory.model import Turn, Unreadable
@@ -64,7 +66,8 @@ KIND_OF_ROLE = {"assistant": "answer", "tool": "result"}
 class GenericReader:
     """The reader of messages under known keys, or under the keys of a map."""
 
-    key_map: KeyMap | None = None
+    mapped: MappedRecords | None = None
+    """The records by the keys of a map."""
 
     def detect(self, source: SourceFile) -> int:
         """Return the confidence, 0 to 100, that the file has messages.
@@ -72,7 +75,7 @@ class GenericReader:
         Raises NotText, OSError.
         """
         if source.shape == "jsonl":
-            opening = _list_opening(source)
+            opening = source.first_values
             if self._is_message_list(opening):
                 messages = [message for value in opening for message in self._parse_item(value)]
             else:
@@ -82,7 +85,7 @@ class GenericReader:
             messages = [message for one in source.once(self._find_in_outline) for message in one.messages]
         else:
             return 0
-        if not messages or self.key_map:
+        if not messages or self.mapped:
             return MAPPED if messages else 0
         speakers = [message.speaker for message in messages]
         known = {speaker.role for speaker in speakers if speaker.certainty}.union(roles_of_names(speakers).values())
@@ -94,9 +97,9 @@ class GenericReader:
         JSONL that has grown is read from where the last run stopped, if its opening was complete then. Raises OSError.
         """
         state = source.resumed.state if source.resumed else {}
-        if self.key_map is None and (table := mapping_of(state.get("map"))):
+        if self.mapped is None and (table := mapping_of(state.get("map"))):
             key_map = KeyMap.from_table({key: str(value) for key, value in table.items()}, "map")
-            yield from replace(self, key_map=key_map).read(source)
+            yield from replace(self, mapped=MappedRecords(key_map)).read(source)
         elif source.shape == "jsonl":
             yield from self._read_lines(source)
         else:
@@ -125,7 +128,7 @@ class GenericReader:
         """
         if source.shape not in ("json", "jsonl"):
             return None
-        key_map = self.key_map or self._describe(source)
+        key_map = self.mapped.key_map if self.mapped else self._describe(source)
         return str(key_map) if key_map else None
 
     def _describe(self, source: SourceFile) -> KeyMap | None:
@@ -134,7 +137,7 @@ class GenericReader:
         if not messages:
             from pastchats_memory.formats.generic.columns import suggest_map  # only a dry run asks
 
-            return None if is_other_document(_sample_of(source)) else suggest_map(_sample_of(source))
+            return None if is_other_document(source.example) else suggest_map(source.example)
         if are_exchanges(messages) or not messages[0].speaker.key:
             keys = {message.speaker.role: message.text_key for message in reversed(messages)}
             return KeyMap(sides=tuple((role, keys[role]) for role in ("user", "assistant") if role in keys))
@@ -145,21 +148,21 @@ class GenericReader:
     # Messages by known keys, or by the map
 
     def _parse_item(self, item: object) -> tuple[Message, ...]:
-        return self.key_map.parse_item(item) if self.key_map else parse_encoded_item(item)
+        return self.mapped.parse_item(item) if self.mapped else parse_encoded_item(item)
 
     def _find_conversations(self, value: object, context: Context = NO_CONTEXT) -> list[Conversation]:
-        return self.key_map.find_conversations(value, context) if self.key_map else find_conversations(value, context)
+        return self.mapped.find_conversations(value, context) if self.mapped else find_conversations(value, context)
 
     def _find_long_list(self, outline: object) -> LongList | None:
-        return self.key_map.find_long_list(outline) if self.key_map else find_long_list(outline)
+        return self.mapped.find_long_list(outline) if self.mapped else find_long_list(outline)
 
     def _find_thread_key(self, messages: Iterable[Message]) -> str:
-        return "" if self.key_map else find_thread_key(list(messages))
+        return "" if self.mapped else find_thread_key(list(messages))
 
     def _is_message_list(self, values: list[object]) -> bool:
         """Return whether values, one a line, are the messages of one conversation."""
-        if self.key_map:
-            return self.key_map.is_message_list(values)
+        if self.mapped:
+            return self.mapped.is_message_list(values)
         objects = [value for value in values if isinstance(value, dict)]
         messages = [
             message
@@ -171,13 +174,13 @@ class GenericReader:
     def _find_in_outline(self, source: SourceFile) -> list[Conversation]:
         """List the conversations of a document; of a large one those of its outline."""
         found = self._find_conversations(source.outline)
-        return found if self.key_map or is_other_document(source.outline) else select_conversations(found)
+        return found if self.mapped or is_other_document(source.outline) else select_conversations(found)
 
     def _find_in_opening(self, source: SourceFile) -> list[Conversation]:
         """List the conversations of a document or of the first lines."""
         if source.shape != "jsonl":
             return source.once(self._find_in_outline)
-        opening = _list_opening(source)
+        opening = source.first_values
         if self._is_message_list(opening):
             return [Conversation(found, NO_CONTEXT) for value in opening if (found := self._parse_item(value))]
         return [one for value in opening for one in self._find_conversations(value)]
@@ -186,14 +189,15 @@ class GenericReader:
 
     def _read_lines(self, source: SourceFile) -> Iterator[Turn | Unreadable | Checkpoint]:
         state = source.resumed.state if source.resumed else None
-        opening = _list_opening(source) if state is None else list_of(state.get("opening"))
+        opening = source.first_values if state is None else list_of(state.get("opening"))
         records = source.records()
         if self._is_message_list(opening):
             yield from self._read_messages(source, records, opening)
         else:
-            yield from self._read_conversations(records, NO_CONTEXT)
+            context = NO_CONTEXT if self.mapped else find_numbered_conversation(opening)
+            yield from self._read_conversations(records, context)
         if len(opening) == SAMPLE_RECORDS and len(json.dumps(opening)) <= LONGEST_OPENING:
-            table = self.key_map.to_table() if self.key_map else {}
+            table = self.mapped.key_map.to_table() if self.mapped else {}
             yield from records.checkpoint({"opening": opening, "map": table})
 
     def _read_document(self, source: SourceFile) -> Iterator[Turn | Unreadable]:
@@ -269,17 +273,17 @@ class GenericReader:
         return ListFacts(
             conversation_hash((message.speaker.role, message.text) for message in messages),
             roles_of_names(message.speaker for message in messages),
-            self.key_map is None and _are_conversation_ids(messages),
+            self.mapped is None and _are_conversation_ids(messages),
             self._find_thread_key(messages),
         )
 
 
 def mapped_format(key_map: KeyMap | None) -> Format:
     """Return the format of files whose records have the keys of a map; without a map, of files with known keys."""
-    reader = GenericReader(key_map)
+    reader = GenericReader(MappedRecords(key_map) if key_map else None)
     return Format(
         name="messages",
-        version=18,
+        version=19,
         detect=reader.detect,
         read=reader.read,
         program="Augment",
@@ -287,6 +291,7 @@ def mapped_format(key_map: KeyMap | None) -> Format:
         is_specific=False,
         explain=reader.explain,
         suggest_map=reader.suggest_map,
+        with_map=mapped_format,
     )
 
 
@@ -314,29 +319,6 @@ class ListFacts:
             return message.own_id
         thread = (message.metadata or {}).get(self.thread_key) if self.thread_key else None
         return (outer or self.fallback_id) + (f"/{thread}" if thread is not None else "")
-
-
-def list_missing_keys(key_map: KeyMap, source: SourceFile) -> list[str]:
-    """List the keys of a map that no record of the file has. Raises NotText, OSError."""
-    return key_map.list_missing(_sample_of(source))
-
-
-def list_keys(source: SourceFile) -> list[str]:
-    """List keys of the file's records, for a message. Raises NotText, OSError."""
-    return list_record_keys(_sample_of(source))
-
-
-def _sample_of(source: SourceFile) -> object:
-    return _list_opening(source) if source.shape == "jsonl" else source.outline
-
-
-def _list_opening(source: SourceFile) -> list[object]:
-    """List the values of the first lines."""
-    return source.once(_read_opening)
-
-
-def _read_opening(source: SourceFile) -> list[object]:
-    return list(islice((item.value for item in source.records() if isinstance(item, Record)), SAMPLE_RECORDS))
 
 
 def _drop_repeated(conversation: Conversation, ends: dict[str, str]) -> Conversation:

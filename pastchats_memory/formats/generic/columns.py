@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from pastchats_memory.formats.base.key_map import KeyMap
 from pastchats_memory.formats.base.source import Json, mapping_of
 from pastchats_memory.formats.generic.containers import select_conversations
-from pastchats_memory.formats.generic.key_map import KeyMap, read_word
+from pastchats_memory.formats.generic.mapped_records import MappedRecords, read_word
 from pastchats_memory.formats.generic.message import is_answer_key, is_prose, is_question_key, read_time
 from pastchats_memory.formats.generic.roles import (
     LONGEST_WORD,
@@ -73,7 +74,7 @@ def suggest_map(value: object) -> KeyMap | None:
 
 
 def _reads_both_sides(key_map: KeyMap, value: object) -> bool:
-    conversations = select_conversations(key_map.find_conversations(value))
+    conversations = select_conversations(MappedRecords(key_map).find_conversations(value))
     return {message.speaker.role for one in conversations for message in one.messages} >= SIDES
 
 

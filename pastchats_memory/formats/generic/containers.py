@@ -46,6 +46,7 @@ from pastchats_memory.formats.generic.roles import (
     split_words,
     vocabulary,
 )
+from pastchats_memory.text.hashes import conversation_hash
 
 COMPARISON_KEY = "prompt_convo"
 """In each of the comparisons beside a ChatGPT export: the conversation, which the export has, too."""
@@ -115,6 +116,27 @@ def find_conversations(value: object, context: Context = NO_CONTEXT) -> list[Con
         return plain
     nested = list(_walk(decoded, context))
     return nested if set(_list_texts(plain)) < set(_list_texts(nested)) else plain
+
+
+def find_numbered_conversation(values: Sequence[object]) -> Context:
+    """Return the context of exchanges, one a line, that are the numbered steps of one conversation.
+
+    Without such numbers every exchange may be a conversation of its own, and the context is empty.
+    """
+    lines = list(map(mapping_of, values))
+    exchanges = [parse_exchange(line, is_exchange=True) for line in lines]
+    keys = lines[0] if lines and all(exchanges) else ()
+    if not any(_numbers_steps(key, [line.get(key) for line in lines]) for key in keys):
+        return NO_CONTEXT
+    # the first exchange alone has the same id, so that a file may grow
+    return Context(conversation_id=conversation_hash((message.speaker.role, message.text) for message in exchanges[0]))
+
+
+def _numbers_steps(key: str, values: Sequence[object]) -> bool:
+    """Return whether a key is named after steps and its values are rising numbers."""
+    numbers = [value for value in values if isinstance(value, int)]
+    is_rising = all(before < after for before, after in pairwise(numbers))
+    return has_word(key, vocabulary().step_words) and len(numbers) == len(values) and is_rising
 
 
 def select_conversations(conversations: list[Conversation]) -> list[Conversation]:
@@ -370,14 +392,13 @@ STRONG_SHARE = 0.2
 """Share of a list's objects with a certain role that makes it a conversation among other records."""
 WEAK_SHARE = 0.5
 EVENT_SHARE = 0.05
-"""The least share of messages in a log whose events are named after the speaker."""
+"""The least share of messages in a log of events, each of which names its speaker twice."""
 FEWEST_NAMED = 4
 """Messages from which on two names may be a user and an assistant."""
 MOST_SPEAKERS = 12
 FEWEST_IN_THREAD = 3
 """Messages of a conversation that stands between others; an exchange has two."""
 
-_EVENT = re.compile(r"[a-z]{1,20}[/.]message")
 _NAME = re.compile(r"[\w][\w .'-]{0,39}\Z")
 
 
@@ -397,16 +418,11 @@ def is_dialogue(messages: Sequence[Message], objects: int) -> bool:
     if has_certain_side and len(messages) >= objects * STRONG_SHARE:
         return True
     known = {speaker.role for speaker in speakers if speaker.certainty}
-    share = EVENT_SHARE if all(map(_is_event, speakers)) and known >= SIDES else WEAK_SHARE
+    share = EVENT_SHARE if known >= SIDES and all(speaker.is_event for speaker in speakers) else WEAK_SHARE
     if len(messages) < max(2, objects * share):
         return False
     named = roles_of_names(speakers).values() if len(speakers) >= FEWEST_NAMED else ()
     return {*known, *named} >= SIDES or _are_people(speakers)
-
-
-def _is_event(speaker: Speaker) -> bool:
-    """Return whether an event's name tells the speaker, as in `user/message`; a log has many other events."""
-    return speaker.key == "type" and _EVENT.fullmatch(speaker.word) is not None
 
 
 def _are_people(speakers: list[Speaker]) -> bool:

@@ -23,6 +23,7 @@ ACTION_KEY, OBSERVATION_KEY = "action", "observation"
 MESSAGE_ACTIONS = ("message", "finish")
 """Actions with which an agent speaks."""
 
+_EVENT = re.compile(r"[a-z]{1,20}[/.]message")
 _WORD = re.compile(r"[^\W\d_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NOT_LETTERS = re.compile(r"[^a-zA-Z]+")
@@ -80,6 +81,7 @@ class Vocabulary:
     exam_keys: frozenset[str]
     side_keys: tuple[str, ...]
     thread_words: frozenset[str]
+    step_words: frozenset[str]
     other_document_keys: tuple[str, ...]
     other_document_types: tuple[str, ...]
     other_list_words: frozenset[str]
@@ -147,7 +149,15 @@ class Speaker:
     """The key of the word; "" if the word itself is the key of the text."""
     word: str
     certainty: int
-    """2 for a known word under `role` or a flag, 1 for a known word under another key, 0 for an unknown word."""
+    """2 for a known word under `role` or a flag, 1 for a known word under another key, 0 for an unknown word.
+
+    An event such as `user/message` counts as certain if it holds a message of that role.
+    """
+
+    @property
+    def is_event(self) -> bool:
+        """Return whether an event's name and the message in it name the same speaker."""
+        return self.key == "type" and self.certainty > 1
 
 
 def find_speaker(fields: Json, *, is_dated: bool = False, role_key: str = "") -> Speaker | None:
@@ -172,7 +182,7 @@ def find_speaker(fields: Json, *, is_dated: bool = False, role_key: str = "") ->
         if isinstance(held := fields.get(key), dict) and (speaker := find_speaker(held))
     ]
     known = [
-        Speaker(role, key, word, 2 if key == "role" or isinstance(fields[key], dict) else 1)
+        Speaker(role, key, word, 2 if _is_certain(fields, key, word, role) else 1)
         for key, word in words
         if (role := role_of(word) or _role_of_name(key, word))
     ]
@@ -194,6 +204,19 @@ def find_speaker(fields: Json, *, is_dated: bool = False, role_key: str = "") ->
         ),
         None,
     )
+
+
+def _is_certain(fields: Json, key: str, word: str, role: str) -> bool:
+    is_role = key == "role" or isinstance(fields[key], dict)
+    return is_role or (key == "type" and _EVENT.fullmatch(word) is not None and _holds_role(fields, role))
+
+
+def _holds_role(event: Json, role: str) -> bool:
+    """Return whether an object in an event, or a message in that object, has the role."""
+    lists = vocabulary()
+    held = [inner for key in lists.wrapper_keys if isinstance(inner := event.get(key), dict)]
+    held += [inner for outer in held for key in lists.holder_keys if isinstance(inner := outer.get(key), dict)]
+    return any(isinstance(word := inner.get("role"), str) and role_of(word) == role for inner in held)
 
 
 def _names_unknown(fields: Json, key: str, role_key: str, *, is_dated: bool) -> bool:

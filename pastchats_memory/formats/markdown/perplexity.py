@@ -10,11 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pastchats_memory.formats.base.format import Format
-from pastchats_memory.formats.base.markdown import front_matter, in_code
-from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
+from pastchats_memory.formats.base.markdown import find_line, front_matter
+from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
 from pastchats_memory.formats.base.source import SourceFile
-from pastchats_memory.model import Task, Turn, Unreadable
-from pastchats_memory.text.hashes import conversation_hash
 
 CONFIDENCE = 70
 
@@ -44,47 +42,34 @@ def detect(source: SourceFile) -> int:
     return CONFIDENCE if has_logo or is_answered else 0
 
 
-def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
-    """Yield one turn for each question and each answer, without the numbers of sources."""
-    lines = source.text.split("\n")
-    parts = [(role, place, text) for role, place, text in _parts(lines) if text]
-    builder = SessionBuilder(SessionInfo(conversation_hash((role, text) for role, _, text in parts)))
-    for role, place, text in parts:
-        if role == "user":
-            builder.add_prompt(text, Position(place + 1))
-        else:
-            builder.add_answer(text, Position(place + 1))
-    yield from builder.queue.flush()
-
-
 def _first(lines: Sequence[str]) -> int:
     """Return the place of the first line with text below the front matter."""
-    above = front_matter(lines).lines
-    return next((place for place in range(above, len(lines)) if lines[place].strip()), len(lines))
+    return find_line(lines, str.strip, front_matter(lines).lines)
 
 
-def _parts(lines: Sequence[str]) -> Iterator[tuple[str, int, str]]:
-    """Yield role, 0-based line and text of each question and answer."""
-    code = in_code(lines)
-    start, above = _first(lines), "---"
-    start += any(map(_LOGO.match, lines[start : start + 1]))
-    begun = start
-    for place in range(start, len(lines)):
-        line = lines[place]
-        if begun == place and not line.strip():
-            begun += 1
-        if line.startswith(_QUESTION) and not code[place] and above == "---":
-            yield "assistant", begun, _answer(lines[begun:place])
-            yield "user", place, line.removeprefix(_QUESTION).strip()
-            begun = place + 1
-        above = line.strip() or above
-    yield "assistant", begun, _answer(lines[begun:])
+class _Thread(MarkdownDialogue[Section]):
+    """The questions and answers of a thread, without the numbers of sources."""
+
+    def sections(self) -> Iterator[Section]:
+        lines = self.lines
+        start, above = _first(lines), "---"
+        start += any(map(_LOGO.match, lines[start : start + 1]))
+        begun = start
+        for place in range(start, len(lines)):
+            line = lines[place]
+            if begun == place and not line.strip():
+                begun += 1
+            if line.startswith(_QUESTION) and not self.code[place] and above == "---":
+                yield Section("assistant", begun + 1, _answer(lines[begun:place]))
+                yield Section("user", place + 1, line.removeprefix(_QUESTION).strip())
+                begun = place + 1
+            above = line.strip() or above
+        yield Section("assistant", begun + 1, _answer(lines[begun:]))
 
 
 def _answer(lines: Sequence[str]) -> str:
     """Return the text of an answer up to its sources."""
-    end = next((place for place, line in enumerate(lines) if _SOURCES.match(line)), len(lines))
-    text = _UNSEEN.sub("", "\n".join(lines[:end]))
+    text = _UNSEEN.sub("", "\n".join(lines[: find_line(lines, _SOURCES.match)]))
     return _NUMBERED.sub("", text).strip().removesuffix("---").rstrip()
 
 
@@ -93,6 +78,6 @@ PERPLEXITY = Format(
     version=2,
     service="perplexity",
     detect=detect,
-    read=read,
+    read=_Thread.read,
     is_specific=False,
 )

@@ -85,8 +85,13 @@ def stored_vector(database: Database, model: str, encoded: str) -> tuple[str, in
     """
     if encoded:
         return model, encoded.count(",") + 1, encoded
-    dim = int(database.value("SELECT value FROM embedding_meta WHERE key = 'embedding_dim'") or PENDING_DIM)
+    dim = length(database)
     return "", dim, f"[{','.join('0' * dim)}]"
+
+
+def length(database: Database) -> int:
+    """Return the number of components of a vector of the database's model. Raises StoreFault."""
+    return int(database.value("SELECT value FROM embedding_meta WHERE key = 'embedding_dim'") or PENDING_DIM)
 
 
 def decode(texts: Sequence[str]) -> NDArray[np.float64]:

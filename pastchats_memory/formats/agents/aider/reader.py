@@ -14,6 +14,7 @@ from itertools import groupby
 from pathlib import Path
 
 from pastchats_memory.formats.agents.aider.blocks import Block, parse_blocks
+from pastchats_memory.formats.base.markdown import find_line
 from pastchats_memory.formats.base.source import NotText, SourceFile, list_of
 from pastchats_memory.formats.base.tools import cut_middle
 from pastchats_memory.formats.base.turns import PendingTurn
@@ -258,7 +259,7 @@ def _fault_in(lines: Sequence[str], tested: str) -> tuple[int, str, str]:
         tested: the command of `/test`, if that was typed before it.
     """
     starts = [_FAULT, _LINTED, _TESTED, *([_RED_TEST] if tested else [])]
-    place = next((at for at, line in enumerate(lines) if any(start.match(line) for start in starts)), len(lines))
+    place = find_line(lines, lambda line: any(start.match(line) for start in starts))
     rest = lines[place:]
     if any(map(_DECLINED.match, rest)):
         return place, "result", ""

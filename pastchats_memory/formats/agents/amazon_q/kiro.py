@@ -1,31 +1,52 @@
 """Read sessions of Kiro CLI's second version.
 
-A line is a record `{version, kind, data}`. `<id>.json` beside the file names the working directory.
+A line is a record `{version, kind, data}`. `<id>.json` beside the file names the working directory. `/chat save` writes
+one document with the same records under `log_entries`.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from pastchats_memory.formats.agents.amazon_q.dialect import DIALECT
 from pastchats_memory.formats.base.agent import JsonlAgent
 from pastchats_memory.formats.base.companions import ending_in
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.locations import below_home
-from pastchats_memory.formats.base.session import Position, SessionInfo
+from pastchats_memory.formats.base.session import Position, Row, SessionInfo, folder_of, read_items
 from pastchats_memory.formats.base.sibling_files import read_sibling_field
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tools import ToolResult
 
 SESSIONS = ".kiro/sessions/cli"
 KINDS = ("Prompt", "AssistantMessage", "ToolResults")
+SAVED, ENTRIES = "kiro-session-export-v1", "log_entries"
+"""The format that a saved session names, and the key of its records."""
 
 _EXIT = re.compile(r"\d{1,9}\Z")
 
 
 def detect(source: SourceFile) -> int:
-    """Return 90 if one of the first records has such a kind and holds blocks, else 0."""
+    """Return 90 for a saved session, or if one of the first records has such a kind and holds blocks, else 0."""
+    if _is_saved(source):
+        return CERTAIN
     return CERTAIN if any(record.get("kind") in KINDS and _blocks_of(record) for record in source.sample) else 0
+
+
+def _is_saved(source: SourceFile) -> bool:
+    return source.shape == "json" and mapping_of(source.outline).get("format") == SAVED
+
+
+def read(source: SourceFile) -> Iterator[Row]:
+    """Yield the turns of a session's file, or of a saved session."""
+    return _read_saved(source) if _is_saved(source) else KiroSession.read(source)
+
+
+def _read_saved(source: SourceFile) -> Iterator[Row]:
+    session = KiroSession(source)
+    yield from read_items(source, session.builder, source.elements(ENTRIES), session.add_item)
+    yield from session.builder.flush()
 
 
 def _blocks_of(record: Json) -> list[Json]:
@@ -40,8 +61,12 @@ class KiroSession(JsonlAgent):
     dialect = DIALECT
 
     def session_info(self) -> SessionInfo:
-        """Return the id by the file's name, and the folder by the file beside it."""
+        """Return the id by the file's name, and the folder by the file beside it; a saved session has both inside."""
         path = self.source.path
+        if _is_saved(self.source):
+            about = mapping_of(mapping_of(self.source.outline).get("metadata"))
+            named = text_of(about.get("session_id")) or path.stem
+            return SessionInfo(named, folder_of(about.get("cwd")), metadata={"title": text_of(about.get("title"))})
         return SessionInfo(path.stem, read_sibling_field(path.with_suffix(".json"), "cwd") or None)
 
     def add_record(self, record: Json, line: int) -> str | None:
@@ -87,9 +112,9 @@ def _parse_result(result: Json) -> ToolResult:
 
 KIRO_CLI = Format(
     name="kiro-cli",
-    version=4,
+    version=5,
     detect=detect,
-    read=KiroSession.read,
+    read=read,
     program="Amazon Q, Kiro CLI",
     locations=below_home(SESSIONS),
     dialect=lambda: DIALECT,

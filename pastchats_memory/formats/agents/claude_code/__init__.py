@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from pastchats_memory.formats.base.format import Format, resume_with
-from pastchats_memory.formats.base.hooks import HookDialect, command_group, specific_output
+from pastchats_memory.formats.base.hooks import HookDialect, command_group, server_entry, specific_output
 from pastchats_memory.formats.base.locations import Environment
 
 if TYPE_CHECKING:
@@ -55,17 +55,26 @@ def dialect() -> Dialect:
 
 HOOKS = HookDialect(
     name="claude-code",
-    events={"SessionStart": "greet", "UserPromptSubmit": "recall", "PreCompact": "index", "SessionEnd": "index"},
+    events={
+        "SessionStart": "greet",
+        "UserPromptSubmit": "recall",
+        "PreToolUse": "warn",
+        "PreCompact": "index",
+        "SessionEnd": "index",
+    },
     settings=lambda environment: f"{_claude(environment)}/settings.json",
     entry=command_group,
     context=specific_output,
+    tools="Bash|Edit|MultiEdit|Write|NotebookEdit",
     skills=lambda environment: f"{_claude(environment)}/skills",
+    servers=lambda environment: f"{environment.get('CLAUDE_CONFIG_DIR') or environment['HOME']}/.claude.json",
+    server=lambda command: {"type": "stdio", **server_entry(command)},
 )
 
 
 CLAUDE_CODE = Format(
     name="claude-code",
-    version=8,
+    version=9,
     detect=detect,
     read=read,
     program="Claude Code",

@@ -21,7 +21,7 @@ BASH_OUTPUTS = ("bash-stdout", "bash-stderr")
 MACHINE_MAIL = (
     "<task-notification", "<teammate-message", "<agent-notification", '<notification id="', "[SYSTEM NOTIFICATION",
     "<agent-message", "Another Claude session sent a message:", "<bash-notification", "<cross-session-message", "<fork-boilerplate", "<monitor-", "<remote-review",
-    "<scheduled-task", "<tick>", "<ultraplan",
+    "<scheduled-task", "<tick>", "<ultraplan", "Base directory for this skill: ",
 )  # fmt: skip
 """Beginnings of text that a program wrote from its first to its last character."""
 

@@ -297,7 +297,7 @@ class _SessionReader:
                 call = parse_call(text_of(block.get("name")), block.get("input"), DIALECT)
                 call_id = text_of(block.get("id"))
                 self._calls[call_id] = call
-                self.queue.add_tool(call.label)
+                self.queue.add_tool(call)
                 at = iso_utc(record.get("timestamp"))
                 self.queue.add_todo_call(text_of(block.get("name")), block.get("input"), call_id, at, line)
                 self._add_plan(

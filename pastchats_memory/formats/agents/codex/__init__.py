@@ -5,11 +5,11 @@ The reader is imported with the first file: a hook needs only what is here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
-from pastchats_memory.formats.base.hooks import HookDialect, command_group, specific_output
+from pastchats_memory.formats.base.hooks import HookDialect, HookSwitch, command_group, specific_output
 from pastchats_memory.formats.base.locations import Environment
 
 if TYPE_CHECKING:
@@ -48,21 +48,27 @@ def dialect() -> Dialect:
     return DIALECT
 
 
+def _codex(environment: Mapping[str, str]) -> str:
+    return environment.get("CODEX_HOME") or f"{environment['HOME']}/.codex"
+
+
 HOOKS = HookDialect(
     name="codex",
-    events={"SessionStart": "greet", "UserPromptSubmit": "recall", "Stop": "index"},
-    settings=lambda environment: f"{environment.get('CODEX_HOME') or environment['HOME'] + '/.codex'}/hooks.json",
+    events={"SessionStart": "greet", "UserPromptSubmit": "recall", "PreToolUse": "warn", "Stop": "index"},
+    settings=lambda environment: f"{_codex(environment)}/hooks.json",
     entry=command_group,
     context=specific_output,
+    tools="Bash|apply_patch",  # its names, in https://github.com/openai/codex/pull/20692
     skills=lambda environment: f"{environment['HOME']}/.agents/skills",  # its own it reads for older ones only
     notes=("Codex runs hooks that are new to it once you have trusted them: type /hooks there.",),
-    switches="config.toml",
+    switch=HookSwitch("config.toml", "features", ("hooks", "codex_hooks")),
+    servers=lambda environment: f"{_codex(environment)}/config.toml",
 )
 
 
 CODEX = Format(
     name="codex",
-    version=6,
+    version=7,
     detect=detect,
     read=read,
     program="Codex",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
 
 import orjson
 
@@ -41,6 +43,9 @@ _FILE = re.compile(r"^##[ \t]+([^\n]{1,300}?): [^\n]+$", re.MULTILINE)
 _PLAN = re.compile(r"<proposed_plan>\s*(.*?)\s*</proposed_plan>", re.DOTALL)
 _PICTURE = re.compile(r"\A\s*(?:<(?:image|audio)(?: name=[^\n>]{0,4000})?>|</(?:image|audio)>)\s*\Z")
 """A part before or after a picture."""
+SCRIPT = "exec"
+"""The tool that runs a script, whose calls of other tools are in its source."""
+_CALL = re.compile(r"\btools\.(\w{1,60})\(\s*")
 
 
 def strip_context(text: str) -> str:
@@ -81,6 +86,16 @@ def parse_shell(text: str) -> tuple[str, str]:
     """Return a shell command of the person and its output; empty for any other text."""
     text = text.strip()
     return (span(text, "command").strip(), span(text, "result").strip()) if text.startswith(SHELL) else ("", "")
+
+
+def find_calls(script: str) -> Iterator[tuple[str, object]]:
+    """Yield name and arguments of each tool call in a script, if the arguments are literals."""
+    for call in _CALL.finditer(script):
+        try:
+            arguments, _ = json.JSONDecoder().raw_decode(script, call.end())
+        except (ValueError, RecursionError):
+            continue
+        yield call[1], arguments
 
 
 def _parse_reply(text: str) -> str:

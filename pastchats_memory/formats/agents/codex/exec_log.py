@@ -10,8 +10,10 @@ import shlex
 from collections.abc import Iterator
 
 from pastchats_memory.formats.agents.codex.dialect import DIALECT
-from pastchats_memory.formats.agents.codex.exec_sections import Section, sections
+from pastchats_memory.formats.agents.codex.exec_sections import sections
+from pastchats_memory.formats.base.dialect import Dialect
 from pastchats_memory.formats.base.format import Format, confident
+from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, read_session
 from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, number_of, text_of
 from pastchats_memory.formats.base.tools import ToolResult
@@ -56,44 +58,55 @@ def _is_event(record: Json) -> bool:
 
 def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns in file order."""
-    builder = SessionBuilder(SessionInfo(source.path.stem), DIALECT)
-    if source.shape == "jsonl":
-        yield from read_session(source, builder, lambda item: _add_event(builder, item))
+    if source.shape != "jsonl":
+        yield from _ExecLog.read(source)
         return
-    waiting: list[str] = []
-    for section in sections(source.text.split("\n")):
-        _add_section(builder, section, waiting)
-        yield from builder.queue.pop_complete(0)
-    yield from builder.flush()
+    builder = SessionBuilder(SessionInfo(source.path.stem), DIALECT)
+    yield from read_session(source, builder, lambda item: _add_event(builder, item))
 
 
-def _add_section(builder: SessionBuilder, section: Section, waiting: list[str]) -> None:
-    """Add one section.
+class _ExecLog(MarkdownDialogue[Section]):
+    """The sections of a log for people."""
 
-    `waiting` are the ids of running commands, oldest first, until the next answer.
-    """
-    at = Position(section.line, section.time)
-    if section.name in ("", "codex"):
-        waiting.clear()
-    match section.name:
-        case "":
-            _set_facts(builder, section.text)
-        case "user":
-            builder.add_prompt(section.text, at)
-        case "codex":
-            builder.add_answer(section.text, at)
-        case "exec":
-            _add_calls(builder, section, waiting)
-            _add_results(builder, section, waiting)
-        case "called":
-            command = _strip_folder(section.text)
-            builder.add_call(command, "shell", {"command": _split_command(command)})
-        case "ended" if done := _ENDED.search(section.text):
-            builder.add_result(section.text[: done.start()], _output(done, section.text), at)
-        case "file update" | "apply patch":
-            _add_edit(builder, section.text, at)
-        case "error":
-            builder.queue.flag("api_error")
+    def start(self) -> None:
+        """Begin to read, without a running command."""
+        super().start()
+        self._waiting: list[str] = []
+        """The ids of running commands, oldest first, until the next answer."""
+
+    def dialect(self) -> Dialect:
+        return DIALECT
+
+    def session_info(self) -> SessionInfo:
+        """Return the name of the file; the log itself may have an id."""
+        return SessionInfo(self.source.path.stem)
+
+    def sections(self) -> Iterator[Section]:
+        return sections(self.lines)
+
+    def add_section(self, section: Section) -> None:
+        builder, at = self.builder, Position(section.line, section.time)
+        if section.name in ("", "codex"):
+            self._waiting.clear()
+        match section.name:
+            case "":
+                _set_facts(builder, section.text)
+            case "user":
+                builder.add_prompt(section.text, at)
+            case "codex":
+                builder.add_answer(section.text, at)
+            case "exec":
+                _add_calls(builder, section, self._waiting)
+                _add_results(builder, section, self._waiting)
+            case "called":
+                command = _strip_folder(section.text)
+                builder.add_call(command, "shell", {"command": _split_command(command)})
+            case "ended" if done := _ENDED.search(section.text):
+                builder.add_result(section.text[: done.start()], _output(done, section.text), at)
+            case "file update" | "apply patch":
+                _add_edit(builder, section.text, at)
+            case "error":
+                builder.queue.flag("api_error")
 
 
 def _set_facts(builder: SessionBuilder, text: str) -> None:

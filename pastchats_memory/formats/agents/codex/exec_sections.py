@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from pastchats_memory.formats.base.markdown_dialogue import Section
 
 NAMES = (
     "user", "codex", "thinking", "exec", "file update", "file update:", "apply patch", "Plan update", "plan update", "tokens used",
@@ -23,20 +24,11 @@ _LOGGED = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]{8,20}Z +(?:ERROR|WARN|INFO) codex_
 """Lines of the program's own log."""
 
 
-class Section(NamedTuple):
-    """The text under a heading."""
-
-    name: str
-    """One of `NAMES`, `error` for the final error, or `""` for facts about the session."""
-    line: int
-    text: str
-    time: str = ""
-
-
 def sections(lines: list[str]) -> Iterator[Section]:
     """Yield the sections of every run in order.
 
-    Text after a token count repeats the last answer.
+    A section has one of `NAMES`, `error` for the final error, or `""` for facts about the session. Text after a token
+    count repeats the last answer.
     """
     first, is_timed = 0, False
     for place, line in enumerate(lines):

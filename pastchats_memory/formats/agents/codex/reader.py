@@ -11,6 +11,8 @@ from hashlib import blake2b
 from pastchats_memory.formats.agents.codex.dialect import (
     AUTOMATED,
     DIALECT,
+    SCRIPT,
+    find_calls,
     find_files,
     parse_shell,
     split_plan,
@@ -135,6 +137,10 @@ class _SessionReader:
         self._subagent = subagent_of(first_pass.meta)[0]
         self._model = self._cwd = ""
         self._calls: dict[str, ToolCall] = {}
+        self._script = ""
+        """The id of the last call if it runs a script: completed commands are the script's."""
+        self._has_shown = False
+        """Completed commands showed what the script printed."""
         self.ordinals: Counter[str] = Counter()
         """How often the same was said in the session that said it first."""
         self._replayed = ""
@@ -145,7 +151,7 @@ class _SessionReader:
         calls = {call_id: call_to_json(call) for call_id, call in list(self._calls.items())[-RECENT:]}
         return {
             "view": self._first_pass.snapshot(), "drafts": self.queue.snapshot(), "calls": calls, "ordinals": dict(self.ordinals),
-            "model": self._model, "cwd": self._cwd, "replayed": self._replayed,
+            "model": self._model, "cwd": self._cwd, "replayed": self._replayed, "script": self._script, "has_shown": self._has_shown,
             "time": self._before.isoformat() if self._before else "",
         }  # fmt: skip
 
@@ -157,6 +163,7 @@ class _SessionReader:
         self.ordinals.update({name: int(str(count)) for name, count in mapping_of(state.get("ordinals")).items()})
         self._model, self._cwd = text_of(state.get("model")), text_of(state.get("cwd"))
         self._replayed, time = text_of(state.get("replayed")), text_of(state.get("time"))
+        self._script, self._has_shown = text_of(state.get("script")), state.get("has_shown") is True
         self._before = datetime.fromisoformat(time) if time else None
 
     def add_entry(self, entry: Entry, line: int, position: int) -> None:
@@ -182,17 +189,18 @@ class _SessionReader:
             self._add("assistant", "answer", words, entry, line, position)
 
     def _add_completed(self, item: Json, entry: Entry, line: int, position: int) -> None:
-        """Add a plan; of a session without items of tool calls also a command or a change of files."""
+        """Add a plan, the result of a script's command; in a session without items of tool calls also the calls."""
         if item.get("type") == PLAN:
             self._add_plan(text_of(item.get("text")).strip(), entry, line, position)
-        elif self._first_pass.calls:
+        elif self._first_pass.calls and not self._script:
             return
         elif item.get("type") == FILE_CHANGE:
-            for path in mapping_of(item.get("changes")):
-                self.queue.add_tool(parse_call("apply_patch", {"file_path": path}, DIALECT).label)
+            for path, change in mapping_of(item.get("changes")).items():
+                self._add_shown(parse_call("apply_patch", {"file_path": path, "change": change}, DIALECT))
         else:
             call = parse_call("shell", {"command": item.get("command")}, DIALECT)
-            self.queue.add_tool(call.label)
+            self._add_shown(call)
+            self._has_shown = True
             printed = text_of(item.get("aggregated_output")) or text_of(item.get("stdout"))
             code = item.get("exit_code")
             result = ToolResult(
@@ -201,6 +209,11 @@ class _SessionReader:
             found = self.queue.notable_result(call, result)
             if found is not None:
                 self._add(*found, entry, line, position)
+
+    def _add_shown(self, call: ToolCall) -> None:
+        """Add a call that only an event shows; the source of a script shows its own."""
+        if not self._script:
+            self.queue.add_tool(call)
 
     def _follow_replay(self, entry: Entry, position: int) -> None:
         """Follow a replay: from the other session's meta to the end of the burst, or to a subagent's own task."""
@@ -243,14 +256,17 @@ class _SessionReader:
                 turn.metadata |= {"model": self._model, "phase": text_of(payload.get("phase"))}
                 self._add_plan(plan, entry, line, position)
             case "function_call" | "custom_tool_call":
-                arguments = payload.get("arguments") or payload.get("input")
-                self._add_call(call_id, parse_call(text_of(payload.get("name")), arguments, DIALECT))
-                self.queue.add_todo_call(
-                    text_of(payload.get("name")), arguments, call_id, iso_utc(entry.timestamp), line
-                )
-                self._add_plan(find_plan(text_of(payload.get("name")), arguments, DIALECT), entry, line, position)
+                name, arguments = text_of(payload.get("name")), payload.get("arguments") or payload.get("input")
+                inner = list(find_calls(text_of(arguments))) if name == SCRIPT else []
+                self._script, self._has_shown = call_id if inner else "", False
+                for called, given in inner or [(name, arguments)]:
+                    self._add_call(call_id, parse_call(called, given, DIALECT))
+                    self.queue.add_todo_call(called, given, call_id, iso_utc(entry.timestamp), line)
+                    self._add_plan(find_plan(called, given, DIALECT), entry, line, position)
             case "local_shell_call":
                 self._add_call(call_id, parse_call("shell", payload.get("action")))
+            case "custom_tool_call_output" if call_id == self._script and self._has_shown:
+                self._calls.pop(call_id, None)
             case "function_call_output" | "custom_tool_call_output":
                 found = self.queue.notable_result(
                     self._calls.pop(call_id, UNKNOWN_CALL), parse_result(payload.get("output"), DIALECT)
@@ -273,7 +289,7 @@ class _SessionReader:
 
     def _add_call(self, call_id: str, call: ToolCall) -> None:
         self._calls[call_id] = call
-        self.queue.add_tool(call.label)
+        self.queue.add_tool(call)
 
     def _add(self, role: str, kind: str, text: str, entry: Entry, line: int, position: int) -> PendingTurn:
         first_pass, stamp = self._first_pass, iso_utc(entry.timestamp)

@@ -5,11 +5,11 @@ The reader is imported with the first file: a hook needs only what is here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from pastchats_memory.formats.base.format import CERTAIN, Format
-from pastchats_memory.formats.base.hooks import TIMEOUT_S, HookDialect
+from pastchats_memory.formats.base.hooks import TIMEOUT_S, HookDialect, server_entry
 from pastchats_memory.formats.base.locations import Environment
 
 if TYPE_CHECKING:
@@ -57,9 +57,9 @@ def detect_share(source: SourceFile) -> int:
 
 def read_share(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of a file."""
-    from pastchats_memory.formats.agents.copilot.share import read_share as read_session
+    from pastchats_memory.formats.agents.copilot.share import SharedSession
 
-    yield from read_session(source)
+    yield from SharedSession.read(source)
 
 
 def detect_vscode(source: SourceFile) -> int:
@@ -83,15 +83,19 @@ def dialect() -> Dialect:
     return DIALECT
 
 
+def _copilot(environment: Mapping[str, str]) -> str:
+    return environment.get("COPILOT_HOME") or f"{environment['HOME']}/.copilot"
+
+
 HOOKS = HookDialect(
     name="copilot",
-    events={"sessionStart": "greet", "userPromptSubmitted": "recall", "sessionEnd": "index"},
-    settings=lambda environment: (
-        f"{environment.get('COPILOT_HOME') or environment['HOME'] + '/.copilot'}/hooks/pastchats-memory.json"
-    ),
-    entry=lambda line: {"type": "command", "bash": line, "timeoutSec": TIMEOUT_S},
+    events={"sessionStart": "greet", "userPromptSubmitted": "recall", "preToolUse": "warn", "sessionEnd": "index"},
+    settings=lambda environment: f"{_copilot(environment)}/hooks/pastchats-memory.json",
+    entry=lambda line: {"type": "command", "bash": line, "powershell": f"& {line}", "timeoutSec": TIMEOUT_S},
     context=lambda _event, context: {"additionalContext": context},
     begins={"version": 1},
+    servers=lambda environment: f"{_copilot(environment)}/mcp-config.json",
+    server=lambda command: {"type": "local", **server_entry(command), "tools": ["*"]},
 )
 
 
@@ -124,7 +128,7 @@ COPILOT_SHARE = Format(
 
 VSCODE_COPILOT = Format(
     name="vscode-copilot-chat",
-    version=11,
+    version=12,
     detect=detect_vscode,
     read=read_vscode,
     program="Copilot Chat",

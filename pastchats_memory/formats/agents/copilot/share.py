@@ -10,14 +10,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from itertools import takewhile
 
 from pastchats_memory.formats.agents.copilot.dialect import DIALECT
-from pastchats_memory.formats.base.markdown import blocks, in_code
-from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
+from pastchats_memory.formats.base.dialect import Dialect
+from pastchats_memory.formats.base.markdown import blocks
+from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
+from pastchats_memory.formats.base.session import Position, SessionInfo
 from pastchats_memory.formats.base.source import SourceFile, value_of
 from pastchats_memory.formats.base.tools import ToolResult
-from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.timestamps import LOCAL, iso_utc, parse_handwritten, to_the_minute
 
 _TITLE = re.compile(r"\s*#\s+(?:[^\w\s]{1,8}\s*)?Copilot CLI Session\s*$", re.MULTILINE)
@@ -41,60 +43,66 @@ def matches_share(source: SourceFile) -> bool:
     return source.shape == "markdown" and _TITLE.match(source.head) is not None and "**Session ID:**" in source.head
 
 
-def read_share(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
-    """Yield the turns in file order, and the tool results that are worth a row."""
-    lines = source.text.split("\n")
-    facts = {fact[1]: fact[2] for line in lines[:20] if (fact := _FACT.match(line))}
-    given = facts.get("Started", "")
-    began = parse_handwritten(given) or iso_utc(given[:_DAY], LOCAL)
-    builder = SessionBuilder(SessionInfo(facts.get("Session ID"), started=to_the_minute(began)), DIALECT)
-    for section in _sections(lines):
-        at = Position(section.line, _moment(began, section.since))
-        if section.tool:
-            called, output = _share_call(section)
-            builder.add_call("", section.tool, called)
-            builder.add_result("", output, at)
-        elif section.who == "User":
-            builder.add_prompt("\n".join(section.body), at)
-        elif section.who == "Copilot":
-            builder.add_answer("\n".join(section.body), at)
-    yield from builder.flush()
-
-
 @dataclass(frozen=True, slots=True)
-class _Section:
-    line: int
-    """The 1-based line of the heading."""
-    since: int
-    """Seconds since the start of the session."""
-    who: str
-    tool: str
-    failed: bool
-    body: Sequence[str]
+class _Section(Section):
+    is_tool: bool = False
+    failed: bool = False
 
 
-def _sections(lines: Sequence[str]) -> Iterator[_Section]:
-    """Yield the section under each heading, without the rule before the next one."""
-    code = in_code(lines)
-    begun = [
-        (place, since, heading)
-        for place, line in enumerate(lines)
-        if not code[place]
-        and (since := _SINCE.match(line))
-        and (heading := _HEADING.match("".join(lines[place + 1 : place + 3])))
-    ]
-    for number, (place, since, heading) in enumerate(begun, start=1):
-        following = begun[number][0] if number < len(begun) else len(lines)
-        rules = (at for at in range(following - 1, place, -1) if lines[at].strip() == _RULE and not code[at])
-        hours, minutes, seconds = (int(part or 0) for part in since.groups())
-        yield _Section(
-            line=place + 3,
-            since=hours * 3600 + minutes * 60 + seconds,
-            who=heading["who"] or "",
-            tool=heading["tool"] or "",
-            failed=_FAILED in (heading["sign"] or ""),
-            body=lines[place + 3 : next(rules, following)],
-        )
+class SharedSession(MarkdownDialogue[_Section]):
+    """The messages and calls of a shared session."""
+
+    def dialect(self) -> Dialect:
+        """Return Copilot's spellings of tools."""
+        return DIALECT
+
+    @cached_property
+    def _facts(self) -> dict[str, str]:
+        return {fact[1]: fact[2] for line in self.lines[:20] if (fact := _FACT.match(line))}
+
+    @property
+    def _started(self) -> str | None:
+        given = self._facts.get("Started", "")
+        return parse_handwritten(given) or iso_utc(given[:_DAY], LOCAL)
+
+    def session_info(self) -> SessionInfo:
+        """Return the session's own id and its start."""
+        return SessionInfo(self._facts.get("Session ID"), started=to_the_minute(self._started))
+
+    def sections(self) -> Iterator[_Section]:
+        """Yield the section under each heading, without the rule before the next one."""
+        lines, code, started = self.lines, self.code, self._started
+        begun = [
+            (place, since, heading)
+            for place, line in enumerate(lines)
+            if not code[place]
+            and (since := _SINCE.match(line))
+            and (heading := _HEADING.match("".join(lines[place + 1 : place + 3])))
+        ]
+        for number, (place, since, heading) in enumerate(begun, start=1):
+            following = begun[number][0] if number < len(begun) else len(lines)
+            rules = (at for at in range(following - 1, place, -1) if lines[at].strip() == _RULE and not code[at])
+            hours, minutes, seconds = (int(part or 0) for part in since.groups())
+            yield _Section(
+                name=heading["tool"] or heading["who"],
+                line=place + 3,
+                text="\n".join(lines[place + 3 : next(rules, following)]),
+                time=_moment(started, hours * 3600 + minutes * 60 + seconds),
+                is_tool=heading["tool"] is not None,
+                failed=_FAILED in (heading["sign"] or ""),
+            )
+
+    def add_section(self, section: _Section) -> None:
+        """Add a message, or a call with its result."""
+        at = Position(section.line, section.time)
+        if section.is_tool:
+            called, output = _share_call(section)
+            self.builder.add_call("", section.name, called)
+            self.builder.add_result("", output, at)
+        elif section.name == "User":
+            self.builder.add_prompt(section.text, at)
+        elif section.name == "Copilot":
+            self.builder.add_answer(section.text, at)
 
 
 def _moment(began: str | None, since: int) -> str | None:
@@ -109,10 +117,11 @@ def _share_call(section: _Section) -> tuple[object, ToolResult]:
 
     The result is the last other fence.
     """
-    fences = list(_fences(section.body))
+    body = section.text.split("\n")
+    fences = list(_fences(body))
     given = next((value_of(inside) for is_given, inside in fences if is_given), None)
     answered = next((inside for is_given, inside in reversed(fences) if not is_given), "")
-    above = takewhile(lambda line: not line.startswith(_FENCE), section.body)
+    above = takewhile(lambda line: not line.startswith(_FENCE), body)
     shown = next((line for line in above if line and not line.startswith(_MARKUP)), "")
     if given is None:
         key = "command" if shown.startswith(_COMMAND) else "path"

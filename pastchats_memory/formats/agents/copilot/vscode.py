@@ -33,13 +33,14 @@ _EXIT_CODE = re.compile(r"(?:Command exited with code|exit code:?) (-?\d{1,9})",
 
 
 def matches(source: SourceFile) -> bool:
-    """Return whether a document has requests and marks of VS Code, or the first line begins a log."""
+    """Return whether a document has marks of VS Code and requests with messages, or the first line begins a log."""
     if source.shape == "jsonl":
         return any(is_beginning(record) for record in source.sample[:1])
     session = mapping_of(source.outline) if source.shape == "json" else {}
     requests = list_of(session.get("requests"))
     is_marked = any(mark in session for mark in MARKS) or any(map(_is_request, requests))
-    return isinstance(session.get("requests"), list) and is_marked
+    has_messages = not requests or any(_prompt_of(mapping_of(request)) is not None for request in requests)
+    return isinstance(session.get("requests"), list) and is_marked and has_messages
 
 
 def _is_request(value: object) -> bool:

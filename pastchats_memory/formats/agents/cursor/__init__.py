@@ -65,6 +65,7 @@ HOOKS = HookDialect(
     # its page names the field at a session's start only; its bundle of July 2026 lists prompts, too
     context=lambda _event, context: {"continue": True, "additional_context": context},
     begins={"version": 1},
+    servers=lambda environment: f"{environment['HOME']}/.cursor/mcp.json",
     notes=(
         "Cursor promises to take what a hook says at the start of a session; at prompts its versions of 2026 take it, too.",
         "Where yours does not, let its agent ask: `pastchats-memory mcp` is the memory as a server for it.",

@@ -13,6 +13,7 @@ from pathlib import Path
 from pastchats_memory.files.foreign_sqlite import Database
 from pastchats_memory.formats.agents.cursor.store import TABLES, find_roots, read_conversations
 from pastchats_memory.formats.base.checkpoint import CannotResume
+from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
 from pastchats_memory.formats.base.session import (
     Position,
     Row,
@@ -95,23 +96,50 @@ def read(source: SourceFile) -> Iterator[Row]:
     if source.shape == "sqlite":
         yield from source.from_database(lambda database: _from_store(database, source.path))
         return
+    if source.shape != "jsonl":
+        yield from _TextTranscript.read(source)
+        return
     before = source.resumed.state if source.resumed else {}
     about = SessionInfo(**mapping_of(before["info"])) if before else _about(source.path)  # type: ignore[arg-type] # what this reader itself has stored
     builder = SessionBuilder(about)
-    branch = "sidechain" if "subagents" in source.path.parts[:-1] else "main"
-    if source.shape == "jsonl":
-        if about.cwd is None and (found := _folder(source)):
-            if before:
-                raise CannotResume("where the session runs was not known before")
-            about.cwd, about.project = found, None
-        yield from read_session(source, builder, lambda item: _add_record(builder, item, branch))
-        return
-    for role, line, lines in _blocks(source.text):
-        if role == "user":
-            builder.add_prompt(strip_wrappers("\n".join(lines)), Position(line, branch=branch))
-        else:
-            _add_answer(builder, lines, Position(line, branch=branch))
-    yield from builder.flush()
+    branch = _branch_of(source.path)
+    if about.cwd is None and (found := _folder(source)):
+        if before:
+            raise CannotResume("where the session runs was not known before")
+        about.cwd, about.project = found, None
+    yield from read_session(source, builder, lambda item: _add_record(builder, item, branch))
+
+
+class _TextTranscript(MarkdownDialogue[Section]):
+    """A transcript as text."""
+
+    def session_info(self) -> SessionInfo:
+        """Return the conversation by the file's name."""
+        return _about(self.source.path)
+
+    def sections(self) -> Iterator[Section]:
+        """Yield every message. Within a prompt, a line `user:` is text."""
+        role, first, lines, inside = "", 1, list[str](), False
+        for number, line in enumerate(self.lines, start=1):
+            marker = line.strip().removesuffix(":")
+            if line.strip().endswith(":") and marker in ROLES and not inside:
+                yield Section(role, first, "\n".join(lines))
+                role, first, lines = marker, number, []
+                continue
+            inside = (inside or "<user_query>" in line) and "</user_query>" not in line
+            lines.append(line)
+        yield Section(role, first, "\n".join(lines))
+
+    def add_section(self, section: Section) -> None:
+        at = Position(section.line, branch=_branch_of(self.source.path))
+        if section.name == "user":
+            self.builder.add_prompt(strip_wrappers(section.text), at)
+        elif section.name:
+            _add_answer(self.builder, section.text.split("\n"), at)
+
+
+def _branch_of(path: Path) -> str:
+    return "sidechain" if "subagents" in path.parts[:-1] else "main"
 
 
 def _from_store(database: Database, path: Path) -> Iterator[Row]:
@@ -226,25 +254,6 @@ def strip_wrappers(text: str) -> str:
     queries = [found[1] for found in _QUERY.finditer(text) if found[1] is not None]
     words = "\n\n".join(query.strip() for query in queries) if queries else without_rim(text, WRAPPERS)
     return "" if words.startswith(CLIENT_PROMPTS) else words
-
-
-def _blocks(text: str) -> Iterator[tuple[str, int, list[str]]]:
-    """Yield role, line and text lines of every message.
-
-    Within a prompt, a line `user:` is text.
-    """
-    role, first, lines, inside = "", 1, list[str](), False
-    for number, line in enumerate(text.split("\n"), start=1):
-        marker = line.strip().removesuffix(":")
-        if line.strip().endswith(":") and marker in ROLES and not inside:
-            if role:
-                yield role, first, lines
-            role, first, lines = marker, number, []
-            continue
-        inside = (inside or "<user_query>" in line) and "</user_query>" not in line
-        lines.append(line)
-    if role:
-        yield role, first, lines
 
 
 def _add_answer(builder: SessionBuilder, lines: list[str], at: Position) -> None:

@@ -66,28 +66,39 @@ def dialect() -> Dialect:
     return DIALECT
 
 
+def _gemini_settings(environment: Mapping[str, str]) -> str:
+    return f"{environment.get('GEMINI_CLI_HOME') or environment['HOME']}/.gemini/settings.json"
+
+
 HOOKS = HookDialect(
     name="gemini",
     events={"SessionStart": "greet", "BeforeAgent": "recall", "PreCompress": "index", "SessionEnd": "index"},
-    settings=lambda environment: f"{environment.get('GEMINI_CLI_HOME') or environment['HOME']}/.gemini/settings.json",
+    settings=_gemini_settings,
     entry=named_group,
     context=specific_output,
+    servers=_gemini_settings,
 )
+
+
+def _qwen_settings(environment: Mapping[str, str]) -> str:
+    return f"{_qwen(environment)}/settings.json"
 
 
 QWEN_HOOKS = HookDialect(
     name="qwen",
-    events={"UserPromptSubmit": "recall", "PreCompact": "index", "SessionEnd": "index"},
-    settings=lambda environment: f"{_qwen(environment)}/settings.json",
+    events={"UserPromptSubmit": "recall", "PreToolUse": "warn", "PreCompact": "index", "SessionEnd": "index"},
+    settings=_qwen_settings,
     entry=named_group,
     context=specific_output,
+    tools="run_shell_command|edit|write_file",
+    servers=_qwen_settings,
     skills=lambda environment: f"{_qwen(environment)}/skills",
 )
 
 
 GEMINI_CLI = Format(
     name="gemini-cli",
-    version=9,
+    version=10,
     detect=detect,
     read=read,
     program="Gemini CLI",
@@ -101,7 +112,7 @@ GEMINI_CLI = Format(
 
 QWEN_CODE = Format(
     name="qwen-code",
-    version=6,
+    version=7,
     detect=detect_qwen,
     read=read_qwen,
     program="Qwen Code",

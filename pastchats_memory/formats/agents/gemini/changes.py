@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pastchats_memory.formats.agents.gemini.content import (
+    find_workspace,
     is_compression,
     visible_text,
 )
@@ -121,7 +122,8 @@ class FirstPass:
                 raise CannotResume(f"{own_id} was told before")
             self.last[own_id] = position
             self.living[own_id] = None
-            self.cwd = self.cwd or self._folder_from_calls(record)
+            context = visible_text(record["content"]) if record["type"] == "user" and not self.cwd else ""
+            self.cwd = self.cwd or find_workspace(context) or self._folder_from_calls(record)
         else:
             self._change(record)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -20,6 +21,8 @@ CLIENT_TEXTS = (
     "System: Please continue.", "System: Potential loop detected",
 )  # fmt: skip
 """Beginnings of text that the client itself sends."""
+SETTING_UP = "etting up the context for our chat"
+"""Words of the text that the client sends before the first prompt."""
 CONTINUE = "Please continue."
 """The whole text that the client sends when the model stopped early."""
 TRUNCATED = (
@@ -32,6 +35,10 @@ ACKNOWLEDGEMENTS = ("Got it. Thanks for the context!", "Got it. Thanks for the a
 SHELL_PROMPT = "I ran the following shell command:\n```sh\n"
 FILES_START, FILES_END = "--- Content from referenced files ---", "--- End of content ---"
 
+_FOLDER = re.compile(
+    r"(?:working in the (?:following )?director(?:y|ies):|\*\*Workspace Directories:\*\*)\s{0,8}(?:- )?([^\n]{1,1000})"
+)
+
 
 def strip_context(text: str) -> str:
     """Return a person's text without the context of session, hooks and referenced files."""
@@ -41,6 +48,12 @@ def strip_context(text: str) -> str:
     before, opened, rest = text.partition(FILES_START)
     text = f"{before}{rest.partition(FILES_END)[2]}" if opened else text
     return "" if text.strip() in ("?", "/", CONTINUE) else text.strip()
+
+
+def find_workspace(text: str) -> str | None:
+    """Return the first folder that the client names before the first prompt, or None."""
+    found = _FOLDER.search(text) if SETTING_UP in text else None
+    return found[1].strip() if found else None
 
 
 def find_summary(text: str) -> str:

@@ -11,6 +11,7 @@ from pastchats_memory.formats.base.session import Position, folder_of
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tags import REMINDERS, without_spans
 from pastchats_memory.formats.base.tools import ToolResult
+from pastchats_memory.formats.base.tree import parent_in
 
 WITH_MESSAGE = ("user", "assistant", "tool_result")
 """Types of records with a message. It is missing if an answer was stopped before its first word."""
@@ -35,7 +36,7 @@ class QwenSession(JsonlAgent):
 
     def scan_record(self, record: Json) -> None:
         """Add the record's place in the chain."""
-        self.branches.add(text_of(record.get("uuid")), text_of(record.get("parentUuid")))
+        self.branches.add(text_of(record.get("uuid")), parent_in(record, "parentUuid"))
 
     def add_record(self, record: Json, line: int) -> str | None:
         """Add one record. Return why it is unreadable, or None."""

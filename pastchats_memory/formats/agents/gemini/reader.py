@@ -26,7 +26,8 @@ from pastchats_memory.formats.agents.gemini.content import (
     visible_text,
 )
 from pastchats_memory.formats.agents.gemini.dialect import DIALECT
-from pastchats_memory.formats.agents.gemini.saved_chat import is_saved_chat, read_saved_chat
+from pastchats_memory.formats.agents.gemini.saved_chat import SavedChat, is_saved_chat
+from pastchats_memory.formats.agents.gemini.stream import PrintedSession, is_stream
 from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import (
@@ -49,8 +50,8 @@ CANCELLED = "Request cancelled"
 
 
 def matches(source: SourceFile) -> bool:
-    """Return whether a file has a header with the hash of a project, a change, or a saved chat."""
-    if is_saved_chat(source):
+    """Return whether a file has a header with the hash of a project, a change, a saved chat, or a printed session."""
+    if is_saved_chat(source) or is_stream(source):
         return True
     if source.shape == "json":
         document = mapping_of(source.outline)
@@ -59,13 +60,17 @@ def matches(source: SourceFile) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns in file order.
+    """Yield the turns in file order."""
+    if is_saved_chat(source):
+        return SavedChat.read(source)
+    return PrintedSession.read(source) if is_stream(source) else _read_session(source)
+
+
+def _read_session(source: SourceFile) -> Iterator[Row]:
+    """Yield the turns of a session.
 
     The file is read twice: only the whole shows the final text of a message.
     """
-    if is_saved_chat(source):
-        yield from read_saved_chat(source)
-        return
     first_pass = FirstPass()
     before = source.resumed.state if source.resumed else {}
     if before:

@@ -9,19 +9,23 @@ import re
 from calendar import month_name
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from urllib.parse import unquote
 
 from pastchats_memory.formats.agents.gemini.content import (
     ACKNOWLEDGEMENTS,
+    SETTING_UP,
     add_prompt,
+    find_workspace,
     join_responses,
     strip_context,
     visible_text,
 )
 from pastchats_memory.formats.agents.gemini.dialect import DIALECT
-from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
+from pastchats_memory.formats.base.dialect import Dialect
+from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
+from pastchats_memory.formats.base.session import Position, SessionInfo
 from pastchats_memory.formats.base.source import (
     SAMPLE_RECORDS,
     Element,
@@ -40,7 +44,6 @@ from pastchats_memory.text.timestamps import LOCAL, iso_utc
 HISTORY = "history"
 """The key of the messages in a checkpoint; older and shared ones are a list of messages."""
 ROLES = {"user": "user", "model": "assistant", "function": "user"}
-SETTING_UP = "etting up the context for our chat"
 SAVED = "checkpoint-"
 RULE = "---"
 
@@ -51,17 +54,11 @@ _PART = re.compile(r"\*\*Tool (?:(Command)|Response)\*\*:\n```json\n(\{\n(?:  .*
 _CALLED = re.compile(r"[-_](1\d{12})(?:[-_]|\Z)")
 """The time in the id of a call."""
 _TODAY = re.compile(r"Today's date is ([^\n]{6,60}?)(?: \(formatted|\.\n)")
-_FOLDER = re.compile(
-    r"(?:working in the (?:following )?director(?:y|ies):|\*\*Workspace Directories:\*\*)\s{0,8}(?:- )?([^\n]{1,1000})"
-)
 
 
 @dataclass(frozen=True, slots=True)
-class _Message:
-    role: str
-    parts: list[Json]
-    line: int
-    """The 1-based line of its text."""
+class _Message(Section):
+    parts: list[Json] = field(default_factory=list)
 
 
 def is_saved_chat(source: SourceFile) -> bool:
@@ -85,33 +82,60 @@ def _is_message(value: object) -> bool:
     )
 
 
-def read_saved_chat(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns in file order, and the tool results that are worth a row."""
-    builder = SessionBuilder(_about(source), DIALECT)
-    for message in _messages(source):
-        if isinstance(message, Unreadable):
-            yield message
-        else:
-            _add_message(builder, message)
-            yield from builder.queue.pop_complete(0)
-    yield from builder.flush()
+class SavedChat(MarkdownDialogue[_Message]):
+    """The messages of a saved chat, from Markdown or from JSON."""
+
+    def dialect(self) -> Dialect:
+        """Return the spellings of Gemini CLI."""
+        return DIALECT
+
+    def session_info(self) -> SessionInfo:
+        """Return the conversation by its first messages, with the facts in the context before them."""
+        messages = [item for item in islice(self.sections(), SAMPLE_RECORDS) if isinstance(item, _Message)]
+        setup = next((message.text for message in messages if SETTING_UP in message.text), "")
+        typed = ((one.name, strip_context(one.text) if one.name == "user" else one.text) for one in messages)
+        opening = ((role, words) for role, words in typed if words and words not in ACKNOWLEDGEMENTS)
+        stem = self.source.path.stem
+        return SessionInfo(
+            conversation_hash(opening),
+            find_workspace(setup),
+            started=_day(setup),
+            metadata={"title": unquote(stem.removeprefix(SAVED)) if stem.startswith(SAVED) else ""},
+        )
+
+    def sections(self) -> Iterator[_Message | Unreadable]:
+        """Yield the messages."""
+        source = self.source
+        if source.shape == "markdown":
+            yield from _parse_markdown(source.text)
+            return
+        below = (HISTORY,) if isinstance(source.outline, dict) else ()
+        for item in source.elements(*below):
+            if isinstance(item, Element) and _is_message(item.value):
+                fields = mapping_of(item.value)
+                parts = list(map(mapping_of, list_of(fields["parts"])))
+                first = next((text for part in parts if (text := text_of(part.get("text")))), "")
+                yield _make_message(ROLES[text_of(fields["role"])], parts, Places(item.text, item.line).line(first))
+            else:
+                yield item if isinstance(item, Unreadable) else Unreadable(str(source.path), item.line, "no message")
+
+    def add_section(self, section: _Message) -> None:
+        """Add a message with its calls and results."""
+        builder, at = self.builder, Position(section.line)
+        if section.name == "user":
+            add_prompt(builder, section.text, at, sum("inlineData" in part for part in section.parts))
+        elif section.text not in ACKNOWLEDGEMENTS:
+            builder.add_answer(section.text, at)
+        for key, call in _number_calls(section.parts, "functionCall"):
+            builder.add_call(key, text_of(call.get("name")), call.get("args"))
+        for key, answer in _number_calls(section.parts, "functionResponse"):
+            moment = _CALLED.search(text_of(answer.get("id")))
+            own = Position(section.line, moment[1] if moment else None)
+            builder.add_result(key, join_responses([mapping_of(answer.get("response"))]), own)
 
 
-def _about(source: SourceFile) -> SessionInfo:
-    """Return the conversation by its first messages, with the facts in the context before them."""
-    messages = [item for item in islice(_messages(source), SAMPLE_RECORDS) if isinstance(item, _Message)]
-    texts = [(message.role, visible_text(message.parts)) for message in messages]
-    setup = next((words for _, words in texts if SETTING_UP in words), "")
-    typed = ((role, strip_context(words) if role == "user" else words) for role, words in texts)
-    opening = ((role, words) for role, words in typed if words and words not in ACKNOWLEDGEMENTS)
-    folder = _FOLDER.search(setup)
-    title = unquote(source.path.stem.removeprefix(SAVED)) if source.path.stem.startswith(SAVED) else ""
-    return SessionInfo(
-        conversation_hash(opening),
-        folder[1].strip() if folder else None,
-        started=_day(setup),
-        metadata={"title": title},
-    )
+def _make_message(role: str, parts: list[Json], line: int) -> _Message:
+    return _Message(role, line, visible_text(parts), parts=parts)
 
 
 def _day(setup: str) -> str | None:
@@ -125,21 +149,6 @@ def _day(setup: str) -> str | None:
     return iso_utc(f"{numbers[True]:04}-{months[0]:02}-{numbers[False]:02}", LOCAL)
 
 
-def _add_message(builder: SessionBuilder, message: _Message) -> None:
-    at = Position(message.line)
-    words = visible_text(message.parts)
-    if message.role == "user":
-        add_prompt(builder, words, at, sum("inlineData" in part for part in message.parts))
-    elif words not in ACKNOWLEDGEMENTS:
-        builder.add_answer(words, at)
-    for key, call in _number_calls(message.parts, "functionCall"):
-        builder.add_call(key, text_of(call.get("name")), call.get("args"))
-    for key, answer in _number_calls(message.parts, "functionResponse"):
-        moment = _CALLED.search(text_of(answer.get("id")))
-        own = Position(message.line, moment[1] if moment else None)
-        builder.add_result(key, join_responses([mapping_of(answer.get("response"))]), own)
-
-
 def _number_calls(parts: list[Json], kind: str) -> Iterator[tuple[str, Json]]:
     """Return calls or results with their name and number among equal names: only results have ids."""
     counted: Counter[str] = Counter()
@@ -147,21 +156,6 @@ def _number_calls(parts: list[Json], kind: str) -> Iterator[tuple[str, Json]]:
         name = text_of(responses.get("name"))
         yield f"{name} {counted[name]}", responses
         counted[name] += 1
-
-
-def _messages(source: SourceFile) -> Iterator[_Message | Unreadable]:
-    if source.shape == "markdown":
-        yield from _parse_markdown(source.text)
-        return
-    below = (HISTORY,) if isinstance(source.outline, dict) else ()
-    for item in source.elements(*below):
-        if isinstance(item, Element) and _is_message(item.value):
-            fields = mapping_of(item.value)
-            parts = list(map(mapping_of, list_of(fields["parts"])))
-            first = next((text for part in parts if (text := text_of(part.get("text")))), "")
-            yield _Message(ROLES[text_of(fields["role"])], parts, Places(item.text, item.line).line(first))
-        else:
-            yield item if isinstance(item, Unreadable) else Unreadable(str(source.path), item.line, "no message")
 
 
 def _parse_markdown(text: str) -> Iterator[_Message]:
@@ -173,7 +167,7 @@ def _parse_markdown(text: str) -> Iterator[_Message]:
         body = text[mark.end() : end].rstrip().removesuffix(RULE)
         begun = mark.end() + len(body) - len(body.lstrip())
         line, counted = line + text.count("\n", counted, begun), begun
-        yield _Message("user" if mark[1] else "assistant", list(_parts(body.strip())), line)
+        yield _make_message("user" if mark[1] else "assistant", list(_parts(body.strip())), line)
 
 
 def _parts(body: str) -> Iterator[Json]:

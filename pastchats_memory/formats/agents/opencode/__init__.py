@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pastchats_memory.files.foreign_sqlite import Database
 from pastchats_memory.formats.agents.opencode import files
 from pastchats_memory.formats.agents.opencode.dialect import DIALECT
-from pastchats_memory.formats.agents.opencode.events import Captured, is_printed, parse_event
+from pastchats_memory.formats.agents.opencode.events import Captured, is_certainly_printed, parse_event
 from pastchats_memory.formats.agents.opencode.files import Tree, tree_of
 from pastchats_memory.formats.agents.opencode.session import (
     Lines,
@@ -56,7 +56,7 @@ def matches(source: SourceFile) -> bool:
     if source.shape == "sqlite":
         return has_tables(source, SESSIONS) and (has_tables(source, TABLES) or has_tables(source, TABLES_OF_V2))
     if source.shape == "jsonl":
-        return any(parse_event(record) or (is_printed(record) and "sessionID" in record) for record in source.sample)
+        return any(parse_event(record) or is_certainly_printed(record) for record in source.sample)
     if source.shape != "json":
         return False
     if is_session(source.outline) or _is_export(source.outline):
@@ -219,12 +219,12 @@ def _from_events(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
         else:
             yield Unreadable(str(source.path), item.line, getattr(item, "reason", "no object"))
     for info, messages in captured.conversations():
-        yield from _session(info, messages)
+        yield from _session(info | {"id": text_of(info.get("id")) or source.path.stem}, messages)
 
 
 OPENCODE = Format(
     name="opencode",
-    version=9,
+    version=10,
     detect=confident(matches, 90),
     read=read,
     program="OpenCode, Kilo CLI",

@@ -14,8 +14,10 @@ from pastchats_memory.formats.agents.opencode.session import (
     folder_of,
 )
 from pastchats_memory.formats.agents.opencode.v2 import parse_v2_message
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, text_of
 
+LINE = "line in the capture"
+"""The key that a captured part gets for its line."""
 _KIND = "session."
 _BEGUN_STEPS = "evt_"
 
@@ -235,6 +237,13 @@ def is_printed(record: Json) -> bool:
     return mapping_of(record.get("part")).get("type") == PRINTED.get(text_of(record.get("type")), "")
 
 
+def is_certainly_printed(record: Json) -> bool:
+    """Return whether a printed line has a mark of OpenCode: an id of its own, or the bounds of a step."""
+    part = mapping_of(record.get("part"))
+    marks = ("sessionID" in record, "messageID" in part, text_of(record.get("type")).startswith("step_"))
+    return is_printed(record) and any(marks)
+
+
 @dataclass
 class Captured:
     """The records built so far: each record of version 1 at its first place, with its last content."""
@@ -242,7 +251,7 @@ class Captured:
     sessions: dict[str, Json] = field(default_factory=dict)
     messages: dict[str, Json] = field(default_factory=dict)
     parts: dict[str, Json] = field(default_factory=dict)
-    lines: dict[str, int] = field(default_factory=dict)
+    """The last content of each part, with its line under LINE."""
     steps: Steps = field(default_factory=Steps)
 
     def add(self, record: Json, line: int) -> None:
@@ -263,8 +272,7 @@ class Captured:
                 session, directory = info.get("sessionID"), record.get("projectDirectory")
                 self.sessions.setdefault(text_of(session), {"id": session, "directory": directory})
             case "message.part.updated" if part_id:
-                self.parts[part_id] = part
-                self.lines[part_id] = line
+                self.parts[part_id] = part | {LINE: line}
             case "message.removed":
                 self.messages.pop(text_of(data.get("messageID")), None)
             case "message.part.removed":
@@ -274,18 +282,17 @@ class Captured:
         """Add a printed part and the answer that it belongs to."""
         part = mapping_of(record["part"])
         session = text_of(record.get("sessionID") or part.get("sessionID"))
-        message_id = text_of(part.get("messageID")) or f"{MESSAGE_PREFIX}{session}"
-        part_id = text_of(part.get("id")) or str(line)
+        own_id = text_of(part.get("messageID"))
         message: Json = {
-            "id": message_id,
+            "id": own_id,
             "sessionID": session,
             "role": "assistant",
             "time": {"created": record.get("timestamp")},
         }
+        answer = own_id or f"{MESSAGE_PREFIX}{session}"
         self.sessions.setdefault(session, {"id": session})
-        self.messages.setdefault(message_id, message)
-        self.parts[part_id] = part | {"id": part_id, "messageID": message_id}
-        self.lines[part_id] = line
+        self.messages.setdefault(answer, message)
+        self.parts[text_of(part.get("id")) or str(line)] = part | {"messageID": answer, LINE: line}
 
     def conversations(self) -> Iterator[tuple[Json, list[Message]]]:
         """Yield each session and its messages."""
@@ -296,7 +303,7 @@ class Captured:
             yield (
                 info,
                 [
-                    Message(message, parts.get(own_id, []), lambda part: self.lines[text_of(part.get("id"))])
+                    Message(message, parts.get(own_id, []), lambda part: number_of(part.get(LINE)) or 1)
                     for own_id, message in self.messages.items()
                     if message.get("sessionID") == session
                 ],

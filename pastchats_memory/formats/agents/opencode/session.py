@@ -1,7 +1,11 @@
-"""Build the turns of one OpenCode conversation from its records."""
+"""Build the turns of one OpenCode conversation from its records.
+
+`opencode export --sanitize` writes a placeholder for each text, path and title. Nobody wrote these words.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +23,7 @@ MESSAGE_PREFIX = "msg_"
 UNTITLED = ("New session - ", "Child session - ")
 ABORTED = "MessageAbortedError"
 
+_PLACEHOLDER = re.compile(r"\[redacted:[a-z-]{1,40}:\w{1,80}\]")
 
 Lines = Callable[[Json], int]
 """Return the line of a part."""
@@ -100,13 +105,13 @@ class Session:
     def _tool(self, queue: TurnQueue, message: Message, part: Json) -> None:
         state = mapping_of(part.get("state"))
         call = parse_call(text_of(part.get("tool")) or "tool", state.get("input"))
-        queue.add_tool(call.label)
+        queue.add_tool(call)
         self._add_plan(queue, message, part, find_plan(text_of(part.get("tool")), state.get("input"), DIALECT))
         begun = iso_utc(mapping_of(state.get("time")).get("start"))
         queue.add_todo_call(text_of(part.get("tool")), state.get("input"), at=begun, line=message.line_of(part))
         code = number_of(mapping_of(state.get("metadata")).get("exit"))
         failed = state.get("status") == "error" or bool(code)
-        text = text_of(state.get("error")) or text_of(state.get("output"))
+        text = text_of(state.get("error")) or _written(state.get("output"))
         if found := queue.notable_result(call, ToolResult(text, code, failed)):
             role, kind, words = found
             turn = self._start_turn(message, role, kind)
@@ -123,7 +128,7 @@ class Session:
             queue.add(turn)
 
     def _start_turn(self, message: Message, role: str, kind: str) -> PendingTurn:
-        info, parent, title = message.info, text_of(self.info.get("parentID")), text_of(self.info.get("title"))
+        info, parent, title = message.info, text_of(self.info.get("parentID")), _written(self.info.get("title"))
         undone = text_of(mapping_of(self.info.get("revert")).get("messageID"))
         own_id = text_of(info.get("id"))
         return PendingTurn(
@@ -142,12 +147,12 @@ class Session:
 
 def folder_of(info: Json) -> str:
     """Return a session's folder."""
-    return text_of(info.get("directory")) or text_of(mapping_of(info.get("location")).get("directory"))
+    return _written(info.get("directory")) or _written(mapping_of(info.get("location")).get("directory"))
 
 
 def folder_of_answers(infos: Iterable[Json]) -> str | None:
     """Return the first folder in an answer."""
-    data = (text_of(mapping_of(info.get("path")).get("cwd")) for info in infos)
+    data = (_written(mapping_of(info.get("path")).get("cwd")) for info in infos)
     return next(filter(None, data), None)
 
 
@@ -176,8 +181,14 @@ def _is_visible(part: Json) -> bool:
 
 
 def _text(part: Json, role: str) -> str:
-    text = text_of(part.get("prompt") if part.get("type") == "subtask" else part.get("text"))
+    text = _written(part.get("prompt") if part.get("type") == "subtask" else part.get("text"))
     return without_spans(text, REMINDERS).strip() if role == "user" else text.strip()
+
+
+def _written(value: object) -> str:
+    """Return a text; "" for a placeholder."""
+    text = text_of(value)
+    return "" if _PLACEHOLDER.fullmatch(text) else text
 
 
 def _model(info: Json) -> str:

@@ -7,28 +7,32 @@ Any other line that looks like a marker is content. A turn's line is its marker'
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from pathlib import PurePath
+from operator import or_
+from textwrap import dedent
 
+from pastchats_memory.formats.base.dialect import Dialect
 from pastchats_memory.formats.base.format import Format
-from pastchats_memory.formats.base.markdown import front_matter, headings, in_code, in_details
+from pastchats_memory.formats.base.markdown import find_details, find_line, front_matter, headings, in_code, in_details
+from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
+from pastchats_memory.formats.base.session import Position, SessionInfo
 from pastchats_memory.formats.base.source import SourceFile, parse_json
-from pastchats_memory.formats.base.tools import UNKNOWN_CALL, ToolCall, parse_call, parse_result
-from pastchats_memory.formats.base.turns import PendingTurn, TurnQueue
+from pastchats_memory.formats.base.tools import parse_result
 from pastchats_memory.formats.markdown.dialogue.editor_notes import HEADED, find_signers
 from pastchats_memory.formats.markdown.dialogue.markers import (
     END_MARK,
     RoleMarker,
+    parse_fold,
     parse_marker,
     parse_signed_markers,
 )
 from pastchats_memory.formats.markdown.dialogue.parts import ParsedPart, has_tool_lines, parse_part
 from pastchats_memory.formats.markdown.dialogue.tool_sections import ToolUse, in_exported_code, is_result_heading
 from pastchats_memory.formats.registry import any_dialect
-from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.timestamps import LOCAL, MOMENT, date_in_path, iso_utc, parse_handwritten, to_the_minute
 
@@ -36,9 +40,10 @@ CONFIDENCE = 75
 """Above task files and logs, whose headings may name roles; below any mark of a program."""
 FEWEST = 2
 FEWEST_DOUBTFUL = 4
-"""The least number of speaker changes for plain `User:` lines, log lines, list items, rows of tables, pictures of speakers, and
-usual documentation files."""
-DOUBTFUL = ("plain", "list", "timed", "picture", "table")
+"""The least number of speaker changes for plain `User:` lines, log lines, list items, rows of tables, pictures of speakers, `Q` and
+`A`, and usual documentation files."""
+QUOTED = ("quoted", "plain quoted")
+DOUBTFUL = ("plain", "plain quoted", "list", "plain list", "timed", "picture", "table", "letters")
 LONGEST_PREFACE = 12
 PREFACE_SHARE = 0.4
 """The most non-blank lines before the first marker, as a share: after a longer preface the dialogue is an example."""
@@ -98,135 +103,112 @@ def detect(source: SourceFile) -> int:
     """Return 75 if at least two roles alternate under markers of one style that fill the file, else 0."""
     if source.shape != "markdown":
         return 0
-    return CONFIDENCE if _Dialogue(source.text.split("\n"), source.path).markers else 0
-
-
-def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
-    """Yield one turn for each marker with words, one for each tool that failed or checked something, and todo lists."""
-    lines = source.text.split("\n")
-    dialogue = _Dialogue(lines, source.path)
-    parts = [dialogue.part(place) for place in range(len(dialogue.markers))]
-    if source.head.lstrip().startswith(CONTINUE):
-        parts = _mark_tool_parts(parts)
-    parts = _unwrap_fences([part for part in parts if part.content not in EMPTY_PARTS])
-    listed = has_tool_lines(lines)
-    parsed_parts = [(part, _parse_marked_part(part, has_tool_lines=listed)) for part in parts]
-    facts = dialogue.facts
-    named = next((value for key in ID_KEYS if isinstance(value := facts.get(key), str)), None)
-    words = ((part.marker.role, parsed.text) for part, parsed in parsed_parts if parsed.text)
-    cwd = next((value for key in CWD_KEYS if isinstance(value := facts.get(key), str) and "/" in value), None)
-    project = facts.get("project")
-    template = PendingTurn(
-        role="",
-        kind="",
-        line=0,
-        texts=[],
-        conversation_id=named or conversation_hash(words),
-        cwd=cwd,
-        project=project if isinstance(project, str) and project != cwd else None,
-        metadata={key: value for key, value in facts.items() if key not in (*ID_KEYS, *CWD_KEYS, "project")},
-    )
-    template.timestamp = to_the_minute(dialogue.started)
-    queue, call = TurnQueue(any_dialect()), UNKNOWN_CALL
-    following = [*(part.marker.role for part, _ in parsed_parts[1:]), "user"]
-    for (part, parsed), next_role in zip(parsed_parts, following, strict=False):
-        template.timestamp = part.marker.timestamp or part.stamp or to_the_minute(template.timestamp)
-        call = _add_part(part, parsed, call, template, queue)
-        if parsed.notes and next_role == "user":
-            # nothing else tells that the prompt was answered, and that the next one begins something new
-            queue.add(_copy_turn(template, "assistant", "answer", parsed.notes, part.start + 1, part.end + 1))
-    yield from queue.flush()
-    yield from queue.tasks()
-
-
-def _parse_marked_part(part: _Part, *, has_tool_lines: bool) -> ParsedPart:
-    """Return the words of a user or assistant without a program's additions; the text of any other role unchanged."""
-    if part.marker.role in SPEAKERS:
-        return parse_part(part.content.split("\n"), person=part.marker.role == "user", has_tool_lines=has_tool_lines)
-    arguments = parse_json(part.content) if part.marker.tool else None
-    if isinstance(arguments, dict):
-        return ParsedPart("", "call", [ToolUse(part.marker.tool, arguments, "", failed=False, line=0)])
-    return ParsedPart(part.content, KINDS.get(part.marker.role, "prompt"))
-
-
-def _add_part(part: _Part, parsed: ParsedPart, call: ToolCall, template: PendingTurn, queue: TurnQueue) -> ToolCall:
-    """Add the words of a part and its notable tool results.
-
-    Return the last call, whose result the next part may hold.
-    """
-    if parsed.interrupted:
-        queue.flag("interrupted")
-    end = part.end + 1
-    role = "system" if parsed.kind == "summary" else part.marker.role
-    if parsed.text:
-        queue.add(_copy_turn(template, role, parsed.kind, parsed.text, part.marker.place + 1, end))
-    for use in parsed.uses:
-        line = part.start + use.line + 1
-        if use.name:
-            call = parse_call(use.name, use.arguments, any_dialect())
-            queue.add_tool(call.label)
-            queue.add_todo_call(use.name, use.arguments, line=line)
-        output = parse_result(use.answered, any_dialect())
-        if use.answered and (row := queue.notable_result(call, replace(output, failed=output.failed or use.failed))):
-            queue.add(_copy_turn(template, *row, line, end))
-    return call
-
-
-def _copy_turn(template: PendingTurn, role: str, kind: str, text: str, line: int, end: int) -> PendingTurn:
-    return replace(
-        template, role=role, kind=kind, texts=[text], line=line, end_line=end, metadata=dict(template.metadata)
-    )
+    return CONFIDENCE if source.once(_Dialogue).markers else 0
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
-    marker: RoleMarker
-    content: str
-    end: int
-    """0-based place of the last line of text."""
-    start: int
+class _Part(Section):
+    """The text under one marker."""
+
+    start: int = 0
     """0-based place of the first line of text."""
-    stamp: str | None
-    """The time on a line of its own above or below the marker."""
+    end: int = 0
+    """0-based place of the last line of text."""
+    tool: str = ""
+    """The tool that the marker names."""
+    next_name: str = "user"
+    """The role of the part behind it."""
 
 
-def _mark_tool_parts(parts: Sequence[_Part]) -> list[_Part]:
-    """Return the parts.
+class _Dialogue(MarkdownDialogue[_Part]):
+    """The role markers of a file, and the text under each."""
 
-    After an assistant's empty part, which called a tool, the next one is the tool's.
-    """
-    called = [part.marker.role == "assistant" and not part.content for part in parts]
-    return [
-        replace(part, marker=replace(part.marker, role="tool"))
-        if place and called[place - 1] and part.marker.role == "assistant"
-        else part
-        for place, part in enumerate(parts)
-    ]
+    def __init__(self, source: SourceFile) -> None:
+        super().__init__(source)
+        self._path = source.path
+        self._front = front_matter(self.lines)
 
+    def start(self) -> None:
+        """Begin to read, without a call."""
+        super().start()
+        self._waiting: deque[str] = deque()
+        """The ids of calls whose results a later part may have: those of the last part with calls."""
 
-def _unwrap_fences(parts: list[_Part]) -> list[_Part]:
-    """Return the parts without fences, if the text of each stands in one fence."""
-    wrapped = [_WRAPPED.match(part.content) for part in parts]
-    inside = [found[1] for found in wrapped if found and "\n```" not in found[1]]
-    if len(inside) < max(FEWEST, len(parts)):
-        return parts
-    return [replace(part, content=text, start=part.start + 1) for part, text in zip(parts, inside, strict=True)]
+    def dialect(self) -> Dialect:
+        return any_dialect()
 
+    def session_info(self) -> SessionInfo:
+        """Return the facts above the dialogue; without an id, its first words identify the conversation."""
+        facts = self.facts
+        named = next((value for key in ID_KEYS if isinstance(value := facts.get(key), str)), None)
+        words = ((part.name, parsed.text) for part in self.sections() if (parsed := self._parse(part)).text)
+        cwd = next((value for key in CWD_KEYS if isinstance(value := facts.get(key), str) and "/" in value), None)
+        project = facts.get("project")
+        return SessionInfo(
+            named or conversation_hash(words),
+            cwd,
+            project if isinstance(project, str) and project != cwd else None,
+            to_the_minute(self.started),
+            {key: value for key, value in facts.items() if key not in (*ID_KEYS, *CWD_KEYS, "project")},
+        )
 
-class _Dialogue:
-    """The lines of a file, its role markers, and the text under each."""
+    def sections(self) -> Iterator[_Part]:
+        """Yield the parts with text."""
+        yield from self._parts
 
-    def __init__(self, lines: Sequence[str], path: PurePath) -> None:
-        self._lines = lines
-        self._path = path
-        self._front = front_matter(lines)
+    @cached_property
+    def _parts(self) -> list[_Part]:
+        parts = [self._part(number) for number in range(len(self.markers))]
+        if self.source.head.lstrip().startswith(CONTINUE):
+            parts = _mark_tool_parts(parts)
+        parts = _unwrap_fences([part for part in parts if part.text not in EMPTY_PARTS])
+        following = [*(part.name for part in parts[1:]), "user"]
+        return [replace(part, next_name=name) for part, name in zip(parts, following, strict=False)]
+
+    def add_section(self, section: _Part) -> None:
+        """Add the words of a part, and its calls with their notable results."""
+        builder, parsed = self.builder, self._parse(section)
+        at = Position(section.line, section.time, end_line=section.end + 1)
+        if parsed.interrupted:
+            builder.queue.flag("interrupted")
+        if parsed.text:
+            builder.add_turn("system" if parsed.kind == "summary" else section.name, parsed.kind, parsed.text, at)
+        if any(use.name for use in parsed.uses):
+            self._waiting.clear()
+        for use in parsed.uses:
+            call_id = f"{section.line}:{use.line}"
+            own = replace(at, line=section.start + use.line + 1)
+            if use.name:
+                builder.add_call(call_id, use.name, use.arguments, own)
+                if not use.answered:
+                    self._waiting.append(call_id)
+            if use.answered:
+                call_id = call_id if use.name or not self._waiting else self._waiting.popleft()
+                output = parse_result(use.answered, any_dialect())
+                builder.add_result(call_id, replace(output, failed=output.failed or use.failed), own)
+        if parsed.notes and section.next_name == "user":
+            # nothing else tells that the prompt was answered, and that the next one begins something new
+            builder.add_turn("assistant", "answer", parsed.notes, replace(at, line=section.start + 1))
+
+    @cached_property
+    def _has_tool_lines(self) -> bool:
+        return has_tool_lines(self.lines)
+
+    def _parse(self, part: _Part) -> ParsedPart:
+        """Return the words of a user or assistant without a program's additions; the text of any other role unchanged."""
+        if part.name in SPEAKERS:
+            return parse_part(part.text.split("\n"), person=part.name == "user", has_tool_lines=self._has_tool_lines)
+        arguments = parse_json(part.text) if part.tool else None
+        if isinstance(arguments, dict):
+            return ParsedPart("", "call", [ToolUse(part.tool, arguments, "", failed=False, line=0)])
+        return ParsedPart(part.text, KINDS.get(part.name, "prompt"))
 
     @cached_property
     def markers(self) -> list[RoleMarker]:
         """The markers of the file's one style; none if the file is not a dialogue."""
         candidates = self._candidates()
-        if names := find_signers(self._lines[self._front.lines :]):
-            signed = parse_signed_markers(self._lines, names)
+        if names := find_signers(self.lines[self._front.lines :]):
+            signed = parse_signed_markers(self.lines, names)
             headed = next(iter(names)).startswith(HEADED)  # as a title may be, above a dialogue in another style
             candidates = [*candidates, *signed] if headed else [*signed, *candidates]
         styles = dict.fromkeys((marker.syntax, marker.family) for marker in candidates)
@@ -240,53 +222,59 @@ class _Dialogue:
 
     def _unmarked(self, first: RoleMarker) -> list[RoleMarker]:
         """Return a marker for the user's words above the first answer of a page that was copied without its first line."""
-        begun = next(
-            (place for place in range(self._front.lines, first.place) if self._lines[place].strip()), first.place
-        )
-        if (
-            not first.has_verb
-            or first.role != "assistant"
-            or begun == first.place
-            or self._lines[begun].startswith("#")
-        ):
+        begun = find_line(self.lines, str.strip, self._front.lines, first.place)
+        if not first.has_verb or first.role != "assistant" or begun == first.place or self.lines[begun].startswith("#"):
             return []
-        return [RoleMarker(begun, "user", first.syntax, first.family, words=self._lines[begun].strip())]
+        return [RoleMarker(begun, "user", first.syntax, first.family, words=self.lines[begun].strip())]
 
     def _candidates(self) -> list[RoleMarker]:
-        code = in_exported_code(self._lines)
-        folded = in_details(self._lines, code)
-        places = (
-            place for place in range(self._front.lines, len(self._lines)) if not code[place] and not folded[place]
-        )
-        return [
-            marker
-            for place in places
-            if (marker := parse_marker(self._lines, place)) and not is_result_heading(self._lines[place])
-        ]
+        code = in_exported_code(self.lines)
+        hidden = list(map(or_, code, in_details(self.lines, code)))
+        markers = {
+            place: marker
+            for place in range(self._front.lines, len(self.lines))
+            if not hidden[place]
+            and (marker := parse_marker(self.lines, place))
+            and not is_result_heading(self.lines[place])
+        }
+        folds = (parse_fold(self.lines, start) for start, _ in find_details(self.lines, code))
+        markers |= {marker.place: marker for marker in folds if marker}
+        return [markers[place] for place in sorted(markers)]
 
     def _is_dialogue(self, markers: list[RoleMarker]) -> bool:
-        doubtful = bool(markers) and (markers[0].syntax in DOUBTFUL or DOCUMENTS.match(self._path.stem) is not None)
+        is_document = DOCUMENTS.match(self._path.stem) is not None
+        if not markers or (is_document and markers[0].family == "letters"):
+            return False
+        doubtful = is_document or markers[0].syntax in DOUBTFUL or markers[0].family in DOUBTFUL
         changes = sum(first.role != second.role for first, second in pairwise(markers))
         if not {"user", "assistant"} <= {marker.role for marker in markers} or 1 + changes < (
             FEWEST_DOUBTFUL if doubtful else FEWEST
         ):
             return False
-        written = [place for place in range(self._front.lines, len(self._lines)) if self._lines[place].strip()]
-        if markers[0].syntax == "quoted" and not self._is_quoted_dialogue(markers):
+        written = [place for place in range(self._front.lines, len(self.lines)) if self.lines[place].strip()]
+        if markers[0].syntax in QUOTED and not self._is_quoted_dialogue(markers):
+            return False
+        if markers[0].syntax == "plain list" and not self._is_list_of_speakers(markers):
             return False
         preface = sum(place < markers[0].place for place in written)
         return preface <= max(LONGEST_PREFACE, len(written) * PREFACE_SHARE)
 
     def _is_quoted_dialogue(self, markers: list[RoleMarker]) -> bool:
         """Return whether quoted speakers fill the rest of the file, and nothing else has a label in a quotation."""
-        below = [line for line in self._lines[markers[0].place :] if not _is_rim(line)]
+        below = [line for line in self.lines[markers[0].place :] if not _is_rim(line)]
         labels = sum(_QUOTED_LABEL.match(line) is not None for line in below)
         return labels <= len(markers) and sum(line[:1] != ">" for line in below) <= UNQUOTED_SHARE * len(below)
+
+    def _is_list_of_speakers(self, markers: list[RoleMarker]) -> bool:
+        """Return whether nothing but items with a speaker stands at the left below the first one."""
+        places = {marker.place for marker in markers}
+        below = range(markers[0].place, len(self.lines))
+        return all(place in places or not self.lines[place][:1].strip() for place in below)
 
     @property
     def facts(self) -> dict[str, object]:
         """Front matter and `- Key: value` lines above the first marker, by lower-case key; the first heading as title."""
-        above = self._lines[self._front.lines : self.markers[0].place if self.markers else 0]
+        above = self.lines[self._front.lines : self.markers[0].place if self.markers else 0]
         found = [
             (fact[1], fact[2].lower().replace(" ", "_"), fact[3].strip(" *_`"))
             for line in above
@@ -306,7 +294,7 @@ class _Dialogue:
         """The time in the facts, else the first day named above the first marker, else the day in the path."""
         dates = (value for key in DATE_KEYS if isinstance(value := self.facts.get(key), str))
         stated = next((moment for date in dates if (moment := parse_handwritten(date))), None)
-        above = self._lines[self._front.lines : self.markers[0].place if self.markers else 0]
+        above = self.lines[self._front.lines : self.markers[0].place if self.markers else 0]
         days = (day[0] for line in above if "xported" not in line and (day := _DAY.search(line)))
         return (
             stated
@@ -314,39 +302,40 @@ class _Dialogue:
             or date_in_path(self._path)
         )
 
-    def part(self, number: int) -> _Part:
+    def _part(self, number: int) -> _Part:
         """Return the text under one marker, without separators, time lines, and the quotation marks of a callout."""
         marker = self.markers[number]
-        following = self.markers[number + 1].place if number + 1 < len(self.markers) else len(self._lines)
+        following = self.markers[number + 1].place if number + 1 < len(self.markers) else len(self.lines)
         end = following - 1
         if number + 1 < len(self.markers):
             end = self._above(following)[0] - 1
-        elif _FOOTER.match(self._lines[end := self._last(marker.place, end)]):
+        elif _FOOTER.match(self.lines[end := self._last(marker.place, end)]):
             end -= 1
         end = self._last(marker.place, end)
-        sent = _SENT.match(self._lines[end])
+        sent = _SENT.match(self.lines[end])
         if sent:
             end = self._last(marker.place, end - 1)
-            if self._lines[end].startswith(_WITH_NOTES):
+            if self.lines[end].startswith(_WITH_NOTES):
                 end = self._last(marker.place, end - 1)
-        start = marker.place + 1
-        start += marker.syntax == "setext"
-        while start <= end and not marker.words and _is_rim(self._lines[start]):
+        start = marker.place + marker.height
+        while start <= end and not marker.words and _is_rim(self.lines[start]):
             start += 1
-        below = _parse_stamp(self._lines[start]) if start <= end and not marker.words else None
+        below = _parse_stamp(self.lines[start]) if start <= end and not marker.words else None
         if below:
             start += 1
-        body = self._lines[start : end + 1]
-        if marker.syntax in ("callout", "quoted") or self._is_quoted:
+        body = self.lines[start : end + 1]
+        if marker.syntax in ("callout", *QUOTED) or self._is_quoted:
             body = [line.removeprefix(">").removeprefix(" ") for line in body]
+        if marker.syntax in ("list", "plain list"):
+            body = dedent("\n".join(body)).split("\n")
         content = "\n".join([*([marker.words] if marker.words else []), *body])
-        if marker.syntax in ("comment", "tag"):
+        if marker.syntax in ("comment", "tag", "fold"):
             content = END_MARK.sub("", content.rstrip())
         blank = len(content) - len(content.lstrip("\n"))
         first = start - bool(marker.words) + blank
-        return _Part(
-            marker, content.strip(), end, first, below or _parse_sent_line(sent) or self._above(marker.place)[1]
-        )
+        stamp = below or _parse_sent_line(sent) or self._above(marker.place)[1]
+        time = marker.timestamp or stamp
+        return _Part(marker.role, marker.place + 1, content.strip(), time, first, end, marker.tool)
 
     @cached_property
     def _is_quoted(self) -> bool:
@@ -354,9 +343,7 @@ class _Dialogue:
         marked = {marker.place for marker in self.markers}
         first = self.markers[0].place
         text_lines = [
-            line
-            for place, line in enumerate(self._lines)
-            if place > first and place not in marked and not _is_rim(line)
+            line for place, line in enumerate(self.lines) if place > first and place not in marked and not _is_rim(line)
         ]
         return (
             bool(text_lines)
@@ -366,21 +353,42 @@ class _Dialogue:
 
     def _last(self, first: int, end: int) -> int:
         """Return the last line with text at or before `end`, not before `first`."""
-        while end > first and _is_rim(self._lines[end]):
+        while end > first and _is_rim(self.lines[end]):
             end -= 1
         return end
 
     def _above(self, place: int) -> tuple[int, str | None]:
         """Return the first line of a marker, with a line above it that holds only a time, and that time."""
         above = place - 1
-        while above > 0 and not self._lines[above].strip():
+        while above > 0 and not self.lines[above].strip():
             above -= 1
         stamp = (
-            _parse_stamp(self._lines[above])
-            if above > 0 and self._lines[above].strip()[:1] in ("*", "[", "_", "(", "<")
+            _parse_stamp(self.lines[above])
+            if above > 0 and self.lines[above].strip()[:1] in ("*", "[", "_", "(", "<")
             else None
         )
         return (above, stamp) if stamp else (place, None)
+
+
+def _mark_tool_parts(parts: Sequence[_Part]) -> list[_Part]:
+    """Return the parts.
+
+    After an assistant's empty part, which called a tool, the next one is the tool's.
+    """
+    called = [part.name == "assistant" and not part.text for part in parts]
+    return [
+        replace(part, name="tool") if place and called[place - 1] and part.name == "assistant" else part
+        for place, part in enumerate(parts)
+    ]
+
+
+def _unwrap_fences(parts: list[_Part]) -> list[_Part]:
+    """Return the parts without fences, if the text of each stands in one fence."""
+    wrapped = [_WRAPPED.match(part.text) for part in parts]
+    inside = [found[1] for found in wrapped if found and "\n```" not in found[1]]
+    if len(inside) < max(FEWEST, len(parts)):
+        return parts
+    return [replace(part, text=text, start=part.start + 1) for part, text in zip(parts, inside, strict=True)]
 
 
 def _keep_locked_levels(markers: list[RoleMarker]) -> list[RoleMarker]:
@@ -416,8 +424,8 @@ def _is_rim(line: str) -> bool:
 
 DIALOGUE = Format(
     name="markdown",
-    version=22,
+    version=23,
     detect=detect,
-    read=read,
+    read=_Dialogue.read,
     verified="2026-11",
 )

@@ -13,6 +13,8 @@ from itertools import pairwise, takewhile
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from pastchats_memory.formats.base.markdown import find_line
+
 COPILOT = "GitHub Copilot"
 
 HEADED, BOLD = "# ", "**"
@@ -119,8 +121,7 @@ def _end_of_command(lines: Sequence[str], place: int) -> int:
         return _end_of_block(lines, place, lambda line: line == heredoc[1])
     if (quote := first[-1]) in "'\"" and first.count(quote) % 2:
         return _end_of_block(lines, place, lambda line: quote in line.replace(f"\\{quote}", ""))
-    below = range(place + 1, len(lines))
-    return next((at for at in below if not lines[at].strip() or lines[at].startswith(_INPUT)), len(lines))
+    return find_line(lines, lambda line: not line.strip() or line.startswith(_INPUT), place + 1)
 
 
 def _end_of_block(lines: Sequence[str], place: int, ends: Callable[[str], bool]) -> int:

@@ -16,6 +16,8 @@ NAMES = {
 }
 SECTIONS = {"user": "prompt question query", "assistant": "response answer reply"}
 """Words that answers also use as headings: a family of their own, so that a file has markers of one family."""
+LETTERS = {"user": "q", "assistant": "a"}
+"""Also those of lists of frequent questions, so such markers are doubtful."""
 CALLOUT_WORDS = {
     "user": "user question human prompt you",
     "assistant": "agent assistant answer ai bot gpt chatgpt claude gemini model",
@@ -28,7 +30,7 @@ LONGEST_VERB_LINE = 60
 
 _ROLES = {
     word: (family, role)
-    for family, table in (("names", NAMES), ("sections", SECTIONS))
+    for family, table in (("names", NAMES), ("sections", SECTIONS), ("letters", LETTERS))
     for role, words in table.items()
     for word in words.split()
 }
@@ -36,7 +38,7 @@ _ATX = re.compile(r"(#{1,6})[ \t]+(\S.*)\Z")
 _HTML = re.compile(r"<h([1-6])[^<>]{0,80}>([^<>]{1,80})</h\1>\s*\Z", re.IGNORECASE)
 _BOLD = re.compile(r"(?:\*\*|__)(?=\S)([^*_\n]{1,80})(?:\*\*|__)(:?)(.*)\Z", re.DOTALL)
 _PLAIN = re.compile(
-    r"(User|Human|You|Me|Assistant|AI|Agent|Bot|ChatGPT|GPT|Claude|Gemini|Copilot|Cursor|Codex|Grok|DeepSeek|System|user|assistant|USER|HUMAN|ASSISTANT|SYSTEM):(?:[ \t]+(.*)|\Z)",
+    r"(User|Human|You|Me|Assistant|AI|Agent|Bot|ChatGPT|GPT|Claude|Gemini|Copilot|Cursor|Codex|Grok|DeepSeek|System|user|assistant|USER|HUMAN|ASSISTANT|SYSTEM|Q|A):(?:[ \t]+(.*)|\Z)",
     re.DOTALL,
 )
 _RULED = re.compile(
@@ -44,6 +46,10 @@ _RULED = re.compile(
     r"|\[([^\[\]\n]{1,40})\](?::?\Z|:[ \t]+(?!<|\w+:/)(.*)\Z)",
     re.DOTALL,
 )
+_FOLD = re.compile(
+    r"<details[^<>\n]{0,80}>\s*<summary[^<>\n]{0,80}>(.{1,200}?)</summary>(.*)\Z", re.DOTALL | re.IGNORECASE
+)
+_INLINE_TAG = re.compile(r"</?\w{1,10}>")
 _PICTURE = re.compile(r"\A[^\w\s\x00-\x7f]{1,8}\s*(?=\*\*)")
 _CALLOUT = re.compile(r">[ \t]?\[!([\w -]{1,40})\][+-]?[ \t]*(.*)\Z", re.DOTALL)
 _BEFORE = re.compile(
@@ -113,16 +119,18 @@ class RoleMarker:
     """0-based line."""
     role: str
     syntax: str
-    """The notation: `atx`, `setext`, `html`, `bold`, `quoted`, `list`, `table`, `comment`, `tag`, `picture`, `callout`, `ruled`,
-    `said`, `plain`, `timed` or `signed`."""
+    """The notation: `atx`, `setext`, `html`, `bold`, `quoted`, `plain quoted`, `list`, `plain list`, `table`, `comment`, `tag`, `fold`, `picture`,
+    `callout`, `ruled`, `said`, `plain`, `timed` or `signed`."""
     family: str
-    """`names` or `sections`."""
+    """`names`, `sections` or `letters`."""
     level: int = 0
     timestamp: str | None = None
     words: str = ""
     """The words on the line itself."""
     has_verb: bool = False
     """A verb makes it certain that a speaker follows: `You said:`."""
+    height: int = 1
+    """The number of its lines."""
     tool: str = ""
     """The tool that a marker of the role `tool` calls: its arguments follow."""
 
@@ -142,13 +150,30 @@ def parse_marker(lines: Sequence[str], place: int) -> RoleMarker | None:
     if start in ("==", "--", "~~") or start[:1] == "[":
         return _parse_ruled(line, place) or _parse_timed(line, place)
     if item := _ITEM.match(line):
-        return _parse_bold(_unwrap_label(line[item.end() :]), "list", place)
+        label = line[item.end() :]
+        return _parse_bold(_unwrap_label(label), "list", place) or _parse_name(label, "plain list", place)
     return _parse_bold(line, "bold", place) if start in ("**", "__") else _parse_named(lines, line, place)
 
 
 def _parse_quoted(line: str, place: int) -> RoleMarker | None:
-    """Parse a callout, or a bold label in a quotation."""
-    return _parse_callout(line, place) or _parse_bold(_unwrap_label(line[1:].strip()), "quoted", place)
+    """Parse a callout, or a label in a quotation."""
+    inside = line[1:].strip()
+    label = _parse_bold(_unwrap_label(inside), "quoted", place) or _parse_name(inside, "plain quoted", place)
+    return _parse_callout(line, place) or label
+
+
+def parse_fold(lines: Sequence[str], place: int) -> RoleMarker | None:
+    """Parse the beginning of a fold whose summary names the speaker."""
+    line, height = lines[place].strip(), 1
+    if line.endswith(">") and "</" not in line and place + 1 < len(lines):
+        line, height = line + lines[place + 1].strip(), 2
+    found = _FOLD.match(line)
+    label = _parse_label(_INLINE_TAG.sub("", found[1])) if found else None
+    if found is None or label is None:
+        return None
+    return RoleMarker(
+        place, label.role, "fold", label.family, timestamp=label.timestamp, words=found[2].strip(), height=height
+    )
 
 
 def _parse_word(line: str, place: int) -> RoleMarker | None:
@@ -191,7 +216,7 @@ def _parse_underlined(lines: Sequence[str], place: int) -> RoleMarker | None:
     below = lines[place + 1].strip() if place + 1 < len(lines) else ""
     if len(below) < 3 or set(below) not in ({"-"}, {"="}) or not (label := _parse_label(lines[place])):  # noqa: PLR2004 - as in CommonMark's practice
         return None
-    return RoleMarker(place, label.role, "setext", label.family, timestamp=label.timestamp)
+    return RoleMarker(place, label.role, "setext", label.family, timestamp=label.timestamp, height=2)
 
 
 def _parse_named(lines: Sequence[str], line: str, place: int) -> RoleMarker | None:
@@ -250,11 +275,18 @@ def _parse_verb_line(line: str, place: int) -> RoleMarker | None:
 
 def _parse_plain(lines: Sequence[str], place: int) -> RoleMarker | None:
     """Parse a name and a colon below a blank line or a separator."""
-    found = _PLAIN.match(lines[place])
-    if found is None or (place and lines[place - 1].strip() not in ("", "---", "***", "* * *", "___")):
+    if place and lines[place - 1].strip() not in ("", "---", "***", "* * *", "___"):
+        return None
+    return _parse_name(lines[place], "plain", place)
+
+
+def _parse_name(line: str, syntax: str, place: int) -> RoleMarker | None:
+    """Parse a name and a colon at the beginning of a line."""
+    found = _PLAIN.match(line)
+    if found is None:
         return None
     family, role = _ROLES[found[1].lower()]
-    return RoleMarker(place, role, "plain", family, words=(found[2] or "").rstrip())
+    return RoleMarker(place, role, syntax, family, words=(found[2] or "").rstrip())
 
 
 def _parse_timed(line: str, place: int) -> RoleMarker | None:

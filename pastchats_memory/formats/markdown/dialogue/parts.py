@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pastchats_memory.formats.base.agent_spellings import CHATGPT_HIDDEN_TYPES, CLINE_ANSWER_TOOLS
-from pastchats_memory.formats.base.markdown import in_code
+from pastchats_memory.formats.base.markdown import find_line, in_code
 from pastchats_memory.formats.base.source import Json, mapping_of, parse_json, text_of
 from pastchats_memory.formats.base.visible_words import visible_words
 from pastchats_memory.formats.markdown.dialogue.editor_notes import extract_actions
@@ -164,8 +164,7 @@ class _PartReader:
 
     def _end_of_paragraph(self, place: int) -> int:
         """Return the place behind the first paragraph of the words from a place on."""
-        first = next((at for at in range(place, len(self.words)) if self.words[at].strip()), len(self.words))
-        return next((at for at in range(first, len(self.words)) if not self.words[at].strip()), len(self.words))
+        return find_line(self.words, _is_blank, find_line(self.words, str.strip, place))
 
     def _drop_thoughts(self) -> None:
         if self._thoughts_start >= 0:
@@ -199,9 +198,7 @@ class _PartReader:
                     answered = inside
                 label, at = "output", fence[1] + 1
             elif line.startswith("Input: "):
-                end = next(
-                    (end for end in range(at, len(self._lines)) if not self._lines[end].strip()), len(self._lines)
-                )
+                end = find_line(self._lines, _is_blank, at)
                 arguments = mapping_of(parse_json("\n".join(self._lines[at:end]).removeprefix("Input: ")))
                 at = end
             elif _INPUT.match(line):
@@ -217,7 +214,7 @@ class _PartReader:
 
     def _read_listed_call(self, name: str, place: int) -> int:
         """Read a call with one key a line, up to the next call; return the place behind it."""
-        end = next((at for at in range(place + 1, len(self._lines)) if _CALL.match(self._lines[at])), len(self._lines))
+        end = find_line(self._lines, _CALL.match, place + 1)
         arguments: dict[str, str] = {}
         key = ""
         for line in self._lines[place + 1 : end]:
@@ -234,7 +231,7 @@ class _PartReader:
 
     def _read_result(self, failed: bool, place: int) -> int:
         """Read a tool result, up to the next result or the program's own text; return the place behind it."""
-        end = next((at for at in range(place + 1, len(self._lines)) if _ends_result(self._lines[at])), len(self._lines))
+        end = find_line(self._lines, _ends_result, place + 1)
         self.uses.append(ToolUse("", {}, "\n".join(self._lines[place + 1 : end]).strip(), failed, place))
         return end
 
@@ -243,8 +240,7 @@ class _PartReader:
 
         Return None for other text.
         """
-        while place < len(self._lines) and not self._lines[place].strip():
-            place += 1
+        place = find_line(self._lines, str.strip, place)
         if place >= len(self._lines) or not self._code[place] or (place and self._code[place - 1]):
             return None
         mark = self._lines[place].lstrip(" \t>")
@@ -278,6 +274,10 @@ class _PartReader:
         )
 
 
+def _is_blank(line: str) -> bool:
+    return not line.strip()
+
+
 def _ends_result(line: str) -> bool:
     return bool(_ANSWERED.match(line)) or line.startswith(("<environment_details>", "<feedback>"))
 
@@ -289,8 +289,8 @@ def _is_closing_fence(line: str, run: str) -> bool:
 
 def _end_of_leading_thoughts(lines: Sequence[str]) -> int:
     """Return the place behind a quotation at the beginning whose last line says how long the model thought; else 0."""
-    first = next((place for place, line in enumerate(lines) if line.strip()), len(lines))
-    end = next((place for place in range(first, len(lines)) if not lines[place].startswith(">")), len(lines))
+    first = find_line(lines, str.strip)
+    end = find_line(lines, lambda line: not line.startswith(">"), first)
     return end if end > first and _THOUGHT_FOR.match(lines[end - 1]) else 0
 
 

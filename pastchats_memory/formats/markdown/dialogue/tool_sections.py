@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pastchats_memory.formats.base.markdown import in_code
+from pastchats_memory.formats.base.markdown import find_line, in_code
 from pastchats_memory.formats.base.source import Json, mapping_of, parse_json
 
 _SESSION = re.compile(r"\*\*Session ID:\*\* ses_|# Session Export: |# Kimi Session Export\s*\Z")
@@ -135,7 +135,7 @@ def _parse_kimi(lines: Sequence[str], place: int, name: str) -> _ParsedSection |
         return None
     start, call_id = noted[0] + 1, noted[1]
     ends = "```" if name else _FOLD_ENDS
-    end = next((at for at in range(start + 1, len(lines)) if lines[at] == ends), len(lines))
+    end = find_line(lines, ends.__eq__, start + 1)
     body = "\n".join(lines[start:end]).strip()
     if name:
         return _ParsedSection(
@@ -150,7 +150,7 @@ def _parse_kimi(lines: Sequence[str], place: int, name: str) -> _ParsedSection |
 
 
 def _parse_goose(lines: Sequence[str], place: int, name: str) -> _ParsedSection:
-    end = next((at for at in range(place + 1, len(lines)) if _GOOSE.match(lines[at])), len(lines))
+    end = find_line(lines, _GOOSE.match, place + 1)
     body = lines[place + 1 : end]
     if name:
         return _ParsedSection(ToolUse(name, _parse_goose_arguments(body), "", failed=False, line=place), end)

@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from pathlib import Path
 
 from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.markdown import in_code
+from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tags import span
-from pastchats_memory.formats.base.turns import PendingTurn, TurnQueue
 from pastchats_memory.formats.markdown.specstory.calls import parse_fold
 from pastchats_memory.formats.markdown.specstory.folds import (
     RULE,
@@ -100,7 +100,7 @@ class _Part:
     start: int
     end: int
     """The line behind the last one."""
-    native_id: str | None = None
+    native_id: str = ""
 
 
 @dataclass(slots=True)
@@ -181,32 +181,25 @@ def _parse_title_time(text: str) -> str | None:
 def _read_turns(
     session: _Session, lines: Sequence[str], folds: Sequence[Fold], cwd: str | None
 ) -> Iterator[Turn | Task]:
-    main, sidechains = TurnQueue(any_dialect()), TurnQueue(any_dialect())
+    info = SessionInfo(session.native or None, cwd, started=to_the_minute(session.started))
+    info.metadata = {"title": session.title}
+    main, sidechains = SessionBuilder(info, any_dialect()), SessionBuilder(info, any_dialect())
     starts = [fold.start for fold in folds]
     for part in session.parts:
-        queue = sidechains if part.sidechain else main
+        builder = sidechains if part.sidechain else main
         inside = folds[bisect_left(starts, part.start) : bisect_left(starts, part.end)]
         if part.person:
             inside = [fold for fold in inside if fold.tag not in (TICKER, UNNAMED)]
         ids = (found[1] for line in lines[part.start : part.end] if (found := _MESSAGE.match(line)))
-        part.native_id = next(ids, None)
-        _add_words(part, session, _shown_lines(part, lines, inside), queue)
+        part.native_id = next(ids, "")
+        _add_words(part, _shown_lines(part, lines, inside), builder)
         for fold in inside:
             if fold.tag != THOUGHTS:
-                _add_tool(part, session, lines[fold.start : fold.end + 1], fold, queue)
-    turns = sorted((*main.flush(), *sidechains.flush()), key=attrgetter("line"))
+                _add_tool(part, lines[fold.start : fold.end + 1], fold, builder)
+    turns = sorted((*main.queue.flush(), *sidechains.queue.flush()), key=attrgetter("line"))
     name = session.native or conversation_hash((turn.role, turn.content) for turn in turns)
-    moment = to_the_minute(session.started)
-    for turn in turns:
-        moment = to_the_minute(turn.timestamp) or moment  # the last known time holds for later turns
-        yield turn._replace(
-            conversation_id=name,
-            timestamp=turn.timestamp or moment,
-            cwd=cwd,
-            metadata={**turn.metadata, **({"title": session.title} if session.title else {})},
-        )
-    for task in main.tasks():
-        yield task._replace(cwd=cwd)
+    yield from (turn._replace(conversation_id=name) for turn in turns)
+    yield from main.queue.tasks()
 
 
 def _shown_lines(part: _Part, lines: Sequence[str], folded: Sequence[Fold]) -> list[tuple[int, str]]:
@@ -239,7 +232,7 @@ def _close_gaps(visible: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]
             last_place, was_empty = place, is_empty
 
 
-def _add_words(part: _Part, session: _Session, shown: Sequence[tuple[int, str]], queue: TurnQueue) -> None:
+def _add_words(part: _Part, shown: Sequence[tuple[int, str]], builder: SessionBuilder) -> None:
     """Add the words of a part.
 
     Newer versions name a subagent's prompt like an answer, but without a model.
@@ -250,7 +243,7 @@ def _add_words(part: _Part, session: _Session, shown: Sequence[tuple[int, str]],
     if is_prompt:
         typed = any_dialect().parse_prompt(_text_of_query(text))
         if typed.is_interruption:
-            queue.flag("interrupted")
+            builder.queue.flag("interrupted")
         text, kind = typed.text, "command" if typed.is_command else kind
         if local := _LOCAL.match(text):
             text, kind = local[1], "command"
@@ -259,9 +252,8 @@ def _add_words(part: _Part, session: _Session, shown: Sequence[tuple[int, str]],
         elif part.sidechain:
             role = "system"
     if text.strip():
-        draft = _make_turn(part, session, role, kind, text, part.start, shown[-1][0])
-        draft.native_id = part.native_id
-        queue.add(draft)
+        at = replace(_locate(part, part.start, shown[-1][0]), native_id=part.native_id)
+        builder.add_turn(role, kind, text, at, model=part.model if role == "assistant" else "")
 
 
 def _text_of_query(text: str) -> str:
@@ -270,12 +262,13 @@ def _text_of_query(text: str) -> str:
     return (span(text, QUERY).strip() if is_handed_over else "") or text
 
 
-def _add_tool(part: _Part, session: _Session, block: Sequence[str], fold: Fold, queue: TurnQueue) -> None:
+def _add_tool(part: _Part, block: Sequence[str], fold: Fold, builder: SessionBuilder) -> None:
     """Add a folded tool call, and its result if it is notable."""
-    content = parse_fold(block, fold.name)
-    queue.add_tool(content.call.label)
+    content, at = parse_fold(block, fold.name), _locate(part, fold.start, fold.end)
+    queue = builder.queue
+    queue.add_tool(content.call)
     queue.add_todo_call(
-        content.call.label.partition(" ")[0], {"todos": parse_todos(block)}, at=part.timestamp, line=fold.start + 1
+        content.call.label.partition(" ")[0], {"todos": parse_todos(block)}, at=part.timestamp, line=at.line
     )
     answer = content.output  # empty for a command that never ended
     ended = answer.text or answer.failed or answer.exit_code is not None
@@ -283,26 +276,18 @@ def _add_tool(part: _Part, session: _Session, block: Sequence[str], fold: Fold, 
         ("user", "answer", content.replies) if content.replies else ended and queue.notable_result(content.call, answer)
     )
     if row:
-        queue.add(_make_turn(part, session, *row, fold.start, fold.end))
+        builder.add_turn(*row, at)
 
 
-def _make_turn(part: _Part, session: _Session, role: str, kind: str, text: str, start: int, end: int) -> PendingTurn:
-    return PendingTurn(
-        role=role,
-        kind=kind,
-        line=start + 1,
-        end_line=end + 1,
-        texts=[text],
-        conversation_id=session.native or None,
-        timestamp=part.timestamp,
-        branch="sidechain" if part.sidechain else "main",
-        metadata={"model": part.model if role == "assistant" else ""},
-    )
+def _locate(part: _Part, start: int, end: int) -> Position:
+    """Return the position of lines of a part, given as 0-based places."""
+    branch = "sidechain" if part.sidechain else "main"
+    return Position(start + 1, part.timestamp, branch=branch, end_line=end + 1)
 
 
 SPECSTORY = Format(
     name="specstory",
-    version=14,
+    version=15,
     detect=detect,
     read=read,
     verified="Markdown v2.1.0, 2026-11",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from html import unescape
 from itertools import pairwise
 
-from pastchats_memory.formats.base.markdown import blocks, in_code
+from pastchats_memory.formats.base.markdown import blocks, find_line, in_code
 
 THOUGHTS = "think"
 TAGS = ("tool-use", THOUGHTS, "details")
@@ -96,7 +96,7 @@ def _find_sections(lines: Sequence[str], code: Sequence[bool]) -> Iterator[Fold]
     rims = [at for at, line in enumerate(lines) if not code[at] and (line.rstrip() == RULE or line.startswith(ROLE))]
     names_tools = any(_SUMMARY.match(line) or _UNFOLDED.match(line) for line in lines)
     for rim, after in pairwise([-1, *rims, len(lines)]):
-        place = next((at for at in range(rim + 1, after) if lines[at].strip()), after)
+        place = find_line(lines, str.strip, rim + 1, after)
         if place == after:
             continue
         if _UNFOLDED.match(lines[place]):

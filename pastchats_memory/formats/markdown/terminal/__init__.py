@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import groupby, pairwise, takewhile
+from functools import cached_property
+from itertools import groupby, islice, pairwise, takewhile
 
+from pastchats_memory.formats.base.dialect import Dialect
 from pastchats_memory.formats.base.format import Format
-from pastchats_memory.formats.base.session import Position, SessionBuilder, SessionInfo
+from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
+from pastchats_memory.formats.base.session import Position, SessionInfo
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.markdown.terminal.boxes import has_boxes, replace_boxes
 from pastchats_memory.formats.registry import any_dialect
-from pastchats_memory.model import Task, Turn, Unreadable
 from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.shell import is_shell
 
@@ -102,7 +104,7 @@ def detect(source: SourceFile) -> int:
     """Return 20 if prompts and answers of such a screen stand at the beginnings of lines, else 0."""
     if source.shape != "markdown":
         return 0
-    lines = _screen_lines(source)
+    lines = source.once(_Screen).lines
     answers = [place for place, line in enumerate(lines) if _ANSWER.match(line) or _FAULT.match(line)]
     listed = sum(after - place == 1 for place, after in pairwise(answers))
     titled = sum(line.startswith("#") for line in lines)
@@ -111,34 +113,48 @@ def detect(source: SourceFile) -> int:
     return CONFIDENCE if is_screen and any(map(_SURE.match, lines)) else 0
 
 
-def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
-    """Yield one turn for each prompt and answer, in the order of the screen."""
-    lines = _screen_lines(source)
-    blocks = list(_split_blocks(lines))
-    words = ((mark, text) for mark, _, text in blocks if mark not in (RESULT, STOPPED))
-    dialect = any_dialect()
-    builder = SessionBuilder(SessionInfo(conversation_hash(words)), dialect)
-    for mark, line, text in blocks:
-        if mark == "user":
-            text = dialect.parse_prompt(text).text  # noqa: PLW2901 - without what the client says in the person's place
+class _Screen(MarkdownDialogue[Section]):
+    """The prompts, answers, calls and results of a screen."""
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Return the lines in the notation of today's Codex, without unsent input."""
+        return _screen_lines(self.source)
+
+    def dialect(self) -> Dialect:
+        return any_dialect()
+
+    def session_info(self) -> SessionInfo:
+        """Return the conversation by its first words and calls."""
+        words = ((one.name, one.text) for one in self.sections() if one.name not in (RESULT, STOPPED))
+        return SessionInfo(conversation_hash(words))
+
+    def sections(self) -> Iterator[Section]:
+        """Yield each prompt, answer, call, result and interruption."""
+        return _split_blocks(self.lines)
+
+    def add_section(self, section: Section) -> None:
+        builder, text, at = self.builder, section.text, Position(section.line)
+        if section.name == "user":
+            text = builder.dialect.parse_prompt(text).text  # without what the client says in the person's place
             if text and not _BY_ITSELF.match(text):
                 if not _BANG.match(text):
-                    builder.add_typed(text.removesuffix(RUNNING), Position(line))
+                    builder.add_typed(text.removesuffix(RUNNING), at)
                 else:
-                    builder.add_prompt(text.removesuffix(RUNNING), Position(line), kind="command")
+                    builder.add_prompt(text.removesuffix(RUNNING), at, kind="command")
                     builder.add_call("", "Bash", {"command": text[2:]})
-        elif mark == STOPPED:
+        elif section.name == STOPPED:
             builder.queue.flag("interrupted")
-        elif mark == RESULT:
-            builder.add_result("", _parse_output(text), Position(line))
+        elif section.name == RESULT:
+            builder.add_result("", _parse_output(text), at)
         elif call := _CALL.match(text):
             subject = " ".join(call[2].split()).removesuffix(")")
             builder.add_call("", call[1], {"command" if is_shell(call[1]) else "file_path": subject})
-        elif mark == CALL:
-            builder.add_call("", *_parse_action(text.partition("\n")[0], (lines[at] for at in range(line, len(lines)))))
+        elif section.name == CALL:
+            below = islice(self.lines, section.line, None)
+            builder.add_call("", *_parse_action(text.partition("\n")[0], below))
         elif not _NOTICE.match(text):
-            builder.add_answer(text.removeprefix(_EMPTY), Position(line))
-    yield from builder.queue.flush()
+            builder.add_answer(text.removeprefix(_EMPTY), at)
 
 
 def _parse_action(text: str, below: Iterable[str]) -> tuple[str, dict[str, str]]:
@@ -199,11 +215,8 @@ def _join_signed(lines: list[str]) -> Iterator[str]:
         yield _INDENT + line.removeprefix(_TYPED) if is_below else line
 
 
-def _split_blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
-    """Yield mark, 1-based line and text of each prompt, answer, call and result.
-
-    Yield `STOPPED` for an interruption.
-    """
+def _split_blocks(lines: list[str]) -> Iterator[Section]:
+    """Yield each prompt, answer, call and result, and `STOPPED` for an interruption."""
     mark, first, block = "", 0, list[str]()
     tables = _table_lines(lines)
     opening = next((place for place, line in enumerate(lines) if _PROMPT.match(line)), 0)
@@ -229,11 +242,11 @@ def _split_blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
             text = _text_above_rule(block)
             words, call = _split_call(text, line) if mark == "assistant" and not is_called else (text, "")
             if words and not (mark == "user" and _RULE.match(line)):
-                yield mark, first, words
+                yield Section(mark, first, words)
             if call:
-                yield CALL, first, call
+                yield Section(CALL, first, call)
             if is_stopped := _STOPPED.match(line):
-                yield STOPPED, number, ""
+                yield Section(STOPPED, number, "")
             mark, first, block = "", number, []
             if found:
                 mark, block = "user" if prompt else "assistant", [found[1].rstrip()]
@@ -242,7 +255,7 @@ def _split_blocks(lines: list[str]) -> Iterator[tuple[str, int, str]]:
         elif mark:
             block.append(line.removeprefix(_INDENT).rstrip())
     if mark:
-        yield mark, first, _text_above_rule(block)
+        yield Section(mark, first, _text_above_rule(block))
 
 
 def _table_lines(lines: list[str]) -> frozenset[int]:
@@ -316,7 +329,7 @@ SCROLLBACK = Format(
     name="scrollback",
     version=16,
     detect=detect,
-    read=read,
+    read=_Screen.read,
     verified="2026-11",
     is_specific=False,
 )

@@ -1,0 +1,207 @@
+"""The picker: a small full-screen search, for a person who types `pastchats-memory` alone."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Sequence
+
+from prompt_toolkit import Application
+from prompt_toolkit.application import get_app
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.data_structures import Point
+from prompt_toolkit.filters import Condition, has_focus
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.layout import (
+    BufferControl,
+    ConditionalContainer,
+    FormattedTextControl,
+    HSplit,
+    Layout,
+    VSplit,
+    Window,
+)
+from prompt_toolkit.layout.containers import AnyContainer
+from prompt_toolkit.styles import Style
+
+from pastchats_memory.cli.options import open_memory
+from pastchats_memory.errors import MemoryFault
+from pastchats_memory.memory import Memory
+from pastchats_memory.model import Hit, Item
+from pastchats_memory.text.display import escape_name, format_time, one_line, sanitise
+from pastchats_memory.views.task_text import render_task
+
+LIMIT = 50
+"""Results of a search."""
+NEIGHBOURS = 3
+"""Turns shown on each side of the selected one."""
+WAIT_S = 0.08
+"""Seconds after the last key before the search."""
+PAGE = 10
+"""Lines that PageUp and PageDown scroll."""
+NARROW = 100
+"""Columns below which the conversation stands under the results."""
+DAY = 10
+"""Characters of an ISO date."""
+HELP = "type to search · ↑ ↓ choose · Enter open · Tab list: r resume, c copy · Esc leave"
+STYLE = Style.from_dict({
+    "chosen": "reverse", "faint": "ansibrightblack", "head": "bold", "status": "reverse", "mine": "bold ansigreen",
+})  # fmt: skip
+
+
+class Picker:
+    """The state of the screen: the query, its results, the chosen one, and its conversation."""
+
+    def __init__(self, memory: Memory) -> None:
+        """Start with an empty query over an open memory."""
+        self._memory = memory
+        self._hits: Sequence[Hit] = ()
+        self._chosen = 0
+        self._scroll = 0
+        self._preview: StyleAndTextTuples = []
+        self._status = HELP
+        self._query = Buffer(multiline=False, on_text_changed=lambda _: self._search_soon())
+        self._list = FormattedTextControl(self._render_list, focusable=True, get_cursor_position=self._find_cursor)
+        self._pending = 0
+        self.application: Application[list[str] | None] = Application(
+            Layout(self._arrange(), focused_element=self._query),
+            key_bindings=self._bind_keys(),
+            style=STYLE,
+            full_screen=True,
+        )
+
+    def run(self) -> list[str] | None:
+        """Return the arguments of the command that was chosen, such as `open 12`; None if the user left."""
+        return self.application.run()
+
+    # Layout
+
+    def _arrange(self) -> AnyContainer:
+        """Return the screen: query, results beside the conversation or above it, and a line of help."""
+
+        def results() -> Window:
+            return Window(self._list, wrap_lines=False, always_hide_cursor=True)
+
+        def conversation() -> Window:
+            control = FormattedTextControl(lambda: self._preview)
+            return Window(control, wrap_lines=True, get_vertical_scroll=lambda _: self._scroll)
+
+        is_narrow = Condition(lambda: get_app().output.get_size().columns < NARROW)
+        wide = VSplit([results(), Window(width=1, char="│", style="class:faint"), conversation()], padding=1)
+        narrow = HSplit([results(), Window(height=1, char="─", style="class:faint"), conversation()])
+        prompt = Window(FormattedTextControl([("class:head", "search: ")]), width=8)
+        status = FormattedTextControl(lambda: [("class:status", f" {self._status} ")])
+        return HSplit([
+            VSplit([prompt, Window(BufferControl(self._query))], height=1),
+            Window(height=1, char="─", style="class:faint"),
+            ConditionalContainer(wide, ~is_narrow),
+            ConditionalContainer(narrow, is_narrow),
+            Window(status, height=1, style="class:status"),
+        ])  # fmt: skip
+
+    def _render_list(self) -> StyleAndTextTuples:
+        lines: StyleAndTextTuples = []
+        for place, hit in enumerate(self._hits):
+            style = "class:chosen" if place == self._chosen else ""
+            about = f"{format_time(hit.timestamp)[:DAY]:10} {escape_name(hit.source_project)} · "
+            lines += [(style or "class:faint", about), (style, f"{one_line(hit.snippet)}\n")]
+        if not self._hits and self._query.text.strip():
+            lines.append(("class:faint", "Nothing found."))
+        return lines
+
+    def _find_cursor(self) -> Point:
+        return Point(0, self._chosen)
+
+    # Keys
+
+    def _bind_keys(self) -> KeyBindings:
+        keys, on_list = KeyBindings(), has_focus(self._list)
+        everywhere: dict[str, Callable[[KeyPressEvent], object]] = {
+            "escape": lambda event: event.app.exit(),
+            "c-c": lambda event: event.app.exit(),
+            "enter": lambda event: self._leave(event, "open"),
+            "down": lambda _: self._choose(self._chosen + 1),
+            "up": lambda _: self._choose(self._chosen - 1),
+            "pagedown": lambda _: self._scroll_by(PAGE),
+            "pageup": lambda _: self._scroll_by(-PAGE),
+            "tab": lambda event: event.app.layout.focus(self._query if on_list() else self._list),
+        }
+        in_list: dict[str, Callable[[KeyPressEvent], object]] = {
+            "r": lambda event: self._leave(event, "resume", "--run"),
+            "c": self._copy,
+            "j": everywhere["down"],
+            "k": everywhere["up"],
+            "/": everywhere["tab"],
+        }
+        for name, action in everywhere.items():
+            keys.add(name, eager=name == "escape")(action)
+        for name, action in in_list.items():
+            keys.add(name, filter=on_list)(action)
+        return keys
+
+    def _leave(self, event: KeyPressEvent, *command: str) -> None:
+        """End the picker with a command for the chosen result."""
+        if self._hits:
+            event.app.exit(result=[command[0], self._hits[self._chosen].id, *command[1:]])
+
+    def _copy(self, event: KeyPressEvent) -> None:
+        """Copy the text of the chosen result by the terminal's own clipboard (OSC 52), which also works over SSH."""
+        if self._hits:
+            text = sanitise(self._hits[self._chosen].content)
+            event.app.output.write_raw(f"\x1b]52;c;{b64encode(text.encode()).decode()}\x07")
+            event.app.output.flush()
+            self._status = f"Copied {self._hits[self._chosen].id}"
+
+    def _scroll_by(self, lines: int) -> None:
+        self._scroll = max(0, self._scroll + lines)
+
+    # Content
+
+    def _search_soon(self) -> None:
+        """Search once the user has stopped typing."""
+        loop = self.application.loop
+        self._pending += 1
+        number = self._pending
+        if loop is not None:
+            loop.call_later(WAIT_S, lambda: self._search() if number == self._pending else None)
+
+    def _search(self) -> None:
+        text = self._query.text.strip()
+        try:
+            self._hits = self._memory.search(text, limit=LIMIT) if text else ()
+            self._choose(0)
+        except MemoryFault as fault:  # it ends the picker, not only this call of the event loop
+            self.application.exit(exception=fault)
+            return
+        self._status = HELP
+        self.application.invalidate()
+
+    def _choose(self, place: int) -> None:
+        """Choose a result, and load its conversation."""
+        self._chosen = min(max(0, place), max(0, len(self._hits) - 1))
+        self._scroll = 0
+        self._preview = self._load_preview(self._hits[self._chosen]) if self._hits else []
+
+    def _load_preview(self, hit: Hit) -> StyleAndTextTuples:
+        if hit.task is not None:
+            return [("", sanitise(render_task(hit.task)))]
+        shown: StyleAndTextTuples = []
+        for item in self._memory.show(hit.id, NEIGHBOURS):
+            shown += _render_turn(item, is_chosen=str(item.id) == hit.id)
+        return shown
+
+
+def _render_turn(item: Item, *, is_chosen: bool) -> StyleAndTextTuples:
+    """Return a turn with its speaker and time."""
+    facts = " · ".join(filter(None, (escape_name(item.role), format_time(item.timestamp), f"id {item.id}")))
+    mark = "▶ " if is_chosen else "  "
+    return [("class:mine" if is_chosen else "class:head", f"{mark}{facts}\n"), ("", f"{sanitise(item.content)}\n\n")]
+
+
+def pick() -> list[str]:
+    """Let the user search, and return the arguments of the command that they chose; empty if they left.
+
+    Raises MemoryFault.
+    """
+    with open_memory(None) as memory:
+        return Picker(memory).run() or []

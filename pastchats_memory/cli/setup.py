@@ -1,0 +1,274 @@
+"""`setup`: from nothing to the first recall in one command."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.index import index_with_progress
+from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, warn
+from pastchats_memory.config import Config, from_home, load, state_folder
+from pastchats_memory.embed.packaged import PackagedEmbedder
+from pastchats_memory.errors import MemoryFault
+from pastchats_memory.formats.registry import History
+from pastchats_memory.hooks import background, spool
+from pastchats_memory.hooks.install import SKILL, advice
+from pastchats_memory.hooks.parts import Part, list_parts, list_removals
+from pastchats_memory.hooks.prompt import query_for
+from pastchats_memory.ingest.overview import overview_at
+from pastchats_memory.ingest.survey import Survey, survey_at
+from pastchats_memory.memory.requests import build_file_filter, find_histories, index_options
+from pastchats_memory.text.display import escape_name, one_line, sanitise
+from pastchats_memory.text.encoding import utf8
+from pastchats_memory.views.build_upkeep import build_setup
+
+if TYPE_CHECKING:
+    from pastchats_memory.memory import Memory
+    from pastchats_memory.model import RecallBlock
+    from pastchats_memory.store.turns import NewPrompt
+    from pastchats_memory.views.schema import SetupStepView
+
+FOREGROUND_S = 12.0
+"""Seconds of indexing that the user waits for; the rest follows in the background."""
+SHORT_S = 60
+"""Seconds below which an estimate is given in seconds."""
+PROMPTS = 5
+"""Newest prompts that are tried for the first recall."""
+ENTRIES = 2
+"""Entries of the first recall: it fits one screen."""
+NAMES = {"hooks": "hooks", "skills": "skills", "server": "MCP server"}
+"""The name of each kind of part."""
+
+
+@click.command(
+    "setup",
+    epilog="""\b
+Examples:
+  pastchats-memory setup
+  pastchats-memory setup --dry-run
+  pastchats-memory setup --yes
+  pastchats-memory setup --undo
+""",
+)
+@click.option("--dry-run", is_flag=True, help="Show what would be done, and change nothing.")
+@click.option("--undo", is_flag=True, help="Remove what setup added to your agents; the memory stays.")
+@options.yes
+@options.no
+@options.database
+@options.as_json
+def command(dry_run: bool, undo: bool, yes: bool, no: bool, db: str | None, as_json: bool) -> int:
+    """Index your histories, connect your agents and recall from your newest project. Run it again to repair.
+
+    The newest conversations come first, and the rest follows in the background. Hooks, skills and the MCP server are added
+    to each agent on this machine after a question. Without a terminal and without --yes nothing is changed, exit code 1.
+    """
+    is_asking = is_terminal(sys.stdin) and not as_json
+    answer = False if no or dry_run else True if yes else None if is_asking else False
+    run = _Setup(db, answer, is_dry=dry_run, is_quiet=as_json)
+    code = run.undo() if undo else run.set_up()
+    if as_json:
+        emit_json(build_setup(run.steps, run.block))
+    return code
+
+
+class _Setup:
+    """One run: asks, works, and reports a line for each step."""
+
+    def __init__(self, db: str | None, answer: bool | None, *, is_dry: bool, is_quiet: bool) -> None:
+        """Take the answer to every question; None asks."""
+        self._db = db
+        self._answer = answer
+        self._is_dry = is_dry
+        self._open_state = "declined" if answer is None else "planned"
+        self._is_quiet = is_quiet
+        self.steps: list[SetupStepView] = []
+        self.block: str | None = None
+
+    def set_up(self) -> int:
+        """Do everything that is agreed to, and return the exit code. Raises MemoryFault."""
+        config = load(self._db)
+        warn(config.warnings)
+        wanted = build_file_filter(config)
+        histories = [one for one in find_histories() if wanted.looks_into(one.path)]
+        survey = self._report_histories(config, histories)
+        is_indexing = bool(survey.files) and self._agree(f"Index them into {from_home(str(config.database))}?")
+        parts = list_parts(self._db, state_folder())
+        chosen = [part for part in parts if part.changes and self._agree(_question(part, "Add"))]
+        if not histories and not parts:
+            self._say("No history and no agent was found. Name a folder: pastchats-memory index PATH")
+            return NOTHING
+        for part in parts:
+            self._install(part, is_chosen=part in chosen)
+        if histories:
+            self._index(config, histories, survey, is_indexing=is_indexing)
+        return self._end(
+            is_changed=is_indexing or bool(chosen),
+            is_open=bool(survey.files) or any(part.changes for part in parts),
+        )
+
+    def _end(self, *, is_changed: bool, is_open: bool) -> int:
+        """Say what is left to do, and return the exit code."""
+        if is_changed or not is_open or self._is_dry:
+            return DONE
+        self._say("Nothing was changed; --yes does all of it.")
+        return NOTHING
+
+    def undo(self) -> int:
+        """Remove what was added to agents, and the waiting request for the rest. Return the exit code. Raises MemoryFault."""
+        state = state_folder()
+        parts = list_removals(state)
+        done = 0
+        for part in parts:
+            if part.fault is None and self._agree(_question(part, "Remove")):
+                part.apply(state, is_install=False)
+                done += 1
+                self._add(part.kind, part.agent, _path_of(part), "removed", _describe(part))
+            else:
+                self._add_unchanged(part)
+        if not self._is_dry:
+            spool.withdraw(state, spool.EVERY_AGENT)
+        self._say("The memory stays: `pastchats-memory purge` deletes it.")
+        return self._end(is_changed=done > 0, is_open=bool(parts))
+
+    def _report_histories(self, config: Config, histories: Sequence[History]) -> Survey:
+        """Report each history, and what indexing takes."""
+        for one in overview_at(config.database, histories, build_file_filter(config))[: len(histories)]:
+            self._add(
+                "history", one.program, one.path, "found", f"{counted(one.files, 'file')}, {one.bytes / 1e6:,.1f} MB"
+            )
+        settings = index_options(config, None, (), (), force=False, notes=False, follow=False)
+        # The packaged model times the estimate: nothing may leave this machine before the user agrees.
+        survey = survey_at(config.database, [one.path for one in histories], settings, PackagedEmbedder(config.threads))
+        if survey.files:
+            later = "; the newest come first, the rest follows in the background" if _is_long(survey) else ""
+            self._say(f"About {counted(survey.turns, 'turn')} to index: {_duration(survey.seconds)}{later}.")
+        return survey
+
+    def _install(self, part: Part, *, is_chosen: bool) -> None:
+        """Add a part, and report it."""
+        if not is_chosen:
+            self._add_unchanged(part)
+            return
+        try:
+            part.apply(state_folder(), is_install=True)
+        except MemoryFault as fault:  # the other parts need not wait for this one
+            self._add(part.kind, part.agent, _path_of(part), "refused", f"{fault.message}. {fault.hint}")
+            return
+        self._add(part.kind, part.agent, _path_of(part), "done", _describe(part))
+        for sentence in advice(part.agent) if part.kind == "hooks" else ():
+            self._say(f"  {sentence}")
+
+    def _index(self, config: Config, histories: Sequence[History], survey: Survey, *, is_indexing: bool) -> None:
+        """Index the newest part, recall from it, and start the rest."""
+        paths = [str(one.path) for one in histories]
+        if not is_indexing:
+            self._add("index", "", None, self._open_state if survey.files else "present", "index of the histories")
+        if not is_indexing and not config.database.exists():
+            return
+        state = state_folder()
+        most = round(survey.bytes * FOREGROUND_S / survey.seconds) if _is_long(survey) else None
+        if is_indexing and most is not None:  # on disk before anything else: a kill now costs nothing
+            spool.add(state, spool.Request(spool.EVERY_AGENT, spool.encode_path(str(config.database))))
+        with options.open_memory(self._db, create=is_indexing) as memory:
+            if is_indexing:
+                options.be_nice()
+                options.interrupt_in_order()
+                report = index_with_progress(memory, paths, None, {"newest_bytes": most})
+                later = f"; {report.left_for_later:,} more follow in the background" if report.left_for_later else ""
+                detail = f"index: {counted(report.added, 'turn')} of {counted(len(report.files_read), 'file')}{later}"
+                self._add("index", "", utf8(str(config.database)), "done", detail)
+            if not self._is_dry:
+                self._recall(memory)
+        if is_indexing and most is not None:
+            background.start(state)
+
+    def _recall(self, memory: Memory) -> None:
+        """Recall for the newest prompt that has an answer, of the newest project."""
+        found = _find_first_recall(memory)
+        if found is None:
+            self._say("There is nothing to recall yet. Ask later: pastchats-memory recall 'your next task'")
+            return
+        prompt, block = found
+        self.block = block.text
+        self._add("recall", "", None, "done", f"recall for your newest project, {prompt.project}")
+        if not self._is_quiet:
+            click.echo(f"\n{hanging(block.text)}", nl=False)
+            self._say("\nYour turn: pastchats-memory recall 'your next task'")
+
+    def _agree(self, question: str) -> bool:
+        if self._answer is not None:
+            return self._answer
+        return click.confirm(hanging(sanitise(question), err=True), default=True, err=True)
+
+    def _add_unchanged(self, part: Part) -> None:
+        """Report a part that this run leaves as it is."""
+        if part.fault is not None:
+            self._add(part.kind, part.agent, None, "refused", f"{part.fault.message}. {part.fault.hint}")
+        elif part.changes:
+            self._add(part.kind, part.agent, _path_of(part), self._open_state, _describe(part))
+        else:
+            self._add(part.kind, part.agent, None, "present", f"{NAMES[part.kind]} in place")
+
+    def _add(self, step: str, agent: str, path: str | None, state: str, detail: str) -> None:
+        """Report a step: one line on a terminal or in a pipe."""
+        self.steps.append(
+            {"step": step, "agent": agent, "path": path, "state": state, "detail": one_line(utf8(detail))}
+        )
+        if not self._is_quiet:
+            place = f"  {escape_name(from_home(path))}" if path else ""
+            click.echo(hanging(f"{state:9}{f'{agent}: ' if agent else ''}{one_line(detail)}{place}", under=9))
+
+    def _say(self, sentence: str) -> None:
+        if not self._is_quiet:
+            click.echo(hanging(sanitise(sentence), err=True), err=True)
+
+
+def _question(part: Part, verb: str) -> str:
+    preposition = "from" if verb == "Remove" else "to"
+    return f"{verb} {_describe(part)} {preposition} {part.agent} ({from_home(_path_of(part) or '')})?"
+
+
+def _path_of(part: Part) -> str | None:
+    """Return the file that a part changes, or the folder of several."""
+    paths = [str(change.path) for change in part.changes]
+    return utf8(paths[0] if len(paths) == 1 else os.path.commonpath(paths)) if paths else None
+
+
+def _describe(part: Part) -> str:
+    """Return what a part changes, without its path."""
+    skills = ", ".join(change.path.parent.name for change in part.changes if change.path.name == SKILL)
+    others = [change.what for change in part.changes if change.path.name != SKILL]
+    return ", ".join([*others, f"skills {skills}"] if skills else others)
+
+
+def _is_long(survey: Survey) -> bool:
+    return survey.seconds > FOREGROUND_S
+
+
+def _duration(seconds: float) -> str:
+    """Return about how long something takes, in words."""
+    if seconds < SHORT_S:
+        return f"about {counted(max(1, round(seconds)), 'second')}"
+    return f"about {counted(max(1, round(seconds / 60)), 'minute')}"
+
+
+def _find_first_recall(memory: Memory) -> tuple[NewPrompt, RecallBlock] | None:
+    """Return a newest prompt with the block that an agent would get for it; None if nothing fits.
+
+    An earlier conversation tells more than the prompt's own, which is used if there is no other.
+    """
+    prompts = [(prompt, query) for prompt in memory.list_newest_prompts() if (query := query_for(prompt.text))][
+        :PROMPTS
+    ]
+    for is_own_enough in (False, True):
+        for prompt, query in prompts:
+            own = None if is_own_enough else prompt.conversation_id
+            block = memory.recall(query, limit=ENTRIES, current_project=prompt.project, not_conversation=own)
+            if block.entries:
+                return prompt, block
+    return None

@@ -1,0 +1,143 @@
+"""`sync`: exchange the memory between one person's machines through a folder."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import bar, counted, emit_json, is_terminal, table
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.text.display import escape_name
+from pastchats_memory.text.encoding import utf8
+from pastchats_memory.views.build_upkeep import build_sync
+
+if TYPE_CHECKING:
+    from pastchats_memory.memory import Memory
+    from pastchats_memory.sync import Machine, SyncReport
+
+PASSPHRASE = "PASTCHATS_MEMORY_SYNC_PASSPHRASE"  # noqa: S105 - the name of a variable
+NOUNS = {
+    "turn": "turn",
+    "task": "task",
+    "judgement": "judgement",
+    "forgetting": "deletion",
+    "lifting": "undone deletion",
+}
+
+
+@click.command(
+    "sync",
+    epilog="""\b
+Examples:
+  pastchats-memory sync ~/Sync/memory             # asks for a passphrase the first time
+  pastchats-memory sync                           # the same folder again
+  pastchats-memory sync --status
+  pastchats-memory sync /mnt/usb/memory --plain   # a folder that nobody else can read
+  pastchats-memory sync --key ~/.config/age.txt ~/Sync/memory
+""",
+)
+@click.argument("folder", type=click.Path(path_type=Path), required=False)
+@click.option("--status", is_flag=True, help="Show the machines that use the folder; exchange nothing.")
+@click.option(
+    "--key", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Age identity, instead of a passphrase."
+)
+@click.option("--plain", is_flag=True, help="Do not encrypt a new folder's files.")
+@click.option("--retire", metavar="MACHINE", help="Take over the files of a machine that you no longer use.")
+@options.database
+@options.as_json
+def command(
+    folder: Path | None, status: bool, key: Path | None, plain: bool, retire: str | None, db: str | None, as_json: bool
+) -> int:
+    """Exchange the memory with your other machines through FOLDER, which something else carries between them.
+
+    Any folder will do: Syncthing, Dropbox, a git checkout, a mounted disk, rsync. Run the command on each machine, as often
+    as you like. Each writes only its own files. What you forget on one machine is forgotten on all of them. Private and
+    excluded projects never leave.
+
+    The files are encrypted (age). The first machine sets the passphrase; $PASTCHATS_MEMORY_SYNC_PASSPHRASE gives it without
+    a terminal. Afterwards the key lies in the memory, and nobody is asked again.
+    """
+    from pastchats_memory.sync import Access
+
+    options.interrupt_in_order()
+    if key is not None and plain:
+        raise UsageFault("--key and --plain exclude each other", "Leave out one of the two.")
+    with options.open_memory(db, create=True) as memory:
+        folder = folder or _only_folder(memory)
+        access = Access(_passphrase(folder), key, plain)
+        if retire is not None:
+            memory.retire_machine(folder, retire, access)
+        if status:
+            report = memory.sync_status(folder, access)
+        else:
+            with bar("file", "reading") as step:
+                report = memory.sync(folder, access, step)
+    if as_json:
+        emit_json(build_sync(report))
+    else:
+        _print(report, is_status=status)
+    return NOTHING if report.refused and not any((*report.sent.values(), *report.received.values())) else DONE
+
+
+def _only_folder(memory: Memory) -> Path:
+    """Return the folder that was used before. Raises UsageFault unless there is exactly one."""
+    known = memory.sync_folders()
+    if len(known) != 1:
+        problem = "no folder was used yet" if not known else "several folders were used"
+        raise UsageFault(problem, "Name it: pastchats-memory sync FOLDER.")
+    return Path(known[0])
+
+
+def _passphrase(folder: Path) -> Callable[[], str] | None:
+    """Return how to get the passphrase; None without a variable and a terminal."""
+    if given := os.environ.get(PASSPHRASE):
+        return lambda: given
+    if not is_terminal(sys.stdin):
+        return None
+    is_new = not (folder / "key.age").exists()
+    return lambda: str(click.prompt("Passphrase", hide_input=True, confirmation_prompt=is_new, err=True))
+
+
+def _print(report: SyncReport, *, is_status: bool) -> None:
+    if not is_status:
+        click.echo(f"Sent {_list(report.sent)}. Received {_list(report.received)}.")
+        if report.deleted:
+            click.echo(f"Deleted {counted(report.deleted, 'row')} that another machine has forgotten.")
+        if report.rewritten:
+            click.echo(
+                f"Replaced {counted(report.rewritten, 'file')} of this machine, without what is forgotten or private now."
+            )
+        if report.held_back:
+            click.echo(f"{counted(report.held_back, 'row')} of private or excluded projects stayed here.")
+    for one in report.refused:
+        click.echo(f"Not read: {escape_name(utf8(one.path))} {one.reason}; the next run tries again.", err=True)
+    click.echo(
+        table(
+            [_describe(machine) for machine in report.machines],
+            headers=("machine", "id", "files", "last wrote (UTC)", ""),
+            stretch=4,
+        )
+    )
+
+
+def _list(by_kind: Mapping[str, int]) -> str:
+    named = [counted(by_kind[kind], noun) for kind, noun in NOUNS.items() if by_kind.get(kind)]
+    return ", ".join(named) or "nothing"
+
+
+def _describe(machine: Machine) -> tuple[str, str, int, str, str]:
+    notes = ["this machine"] if machine.is_this else []
+    if machine.unread:
+        notes.append(f"{counted(machine.unread, 'file')} not read yet")
+    if machine.missing:
+        notes.append(f"{counted(len(machine.missing), 'file')} not here yet")
+    if machine.behind:
+        notes.append(f"has not forgotten {counted(machine.behind, 'deletion')} yet")
+    last = (machine.last_at or "")[:16].replace("T", " ")
+    return escape_name(machine.host), machine.id, machine.files, last, ", ".join(notes)

@@ -1,0 +1,213 @@
+"""List what was worked on in a span of time: conversations by day, and a digest of their episodes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from pastchats_memory.episodes.lessons import group_by_problem
+from pastchats_memory.episodes.supersession import find_replacements
+from pastchats_memory.episodes.threads import cite_attempts, describe_attempt
+from pastchats_memory.model import Attempt, Filters, StoredTask
+from pastchats_memory.store import outcomes, turns
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.outcomes import Ended
+
+MAX_EPISODES = 5000
+"""The newest episodes of a span that are read."""
+TRUNCATED = f"only the newest {MAX_EPISODES:,} prompts are considered; name a shorter time or a project"
+SECTIONS = ("worked_on", "worked", "open", "decided")
+"""Parts of a digest, in order."""
+
+
+class ConversationDay(NamedTuple):
+    """What happened in a conversation on one day."""
+
+    day: str
+    """The local day, as an ISO date."""
+    project: str
+    conversation_id: str
+    since: str
+    """Times of its first and of its last prompt on that day."""
+    until: str
+    outcomes: Mapping[str, int]
+    """Number of episodes by outcome."""
+    first: Attempt
+    """Its first prompt, with the last outcome that is known."""
+
+
+class Timeline(NamedTuple):
+    """The conversations of a span."""
+
+    since: str | None
+    until: str | None
+    days: tuple[ConversationDay, ...]
+    """By day, project and time."""
+    more: int
+    """Number of further conversations, which are older."""
+    warnings: tuple[str, ...]
+
+
+class DigestLine(NamedTuple):
+    """An episode or a task of a digest."""
+
+    section: str
+    """One of SECTIONS."""
+    project: str
+    attempt: Attempt
+    """For a task, `asked` is its title."""
+    status: str = ""
+    """Status of a task; empty for an episode."""
+
+
+class Digest(NamedTuple):
+    """What was worked on in a span, what worked, what is open, and what was decided."""
+
+    since: str | None
+    until: str | None
+    lines: tuple[DigestLine, ...]
+    """By section, project and time."""
+    more: Mapping[str, int]
+    """Number of further lines, by section."""
+    outcomes: Mapping[str, int]
+    """Number of episodes by outcome."""
+    warnings: tuple[str, ...]
+
+
+def list_days(database: Database, filters: Filters, limit: int) -> Timeline:
+    """Return the newest conversations of a span by day.
+
+    Rows without a time are left out.
+
+    Args:
+        database: to be read.
+        filters: project, hidden projects and times.
+        limit: most conversations.
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
+    episodes, warnings = _load(database, filters)
+    days = _group_by_day(episodes)
+    shown = days[-limit:]
+    firsts = _cite(database, [group[0] for group in shown])
+    found = [_summarise(group, firsts[group[0].question_id]) for group in shown]
+    found.sort(key=lambda one: (one.day, one.project, one.since))
+    return Timeline(filters.since, filters.until, tuple(found), len(days) - len(shown), warnings)
+
+
+def make_digest(database: Database, filters: Filters, tasks: Sequence[StoredTask], limit: int) -> Digest:
+    """Return the digest of a span.
+
+    A failure is open if nothing later in its conversation worked, nor a later attempt at the same problem. A decision is
+    a request that replaces something.
+
+    Args:
+        database: to be read.
+        filters: project, hidden projects and times.
+        tasks: open tasks of the span.
+        limit: most lines of each section, the newest.
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
+    episodes, warnings = _load(database, filters)
+    days = _group_by_day(episodes)
+    sections: dict[str, list[Ended]] = {
+        "worked_on": [group[0] for group in days],
+        "worked": [one for one in episodes if one.ending.outcome == "worked"],
+        "open": _find_open(database, episodes, filters),
+        "decided": [one for one in episodes if find_replacements(one.text)],
+    }
+    shown = {name: found[-limit:] for name, found in sections.items()}
+    cited = _cite(database, {one.question_id: one for found in shown.values() for one in found}.values())
+    by_first = {group[0].question_id: _summarise(group, cited[group[0].question_id]) for group in days[-limit:]}
+    lines = [
+        DigestLine(name, one.conversation[0], by_first[one.question_id].first if name == "worked_on" else attempt)
+        for name, found in shown.items()
+        for one in found
+        for attempt in (cited[one.question_id],)
+    ]
+    lines += [DigestLine("open", task.project, _describe_task(task), task.status) for task in tasks]
+    lines.sort(key=lambda line: (SECTIONS.index(line.section), line.project, line.attempt.timestamp or ""))
+    more = {name: len(found) - len(shown[name]) for name, found in sections.items()}
+    return Digest(filters.since, filters.until, tuple(lines), more, _count(episodes), warnings)
+
+
+def _load(database: Database, filters: Filters) -> tuple[list[Ended], tuple[str, ...]]:
+    found = outcomes.within(database, filters, MAX_EPISODES)
+    return found, (TRUNCATED,) if len(found) == MAX_EPISODES else ()
+
+
+def _group_by_day(episodes: Iterable[Ended]) -> list[list[Ended]]:
+    """Return the episodes of each conversation and local day, in the order in which they began."""
+    groups: dict[tuple[str, tuple[str, str]], list[Ended]] = {}
+    for one in episodes:
+        groups.setdefault((_local_day(one.timestamp), one.conversation), []).append(one)
+    return list(groups.values())
+
+
+def _local_day(timestamp: str | None) -> str:
+    moment = datetime.fromisoformat(timestamp or "")
+    try:
+        return moment.astimezone().date().isoformat()
+    except (ValueError, OverflowError):  # the zone would push it out of the calendar
+        return moment.astimezone(UTC).date().isoformat()
+
+
+def _summarise(group: Sequence[Ended], first: Attempt) -> ConversationDay:
+    known = next((one.ending for one in reversed(group) if one.ending.outcome != "unknown"), None)
+    if known is not None:
+        first = first._replace(outcome=known.outcome, shown_by=known.shown_by, signal=known.signal)
+    project, conversation_id = group[0].conversation
+    return ConversationDay(
+        _local_day(group[0].timestamp),
+        project,
+        conversation_id,
+        group[0].timestamp or "",
+        group[-1].timestamp or "",
+        _count(group),
+        first,
+    )
+
+
+def _count(episodes: Iterable[Ended]) -> Mapping[str, int]:
+    counts = Counter(one.ending.outcome for one in episodes)
+    return {verdict: counts[verdict] for verdict in outcomes.VERDICTS}
+
+
+def _find_open(database: Database, episodes: Sequence[Ended], filters: Filters) -> list[Ended]:
+    """Return failures and unanswered prompts that nothing later resolved, in order; what follows the span counts, too."""
+    considered = episodes if filters.until is None else _load(database, filters._replace(until=None))[0]
+    by_conversation: dict[tuple[str, str], list[Ended]] = {}
+    for one in considered:
+        by_conversation.setdefault(one.conversation, []).append(one)
+    unresolved = [
+        {last.question_id for group in groups if (last := _find_last_failure(group)) is not None}
+        for groups in (group_by_problem(database, considered), by_conversation.values())
+    ]
+    return [one for one in episodes if all(one.question_id in ids for ids in unresolved)]
+
+
+def _find_last_failure(group: Sequence[Ended]) -> Ended | None:
+    """Return the last failure or unanswered prompt of a group, unless a later attempt worked."""
+    for one in reversed(group):
+        if one.ending.outcome == "worked":
+            return None
+        if one.ending.outcome in ("failed", "mixed") or not one.ending.is_answered:
+            return one
+    return None
+
+
+def _cite(database: Database, episodes: Iterable[Ended]) -> dict[int, Attempt]:
+    """Return the short form of each episode with its citation, by the id of the turn that asks."""
+    endings = {one.question_id: one.ending for one in episodes}
+    items = turns.items(database, list(endings))
+    cited = cite_attempts(database, [describe_attempt(database, item, endings[item.id]) for item in items])
+    return {int(id_): attempt for id_, attempt in cited.items()}
+
+
+def _describe_task(task: StoredTask) -> Attempt:
+    return Attempt(f"t:{task.key}", task.title, "", "unknown", "", task.timestamp, task.source_path, task.source_line)

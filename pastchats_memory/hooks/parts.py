@@ -1,0 +1,70 @@
+"""List what `setup` adds to agents, part by part, so that each can be agreed to and undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from pastchats_memory.errors import MemoryFault
+from pastchats_memory.hooks.install import SKILL, Change, find_agents, plan_install, plan_uninstall, targets, write
+from pastchats_memory.hooks.servers import plan_server, plan_server_removal, record_name
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One addition to an agent, or its removal."""
+
+    agent: str
+    kind: str
+    """`hooks`, `skills` or `server`."""
+    record: str
+    """The name under which it is recorded."""
+    plan: Callable[[], list[Change]]
+    """Return the changes that are needed now; none if it is in place. Raises MemoryFault."""
+    changes: list[Change] = field(default_factory=list)
+    fault: MemoryFault | None = None
+    """Why it cannot be added."""
+
+    def apply(self, state: Path, *, is_install: bool) -> None:
+        """Make the changes. Earlier parts may have changed the same files, so they are planned anew. Raises MemoryFault."""
+        write(self.record, self.plan(), state, is_install=is_install)
+
+
+def list_parts(database: str | None, state: Path) -> list[Part]:
+    """Return every part of each agent on this machine, those in place too. Raises UsageFault without a home folder."""
+    parts = []
+    for agent in find_agents():
+        kinds = ["hooks", "skills"] if targets()[agent].skills else ["hooks"]
+        parts += [_planned(agent, kind, agent, partial(_plan_kind, agent, kind, database, state)) for kind in kinds]
+        if targets()[agent].servers:
+            parts.append(_planned(agent, "server", record_name(agent), partial(plan_server, agent, database, state)))
+    return parts
+
+
+def list_removals(state: Path) -> list[Part]:
+    """Return what there is to remove, the newest part of a file first. Raises MemoryFault."""
+    parts = []
+    for agent in targets():
+        for kind, record, plan in (
+            ("server", record_name(agent), plan_server_removal),
+            ("hooks", agent, plan_uninstall),
+        ):
+            part = _planned(agent, kind, record, partial(plan, agent, state))
+            if part.changes or part.fault:
+                parts.append(part)
+    return parts
+
+
+def _plan_kind(agent: str, kind: str, database: str | None, state: Path) -> list[Change]:
+    """Return the changes of the hooks or of the skills of an agent. Raises MemoryFault."""
+    changes = plan_install(agent, database, state)
+    return [change for change in changes if (change.path.name == SKILL) == (kind == "skills")]
+
+
+def _planned(agent: str, kind: str, record: str, plan: Callable[[], list[Change]]) -> Part:
+    try:
+        return Part(agent, kind, record, plan, plan())
+    except MemoryFault as fault:
+        return Part(agent, kind, record, plan, fault=fault)

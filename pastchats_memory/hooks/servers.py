@@ -1,0 +1,181 @@
+"""Add the MCP server to an agent's settings, and remove it again.
+
+The file of an agent is JSON with `mcpServers`, or TOML with `mcp_servers`. Only our entry in it changes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.hooks.install import (
+    COMMAND,
+    Change,
+    explain_os_errors,
+    lasting_command,
+    missing_folders,
+    read_records,
+    read_settings,
+    targets,
+    with_home,
+)
+from pastchats_memory.hooks.jsonc import Edited, find_member, restore_json, with_member, without_member, without_pieces
+
+JSON_PARENT, TOML_PARENT = "mcpServers", "mcp_servers"
+MARK = "\ufeff"
+"""Begins a file that some editors of Windows have written."""
+
+
+def record_name(target: str) -> str:
+    """Return the name under which the server of an agent is recorded."""
+    return f"{target} mcp"
+
+
+@explain_os_errors()
+def plan_server(
+    target: str, database: str | None, state: Path, environment: Mapping[str, str] = os.environ
+) -> list[Change]:
+    """Return what adding the server to an agent would change, and write nothing.
+
+    A server of our name that the user has added stays if its program exists.
+
+    Raises:
+        UsageFault: the file is not understood, or this program lies in a cache.
+        MemoryFault: the file cannot be read.
+    """
+    agent = targets()[target]
+    if agent.servers is None:
+        return []
+    path = Path(agent.servers(with_home(environment)))
+    before = read_settings(path)
+    pieces = _find_pieces(path, target, state)
+    present = _find_entry(path, before)
+    if present is not None and not pieces and _is_program_there(present):
+        return []
+    options = ["--db", str(Path(database).expanduser().absolute())] if database else []
+    entry = agent.server([*lasting_command(), "mcp", *options])
+    if present is not None and entry.items() <= present.items():
+        return []
+    edited = _edit(path, before or "", {**(present or {}), **entry}, pieces)
+    return [Change(path, before, edited.text, "the MCP server", edited.pieces, missing_folders(path))]
+
+
+@explain_os_errors()
+def plan_server_removal(target: str, state: Path) -> list[Change]:
+    """Return what removing the server that we added would change, and write nothing. Raises MemoryFault."""
+    changes = []
+    for record in read_records(state).get(record_name(target), []):
+        path = Path(record["path"])
+        before = read_settings(path)
+        if before is None or _find_entry(path, before) is None:
+            continue
+        after = _without_entry(path, before, record["pieces"])
+        is_gone = record["was_missing"] and not after.strip()
+        folders = tuple(record["folders"])
+        changes.append(Change(path, before, None if is_gone else after, "the MCP server", folders=folders))
+    return changes
+
+
+@explain_os_errors()
+def find_broken_servers(state: Path) -> list[tuple[str, str]]:
+    """Return each agent whose server calls a program that is gone, with the program. Raises MemoryFault."""
+    found = []
+    for target in targets():
+        for record in read_records(state).get(record_name(target), []):
+            path = Path(record["path"])
+            entry = _find_entry(path, read_settings(path))
+            if entry is not None and not _is_program_there(entry):
+                found.append((target, str(entry.get("command"))))
+    return found
+
+
+def _find_pieces(path: Path, target: str, state: Path) -> tuple[str, ...]:
+    """Return what was put into a file before."""
+    records = read_records(state).get(record_name(target), [])
+    return next((tuple(record["pieces"]) for record in records if record["path"] == str(path)), ())
+
+
+def _is_program_there(entry: Mapping[str, Any]) -> bool:
+    command = entry.get("command")
+    return isinstance(command, str) and shutil.which(command) is not None
+
+
+def _find_entry(path: Path, text: str | None) -> dict[str, Any] | None:
+    """Return our entry in the text of a settings file, or None. Raises UsageFault."""
+    text = (text or "").removeprefix(MARK)
+    try:
+        if path.suffix == ".toml":
+            servers = tomllib.loads(text).get(TOML_PARENT, {})
+            entry = servers.get(COMMAND) if isinstance(servers, dict) else None
+        else:
+            entry = find_member(text, JSON_PARENT, COMMAND)
+    except (UsageFault, tomllib.TOMLDecodeError) as fault:
+        raise UsageFault(f"{path}: {fault}", "Mend the file, or add the server by hand.") from fault
+    return entry if isinstance(entry, dict) else None
+
+
+def _edit(path: Path, text: str, entry: dict[str, Any], pieces: Sequence[str]) -> Edited:
+    """Return the text with our entry, in place of an earlier one. Raises UsageFault."""
+    mark = MARK if text.startswith(MARK) else ""
+    text = text.removeprefix(mark)
+    if path.suffix != ".toml":
+        edited = with_member(text, JSON_PARENT, COMMAND, entry, pieces)
+        return Edited(mark + edited.text, edited.pieces)
+    base = _without_table(text, pieces)
+    lines = [
+        "" if not base or base.endswith("\n") else "\n",
+        "\n" if base.strip() else "",
+        f"[{TOML_PARENT}.{COMMAND}]\n",
+    ]
+    lines += [f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in entry.items()]
+    piece = "".join(lines)
+    piece = piece.replace("\n", "\r\n") if "\r\n" in base else piece
+    try:
+        tomllib.loads(base + piece)
+    except tomllib.TOMLDecodeError as fault:
+        raise UsageFault(f"{path}: {fault}", "Add the server by hand, as the help of the agent shows.") from fault
+    return Edited(mark + base + piece, (piece,))
+
+
+def _without_entry(path: Path, text: str, pieces: Sequence[str]) -> str:
+    mark = MARK if text.startswith(MARK) else ""
+    text = text.removeprefix(mark)
+    if path.suffix == ".toml":
+        return mark + _without_table(text, pieces)
+    restored = restore_json(text, pieces)
+    return mark + (without_member(text, JSON_PARENT, COMMAND) if restored is None else restored)
+
+
+def _without_table(text: str, pieces: Sequence[str]) -> str:
+    """Return TOML without our server, and everything else as it stands. Raises UsageFault."""
+    try:
+        wanted = tomlkit.parse(text)
+    except TOMLKitError as fault:
+        raise UsageFault(f"it is not TOML: {fault}", "Mend the file, or edit the server by hand.") from fault
+    servers = wanted.get(TOML_PARENT)
+    if servers is None or COMMAND not in servers:
+        return text
+    del servers[COMMAND]
+    if not servers:
+        del wanted[TOML_PARENT]
+    restored = without_pieces(text, pieces)
+    if restored is not None and _parse(restored) == wanted.unwrap():
+        return restored
+    return tomlkit.dumps(wanted)
+
+
+def _parse(text: str) -> dict[str, Any] | None:
+    """Return the values of TOML; None for another text."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return None

@@ -1,0 +1,57 @@
+"""Warn before an action that failed in this project before, once a session.
+
+An agent waits for this at each call, so neither the model nor NumPy is imported.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+
+from pastchats_memory.config import load
+from pastchats_memory.episodes.known_failures import Command, Edit, find_known_failure
+from pastchats_memory.files.project import project_at
+from pastchats_memory.formats.base.tools import parse_call
+from pastchats_memory.hooks import find_state, session
+from pastchats_memory.hooks.event import Event
+from pastchats_memory.store.database import open_database
+from pastchats_memory.text.encoding import utf8
+from pastchats_memory.text.shell import is_editor
+from pastchats_memory.views.warning import render_warning
+
+
+def warn(event: Event, database: str | None) -> str | None:
+    """Return the warning for the call of an event; None if it needs none. Raises MemoryFault."""
+    if not event.cwd:
+        return None
+    project = utf8(project_at(event.cwd))
+    actions = [action for action in _find_actions(event, project) if action.purpose]
+    if not actions:
+        return None
+    config = load(database, here=Path(event.cwd))
+    state = find_state(database)
+    with open_database(config.database, vec0=False) as opened:
+        for action in actions:
+            known = find_known_failure(opened, project, action, event.session and utf8(event.session))
+            if known is not None and _claim(state, event.session, action.purpose):
+                return render_warning(known)
+    return None
+
+
+def _find_actions(event: Event, project: str) -> list[Command | Edit]:
+    """Return what the call is about to do: a command, or changes of files."""
+    call = parse_call(event.tool, event.arguments)
+    if call.command:
+        return [Command(utf8(call.command))]
+    files = utf8(call.label).partition(" ")[2].split(", ")
+    return [Edit(path, project) for path in files] if is_editor(call.name) else []
+
+
+def _claim(state: Path | None, name: str | None, purpose: str) -> bool:
+    """Return whether the session gets this warning for the first time, also if two calls ask at once."""
+    if state is None or name is None:
+        return True
+    with suppress(OSError):  # without a folder that can be written, a repeated warning is better than none
+        return session.claim(state, name, sha256(purpose.encode()).hexdigest()[:16])
+    return True

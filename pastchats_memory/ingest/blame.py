@@ -1,0 +1,223 @@
+"""Find the episodes that changed a file, and those that wrote one of its lines.
+
+Stored turns name the files that they changed. The changes themselves are read again from the transcripts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from pastchats_memory.episodes import find_request
+from pastchats_memory.episodes.cite import cite_items
+from pastchats_memory.episodes.load import load_episode
+from pastchats_memory.episodes.threads import cite_attempts, describe_attempt
+from pastchats_memory.files.stored_path import resolve_path
+from pastchats_memory.formats.base.source import NotText, SourceFile
+from pastchats_memory.ingest.detect import BY_FORMAT
+from pastchats_memory.model import Attempt, Edit, Item, Turn
+from pastchats_memory.search.hits import cited_place
+from pastchats_memory.store import turns
+from pastchats_memory.store.database import Database
+from pastchats_memory.text.shell import is_editor, is_shell
+
+CUT = "…"
+"""End of a list of files that was too long to be stored."""
+SHORTEST_LINE = 3
+"""Letters and digits of a line that can be attributed: `}` stands in every file."""
+_REPLACED = re.compile(r"old|search|find|before|original|anchor", re.IGNORECASE)
+"""In names of arguments that hold the text before a change."""
+_ABSOLUTE = re.compile(r"/|[A-Za-z]:/")
+_FILE_OF_PATCH = re.compile(r"\*\*\* (?:Add|Update|Move to|Delete)(?: File)?: (.+)|\+\+\+ (?:b/)?([^\t\n]+)")
+_IS_PATCH = re.compile(r"^(?:\*\*\* Begin Patch|@@|\*\*\* (?:Add|Update) File: )", re.MULTILINE)
+_SEARCH, _REPLACE = re.compile(r"[<-]{7} ?SEARCH"), re.compile(r"={7}\s*\Z")
+_MARK = re.compile(r"[>+]{7} ?REPLACE")
+
+
+class FileNames(NamedTuple):
+    """The names that a file has and had."""
+
+    root: str
+    """The folder of its repository, or its own folder without one."""
+    project: str
+    relative: tuple[str, ...]
+    """Below the root, with `/` between the parts; the present name comes first."""
+
+    def match(self, path: str, project: str, folder: str | None) -> bool:
+        """Return whether a path of a session names the file.
+
+        Args:
+            path: as a call names it.
+            project: of the session.
+            folder: its working directory, for relative paths.
+        """
+        path = path.replace("\\", "/") if "\\" in path and "/" not in path else path
+        whole = path if _ABSOLUTE.match(path) else str(PurePosixPath(folder or "", path))
+        if any(whole == f"{self.root}/{name}" for name in self.relative):
+            return True
+        if project != self.project:
+            return False
+        below = whole.rpartition(f"/{project}/")[2] if f"/{project}/" in whole else ""
+        own = whole.removeprefix(f"{folder}/") if folder and whole.startswith(f"{folder}/") else ""
+        return (below or own or path.removeprefix("./")) in self.relative
+
+
+class Blamed(NamedTuple):
+    """An episode that changed a file."""
+
+    project: str
+    conversation_id: str | None
+    episode: Attempt
+    turn: Item
+    """The turn whose calls changed the file, the last one of the episode; its citation is checked."""
+
+
+def find_editors(
+    database: Database, names: FileNames, line: str | None, hidden: Sequence[str], limit: int
+) -> list[Blamed]:
+    """Return the episodes that changed a file, the newest first.
+
+    Args:
+        database: to be read.
+        names: of the file.
+        line: the text of a line; only episodes that wrote it are returned. None for all.
+        hidden: projects to leave out.
+        limit: most episodes.
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
+    found: list[Blamed] = []
+    seen: set[tuple[str, str | None, int]] = set()
+    file_names = {PurePosixPath(name).name for name in names.relative}
+    for item, folder in turns.with_changed_file(database, file_names, names.project):
+        if item.project in hidden or not _changed(item, folder, names, line):
+            continue
+        episode, ending = load_episode(database, item)
+        key = (item.project, item.conversation_id, ending.first_index)
+        if key in seen:
+            continue
+        seen.add(key)
+        question = find_request(episode)
+        attempt = describe_attempt(database, question, ending)
+        (cited,) = cite_items(database, [item])
+        found.append(Blamed(item.project, item.conversation_id, cite_attempts(database, [attempt])[attempt.id], cited))
+        if len(found) == limit:
+            break
+    return found
+
+
+def _changed(item: Item, folder: str | None, names: FileNames, line: str | None) -> bool:
+    """Return whether a turn changed the file, and wrote the line if one is given."""
+
+    def is_file(path: str) -> bool:
+        return names.match(path, item.project, folder)
+
+    labels = list(_changed_files(item))
+    is_named = any(is_file(path) for path in labels)
+    if line is None and is_named:
+        return True
+    if not is_named and not any(path.endswith(CUT) or is_file(path) for path in (*labels, *_patched_files(item))):
+        return False
+    turn = _read_turn(item)
+    if turn is None:
+        return False
+    edits = turn.edits or (Edit(tuple(labels), turn.content),)
+    own = (edit for edit in edits if any(is_file(path) for path in edit.paths))
+    return any(line is None or line in written_lines(edit.arguments, is_file) for edit in own)
+
+
+def _changed_files(item: Item) -> Iterator[str]:
+    """Yield the names of changed files that are stored with a turn; a list that was cut ends in `…`."""
+    files = item.metadata.get("files")
+    yield from map(str, files if isinstance(files, list) else ())
+    yield from _list_subjects(item, is_editor)
+
+
+def _patched_files(item: Item) -> Iterator[str]:
+    """Yield what may be names of files that a shell command patched; they are stored in the place of the command."""
+    return _list_subjects(item, is_shell)
+
+
+def _list_subjects(item: Item, is_wanted: Callable[[str], bool]) -> Iterator[str]:
+    tools = item.metadata.get("tools")
+    for label in map(str, tools if isinstance(tools, list) else ()):
+        tool, _, subject = label.partition(" ")
+        if is_wanted(tool):
+            yield from subject.split(", ")
+
+
+def _read_turn(item: Item) -> Turn | None:
+    """Return a stored turn as its transcript has it; None if no file has it any more."""
+    where = cited_place(item)
+    native_id = item.metadata.get("native_id")
+    for turn in _read_turns_with_edits(str(item.metadata.get("format")), where.path):
+        if (turn.conversation_id, turn.line) == (item.conversation_id, where.line) and (
+            native_id is None or turn.native_id is None or native_id == turn.native_id
+        ):
+            return turn
+    return None
+
+
+@lru_cache(maxsize=8)
+def _read_turns_with_edits(format_name: str, stored_path: str) -> tuple[Turn, ...]:
+    format_ = BY_FORMAT.get(format_name)
+    if format_ is None:
+        return ()
+    try:
+        rows = format_.read(SourceFile(resolve_path(stored_path), named=True))
+        return tuple(row for row in rows if isinstance(row, Turn) and (row.edits or row.metadata.get("files")))
+    except (NotText, OSError):  # it went away, or is another file now
+        return ()
+
+
+def written_lines(arguments: object, is_file: Callable[[str], bool] = lambda _: True) -> frozenset[str]:
+    """Return the lines that an edit writes, without the blanks around them.
+
+    Args:
+        arguments: the input of the call.
+        is_file: tells whose lines are wanted, of a patch of several files.
+    """
+    return frozenset(line for text in _new_texts(arguments) for line in _lines_of(text, is_file))
+
+
+def _new_texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            if not _REPLACED.search(str(key)):
+                yield from _new_texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _new_texts(inner)
+
+
+def _lines_of(text: str, is_file: Callable[[str], bool]) -> Iterator[str]:
+    """Yield the new lines of a text, of a patch, or of blocks to search and replace."""
+    is_patch = _IS_PATCH.search(text) is not None
+    is_wanted, is_old = True, False
+    for line in text.split("\n"):
+        if is_patch:
+            if found := _FILE_OF_PATCH.match(line):
+                is_wanted = is_file(found[1] or found[2])
+            elif is_wanted and line.startswith("+"):
+                yield line[1:].strip()
+        elif _SEARCH.match(line) or (is_old and _REPLACE.match(line)):
+            is_old = not is_old
+        elif not is_old and not _MARK.match(line):
+            yield line.strip()
+
+
+def read_line(file: Path, number: int) -> str | None:
+    """Return a line of a file without the blanks around it; None if it has fewer lines. Raises OSError."""
+    with file.open(encoding="utf-8", errors="replace") as stream:
+        return next((line.strip() for place, line in enumerate(stream, start=1) if place == number), None)
+
+
+def is_attributable(line: str) -> bool:
+    """Return whether a line says enough to be attributed to an edit."""
+    return sum(map(str.isalnum, line)) >= SHORTEST_LINE

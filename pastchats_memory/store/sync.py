@@ -1,0 +1,377 @@
+"""Read the rows that machines exchange, and store which of them a synchronised folder has."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import orjson
+
+from pastchats_memory.model import Attachment, Comment, Prompt, TaskState
+from pastchats_memory.store import interchange, outcomes
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.interchange import NAMES as TURN_NAMES
+from pastchats_memory.store.outcomes import Due, Judgement
+from pastchats_memory.store.pending_deletes import pending_delete_ids
+from pastchats_memory.store.tasks import TaskWriter
+from pastchats_memory.store.tombstone_transfer import COLUMNS as FORGETTING_COLUMNS
+from pastchats_memory.store.tombstone_transfer import Record as ForgettingRow
+from pastchats_memory.store.tombstone_transfer import load_tombstones
+from pastchats_memory.store.tombstones import Tombstones, marks_against_attachment, marks_against_comment
+
+KINDS = ("forgetting", "lifting", "turn", "task", "judgement")
+"""Kinds of records, in the order in which they are applied."""
+TURN_FIELDS = (
+    "role", "content", "source_project", "conversation_id", "turn_index", "timestamp", "echo_hash", "metadata_json",
+)  # fmt: skip
+"""Columns of a turn that all machines have in common."""
+DIGEST_BYTES = 16
+LOCAL_TASK_FIELDS = ("key", "source_path", "source_line")
+"""Fields of a task that each machine has of its own."""
+TASK_PARTS = ("states", "conversations", "comments", "attachments")
+"""Parts of a task that are united."""
+SENT_ONLY = ("folder", "is_private", "schema", "kind")
+
+Body = dict[str, Any]
+
+
+class SyncFolder(NamedTuple):
+    """What this machine knows of a folder."""
+
+    id: str
+    path: str
+    machine: str
+    host: str
+    secret: str | None
+    """An age identity; None if the files are not encrypted."""
+
+
+class SyncFile(NamedTuple):
+    """A file of a machine that was written or read here."""
+
+    machine: str
+    number: int
+    is_current: bool
+
+
+class SyncRecord(NamedTuple):
+    """One version of a row, by what it is recognised."""
+
+    kind: str
+    """One of KINDS."""
+    identity: str
+    digest: bytes
+
+
+def digest_of(values: object) -> bytes:
+    """Return 16 bytes that stand for JSON-able values."""
+    return hashlib.blake2b(orjson.dumps(values, option=orjson.OPT_SORT_KEYS), digest_size=DIGEST_BYTES).digest()
+
+
+# The folder and its files
+
+
+def load_folder(database: Database, id_: str) -> SyncFolder | None:
+    """Return what is known of a folder, or None. Raises StoreFault."""
+    found = database.run("SELECT id, path, machine, host, secret FROM sync_folders WHERE id = ?", (id_,))
+    return SyncFolder(*found[0]) if found else None
+
+
+def folder_paths(database: Database) -> list[str]:
+    """Return where the known folders were last. Raises StoreFault."""
+    return [path for (path,) in database.run("SELECT path FROM sync_folders ORDER BY path")]
+
+
+def store_folder(database: Database, folder: SyncFolder) -> None:
+    """Store what is known of a folder. Raises StoreFault."""
+    database.run(
+        "INSERT INTO sync_folders(id, path, machine, host, secret) VALUES (?, ?, ?, ?, ?) ON CONFLICT(id) "
+        "DO UPDATE SET path = excluded.path, machine = excluded.machine, host = excluded.host, secret = excluded.secret",
+        folder,
+    )
+
+
+def files(database: Database, folder: str) -> list[SyncFile]:
+    """Return the files that were written or read. Raises StoreFault."""
+    rows = database.run("SELECT machine, number, is_current FROM sync_files WHERE folder = ? ORDER BY 1, 2", (folder,))
+    return [SyncFile(machine, number, bool(is_current)) for machine, number, is_current in rows]
+
+
+def store_file(database: Database, folder: str, file: SyncFile, records: Iterable[SyncRecord]) -> None:
+    """Store that a file was written or read, and what it holds, inside the caller's transaction. Raises StoreFault."""
+    drop_file(database, folder, file)
+    database.run(
+        "INSERT INTO sync_files(folder, machine, number, is_current) VALUES (?, ?, ?, ?)",
+        (folder, file.machine, file.number, int(file.is_current)),
+    )
+    database.run_many(
+        "INSERT OR REPLACE INTO sync_records(folder, kind, identity, machine, number, digest) VALUES (?, ?, ?, ?, ?, ?)",
+        [(folder, one.kind, one.identity, file.machine, file.number, one.digest) for one in records],
+    )
+
+
+def drop_file(database: Database, folder: str, file: SyncFile) -> None:
+    """Drop what is stored of a file. Raises StoreFault."""
+    database.run(
+        "DELETE FROM sync_files WHERE folder = ? AND machine = ? AND number = ?", (folder, file.machine, file.number)
+    )
+
+
+def known_digests(database: Database, folder: str) -> dict[tuple[str, str], set[bytes]]:
+    """Return the digests that files of the folder have, by kind and identity. Raises StoreFault."""
+    found: dict[tuple[str, str], set[bytes]] = {}
+    for kind, identity, digest in database.rows(
+        "SELECT kind, identity, digest FROM sync_records WHERE folder = ?", (folder,)
+    ):
+        found.setdefault((kind, identity), set()).add(digest)
+    return found
+
+
+def acknowledged(database: Database, folder: str) -> set[str]:
+    """Return the runs of `forget` that this machine's files there follow already. Raises StoreFault."""
+    return set(orjson.loads(database.value("SELECT acknowledged FROM sync_folders WHERE id = ?", (folder,)) or "[]"))
+
+
+def acknowledge(database: Database, folder: str, forgettings: Iterable[str]) -> None:
+    """Store the runs of `forget` that this machine's files there follow. Raises StoreFault."""
+    listed = orjson.dumps(sorted(forgettings)).decode()
+    database.run("UPDATE sync_folders SET acknowledged = ? WHERE id = ?", (listed, folder))
+
+
+def records_of_machine(database: Database, folder: str, machine: str) -> dict[int, list[SyncRecord]]:
+    """Return what each file of a machine holds, by number. Raises StoreFault."""
+    found: dict[int, list[SyncRecord]] = {}
+    for number, *record in database.run(
+        "SELECT number, kind, identity, digest FROM sync_records WHERE folder = ? AND machine = ?", (folder, machine)
+    ):
+        found.setdefault(number, []).append(SyncRecord(*record))
+    return found
+
+
+# Turns
+
+
+def turn_digest(values: Sequence[Any]) -> bytes:
+    """Return the digest of TURN_FIELDS."""
+    *fields, metadata = values
+    return digest_of([*fields, orjson.loads(metadata or "{}")])
+
+
+def fields_of_turn(prompt: Prompt) -> tuple[Any, ...]:
+    """Return the TURN_FIELDS of a row that is not stored yet."""
+    turn = prompt.turn
+    return (
+        turn.role, turn.content, prompt.project, turn.conversation_id, prompt.turn_index, turn.timestamp,
+        prompt.echo_hash, orjson.dumps(dict(prompt.metadata)).decode(),
+    )  # fmt: skip
+
+
+def turn_versions(database: Database) -> Iterator[tuple[str, str, str, bytes]]:
+    """Yield identity, project, source path and digest of every turn. Raises StoreFault."""
+    for identity, project, path, *values in database.rows(
+        f"SELECT content_hash, source_project, source_path, {', '.join(TURN_FIELDS)} FROM prompts "
+        f"WHERE id NOT IN {pending_delete_ids('turns')} ORDER BY id"
+    ):
+        yield identity, project, path, turn_digest(values)
+
+
+def turn_bodies(database: Database, identities: Sequence[str]) -> list[Body]:
+    """Return the turns with these identities as `export` writes them, each with its vector. Raises StoreFault."""
+    rows = database.run(
+        "SELECT p.role, p.content, p.source_path, p.source_project, p.conversation_id, p.turn_index, p.timestamp, "
+        "p.content_hash, p.echo_hash, p.metadata_json, g.line, g.end_line, e.model, e.vector_json FROM prompts p "
+        "JOIN json_each(?) wanted ON wanted.value = p.content_hash LEFT JOIN sources s ON s.path = p.source_path "
+        "LEFT JOIN sightings g ON g.prompt_id = p.id AND g.source_id = s.id "
+        "LEFT JOIN prompt_embeddings e ON e.prompt_id = p.id ORDER BY p.id",
+        (orjson.dumps(list(identities)).decode(),),
+    )
+    bodies = []
+    for *values, metadata, line, end_line, model, vector in rows:
+        body = dict(zip(TURN_NAMES, [*values, orjson.loads(metadata or "{}")], strict=False))
+        body["places"] = [] if line is None else [[body["source_path"], line, end_line]]
+        bodies.append(body | {"folder": None, "is_private": False, "vector": vector if model else None})
+    return bodies
+
+
+def stored_turns(database: Database, identities: Sequence[str]) -> dict[str, tuple[int, tuple[Any, ...]]]:
+    """Return id and TURN_FIELDS of the turns with these identities. Raises StoreFault."""
+    rows = database.run(
+        f"SELECT content_hash, id, {', '.join(TURN_FIELDS)} FROM prompts WHERE content_hash IN (SELECT value FROM json_each(?))",
+        (orjson.dumps(list(identities)).decode(),),
+    )
+    return {identity: (id_, tuple(values)) for identity, id_, *values in rows}
+
+
+# Tasks
+
+
+def task_digest(body: Body) -> bytes:
+    """Return the digest of an exported task, without what each machine has of its own."""
+    parts = {name: _sorted(body[name]) for name in TASK_PARTS}
+    parts["states"] = [state for state in parts["states"] if state["at"] is not None]  # others depend on their order
+    return digest_of([task_fields(body), parts])
+
+
+def task_fields(body: Body) -> Body:
+    """Return the fields of an exported task of which the latest change stays, with its links."""
+    fields = {name: value for name, value in body.items() if name not in (*LOCAL_TASK_FIELDS, *TASK_PARTS, *SENT_ONLY)}
+    return fields | {"links": _sorted(body["links"])}
+
+
+def _sorted(parts: Sequence[Body]) -> list[Body]:
+    return sorted(parts, key=lambda part: orjson.dumps(part, option=orjson.OPT_SORT_KEYS))
+
+
+def tasks(database: Database, hidden: Sequence[str]) -> Iterator[Body]:
+    """Yield all tasks but those of hidden projects, as `export` writes them. Raises StoreFault."""
+    return interchange.export_tasks(database, hidden)
+
+
+def task(database: Database, identity: str) -> Body | None:
+    """Return a task as `export` writes it, or None. Raises StoreFault."""
+    return interchange.export_task(database, identity)
+
+
+def task_vectors(database: Database, identity: str) -> dict[str, str]:
+    """Return the vectors of a task's texts, by the hexadecimal text_hash. Raises StoreFault."""
+    return {
+        bytes(text_hash).hex(): vector
+        for text_hash, vector in database.run(
+            "SELECT t.text_hash, e.vector_json FROM task_texts t JOIN tasks k ON k.id = t.task_id "
+            "JOIN task_embeddings e ON e.text_id = t.id WHERE k.identity = ? AND e.model != ''",
+            (identity,),
+        )
+    }
+
+
+def replace_task(database: Database, writer: TaskWriter, body: Body) -> bool:
+    """Store a task of another machine with its fields and links; return False if it was forgotten.
+
+    Call it inside the caller's transaction. Raises StoreFault.
+    """
+    id_ = database.value("SELECT id FROM tasks WHERE identity = ?", (body["identity"],))
+    if id_ is None:
+        return interchange.store_exported(database, writer, body)[1] != "forgotten"
+    names = [name for name in interchange.FIELDS if name not in LOCAL_TASK_FIELDS]
+    interchange.replace_fields(database, id_, body, names)
+    database.run("DELETE FROM task_links WHERE task_id = ?", (id_,))
+    for link in body["links"]:
+        writer.link(id_, link["kind"], link["target"], link["name"], by_hand=bool(link["by_hand"]))
+    outcomes.mark_of_tasks(database, [id_])
+    unite_task_parts(database, writer, body)
+    return True
+
+
+def unite_task_parts(database: Database, writer: TaskWriter, body: Body) -> None:
+    """Add comments, attachments, states and conversations that a stored task lacks, but no forgotten ones.
+
+    Call it inside the caller's transaction. Raises StoreFault.
+    """
+    id_, name = database.value("SELECT id FROM tasks WHERE identity = ?", (body["identity"],)), body["identity"]
+    tombstones = Tombstones(database)
+    for one in body["comments"]:
+        if not tombstones.has(*marks_against_comment(name, one["identity"], one["content"])):
+            comment = Comment(one["content"], one["author"], one["created_at"])
+            writer.add_comment(id_, (one["identity"], comment), by_hand=bool(one["by_hand"]))
+    for one in body["attachments"]:
+        if not tombstones.has(*marks_against_attachment(name, one["sha256"], one["content"])):
+            writer.add_attachment(id_, Attachment(**one))
+    writer.add_states(
+        id_, [TaskState(one["status"], one["status_raw"], one["at"]) for one in body["states"] if one["at"]]
+    )
+    for one in body["conversations"]:
+        writer.add_conversation(id_, one["conversation_id"])
+    writer.texts.refresh(id_)
+
+
+# Forgettings
+
+
+def forgettings(database: Database) -> dict[str, ForgettingRow]:
+    """Return what was forgotten, by an identity that all machines give it. Raises StoreFault."""
+    return {forgetting_identity(row[0]): row for row in load_tombstones(database)}
+
+
+def forgetting_identity(row: Sequence[Any]) -> str:
+    """Return what recognises one run of `forget`: its key, time and criteria."""
+    fields = dict(zip(FORGETTING_COLUMNS.split(", "), row, strict=True))
+    return digest_of([fields["at"], fields["selector"], bytes(fields["key"]).hex(), fields["before"]]).hex()
+
+
+def lift(database: Database, identity: str) -> None:
+    """Remove the tombstones of one run of `forget`, inside the caller's transaction. Raises StoreFault."""
+    for number, *row in database.run(f"SELECT id, {FORGETTING_COLUMNS} FROM forgettings"):
+        if forgetting_identity(row) == identity:
+            database.run("DELETE FROM forgettings WHERE id = ?", (number,))
+
+
+# Judgements
+
+
+def judgements(database: Database) -> dict[str, Body]:
+    """Return every judgement, by the content_hash of the turn that asks. Raises StoreFault."""
+    rows = database.run(
+        "SELECT p.content_hash, j.verdict, s.content_hash, j.shown_from, j.shown_length, j.judged_at, "
+        "(SELECT json_group_array(t.content_hash) FROM judgement_reads r JOIN prompts t ON t.id = r.turn_id "
+        "WHERE r.prompt_id = j.prompt_id), p.source_project FROM judgements j JOIN prompts p ON p.id = j.prompt_id "
+        f"LEFT JOIN prompts s ON s.id = j.shown_in WHERE p.id NOT IN {pending_delete_ids('turns')}"
+    )
+    return {
+        asking: {
+            "verdict": verdict, "shown_in": shown_in, "shown_from": start, "shown_length": length, "judged_at": at,
+            "read": sorted(orjson.loads(read)), "project": project,
+        }
+        for asking, verdict, shown_in, start, length, at, read, project in rows
+    }  # fmt: skip
+
+
+def latest_judgements(database: Database) -> dict[str, tuple[Body, bool]]:
+    """Return the latest judgements of all machines, and whether each is applied here. Raises StoreFault."""
+    rows = database.run("SELECT identity, body, is_applied FROM sync_judgements")
+    return {identity: (orjson.loads(body), bool(is_applied)) for identity, body, is_applied in rows}
+
+
+def store_latest_judgement(database: Database, identity: str, body: Body, *, is_applied: bool) -> None:
+    """Store the latest judgement of an episode. Raises StoreFault."""
+    database.run(
+        "INSERT OR REPLACE INTO sync_judgements(identity, body, is_applied) VALUES (?, ?, ?)",
+        (identity, orjson.dumps(body, option=orjson.OPT_SORT_KEYS).decode(), int(is_applied)),
+    )
+
+
+def apply_judgement(database: Database, identity: str, body: Body) -> bool:
+    """Store a judgement of another machine, or its withdrawal; return False if its turns are not all here yet.
+
+    Call it inside the caller's transaction. Raises StoreFault.
+    """
+    read, shown_in = body.get("read", []), body.get("shown_in")
+    named = {identity, *read, *([shown_in] if shown_in else [])}
+    turns = {
+        content_hash: (id_, length, Due(project, str(conversation), index))
+        for content_hash, id_, length, project, conversation, index in database.run(
+            "SELECT content_hash, id, length(content), source_project, conversation_id, turn_index FROM prompts "
+            "WHERE content_hash IN (SELECT value FROM json_each(?))",
+            (orjson.dumps(sorted(named)).decode(),),
+        )
+    }
+    if body["is_withdrawn"]:
+        if identity in turns:
+            outcomes.delete_judgement(database, turns[identity][0])
+            outcomes.mark(database, turns[identity][2])
+        return True
+    if not named <= turns.keys() or (shown_in and body["shown_from"] + body["shown_length"] > turns[shown_in][1]):
+        return False
+    asking, shown = turns[identity][0], turns[shown_in][0] if shown_in else None
+    judgement = Judgement(
+        asking,
+        body["verdict"],
+        shown,
+        body["shown_from"],
+        body["shown_length"],
+        frozenset(turns[one][0] for one in read),
+    )
+    outcomes.store_judgement(database, judgement)
+    database.run("UPDATE judgements SET judged_at = ? WHERE prompt_id = ?", (body["judged_at"], asking))
+    outcomes.mark(database, turns[identity][2])
+    return True

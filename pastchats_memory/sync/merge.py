@@ -1,0 +1,316 @@
+"""Take what another machine sent into the memory, so that all machines end with the same one in whatever order they read.
+
+Of two versions of a turn the longer text stays, then the greater one by its fields. Of two versions of a task the later
+change stays, and its comments, attachments and states are united. Of two judgements the later one stays, then the one of
+the greater machine. What was forgotten anywhere is forgotten here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import UnionType
+from typing import TYPE_CHECKING, Any, cast
+
+import orjson
+
+from pastchats_memory.embed.session import ModelSession
+from pastchats_memory.formats.base.exported_turn import find_wrong_field, parse_turn
+from pastchats_memory.ingest.turn_rows import build_exported_row
+from pastchats_memory.model import Prompt
+from pastchats_memory.redact import redact_json
+from pastchats_memory.store import interchange, sources, sync, tombstone_transfer, turns, vectors
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.sync import Body, SyncRecord
+from pastchats_memory.store.tasks import TaskWriter
+from pastchats_memory.sync.folder import Json, Segment, UnusableFile
+from pastchats_memory.text.hashes import text_hash
+
+if TYPE_CHECKING:
+    from pastchats_memory.model import Origin
+
+MAX_NUMBER = (1 << 63) - 1
+VERDICTS = ("worked", "failed", "mixed", "unknown")
+FORGETTING_TYPES: tuple[type | UnionType, ...] = (str, str, str, int, int, int, int, str | None)
+"""Of the columns of a forgetting; the key is in hexadecimal."""
+HASH_CHARS = 64
+
+
+class Records:
+    """The checked records of a file, by kind."""
+
+    def __init__(self, segment: Segment, host: str) -> None:
+        """Check every record, and give files of this computer their own paths again.
+
+        Raises UnusableFile for the first that is not well-formed.
+        """
+        self.by_kind: dict[str, list[Json]] = {kind: [] for kind in sync.KINDS}
+        for record in segment.records:
+            kind = str(record.get("kind"))
+            if kind not in CHECKS or not CHECKS[kind](record):
+                raise UnusableFile(f"has a malformed record ({kind[:20]})")
+            if "source_path" in record.get("body", ()):
+                _name_own_file(record["body"], host)
+            self.by_kind[kind].append(record)
+
+    def __bool__(self) -> bool:
+        """Return whether there are any."""
+        return any(self.by_kind.values())
+
+    def versions(self) -> list[SyncRecord]:
+        """Return what recognises each record."""
+        return [
+            SyncRecord(kind, record["identity"], bytes.fromhex(record["digest"]))
+            for kind, records in self.by_kind.items()
+            for record in records
+        ]
+
+
+def _name_own_file(body: Json, host: str) -> None:
+    path = body["source_path"].removeprefix(f"{host}:")
+    if path != body["source_path"] and Path(path).is_absolute():
+        body["source_path"] = path
+        if "places" in body:
+            body["places"] = [[path, *place[1:]] for place in body["places"]]
+
+
+def _has_identity(record: Json) -> bool:
+    identity, digest = record.get("identity"), record.get("digest")
+    return isinstance(identity, str) and isinstance(digest, str) and _is_hex(digest, 2 * sync.DIGEST_BYTES)
+
+
+def _is_hex(value: object, length: int) -> bool:
+    return isinstance(value, str) and len(value) == length and set(value) <= set("0123456789abcdef")
+
+
+def _is_turn(record: Json) -> bool:
+    body = record.get("body")
+    return (
+        _has_identity(record)
+        and isinstance(body, dict)
+        and find_wrong_field(body) is None
+        and record["identity"] == body["content_hash"]
+        and _is_vector_or_none(body.get("vector"))
+    )
+
+
+def _is_task(record: Json) -> bool:
+    body, found = record.get("body"), record.get("vectors")
+    return (
+        _has_identity(record)
+        and isinstance(body, dict)
+        and interchange.find_fault(body) is None
+        and record["identity"] == body["identity"]
+        and isinstance(found, dict)
+        and all(_is_hex(name, HASH_CHARS) and _is_vector_or_none(vector) for name, vector in found.items())
+    )
+
+
+def _is_vector_or_none(value: object) -> bool:
+    """Return whether a value is a stored vector: the JSON text of an array of numbers."""
+    if value is None:
+        return True
+    try:
+        numbers = orjson.loads(value) if isinstance(value, str) else None
+    except orjson.JSONDecodeError:
+        return False
+    return isinstance(numbers, list) and all(
+        isinstance(one, int | float) and not isinstance(one, bool) and math.isfinite(one) for one in numbers
+    )
+
+
+def _is_judgement(record: Json) -> bool:
+    body = record.get("body")
+    if not _has_identity(record) or not isinstance(body, dict) or not isinstance(body.get("is_withdrawn"), bool):
+        return False
+    if not isinstance(body.get("at"), str) or not isinstance(body.get("machine"), str):
+        return False
+    numbers, read = (body.get("shown_from"), body.get("shown_length")), body.get("read")
+    return body["is_withdrawn"] or (
+        body.get("verdict") in VERDICTS
+        and isinstance(body.get("judged_at"), str)
+        and (body.get("shown_in") is None or _is_hex(body.get("shown_in"), HASH_CHARS))
+        and all(isinstance(one, int) and not isinstance(one, bool) and 0 <= one <= MAX_NUMBER for one in numbers)
+        and isinstance(read, list)
+        and all(_is_hex(one, HASH_CHARS) for one in read)
+    )
+
+
+def _is_forgetting(record: Json) -> bool:
+    row, hashes = record.get("row"), record.get("hashes")
+    return (
+        _has_identity(record)
+        and isinstance(row, list)
+        and len(row) == len(FORGETTING_TYPES)
+        and all(isinstance(value, type_) for value, type_ in zip(row, FORGETTING_TYPES, strict=True))
+        and all(0 <= value <= MAX_NUMBER for value in row[3:7])
+        and _is_hex(row[2], len(row[2]) // 2 * 2)
+        and isinstance(hashes, list)
+        and all(
+            isinstance(one, list) and len(one) == 2 and _is_hex(one[0], 32) and isinstance(one[1], int | None)  # noqa: PLR2004 - a pair
+            for one in hashes
+        )
+        and record["identity"] == sync.forgetting_identity(forgetting_row(record)[0])
+    )
+
+
+CHECKS: Mapping[str, Callable[[Json], bool]] = {
+    "turn": _is_turn,
+    "task": _is_task,
+    "judgement": _is_judgement,
+    "forgetting": _is_forgetting,
+    "lifting": _has_identity,
+}
+
+
+def forgetting_row(record: Json) -> tuple[tuple[Any, ...], list[tuple[Any, ...]]]:
+    """Return the rows of a forgetting's record."""
+    at, selector, key, *rest = record["row"]
+    hashes = [(bytes.fromhex(hash_), length) for hash_, length in record["hashes"]]
+    return (at, selector, bytes.fromhex(key), *rest), hashes
+
+
+def forgetting_record(row: tuple[tuple[Any, ...], list[tuple[Any, ...]]]) -> Json:
+    """Return the record of a forgetting, with its key: it must only stand in an encrypted or private file."""
+    (at, selector, key, *rest), hashes = row
+    return {
+        "row": [at, selector, bytes(key).hex(), *rest],
+        "hashes": [[bytes(hash_).hex(), length] for hash_, length in hashes],
+    }
+
+
+def take_forgettings(database: Database, records: Sequence[Json], lifted: Iterable[str]) -> int:
+    """Forget what another machine has forgotten, but for what was lifted; return the number of deleted rows.
+
+    Raises StoreFault.
+    """
+    left_out = set(lifted)
+    rows = [forgetting_row(record) for record in records if record["identity"] not in left_out]
+    return tombstone_transfer.apply_tombstones(database, rows)
+
+
+def take_turns(database: Database, session: ModelSession, records: Sequence[Json], *, has_same_model: bool) -> int:
+    """Store the turns that are new, or of a greater version than the one here; return their number.
+
+    Call it inside the caller's transaction. Raises StoreFault.
+    """
+    dim = vectors.length(database)
+    prompts = {prompt.content_hash: prompt for prompt in map(_build_prompt, records)}
+    stored = sync.stored_turns(database, list(prompts))
+    new = [prompt for hash_, prompt in prompts.items() if hash_ not in stored]
+    newer = [
+        (stored[hash_][0], prompt)
+        for hash_, prompt in prompts.items()
+        if hash_ in stored and _weight(sync.fields_of_turn(prompt)) > _weight(stored[hash_][1])
+    ]
+    wanted = [*new, *(prompt for _, prompt in newer)]
+    sent = {
+        record["identity"]: record["body"]["vector"]
+        for record in records
+        if has_same_model and _is_of_length(record["body"].get("vector"), dim)
+    }
+    ready = turns.known_vectors(database, [prompt.text_hash for prompt in wanted], session.name)
+    ready |= {
+        prompt.text_hash: sent[prompt.content_hash]
+        for prompt in wanted
+        if prompt.content_hash in sent and _has_sent_text(prompt, records)
+    }
+    missing = {prompt.text_hash: prompt.turn.content for prompt in wanted if prompt.text_hash not in ready}
+    ready |= dict(zip(missing, vectors.encode_or_defer(session, list(missing.values())), strict=True))
+    for id_, prompt in newer:
+        turns.overwrite(database, id_, prompt, session.name, ready[prompt.text_hash])
+    by_path: dict[str, list[Prompt]] = {}
+    for prompt in new:
+        by_path.setdefault(prompt.source_path, []).append(prompt)
+    added = 0
+    for path, some in by_path.items():
+        source_id = sources.name_source(database, path)
+        added += turns.store(database, some, ready, session.name, source_id).added
+    return added + len(newer)
+
+
+def _is_of_length(vector: str | None, dim: int) -> bool:
+    """Return whether a vector has this many components, and one that is not zero."""
+    return vector is not None and vector.count(",") + 1 == dim and any(orjson.loads(vector))
+
+
+def _build_prompt(record: Json) -> Prompt:
+    """Return the row of a record, redacted by the rules of this release."""
+    body = record["body"]
+    line = body["places"][0][1] if body["places"] else 0
+    turn = parse_turn(body, line)
+    prompt = build_exported_row(turn, cast("Origin", turn.origin), None)
+    end_line = body["places"][0][2] if body["places"] else None
+    return prompt._replace(turn=prompt.turn._replace(origin=None, cwd=None, line=line, end_line=end_line))
+
+
+def _has_sent_text(prompt: Prompt, records: Sequence[Json]) -> bool:
+    """Return whether redaction left the text as it was sent: its vector is then of this text."""
+    return any(
+        record["identity"] == prompt.content_hash and text_hash(record["body"]["content"]) == prompt.text_hash
+        for record in records
+    )
+
+
+def _weight(fields: Sequence[Any]) -> tuple[int, str, bytes]:
+    """Return by what the versions of a turn are ordered, the same on every machine."""
+    content = str(fields[sync.TURN_FIELDS.index("content")])
+    *rest, metadata = fields
+    return len(content), content, orjson.dumps([*rest, orjson.loads(metadata or "{}")], option=orjson.OPT_SORT_KEYS)
+
+
+def take_tasks(database: Database, session: ModelSession, records: Sequence[Json], *, has_same_model: bool) -> int:
+    """Store the tasks that are new or were changed later than here, and unite the others' parts; return their number.
+
+    Call it inside the caller's transaction. Raises StoreFault.
+    """
+    ready: dict[bytes, str] = {}
+    if has_same_model:
+        dim = vectors.length(database)
+        sent = [pair for one in records for pair in one["vectors"].items()]
+        ready = {bytes.fromhex(name): vector for name, vector in sent if _is_of_length(vector, dim)}
+    writer, stored = TaskWriter(database, session, ready), 0
+    for record in records:
+        body: Body = redact_json(record["body"])
+        here = sync.task(database, body["identity"])
+        if here is not None and sync.task_digest(here) == sync.task_digest(body):
+            continue
+        if here is None or _task_weight(body) > _task_weight(here):
+            stored += sync.replace_task(database, writer, body)
+        else:
+            sync.unite_task_parts(database, writer, body)
+    return stored
+
+
+def _task_weight(body: Body) -> tuple[str, bytes]:
+    return body["updated_at"] or "", orjson.dumps(sync.task_fields(body), option=orjson.OPT_SORT_KEYS)
+
+
+def judgement_weight(body: Body) -> tuple[str, str, bytes]:
+    """Return by what judgements of an episode are ordered: time, then machine."""
+    return body["at"], body["machine"], orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
+
+
+def take_judgements(database: Database, records: Sequence[Json]) -> None:
+    """Remember the judgements that are later than those known. Raises StoreFault."""
+    known = sync.latest_judgements(database)
+    for record in records:
+        identity, body = record["identity"], record["body"]
+        if identity not in known or judgement_weight(body) > judgement_weight(known[identity][0]):
+            sync.store_latest_judgement(database, identity, body, is_applied=False)
+            known[identity] = (body, False)
+
+
+def apply_judgements(database: Database) -> int:
+    """Apply the judgements whose turns are here by now; return their number. Raises StoreFault."""
+    applied: Counter[bool] = Counter()
+    with database.transaction():
+        for identity, (body, is_applied) in sync.latest_judgements(database).items():
+            if not is_applied:
+                done = sync.apply_judgement(database, identity, body)
+                applied[done] += 1
+                if done:
+                    sync.store_latest_judgement(database, identity, body, is_applied=True)
+    return applied[True]

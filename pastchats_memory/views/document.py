@@ -1,0 +1,225 @@
+"""Render a conversation, or the results of a search, as a document of Markdown or HTML that stands alone."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from html import escape
+from typing import NamedTuple
+
+from pastchats_memory.episodes.conversation import Conversation, Episode
+from pastchats_memory.model import Hit, Item
+from pastchats_memory.text.display import escape_name, format_time, one_line, remove_controls
+from pastchats_memory.text.excerpt import excerpt
+from pastchats_memory.views.page_markdown import quote_markdown, quote_output, render_html
+from pastchats_memory.views.text import CITATION_NOTES, format_citation, render_outcome
+
+TITLE_WIDTH = 100
+"""Characters."""
+STYLE = """
+:root { color-scheme: light dark; --ink: #1f2328; --paper: #fff; --line: #d8dee4; --soft: #f6f8fa; --faint: #59636e;
+  --worked: #1a7f37; --failed: #cf222e; --mixed: #9a6700; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --paper: #0d1117; --line: #30363d; --soft: #161b22;
+  --faint: #9198a1; --worked: #3fb950; --failed: #f85149; --mixed: #d29922; } }
+body { font: 16px/1.55 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 46rem;
+  margin: 0 auto; padding: 1rem; overflow-wrap: anywhere; }
+h1 { font-size: 1.4rem; line-height: 1.3; } h2 { font-size: 1rem; margin: 2.2rem 0 .6rem; padding-top: 1rem;
+  border-top: 1px solid var(--line); }
+.facts, .source { color: var(--faint); font-size: .85rem; margin: .2rem 0; }
+.outcome { font-weight: 600; } .worked { color: var(--worked); } .failed { color: var(--failed); }
+.mixed { color: var(--mixed); }
+.turn { margin: .8rem 0; padding: .1rem .9rem; border-radius: .6rem; border: 1px solid var(--line); }
+.user { background: var(--soft); } .aside { opacity: .85; border-style: dashed; }
+.head { font-size: .85rem; color: var(--faint); margin: .5rem 0; } .head b { color: var(--ink); }
+.text h1, .text h2, .text h3 { font-size: 1rem; border: 0; margin: 1rem 0 .4rem; padding: 0; }
+pre { overflow-x: auto; background: var(--soft); border: 1px solid var(--line); border-radius: .4rem; padding: .7rem;
+  font-size: .85rem; line-height: 1.4; overflow-wrap: normal; } code { font-family: ui-monospace, monospace; }
+table { border-collapse: collapse; display: block; overflow-x: auto; } td, th { border: 1px solid var(--line);
+  padding: .2rem .5rem; } summary { cursor: pointer; padding: .5rem 0; }
+"""
+POLICY = (
+    "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-"
+    + b64encode(sha256(STYLE.encode()).digest()).decode()
+    + "'"
+)
+"""Content security policy of an HTML document: its own style, and nothing else."""
+
+
+class Part(NamedTuple):
+    """A turn, or a result of a search."""
+
+    role: str
+    facts: tuple[str, ...]
+    """Time, id, branch."""
+    text: str
+    calls: tuple[str, ...]
+    """Labels of tool calls."""
+    source: str
+    is_aside: bool
+    """Whether it is folded or set apart: results of tools, branches that were left."""
+
+
+class Section(NamedTuple):
+    """An episode, or one result."""
+
+    title: str
+    verdict: str
+    """Empty without an outcome."""
+    outcome: str
+    """The outcome with its evidence."""
+    done: tuple[str, ...]
+    parts: tuple[Part, ...]
+
+
+class Document(NamedTuple):
+    """A page."""
+
+    title: str
+    facts: tuple[str, ...]
+    sections: tuple[Section, ...]
+
+
+# --- content ----------------------------------------------------------------------------------------------------------
+
+
+def document_of_conversation(conversation: Conversation) -> Document:
+    """Return a conversation as a document with a section for each episode."""
+    items = [item for episode in conversation.episodes for item in episode.turns]
+    first = next((item for item in items if item.role == "user"), items[0])
+    times = [format_time(item.timestamp) for item in items if item.timestamp]
+    span = f"{times[0]} to {times[-1]}" if times else ""
+    agent = str(first.metadata.get("format", ""))
+    facts = (f"Project {conversation.project}", agent, span, f"Conversation {conversation.id}")
+    sections = tuple(
+        _section_of_episode(number, episode) for number, episode in enumerate(conversation.episodes, start=1)
+    )
+    return Document(_shorten(first.content), tuple(filter(None, facts)), sections)
+
+
+def _section_of_episode(number: int, episode: Episode) -> Section:
+    is_known = episode.outcome.is_known
+    return Section(
+        f"Episode {number}",
+        episode.outcome.verdict if is_known else "",
+        render_outcome(episode.outcome) if is_known else "",
+        episode.done,
+        tuple(_part_of_turn(item) for item in episode.turns),
+    )
+
+
+def _part_of_turn(item: Item) -> Part:
+    tools, branch = item.metadata.get("tools"), str(item.metadata.get("branch", "main"))
+    place = item.places[0] if item.places else None
+    line = f":{place.line}" if place and place.line else ""
+    note = CITATION_NOTES[item.citation.state if item.citation else "holds"]
+    facts = (format_time(item.timestamp), f"id {item.id}", "" if branch == "main" else branch)
+    return Part(
+        item.role,
+        tuple(filter(None, facts)),
+        item.content,
+        tuple(map(str, tools if isinstance(tools, list) else ())),
+        f"{place.path if place else item.source_path}{line}" + (f" ({note})" if note else ""),
+        item.role == "tool" or branch != "main",
+    )
+
+
+def document_of_hits(query: str, hits: Sequence[Hit], outcomes: Mapping[str, str]) -> Document:
+    """Return the results of a search as a document with a section for each."""
+    sections = tuple(
+        Section(
+            f"{hit.rank}. {hit.source_project}",
+            outcomes.get(hit.id, ""),
+            outcomes.get(hit.id, ""),
+            (),
+            (Part(hit.role, _facts_of_hit(hit), hit.content, (), format_citation(hit), is_aside=False),),
+        )
+        for hit in hits
+    )
+    return Document(_shorten(query), (f"{len(sections)} result{'' if len(sections) == 1 else 's'}",), sections)
+
+
+def _facts_of_hit(hit: Hit) -> tuple[str, ...]:
+    return tuple(filter(None, (format_time(hit.timestamp), f"id {hit.id}")))
+
+
+def _shorten(text: str) -> str:
+    return one_line(excerpt(text, {}, TITLE_WIDTH)) or "Conversation"
+
+
+# --- Markdown ---------------------------------------------------------------------------------------------------------
+
+
+def render_markdown_document(document: Document) -> Iterator[str]:
+    """Yield the lines of a document as Markdown; all text of transcripts is quoted."""
+    yield f"# {escape_name(document.title)}"
+    yield ""
+    yield " · ".join(map(escape_name, document.facts))
+    for section in document.sections:
+        yield ""
+        yield f"## {escape_name(section.title)}"
+        if section.outcome:
+            yield from ("", f"Outcome: {escape_name(section.outcome)}")
+        if section.done:
+            yield from ("", "Done:", *(f"- {escape_name(line)}" for line in section.done))
+        for part in section.parts:
+            yield ""
+            yield f"**{escape_name(part.role)}** · {' · '.join(map(escape_name, part.facts))}"
+            yield ""
+            yield from (quote_output if part.role == "tool" else quote_markdown)(part.text).split("\n")
+            if part.calls:
+                yield from ("", *(f"- {escape_name(call)}" for call in part.calls))
+            if part.source:
+                yield from ("", f"Source: {escape_name(part.source)}")
+
+
+# --- HTML -------------------------------------------------------------------------------------------------------------
+
+
+def render_html_document(document: Document) -> Iterator[str]:
+    """Yield the lines of a document as one HTML page, which runs no script and fetches nothing."""
+    title = _escape(document.title)
+    yield "<!doctype html>"
+    yield '<html lang="en"><head><meta charset="utf-8">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="referrer" content="no-referrer">'
+    yield f"<title>{title}</title><style>{STYLE}</style></head><body>"
+    yield f"<header><h1>{title}</h1>{_paragraph('facts', document.facts)}</header><main>"
+    for number, section in enumerate(document.sections, start=1):
+        yield f'<section id="section-{number}"><h2>{_escape(section.title)}</h2>'
+        if section.outcome:
+            verdict = _escape(section.verdict)
+            yield f'<p class="outcome {verdict}">Outcome: {_escape(section.outcome)}</p>'
+        if section.done:
+            yield _list(section.done)
+        for part in section.parts:
+            yield from _render_part(part)
+        yield "</section>"
+    yield "</main></body></html>"
+
+
+def _render_part(part: Part) -> Iterator[str]:
+    head = f"<b>{_escape(part.role)}</b> · {' · '.join(map(_escape, part.facts))}"
+    kind = "turn user" if part.role == "user" else "turn aside" if part.is_aside else "turn"
+    yield f'<article class="{kind}">'
+    yield f'<details><summary class="head">{head}</summary>' if part.is_aside else f'<p class="head">{head}</p>'
+    printed = f"<pre>{escape(remove_controls(part.text))}</pre>"
+    yield f'<div class="text">{printed if part.role == "tool" else render_html(part.text)}</div>'
+    if part.calls:
+        count = len(part.calls)
+        yield f'<details><summary class="head">{count} tool call{"" if count == 1 else "s"}</summary>{_list(part.calls)}</details>'
+    if part.source:
+        yield _paragraph("source", [part.source])
+    yield ("</details>" if part.is_aside else "") + "</article>"
+
+
+def _paragraph(kind: str, facts: Iterable[str]) -> str:
+    return f'<p class="{kind}">{" · ".join(map(_escape, facts))}</p>'
+
+
+def _list(lines: Iterable[str]) -> str:
+    return f"<ul>{''.join(f'<li><code>{_escape(line)}</code></li>' for line in lines)}</ul>"
+
+
+def _escape(text: str) -> str:
+    return escape(one_line(text), quote=True)

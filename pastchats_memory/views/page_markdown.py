@@ -1,0 +1,64 @@
+"""Turn Markdown of transcripts into what a reader may open: HTML without scripts, or Markdown without pictures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from markdown_it import MarkdownIt
+
+from pastchats_memory.text.display import remove_controls, sanitise
+
+_FETCHES = re.compile(r"(\\*)<(?=[A-Za-z/!?])|!\[")
+"""What begins raw HTML or a picture, by which a viewer may fetch an address; with the backslashes before it."""
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(["table", "strikethrough"])
+    parser.disable(["image", "html_block", "html_inline"])
+    parser.add_render_rule("link_open", _render_link)
+    return parser
+
+
+def _render_link(self: Any, tokens: Sequence[Any], place: int, options: Any, env: Any) -> str:
+    tokens[place].attrSet("rel", "noopener noreferrer nofollow")
+    rendered: str = self.renderToken(tokens, place, options, env)
+    return rendered
+
+
+def render_html(text: str) -> str:
+    """Render the Markdown of a transcript as HTML: no raw HTML, no pictures, no scripts in links."""
+    rendered: str = _parser().render(remove_controls(text))
+    return rendered
+
+
+def quote_markdown(text: str) -> str:
+    """Quote a text as Markdown whose paragraphs and code stay as they are.
+
+    No text can leave its quotation, and none makes a viewer fetch something.
+    """
+    text = sanitise(text)
+    code = {
+        line
+        for token in _parser().parse(text)
+        if token.type in ("fence", "code_block") and token.map
+        for line in range(*token.map)
+    }
+    lines = (line if place in code else _FETCHES.sub(_escape, line) for place, line in enumerate(text.split("\n")))
+    return "\n".join(f"> {line}".rstrip() for line in lines)
+
+
+def quote_output(text: str) -> str:
+    """Quote what a program printed, as a block of code that the text cannot end."""
+    text = sanitise(text)
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return "\n".join(f"> {line}".rstrip() for line in (fence, *text.split("\n"), fence))
+
+
+def _escape(found: re.Match[str]) -> str:
+    """Return what was found with a backslash before its last character, unless it has one that counts."""
+    is_escaped = len(found[1] or "") % 2 == 1
+    return found[0] if is_escaped else f"{found[0][:-1]}\\{found[0][-1]}"

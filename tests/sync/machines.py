@@ -1,0 +1,79 @@
+"""Machines of one person: each a memory of its own, with the synchronised folder between them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pastchats_memory.config import Config
+from pastchats_memory.memory import Memory
+from pastchats_memory.store import sync
+from pastchats_memory.store.database import open_database
+from pastchats_memory.sync import Access, SyncReport
+
+NO_CONFIG = Config(Path())
+
+
+class Machine:
+    """A memory that uses the folder under the name of a computer."""
+
+    def __init__(self, home: Path, folder: Path, *, access: Access | None = None, config: Config = NO_CONFIG) -> None:
+        self.home, self.folder = home, folder
+        self.access = (access or Access(is_plain=True))._replace(host=home.name)
+        home.mkdir(exist_ok=True)
+        self.memory = Memory.open(home / "memory.db", config=replace(config, database=home / "memory.db"))
+
+    def sync(self, access: Access | None = None) -> SyncReport:
+        return self.memory.sync(self.folder, (access or self.access)._replace(host=self.home.name))
+
+    def status(self) -> SyncReport:
+        return self.memory.sync_status(self.folder, self.access)
+
+    def write(self, name: str, *turns: tuple[str, str], project: str = "tern") -> Path:
+        """Write a transcript of (role, text), each a minute after the one before, and index it."""
+        lines = [
+            {
+                "role": role,
+                "content": text,
+                "conversation_id": name,
+                "id": f"{name}-{number}",
+                "timestamp": f"2026-03-01T10:{number:02}:00.000Z",
+            }
+            for number, (role, text) in enumerate(turns)
+        ]
+        path = self.home / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        self.memory.index([path], project)
+        return path
+
+    @property
+    def texts(self) -> list[str]:
+        with open_database(self.home / "memory.db") as database:
+            return sorted(text for (text,) in database.run("SELECT content FROM prompts"))
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """All that machines have in common."""
+        with open_database(self.home / "memory.db") as database:
+            return {
+                "turns": sorted((identity, digest) for identity, _, _, digest in sync.turn_versions(database)),
+                "tasks": sorted((body["identity"], sync.task_digest(body)) for body in sync.tasks(database, ())),
+                "judgements": {
+                    identity: {name: value for name, value in body.items() if name != "judged_at"}
+                    for identity, body in sync.judgements(database).items()
+                },
+                "forgettings": sorted(sync.forgettings(database)),
+            }
+
+
+def folder_bytes(folder: Path) -> bytes:
+    """Return what lies in the folder, decompressed where it can be."""
+    import gzip
+
+    return b"\n".join(
+        gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    )

@@ -1,0 +1,98 @@
+"""What is forgotten on one machine is forgotten on all of them, and in the folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from machines import Machine, folder_bytes
+
+ASKED = "Why do the webhook retries of the billing service pile up at night?"
+MERGER = "The merger with Northwind Traders is planned for the last week of May."
+
+
+def test_a_forgotten_turn_leaves_the_other_machine_and_the_folder(desk: Machine, laptop: Machine) -> None:
+    desk.write("webhooks", ("user", ASKED), ("user", MERGER))
+    desk.sync()
+    laptop.sync()
+    assert laptop.memory.forget(query="Northwind").turns == 1
+    laptop.sync()
+    assert desk.sync().deleted == 1
+    assert desk.texts == laptop.texts == [ASKED]
+    assert b"Northwind" not in folder_bytes(desk.folder)
+    assert ASKED.encode() in folder_bytes(desk.folder)
+    assert desk.state == laptop.state
+
+
+def test_an_old_file_that_comes_back_brings_nothing_back(tmp_path: Path, desk: Machine, laptop: Machine) -> None:
+    desk.write("webhooks", ("user", MERGER))
+    desk.sync()
+    laptop.sync()
+    (old,) = [path for path in desk.folder.rglob("*.gz") if b"Northwind" in folder_bytes(path.parent)]
+    content = old.read_bytes()
+    desk.memory.forget(query="Northwind")
+    for machine in (desk, laptop):
+        machine.sync()
+    assert not old.exists()
+    old.write_bytes(content)
+    third = Machine(tmp_path / "third", desk.folder)
+    for machine in (third, laptop, desk):
+        machine.sync()
+        assert machine.texts == []
+    assert not old.exists()  # its owner deletes it again
+
+
+def test_the_status_names_the_machines_that_have_not_forgotten_yet(desk: Machine, laptop: Machine) -> None:
+    desk.write("webhooks", ("user", MERGER))
+    desk.sync()
+    laptop.sync()
+    desk.memory.forget(query="Northwind")
+    desk.sync()
+    assert {machine.host: machine.behind for machine in desk.status().machines} == {"desk": 0, "laptop": 1}
+    laptop.sync()
+    assert {machine.host: machine.behind for machine in desk.status().machines} == {"desk": 0, "laptop": 0}
+
+
+def test_acknowledging_ends(desk: Machine, laptop: Machine) -> None:
+    desk.write("webhooks", ("user", MERGER))
+    desk.sync()
+    laptop.sync()
+    desk.memory.forget(query="Northwind")
+    for _ in range(2):
+        for machine in (desk, laptop):
+            machine.sync()
+    before = sorted(desk.folder.rglob("*"))
+    for machine in (desk, laptop):
+        machine.sync()
+    assert sorted(desk.folder.rglob("*")) == before
+
+
+def test_what_is_allowed_again_is_allowed_everywhere(desk: Machine, laptop: Machine) -> None:
+    path = desk.write("webhooks", ("user", MERGER))
+    desk.sync()
+    laptop.sync()
+    desk.memory.forget(query="Northwind")
+    desk.sync()
+    laptop.sync()
+    assert desk.memory.undo_forget() is not None
+    desk.memory.index([path], "tern", force=True)
+    desk.sync()
+    laptop.sync()
+    assert desk.texts == laptop.texts == [MERGER]
+    assert laptop.memory.list_forgettings() == []
+    laptop.sync()
+    desk.sync()
+    assert desk.texts == [MERGER]
+
+
+def test_the_files_of_a_retired_machine_are_taken_over(desk: Machine, laptop: Machine, tmp_path: Path) -> None:
+    desk.write("webhooks", ("user", ASKED), ("user", MERGER))
+    desk.sync()
+    laptop.sync()
+    (old,) = [machine.id for machine in laptop.status().machines if machine.host == "desk"]
+    laptop.memory.retire_machine(laptop.folder, old, laptop.access)
+    laptop.memory.forget(query="Northwind")
+    laptop.sync()
+    assert b"Northwind" not in folder_bytes(laptop.folder)
+    third = Machine(tmp_path / "third", laptop.folder)
+    third.sync()
+    assert third.texts == [ASKED]

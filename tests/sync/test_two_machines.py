@@ -1,0 +1,187 @@
+"""What one machine has, the other has after both have synchronised, once and cited."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from machines import Machine, folder_bytes
+
+from pastchats_memory.config import Config
+from pastchats_memory.errors import InputMissing, UsageFault
+from pastchats_memory.store import turns
+from pastchats_memory.store.database import open_database
+from pastchats_memory.sync import Access
+
+ASKED = "Why do the webhook retries of the billing service pile up at night?"
+ANSWERED = "Because the queue has no backoff. A delay that doubles at each attempt ended it."
+
+
+def test_a_turn_is_found_on_the_other_machine_by_meaning_without_being_embedded_again(
+    desk: Machine, laptop: Machine
+) -> None:
+    desk.write("webhooks", ("user", ASKED), ("assistant", ANSWERED))
+    assert desk.sync().sent["turn"] == 2
+    report = laptop.sync()
+    assert (report.received["turn"], report.embedded) == (2, 0)
+    (first, *_) = laptop.memory.search("exponential delay between attempts", mode="semantic")
+    assert first.content == ANSWERED
+
+
+def test_its_source_names_the_machine_that_has_the_file(desk: Machine, laptop: Machine) -> None:
+    path = desk.write("webhooks", ("user", ASKED), ("assistant", ANSWERED))
+    desk.sync()
+    laptop.sync()
+    (first, *_) = laptop.memory.search("webhook retries pile up")
+    assert (first.source_path, first.source_line) == (f"desk:{path}", 1)
+    assert first.citation is not None
+    assert first.citation.state == "unchecked"
+
+
+def test_a_second_run_has_nothing_to_do(desk: Machine, laptop: Machine) -> None:
+    desk.write("webhooks", ("user", ASKED))
+    desk.sync()
+    laptop.sync()
+    before = sorted(desk.folder.rglob("*"))
+    for machine in (laptop, desk, laptop):
+        report = machine.sync()
+        assert (report.sent.total(), report.received.total()) == (0, 0)
+    assert sorted(desk.folder.rglob("*")) == before
+
+
+def test_the_same_turn_on_both_machines_is_one_row(desk: Machine, laptop: Machine) -> None:
+    for machine in (desk, laptop):
+        machine.write("webhooks", ("user", ASKED), ("assistant", ANSWERED))
+    desk.sync()
+    assert laptop.sync().received.total() == 0
+    desk.sync()
+    assert desk.texts == laptop.texts == sorted([ASKED, ANSWERED])
+
+
+def test_the_longer_text_of_a_turn_stays_whoever_reads_first(desk: Machine, laptop: Machine) -> None:
+    desk.write("webhooks", ("user", ASKED), ("assistant", ANSWERED))
+    laptop.write("webhooks", ("user", ASKED), ("assistant", ANSWERED + " It is merged."))
+    for machine in (desk, laptop, desk):
+        machine.sync()
+    assert desk.state == laptop.state
+    assert ANSWERED + " It is merged." in desk.texts
+
+
+def test_a_lost_memory_comes_back_with_its_own_paths(folder: Path, desk: Machine) -> None:
+    path = desk.write("webhooks", ("user", ASKED))
+    desk.sync()
+    desk.memory.close()
+    for file in desk.home.glob("memory.db*"):
+        file.unlink()
+    again = Machine(desk.home, folder)
+    again.sync()
+    with open_database(again.home / "memory.db") as database:
+        (item,) = turns.items(database, [1])
+    assert item.source_path == str(path)
+
+
+@pytest.mark.parametrize("kind", ["excluded", "private"])
+def test_private_and_excluded_projects_never_leave(tmp_path: Path, folder: Path, kind: str) -> None:
+    desk = Machine(
+        tmp_path / "desk",
+        folder,
+        config=Config(Path(), exclude=("secret-*",)) if kind == "excluded" else Config(Path()),
+    )
+    desk.write("webhooks", ("user", ASKED))
+    if kind == "private":
+        project = tmp_path / "secret-project"
+        project.mkdir()
+        (project / "pastchats-memory.toml").write_text("private = true\n", encoding="utf-8")
+        transcript = tmp_path / "private.jsonl"
+        transcript.write_text(
+            json.dumps({"role": "user", "content": "The merger is planned for May.", "cwd": str(project)}),
+            encoding="utf-8",
+        )
+        desk.memory.index([transcript])
+    else:
+        desk.memory._config = Config(Path())  # noqa: SLF001 - it was indexed before it was excluded
+        desk.write("merger", ("user", "The merger is planned for May."), project="secret-project")
+        desk.memory._config = Config(Path(), exclude=("secret-*",))  # noqa: SLF001
+    assert "The merger is planned for May." in desk.texts
+    report = desk.sync()
+    assert (report.sent["turn"], report.held_back) == (1, 1)
+    assert b"merger" not in folder_bytes(folder)
+
+
+def test_what_becomes_private_is_taken_back(tmp_path: Path, folder: Path, desk: Machine) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    transcript = tmp_path / "session.jsonl"
+    transcript.write_text(
+        json.dumps({"role": "user", "content": "The merger is planned for May.", "cwd": str(project)}), encoding="utf-8"
+    )
+    desk.memory.index([transcript])
+    desk.write("webhooks", ("user", ASKED))
+    desk.sync()
+    assert b"merger" in folder_bytes(folder)
+    (project / "pastchats-memory.toml").write_text("private = true\n", encoding="utf-8")
+    assert desk.sync().rewritten == 1
+    assert b"merger" not in folder_bytes(folder)
+    assert ASKED.encode() in folder_bytes(folder)
+
+
+def test_a_folder_that_is_missing_is_explained(tmp_path: Path, desk: Machine) -> None:
+    with pytest.raises(InputMissing, match="is no folder"):
+        desk.memory.sync(tmp_path / "nowhere", desk.access)
+
+
+def test_nothing_of_the_text_can_be_read_in_an_encrypted_folder(tmp_path: Path, folder: Path) -> None:
+    pyrage = pytest.importorskip("pyrage")
+    key = tmp_path / "age.txt"
+    key.write_text(f"# created: today\n{pyrage.x25519.Identity.generate()}\n", encoding="utf-8")
+    desk = Machine(tmp_path / "desk", folder, access=Access(key_file=key))
+    laptop = Machine(tmp_path / "laptop", folder, access=Access(key_file=key))
+    desk.write("webhooks", ("user", ASKED))
+    desk.sync()
+    assert b"webhook" not in folder_bytes(folder)
+    laptop.sync()
+    assert laptop.texts == [ASKED]
+    key.unlink()
+    assert laptop.sync(Access()).refused == []  # the key lies in the memory by now
+
+
+def test_another_key_reads_nothing(tmp_path: Path, folder: Path) -> None:
+    pyrage = pytest.importorskip("pyrage")
+    keys = [tmp_path / name for name in ("one.txt", "two.txt")]
+    for key in keys:
+        key.write_text(str(pyrage.x25519.Identity.generate()), encoding="utf-8")
+    desk, laptop = (Machine(tmp_path / f"m{key.stem}", folder, access=Access(key_file=key)) for key in keys)
+    desk.write("webhooks", ("user", ASKED))
+    desk.sync()
+    (refused,) = laptop.sync().refused
+    assert "encrypted with another key" in refused.reason
+    assert laptop.texts == []
+
+
+def test_a_passphrase_opens_the_folder_and_a_wrong_one_does_not(tmp_path: Path, folder: Path) -> None:
+    pytest.importorskip("pyrage")
+    desk = Machine(tmp_path / "desk", folder, access=Access(passphrase=lambda: "correct horse"))
+    desk.write("webhooks", ("user", ASKED))
+    desk.sync()
+    laptop = Machine(tmp_path / "laptop", folder)
+    with pytest.raises(UsageFault, match="not the folder's passphrase"):
+        laptop.sync(Access(passphrase=lambda: "battery staple"))
+    with pytest.raises(UsageFault, match="are encrypted"):
+        laptop.sync(Access(is_plain=True))
+    with pytest.raises(UsageFault, match="needs its passphrase"):
+        laptop.sync(Access())
+    laptop.sync(Access(passphrase=lambda: "correct horse"))
+    assert laptop.texts == [ASKED]
+
+
+def test_a_folder_that_stops_being_encrypted_is_refused(tmp_path: Path, folder: Path) -> None:
+    pyrage = pytest.importorskip("pyrage")
+    key = tmp_path / "age.txt"
+    key.write_text(str(pyrage.x25519.Identity.generate()), encoding="utf-8")
+    desk = Machine(tmp_path / "desk", folder, access=Access(key_file=key))
+    desk.sync()
+    marker = folder / "pastchats-sync.json"
+    marker.write_text(marker.read_text().replace("true", "false"), encoding="utf-8")
+    with pytest.raises(UsageFault, match="says that it is not encrypted"):
+        desk.sync()

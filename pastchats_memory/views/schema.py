@@ -27,7 +27,7 @@ TASK_ROW_TYPES = (*TASK_TYPES, "comment", "attachment")
 TASK_KINDS = ("task", "comment", "attachment")
 EVIDENCE_NAMES = ("words", "meaning", "together", "read")
 FAULT_KINDS = (
-    "fault", "usage", "input_missing", "model_unavailable", "model_changed", "format_broken", "store",
+    "fault", "usage", "input_missing", "model_unavailable", "model_changed", "format_broken", "library_broken", "store",
     "database_missing", "database_newer", "database_older", "database_corrupt", "database_read_only", "database_exposed",
     "database_locked", "deletion_unfinished", "disk_full",
 )  # fmt: skip

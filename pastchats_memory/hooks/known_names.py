@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pastchats_memory.config import load
 from pastchats_memory.store.database import Database, open_database
+from pastchats_memory.store.word_rows import find_parts, find_rows, last_turn
 from pastchats_memory.text.identifiers import is_foreign
 from pastchats_memory.text.topics import topic_words
 
@@ -22,17 +23,10 @@ answer had less than 0.23 (`benchmarks/hook_prompts.py`)."""
 WHOLE_NAME = 1.0
 SUBWORD_NAME = 0.5
 """Worth of a name that stands within another word."""
+LEAST_ROWS = 3
+"""Size that a corpus has at least, because nothing stands out of one row."""
 MOST_NAMES = 40
-MOST_ROWS = 20_000
-"""Rows of a word that are looked at; a more frequent one names hardly anything."""
-MOST_READ = 100
-"""Rows whose text is read for a part of a word."""
-FULL_TEXT = ("prompts_fts", "task_texts_fts", "tool_calls_fts")
-PARTS = (
-    "SELECT id, content FROM prompts WHERE id IN (SELECT rowid FROM trigrams WHERE trigrams MATCH ?1 LIMIT ?2) "
-    "UNION ALL SELECT id, content || ' ' || labels FROM task_texts "
-    "WHERE id IN (SELECT rowid FROM trigrams WHERE trigrams MATCH ?1 LIMIT ?2)"
-)
+"""A longer prompt is left to the search."""
 
 
 def is_any_known(query: str, cwd: str | None, database: str | None) -> bool:
@@ -62,36 +56,13 @@ def may_answer(database: Database, query: str) -> bool:
 
 def measure_names(database: Database, names: dict[str, float]) -> float:
     """Return the greatest worth of the names that one row has, each by its rarity. Raises StoreFault."""
-    corpus = max(3, database.value("SELECT max(id) FROM prompts") or 0)
+    corpus = max(LEAST_ROWS, last_turn(database))
     worths: Counter[int] = Counter()
     for name, worth in names.items():
-        rows, own = _find_rows(database, name), worth
+        rows, own = find_rows(database, name), worth
         if not rows:
-            rows, own = _find_parts(database, name), SUBWORD_NAME
+            rows, own = find_parts(database, name), SUBWORD_NAME
         rarity = math.log(1 + (corpus - min(len(rows), corpus) + 0.5) / (len(rows) + 0.5)) / math.log(corpus)
         for id_ in rows:
             worths[id_] += own * min(1.0, rarity)  # type: ignore[assignment] # a counter of floats
     return max(worths.values(), default=0.0)
-
-
-def _find_rows(database: Database, name: str) -> set[int]:
-    """Return the rows that have a word, in its text or in the calls of its tools."""
-    found: set[int] = set()
-    for table in FULL_TEXT:
-        statement = f"SELECT rowid FROM {table} WHERE {table} MATCH ? LIMIT {MOST_ROWS}"
-        found.update(id_ for (id_,) in database.run(statement, (_quote(name),)))
-    return found
-
-
-def _find_parts(database: Database, name: str) -> set[int]:
-    """Return the rows that have a text within a word; all candidates if they are too many to be read."""
-    trigrams = " AND ".join(_quote(name[start : start + 3]) for start in range(len(name) - 2))
-    if not trigrams:
-        return set()
-    candidates = database.run(PARTS, (trigrams, MOST_READ))
-    is_cut = len(candidates) >= MOST_READ
-    return {id_ for id_, content in candidates if is_cut or name in content.lower()}
-
-
-def _quote(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"'

@@ -15,6 +15,7 @@ from pastchats_memory.model import Filters
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import FIRST_TEXT
 from pastchats_memory.store.ids import Ids, listed, runs
+from pastchats_memory.store.word_rows import quote
 
 Scores = NDArray[np.float64]
 
@@ -259,11 +260,6 @@ def find_phrase(database: Database, phrase: str, filters: Filters) -> Ids:
         for row in database.run(f"SELECT rowid FROM {index} WHERE {index} MATCH ? ORDER BY rowid", (quote(phrase),))
     ]
     return np.array([id_ for (id_,) in found], dtype=np.int64)
-
-
-def quote(text: str) -> str:
-    """Return a text as a string of FTS5's query language."""
-    return '"' + text.replace('"', '""') + '"'
 
 
 def _indexes(filters: Filters) -> list[str]:

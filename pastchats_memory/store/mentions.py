@@ -13,6 +13,7 @@ from pastchats_memory.model import NO_FILTERS
 from pastchats_memory.store import fulltext
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.pending_deletes import KINDS
+from pastchats_memory.store.word_rows import quote
 from pastchats_memory.text.words import FUNCTION_WORDS, words
 
 OWN_KEYS = frozenset({"format", "branch", "kind", "flags", "ts_source"})
@@ -180,8 +181,7 @@ def find_rare_words(database: Database, chosen: Mapping[str, Collection[int]]) -
 def _is_common(database: Database, word: str, most: int) -> bool:
     """Return whether a full-text index has a word in more than `most` rows."""
     return any(
-        len(database.run(f"SELECT 1 FROM {index} WHERE {index} MATCH ? LIMIT ?", (fulltext.quote(word), most + 1)))
-        > most
+        len(database.run(f"SELECT 1 FROM {index} WHERE {index} MATCH ? LIMIT ?", (quote(word), most + 1))) > most
         for index in ("prompts_fts", "task_texts_fts")
     )
 

@@ -15,8 +15,8 @@ import orjson
 from numpy.typing import NDArray
 
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.fulltext import quote
 from pastchats_memory.store.ids import Ids, distinct, listed
+from pastchats_memory.store.word_rows import quote
 
 LENGTH = 3
 """Characters of a trigram."""

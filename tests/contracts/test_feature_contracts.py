@@ -110,11 +110,11 @@ def test_embeddings_that_vanish_are_noticed(own_demo: Program) -> None:
 def test_an_indexer_that_embeds_only_what_people_say_is_noticed(own_demo: Program) -> None:
     careless = own_demo.altered(
         "from pastchats_memory.store import turns\n"
-        "embed = turns.set_vector\n"
-        "def only_users(database, id_, *rest):\n"
-        "    role = database.value('SELECT role FROM prompts WHERE id = ?', (id_,))\n"
-        "    return embed(database, id_, *rest) if role == 'user' else None\n"
-        "turns.set_vector = only_users"
+        "embed = turns.set_vectors\n"
+        "def only_users(database, model, encoded):\n"
+        "    users = {id_ for (id_,) in database.run('SELECT id FROM prompts WHERE role = ?', ('user',))}\n"
+        "    embed(database, model, {id_: vector for id_, vector in encoded.items() if id_ in users})\n"
+        "turns.set_vectors = only_users"
     )
     assert careless("index", write_messages(own_demo.home / "more.jsonl", *MORE)).status == 0
     assert sum(fault.endswith("has no embedding") for fault in unpaired_rows(own_demo)) == 2

@@ -1,0 +1,48 @@
+"""Find the rows of a word without NumPy, for a caller that only decides whether to search."""
+
+from __future__ import annotations
+
+from pastchats_memory.store.database import Database
+
+MOST_ROWS = 20_000
+"""Rows of a word that are looked at; a more frequent one names hardly anything."""
+MOST_READ = 100
+"""Rows whose text is read for a part of a word."""
+FULL_TEXT = ("prompts_fts", "task_texts_fts", "tool_calls_fts")
+PARTS = (
+    "SELECT id, content FROM prompts WHERE id IN (SELECT rowid FROM trigrams WHERE trigrams MATCH ?1 LIMIT ?2) "
+    "UNION ALL SELECT id, content || ' ' || labels FROM task_texts "
+    "WHERE id IN (SELECT rowid FROM trigrams WHERE trigrams MATCH ?1 LIMIT ?2)"
+)
+
+
+def last_turn(database: Database) -> int:
+    """Return the greatest id of a turn, 0 if there is none: at least the number of turns. Raises StoreFault."""
+    return int(database.value("SELECT max(id) FROM prompts") or 0)
+
+
+def find_rows(database: Database, word: str) -> set[int]:
+    """Return the rows that have a word, in their text or in the calls of their tools. Raises StoreFault."""
+    found: set[int] = set()
+    for table in FULL_TEXT:
+        statement = f"SELECT rowid FROM {table} WHERE {table} MATCH ? LIMIT {MOST_ROWS}"
+        found.update(id_ for (id_,) in database.run(statement, (quote(word),)))
+    return found
+
+
+def find_parts(database: Database, part: str) -> set[int]:
+    """Return the rows that have a lower-case text within a word; all candidates if they are too many to be read.
+
+    Raises StoreFault.
+    """
+    trigrams = " AND ".join(quote(part[start : start + 3]) for start in range(len(part) - 2))
+    if not trigrams:
+        return set()
+    candidates = database.run(PARTS, (trigrams, MOST_READ))
+    is_cut = len(candidates) >= MOST_READ
+    return {id_ for id_, content in candidates if is_cut or part in content.lower()}
+
+
+def quote(text: str) -> str:
+    """Return a text as one FTS5 string, in which nothing is syntax."""
+    return '"' + text.replace('"', '""') + '"'

@@ -210,7 +210,9 @@ def _pick() -> list[str]:
 
     Raises click.exceptions.Exit if they leave, MemoryFault.
     """
-    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
+    from pastchats_memory.cli.output import is_terminal
+
+    if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
         return []
     try:
         from pastchats_memory.cli.picker import pick

@@ -501,10 +501,11 @@ class Memory:
 
         path = Path(os.path.abspath(fspath(file)))  # noqa: PTH100 - resolve() would follow links
         text = None if line is None else load_line(path, line)
+        names = find_names(path)
         self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
         hidden = hidden_projects(self._database, None)
         with self._database.snapshot():
-            return find_editors(self._database, find_names(path), text, hidden, limit)
+            return find_editors(self._database, names, text, hidden, limit)
 
     def verify(
         self,

@@ -1,4 +1,4 @@
-"""Index the sample history, search it, recall from it, judge an episode and list lessons.
+"""Show the promise in one screen: index the sample history, ask before work starts, and read why.
 
 `make demo` runs it. Every step runs the real program and is printed as a user would type it. The database is temporary, and the
 user's own memory is not touched.
@@ -18,30 +18,21 @@ PROGRAM = Path(sys.executable).with_name("pastchats-memory")
 
 STEPS = (
     (
-        "Index the sessions of two coding agents, a log of messages, Markdown dialogues and notes.",
+        "Index the sessions of two coding agents, a log of messages, dialogues and notes.",
         ["index", "fixtures/demo/history"],
     ),
     (
-        "Index a ChatGPT export, and file it under a project of its own.",
-        ["index", "fixtures/demo/exports", "--project", "chatgpt"],
+        "Search by words and by meaning.",
+        ["search", "--query", "retry strategy", "--limit", "1"],
     ),
     (
-        "Search by words and by meaning; two columns show the rank in each list.",
-        ["search", "--query", "retry strategy", "--limit", "5"],
-    ),
-    (
-        "Recall, before work starts, what was tried, what failed and what worked, each with its source.",
-        ["recall", "--query", "build webhook retries"],
-    ),
-    (
-        "Label an episode that the rules left unknown, with words that show how it ended.",
-        ["judge", "16", "worked", "--because", "With chunks it ran, peak 480 MB"],
-    ),
-    (
-        "List what failed more than once and then worked; the judgement above made this lesson known.",
-        ["lessons", "--all"],
+        "Before new work, ask what was tried. The answer is an earlier attempt that failed.",
+        ["recall", "--query", "build webhook retries", "--limit", "1"],
     ),
 )
+WHY = """
+`Outcome:` quotes the words that show how it ended, and `Source:` names file and line. So the next agent does not build
+the fixed delay again. The database was in a temporary folder; `pastchats-memory setup` does this for your own history."""
 
 
 def main() -> int:
@@ -56,7 +47,7 @@ def main() -> int:
             if status:
                 print(f"\nThe demo stopped: this step ended with exit code {status}.", file=sys.stderr)
                 return status
-    print("\nThat was a database in a temporary folder. README.md says how to index your own history.")
+    print(WHY)
     return 0
 
 

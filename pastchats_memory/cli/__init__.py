@@ -70,7 +70,8 @@ COMMANDS = {
 """Every command with its summary, in the order in which a newcomer needs them; each line fits 80 columns."""
 
 RANGE = re.compile(r"is not in the range ([\d.]+)<=x<=([\d.]*\d)")
-"""What click writes about a number outside a range."""
+LEAST = re.compile(r"is not in the range x>=([\d.]*\d)")
+"""What click writes about a number outside a range, or below its start."""
 
 COMPLETION_VARIABLE = "_PASTCHATS_MEMORY_COMPLETE"
 """Set by the completion scripts when a shell asks for candidates."""
@@ -93,6 +94,24 @@ SHARED_MODULES = {
 """Commands that share a module: the module, and the name of the function in it."""
 ALIASES = {"semantic-search": "search", "tasks": "task"}
 """Names that users know from other tools."""
+
+
+OTHER_WORDS = {
+    "init": "setup", "start": "setup", "begin": "setup", "configure": "setup",
+    "ingest": "index", "scan": "index", "add": "index", "import": "index",
+    "find": "search", "query": "search", "grep": "search", "remember": "recall", "ask-memory": "recall",
+    "list": "sources", "ls": "sources", "histories": "sources", "stats": "status", "info": "status",
+    "delete": "forget", "remove": "forget", "rm": "forget", "server": "serve", "web": "serve", "hooks": "install",
+    "connect": "setup", "repair": "doctor", "check": "doctor", "history": "timeline",
+}  # fmt: skip
+"""What newcomers type, and the command that does it; these are no aliases, so that each thing keeps one name."""
+NOT_COMMANDS = {
+    "help": "Write pastchats-memory --help, or the same after a command.",
+    "version": "Write pastchats-memory --version.",
+    "update": "Use what installed it, such as: uv tool upgrade pastchats-memory",
+    "upgrade": "Use what installed it, such as: uv tool upgrade pastchats-memory",
+}
+"""Words that no command has, and what to write instead."""
 
 
 class LazyGroup(click.Group):
@@ -122,6 +141,10 @@ class LazyGroup(click.Group):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as fault:
+            if fault.option_name in ("-v", "-V"):
+                raise click.UsageError(
+                    f"No such option '{fault.option_name}'. Did you mean '--version'?", ctx
+                ) from None
             command = next((argument for argument in given if argument in COMMANDS), None)
             if command is None and fault.possibilities:
                 raise
@@ -141,13 +164,16 @@ class LazyGroup(click.Group):
         except click.UsageError:
             from difflib import get_close_matches
 
-            near = get_close_matches(args[0], COMMANDS, n=1)
-            if args[0] == "help":
-                hint = "Write pastchats-memory --help, or the same after a command."
-            elif near:
-                hint = f"Did you mean '{near[0]}'?"
+            word = args[0].lower()
+            near = OTHER_WORDS.get(word) or next(iter(get_close_matches(word, COMMANDS, n=1)), None)
+            if word in NOT_COMMANDS:
+                hint = NOT_COMMANDS[word]
+            elif near is not None:
+                hint = f"Did you mean '{near}'?"
+            elif os.path.exists(args[0]):  # noqa: PTH110 - a string is at hand
+                hint = f"To index it: pastchats-memory index {args[0]}"
             else:
-                raise
+                hint = "`pastchats-memory --help` lists the commands; to ask something: pastchats-memory recall 'your task'"
             raise click.UsageError(f"No such command '{args[0]}'. {hint}", ctx) from None
 
 
@@ -163,6 +189,7 @@ def program() -> None:
     \b
     Start with:
       pastchats-memory setup
+      pastchats-memory index ~/.claude/projects
       pastchats-memory search 'retry strategy'
       pastchats-memory recall 'build webhook retries'
     """
@@ -311,7 +338,7 @@ def _in_plain_words(message: str) -> str:
     """Return click's message with the names of its types replaced."""
     message = message.replace("is not a valid integer range", "is not a whole number")
     message = message.replace("is not a valid float range", "is not a number")
-    return RANGE.sub(r"is not a number from \1 to \2", message)
+    return LEAST.sub(r"is less than \1", RANGE.sub(r"is not a number from \1 to \2", message))
 
 
 def _discard_stdout() -> None:

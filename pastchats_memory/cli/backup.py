@@ -11,6 +11,7 @@ import click
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, emit_json, is_terminal
 from pastchats_memory.config import load
+from pastchats_memory.errors import InputMissing
 from pastchats_memory.memory import Memory
 from pastchats_memory.text.display import escape_path
 from pastchats_memory.text.encoding import utf8
@@ -69,6 +70,8 @@ def restore(file: Path, yes: bool, no: bool, db: str | None, as_json: bool) -> i
     FILE may be a backup, or a database of an unreleased older build: its turns and tasks are copied.
     """
     options.interrupt_in_order()
+    if not os.path.lexists(file):
+        raise InputMissing(f"{file}: no such file", "Name a file that `pastchats-memory backup` wrote.")
     path = load(db).database
     is_there = os.path.lexists(path)
     if is_there and not yes:

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
     from pastchats_memory.ingest.options import IndexOptions
 
+NO_CONVERSATION = (
+    "There is no conversation in it. `pastchats-memory sources` lists the histories on this machine, and --dry-run shows "
+    "how each file would be read."
+)
 SHOWN = 10
 """Files of a kind that are named on a terminal; `--json` has them all."""
 LONG = 20
@@ -120,6 +124,8 @@ def command(
         options.interrupt_in_order()
         report = index_with_progress(memory, named, project, how)
         emit_json(build_index(report)) if as_json else click.echo(hanging(_text(report)))
+        if not (report.files_read or report.known or as_json):
+            click.echo(NO_CONVERSATION, err=True)
         if everything:
             _fulfil_requests(db)
         if watch:

@@ -15,6 +15,8 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.folders import DATABASE_VARIABLE
 from pastchats_memory.memory import Memory
 
+CLOSE = 0.75
+"""Similarity from which on a wrong word is likely a misspelt one."""
 NICE = 10
 """Of 19, so that programs in the foreground keep their cores."""
 
@@ -52,7 +54,9 @@ class Choice(click.Choice):  # type: ignore[type-arg]  # no generic type before 
         except click.BadParameter as fault:
             from difflib import get_close_matches
 
-            near = get_close_matches(value, self.choices, n=1)
+            near = [choice for choice in self.choices if choice.startswith(value)] or get_close_matches(
+                value, self.choices, n=1, cutoff=CLOSE
+            )
             if not near:
                 raise
             raise click.BadParameter(f"{fault.message} Did you mean '{near[0]}'?", ctx, param) from None

@@ -267,7 +267,15 @@ def _read_input(give_up: float) -> bytes | None:
     """Return what the agent sends on stdin; None if it is not all there when time is up."""
     if CAN_FORK:
         return _read_until(0, give_up, LONGEST_INPUT)
-    return _run_in_thread(lambda: sys.stdin.buffer.read(LONGEST_INPUT), give_up)  # select takes no pipe on Windows
+    return _run_in_thread(lambda: _read_all(0, LONGEST_INPUT), give_up)  # select takes no pipe on Windows
+
+
+def _read_all(descriptor: int, most: int) -> bytes:
+    """Return all bytes up to the end of the stream or `most`, however long that takes."""
+    read = b""
+    while len(read) < most and (piece := os.read(descriptor, 1 << 16)):
+        read += piece
+    return read
 
 
 def _read_until(descriptor: int, give_up: float, most: int) -> bytes | None:

@@ -304,7 +304,7 @@ def _require_file(path: Path, *, create: bool) -> None:
         mode = path.stat().st_mode
     except FileNotFoundError as fault:
         if not create:
-            hint = "Make one with `pastchats-memory index PATH`, or `index --all` for all histories here; --db names another."
+            hint = "Run `pastchats-memory setup`, or index what you name: `pastchats-memory index PATH`. --db names another."
             raise DatabaseMissing(f"{path}: there is no database yet", hint) from fault
         _make_file(path)
     except OSError as fault:

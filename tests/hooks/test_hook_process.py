@@ -167,6 +167,8 @@ def broken(program: Program) -> Iterator[tuple[str, Program]]:
 
 @pytest.mark.parametrize("kind", ["missing", "text", "folder", "no model", "aborts", "raises", "hangs"])
 def test_whatever_is_broken_it_ends_with_0(hooked: Program, kind: str) -> None:
+    if kind == "aborts" and "PASTCHATS_TESTS_BARE" in os.environ:
+        pytest.skip("without a child, a library that aborts ends the hook")
     program = dict(broken(hooked.with_variables(PASTCHATS_MEMORY_HOOK_SECONDS="3")))[kind]
     status, _, stderr = told(program, "UserPromptSubmit", {"session_id": "s", "prompt": PROMPT})
     assert (status, stderr) == (0, "")

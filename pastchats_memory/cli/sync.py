@@ -35,11 +35,11 @@ NOUNS = {
     "sync",
     epilog="""\b
 Examples:
-  pastchats-memory sync ~/Sync/memory             # asks for a passphrase the first time
-  pastchats-memory sync                           # the same folder again
+  pastchats-memory sync ~/Sync/memory
+  pastchats-memory sync
   pastchats-memory sync --status
-  pastchats-memory sync /mnt/usb/memory --plain   # a folder that nobody else can read
-  pastchats-memory sync --key ~/.config/age.txt ~/Sync/memory
+  pastchats-memory sync ~/usb/memory --plain
+  pastchats-memory sync --key ~/.config/age.txt ~/Sync/other
 """,
 )
 @click.argument("folder", type=click.Path(path_type=Path), required=False)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
+
+from pastchats_memory.files.processes import ask_git
 
 LIMIT_S = 0.3
 """Seconds after which git is given up."""
 MAX_COMMITS = 400
 MAX_FILES = 40
-COMMAND = (
-    "git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "log.showSignature=false", "-c", "protocol.allow=never", "-c", "core.quotePath=false",
-)  # fmt: skip
-VARIABLES = {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
 _REVERTED = re.compile(r"^This reverts commit ([0-9a-f]{7,64})\b", re.MULTILINE)
 
 
@@ -43,22 +39,12 @@ def list_commits(folder: str, files: Sequence[str], since: int) -> list[Commit]:
         files: paths from its root.
         since: seconds since 1970.
     """
-    command = [
-        *COMMAND, "-C", folder, "log", f"--since=@{since}", f"--max-count={MAX_COMMITS}", "--no-ext-diff", "--no-textconv", "--no-renames",
+    printed = ask_git(
+        folder, "log", f"--since=@{since}", f"--max-count={MAX_COMMITS}", "--no-ext-diff", "--no-textconv", "--no-renames",
         "--name-only", "-z", "--format=%x00%H%x00%at%x00%B%x00", "--", *(f":(top,literal){name}" for name in files[:MAX_FILES]),
-    ]  # fmt: skip
-    try:
-        done = subprocess.run(  # noqa: S603 - a fixed program; paths stand behind `--`
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=LIMIT_S,
-            check=True,
-            env={**os.environ, **VARIABLES},
-        )
-    except (OSError, ValueError, subprocess.SubprocessError):
-        return []
-    return list(_parse(done.stdout.decode("utf-8", "replace").split("\0")))
+        seconds=LIMIT_S,
+    )  # fmt: skip
+    return list(_parse((printed or "").split("\0")))
 
 
 def _parse(parts: Sequence[str]) -> Iterator[Commit]:

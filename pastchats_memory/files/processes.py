@@ -26,8 +26,8 @@ def join_command(command: Sequence[str], folder: str | None = None) -> str:
     return line if folder is None else f"cd {shlex.quote(folder)} && {line}"
 
 
-def ask_git(folder: str, *arguments: str) -> str | None:
-    """Return what git prints about a folder; None if it fails, is missing, or takes longer than GIT_SECONDS.
+def ask_git(folder: str, *arguments: str, seconds: float = GIT_SECONDS) -> str | None:
+    """Return what git prints about a folder; None if it fails, is missing, or takes longer.
 
     The repository's own configuration is hostile input: it may name programs to run.
     """
@@ -41,13 +41,15 @@ def ask_git(folder: str, *arguments: str) -> str | None:
         "core.hooksPath=",
         "-c",
         "log.showSignature=false",
+        "-c",
+        "core.quotePath=false",
     ]
     try:
         done = subprocess.run(  # noqa: S603 - no shell, and no argument is an option of a stranger's
             [*command, *arguments],
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=GIT_SECONDS,
+            timeout=seconds,
             check=False,
             env={
                 **os.environ,
@@ -57,7 +59,7 @@ def ask_git(folder: str, *arguments: str) -> str | None:
                 "GIT_ALLOW_PROTOCOL": "",
             },
         )
-    except (OSError, subprocess.TimeoutExpired):
+    except (OSError, ValueError, subprocess.TimeoutExpired):  # ValueError: a NUL in a path
         return None
     return None if done.returncode else done.stdout.decode("utf-8", errors="surrogateescape")
 

@@ -201,7 +201,7 @@ def build_restored(file: str, database: str, counts: Counts, put_aside: str | No
 
 def build_sync(report: SyncReport) -> views.SyncBody:
     """Build `sync/1`."""
-    return {
+    body: views.SyncBody = {
         "schema": "sync/1",
         "folder": utf8(report.folder),
         "sent": _count_records(report.sent),
@@ -210,11 +210,11 @@ def build_sync(report: SyncReport) -> views.SyncBody:
         "deleted": report.deleted,
         "rewritten": report.rewritten,
         "held_back": report.held_back,
-        "refused": [{"path": utf8(one.path), "reason": one.reason} for one in report.refused],
         "results": [
             cast("views.MachineView", {**one._asdict(), "missing": list(one.missing)}) for one in report.machines
         ],
     }
+    return add_warnings(body, [f"{utf8(one.path)} {one.reason}; the next run tries again" for one in report.refused])
 
 
 def _count_records(by_kind: Mapping[str, int]) -> views.SyncCountsView:

@@ -1129,13 +1129,6 @@ class SyncCountsView(TypedDict):
     forgettings: Annotated[Count, "Runs of `forget`, and of `forget --undo`."]
 
 
-class RefusedFileView(TypedDict):
-    """A file that could not be taken; the next run tries again."""
-
-    path: str
-    reason: str
-
-
 class MachineView(TypedDict):
     """A machine that uses the folder."""
 
@@ -1162,8 +1155,8 @@ class SyncBody(TypedDict):
         Count, "Own files that were replaced, since something in them was forgotten or became private."
     ]
     held_back: Annotated[Count, "Turns and tasks that did not leave, since their project is private or excluded."]
-    refused: list[RefusedFileView]
     results: list[MachineView]
+    warnings: NotRequired[Warnings]
 
 
 # --- forgetting -------------------------------------------------------------------------------------------------------

@@ -134,8 +134,8 @@ def _note_evidence(memory: RecallEntry) -> str:
 
 def _note_commit(memory: RecallEntry) -> str:
     """Name the commit with the edits of the episode, and the one that reverted it."""
-    reverted = f", reverted by {memory.reverted_by}" if memory.reverted_by else ""
-    return f" · committed {memory.commit}{reverted}" if memory.commit else ""
+    reverted = f", reverted by {escape_name(memory.reverted_by)}" if memory.reverted_by else ""
+    return f" · committed {escape_name(memory.commit)}{reverted}" if memory.commit else ""
 
 
 def _render_attempts(heading: str, *attempts: Attempt | None) -> list[str]:

@@ -114,7 +114,7 @@ def test_what_is_no_backup_of_ours_is_refused_and_the_memory_stays(indexed: Prog
     (folder / "cut").write_bytes(raw[: len(raw) // 2])
     for name, said in {
         "empty": "is empty", "text": "not a database", "another": "another program's", "newer": "schema version 999",
-        "damaged": "damaged", "cut": "damaged", "missing": "No such file",
+        "damaged": "damaged", "cut": "damaged", "missing": "no such file",
     }.items():  # fmt: skip
         explained(indexed("restore", folder / name, "--yes"), said)
     explained(indexed("restore", folder, "--yes"), "no regular file")

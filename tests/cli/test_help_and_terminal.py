@@ -41,8 +41,11 @@ def test_every_example_in_the_help_of_a_command_runs(
 ) -> None:
     examples = re.findall(r"^ +(pastchats-memory .*)$", helps[command].partition("Examples:")[2], re.MULTILINE)
     assert len(examples) >= 2, helps[command]
-    own_demo = own_demo.with_variables(EDITOR="nano")
+    own_demo = own_demo.with_variables(EDITOR="nano", PASTCHATS_MEMORY_JUDGE_COMMAND="true", **PASSPHRASE)
     home = own_demo.home
+    for folder in ("Sync/memory", "Sync/other", "usb/memory", ".config"):
+        (home / folder).mkdir(parents=True, exist_ok=True)
+    (home / ".config" / "age.txt").write_text(AGE_KEY, encoding="utf-8")
     for folder in (".claude/projects", "notes", "Downloads", "exports"):
         write_messages(home / folder / "conversations.json", ("user", "Hello?"), ("assistant", "Hello."))
     (home / "exports" / "conversations.json").write_text(
@@ -73,6 +76,8 @@ def test_every_example_in_the_help_of_a_command_runs(
         assert "Error" not in run.stderr, (example, run)
 
 
+AGE_KEY = "AGE-SECRET-" + "KEY-12A4DVPWULMZN86LC4ZQSLNRM5NM9X9L8ZGVFSX5A6KK5JJ3T26WS57FLAE"
+PASSPHRASE = {"PASTCHATS_MEMORY_SYNC_PASSPHRASE": "correct horse"}
 SHELL = frozenset("|<>&;~*$`")
 """Characters that only a shell understands."""
 

@@ -145,6 +145,13 @@ def test_setup_fits_its_schema(own_demo: Program) -> None:
         validated(run.stdout, "setup")
 
 
+def test_sync_fits_its_schema(own_demo: Program) -> None:
+    folder = own_demo.home / "carried"
+    folder.mkdir()
+    for arguments in (["--plain"], ["--status"]):
+        answered(own_demo("sync", folder, *arguments, "--json"), "sync")
+
+
 def test_show_fits_its_schema(demo: Program) -> None:
     body = answered(demo("show", 20, "--json"), "show")
     assert [item["id"] for item in body["results"] if item["is_asked"]] == ["20"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.session import (
@@ -23,6 +22,7 @@ from pastchats_memory.formats.base.session import (
     read_session,
     texts_of,
 )
+from pastchats_memory.formats.base.session_names import NAMELESS, session_name
 from pastchats_memory.formats.base.sibling_files import read_sibling_field
 from pastchats_memory.formats.base.source import (
     Element,
@@ -40,8 +40,6 @@ from pastchats_memory.formats.base.visible_words import visible_words
 from pastchats_memory.formats.registry import any_dialect
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "computer"})
-NAMELESS = frozenset({"messages", "history", "chat", "conversation", "session", "log", "transcript", "events"})
-"""Names of files whose folder has the session's name, and keys of a document's list of messages."""
 IDS, TIMES = ("session_id", "sessionId", "conversation_id"), ("timestamp", "created_at", "time", "ts")
 CALLS = {
     "tool_use": (("id", "tool_id"), ("name", "tool_name"), ("input",)),
@@ -94,16 +92,6 @@ def read(source: SourceFile) -> Iterator[Row]:
     else:
         yield from read_items(source, builder, source.elements(*place), lambda item: _add_message(builder, item))
         yield from builder.flush()
-
-
-def session_name(path: Path) -> str:
-    """Return a name for the session: its file's or folder's.
-
-    Documents of one name may lie in many folders.
-    """
-    if path.stem in NAMELESS and path.parent.name:
-        return path.parent.name
-    return path.stem if path.suffix == ".jsonl" else f"{path.parent.name}/{path.stem}"
 
 
 def _add_message(builder: SessionBuilder, item: Record | Element) -> str | None:

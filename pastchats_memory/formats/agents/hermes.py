@@ -148,10 +148,10 @@ def _parse_skill(text: str) -> UserText | None:
     found = _SKILL.match(text)
     if found is None:
         return None
-    said = text.partition(BUNDLED)[2].partition(LOADED)[0] if " skill bundle," in text else ""
-    if not said and INSTRUCTION in text:
-        said = text.rpartition(INSTRUCTION)[2].partition(NOTE)[0]
-    return COMMON.parse_command(found[1], said)
+    prompt = text.partition(BUNDLED)[2].partition(LOADED)[0] if " skill bundle," in text else ""
+    if not prompt and INSTRUCTION in text:
+        prompt = text.rpartition(INSTRUCTION)[2].partition(NOTE)[0]
+    return COMMON.parse_command(found[1], prompt)
 
 
 def _parse_result(text: str) -> ToolResult:

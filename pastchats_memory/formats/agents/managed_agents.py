@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pastchats_memory.formats.agents.agent_log import session_name
 from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.session import (
     Position,
@@ -19,6 +18,7 @@ from pastchats_memory.formats.base.session import (
     read_session,
     texts_of,
 )
+from pastchats_memory.formats.base.session_names import session_name
 from pastchats_memory.formats.base.source import Element, Json, Record, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tools import ToolResult
 

@@ -13,11 +13,11 @@ demo: $(VENV)/installed
 
 # Run every test, in random order.
 test: $(VENV)/installed-dev
-	$(BIN)/python -m pytest --numprocesses=4 --dist=worksteal --random-order-seed=$$(date +%s)
+	$(BIN)/python -m pytest --numprocesses=3 --dist=worksteal --random-order-seed=$$(date +%s)
 
 # Run the tests with a program that has no fcntl, pwd, resource, termios and fork, as on Windows. ONLY=tests/hooks selects some.
 test-bare: $(VENV)/installed-dev
-	PASTCHATS_TESTS_BARE=1 $(BIN)/python -m pytest --numprocesses=4 --dist=worksteal $(ONLY)
+	PASTCHATS_TESTS_BARE=1 $(BIN)/python -m pytest --numprocesses=3 --dist=worksteal $(ONLY)
 
 # Check style, types, import rules, common security mistakes and known vulnerabilities of dependencies.
 lint: $(VENV)/installed-dev

@@ -149,14 +149,17 @@ def _unset(ours: Program, _address: str) -> Iterator[Program]:
 
 @contextmanager
 def _dead(ours: Program, _address: str) -> Iterator[Program]:
-    yield ours.with_variables(PASTCHATS_MEMORY_ENDPOINT=f"{nowhere()}/v1")
+    yield ours.with_variables(PASTCHATS_MEMORY_ENDPOINT=f"{nowhere()}/v1").primed(HASTY)
+
+
+HASTY = "from pastchats_memory.embed import openai\nopenai.QUESTION_SECONDS = openai.BATCH_SECONDS = openai.REQUEST_SECONDS = 0.2"
+"""Makes a command give up an endpoint at once, which it would else try again for seconds."""
 
 
 @contextmanager
 def _slow(ours: Program, _address: str) -> Iterator[Program]:
-    hasty = "from pastchats_memory.embed import openai\nopenai.QUESTION_SECONDS = openai.BATCH_SECONDS = openai.REQUEST_SECONDS = 0.2"
     with silent() as address:
-        yield ours.with_variables(PASTCHATS_MEMORY_ENDPOINT=f"{address}/v1").primed(hasty)
+        yield ours.with_variables(PASTCHATS_MEMORY_ENDPOINT=f"{address}/v1").primed(HASTY)
 
 
 def _answering(reply: Callable[[dict[str, Any], int], tuple[int, Any, dict[str, str]]]) -> Any:

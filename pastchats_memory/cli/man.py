@@ -30,7 +30,7 @@ def page() -> str:
 
     Its macros are those of man(7), https://man7.org/linux/man-pages/man7/man.7.html.
     """
-    context = click.Context(program, info_name="pastchats-memory")
+    context = click.Context(program, info_name="pastchats-memory", **program.context_settings)
     summary, _, rest = _plain(program.help).partition("\n")
     parts = [
         f'.TH PASTCHATS-MEMORY 1 "" "pastchats-memory {version("pastchats-memory")}" "User Commands"\n',

@@ -18,7 +18,14 @@ from pastchats_memory.store.tasks import TaskWriter
 from pastchats_memory.store.tombstone_transfer import COLUMNS as FORGETTING_COLUMNS
 from pastchats_memory.store.tombstone_transfer import Record as ForgettingRow
 from pastchats_memory.store.tombstone_transfer import load_tombstones
-from pastchats_memory.store.tombstones import Tombstones, marks_against_attachment, marks_against_comment
+from pastchats_memory.store.tombstones import (
+    TURN_COLUMNS,
+    Tombstones,
+    TurnIdentity,
+    marks_against_attachment,
+    marks_against_comment,
+    marks_against_task,
+)
 
 KINDS = ("forgetting", "lifting", "turn", "task", "judgement")
 """Kinds of records, in the order in which they are applied."""
@@ -194,6 +201,19 @@ def turn_bodies(database: Database, identities: Sequence[str]) -> list[Body]:
     return bodies
 
 
+def forgotten_turns(database: Database, identities: Sequence[str]) -> set[str]:
+    """Return the turns among these that stay here in spite of a tombstone. Raises StoreFault."""
+    tombstones = Tombstones(database)
+    if not tombstones:
+        return set()
+    rows = database.run(
+        f"SELECT {TURN_COLUMNS} FROM prompts p WHERE p.content_hash IN (SELECT value FROM json_each(?))",
+        (orjson.dumps(list(identities)).decode(),),
+    )
+    turns = [TurnIdentity(*row[1:]) for row in rows]
+    return {str(hash_) for hash_ in tombstones.find_forgotten({turn.content_hash: turn for turn in turns})}
+
+
 def stored_turns(database: Database, identities: Sequence[str]) -> dict[str, tuple[int, tuple[Any, ...]]]:
     """Return id and TURN_FIELDS of the turns with these identities. Raises StoreFault."""
     rows = database.run(
@@ -231,6 +251,14 @@ def tasks(database: Database, hidden: Sequence[str]) -> Iterator[Body]:
 def task(database: Database, identity: str) -> Body | None:
     """Return a task as `export` writes it, or None. Raises StoreFault."""
     return interchange.export_task(database, identity)
+
+
+def is_forgotten_task(database: Database, body: Body) -> bool:
+    """Return whether a task was added again by hand after it had been forgotten: it stays on this machine.
+
+    Raises StoreFault.
+    """
+    return Tombstones(database).has(*marks_against_task(body["identity"], body["title"], body["description"]))
 
 
 def task_vectors(database: Database, identity: str) -> dict[str, str]:

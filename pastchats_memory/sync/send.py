@@ -124,14 +124,17 @@ class _NewRecords:
         }
         names = list(wanted)
         for start in range(0, len(names), BATCH):
-            for body in sync.turn_bodies(self._database, names[start : start + BATCH]):
+            some = names[start : start + BATCH]
+            forgotten = sync.forgotten_turns(self._database, some)
+            for body in sync.turn_bodies(self._database, [name for name in some if name not in forgotten]):
                 identity = body["content_hash"]
                 yield _record("turn", identity, wanted[identity], body=_name_machine(body, self._host))
 
     def _tasks(self) -> Iterator[Json]:
         for body in sync.tasks(self._database, ()):
             identity, digest = body["identity"], sync.task_digest(body)
-            if self._is_new("task", identity, digest) and self._may_leave(body["project"], body["source_path"]):
+            may_leave = self._is_new("task", identity, digest) and self._may_leave(body["project"], body["source_path"])
+            if may_leave and not sync.is_forgotten_task(self._database, body):
                 named = _name_machine(body, self._host)
                 yield _record("task", identity, digest, body=named, vectors=sync.task_vectors(self._database, identity))
 

@@ -59,7 +59,11 @@ class Machine:
         with open_database(self.home / "memory.db") as database:
             return {
                 "turns": sorted((identity, digest) for identity, _, _, digest in sync.turn_versions(database)),
-                "tasks": sorted((body["identity"], sync.task_digest(body)) for body in sync.tasks(database, ())),
+                "tasks": sorted(
+                    (body["identity"], sync.task_digest(body))
+                    for body in sync.tasks(database, ())
+                    if not sync.is_forgotten_task(database, body)  # added again by hand: it stays on its machine
+                ),
                 "judgements": {
                     identity: {name: value for name, value in body.items() if name != "judged_at"}
                     for identity, body in sync.judgements(database).items()

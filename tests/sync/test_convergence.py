@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from hypothesis import given, note, settings
+from hypothesis import Phase, example, given, note, settings
 from hypothesis import strategies as st
 from machines import Machine
 
@@ -174,8 +174,9 @@ class World:
                 machine.sync()
 
 
-@settings(max_examples=25)
+@settings(max_examples=25, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(steps, st.integers(0, 1 << 16))
+@example([Step(2, "task", 3), Step(2, "forget", 0), Step(2, "task", 3)], 0)
 def test_three_machines_end_with_equal_memories(done: list[Step], seed: int) -> None:
     base = Path(tempfile.mkdtemp(prefix="sync-"))
     try:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from machines import Machine, folder_bytes
 
+from pastchats_memory.tasks.edit import Change
+
 ASKED = "Why do the webhook retries of the billing service pile up at night?"
 MERGER = "The merger with Northwind Traders is planned for the last week of May."
 
@@ -96,3 +98,15 @@ def test_the_files_of_a_retired_machine_are_taken_over(desk: Machine, laptop: Ma
     third = Machine(tmp_path / "third", laptop.folder)
     third.sync()
     assert third.texts == [ASKED]
+
+
+def test_a_task_that_is_added_again_by_hand_stays_on_its_machine(desk: Machine, laptop: Machine) -> None:
+    for _ in range(2):
+        desk.memory.tasks.add(Change(title=MERGER, project="tern"), key="MER-1")
+        desk.sync()
+        laptop.sync()
+        if not desk.memory.list_forgettings():
+            desk.memory.forget("t:MER-1")
+    assert b"Northwind" not in folder_bytes(desk.folder)
+    assert desk.memory.tasks.count() == 1
+    assert laptop.memory.tasks.count() == 0

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pastchats_memory.embed import Embedder, Vector, is_english
+from pastchats_memory.embed import Embedder, Vector, is_unread
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.model import Hit, Hits, Item, TaskText
@@ -50,7 +50,7 @@ from pastchats_memory.store import sources, task_rows, turns, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.ids import Ids
 from pastchats_memory.store.pending_deletes import exclude_pending
-from pastchats_memory.text.identifiers import is_foreign, is_spaceless
+from pastchats_memory.text.identifiers import is_spaceless
 
 DEPTH = 100
 """Rows of each list whose evidence is weighed. Later rows follow in the order of the plain lists."""
@@ -117,8 +117,7 @@ def search_with_terms(
     query_vector: _QueryVector | None = None
     if embedding is not None:
         try:
-            is_unread = is_english(embedder.name) and is_foreign(question.typed)
-            query_vector = _QueryVector(embedding.result(), candidates, is_unread)
+            query_vector = _QueryVector(embedding.result(), candidates, is_unread(embedder.name, question.typed))
             sources.require_model(database, embedder.name, embedder.version)
         except (ModelUnavailable, ModelChanged) as fault:
             query_vector = None

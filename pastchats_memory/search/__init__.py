@@ -36,6 +36,7 @@ from pastchats_memory.search.rank import (
     EVIDENCE,
     MEANING,
     WEIGHTS,
+    WORD_MATCH,
     WORDS,
     Ranked,
     extend,
@@ -55,7 +56,8 @@ from pastchats_memory.text.identifiers import is_spaceless
 DEPTH = 100
 """Rows of each list whose evidence is weighed. Later rows follow in the order of the plain lists."""
 MOST_UNREAD = 0.32
-"""Cosine that counts at most if the model cannot read the question. Without common words, it is too little for recall."""
+"""Cosine that counts at most if the model cannot read the question; words in common raise it. Alone it is too little for
+recall."""
 RERANKED = 30
 """Rows that a cross-encoder reads. Each costs about as much as embedding it."""
 ENGLISH_ONLY = (
@@ -240,7 +242,7 @@ def _measure_fits(
     """Return cosine and relevance by id, for a task of its nearest aspect; empty if no row has a vector.
 
     A row whose vector is pending has no cosine, and its relevance is that of a row as near as the others. Texts in a
-    script that the model never learnt are all alike to it, so nearness to such a question makes no row relevant.
+    script that the model never learnt are all alike to it, so nearness to such a question counts only with words in common.
     """
     owners = task_rows.aspect_owners(database, ids)
     similarities: dict[int, float] = {}
@@ -254,6 +256,6 @@ def _measure_fits(
     weight = matched_weight(matches, np.array(ids, dtype=np.int64))
     near = np.array([similarities.get(id_, usual) for id_ in ids])
     if query_vector.is_unread:
-        near = np.minimum(near, MOST_UNREAD)
+        near = np.minimum(near, MOST_UNREAD + WORD_MATCH * weight)
     relevant = relevance(near, weight, matches.searched).tolist()
     return {id_: Fit(similarities.get(id_), round(value, 6)) for id_, value in zip(ids, relevant, strict=True)}

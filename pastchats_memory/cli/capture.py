@@ -56,7 +56,8 @@ def command(text: tuple[str, ...], yes: bool | None, project: str | None, db: st
     elif captured.outcome == "created":
         click.echo(f"✅ Task created: {escape_name(captured.task.key)}")
     else:
-        click.echo("Nothing was written; --yes adds it as a comment, --no creates a task all the same.", err=True)
+        refused = "Nothing was written; --yes adds it as a comment, --no creates a task all the same."
+        click.echo(hanging(refused, err=True), err=True)
     return NOTHING if captured.outcome == "found" else DONE
 
 

@@ -57,7 +57,7 @@ def install(target: str, only_print: bool, show_diff: bool, yes: bool, no: bool,
         click.echo(hanging(text, err=True), err=True)
     if not as_json and (code == DONE or not changes):
         for sentence in advice(target):
-            click.echo(sentence, err=True)
+            click.echo(hanging(sentence, err=True), err=True)
     return DONE if only_print or not changes else code
 
 
@@ -70,7 +70,7 @@ def apply_changes(
     """
     if not as_json:
         for change in changes:
-            click.echo(sanitise(change.diff) if show_diff else f"{sanitise(change.summary)}\n", nl=False)
+            click.echo(sanitise(change.diff) if show_diff else f"{hanging(sanitise(change.summary))}\n", nl=False)
     if answer is None:
         asks = bool(changes) and is_terminal(sys.stdin) and not as_json
         answer = asks and click.confirm("Make these changes?", err=True)
@@ -83,7 +83,7 @@ def apply_changes(
         emit_json(build_install(results) if verb == "install" else build_uninstall(results))
     elif changes:
         for copy in copies.values():
-            click.echo(f"The file as it was: {copy}", err=True)
+            click.echo(hanging(f"The file as it was: {copy}", err=True), err=True)
         if not answer:
             click.echo("Nothing was changed; --yes makes the changes.", err=True)
     return DONE if answer and changes else NOTHING

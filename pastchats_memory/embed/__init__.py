@@ -8,6 +8,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pastchats_memory.text.identifiers import is_foreign
+
 Vector = NDArray[np.float32]
 ENGLISH = "all-MiniLM-L6-v2"
 """End of the names of the packaged model and of its original."""
@@ -19,6 +21,11 @@ def is_english(name: str) -> bool:
     Texts in other scripts are all alike to it.
     """
     return name.endswith(ENGLISH)
+
+
+def is_unread(name: str, text: str) -> bool:
+    """Check whether a text is in a script that the model never learnt."""
+    return is_english(name) and is_foreign(text)
 
 
 class Embedder(Protocol):

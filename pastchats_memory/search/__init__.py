@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pastchats_memory.embed import Embedder, Vector, is_english
+from pastchats_memory.embed import Embedder, Vector, is_unread
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.model import Hit, Hits, Item, TaskText
@@ -36,6 +36,7 @@ from pastchats_memory.search.rank import (
     EVIDENCE,
     MEANING,
     WEIGHTS,
+    WORD_MATCH,
     WORDS,
     Ranked,
     extend,
@@ -50,10 +51,13 @@ from pastchats_memory.store import sources, task_rows, turns, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.ids import Ids
 from pastchats_memory.store.pending_deletes import exclude_pending
-from pastchats_memory.text.identifiers import is_foreign, is_spaceless
+from pastchats_memory.text.identifiers import is_spaceless
 
 DEPTH = 100
 """Rows of each list whose evidence is weighed. Later rows follow in the order of the plain lists."""
+MOST_UNREAD = 0.32
+"""Cosine that counts at most if the model cannot read the question; words in common raise it. Alone it is too little for
+recall."""
 RERANKED = 30
 """Rows that a cross-encoder reads. Each costs about as much as embedding it."""
 ENGLISH_ONLY = (
@@ -71,6 +75,8 @@ class _QueryVector(NamedTuple):
 
     vector: Vector
     candidates: BackgroundCall[vectors.Candidates | None] | None
+    is_unread: bool
+    """Whether the model never learnt the script of the question."""
 
 
 def search(database: Database, embedder: Embedder, request: Request, rerank_texts: Rerank | None = None) -> Hits:
@@ -113,12 +119,12 @@ def search_with_terms(
     query_vector: _QueryVector | None = None
     if embedding is not None:
         try:
-            query_vector = _QueryVector(embedding.result(), candidates)
+            query_vector = _QueryVector(embedding.result(), candidates, is_unread(embedder.name, question.typed))
             sources.require_model(database, embedder.name, embedder.version)
         except (ModelUnavailable, ModelChanged) as fault:
             query_vector = None
             warnings.append(f"{fault.message}; these results are by words alone. {fault.hint}".strip())
-    if query_vector is not None and is_english(embedder.name) and is_foreign(question.typed):
+    if query_vector is not None and query_vector.is_unread:
         warnings.append(ENGLISH_ONLY)
         if _can_do_without_meaning(request, question.typed, matches):
             query_vector = None
@@ -211,11 +217,7 @@ def _build_page(
     """
     last = request.limit * request.page
     window = ranked if request.is_selective else ranked[:last]
-    fits = (
-        {}
-        if query_vector is None
-        else _measure_fits(database, [row.id for row in window], matches, query_vector.vector)
-    )
+    fits = {} if query_vector is None else _measure_fits(database, [row.id for row in window], matches, query_vector)
     if fits:
         window = [row for row in window if request.accepts(fits[row.id])]
     shown = window[last - request.limit : last]
@@ -234,19 +236,26 @@ def _load_rows(database: Database, ids: Sequence[int], hidden: Sequence[str]) ->
     return items | {text.id: text for text in task_rows.task_texts(database, ids, hidden)}
 
 
-def _measure_fits(database: Database, ids: Sequence[int], matches: Matches, query_vector: Vector) -> dict[int, Fit]:
+def _measure_fits(
+    database: Database, ids: Sequence[int], matches: Matches, query_vector: _QueryVector
+) -> dict[int, Fit]:
     """Return cosine and relevance by id, for a task of its nearest aspect; empty if no row has a vector.
 
-    A row whose vector is pending has no cosine, and its relevance is that of a row as near as the others.
+    A row whose vector is pending has no cosine, and its relevance is that of a row as near as the others. Texts in a
+    script that the model never learnt are all alike to it, so nearness to such a question counts only with words in common.
     """
     owners = task_rows.aspect_owners(database, ids)
     similarities: dict[int, float] = {}
-    for row in vectors.score(database, query_vector, [*ids, *owners]):  # the nearest aspect of a task comes first
+    for row in vectors.score(
+        database, query_vector.vector, [*ids, *owners]
+    ):  # the nearest aspect of a task comes first
         similarities.setdefault(owners.get(row.id, row.id), row.similarity)
     if not similarities:
         return {}
     usual = float(np.mean(list(similarities.values())))
     weight = matched_weight(matches, np.array(ids, dtype=np.int64))
     near = np.array([similarities.get(id_, usual) for id_ in ids])
+    if query_vector.is_unread:
+        near = np.minimum(near, MOST_UNREAD + WORD_MATCH * weight)
     relevant = relevance(near, weight, matches.searched).tolist()
     return {id_: Fit(similarities.get(id_), round(value, 6)) for id_, value in zip(ids, relevant, strict=True)}

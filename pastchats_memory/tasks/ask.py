@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pastchats_memory.embed import Embedder
+from pastchats_memory.embed import Embedder, is_unread
 from pastchats_memory.episodes.load import load_episode
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import OPEN, PRIORITIES, RESOLVED, TYPES, Filters, Hit, StoredTask
@@ -834,9 +834,8 @@ def _search_topic(
     """
     with_parts = filters._replace(kinds=(*filters.kinds, "comment", "attachment"))
     hits = search(database, embedder, Request(topic, limit=MAX_TOPIC_HITS, filters=with_parts))
+    least = 1.0 if is_unread(embedder.name, topic) else MIN_SIMILARITY
     matches = (
-        hit.task.id
-        for hit in hits
-        if hit.task and (hit.lexical_rank is not None or (hit.similarity or 0) >= MIN_SIMILARITY)
+        hit.task.id for hit in hits if hit.task and (hit.lexical_rank is not None or (hit.similarity or 0) >= least)
     )
     return list(dict.fromkeys(matches)), hits.warnings

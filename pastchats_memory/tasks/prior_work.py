@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from pastchats_memory.embed import Embedder
+from pastchats_memory.embed import Embedder, is_unread
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.episodes.actions import actions_of
 from pastchats_memory.episodes.load import load_episode
@@ -310,11 +310,12 @@ def find_resolved_tasks(
     """
     filters = Filters(statuses=RESOLVED, hidden=hidden)
     hits = search(database, embedder, Request(problem, limit=20, filters=filters))
+    cannot_read = is_unread(embedder.name, problem)
     found: dict[int, ResolvedTask] = {}
     for hit in hits:
         if hit.task is None or hit.task.id in found:
             continue
-        if hit.lexical_rank is None and (hit.similarity or 0) < MIN_SIMILARITY:
+        if hit.lexical_rank is None and (cannot_read or (hit.similarity or 0) < MIN_SIMILARITY):
             continue
         resolution, source = _find_resolution(database, hit.task, hidden)
         found[hit.task.id] = ResolvedTask(hit.task, hit.score, hit.similarity, resolution, source)

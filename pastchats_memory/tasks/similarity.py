@@ -23,15 +23,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pastchats_memory.embed import Vector
+from pastchats_memory.embed import Vector, is_unread
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.model import Filters, StoredTask
 from pastchats_memory.search import search
 from pastchats_memory.search.request import Request
-from pastchats_memory.store import task_rows, vectors
+from pastchats_memory.store import sources, task_rows, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.tasks import task_text
+from pastchats_memory.text.identifiers import blank_spaceless, ngrams
 
 WORDS_FILE = Path(__file__).with_name("similarity.toml")
 WHOLE = ""
@@ -115,13 +116,18 @@ class TaskQuery:
     text: str
     """Title, then an empty line and the description if there is one."""
     vector: Vector | None
-    """None if the model cannot be used."""
+    """None if the model cannot be used, or cannot read the text."""
     title_vector: Vector | None
 
     @classmethod
     def embed(cls, session: ModelSession, text: str) -> TaskQuery:
-        """Return the text with its vectors; without a usable model the session warns."""
+        """Return the text with its vectors; without a usable model the session warns.
+
+        Texts in a script that the model never learnt are all alike to it, so they are compared by words alone.
+        """
         title = text.partition("\n")[0]
+        if is_unread(session.name, text):
+            return cls(text, None, None)
         try:
             vector = session.embed_query(text)
             return cls(text, vector, vector if title == text else session.embed_query(title))
@@ -295,10 +301,11 @@ class TaskWords:
     def find_words(self, text: str) -> frozenset[str]:
         """Return the words in lower case, each in one form.
 
-        Synonyms and verbs such as "log in" become one word; a verb that has an opposite gets its base form.
+        Synonyms and verbs such as "log in" become one word; a verb that has an opposite gets its base form. Scripts
+        without spaces give their n-grams.
         """
-        joined = _PHRASAL_VERB.sub(r"\1\2", text)
-        return frozenset(self._simplify(word) for word in _WORD.findall(joined.lower()))
+        joined = _PHRASAL_VERB.sub(r"\1\2", text).lower()
+        return frozenset(map(self._simplify, (*_WORD.findall(blank_spaceless(joined)), *ngrams(joined))))
 
     def find_stems(self, text: str) -> frozenset[str]:
         """Return the words of `find_words` without stop words and endings."""
@@ -502,15 +509,15 @@ def find_duplicate_clusters(
         stored[[places[of[task.id]] for task in tasks]].astype(np.float32) for of in (whole_of, title_of)
     )
     pairs = {}
+    model = sources.meta(database).get("model_name", "")
     for first, second in find_near_pairs(title_rows):
         one, other = tasks[first], tasks[second]
-        match = score_similarity(
-            float(rows[first] @ rows[second]),
-            float(title_rows[first] @ title_rows[second]),
-            task_text(one.title, one.description),
-            task_text(other.title, other.description),
-            other.tags,
-        )
+        text, other_text = (task_text(task.title, task.description) for task in (one, other))
+        if is_unread(model, text):
+            cosine, title_cosine = estimate_cosine(text, other_text), estimate_cosine(one.title, other.title)
+        else:
+            cosine, title_cosine = float(rows[first] @ rows[second]), float(title_rows[first] @ title_rows[second])
+        match = score_similarity(cosine, title_cosine, text, other_text, other.tags)
         if match.score >= min_score:
             pairs[first, second] = DuplicatePair(one.key, other.key, match.score, match.label)
     return _cluster(tasks, pairs)

@@ -303,6 +303,12 @@ def test_fifty_columns_are_enough_but_for_sources_and_commands_which_can_be_copi
     assert max(map(wcswidth, lines)) <= 50, shown
 
 
+@pytest.mark.parametrize("arguments", [["install", "claude-code"], ["install", "codex"]])
+def test_questions_and_what_they_are_about_stay_within_the_terminal(own_demo: Program, arguments: list[str]) -> None:
+    _, shown = on_a_terminal(own_demo, *arguments, typed=b"n\n")
+    assert max(wcswidth(line) for line in shown.replace("\r", "").split("\n")) <= 100, shown
+
+
 def test_at_fifty_columns_what_is_shown_is_what_a_pipe_gets(demo: Program) -> None:
     arguments = ("recall", "flaky login test")
     _, shown = on_a_terminal(demo.with_variables(COLUMNS="50"), *arguments)

@@ -113,6 +113,35 @@ def test_a_question_in_another_script_is_answered_with_a_model_that_would_fit(me
 
 
 @pytest.mark.parametrize(
+    ("query", "other", "same"),
+    [
+        ("ошибка входа в систему", "Мы работали над задачей", "ошибка входа в систему после обновления"),
+        ("登录错误", "可以", "修复登录错误"),
+        ("로그인 오류", "계속", "로그인 오류 수정"),
+        ("σφάλμα σύνδεσης", "συνέχισε τώρα", "διόρθωσε το σφάλμα σύνδεσης"),
+    ],
+)
+def test_texts_in_a_script_unknown_to_the_model_are_relevant_only_by_their_words(
+    tmp_path, query: str, other: str, same: str
+) -> None:
+    with Memory.open(tmp_path / "memory.db") as opened:
+        opened.index([write_messages(tmp_path / "others.jsonl", ("user", other))])
+        assert (opened.search(query)[0].relevance or 0) < 0.5
+        assert opened.recall(query).entries == ()
+        opened.index([write_messages(tmp_path / "same.jsonl", ("user", same))])
+        assert [entry.hit.content for entry in opened.recall(query).entries] == [same]
+
+
+def test_a_name_in_a_question_that_the_model_cannot_read_finds_what_is_said_about_it(tmp_path) -> None:
+    asked = ("user", "Why do I get ERR_CONNECTION_REFUSED in playwright?")
+    with Memory.open(tmp_path / "memory.db") as opened:
+        opened.index([write_messages(tmp_path / "a.jsonl", asked, ("assistant", "The port is wrong."))])
+        opened.index([write_messages(tmp_path / "b.jsonl", ("user", "Мы работали над задачей"))])
+        (entry,) = opened.recall("Почему при запуске возникает ошибка ERR_CONNECTION_REFUSED").entries
+    assert "ERR_CONNECTION_REFUSED" in entry.hit.content
+
+
+@pytest.mark.parametrize(
     "query",
     [
         "why does the café fail?",

@@ -100,3 +100,29 @@ def test_nearer_titles_never_score_lower(first: str, second: str, cosine: float,
 
 def test_every_score_has_a_label() -> None:
     assert [label_score(score) for score in (1, 0.9, 0.6, 0.3, 0)] == [label for _, label in SCORE_LABELS]
+
+
+# --- scripts that the model never learnt ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("title", "variant", "other"),
+    [
+        ("修复登录错误", "修复登录的错误", "更新依赖"),
+        ("Исправить вход в систему", "Исправить вход в систему после обновления", "Обновить зависимости"),
+        ("로그인 오류 수정", "로그인 오류를 수정", "의존성 갱신"),
+        ("ログインエラーを修正", "ログインエラーを修正する", "依存関係の更新"),
+    ],
+)
+def test_tasks_in_a_script_unknown_to_the_model_are_compared_by_their_words(
+    tmp_path, title: str, variant: str, other: str
+) -> None:
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.tasks.add(Change(title=title), key="A-1")
+        assert memory.tasks.check_prior_work(variant).verdict == "in_progress"
+        assert memory.tasks.check_prior_work(other).verdict == "new"
+        memory.tasks.add(Change(title=other), key="A-2")
+        assert memory.tasks.scan_duplicates() == []
+        memory.tasks.update("A-1", Change(status="done"))
+        assert [found.task.key for found in memory.tasks.consult_episodic_memory(variant)[0]] == ["A-1"]
+        assert memory.tasks.consult_episodic_memory(other)[0] == []

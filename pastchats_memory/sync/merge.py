@@ -8,6 +8,7 @@ the greater machine. What was forgotten anywhere is forgotten here.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -36,6 +37,10 @@ VERDICTS = ("worked", "failed", "mixed", "unknown")
 FORGETTING_TYPES: tuple[type | UnionType, ...] = (str, str, str, int, int, int, int, str | None)
 """Of the columns of a forgetting; the key is in hexadecimal."""
 HASH_CHARS = 64
+MACHINE_CHARS = 16
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}")
+_ORDERED_TIME = re.compile(_TIME.pattern + r"\+{0,1000}")
+"""A later judgement of the same second has a plus more."""
 
 
 class Records:
@@ -49,9 +54,11 @@ class Records:
         self.by_kind: dict[str, list[Json]] = {kind: [] for kind in sync.KINDS}
         for record in segment.records:
             kind = str(record.get("kind"))
-            if kind not in CHECKS or not CHECKS[kind](record):
-                raise UnusableFile(f"has a malformed record ({kind[:20]})")
-            if "source_path" in record.get("body", ()):
+            if kind not in CHECKS:
+                raise UnusableFile("has a record of an unknown kind")
+            if not CHECKS[kind](record):
+                raise UnusableFile(f"has a malformed {kind}")
+            if kind in ("turn", "task"):
                 _name_own_file(record["body"], host)
             self.by_kind[kind].append(record)
 
@@ -123,19 +130,35 @@ def _is_vector_or_none(value: object) -> bool:
 
 def _is_judgement(record: Json) -> bool:
     body = record.get("body")
-    if not _has_identity(record) or not isinstance(body, dict) or not isinstance(body.get("is_withdrawn"), bool):
-        return False
-    if not isinstance(body.get("at"), str) or not isinstance(body.get("machine"), str):
-        return False
-    numbers, read = (body.get("shown_from"), body.get("shown_length")), body.get("read")
-    return body["is_withdrawn"] or (
-        body.get("verdict") in VERDICTS
-        and isinstance(body.get("judged_at"), str)
-        and (body.get("shown_in") is None or _is_hex(body.get("shown_in"), HASH_CHARS))
-        and all(isinstance(one, int) and not isinstance(one, bool) and 0 <= one <= MAX_NUMBER for one in numbers)
-        and isinstance(read, list)
-        and all(_is_hex(one, HASH_CHARS) for one in read)
+    return (
+        _has_identity(record)
+        and _is_hex(record["identity"], HASH_CHARS)
+        and isinstance(body, dict)
+        and body.keys() == (WITHDRAWAL if body.get("is_withdrawn") is True else JUDGEMENT).keys()
+        and all(is_proper(body[name]) for name, is_proper in JUDGEMENT.items() if name in body)
     )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_NUMBER
+
+
+WITHDRAWAL: Mapping[str, Callable[[Any], bool]] = {
+    "at": lambda value: isinstance(value, str) and _ORDERED_TIME.fullmatch(value) is not None,
+    "machine": lambda value: _is_hex(value, MACHINE_CHARS),
+    "is_withdrawn": lambda value: isinstance(value, bool),
+    "project": lambda value: isinstance(value, str),
+}
+JUDGEMENT: Mapping[str, Callable[[Any], bool]] = {
+    **WITHDRAWAL,
+    "verdict": VERDICTS.__contains__,
+    "judged_at": lambda value: isinstance(value, str) and _TIME.fullmatch(value) is not None,
+    "shown_in": lambda value: value is None or _is_hex(value, HASH_CHARS),
+    "shown_from": _is_number,
+    "shown_length": _is_number,
+    "read": lambda value: isinstance(value, list) and all(_is_hex(one, HASH_CHARS) for one in value),
+}
+"""Check of each field of a judgement, which has no other ones."""
 
 
 def _is_forgetting(record: Json) -> bool:
@@ -156,12 +179,16 @@ def _is_forgetting(record: Json) -> bool:
     )
 
 
+def _is_lifting(record: Json) -> bool:
+    return _has_identity(record) and _is_hex(record["identity"], 2 * sync.DIGEST_BYTES)
+
+
 CHECKS: Mapping[str, Callable[[Json], bool]] = {
     "turn": _is_turn,
     "task": _is_task,
     "judgement": _is_judgement,
     "forgetting": _is_forgetting,
-    "lifting": _has_identity,
+    "lifting": _is_lifting,
 }
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from machines import Machine, folder_bytes
 
+from pastchats_memory.store.database import open_database
+
 ASKED = "Why do the webhook retries of the billing service pile up at night?"
 MERGER = "The merger with Northwind Traders is planned for the last week of May."
 
@@ -96,3 +98,29 @@ def test_the_files_of_a_retired_machine_are_taken_over(desk: Machine, laptop: Ma
     third = Machine(tmp_path / "third", laptop.folder)
     third.sync()
     assert third.texts == [ASKED]
+
+
+def test_nothing_names_a_forgotten_turn_any_more(desk: Machine, laptop: Machine) -> None:
+    desk.write("webhooks", ("user", ASKED), ("assistant", "No backoff."), ("user", "That failed."), project="northwind")
+    desk.sync()
+    laptop.sync()
+    judged = laptop.memory.search("webhook retries")[0].id
+    laptop.memory.judge(judged, "failed", "That failed.")
+    laptop.sync()
+    desk.sync()
+    assert traces(desk) == traces(laptop) == [True, True]
+    assert laptop.memory.forget(project="northwind").turns == 3
+    assert traces(laptop)[0] is False
+    laptop.sync()
+    desk.sync()
+    laptop.sync()
+    assert traces(desk) == traces(laptop) == [False, False]
+    assert b'"verdict"' not in folder_bytes(desk.folder)
+
+
+def traces(machine: Machine) -> list[bool]:
+    """Return whether a memory has the latest judgement of a turn, and a hash of any turn, for `sync`."""
+    with open_database(machine.home / "memory.db") as database:
+        notes = database.value("SELECT count(*) FROM sync_records WHERE kind IN ('turn', 'judgement')")
+        bodies = database.value("SELECT count(*) FROM sync_judgements")
+    return [bodies > 0, notes > 0]

@@ -154,7 +154,7 @@ def _begin(path: Path, access: Access) -> files.Marker:
                 "the folder needs a passphrase", "Use --key FILE, or --plain for a folder that nobody else can read."
             )
         if not (path / files.KEY_FILE).exists():
-            files.write_key(path, files.new_key(), access.passphrase())
+            files.write_key(path, files.new_key(), _ask(access.passphrase))
     return files.write_marker(path, is_encrypted=not access.is_plain)
 
 
@@ -169,14 +169,21 @@ def _find_secret(path: Path, marker: files.Marker, access: Access) -> str | None
     if access.is_plain:
         raise UsageFault(f"the files in {path} are encrypted", "Leave --plain out.")
     if access.key_file is not None:
-        return files.parse_key(access.key_file.read_text(encoding="utf-8"))
+        return files.parse_key(access.key_file.read_text(encoding="utf-8", errors="replace"))
     if not (path / files.KEY_FILE).exists():
         raise UsageFault("the files are encrypted with a key of your own", "Name its file: --key FILE.")
     if access.passphrase is None:
         raise UsageFault(
             "the folder needs its passphrase", "Run it on a terminal, or set PASTCHATS_MEMORY_SYNC_PASSPHRASE."
         )
-    return files.read_key(path, access.passphrase())
+    return files.read_key(path, _ask(access.passphrase))
+
+
+def _ask(passphrase: Callable[[], str]) -> str:
+    given = passphrase()
+    if utf8(given) != given:
+        raise UsageFault("the passphrase is not UTF-8", "Check the encoding of your terminal.")
+    return given
 
 
 def _machines(database: Database, known: SyncFolder) -> Iterator[Machine]:

@@ -197,3 +197,14 @@ def test_a_stranger_who_replaces_the_marker_gets_no_plain_text(tmp_path: Path, f
         with pytest.raises(UsageFault, match="not encrypted"):
             desk.sync(access)
     assert b"webhook" not in folder_bytes(folder)
+
+
+def test_a_passphrase_or_a_key_that_is_no_text_is_explained(tmp_path: Path, folder: Path) -> None:
+    key = tmp_path / "age.txt"
+    key.write_bytes(b"\x00\xa3\xff" * 100)
+    for access, problem in (
+        (Access(passphrase=lambda: "a\udcff"), "is not UTF-8"),
+        (Access(key_file=key), "no age key"),
+    ):
+        with pytest.raises(UsageFault, match=problem):
+            Machine(tmp_path / "desk", folder, access=access).sync()

@@ -23,6 +23,7 @@ from pastchats_memory.ingest.turn_rows import build_exported_row
 from pastchats_memory.model import Prompt
 from pastchats_memory.redact import redact_json
 from pastchats_memory.store import interchange, sources, sync, tombstone_transfer, turns, vectors
+from pastchats_memory.store.checks import is_time
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sync import Body, SyncRecord
 from pastchats_memory.store.tasks import TaskWriter
@@ -38,6 +39,7 @@ FORGETTING_TYPES: tuple[type | UnionType, ...] = (str, str, str, int, int, int, 
 """Of the columns of a forgetting; the key is in hexadecimal."""
 HASH_CHARS = 64
 MACHINE_CHARS = 16
+KEY_CHARS = 64
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}")
 _ORDERED_TIME = re.compile(_TIME.pattern + r"\+{0,1000}")
 """A later judgement of the same second has a plus more."""
@@ -169,7 +171,10 @@ def _is_forgetting(record: Json) -> bool:
         and len(row) == len(FORGETTING_TYPES)
         and all(isinstance(value, type_) for value, type_ in zip(row, FORGETTING_TYPES, strict=True))
         and all(0 <= value <= MAX_NUMBER for value in row[3:7])
-        and _is_hex(row[2], len(row[2]) // 2 * 2)
+        and is_time(row[0])
+        and _is_selector(row[1])
+        and _is_hex(row[2], KEY_CHARS)
+        and (row[7] is None or is_time(row[7]))
         and isinstance(hashes, list)
         and all(
             isinstance(one, list) and len(one) == 2 and _is_hex(one[0], 32) and isinstance(one[1], int | None)  # noqa: PLR2004 - a pair
@@ -181,6 +186,20 @@ def _is_forgetting(record: Json) -> bool:
 
 def _is_lifting(record: Json) -> bool:
     return _has_identity(record) and _is_hex(record["identity"], 2 * sync.DIGEST_BYTES)
+
+
+def _is_selector(text: str) -> bool:
+    """Return whether a text is the JSON object of the criteria of a `forget`: a text each, a list of ids, or nothing."""
+    try:
+        body = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    return isinstance(body, dict) and all(
+        value is None
+        or isinstance(value, str)
+        or (isinstance(value, list) and all(isinstance(one, str) for one in value))
+        for value in body.values()
+    )
 
 
 CHECKS: Mapping[str, Callable[[Json], bool]] = {

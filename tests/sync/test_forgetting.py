@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from pathlib import Path
 
+import pytest
 from machines import Machine, folder_bytes
 
 from pastchats_memory.store.database import open_database
+from pastchats_memory.store.sync import forgetting_identity
 
 ASKED = "Why do the webhook retries of the billing service pile up at night?"
 MERGER = "The merger with Northwind Traders is planned for the last week of May."
@@ -124,3 +128,22 @@ def traces(machine: Machine) -> list[bool]:
         notes = database.value("SELECT count(*) FROM sync_records WHERE kind IN ('turn', 'judgement')")
         bodies = database.value("SELECT count(*) FROM sync_judgements")
     return [bodies > 0, notes > 0]
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [(0, "\x1b[2J"), (1, "no JSON"), (1, "[]"), (1, '{"project": {}}'), (2, "00" * 65), (2, ""), (7, "later")],
+)
+def test_a_malformed_forgetting_is_refused(desk: Machine, laptop: Machine, column: int, value: str) -> None:
+    desk.write("webhooks", ("user", MERGER))
+    desk.memory.forget(query="Northwind")
+    desk.sync()
+    (file,) = desk.folder.rglob("*.gz")
+    header, record, end = map(json.loads, gzip.decompress(file.read_bytes()).splitlines())
+    record["row"][column] = value
+    record["identity"] = forgetting_identity(
+        tuple(bytes.fromhex(one) if place == 2 else one for place, one in enumerate(record["row"]))
+    )
+    file.write_bytes(gzip.compress(b"".join(json.dumps(line).encode() + b"\n" for line in (header, record, end))))
+    assert [one.reason for one in laptop.sync().refused] == ["has a malformed forgetting"]
+    assert laptop.memory.list_forgettings() == []

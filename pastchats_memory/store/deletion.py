@@ -322,6 +322,7 @@ def delete_rows(database: Database, chosen: ChosenRows) -> None:
         f"DELETE FROM task_links WHERE target IN (SELECT identity FROM tasks WHERE id IN {LISTED})",
         (_json(chosen.tasks),),
     )
+    _delete_traces_of_sync(database, turns, _json(chosen.tasks))
     begin_scrub(database)
     overwrite_vectors(database, f"SELECT id FROM prompts WHERE id IN {LISTED}", (turns,))
     overwrite_vectors(
@@ -341,6 +342,21 @@ def delete_rows(database: Database, chosen: ChosenRows) -> None:
         "UNION SELECT project FROM tasks)"
     )
     vectors.catch_up(database)
+
+
+def _delete_traces_of_sync(database: Database, turns: str, tasks: str) -> None:
+    """Delete judgements that name the rows, and hashes of them that other machines sent.
+
+    Hashes of what this machine sent stay until `sync` has replaced its files by them.
+    """
+    named = f"SELECT content_hash FROM prompts WHERE id IN {LISTED}"
+    database.run(f"DELETE FROM sync_judgements WHERE identity IN ({named})", (turns,))
+    database.run(
+        "DELETE FROM sync_records WHERE folder IN (SELECT id FROM sync_folders) AND kind IN ('turn', 'judgement', 'task') "
+        f"AND identity IN ({named} UNION ALL SELECT identity FROM tasks WHERE id IN {LISTED}) "
+        "AND machine != (SELECT machine FROM sync_folders WHERE id = folder)",
+        (turns, tasks),
+    )
 
 
 def preview_rows(database: Database, chosen: ChosenRows, most: int) -> list[PreviewRow]:

@@ -13,6 +13,7 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.pending_deletes import pending_delete_ids
 from pastchats_memory.store.task_rows import VISIBLE
 from pastchats_memory.store.tasks import COLUMNS, Filed, TaskWriter, set_fields
+from pastchats_memory.text.encoding import is_shallow
 
 FIELDS = tuple(name for name in COLUMNS if name not in ("tags_json", "metadata_json"))
 TABLES = {
@@ -55,7 +56,7 @@ CHECKS: Mapping[str, Callable[[object], bool]] = {
     "priority": lambda value: value is None or _is_number(value, len(PRIORITIES) - 1),
     "source_line": lambda value: value is None or _is_number(value),
     "tags": lambda value: isinstance(value, list) and all(map(_is_text, value)),
-    "metadata": lambda value: isinstance(value, dict),
+    "metadata": lambda value: isinstance(value, dict) and is_shallow(value),
 }
 """Check of each field, in a task and in its parts, by name."""
 

@@ -24,6 +24,7 @@ from pastchats_memory.sync.folder import Json, UnusableFile
 from pastchats_memory.sync.receive import receive
 from pastchats_memory.sync.report import Access, Limits, Machine, Progress, Refused, SyncReport
 from pastchats_memory.sync.send import note_judgements, send
+from pastchats_memory.text.encoding import utf8
 
 __all__ = ["Access", "Limits", "Machine", "Progress", "Refused", "SyncReport", "read_status", "retire", "synchronise"]
 
@@ -50,7 +51,7 @@ def synchronise(
 
     Raises:
         InputMissing: there is no such folder.
-        UsageFault: the key is wrong or missing, pyrage is missing, or another run over this memory has not ended.
+        UsageFault: the key is wrong or missing, or another run over this memory has not ended.
         StoreFault, OSError: the database or the folder cannot be read or written; what was done stays.
     """
     known = _open(database, path, access)
@@ -124,14 +125,16 @@ def _open(database: Database, path: Path, access: Access, *, may_begin: bool = T
         raise InputMissing(
             f"{path} is no folder", "Create it first, or name a folder that is carried between your machines."
         )
+    if utf8(str(path.absolute())) != str(path.absolute()):
+        raise UsageFault(f"the name of {utf8(str(path))} is not UTF-8", "Give the folder another name.")
     marker = files.read_marker(path)
     if marker is None:
         if not may_begin:
             raise UsageFault(f"{path} was not used by `sync` yet", "Run `pastchats-memory sync` with it first.")
         marker = _begin(path, access)
     known = sync.load_folder(database, marker.id)
-    host = access.host or socket.gethostname().partition(".")[0]
-    secret = known.secret if known else _find_secret(path, marker, access)
+    host = access.host or utf8(socket.gethostname()).partition(".")[0]
+    secret = known.secret if known else _find_secret(path, marker, access)  # a stranger may replace the whole marker
     if secret is not None and not marker.is_encrypted:
         raise UsageFault(
             f"{path} says that it is not encrypted, and it was before", "Somebody has changed it. Use a new folder."
@@ -151,24 +154,36 @@ def _begin(path: Path, access: Access) -> files.Marker:
                 "the folder needs a passphrase", "Use --key FILE, or --plain for a folder that nobody else can read."
             )
         if not (path / files.KEY_FILE).exists():
-            files.write_key(path, files.new_key(), access.passphrase())
+            files.write_key(path, files.new_key(), _ask(access.passphrase))
     return files.write_marker(path, is_encrypted=not access.is_plain)
 
 
 def _find_secret(path: Path, marker: files.Marker, access: Access) -> str | None:
     if not marker.is_encrypted:
+        if not access.is_plain:
+            raise UsageFault(
+                "the folder says that its files are not encrypted",
+                "Use --plain if nobody else can read and write them.",
+            )
         return None
     if access.is_plain:
         raise UsageFault(f"the files in {path} are encrypted", "Leave --plain out.")
     if access.key_file is not None:
-        return files.parse_key(access.key_file.read_text(encoding="utf-8"))
+        return files.parse_key(access.key_file.read_text(encoding="utf-8", errors="replace"))
     if not (path / files.KEY_FILE).exists():
         raise UsageFault("the files are encrypted with a key of your own", "Name its file: --key FILE.")
     if access.passphrase is None:
         raise UsageFault(
             "the folder needs its passphrase", "Run it on a terminal, or set PASTCHATS_MEMORY_SYNC_PASSPHRASE."
         )
-    return files.read_key(path, access.passphrase())
+    return files.read_key(path, _ask(access.passphrase))
+
+
+def _ask(passphrase: Callable[[], str]) -> str:
+    given = passphrase()
+    if utf8(given) != given:
+        raise UsageFault("the passphrase is not UTF-8", "Check the encoding of your terminal.")
+    return given
 
 
 def _machines(database: Database, known: SyncFolder) -> Iterator[Machine]:
@@ -184,14 +199,14 @@ def _machines(database: Database, known: SyncFolder) -> Iterator[Machine]:
                 break
             except UnusableFile:
                 continue
-        listed = {number for number in newest.get("files", ()) if isinstance(number, int)}
+        listed = set(newest.get("files", ()))
         yield Machine(
             id=machine,
-            host=str(newest.get("host", "")),
+            host=newest.get("host", ""),
             is_this=machine == known.machine,
             files=len(present),
             unread=len(present.keys() - read),
             missing=tuple(sorted(listed - present.keys() - read)),
-            last_at=newest.get("at") if isinstance(newest.get("at"), str) else None,
-            behind=len(here - set(map(str, newest.get("forgettings", ())))),
+            last_at=newest.get("at"),
+            behind=len(here - set(newest.get("forgettings", ()))),
         )

@@ -16,16 +16,19 @@ import re
 import secrets
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
+import pyrage
 
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelUnavailable, UsageFault
 from pastchats_memory.files.atomic import write_atomic
+from pastchats_memory.text.encoding import MAX_DEPTH, is_shallow
+from pastchats_memory.text.timestamps import iso_utc
 
 MARKER = "pastchats-sync.json"
 KEY_FILE = "key.age"
@@ -33,12 +36,22 @@ SCHEMA = "sync/1"
 MAX_BYTES = 1 << 28
 """Of a file, as it lies there and after decompression."""
 MAX_MARKER_BYTES = 1 << 16
+MAX_HOST_CHARS = 255
 _MACHINE = re.compile(r"[0-9a-f]{16}")
 _ID = re.compile(r"[0-9a-f]{32}")
 _FILE = re.compile(r"([0-9]{8})\.jsonl\.gz(\.age)?")
 OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 Json = dict[str, Any]
+
+
+HEADER: Mapping[str, Callable[[Any], bool]] = {
+    "host": lambda value: isinstance(value, str) and len(value) <= MAX_HOST_CHARS,
+    "at": lambda value: isinstance(value, str) and iso_utc(value) == value,
+    "files": lambda value: isinstance(value, list) and all(type(one) is int for one in value),
+    "forgettings": lambda value: isinstance(value, list) and all(isinstance(one, str) for one in value),
+}
+"""Check of each field of a header that others show or follow."""
 
 
 class UnusableFile(Exception):
@@ -73,8 +86,8 @@ def new_machine() -> str:
 
 
 def new_key() -> str:
-    """Return a new age identity. Raises UsageFault without pyrage."""
-    return str(_pyrage().x25519.Identity.generate())
+    """Return a new age identity."""
+    return str(pyrage.x25519.Identity.generate())
 
 
 def read_marker(folder: Path) -> Marker | None:
@@ -104,12 +117,12 @@ def write_marker(folder: Path, *, is_encrypted: bool) -> Marker:
 
 def write_key(folder: Path, key: str, passphrase: str) -> None:
     """Put the key into the folder, encrypted with the passphrase. Raises UsageFault, OSError."""
-    write_atomic(folder / KEY_FILE, _pyrage().passphrase.encrypt(key.encode(), passphrase))
+    write_atomic(folder / KEY_FILE, pyrage.passphrase.encrypt(key.encode(), passphrase))
 
 
 def read_key(folder: Path, passphrase: str) -> str:
     """Return the key that lies encrypted in the folder. Raises UsageFault, OSError."""
-    pyrage, path = _pyrage(), folder / KEY_FILE
+    path = folder / KEY_FILE
     try:
         return parse_key(pyrage.passphrase.decrypt(_read_regular(path, MAX_MARKER_BYTES), passphrase).decode())
     except (pyrage.DecryptError, UnicodeDecodeError) as fault:
@@ -120,7 +133,6 @@ def read_key(folder: Path, passphrase: str) -> str:
 
 def parse_key(text: str) -> str:
     """Return the age identity in the text of a key file, as `age-keygen` writes it. Raises UsageFault."""
-    pyrage = _pyrage()
     for line in text.splitlines():
         if line.startswith("AGE-SECRET-KEY-"):
             try:
@@ -141,7 +153,7 @@ def machines(folder: Path) -> list[str]:
 def numbered_files(folder: Path, machine: str) -> dict[int, Path]:
     """Return the files of a machine by number. Copies under other names are not among them. Raises OSError."""
     place = folder / machine
-    if not place.is_dir():
+    if place.is_symlink() or not place.is_dir():
         return {}
     with os.scandir(place) as entries:
         named = [(entry, _FILE.fullmatch(entry.name)) for entry in entries if entry.is_file(follow_symlinks=False)]
@@ -155,10 +167,11 @@ def write_segment(folder: Path, machine: str, number: int, segment: Segment, key
     content = gzip.compress(b"".join(orjson.dumps(line) + b"\n" for line in lines), mtime=0)
     name = f"{number:08}.jsonl.gz"
     if key is not None:
-        pyrage = _pyrage()
         content = pyrage.encrypt(content, [pyrage.x25519.Identity.from_str(key).to_public()])
         name += ".age"
     path = folder / machine / name
+    if path.parent.is_symlink():
+        raise UsageFault(f"{path.parent} is a link", "Delete it. Only `sync` writes there.")
     path.parent.mkdir(mode=0o700, exist_ok=True)
     write_atomic(path, content)
     return path
@@ -175,7 +188,6 @@ def read_segment(path: Path, machine: str, number: int, key: str | None) -> Segm
     except OSError as fault:
         raise UnusableFile(f"cannot be read ({fault.strerror})") from fault
     if key is not None:
-        pyrage = _pyrage()
         try:
             content = pyrage.decrypt(content, [pyrage.x25519.Identity.from_str(key)])
         except pyrage.DecryptError as fault:
@@ -188,6 +200,8 @@ def read_segment(path: Path, machine: str, number: int, key: str | None) -> Segm
         raise UnusableFile("is of another release")
     if (header.get("machine"), header.get("number")) != (machine, number):
         raise UnusableFile("is a copy of another file")
+    if not all(is_proper(header.get(name)) for name, is_proper in HEADER.items()):
+        raise UnusableFile("has a malformed header")
     return Segment(header, records)
 
 
@@ -208,7 +222,7 @@ def _parse_lines(content: bytes) -> Iterator[Json]:
             body = orjson.loads(line)
         except orjson.JSONDecodeError as fault:
             raise UnusableFile("is damaged") from fault
-        if not isinstance(body, dict):
+        if not isinstance(body, dict) or not is_shallow(body, 2 * MAX_DEPTH):
             raise UnusableFile("is damaged")
         yield body
 
@@ -226,14 +240,3 @@ def _read_regular(path: Path, most: int) -> bytes:
             return stream.read(most + 1)
     finally:
         os.close(file)
-
-
-def _pyrage() -> Any:
-    try:
-        import pyrage
-    except ImportError as fault:
-        raise UsageFault(
-            "encryption needs the package pyrage",
-            "Install it (pip install 'pastchats-memory[sync]'), or use --plain for a folder that nobody else can read.",
-        ) from fault
-    return pyrage

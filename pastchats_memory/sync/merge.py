@@ -8,6 +8,7 @@ the greater machine. What was forgotten anywhere is forgotten here.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -22,6 +23,7 @@ from pastchats_memory.ingest.turn_rows import build_exported_row
 from pastchats_memory.model import Prompt
 from pastchats_memory.redact import redact_json
 from pastchats_memory.store import interchange, sources, sync, tombstone_transfer, turns, vectors
+from pastchats_memory.store.checks import is_time
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sync import Body, SyncRecord
 from pastchats_memory.store.tasks import TaskWriter
@@ -36,6 +38,11 @@ VERDICTS = ("worked", "failed", "mixed", "unknown")
 FORGETTING_TYPES: tuple[type | UnionType, ...] = (str, str, str, int, int, int, int, str | None)
 """Of the columns of a forgetting; the key is in hexadecimal."""
 HASH_CHARS = 64
+MACHINE_CHARS = 16
+KEY_CHARS = 64
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}")
+_ORDERED_TIME = re.compile(_TIME.pattern + r"\+{0,1000}")
+"""A later judgement of the same second has a plus more."""
 
 
 class Records:
@@ -49,9 +56,11 @@ class Records:
         self.by_kind: dict[str, list[Json]] = {kind: [] for kind in sync.KINDS}
         for record in segment.records:
             kind = str(record.get("kind"))
-            if kind not in CHECKS or not CHECKS[kind](record):
-                raise UnusableFile(f"has a malformed record ({kind[:20]})")
-            if "source_path" in record.get("body", ()):
+            if kind not in CHECKS:
+                raise UnusableFile("has a record of an unknown kind")
+            if not CHECKS[kind](record):
+                raise UnusableFile(f"has a malformed {kind}")
+            if kind in ("turn", "task"):
                 _name_own_file(record["body"], host)
             self.by_kind[kind].append(record)
 
@@ -123,19 +132,35 @@ def _is_vector_or_none(value: object) -> bool:
 
 def _is_judgement(record: Json) -> bool:
     body = record.get("body")
-    if not _has_identity(record) or not isinstance(body, dict) or not isinstance(body.get("is_withdrawn"), bool):
-        return False
-    if not isinstance(body.get("at"), str) or not isinstance(body.get("machine"), str):
-        return False
-    numbers, read = (body.get("shown_from"), body.get("shown_length")), body.get("read")
-    return body["is_withdrawn"] or (
-        body.get("verdict") in VERDICTS
-        and isinstance(body.get("judged_at"), str)
-        and (body.get("shown_in") is None or _is_hex(body.get("shown_in"), HASH_CHARS))
-        and all(isinstance(one, int) and not isinstance(one, bool) and 0 <= one <= MAX_NUMBER for one in numbers)
-        and isinstance(read, list)
-        and all(_is_hex(one, HASH_CHARS) for one in read)
+    return (
+        _has_identity(record)
+        and _is_hex(record["identity"], HASH_CHARS)
+        and isinstance(body, dict)
+        and body.keys() == (WITHDRAWAL if body.get("is_withdrawn") is True else JUDGEMENT).keys()
+        and all(is_proper(body[name]) for name, is_proper in JUDGEMENT.items() if name in body)
     )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_NUMBER
+
+
+WITHDRAWAL: Mapping[str, Callable[[Any], bool]] = {
+    "at": lambda value: isinstance(value, str) and _ORDERED_TIME.fullmatch(value) is not None,
+    "machine": lambda value: _is_hex(value, MACHINE_CHARS),
+    "is_withdrawn": lambda value: isinstance(value, bool),
+    "project": lambda value: isinstance(value, str),
+}
+JUDGEMENT: Mapping[str, Callable[[Any], bool]] = {
+    **WITHDRAWAL,
+    "verdict": VERDICTS.__contains__,
+    "judged_at": lambda value: isinstance(value, str) and _TIME.fullmatch(value) is not None,
+    "shown_in": lambda value: value is None or _is_hex(value, HASH_CHARS),
+    "shown_from": _is_number,
+    "shown_length": _is_number,
+    "read": lambda value: isinstance(value, list) and all(_is_hex(one, HASH_CHARS) for one in value),
+}
+"""Check of each field of a judgement, which has no other ones."""
 
 
 def _is_forgetting(record: Json) -> bool:
@@ -146,7 +171,10 @@ def _is_forgetting(record: Json) -> bool:
         and len(row) == len(FORGETTING_TYPES)
         and all(isinstance(value, type_) for value, type_ in zip(row, FORGETTING_TYPES, strict=True))
         and all(0 <= value <= MAX_NUMBER for value in row[3:7])
-        and _is_hex(row[2], len(row[2]) // 2 * 2)
+        and is_time(row[0])
+        and _is_selector(row[1])
+        and _is_hex(row[2], KEY_CHARS)
+        and (row[7] is None or is_time(row[7]))
         and isinstance(hashes, list)
         and all(
             isinstance(one, list) and len(one) == 2 and _is_hex(one[0], 32) and isinstance(one[1], int | None)  # noqa: PLR2004 - a pair
@@ -156,12 +184,30 @@ def _is_forgetting(record: Json) -> bool:
     )
 
 
+def _is_lifting(record: Json) -> bool:
+    return _has_identity(record) and _is_hex(record["identity"], 2 * sync.DIGEST_BYTES)
+
+
+def _is_selector(text: str) -> bool:
+    """Return whether a text is the JSON object of the criteria of a `forget`: a text each, a list of ids, or nothing."""
+    try:
+        body = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    return isinstance(body, dict) and all(
+        value is None
+        or isinstance(value, str)
+        or (isinstance(value, list) and all(isinstance(one, str) for one in value))
+        for value in body.values()
+    )
+
+
 CHECKS: Mapping[str, Callable[[Json], bool]] = {
     "turn": _is_turn,
     "task": _is_task,
     "judgement": _is_judgement,
     "forgetting": _is_forgetting,
-    "lifting": _has_identity,
+    "lifting": _is_lifting,
 }
 
 

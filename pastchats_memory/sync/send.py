@@ -177,15 +177,19 @@ def _find_outdated(database: Database, known: SyncFolder, limits: Limits) -> lis
         body["identity"]: (sync.task_digest(body), _stays(limits, body["project"], body["source_path"]))
         for body in sync.tasks(database, ())
     }
+    judgements = {
+        identity: (sync.digest_of(body), _stays(limits, body["project"], ""))
+        for identity, (body, _) in sync.latest_judgements(database).items()
+    }
+    known_rows = {"turn": turns, "task": tasks, "judgement": judgements}
     has_forgotten = not sync.forgettings(database).keys() <= sync.acknowledged(database, known.id)
     found = []
     for number, records in own.items():
         for record in records:
-            here = {"turn": turns, "task": tasks}.get(record.kind, {}).get(record.identity)
-            is_known_kind = record.kind in ("turn", "task")
-            if is_known_kind and (
-                (here is not None and here[1]) or (has_forgotten and (here is None or here[0] != record.digest))
-            ):
+            if record.kind not in known_rows:
+                continue
+            here = known_rows[record.kind].get(record.identity)
+            if (here is not None and here[1]) or (has_forgotten and (here is None or here[0] != record.digest)):
                 found.append(SyncFile(known.machine, number, is_current=True))
                 break
     return found

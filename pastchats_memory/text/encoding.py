@@ -1,6 +1,9 @@
-"""Text that UTF-8 can encode."""
+"""Text and JSON that every writer can encode."""
 
 from __future__ import annotations
+
+MAX_DEPTH = 100
+"""Levels of JSON from a stranger. The library that writes JSON takes 254."""
 
 
 def utf8(text: str) -> str:
@@ -9,3 +12,18 @@ def utf8(text: str) -> str:
     Names of files and arguments may have some.
     """
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+def is_shallow(value: object, most: int = MAX_DEPTH) -> bool:
+    """Return whether JSON has at most so many levels of lists and objects.
+
+    >>> is_shallow({"a": [1]}, most=2), is_shallow({"a": [1]}, most=1)
+    (True, False)
+    """
+    level = [value]
+    for _ in range(most + 1):
+        parts = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, (dict, list))]
+        if not parts:
+            return True
+        level = [inner for part in parts for inner in part]
+    return False

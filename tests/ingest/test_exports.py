@@ -132,3 +132,20 @@ def test_an_export_takes_no_name_that_is_taken_and_none_of_the_memorys_own(full:
         assert run.status == 2
         assert said in run.stderr
     assert full("export", "memory.jsonl", "--force").status == 0
+
+
+@pytest.mark.parametrize(("kind", "levels"), [("turn", 150), ("turn", 600), ("task", 150), ("task", 600)])
+def test_deep_metadata_is_reported_and_the_other_lines_are_read(
+    full: Program, tmp_path: Path, kind: str, levels: int
+) -> None:
+    lines = [json.loads(line) for line in (full.home / "memory.jsonl").read_text(encoding="utf-8").splitlines()]
+    changed = next(line for line in lines if line["kind"] == kind)
+    for _ in range(levels):
+        changed["metadata"] = {"a": changed["metadata"]}
+    file = tmp_path / "memory.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    with Memory.open(tmp_path / "memory.db") as memory:
+        report = memory.index([file])
+        assert ["metadata" in one.reason for one in report.unreadable] == [True]
+        assert report.added > 0
+        assert memory.export_to(tmp_path / "again.jsonl") == len(lines) - 1

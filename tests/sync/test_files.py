@@ -18,6 +18,10 @@ from pastchats_memory.errors import UsageFault
 
 ASKED = "Why do the webhook retries of the billing service pile up at night?"
 ANSWERED = "Because the queue has no backoff. A delay that doubles at each attempt ended it."
+JUDGEMENT = {
+    "verdict": "worked", "shown_in": None, "shown_from": 0, "shown_length": 0, "read": [], "project": "tern", "is_withdrawn": False,
+    "judged_at": "2026-03-01 10:00:00", "at": "2026-03-01 10:00:00", "machine": "0" * 16,
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -90,6 +94,21 @@ def of_turn(field: str, value: object) -> Callable[[list[dict[str, Any]]], None]
     return lambda lines: lines[1]["body"].__setitem__(field, value)
 
 
+def of_header(field: str, value: object) -> Callable[[list[dict[str, Any]]], None]:
+    return lambda lines: lines[0].__setitem__(field, value)
+
+
+def instead(**record: object) -> Callable[[list[dict[str, Any]]], None]:
+    return lambda lines: lines.__setitem__(1, {"identity": "a" * 64, "digest": "00" * 16, **record})
+
+
+def nested(levels: int) -> dict[str, Any]:
+    body: dict[str, Any] = {}
+    for _ in range(levels):
+        body = {"a": body}
+    return body
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -99,15 +118,48 @@ def of_turn(field: str, value: object) -> Callable[[list[dict[str, Any]]], None]
         lambda lines: lines.__setitem__(1, {"kind": "forgetting", "identity": "00", "digest": "00" * 16, "row": [], "hashes": []}),
         lambda lines: lines.__setitem__(1, {"kind": "judgement", "identity": "00", "digest": "00" * 16, "body": {"is_withdrawn": False}}),
         lambda lines: lines.pop(), lambda lines: lines[0].__setitem__("machine", "0" * 16), lambda lines: lines[0].__setitem__("schema", "sync/99"),
+        of_header("files", 5), of_header("files", [{}]), of_header("forgettings", None), of_header("host", {}), of_header("host", "x" * 256), of_header("at", "\x1b[2J"),
+        of_turn("metadata", nested(120)), of_turn("metadata", nested(600)), of_turn("more", nested(600)), instead(kind="lifting", body=5), instead(kind="\x1b[31m"),
+        instead(kind="judgement", body=JUDGEMENT | {"source_path": 5}), instead(kind="judgement", body=JUDGEMENT | {"more": "the text of a turn"}),
+        instead(kind="judgement", body=JUDGEMENT | {"project": 5}), instead(kind="judgement", body=JUDGEMENT | {"at": "\x1b[2J"}), instead(kind="judgement", body=JUDGEMENT | {"machine": "../desk"}),
     ],
 )  # fmt: skip
 def test_a_file_with_a_malformed_record_is_refused_whole(
     file: Path, laptop: Machine, change: Callable[[list[dict[str, Any]]], None]
 ) -> None:
     rewrite(file, change)
-    report = laptop.sync()
-    assert len(report.refused) == 1
+    (refused,) = laptop.sync().refused
+    assert refused.reason.isprintable()
     assert laptop.texts == []
+    assert sum(machine.unread for machine in laptop.status().machines) == 1
+
+
+def test_a_judgement_of_known_fields_alone_is_taken(file: Path, laptop: Machine) -> None:
+    rewrite(file, instead(kind="judgement", body=JUDGEMENT))
+    report = laptop.sync()
+    assert (report.refused, report.received["turn"]) == ([], 1)
+
+
+def test_a_machine_whose_folder_is_a_link_writes_nothing_behind_it(desk: Machine, file: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    file.parent.rename(elsewhere)
+    file.parent.symlink_to(elsewhere)
+    desk.write("limits", ("user", "Which rate limit does the gateway have?"))
+    with pytest.raises(UsageFault, match="is a link"):
+        desk.sync()
+    assert [path.name for path in elsewhere.iterdir()] == [file.name]
+    file.parent.unlink()
+    assert desk.sync().sent["turn"] == 1
+
+
+def test_a_folder_whose_name_is_no_text_is_explained(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"bad\xff")
+    try:
+        folder.mkdir()
+    except OSError:
+        pytest.skip("this file system has no such names")
+    with pytest.raises(UsageFault, match="is not UTF-8"):
+        Machine(tmp_path / "desk", folder).sync()
 
 
 @pytest.mark.parametrize("vector", [[1, 2, 3], [0.5] * 384, [128] * 384, [0] * 384])

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from pathlib import Path
 
+import pytest
 from machines import Machine, folder_bytes
 
+from pastchats_memory.store.database import open_database
+from pastchats_memory.store.sync import forgetting_identity
 from pastchats_memory.tasks.edit import Change
 
 ASKED = "Why do the webhook retries of the billing service pile up at night?"
@@ -110,3 +115,48 @@ def test_a_task_that_is_added_again_by_hand_stays_on_its_machine(desk: Machine, 
     assert b"Northwind" not in folder_bytes(desk.folder)
     assert desk.memory.tasks.count() == 1
     assert laptop.memory.tasks.count() == 0
+
+
+def test_nothing_names_a_forgotten_turn_any_more(desk: Machine, laptop: Machine) -> None:
+    desk.write("webhooks", ("user", ASKED), ("assistant", "No backoff."), ("user", "That failed."), project="northwind")
+    desk.sync()
+    laptop.sync()
+    judged = laptop.memory.search("webhook retries")[0].id
+    laptop.memory.judge(judged, "failed", "That failed.")
+    laptop.sync()
+    desk.sync()
+    assert traces(desk) == traces(laptop) == [True, True]
+    assert laptop.memory.forget(project="northwind").turns == 3
+    assert traces(laptop)[0] is False
+    laptop.sync()
+    desk.sync()
+    laptop.sync()
+    assert traces(desk) == traces(laptop) == [False, False]
+    assert b'"verdict"' not in folder_bytes(desk.folder)
+
+
+def traces(machine: Machine) -> list[bool]:
+    """Return whether a memory has the latest judgement of a turn, and a hash of any turn, for `sync`."""
+    with open_database(machine.home / "memory.db") as database:
+        notes = database.value("SELECT count(*) FROM sync_records WHERE kind IN ('turn', 'judgement')")
+        bodies = database.value("SELECT count(*) FROM sync_judgements")
+    return [bodies > 0, notes > 0]
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [(0, "\x1b[2J"), (1, "no JSON"), (1, "[]"), (1, '{"project": {}}'), (2, "00" * 65), (2, ""), (7, "later")],
+)
+def test_a_malformed_forgetting_is_refused(desk: Machine, laptop: Machine, column: int, value: str) -> None:
+    desk.write("webhooks", ("user", MERGER))
+    desk.memory.forget(query="Northwind")
+    desk.sync()
+    (file,) = desk.folder.rglob("*.gz")
+    header, record, end = map(json.loads, gzip.decompress(file.read_bytes()).splitlines())
+    record["row"][column] = value
+    record["identity"] = forgetting_identity(
+        tuple(bytes.fromhex(one) if place == 2 else one for place, one in enumerate(record["row"]))
+    )
+    file.write_bytes(gzip.compress(b"".join(json.dumps(line).encode() + b"\n" for line in (header, record, end))))
+    assert [one.reason for one in laptop.sync().refused] == ["has a malformed forgetting"]
+    assert laptop.memory.list_forgettings() == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyrage
 import pytest
 from machines import Machine, folder_bytes
 
@@ -132,7 +133,6 @@ def test_a_folder_that_is_missing_is_explained(tmp_path: Path, desk: Machine) ->
 
 
 def test_nothing_of_the_text_can_be_read_in_an_encrypted_folder(tmp_path: Path, folder: Path) -> None:
-    pyrage = pytest.importorskip("pyrage")
     key = tmp_path / "age.txt"
     key.write_text(f"# created: today\n{pyrage.x25519.Identity.generate()}\n", encoding="utf-8")
     desk = Machine(tmp_path / "desk", folder, access=Access(key_file=key))
@@ -147,7 +147,6 @@ def test_nothing_of_the_text_can_be_read_in_an_encrypted_folder(tmp_path: Path, 
 
 
 def test_another_key_reads_nothing(tmp_path: Path, folder: Path) -> None:
-    pyrage = pytest.importorskip("pyrage")
     keys = [tmp_path / name for name in ("one.txt", "two.txt")]
     for key in keys:
         key.write_text(str(pyrage.x25519.Identity.generate()), encoding="utf-8")
@@ -160,7 +159,6 @@ def test_another_key_reads_nothing(tmp_path: Path, folder: Path) -> None:
 
 
 def test_a_passphrase_opens_the_folder_and_a_wrong_one_does_not(tmp_path: Path, folder: Path) -> None:
-    pytest.importorskip("pyrage")
     desk = Machine(tmp_path / "desk", folder, access=Access(passphrase=lambda: "correct horse"))
     desk.write("webhooks", ("user", ASKED))
     desk.sync()
@@ -176,7 +174,6 @@ def test_a_passphrase_opens_the_folder_and_a_wrong_one_does_not(tmp_path: Path, 
 
 
 def test_a_folder_that_stops_being_encrypted_is_refused(tmp_path: Path, folder: Path) -> None:
-    pyrage = pytest.importorskip("pyrage")
     key = tmp_path / "age.txt"
     key.write_text(str(pyrage.x25519.Identity.generate()), encoding="utf-8")
     desk = Machine(tmp_path / "desk", folder, access=Access(key_file=key))
@@ -185,3 +182,29 @@ def test_a_folder_that_stops_being_encrypted_is_refused(tmp_path: Path, folder: 
     marker.write_text(marker.read_text().replace("true", "false"), encoding="utf-8")
     with pytest.raises(UsageFault, match="says that it is not encrypted"):
         desk.sync()
+
+
+def test_a_stranger_who_replaces_the_marker_gets_no_plain_text(tmp_path: Path, folder: Path) -> None:
+    key = tmp_path / "age.txt"
+    key.write_text(str(pyrage.x25519.Identity.generate()), encoding="utf-8")
+    desk = Machine(tmp_path / "desk", folder, access=Access(key_file=key))
+    desk.write("webhooks", ("user", ASKED))
+    desk.sync()
+    marker = folder / "pastchats-sync.json"
+    body = json.loads(marker.read_text(encoding="utf-8"))
+    marker.write_text(json.dumps(body | {"id": "0" * 32, "is_encrypted": False}), encoding="utf-8")
+    for access in (Access(), Access(key_file=key), Access(passphrase=lambda: "correct horse")):
+        with pytest.raises(UsageFault, match="not encrypted"):
+            desk.sync(access)
+    assert b"webhook" not in folder_bytes(folder)
+
+
+def test_a_passphrase_or_a_key_that_is_no_text_is_explained(tmp_path: Path, folder: Path) -> None:
+    key = tmp_path / "age.txt"
+    key.write_bytes(b"\x00\xa3\xff" * 100)
+    for access, problem in (
+        (Access(passphrase=lambda: "a\udcff"), "is not UTF-8"),
+        (Access(key_file=key), "no age key"),
+    ):
+        with pytest.raises(UsageFault, match=problem):
+            Machine(tmp_path / "desk", folder, access=access).sync()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
 from pastchats_memory.model import TURN_KINDS, Origin, Place, Turn
+from pastchats_memory.text.encoding import is_shallow
 from pastchats_memory.text.timestamps import iso_utc
 
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -31,10 +32,10 @@ def _is_hash(value: object) -> bool:
 
 
 def _is_metadata(value: object) -> bool:
-    """Return whether a value is an object whose branch and kind, if present, are known words."""
+    """Return whether a value is a shallow object whose branch and kind, if present, are known words."""
     metadata = mapping_of(value)
     is_known = metadata.get("branch", "main") in BRANCHES and metadata.get("kind", "prompt") in TURN_KINDS
-    return isinstance(value, dict) and is_known
+    return isinstance(value, dict) and is_known and is_shallow(value)
 
 
 def _are_places(value: object) -> bool:

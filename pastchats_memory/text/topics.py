@@ -5,9 +5,9 @@ Prompts that steer the work ("add tests for this", "update the README") fit ever
 
 from __future__ import annotations
 
+import os
 import re
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 from pastchats_memory.text.identifiers import is_spaceless, separate_spaceless
@@ -21,7 +21,7 @@ MIN_DIGITS = 3
 """Digits of a number that may name something, such as a status or an issue."""
 SPACELESS_WORD = 2
 """Characters of a usual word in a script without spaces."""
-_LISTS = Path(__file__).with_name("topic_words.txt")
+_LISTS = os.path.join(os.path.dirname(__file__), "topic_words.txt")  # noqa: PTH118, PTH120 - pathlib is imported by few prompts
 _TOKEN = re.compile(r"[^\W_](?:[\w.:/@-]*[^\W_])?")
 _ENDINGS = ("s", "es", "ies", "ed", "ied", "d", "ing", "er", "ers", "ly")
 _SENTENCE_END = re.compile(r"(?:\A|[.!?:;\n\"'(\[-])\s*\Z")
@@ -104,12 +104,17 @@ def _read_talk() -> frozenset[str]:
 
     A cold `recall` needs no others, and reading all takes four times as long.
     """
-    talk, _, _ = _LISTS.read_text(encoding="utf-8").partition("\n\n")
+    talk, *_ = _read_paragraphs()
     return frozenset(talk.split())
 
 
 @cache
 def _read_lists() -> _Lists:
-    talk, work, common = (part.split() for part in _LISTS.read_text(encoding="utf-8").split("\n\n"))
+    talk, work, common = (part.split() for part in _read_paragraphs())
     spaceless = sorted((word for word in [*talk, *work] if is_spaceless(word)), key=len, reverse=True)
     return _Lists(dict.fromkeys(common, COMMON_WORD) | dict.fromkeys(work, 0.0), tuple(spaceless))
+
+
+def _read_paragraphs() -> list[str]:
+    with open(_LISTS, encoding="utf-8") as file:  # noqa: PTH123 - a string is at hand
+        return file.read().split("\n\n")

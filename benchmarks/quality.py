@@ -64,7 +64,7 @@ class Plain:
         self._ids = np.array([row[0] for row in rows])
         self._projects = np.array([row[1] for row in rows])
         self._times = np.array([row[2] or "" for row in rows])
-        self._matrix = np.array([orjson.loads(str(row[3])) for row in rows])
+        self._matrix = np.array([orjson.loads(str(row[3])) for row in rows], np.float64)
         self._matrix /= np.linalg.norm(self._matrix, axis=1, keepdims=True)
 
     def units(self) -> dict[int, dict[str, str | None]]:

@@ -5,9 +5,9 @@ Prompts that steer the work ("add tests for this", "update the README") fit ever
 
 from __future__ import annotations
 
+import os
 import re
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 from pastchats_memory.text.identifiers import is_spaceless, separate_spaceless
@@ -21,7 +21,7 @@ MIN_DIGITS = 3
 """Digits of a number that may name something, such as a status or an issue."""
 SPACELESS_WORD = 2
 """Characters of a usual word in a script without spaces."""
-_LISTS = Path(__file__).with_name("topic_words.txt")
+_LISTS = os.path.join(os.path.dirname(__file__), "topic_words.txt")  # noqa: PTH118, PTH120 - pathlib is imported by few prompts
 _TOKEN = re.compile(r"[^\W_](?:[\w.:/@-]*[^\W_])?")
 _ENDINGS = ("s", "es", "ies", "ed", "ied", "d", "ing", "er", "ers", "ly")
 _SENTENCE_END = re.compile(r"(?:\A|[.!?:;\n\"'(\[-])\s*\Z")
@@ -34,12 +34,10 @@ _QUOTED = re.compile(r"""`[^`\n]{2,80}`|"[^"\n]{2,80}"|“[^”\n]{2,80}”|(?<!
 
 
 class _Lists(NamedTuple):
-    """The three paragraphs of the file."""
+    """What else the file lists."""
 
-    talk: frozenset[str]
-    """Greetings, thanks and assent."""
     worths: dict[str, float]
-    """Worth of each word of the other two: words of any work, and nouns that many projects share."""
+    """Worth of each word of the second and third paragraph: words of any work, and nouns that many projects share."""
     spaceless: tuple[str, ...]
     """Words of talk and work in scripts without spaces, the longest first."""
 
@@ -76,7 +74,7 @@ def measure_topic(text: str) -> float:
 def is_small_talk(text: str) -> bool:
     """Check whether a text only greets, thanks or agrees."""
     found = [word.lower() for word in WORD.findall(text)]
-    talk = _read_lists().talk
+    talk = _read_talk()
     return all(word in talk or word in FUNCTION_WORDS for word in found) and not talk.isdisjoint(found)
 
 
@@ -87,7 +85,7 @@ def _rate_word(word: str, unlisted: float) -> float:
         for listed in lists.spaceless:
             word = word.replace(listed, "")
         return PLAIN_WORD * (len(word) // SPACELESS_WORD)
-    if word in FUNCTION_WORDS or word in lists.talk or len(word) == 1:
+    if word in FUNCTION_WORDS or word in _read_talk() or len(word) == 1:
         return 0.0
     if word.isdecimal():
         return COMMON_WORD if len(word) >= MIN_DIGITS else 0.0
@@ -101,7 +99,22 @@ def _rate_word(word: str, unlisted: float) -> float:
 
 
 @cache
+def _read_talk() -> frozenset[str]:
+    """Return greetings, thanks and assent, the first paragraph.
+
+    A cold `recall` needs no others, and reading all takes four times as long.
+    """
+    talk, *_ = _read_paragraphs()
+    return frozenset(talk.split())
+
+
+@cache
 def _read_lists() -> _Lists:
-    talk, work, common = (part.split() for part in _LISTS.read_text(encoding="utf-8").split("\n\n"))
+    talk, work, common = (part.split() for part in _read_paragraphs())
     spaceless = sorted((word for word in [*talk, *work] if is_spaceless(word)), key=len, reverse=True)
-    return _Lists(frozenset(talk), dict.fromkeys(common, COMMON_WORD) | dict.fromkeys(work, 0.0), tuple(spaceless))
+    return _Lists(dict.fromkeys(common, COMMON_WORD) | dict.fromkeys(work, 0.0), tuple(spaceless))
+
+
+def _read_paragraphs() -> list[str]:
+    with open(_LISTS, encoding="utf-8") as file:  # noqa: PTH123 - a string is at hand
+        return file.read().split("\n\n")

@@ -282,6 +282,18 @@ def _background(transcript: Path) -> list[str]:
     return lines
 
 
+def imported_modules(hooked: Program, prompt: str) -> set[bytes]:
+    command = [sys.executable, "-X", "importtime", "-m", "pastchats_memory", "hook", "claude-code", "UserPromptSubmit"]
+    body = json.dumps({"session_id": "s", "prompt": prompt}).encode()
+    run = subprocess.run(command, input=body, cwd=hooked.home, env=hooked.environment, capture_output=True, check=True)
+    return {line.rpartition(b"|")[2].strip() for line in run.stderr.splitlines()}
+
+
+def test_a_prompt_that_only_steers_the_work_loads_no_pathlib(hooked: Program) -> None:
+    assert b"pathlib" not in imported_modules(hooked, "yes, go on")
+    assert b"pathlib" in imported_modules(hooked, "why do the webhook retries pile up?")
+
+
 @pytest.mark.parametrize(
     ("prompt", "is_asked"),
     [
@@ -293,10 +305,7 @@ def _background(transcript: Path) -> list[str]:
 def test_a_prompt_that_names_nothing_known_loads_neither_the_memory_nor_numpy_and_none_the_command_line(
     hooked: Program, prompt: str, is_asked: bool
 ) -> None:
-    command = [sys.executable, "-X", "importtime", "-m", "pastchats_memory", "hook", "claude-code", "UserPromptSubmit"]
-    body = json.dumps({"session_id": "s", "prompt": prompt}).encode()
-    run = subprocess.run(command, input=body, cwd=hooked.home, env=hooked.environment, capture_output=True, check=True)
-    imported = {line.rpartition(b"|")[2].strip() for line in run.stderr.splitlines()}
+    imported = imported_modules(hooked, prompt)
     assert imported & {b"numpy", b"pastchats_memory.memory", b"click", b"pastchats_memory.cli"} == (
         {b"numpy", b"pastchats_memory.memory"} if is_asked else set()
     )

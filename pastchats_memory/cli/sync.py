@@ -47,7 +47,7 @@ Examples:
 @click.option(
     "--key", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Age identity, instead of a passphrase."
 )
-@click.option("--plain", is_flag=True, help="Do not encrypt a new folder's files.")
+@click.option("--plain", is_flag=True, help="Use a folder whose files are not encrypted.")
 @click.option("--retire", metavar="MACHINE", help="Take over the files of a machine that you no longer use.")
 @options.database
 @options.as_json

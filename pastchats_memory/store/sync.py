@@ -38,7 +38,6 @@ LOCAL_TASK_FIELDS = ("key", "source_path", "source_line")
 """Fields of a task that each machine has of its own."""
 TASK_PARTS = ("states", "conversations", "comments", "attachments")
 """Parts of a task that are united."""
-SENT_ONLY = ("folder", "is_private", "schema", "kind")
 
 Body = dict[str, Any]
 
@@ -235,7 +234,7 @@ def task_digest(body: Body) -> bytes:
 
 def task_fields(body: Body) -> Body:
     """Return the fields of an exported task of which the latest change stays, with its links."""
-    fields = {name: value for name, value in body.items() if name not in (*LOCAL_TASK_FIELDS, *TASK_PARTS, *SENT_ONLY)}
+    fields = {name: value for name, value in body.items() if name not in (*LOCAL_TASK_FIELDS, *TASK_PARTS)}
     return fields | {"links": _sorted(body["links"])}
 
 
@@ -243,9 +242,9 @@ def _sorted(parts: Sequence[Body]) -> list[Body]:
     return sorted(parts, key=lambda part: orjson.dumps(part, option=orjson.OPT_SORT_KEYS))
 
 
-def tasks(database: Database, hidden: Sequence[str]) -> Iterator[Body]:
-    """Yield all tasks but those of hidden projects, as `export` writes them. Raises StoreFault."""
-    return interchange.export_tasks(database, hidden)
+def tasks(database: Database) -> Iterator[Body]:
+    """Yield all tasks as `export` writes them. Raises StoreFault."""
+    return interchange.export_tasks(database, ())
 
 
 def task(database: Database, identity: str) -> Body | None:
@@ -253,12 +252,12 @@ def task(database: Database, identity: str) -> Body | None:
     return interchange.export_task(database, identity)
 
 
-def is_forgotten_task(database: Database, body: Body) -> bool:
+def is_forgotten_task(tombstones: Tombstones, body: Body) -> bool:
     """Return whether a task was added again by hand after it had been forgotten: it stays on this machine.
 
     Raises StoreFault.
     """
-    return Tombstones(database).has(*marks_against_task(body["identity"], body["title"], body["description"]))
+    return tombstones.has(*marks_against_task(body["identity"], body["title"], body["description"]))
 
 
 def task_vectors(database: Database, identity: str) -> dict[str, str]:

@@ -64,10 +64,6 @@ class Records:
                 _name_own_file(record["body"], host)
             self.by_kind[kind].append(record)
 
-    def __bool__(self) -> bool:
-        """Return whether there are any."""
-        return any(self.by_kind.values())
-
     def versions(self) -> list[SyncRecord]:
         """Return what recognises each record."""
         return [
@@ -253,16 +249,12 @@ def take_turns(database: Database, session: ModelSession, records: Sequence[Json
     ]
     wanted = [*new, *(prompt for _, prompt in newer)]
     sent = {
-        record["identity"]: record["body"]["vector"]
-        for record in records
-        if has_same_model and _is_of_length(record["body"].get("vector"), dim)
+        text_hash(body["content"]): body["vector"]
+        for body in (record["body"] for record in records)
+        if has_same_model and _is_of_length(body.get("vector"), dim)
     }
     ready = turns.known_vectors(database, [prompt.text_hash for prompt in wanted], session.name)
-    ready |= {
-        prompt.text_hash: sent[prompt.content_hash]
-        for prompt in wanted
-        if prompt.content_hash in sent and _has_sent_text(prompt, records)
-    }
+    ready |= {prompt.text_hash: sent[prompt.text_hash] for prompt in wanted if prompt.text_hash in sent}
     missing = {prompt.text_hash: prompt.turn.content for prompt in wanted if prompt.text_hash not in ready}
     ready |= dict(zip(missing, vectors.encode_or_defer(session, list(missing.values())), strict=True))
     for id_, prompt in newer:
@@ -293,14 +285,6 @@ def _build_prompt(record: Json) -> Prompt:
     prompt = build_exported_row(turn, cast("Origin", turn.origin), None)
     end_line = body["places"][0][2] if body["places"] else None
     return prompt._replace(turn=prompt.turn._replace(origin=None, cwd=None, line=line, end_line=end_line))
-
-
-def _has_sent_text(prompt: Prompt, records: Sequence[Json]) -> bool:
-    """Return whether redaction left the text as it was sent: its vector is then of this text."""
-    return any(
-        record["identity"] == prompt.content_hash and text_hash(record["body"]["content"]) == prompt.text_hash
-        for record in records
-    )
 
 
 def _weight(fields: Sequence[Any]) -> tuple[int, str, bytes]:

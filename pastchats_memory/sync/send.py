@@ -8,11 +8,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import sync
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sync import SyncFile, SyncFolder, SyncRecord
+from pastchats_memory.store.tombstones import Tombstones
 from pastchats_memory.sync import folder as files
 from pastchats_memory.sync import merge
 from pastchats_memory.sync.folder import Json, Segment, model_of
@@ -50,7 +53,7 @@ def _take_chunk(records: Iterator[Json]) -> Iterator[Json]:
     chars = 0
     for record in islice(records, MAX_RECORDS):
         yield record
-        chars += len(str(record))
+        chars += len(orjson.dumps(record))
         if chars > MAX_CHARS:
             return
 
@@ -131,10 +134,11 @@ class _NewRecords:
                 yield _record("turn", identity, wanted[identity], body=_name_machine(body, self._host))
 
     def _tasks(self) -> Iterator[Json]:
-        for body in sync.tasks(self._database, ()):
+        tombstones = Tombstones(self._database)
+        for body in sync.tasks(self._database):
             identity, digest = body["identity"], sync.task_digest(body)
             may_leave = self._is_new("task", identity, digest) and self._may_leave(body["project"], body["source_path"])
-            if may_leave and not sync.is_forgotten_task(self._database, body):
+            if may_leave and not sync.is_forgotten_task(tombstones, body):
                 named = _name_machine(body, self._host)
                 yield _record("task", identity, digest, body=named, vectors=sync.task_vectors(self._database, identity))
 
@@ -175,7 +179,7 @@ def _find_outdated(database: Database, known: SyncFolder, limits: Limits) -> lis
     }
     tasks = {
         body["identity"]: (sync.task_digest(body), _stays(limits, body["project"], body["source_path"]))
-        for body in sync.tasks(database, ())
+        for body in sync.tasks(database)
     }
     judgements = {
         identity: (sync.digest_of(body), _stays(limits, body["project"], ""))

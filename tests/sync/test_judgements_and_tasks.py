@@ -81,7 +81,7 @@ def tasks_of(machine: Machine) -> list[tuple[str, str, list[str]]]:
     with open_database(machine.home / "memory.db") as database:
         return [
             (body["title"], body["status"], sorted(comment["content"] for comment in body["comments"]))
-            for body in sync.tasks(database, ())
+            for body in sync.tasks(database)
         ]
 
 

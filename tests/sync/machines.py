@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import NAMESPACE_URL, uuid5
 
 from pastchats_memory.config import Config
 from pastchats_memory.memory import Memory
@@ -48,6 +49,18 @@ class Machine:
         path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
         self.memory.index([path], project)
         return path
+
+    def write_session(self, name: str, *turns: tuple[str, str]) -> None:
+        """Write a session of (role, text) whose records have ids of their own, and index it."""
+        path = self.home / f"{uuid5(NAMESPACE_URL, name)}.jsonl"
+        common = {"sessionId": path.stem, "cwd": "/home/ada/tern", "isSidechain": False, "version": "2.1.0"}
+        records = [
+            {"type": role, "uuid": str(uuid5(NAMESPACE_URL, f"{name} {number}")), "timestamp": f"2026-03-01T10:{number:02}:00.000Z",
+             "message": {"role": role, "content": text}} | common
+            for number, (role, text) in enumerate(turns)
+        ]  # fmt: skip
+        path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+        self.memory.index([path])
 
     @property
     def texts(self) -> list[str]:

@@ -1,4 +1,7 @@
-"""Whatever three machines do, in whatever order files reach them, they end with the same memory."""
+"""Whatever three machines do, in whatever order files reach them, they end with the same memory.
+
+Their turns have ids of their own: two versions of a turn without one may both stay.
+"""
 
 from __future__ import annotations
 
@@ -88,9 +91,9 @@ class World:
         name = f"c{step.choice}"
         match step.act:
             case "write":
-                machine.write(name, ("user", text), ("assistant", f"Agreed: {text}"))
+                machine.write_session(name, ("user", text), ("assistant", f"Agreed: {text}"))
             case "grow":
-                machine.write(
+                machine.write_session(
                     name,
                     ("user", text),
                     ("assistant", f"Agreed: {text} It is merged."),
@@ -174,7 +177,7 @@ class World:
                 machine.sync()
 
 
-@settings(max_examples=25, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=25, derandomize=True, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(steps, st.integers(0, 1 << 16))
 @example([Step(2, "task", 3), Step(2, "forget", 0), Step(2, "task", 3)], 0)
 def test_three_machines_end_with_equal_memories(done: list[Step], seed: int) -> None:

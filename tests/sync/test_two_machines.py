@@ -60,23 +60,10 @@ def test_the_same_turn_on_both_machines_is_one_row(desk: Machine, laptop: Machin
     assert desk.texts == laptop.texts == sorted([ASKED, ANSWERED])
 
 
-def write_session(machine: Machine, answer: str) -> None:
-    """Write a session whose records have ids of their own, and index it."""
-    path = machine.home / "5d0f6c1e-7a42-4c59-9b1e-0c4f2a9d7e31.jsonl"
-    common = {"sessionId": path.stem, "cwd": "/home/ada/tern", "isSidechain": False, "version": "2.1.0"}
-    records = [
-        {"type": role, "uuid": f"{number}c1f0e52-90a3-4a8e-9d43-6d2a4c0be51f", "timestamp": f"2026-03-01T10:0{number}:00.000Z",
-         "message": {"role": role, "content": text}} | common
-        for number, (role, text) in enumerate([("user", ASKED), ("assistant", answer)])
-    ]  # fmt: skip
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    machine.memory.index([path])
-
-
 @pytest.mark.parametrize("first", ["desk", "laptop"])
 def test_the_longer_text_of_a_turn_stays_whoever_reads_first(desk: Machine, laptop: Machine, first: str) -> None:
-    write_session(desk, ANSWERED)
-    write_session(laptop, ANSWERED + " It is merged.")
+    desk.write_session("webhooks", ("user", ASKED), ("assistant", ANSWERED))
+    laptop.write_session("webhooks", ("user", ASKED), ("assistant", ANSWERED + " It is merged."))
     order = (desk, laptop, desk) if first == "desk" else (laptop, desk, laptop)
     for machine in order:
         machine.sync()

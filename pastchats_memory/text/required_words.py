@@ -41,7 +41,7 @@ def _equal_letters() -> dict[int, int]:
     """Return one letter for each of a few that differ in lower case, such as `ſ` and `s`."""
     from re import _casefix  # type: ignore[attr-defined] # the table that expressions use
 
-    return {letter: min(letter, *others) for letter, others in _casefix._EXTRA_CASES.items()}  # noqa: SLF001
+    return {letter: min(letter, *others) for letter, others in _casefix._EXTRA_CASES.items()}  # noqa: SLF001 - no public name has the letters that `re` takes as equal
 
 
 def _drop_longer(words: Strings) -> Iterable[str]:

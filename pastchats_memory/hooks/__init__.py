@@ -30,6 +30,8 @@ LONGEST_INPUT = 1 << 20
 """Bytes of stdin that are looked at."""
 WAITING = "waiting"
 """The folder of requests to index in the folder of the hooks' state."""
+READ_S = 1.0
+"""Where a thread reads stdin, what it gets for that however late this process is: an agent has written it by then."""
 CAN_FORK = hasattr(os, "fork")
 """Whether a child can answer, which may hang or abort; elsewhere a thread does."""
 BUDGET_BYTES = 1500
@@ -267,6 +269,7 @@ def _read_input(give_up: float) -> bytes | None:
     """Return what the agent sends on stdin; None if it is not all there when time is up."""
     if CAN_FORK:
         return _read_until(0, give_up, LONGEST_INPUT)
+    give_up = max(give_up, time.monotonic() + READ_S)
     return _run_in_thread(lambda: _read_all(0, LONGEST_INPUT), give_up)  # select takes no pipe on Windows
 
 

@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-bare lint lint-workflows docs lock release scan-patterns coverage fuzz fuzz-http torture clean
+.PHONY: demo test test-bare lint lint-workflows check-plugins docs lock release scan-patterns coverage fuzz fuzz-http torture clean
 .PHONY: bench-locomo bench-longmemeval bench-quality bench-outcome bench-tasks bench-redaction bench-speed bench-scale bench-index bench-embed
 
 # Index the sample history, then print a search and a recall block.
@@ -34,6 +34,11 @@ lint: $(VENV)/installed-dev
 # Check the workflows for security mistakes.
 lint-workflows: $(VENV)/installed-release
 	$(BIN)/zizmor --offline --quiet .github
+
+# Check the plugins with the agents' own programs. This needs npm, which installs them into build/agents.
+check-plugins: $(VENV)/installed
+	npm install --prefix build/agents --no-audit --no-fund --silent @anthropic-ai/claude-code @openai/codex @google/gemini-cli
+	$(BIN)/python scripts/check_plugins.py build/agents
 
 # Choose the newest versions of all packages, and write them with their hashes.
 lock: $(VENV)/installed-release

@@ -88,6 +88,8 @@ def command(
     if turns or tasks:
         left = f"{counted(turns, 'turn')} and {counted(tasks, 'task')} of private projects left out"
         warn([f"{left}: export from inside them"])
+    elif not number:
+        warn(["the memory is empty, so there is nothing to export"])
     return DONE if number else NOTHING
 
 

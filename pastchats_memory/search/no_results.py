@@ -23,9 +23,9 @@ def explain_empty(database: Database, filters: Filters) -> tuple[str, ...]:
         return ("the memory is empty; `pastchats-memory index --all` fills it, or `index PATH`",)
     of_project = Filters(project=filters.project, hidden=filters.hidden)
     if filters.since and filters.until and filters.since > filters.until:
-        return ("no row passes the filters: `since` names a later time than `until`",)
+        return ("the filters exclude every row: `since` names a later time than `until`",)
     if filters.project is None or is_any(database, of_project):
-        return ("no row passes the filters, whatever is asked",)
+        return ("the filters exclude every row",)
     from difflib import get_close_matches
 
     named = {name.lower(): name for name in sources.project_names(database) if name not in filters.hidden}

@@ -21,6 +21,7 @@ def test_an_empty_memory_is_reported_with_the_way_to_fill_it(kitchen: Program) -
         assert found.status == 1
         assert "the memory is empty; `pastchats-memory index --all` fills it" in found.stderr
     assert "Vectors   none yet" in kitchen("status").stdout
+    assert "the memory is empty" in kitchen("export").stderr
 
 
 def test_an_unknown_project_is_reported_with_similar_names(kitchen: Program) -> None:
@@ -35,11 +36,12 @@ def test_an_unknown_project_is_reported_with_similar_names(kitchen: Program) -> 
 
 
 def test_filters_that_exclude_every_row_are_reported(kitchen: Program) -> None:
-    assert "no row passes the filters" in kitchen("search", "eggs", "--role", "tool").stderr
+    assert "the filters exclude every row" in kitchen("search", "eggs", "--role", "tool").stderr
     assert (
-        "no row passes the filters" in kitchen("recall", "eggs", "--project", "kitchen", "--outcome", "failed").stderr
+        "the filters exclude every row"
+        in kitchen("recall", "eggs", "--project", "kitchen", "--outcome", "failed").stderr
     )
-    assert "no row passes" not in kitchen("search", "--mode", "keyword", "quince").stderr
+    assert "exclude every row" not in kitchen("search", "--mode", "keyword", "quince").stderr
 
 
 def test_a_private_project_is_not_named_from_outside(kitchen: Program) -> None:

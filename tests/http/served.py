@@ -16,11 +16,12 @@ from typing import Any
 
 import httpx
 from program import Program
-from waiting import HANG_S
+from waiting import HANG_S, wait_until
 
 get, post = (partial(send, timeout=HANG_S) for send in (httpx.get, httpx.post))
 """As httpx has them, with a limit that only a hanging server exceeds."""
 STARTED = re.compile(r"Serving on (http://\S+)")
+LINK = re.compile(r"http://\S+\?token=\S+")
 
 
 @dataclass
@@ -65,6 +66,22 @@ def serving(program: Program, *arguments: object) -> Iterator[Server]:
         for stream in (process.stdout, process.stderr):
             assert stream is not None
             stream.close()
+
+
+def links(server: Server) -> list[str]:
+    """Return the links to the page that the server has printed so far; there is at least one."""
+    wait_until(lambda: LINK.search("".join(server.messages)))
+    return LINK.findall("".join(server.messages))
+
+
+@contextmanager
+def browsing(server: Server) -> Iterator[httpx.Client]:
+    """Open the page with a link that was not used yet, and follow redirects as a browser does."""
+    known = len(links(server))
+    with httpx.Client(base_url=server.url, timeout=HANG_S, follow_redirects=True) as client:
+        assert client.get(links(server)[-1]).status_code == 200
+        wait_until(lambda: len(links(server)) > known)
+        yield client
 
 
 @dataclass

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp
 from pastchats_memory.errors import MemoryFault
 from pastchats_memory.http.answers import RequestError, translate_fault
 from pastchats_memory.http.open_memory import OpenMemory
-from pastchats_memory.http.page import search
+from pastchats_memory.http.page import lessons, search, settings, sources, tasks
 from pastchats_memory.http.page.answers import Asked, Page, Redirect, Reply, respond, respond_static
 from pastchats_memory.http.page.session import LINK_PARAMETER, Sessions
 from pastchats_memory.memory import Memory
@@ -39,7 +39,14 @@ class PageRoute(NamedTuple):
     """Whether it answers a form that was sent (POST)."""
 
 
-PAGES = (PageRoute("/", search.show),)
+PAGES = (
+    PageRoute("/", search.show),
+    PageRoute("/lessons", lessons.show_lessons),
+    PageRoute("/settings", settings.show_settings),
+    PageRoute("/sources", sources.show_sources),
+    PageRoute("/task", tasks.show_task),
+    PageRoute("/tasks", tasks.show_board),
+)
 
 
 def make_page(memory: OpenMemory, sessions: Sessions) -> ASGIApp:

@@ -16,11 +16,12 @@ from typing import Any
 
 import httpx
 from program import Program
-from waiting import HANG_S
+from waiting import HANG_S, wait_until
 
 get, post = (partial(send, timeout=HANG_S) for send in (httpx.get, httpx.post))
 """As httpx has them, with a limit that only a hanging server exceeds."""
 STARTED = re.compile(r"Serving on (http://\S+)")
+LINK = re.compile(r"http://\S+/\?token=\S+")
 
 
 @dataclass
@@ -32,6 +33,11 @@ class Server:
     messages: list[str]
     reading: threading.Thread
     """Reads what the server says until it ends."""
+
+    def find_link(self) -> str:
+        """Wait for the link that opens the page now, and return it."""
+        wait_until(lambda: LINK.search("".join(self.messages)))
+        return LINK.findall("".join(self.messages))[-1]
 
     def end(self, number: int) -> int:
         """Send a signal, wait for the end and return the exit code; then `messages` is complete."""

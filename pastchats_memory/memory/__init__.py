@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from pastchats_memory.ingest import Forecast, IndexReport, Progress
     from pastchats_memory.ingest.blame import Blamed
     from pastchats_memory.ingest.live import StoredTurn
+    from pastchats_memory.ingest.overview import SourceReport, UnreadFile
     from pastchats_memory.maintenance.forget import ForgetResult
     from pastchats_memory.maintenance.health import HealthCheck, RepairReport, Status
     from pastchats_memory.maintenance.redact_stored import RedactProgress, RedactReport, StoredSecrets
@@ -340,7 +341,7 @@ class Memory:
     @property
     def budget(self) -> int:
         """Return the tokens of a recall block for which the caller names no budget."""
-        return (self._config or DEFAULTS).budget
+        return self.config.budget
 
     def context(
         self,
@@ -764,7 +765,7 @@ class Memory:
         """Store one turn, by default of the current project and time, as `ingest.live.store_turn` does."""
         from pastchats_memory.ingest.live import make_live_turn, store_turn
 
-        wanted = build_file_filter(self._config or DEFAULTS)
+        wanted = build_file_filter(self.config)
         turn = make_live_turn(role, content, conversation_id, event_id, None if project else str(Path.cwd()), timestamp)
         return store_turn(self._database, self._open_session(), turn, project, client, wanted)
 
@@ -848,7 +849,7 @@ class Memory:
         from pastchats_memory.episodes.judge import list_episodes
         from pastchats_memory.views.judge_question import write_question
 
-        config = self._config or DEFAULTS
+        config = self.config
         judge = find_judge(config)
         wanted = build_file_filter(config)
         hidden = tuple(sorted(private_projects(self._database) | excluded_projects(self._database, wanted)))
@@ -972,6 +973,24 @@ class Memory:
         from pastchats_memory.maintenance.health import read_status
 
         return read_status(self._database)
+
+    @property
+    def config(self) -> Config:
+        """Return the effective configuration; the defaults if this memory was opened without one."""
+        return self._config or DEFAULTS
+
+    def list_sources(self) -> tuple[list[SourceReport], list[UnreadFile]]:
+        """Return the histories on this machine, and the indexed files of which some lines or all were not understood.
+
+        Raises:
+            UsageFault: the home folder is not known.
+            StoreFault: the database cannot be read.
+        """
+        from pastchats_memory.ingest.overview import list_unread, overview
+        from pastchats_memory.memory.requests import find_histories
+
+        places = overview(self._database, find_histories(), build_file_filter(self.config))
+        return places, list_unread(self._database)
 
     def list_newest_prompts(self, limit: int = 20) -> list[NewPrompt]:
         """Return the newest prompts that may be shown here, the newest first. Raises StoreFault."""
@@ -1104,7 +1123,7 @@ class Memory:
         from pastchats_memory.sync import Access, Limits, synchronise
 
         update_private_projects(self._database)
-        config = self._config or DEFAULTS
+        config = self.config
         wanted = build_file_filter(config)
         stay = private_projects(self._database) | excluded_projects(self._database, wanted)
         limits = Limits(stay, wanted.excludes)
@@ -1195,11 +1214,11 @@ class Memory:
         from pastchats_memory.embed.reranker import cross_encoder
 
         if self._cross is None or may_fetch:
-            self._cross = cross_encoder(model_settings(self._config or DEFAULTS), may_fetch=may_fetch)
+            self._cross = cross_encoder(model_settings(self.config), may_fetch=may_fetch)
         return self._cross
 
     def _configured_number(self, key: str) -> float | None:
-        number: float | None = getattr(self._config or DEFAULTS, key)
+        number: float | None = getattr(self.config, key)
         return number
 
     def _make_rerank(self, *, is_wanted: bool) -> Rerank | None:

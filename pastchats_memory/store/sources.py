@@ -53,6 +53,12 @@ def known_sources(database: Database) -> dict[str, SourceState]:
     return {row[0]: SourceState(*row) for row in database.run(f"SELECT {COLUMNS} FROM sources")}
 
 
+def unread_sources(database: Database) -> list[SourceState]:
+    """Return the files of which some lines, or all, were not understood, by path. Raises StoreFault."""
+    found = database.run(f"SELECT {COLUMNS} FROM sources WHERE note IS NOT NULL ORDER BY path")
+    return [SourceState(*row) for row in found]
+
+
 def reading_state(database: Database, path: str) -> str | None:
     """Return the JSON with which a reader resumes in a file that has grown.
 

@@ -20,8 +20,19 @@ from starlette.types import ASGIApp
 from pastchats_memory.errors import MemoryFault
 from pastchats_memory.http.answers import RequestError, translate_fault
 from pastchats_memory.http.open_memory import OpenMemory
-from pastchats_memory.http.page import capture, conversation, exclude, forget, judge, search
-from pastchats_memory.http.page.answers import PageRequest, Page, Redirect, Reply, respond, respond_static
+from pastchats_memory.http.page import (
+    capture,
+    conversation,
+    exclude,
+    forget,
+    judge,
+    lessons,
+    search,
+    settings,
+    sources,
+    tasks,
+)
+from pastchats_memory.http.page.answers import Page, PageRequest, Redirect, Reply, respond, respond_static
 from pastchats_memory.http.page.session import LINK_PARAMETER, Sessions
 from pastchats_memory.memory import Memory
 
@@ -54,6 +65,11 @@ PAGES = (
     PageRoute("/judge", judge.judge, is_form=True),
     PageRoute("/capture", capture.show),
     PageRoute("/capture", capture.capture, is_form=True),
+    PageRoute("/lessons", lessons.show_lessons),
+    PageRoute("/settings", settings.show_settings),
+    PageRoute("/sources", sources.show_sources),
+    PageRoute("/task", tasks.show_task),
+    PageRoute("/tasks", tasks.show_board),
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pastchats_memory.http.page.answers import PageRequest, Page, Redirect, Reply, make_url
+from pastchats_memory.http.page.answers import Page, PageRequest, Redirect, Reply, make_url
 from pastchats_memory.memory import Memory
 from pastchats_memory.tasks.capture import CaptureDecision
 from pastchats_memory.tasks.similarity import SimilarTask

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from pastchats_memory.episodes.conversation import PART_TURNS, ConversationPart, EpisodePart
 from pastchats_memory.episodes.judgement import SIGNAL
 from pastchats_memory.http.answers import RequestError
-from pastchats_memory.http.page.answers import PageRequest, Download, Page, Redirect, Reply, make_url
+from pastchats_memory.http.page.answers import Download, Page, PageRequest, Redirect, Reply, make_url
 from pastchats_memory.http.page.highlight import mark_html
 from pastchats_memory.http.page.words import escape_text, shorten
 from pastchats_memory.memory import Memory

@@ -8,7 +8,7 @@ import os
 from pastchats_memory.config import toml
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.exclusion import make_pattern
-from pastchats_memory.http.page.answers import PageRequest, Page, Redirect, Reply
+from pastchats_memory.http.page.answers import Page, PageRequest, Redirect, Reply
 from pastchats_memory.memory import Memory
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.http.page.answers import PageRequest, Page, Redirect, Reply
+from pastchats_memory.http.page.answers import Page, PageRequest, Redirect, Reply
 from pastchats_memory.maintenance.forget import ForgetResult
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import number_of

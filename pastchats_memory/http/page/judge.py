@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pastchats_memory.http.answers import RequestError
-from pastchats_memory.http.page.answers import PageRequest, Page, Redirect, Reply, make_url
+from pastchats_memory.http.page.answers import Page, PageRequest, Redirect, Reply, make_url
 from pastchats_memory.memory import Memory
 
 LISTED = 20

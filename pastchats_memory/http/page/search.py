@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from pastchats_memory.http.page.answers import PageRequest, Page, make_url
+from pastchats_memory.http.page.answers import Page, PageRequest, make_url
 from pastchats_memory.http.page.highlight import mark_words
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import TASK, Citation, Hit

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from html import escape
+from itertools import groupby
 from typing import Any
 
-from pastchats_memory.text.display import format_time, one_line, remove_controls
+from pastchats_memory.model import TaskState
+from pastchats_memory.text.display import format_priority, format_time, one_line, remove_controls
 from pastchats_memory.views.text import CITATION_NOTES
 
 CITATION_LABELS = {**CITATION_NOTES, "holds": "still there"}
@@ -44,10 +46,23 @@ def escape_text(text: str) -> str:
     return escape(remove_controls(text))
 
 
+def name_status(status: str) -> str:
+    """Write a task's status as a heading, such as `In progress`."""
+    return status.replace("_", " ").capitalize()
+
+
+def shorten_history(states: Sequence[TaskState]) -> str:
+    """Write the statuses that a task went through, such as `Pending → In progress → Completed`."""
+    return " → ".join(name_status(status) for status, _ in groupby(state.status for state in states))
+
+
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "age": describe_age,
     "citation": lambda state: CITATION_LABELS[state],
     "count": count,
+    "history": shorten_history,
+    "priority": format_priority,
     "shorten": shorten,
+    "status": name_status,
     "time": format_time,
 }

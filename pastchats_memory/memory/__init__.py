@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from pastchats_memory.episodes.auto_judge import AutoJudged, JudgingPlan
     from pastchats_memory.episodes.cite import Progress as VerifyProgress
     from pastchats_memory.episodes.cite import Verified
-    from pastchats_memory.episodes.conversation import Conversation
+    from pastchats_memory.episodes.conversation import Conversation, ConversationPart
     from pastchats_memory.episodes.derive import Derived
     from pastchats_memory.episodes.derive import Progress as DeriveProgress
     from pastchats_memory.episodes.history import Digest, Timeline
@@ -422,6 +422,20 @@ class Memory:
                 if item is not None and item.conversation_id is not None:
                     found = load_conversation(self._database, item.conversation_id, hidden)
         return found
+
+    def load_conversation_part(
+        self, conversation_id: str, number: int = 1, *, project: str | None = None
+    ) -> ConversationPart | None:
+        """Return some turns of a conversation and an outline of all of it, as `episodes.conversation.load_part` does.
+
+        Raises StoreFault.
+        """
+        from pastchats_memory.episodes.conversation import load_part
+
+        self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
+        hidden = hidden_projects(self._database, None)
+        with self._database.snapshot():
+            return load_part(self._database, utf8(conversation_id), hidden, project, number)
 
     def write_document(self, lines: Iterable[str], file: str | PathLike[str], *, force: bool = False) -> int:
         """Write lines into a file for its owner alone, and return their number.

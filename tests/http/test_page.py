@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
+import html
+import json
 import re
 from collections.abc import Iterator
 
 import httpx
 import pytest
 from program import Program
-from served import Server, serving
-from waiting import HANG_S, wait_until
+from served import Server, browsing, serving
+from waiting import HANG_S
 
-LINK = re.compile(r"http://\S+\?token=\S+")
+FLAKY_LOGIN = "019c6a52-7b1d-7e60-9a54-3c2e8f0b6d11"
+"""A conversation of the demo history."""
 NAMES_OF_HEADERS = ("content-security-policy", "referrer-policy", "x-content-type-options", "cache-control")
-
-
-def links(server: Server) -> list[str]:
-    """Return the links that the server has printed so far."""
-    return LINK.findall("".join(server.messages))
 
 
 @pytest.fixture(scope="module")
 def server(demo: Program) -> Iterator[Server]:
     with serving(demo) as running:
-        wait_until(lambda: bool(links(running)))
         yield running
 
 
@@ -35,11 +32,7 @@ def stranger(server: Server) -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def browser(server: Server) -> Iterator[httpx.Client]:
-    """A client that has used a link of its own."""
-    known = len(links(server))
-    with httpx.Client(base_url=server.url, timeout=HANG_S) as client:
-        assert client.get(links(server)[-1]).status_code == 303
-        wait_until(lambda: len(links(server)) > known)
+    with browsing(server) as client:
         yield client
 
 
@@ -54,17 +47,17 @@ def test_a_stranger_reads_where_the_link_is_and_nothing_else(stranger: httpx.Cli
 
 def test_a_link_works_once_and_the_server_prints_another(server: Server, browser: httpx.Client) -> None:
     assert browser.get("/?query=retry+strategy").status_code == 200
-    assert httpx.get(links(server)[-2]).status_code == 401
-    assert httpx.get(links(server)[-1]).status_code == 303
+    assert httpx.get(server.list_links()[-2]).status_code == 401
+    assert httpx.get(server.find_link()).status_code == 303
 
 
 def test_a_request_for_the_head_does_not_use_a_link_up(server: Server, stranger: httpx.Client) -> None:
-    assert stranger.head(links(server)[-1]).status_code == 401
-    assert stranger.get(links(server)[-1]).status_code == 303
+    assert stranger.head(server.find_link()).status_code == 401
+    assert stranger.get(server.find_link()).status_code == 303
 
 
 def test_no_script_of_another_site_reads_the_cookie_or_sends_it(server: Server, stranger: httpx.Client) -> None:
-    cookie = stranger.get(links(server)[-1]).headers["set-cookie"].lower()
+    cookie = stranger.get(server.find_link()).headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=strict" in cookie
 
@@ -102,3 +95,58 @@ def test_a_wrong_filter_is_explained_on_a_page(browser: httpx.Client) -> None:
 def test_the_paths_of_programs_stay_as_they_were(stranger: httpx.Client) -> None:
     assert stranger.get("/search?query=retry").json()["schema"] == "search/1"
     assert stranger.get("/nowhere").json()["schema"] == "error/1"
+
+
+def test_a_hit_leads_to_its_turn_in_the_conversation(browser: httpx.Client) -> None:
+    found = browser.get("/", params={"query": "retry strategy"}).text
+    address = re.search(r'href="(/page/turn\?id=(\d+)[^"]*)"', found)
+    assert address is not None
+    reply = browser.get(html.unescape(address[1]))
+    assert reply.url.path == "/page/conversation"
+    assert reply.url.fragment == f"turn-{address[2]}"
+    (cited,) = re.findall(r'<article class="turn \w+ cited" id="(turn-\d+)"', reply.text)
+    assert cited == f"turn-{address[2]}"
+    assert 'id="episode-1"' in reply.text
+    assert "<mark>retry</mark>" in reply.text
+
+
+def test_a_conversation_shows_how_each_episode_ended_and_which_words_show_it(browser: httpx.Client) -> None:
+    text = browser.get("/page/conversation", params={"id": FLAKY_LOGIN}).text
+    assert '<span class="outcome worked">' in text
+    assert '<mark class="shown">' in text
+    assert "codex resume" in text
+    assert "<details>" in text  # results of tools are folded
+
+
+def test_a_conversation_is_copied_as_markdown(browser: httpx.Client) -> None:
+    reply = browser.get("/page/conversation.md", params={"id": FLAKY_LOGIN})
+    assert reply.headers["content-type"].startswith("text/markdown")
+    assert "## Episode 1" in reply.text
+
+
+@pytest.mark.parametrize(
+    "path", ["/page/turn?id=999999", "/page/turn?id=x", "/page/turn", "/page/conversation?id=none", "/page/nowhere"]
+)
+def test_an_address_of_nothing_is_explained(browser: httpx.Client, path: str) -> None:
+    reply = browser.get(path)
+    assert reply.status_code == 404
+    assert 'role="alert"' in reply.text
+
+
+def test_a_long_conversation_is_shown_in_parts(program: Program) -> None:
+    lines = [
+        {"role": role, "content": f"{role} number {number}", "conversation_id": "long"}
+        for number in range(100)
+        for role in ("user", "assistant")
+    ]
+    (program.home / "long.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    assert program("index", "long.jsonl").status == 0
+    with serving(program) as server, browsing(server) as client:
+        seen = []
+        address: str | None = "/page/conversation?id=long"
+        while address is not None:
+            text = client.get(address).text
+            seen += re.findall(r"<p>(\w+ number \d+)</p>", text)
+            following = re.search(r'href="([^"]+)" rel="next"', text)
+            address = None if following is None else html.unescape(following[1])
+    assert seen == [line["content"] for line in lines]

@@ -20,8 +20,19 @@ from starlette.types import ASGIApp
 from pastchats_memory.errors import MemoryFault
 from pastchats_memory.http.answers import RequestError, translate_fault
 from pastchats_memory.http.open_memory import OpenMemory
-from pastchats_memory.http.page import lessons, search, settings, sources, tasks
-from pastchats_memory.http.page.answers import Asked, Page, Redirect, Reply, respond, respond_static
+from pastchats_memory.http.page import (
+    capture,
+    conversation,
+    exclude,
+    forget,
+    judge,
+    lessons,
+    search,
+    settings,
+    sources,
+    tasks,
+)
+from pastchats_memory.http.page.answers import Page, PageRequest, Redirect, Reply, respond, respond_static
 from pastchats_memory.http.page.session import LINK_PARAMETER, Sessions
 from pastchats_memory.memory import Memory
 
@@ -33,7 +44,7 @@ class PageRoute(NamedTuple):
 
     path: str
     """Below `/page`."""
-    answer: Callable[[Memory, Asked], Reply]
+    answer: Callable[[Memory, PageRequest], Reply]
     """Raises RequestError, MemoryFault."""
     is_form: bool = False
     """Whether it answers a form that was sent (POST)."""
@@ -41,6 +52,19 @@ class PageRoute(NamedTuple):
 
 PAGES = (
     PageRoute("/", search.show),
+    PageRoute("/turn", conversation.show_turn),
+    PageRoute("/conversation", conversation.show_conversation),
+    PageRoute("/conversation.md", conversation.download_markdown),
+    PageRoute("/conversation.html", conversation.download_html),
+    PageRoute("/forget", forget.show),
+    PageRoute("/forget", forget.forget, is_form=True),
+    PageRoute("/forget/undo", forget.undo, is_form=True),
+    PageRoute("/exclude", exclude.show),
+    PageRoute("/exclude", exclude.change, is_form=True),
+    PageRoute("/judge", judge.show),
+    PageRoute("/judge", judge.judge, is_form=True),
+    PageRoute("/capture", capture.show),
+    PageRoute("/capture", capture.capture, is_form=True),
     PageRoute("/lessons", lessons.show_lessons),
     PageRoute("/settings", settings.show_settings),
     PageRoute("/sources", sources.show_sources),
@@ -59,7 +83,7 @@ def make_page(memory: OpenMemory, sessions: Sessions) -> ASGIApp:
         return response
 
     routes = [
-        Route(page.path, _make_endpoint(memory, sessions, page), methods=["POST"] if page.is_form else None)
+        Route(page.path, _make_endpoint(memory, sessions, page), methods=["POST" if page.is_form else "GET"])
         for page in PAGES
     ]
     app = Starlette(
@@ -85,12 +109,12 @@ def _make_endpoint(memory: OpenMemory, sessions: Sessions, page: PageRoute) -> C
         session = sessions.find(request)
         if session is None:
             return respond(Page("stranger", {"is_used": token is not None}, 401), "")
-        asked = Asked(
+        page_request = PageRequest(
             _drop_blank(request.query_params.multi_items()),
             await _read_form(request, sessions, session) if page.is_form else {},
             sessions.make_form_token(session),
         )
-        return await memory.ask(lambda opened: respond(page.answer(opened, asked), asked.form_token))
+        return await memory.ask(lambda opened: respond(page.answer(opened, page_request), page_request.form_token))
 
     return answer
 

@@ -1,4 +1,4 @@
-"""Define what a page is asked and what it answers, and render the answer."""
+"""Define what a page is given and what it answers, and render the answer."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HEADERS = {
 }
 
 
-class Asked(NamedTuple):
+class PageRequest(NamedTuple):
     """A request for a page. A parameter that is blank counts as absent; of one given twice, the last counts."""
 
     query: Mapping[str, str]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pastchats_memory.http.page.answers import Asked, Page
+from pastchats_memory.http.page.answers import Page, PageRequest
 from pastchats_memory.memory import Memory
 
 SHOWN = 25
 """Lessons on the page."""
 
 
-def show_lessons(memory: Memory, request: Asked) -> Page:
+def show_lessons(memory: Memory, request: PageRequest) -> Page:
     """Show the lessons of all projects, or of `project`."""
     project = request.query.get("project")
     lessons, warnings = memory.lessons(project, SHOWN)

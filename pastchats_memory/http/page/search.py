@@ -7,17 +7,15 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from pastchats_memory.http.page.answers import Asked, Page, make_url
+from pastchats_memory.http.page.answers import Page, PageRequest, make_url
 from pastchats_memory.http.page.highlight import mark_words
-from pastchats_memory.http.page.words import shorten
 from pastchats_memory.memory import Memory
-from pastchats_memory.model import Citation, Hit
+from pastchats_memory.model import TASK, Citation, Hit
 from pastchats_memory.search.request import MOST_HITS
 from pastchats_memory.views.text import NOTHING_CLOSE, describe_relevance, has_close_hit
 
 HITS = 20
 """Hits on a page."""
-TITLE_WIDTH = 110
 RECENT = 20
 CHOICES: Mapping[str, tuple[str, Sequence[tuple[str, str]]]] = {
     "outcome": ("Outcome", (("worked", "worked"), ("failed", "failed"), ("mixed", "mixed"), ("unknown", "unknown"))),
@@ -49,8 +47,8 @@ class ShownHit(NamedTuple):
     """A hit as the page shows it."""
 
     url: str
-    title: str
-    snippet: Markup
+    text: Markup
+    """The part of the text about the query, or the title of a task."""
     outcome: str
     fit: str
     found_by: Sequence[str]
@@ -64,17 +62,17 @@ class ShownHit(NamedTuple):
     resume: str | None
 
 
-def show(memory: Memory, asked: Asked) -> Page:
+def show(memory: Memory, request: PageRequest) -> Page:
     """Answer a search; without a query, show the last prompts."""
-    query = asked.query.get("query", "")
-    chosen = {name: asked.query[name] for name in FILTER_NAMES if name in asked.query}
+    query = request.query.get("query", "")
+    chosen = {name: request.query[name] for name in FILTER_NAMES if name in request.query}
     if not query:
         newest = [
             {"url": make_url("/page/conversation", id=one.conversation_id), "text": one.text, "project": one.project}
             for one in memory.list_newest_prompts(RECENT)
         ]
         return Page("search", {"query": "", "chosen": chosen, "newest": newest})
-    number = int(asked.query["page"]) if asked.query.get("page", "").isdecimal() else 1
+    number = int(request.query["page"]) if request.query.get("page", "").isdecimal() else 1
     number = min(max(number, 1), MOST_HITS // HITS)
     hits = memory.search(query, limit=HITS, page=number, **chosen)  # type: ignore[arg-type] # filters are texts
     outcomes, lines = memory.outcomes_of(hits), memory.resume_lines(hits)
@@ -115,13 +113,11 @@ def _list_filters(query: str, chosen: Mapping[str, str]) -> list[FilterRow]:
 
 
 def _describe_hit(hit: Hit, query: str, outcome: str, resume: str | None) -> ShownHit:
-    title = hit.task.title if hit.task else hit.snippet
     return ShownHit(
         make_url("/page/turn", id=hit.id, query=query)
         if hit.task is None
         else make_url("/page/task", key=hit.task.key),
-        shorten(title, TITLE_WIDTH),
-        mark_words(hit.snippet, query),
+        mark_words(hit.task.title if hit.task and hit.id.startswith(TASK) else hit.snippet, query),
         "" if outcome == "unknown" else outcome,
         describe_relevance(hit.relevance),
         _describe_ranks(hit),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pastchats_memory.config import from_home, own_file
-from pastchats_memory.http.page.answers import Asked, Page
+from pastchats_memory.http.page.answers import Page, PageRequest
 from pastchats_memory.memory import Memory
 from pastchats_memory.views.settings import DEFAULT, format_setting, list_settings
 
 
-def show_settings(memory: Memory, _: Asked) -> Page:
+def show_settings(memory: Memory, _: PageRequest) -> Page:
     """Show the settings that somebody made, then the defaults."""
     rows = [
         {"key": row["key"], "value": format_setting(row["value"]), "origin": from_home(row["origin"])}

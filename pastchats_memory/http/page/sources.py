@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pastchats_memory.config import from_home
-from pastchats_memory.http.page.answers import Asked, Page
+from pastchats_memory.http.page.answers import Page, PageRequest
 from pastchats_memory.ingest.overview import SourceReport, UnreadFile
 from pastchats_memory.memory import Memory
 
@@ -11,7 +11,7 @@ SHOWN = 100
 """Files in each list, and lines of a file."""
 
 
-def show_sources(memory: Memory, _: Asked) -> Page:
+def show_sources(memory: Memory, _: PageRequest) -> Page:
     """Show the histories and other places, files with lines that were not understood, and files that are gone."""
     places, unread = memory.list_sources()
     partly = [file for file in unread if file.lines]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pastchats_memory.http.answers import RequestError
-from pastchats_memory.http.page.answers import Asked, Page, make_url
+from pastchats_memory.http.page.answers import Page, PageRequest, make_url
 from pastchats_memory.http.page.words import name_status
 from pastchats_memory.memory import Memory
 from pastchats_memory.memory.requests import build_filters
@@ -30,7 +30,7 @@ class Column(NamedTuple):
     is_open: bool
 
 
-def show_board(memory: Memory, request: Asked) -> Page:
+def show_board(memory: Memory, request: PageRequest) -> Page:
     """Show the board; `project`, `type` and `status` restrict it."""
     chosen = {name: request.query[name] for name in ("project", "type", "status") if name in request.query}
     if chosen.get("type", TYPES[0]) not in TYPES or chosen.get("status", STATUSES[0]) not in STATUSES:
@@ -62,7 +62,7 @@ def show_board(memory: Memory, request: Asked) -> Page:
     return Page("tasks", values)
 
 
-def show_task(memory: Memory, request: Asked) -> Page:
+def show_task(memory: Memory, request: PageRequest) -> Page:
     """Show the task of `key`, which is a key, or the id of a task, a comment or an attachment."""
     key = request.query.get("key", "")
     found = memory.tasks.find_item(key if leads_to_task(key) else f"t:{key}") if key else None

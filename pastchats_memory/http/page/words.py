@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
+from html import escape
 from itertools import groupby
 from typing import Any
 
 from pastchats_memory.model import TaskState
-from pastchats_memory.text.display import format_priority, format_time, one_line
+from pastchats_memory.text.display import format_priority, format_time, one_line, remove_controls
 from pastchats_memory.views.text import CITATION_NOTES
 
 CITATION_LABELS = {**CITATION_NOTES, "holds": "still there"}
@@ -38,6 +39,11 @@ def shorten(text: str, width: int) -> str:
     """Return a text on one line, with an ellipsis if it was longer."""
     line = one_line(text)
     return line if len(line) <= width else f"{line[: width - 1].rstrip()}…"
+
+
+def escape_text(text: str) -> str:
+    """Return a text for HTML, without control characters."""
+    return escape(remove_controls(text))
 
 
 def name_status(status: str) -> str:

@@ -103,7 +103,7 @@ def overview(
     for place in _other_places(database, histories) if database else ():
         there = {path for path in place.files if sources.is_there(path)}
         size = sum(known[path].size for path in there if not is_archive(path))
-        gone = _gone(place.files)
+        gone = tuple(sorted(place.files - there))
         reports.append(SourceReport(place.program, place.path, len(there), size, len(place.files), 0, gone))
     return reports
 

@@ -70,7 +70,10 @@ def reading_state(database: Database, path: str) -> str | None:
 
 def is_there(path: str) -> bool:
     """Return whether a source still exists; for a member of an archive, the archive."""
-    return os.path.exists(path) or any(map(os.path.isfile, Path(path).parents))  # noqa: PTH110 - pathlib's raise below a closed folder on Python 3.11
+    nearest = path
+    while not os.path.exists(nearest) and (above := os.path.dirname(nearest)) != nearest:  # noqa: PTH110, PTH120 - pathlib's raise below a closed folder on Python 3.11
+        nearest = above
+    return nearest == path or os.path.isfile(nearest)  # noqa: PTH113 - as above
 
 
 def begin_source(database: Database, path: str, mtime_ns: int) -> int:

@@ -18,7 +18,7 @@ from waiting import HANG_S
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
-TIMEOUT_MS = 60_000
+TIMEOUT_MS = 30_000
 """Only a page that hangs takes longer, however busy the machine is."""
 A_PATH = 3
 """Pages with the same path that a walk visits: they come from the same template."""

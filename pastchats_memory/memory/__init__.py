@@ -224,6 +224,7 @@ class Memory:
         status: str | None = None,
         priority: str | None = None,
         outcome: str | None = None,
+        format: str | None = None,  # noqa: A002 - the name in every output
         threshold: float | None = None,
         min_similarity: float | None = None,
         meaning: float = 0.5,
@@ -245,6 +246,7 @@ class Memory:
             status: only tasks with one of these, separated by commas: a status, a synonym or a tracker's own word.
             priority: only tasks with one of these, separated by commas: 0 (critical) to 4 (lowest), or their names.
             outcome: only episodes with one of these, separated by commas: `worked`, `failed`, `mixed`, `unknown`.
+            format: only what was read from files of this format, such as `claude-code` (`list_formats`).
             threshold: least relevance, 0 to 1.
             min_similarity: least cosine.
             meaning: the balance in `hybrid`, from 0 (words) to 1 (meaning).
@@ -257,7 +259,7 @@ class Memory:
         """
         filters = build_filters(
             project=project, role=role, since=since, until=until, type_=type, status=status, priority=priority,
-            outcome=outcome,
+            outcome=outcome, format_=format,
         )  # fmt: skip
         request = Request(
             utf8(query),
@@ -639,6 +641,12 @@ class Memory:
             found = list_days(self._database, filters, limit)
             absent = () if found.days else explain_empty(self._database, filters)
         return found._replace(warnings=(*found.warnings, *absent, *late))
+
+    def list_formats(self) -> list[str]:
+        """Return the formats of the files that were read, the most frequent first. Raises StoreFault."""
+        from pastchats_memory.store import sources
+
+        return sources.list_formats(self._database)
 
     def list_projects(self) -> list[ProjectTurns]:
         """Return the projects that may be shown here, the one with the newest turn first. Raises StoreFault."""

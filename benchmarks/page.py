@@ -109,6 +109,8 @@ def find_pages(client: httpx.Client) -> dict[str, str]:
         if path in found and address != "/?query=retry":
             continue
         answer = client.get(address)
+        if "content-disposition" in answer.headers:
+            continue  # a whole conversation as a file
         if answer.status_code == 200 and answer.headers["content-type"].startswith("text/html"):
             found.setdefault(path, address)
             waiting += [unescape(link) for link in OWN.findall(answer.text)]

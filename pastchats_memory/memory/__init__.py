@@ -617,7 +617,7 @@ class Memory:
 
     def timeline(
         self, when: str | None = None, *, since: str | None = None, until: str | None = None,
-        project: str | None = None, limit: int = 100,
+        project: str | None = None, limit: int = 100, most_episodes: int | None = None,
     ) -> Timeline:  # fmt: skip
         """Return the conversations of a span by day, the newest ones, in order of time.
 
@@ -627,18 +627,19 @@ class Memory:
             until: only up to this time, inclusive; a day means all of it.
             project: only this project; `.` is the one of the working directory.
             limit: most conversations.
+            most_episodes: the newest episodes that are read; None for 5,000.
 
         Raises:
             UsageFault: an argument has a wrong value.
             StoreFault: the database cannot be read.
         """
-        from pastchats_memory.episodes.history import list_days
+        from pastchats_memory.episodes.history import MAX_EPISODES, list_days
         from pastchats_memory.search.no_results import explain_empty
 
         filters = build_span_filters(when, since, until, project)._replace(hidden=hidden_projects(self._database, None))
         late = self._catch_up_outcomes(filters._replace(outcomes=OUTCOMES))
         with self._database.snapshot():
-            found = list_days(self._database, filters, limit)
+            found = list_days(self._database, filters, limit, most_episodes or MAX_EPISODES)
             absent = () if found.days else explain_empty(self._database, filters)
         return found._replace(warnings=(*found.warnings, *absent, *late))
 

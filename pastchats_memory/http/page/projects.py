@@ -15,10 +15,12 @@ from pastchats_memory.memory import Memory
 from pastchats_memory.store.outcomes import Tally
 from pastchats_memory.store.turns import ProjectTurns
 
-LISTED = 60
+LISTED = 40
 """Conversations of a timeline on one page."""
 BARS = 30
 """Bars of a small plot, at most."""
+EPISODES = 1500
+"""Episodes that are read for them, at most."""
 SPANS = (("today", "Today"), ("7d", "7 days"), ("30d", "30 days"), ("365d", "A year"), ("", "Everything"))
 
 
@@ -54,9 +56,9 @@ def show_projects(memory: Memory, _: PageRequest) -> Page:
     by_project: dict[str, list[Tally]] = {}
     for one in tallies:
         by_project.setdefault(one.project, []).append(one)
+    days = (tallies[0].day, tallies[-1].day) if tallies else None
     cards = [
-        ProjectCard(one, plot_outcomes(by_project.get(one.project, ()), tallies, BARS))
-        for one in memory.list_projects()
+        ProjectCard(one, plot_outcomes(by_project.get(one.project, ()), days, BARS)) for one in memory.list_projects()
     ]
     return Page("projects", {"cards": cards, "plot": plot_outcomes(tallies)})
 
@@ -80,12 +82,11 @@ def _find_days(memory: Memory, request: PageRequest, path: str, project: str | N
     """Return the newest days of a timeline, with links to older ones and to other spans."""
     when, until = request.query.get("when", ""), request.query.get("until")
     span = {"when": when} if when and not until else {"since": EVERYTHING, "until": until}
-    timeline = memory.timeline(**span, project=project, limit=LISTED)
+    timeline = memory.timeline(**span, project=project, limit=LISTED, most_episodes=EPISODES)
     newest_first = sorted(timeline.days, key=lambda one: (one.day, one.since), reverse=True)
     return {
         "days": [Day(day, list(group)) for day, group in groupby(newest_first, key=lambda one: one.day)],
-        "older": _link_older(newest_first, path, project) if timeline.more else None,
-        "warnings": timeline.warnings if newest_first else (),
+        "older": _link_older(newest_first, path, project) if timeline.more or timeline.is_cut else None,
         "spans": [Span(label, make_url(path, name=project, when=one), one == when) for one, label in SPANS],
     }
 

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from pastchats_memory.http.page.answers import Page, PageRequest, make_url
 from pastchats_memory.http.page.highlight import mark_words
+from pastchats_memory.http.page.words import SPEAKERS
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import TASK, Citation, Hit
 from pastchats_memory.search.request import MOST_HITS
@@ -124,7 +125,7 @@ def _describe_hit(hit: Hit, query: str, outcome: str, resume: str | None) -> Sho
         describe_relevance(hit.relevance),
         _describe_ranks(hit),
         hit.source_project,
-        hit.role if hit.task is None else f"{hit.type} · {hit.task.status}",
+        SPEAKERS.get(hit.role, hit.role) if hit.task is None else f"{hit.type} · {hit.task.status}",
         hit.timestamp,
         hit.source_path,
         hit.source_line,

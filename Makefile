@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-bare lint lint-workflows check-plugins docs lock release scan-patterns coverage fuzz fuzz-http torture clean
+.PHONY: demo test test-bare test-page require-browser lint lint-workflows check-plugins docs lock release scan-patterns coverage fuzz fuzz-http torture clean
 .PHONY: bench-locomo bench-longmemeval bench-quality bench-outcome bench-tasks bench-redaction bench-speed bench-scale bench-index bench-embed
 
 # Index the sample history, then print a search and a recall block.
@@ -18,6 +18,15 @@ test: $(VENV)/installed-dev
 # Run the tests with a program that has no fcntl, pwd, resource, termios and fork, as on Windows. ONLY=tests/hooks selects some.
 test-bare: $(VENV)/installed-dev
 	PASTCHATS_TESTS_BARE=1 $(BIN)/python -m pytest --numprocesses=3 --dist=worksteal $(ONLY)
+
+# Try the page in a real browser: Chromium of this system, or make BROWSER=/path/to/chrome. ONLY=tests/page/test_paths.py selects some.
+BROWSER ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
+AXE := build/page-tests/node_modules/axe-core/axe.min.js
+test-page: require-browser $(VENV)/installed-page-tests $(AXE)
+	PASTCHATS_TESTS_BROWSER=$(BROWSER) PASTCHATS_TESTS_AXE=$(AXE) $(BIN)/python -m pytest $(or $(ONLY),tests/page)
+
+require-browser:
+	@test -x "$(BROWSER)" || { echo 'No browser was found, so nothing was tested. Install Chromium, or: make BROWSER=/path/to/chrome test-page' >&2; exit 1; }
 
 # Check style, types, import rules, common security mistakes and known vulnerabilities of dependencies.
 lint: $(VENV)/installed-dev
@@ -161,6 +170,13 @@ $(VENV)/installed-dev: pyproject.toml | $(VENV)/bin/python
 $(VENV)/installed-release: pyproject.toml | $(VENV)/installed-dev
 	$(BIN)/python -m pip install --quiet --editable '.[release]'
 	@touch $@
+
+$(VENV)/installed-page-tests: pyproject.toml | $(VENV)/installed-dev
+	$(BIN)/python -m pip install --quiet --editable '.[page-tests]'
+	@touch $@
+
+$(AXE):
+	npm install --silent --no-save --no-audit --no-fund --ignore-scripts --prefix build/page-tests axe-core@4.14.1
 
 clean:
 	rm -rf $(VENV) build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

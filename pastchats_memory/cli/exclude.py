@@ -12,9 +12,9 @@ from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import counted, emit_json
 from pastchats_memory.config import load, toml
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.files.exclusion import make_pattern
 from pastchats_memory.memory import Memory
 from pastchats_memory.text.display import escape_path
-from pastchats_memory.text.encoding import utf8
 from pastchats_memory.views.build_upkeep import build_exclude
 
 
@@ -44,7 +44,7 @@ def command(
     No index run reads them, and no turn of them is stored. Rows that are in the memory already stay until you forget them; the
     command prints their number.
     """
-    named = {**{path: _pattern(path) for path in paths}, **{name: glob.escape(name) for name in projects}}
+    named = {**{path: make_pattern(path) for path in paths}, **{name: glob.escape(name) for name in projects}}
     if not named and not listed:
         raise UsageFault("nothing is named", "Name a path, or a project with --project; --list shows what is excluded.")
     if named and not listed:
@@ -58,22 +58,13 @@ def command(
     return NOTHING if listed and not there else DONE
 
 
-def _pattern(path: str) -> str:
-    """Return the glob of a path: a glob as it is, a name without a slash as a file or folder here."""
-    if not path.strip():
-        raise UsageFault("a path is empty", "Is the variable that it comes from set?")
-    if glob.has_magic(path) and not os.path.lexists(path):
-        return path
-    return glob.escape(utf8(os.path.abspath(os.path.expanduser(path))))  # noqa: PTH100, PTH111 - resolve() would follow links
-
-
 def _stored(db: str | None, paths: tuple[str, ...], projects: tuple[str, ...]) -> dict[str, int]:
     """Return the number of stored rows of each pattern."""
     config = load(db)
     if not os.path.lexists(config.database):
         return {}
     with Memory.open(config.database, create=False, config=config) as memory:
-        found: dict[str, Any] = {_pattern(path): memory.forget(source=path, dry_run=True) for path in paths}
+        found: dict[str, Any] = {make_pattern(path): memory.forget(source=path, dry_run=True) for path in paths}
         found |= {glob.escape(name): memory.forget(project=name, dry_run=True) for name in projects}
     return {pattern: one.total for pattern, one in found.items()}
 

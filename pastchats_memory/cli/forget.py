@@ -24,6 +24,7 @@ from pastchats_memory.views.build_upkeep import (
     build_purge,
     describe_mentions,
 )
+from pastchats_memory.views.forget_text import describe_criteria, describe_other_rows, describe_rows
 
 SHOWN = 10
 WIDTH = 100
@@ -87,7 +88,7 @@ def command(
             return _undo(memory, undo, as_json=as_json)
         ids = by.pop("ids")
         found = memory.forget(*ids, **by, dry_run=True)
-        _about_what_stays(found, as_json=as_json)
+        warn([*([] if as_json else describe_mentions(found.mentions)), *describe_other_rows(found)])
         if not (found and (yes or _agreed(found, no=no, as_json=as_json))):
             return _left(found, "forget", as_json=as_json)
         return _gone(memory.forget(*ids, **by), "forget", as_json=as_json)
@@ -158,22 +159,11 @@ def purge(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
     return DONE if agreed else NOTHING
 
 
-def _about_what_stays(found: ForgetResult, *, as_json: bool) -> None:
-    if not as_json:
-        warn(describe_mentions(found.mentions))
-    if found.missing and found:
-        more = f" and {len(found.missing) - SHOWN:,} more" if len(found.missing) > SHOWN else ""
-        warn([f"there is no {', '.join(found.missing[:SHOWN])}{more}"])
-    if found.private:
-        rows = counted(found.private, "row")
-        warn([f"{rows} of private projects stay: forget from inside them, or name one with --project"])
-
-
 def _agreed(found: ForgetResult, *, no: bool, as_json: bool) -> bool:
     """Show what would be deleted, and ask if there is a terminal."""
     if as_json:
         return False
-    click.echo(f"This would be forgotten: {_counts(found)}.")
+    click.echo(f"This would be forgotten: {describe_rows(found)}.")
     for row in found.rows[:SHOWN]:
         words = one_line(row.content[:WIDTH]) if row.content else "(of a private project)"
         about = (escape_name(row.id), format_time(row.timestamp), escape_name(row.project), words)
@@ -203,7 +193,7 @@ def _gone(gone: ForgetResult, command: str, *, as_json: bool) -> int:
         emit_json(build_prune_forgotten(gone) if command == "prune" else build_forget_forgotten(gone))
     else:
         number = gone.forgetting.number
-        text = f"Forgotten: {_counts(gone)}. `pastchats-memory forget --undo {number}` would let it be indexed again."
+        text = f"Forgotten: {describe_rows(gone)}. `pastchats-memory forget --undo {number}` would let it be indexed again."
         click.echo(hanging(text))
     return DONE
 
@@ -212,7 +202,7 @@ def _list(known: list[Forgetting], *, as_json: bool) -> int:
     if as_json:
         emit_json(build_forget_list("listed", known))
     elif known:
-        rows = [[one.number, format_time(one.at), _counts(one), _by(one)] for one in known]
+        rows = [[one.number, format_time(one.at), describe_rows(one), describe_criteria(one)] for one in known]
         click.echo(table(rows, ["number", "when", "what", "chosen by"], stretch=3))
     else:
         click.echo("Nothing is forgotten.", err=True)
@@ -229,18 +219,8 @@ def _undo(memory: Memory, number: str, *, as_json: bool) -> int:
         click.echo("There is no such; see `pastchats-memory forget --list`.", err=True)
     else:
         text = (
-            f"Lifted {lifted.number}: {_counts(lifted)}, chosen by {_by(lifted)}. The text itself is gone; it comes back "
+            f"Lifted {lifted.number}: {describe_rows(lifted)}, chosen by {describe_criteria(lifted)}. The text itself is gone; it comes back "
             "only where its files are indexed again: pastchats-memory index --force PATH"
         )
         click.echo(hanging(text))
     return DONE if lifted else NOTHING
-
-
-def _counts(of: ForgetResult | Forgetting) -> str:
-    kinds = ((of.turns, "turn"), (of.tasks, "task"), (of.comments, "comment"), (of.attachments, "attachment"))
-    return ", ".join(counted(number, kind) for number, kind in kinds if number) or "nothing"
-
-
-def _by(one: Forgetting) -> str:
-    values = {name: ", ".join(value) if isinstance(value, list) else value for name, value in one.selector.items()}
-    return one_line("; ".join(name if value is None else f"{name} {value}" for name, value in values.items()))

@@ -1,17 +1,25 @@
-"""Load a whole conversation: its episodes with outcomes, commands and changed files."""
+"""Load a conversation, whole or a part of it: its episodes with outcomes, commands and changed files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from pastchats_memory.episodes import split_episodes
 from pastchats_memory.episodes.actions import actions_of
 from pastchats_memory.episodes.cite import cite_items
-from pastchats_memory.episodes.load import load_outcome
+from pastchats_memory.episodes.load import load_outcome, present_outcome
 from pastchats_memory.model import Item, Outcome
-from pastchats_memory.store import turns
+from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.outcomes import Ended
+
+PART_TURNS = 60
+"""Turns of a part."""
+MAX_OUTLINE = 5000
+"""Episodes that an outline lists."""
 
 
 class Episode(NamedTuple):
@@ -53,3 +61,72 @@ def load_conversation(database: Database, conversation_id: str, hidden: Sequence
         for episode in split_episodes(own)
     )
     return Conversation(conversation_id, project, tuple(episodes))
+
+
+class EpisodePart(NamedTuple):
+    """Those turns of an episode that belong to a part of its conversation."""
+
+    number: int
+    """Place of the episode in the conversation, counted from 1; 0 for turns of no known episode."""
+    episode: Episode
+    ended: Ended | None
+    """The stored outcome; None until it is derived."""
+
+
+class ConversationPart(NamedTuple):
+    """Some turns of a stored conversation, and an outline of all of it."""
+
+    id: str
+    project: str
+    number: int
+    """Counted from 1."""
+    parts: int
+    """Number of parts."""
+    turns: int
+    """Number of turns of the conversation."""
+    episodes: tuple[EpisodePart, ...]
+    outline: tuple[Ended, ...]
+    """All episodes, in order."""
+
+
+def load_part(
+    database: Database, conversation_id: str, hidden: Sequence[str], project: str | None, number: int
+) -> ConversationPart | None:
+    """Return a part of a conversation of up to PART_TURNS turns; None for no such conversation.
+
+    Args:
+        database: to be read.
+        conversation_id: the native id.
+        hidden: projects to leave out.
+        project: of several projects with the id, this one; None for the one with the newest turn.
+        number: of the part, counted from 1; one too large means the last.
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
+    extent = turns.find_extent(database, conversation_id, hidden, project)
+    if extent is None:
+        return None
+    project, last_index = extent
+    parts = last_index // PART_TURNS + 1
+    number = min(max(number, 1), parts)
+    first = (number - 1) * PART_TURNS
+    items = turns.in_span(database, (project, conversation_id), first, first + PART_TURNS - 1)
+    outline = tuple(outcomes.after(database, project, conversation_id, -1, MAX_OUTLINE))
+    episodes = tuple(_load_episodes(database, cite_items(database, items), outline))
+    return ConversationPart(conversation_id, project, number, parts, last_index + 1, episodes, outline)
+
+
+def _load_episodes(database: Database, items: Sequence[Item], outline: Sequence[Ended]) -> Iterator[EpisodePart]:
+    """Yield the episodes of some turns, each with only these."""
+    starts = [one.ending.first_index for one in outline]
+
+    def find_number(item: Item) -> int:
+        number = bisect_right(starts, item.turn_index)
+        return number if number and item.turn_index <= outline[number - 1].ending.last_index else 0
+
+    for number, group in groupby(items, key=find_number):
+        own = tuple(group)
+        ended = outline[number - 1] if number else None
+        outcome = Outcome() if ended is None else present_outcome(database, ended.ending)
+        yield EpisodePart(number, Episode(own, outcome, actions_of(own)), ended)

@@ -1,4 +1,4 @@
-"""Serve the memory over HTTP: the application, the process that runs it, and the threads that ask the memory.
+"""Serve the memory over HTTP: the application, and the process that runs it.
 
 `cli.serve` alone imports this package.
 """
@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import signal
 import socket
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from queue import Empty, LifoQueue
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any
 
 import uvicorn
 from httpx import AsyncClient
@@ -25,6 +22,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Mount
 from starlette.routing import Route as Path
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -34,17 +32,17 @@ from pastchats_memory.errors import MemoryFault, UsageFault
 from pastchats_memory.http import chat
 from pastchats_memory.http.answers import RequestError, answer_error, answer_json, translate_fault
 from pastchats_memory.http.guard import Admission, Guard, is_loopback, require_json
+from pastchats_memory.http.open_memory import OpenMemory
 from pastchats_memory.http.openapi import CHAT, MODELS, describe
+from pastchats_memory.http.page import make_page
+from pastchats_memory.http.page.session import Sessions
 from pastchats_memory.http.routes import CONTEXT, ROUTES, Route, make_context, read_arguments
-from pastchats_memory.memory import Memory, ReconnectingMemory
+from pastchats_memory.memory import Memory
 from pastchats_memory.memory.requests import build_filters
 from pastchats_memory.model import Context
 
-Answer = TypeVar("Answer")
 Endpoint = Callable[[Request], Awaitable[Response]]
 
-MAX_QUESTIONS = 4
-"""Questions answered at once, at most one per processor: a question has two threads of its own."""
 HEAD_SECONDS = 10.0
 """Time limit for the head of a request, and for a client that sends on after an answer."""
 IDLE_SECONDS = 5
@@ -53,64 +51,12 @@ SHUTDOWN_SECONDS = 3
 BACKLOG = 256
 
 
-# --- the memory in threads --------------------------------------------------------------------------------------------
-
-
-class OpenMemory:
-    """Opens the memory once for every question that runs at the same time; no connection is shared."""
-
-    def __init__(self, config: Config, report: Callable[[str], None]) -> None:
-        """Use the configured database; `report` gets every notice about its opening once."""
-        self._config = config
-        self._report = report
-        self._reported = {*config.warnings}  # the command has shown these
-        self._threads = ThreadPoolExecutor(min(MAX_QUESTIONS, os.cpu_count() or 1), "memory")
-        self._idle: LifoQueue[ReconnectingMemory] = LifoQueue()
-        """Last in, first out: a single client always gets the connection with the most recently read pages."""
-
-    async def ask(self, call: Callable[[Memory], Answer]) -> Answer:
-        """Return the result of the call.
-
-        Raises:
-            MemoryFault: the memory cannot be opened, or cannot answer.
-        """
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._answer, call)
-
-    async def begin(self) -> None:
-        """Open the memory; report if that fails. Every question tries again."""
-        try:
-            await self.ask(lambda _: None)
-        except MemoryFault as fault:
-            self._report(f"{fault.message}; until then every question is answered with an error. {fault.hint}".strip())
-
-    async def close(self) -> None:
-        """Close the memory after the running questions are answered."""
-        await asyncio.to_thread(self._threads.shutdown)
-        while not self._idle.empty():
-            self._idle.get_nowait().close()
-
-    def _answer(self, call: Callable[[Memory], Answer]) -> Answer:
-        try:
-            standing = self._idle.get_nowait()
-        except Empty:
-            standing = ReconnectingMemory(self._config, self._notify)
-        try:
-            memory = standing.connect()
-            with memory.explain_damage():
-                return call(memory)
-        finally:
-            self._idle.put(standing)
-
-    def _notify(self, notice: str) -> None:
-        if notice not in self._reported:
-            self._reported.add(notice)
-            self._report(notice)
-
-
 # --- the application --------------------------------------------------------------------------------------------------
 
 
-def make_application(memory: OpenMemory, admission: Admission, upstream: chat.Upstream | None) -> ASGIApp:
+def make_application(
+    memory: OpenMemory, admission: Admission, upstream: chat.Upstream | None, sessions: Sessions
+) -> ASGIApp:
     """Return the application behind its guard."""
     description = describe(ROUTES, with_token=admission.token is not None)
 
@@ -123,9 +69,16 @@ def make_application(memory: OpenMemory, admission: Admission, upstream: chat.Up
         yield
         await memory.close()
 
+    page = make_page(memory, sessions)
     paths = [Path(route.path.replace("}", ":path}"), _make_endpoint(memory, route)) for route in ROUTES]
     app = Starlette(
-        routes=[*paths, Path("/openapi.json", openapi), *_make_chat_routes(memory, admission, upstream)],
+        routes=[
+            *paths,
+            Path("/openapi.json", openapi),
+            *_make_chat_routes(memory, admission, upstream),
+            Path("/", page),
+            Mount("/page", page),
+        ],
         lifespan=lifespan,
         exception_handlers={
             RequestError: _answer_request_error,
@@ -253,11 +206,13 @@ def serve(config: Config, address: Address, report: Callable[[str], None]) -> No
     if config.chat_endpoint is not None:
         upstream = chat.Upstream(config.chat_endpoint, config.chat_api_key, config.chat_timeout)
         report(f"Chats that are sent here go on to {upstream.host}, with what is remembered of their question.")
-    app = make_application(OpenMemory(config, report), Admission(config.server_token, local), upstream)
     with listen(address) as listener:
         port = listener.getsockname()[1]
-        host = f"[{address.host}]" if ":" in address.host else address.host
-        report(f"Serving on http://{host}:{port} (end with Ctrl-C); described at /openapi.json")
+        url = f"http://{_host_of_url(address.host)}:{port}"
+        sessions = Sessions(url, port, report)
+        app = make_application(OpenMemory(config, report), Admission(config.server_token, local), upstream, sessions)
+        report(f"Serving on {url} (end with Ctrl-C); described at /openapi.json")
+        sessions.report_link("Open the page with this link, which works once")
         server = uvicorn.Server(
             uvicorn.Config(
                 app, http=_ImpatientProtocol, ws="none", lifespan="on", log_config=None, access_log=False,
@@ -268,6 +223,10 @@ def serve(config: Config, address: Address, report: Callable[[str], None]) -> No
         _log_without_content()
         signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn stops at SIGTERM, and then raises it once more
         server.run(sockets=[listener])
+
+
+def _host_of_url(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 def listen(address: Address) -> socket.socket:

@@ -33,7 +33,7 @@ class Admission:
     """Conditions of a request."""
 
     token: str | None = None
-    """Token that every request except `/healthz` must have; None for no token."""
+    """Token that every request must have, except `/healthz` and those of the page; None for no token."""
     only_loopback_names: bool = True
     """Whether the `Host` header must name this machine.
 
@@ -114,12 +114,17 @@ class Guard:
                 raise RequestError(403, "bad_origin", "a page of another origin may not ask", "Ask without a browser.")
         if not {*headers.getlist("sec-fetch-site")} <= OWN_SITES:
             raise RequestError(403, "bad_origin", "a page of another site may not ask", "Ask without a browser.")
-        if self._admission.token is not None and path != "/healthz":
+        if self._admission.token is not None and path != "/healthz" and not is_page(path):
             shown = headers.get("authorization", "").partition(" ")
             right = hmac.compare_digest(shown[2].strip().encode("latin-1"), self._admission.token.encode())
             if not right or shown[0].lower() != "bearer":
                 hint = "Send `Authorization: Bearer TOKEN`, the token that the server was started with."
                 raise RequestError(401, "unauthorized", "the token is missing or wrong", hint)
+
+
+def is_page(path: str) -> bool:
+    """Return whether a path belongs to the page, which has sessions in place of the token."""
+    return path == "/" or path.startswith("/page/")
 
 
 def require_json(headers: Headers) -> None:

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+import orjson
+
 from pastchats_memory.files.archives import archive_of, is_archive
 from pastchats_memory.files.stored_path import resolve_path
 from pastchats_memory.ingest.detect import BY_FORMAT
 from pastchats_memory.ingest.discover import discover_files
 from pastchats_memory.ingest.options import ALL_FILES, FileFilter
-from pastchats_memory.model import LeftOut
+from pastchats_memory.model import LeftOut, Unreadable
 from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.text.encoding import utf8
@@ -51,6 +53,27 @@ class SourceReport:
     """Paths of indexed files that no longer exist."""
 
 
+class UnreadFile(NamedTuple):
+    """A file of which some lines, or all, were not understood."""
+
+    path: str
+    reason: str
+    """Why nothing of it was read; empty if some of it was."""
+    lines: tuple[Unreadable, ...]
+
+
+def list_unread(database: Database) -> list[UnreadFile]:
+    """Return the files of which some lines, or all, were not understood when they were last read. Raises StoreFault."""
+    return [
+        UnreadFile(
+            state.path,
+            (state.note or "") if state.format is None else "",
+            tuple(Unreadable(state.path, line, why) for line, why in orjson.loads(state.problems or "[]")),
+        )
+        for state in sources.unread_sources(database)
+    ]
+
+
 def overview_at(path: Path, histories: Iterable[History], wanted: FileFilter = ALL_FILES) -> list[SourceReport]:
     """Return the overview with a database that may not exist yet. Raises StoreFault."""
     if not path.exists():
@@ -80,7 +103,7 @@ def overview(
     for place in _other_places(database, histories) if database else ():
         there = {path for path in place.files if sources.is_there(path)}
         size = sum(known[path].size for path in there if not is_archive(path))
-        gone = _gone(place.files)
+        gone = tuple(sorted(place.files - there))
         reports.append(SourceReport(place.program, place.path, len(there), size, len(place.files), 0, gone))
     return reports
 

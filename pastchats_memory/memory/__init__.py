@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from pastchats_memory.episodes.auto_judge import AutoJudged, JudgingPlan
     from pastchats_memory.episodes.cite import Progress as VerifyProgress
     from pastchats_memory.episodes.cite import Verified
-    from pastchats_memory.episodes.conversation import Conversation
+    from pastchats_memory.episodes.conversation import Conversation, ConversationPart
     from pastchats_memory.episodes.derive import Derived
     from pastchats_memory.episodes.derive import Progress as DeriveProgress
     from pastchats_memory.episodes.history import Digest, Timeline
@@ -83,13 +83,15 @@ if TYPE_CHECKING:
     from pastchats_memory.ingest import Forecast, IndexReport, Progress
     from pastchats_memory.ingest.blame import Blamed
     from pastchats_memory.ingest.live import StoredTurn
+    from pastchats_memory.ingest.overview import SourceReport, UnreadFile
     from pastchats_memory.maintenance.forget import ForgetResult
     from pastchats_memory.maintenance.health import HealthCheck, RepairReport, Status
     from pastchats_memory.maintenance.redact_stored import RedactProgress, RedactReport, StoredSecrets
     from pastchats_memory.model import Sheet
     from pastchats_memory.store.backup import Counts
+    from pastchats_memory.store.outcomes import Tally
     from pastchats_memory.store.tombstones import Forgetting
-    from pastchats_memory.store.turns import NewPrompt
+    from pastchats_memory.store.turns import NewPrompt, ProjectTurns
     from pastchats_memory.store.vectors.reindex import ReindexProgress, ReindexReport
     from pastchats_memory.sync import Access, SyncReport
     from pastchats_memory.sync import Progress as SyncProgress
@@ -222,6 +224,7 @@ class Memory:
         status: str | None = None,
         priority: str | None = None,
         outcome: str | None = None,
+        format: str | None = None,  # noqa: A002 - the name in every output
         threshold: float | None = None,
         min_similarity: float | None = None,
         meaning: float = 0.5,
@@ -243,6 +246,7 @@ class Memory:
             status: only tasks with one of these, separated by commas: a status, a synonym or a tracker's own word.
             priority: only tasks with one of these, separated by commas: 0 (critical) to 4 (lowest), or their names.
             outcome: only episodes with one of these, separated by commas: `worked`, `failed`, `mixed`, `unknown`.
+            format: only what was read from files of this format, such as `claude-code` (`list_formats`).
             threshold: least relevance, 0 to 1.
             min_similarity: least cosine.
             meaning: the balance in `hybrid`, from 0 (words) to 1 (meaning).
@@ -255,7 +259,7 @@ class Memory:
         """
         filters = build_filters(
             project=project, role=role, since=since, until=until, type_=type, status=status, priority=priority,
-            outcome=outcome,
+            outcome=outcome, format_=format,
         )  # fmt: skip
         request = Request(
             utf8(query),
@@ -340,7 +344,7 @@ class Memory:
     @property
     def budget(self) -> int:
         """Return the tokens of a recall block for which the caller names no budget."""
-        return (self._config or DEFAULTS).budget
+        return self.config.budget
 
     def context(
         self,
@@ -421,6 +425,20 @@ class Memory:
                 if item is not None and item.conversation_id is not None:
                     found = load_conversation(self._database, item.conversation_id, hidden)
         return found
+
+    def load_conversation_part(
+        self, conversation_id: str, number: int = 1, *, project: str | None = None
+    ) -> ConversationPart | None:
+        """Return some turns of a conversation and an outline of all of it, as `episodes.conversation.load_part` does.
+
+        Raises StoreFault.
+        """
+        from pastchats_memory.episodes.conversation import load_part
+
+        self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
+        hidden = hidden_projects(self._database, None)
+        with self._database.snapshot():
+            return load_part(self._database, utf8(conversation_id), hidden, project, number)
 
     def write_document(self, lines: Iterable[str], file: str | PathLike[str], *, force: bool = False) -> int:
         """Write lines into a file for its owner alone, and return their number.
@@ -599,7 +617,7 @@ class Memory:
 
     def timeline(
         self, when: str | None = None, *, since: str | None = None, until: str | None = None,
-        project: str | None = None, limit: int = 100,
+        project: str | None = None, limit: int = 100, most_episodes: int | None = None,
     ) -> Timeline:  # fmt: skip
         """Return the conversations of a span by day, the newest ones, in order of time.
 
@@ -609,20 +627,43 @@ class Memory:
             until: only up to this time, inclusive; a day means all of it.
             project: only this project; `.` is the one of the working directory.
             limit: most conversations.
+            most_episodes: the newest episodes that are read; None for 5,000.
 
         Raises:
             UsageFault: an argument has a wrong value.
             StoreFault: the database cannot be read.
         """
-        from pastchats_memory.episodes.history import list_days
+        from pastchats_memory.episodes.history import MAX_EPISODES, list_days
         from pastchats_memory.search.no_results import explain_empty
 
         filters = build_span_filters(when, since, until, project)._replace(hidden=hidden_projects(self._database, None))
         late = self._catch_up_outcomes(filters._replace(outcomes=OUTCOMES))
         with self._database.snapshot():
-            found = list_days(self._database, filters, limit)
+            found = list_days(self._database, filters, limit, most_episodes or MAX_EPISODES)
             absent = () if found.days else explain_empty(self._database, filters)
         return found._replace(warnings=(*found.warnings, *absent, *late))
+
+    def list_formats(self) -> list[str]:
+        """Return the formats of the files that were read, the most frequent first. Raises StoreFault."""
+        from pastchats_memory.store import sources
+
+        return sources.list_formats(self._database)
+
+    def list_projects(self) -> list[ProjectTurns]:
+        """Return the projects that may be shown here, the one with the newest turn first. Raises StoreFault."""
+        from pastchats_memory.store import turns
+
+        return turns.list_projects(self._database, hidden_projects(self._database, None))
+
+    def tally_outcomes(self, project: str | None = None) -> list[Tally]:
+        """Count the episodes of each day by outcome, of one project or of all.
+
+        Raises StoreFault.
+        """
+        from pastchats_memory.store import outcomes
+
+        self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
+        return outcomes.tally(self._database, project, hidden_projects(self._database, None))
 
     def digest(
         self, when: str | None = None, *, since: str | None = None, until: str | None = None,
@@ -750,7 +791,7 @@ class Memory:
         """Store one turn, by default of the current project and time, as `ingest.live.store_turn` does."""
         from pastchats_memory.ingest.live import make_live_turn, store_turn
 
-        wanted = build_file_filter(self._config or DEFAULTS)
+        wanted = build_file_filter(self.config)
         turn = make_live_turn(role, content, conversation_id, event_id, None if project else str(Path.cwd()), timestamp)
         return store_turn(self._database, self._open_session(), turn, project, client, wanted)
 
@@ -834,7 +875,7 @@ class Memory:
         from pastchats_memory.episodes.judge import list_episodes
         from pastchats_memory.views.judge_question import write_question
 
-        config = self._config or DEFAULTS
+        config = self.config
         judge = find_judge(config)
         wanted = build_file_filter(config)
         hidden = tuple(sorted(private_projects(self._database) | excluded_projects(self._database, wanted)))
@@ -958,6 +999,24 @@ class Memory:
         from pastchats_memory.maintenance.health import read_status
 
         return read_status(self._database)
+
+    @property
+    def config(self) -> Config:
+        """Return the effective configuration; the defaults if this memory was opened without one."""
+        return self._config or DEFAULTS
+
+    def list_sources(self) -> tuple[list[SourceReport], list[UnreadFile]]:
+        """Return the histories on this machine, and the indexed files of which some lines or all were not understood.
+
+        Raises:
+            UsageFault: the home folder is not known.
+            StoreFault: the database cannot be read.
+        """
+        from pastchats_memory.ingest.overview import list_unread, overview
+        from pastchats_memory.memory.requests import find_histories
+
+        places = overview(self._database, find_histories(), build_file_filter(self.config))
+        return places, list_unread(self._database)
 
     def list_newest_prompts(self, limit: int = 20) -> list[NewPrompt]:
         """Return the newest prompts that may be shown here, the newest first. Raises StoreFault."""
@@ -1090,7 +1149,7 @@ class Memory:
         from pastchats_memory.sync import Access, Limits, synchronise
 
         update_private_projects(self._database)
-        config = self._config or DEFAULTS
+        config = self.config
         wanted = build_file_filter(config)
         stay = private_projects(self._database) | excluded_projects(self._database, wanted)
         limits = Limits(stay, wanted.excludes)
@@ -1181,11 +1240,11 @@ class Memory:
         from pastchats_memory.embed.reranker import cross_encoder
 
         if self._cross is None or may_fetch:
-            self._cross = cross_encoder(model_settings(self._config or DEFAULTS), may_fetch=may_fetch)
+            self._cross = cross_encoder(model_settings(self.config), may_fetch=may_fetch)
         return self._cross
 
     def _configured_number(self, key: str) -> float | None:
-        number: float | None = getattr(self._config or DEFAULTS, key)
+        number: float | None = getattr(self.config, key)
         return number
 
     def _make_rerank(self, *, is_wanted: bool) -> Rerank | None:

@@ -53,6 +53,12 @@ def known_sources(database: Database) -> dict[str, SourceState]:
     return {row[0]: SourceState(*row) for row in database.run(f"SELECT {COLUMNS} FROM sources")}
 
 
+def unread_sources(database: Database) -> list[SourceState]:
+    """Return the files of which some lines, or all, were not understood, by path. Raises StoreFault."""
+    found = database.run(f"SELECT {COLUMNS} FROM sources WHERE note IS NOT NULL ORDER BY path")
+    return [SourceState(*row) for row in found]
+
+
 def reading_state(database: Database, path: str) -> str | None:
     """Return the JSON with which a reader resumes in a file that has grown.
 
@@ -64,7 +70,10 @@ def reading_state(database: Database, path: str) -> str | None:
 
 def is_there(path: str) -> bool:
     """Return whether a source still exists; for a member of an archive, the archive."""
-    return os.path.exists(path) or any(map(os.path.isfile, Path(path).parents))  # noqa: PTH110 - pathlib's raise below a closed folder on Python 3.11
+    nearest = path
+    while not os.path.exists(nearest) and (above := os.path.dirname(nearest)) != nearest:  # noqa: PTH110, PTH120 - pathlib's raise below a closed folder on Python 3.11
+        nearest = above
+    return nearest == path or os.path.isfile(nearest)  # noqa: PTH113 - as above
 
 
 def begin_source(database: Database, path: str, mtime_ns: int) -> int:
@@ -306,6 +315,14 @@ def remember_folders(database: Database, folders: Mapping[str, str]) -> None:
         "INSERT OR IGNORE INTO project_folders(folder, project, is_private) VALUES (?, ?, ?)",
         [(folder, project, REDACTED in folder or UNCHECKED) for folder, project in folders.items()],
     )
+
+
+def list_formats(database: Database) -> list[str]:
+    """Return the formats of the files that were read, the most frequent first. Raises StoreFault."""
+    found = database.run(
+        "SELECT format FROM sources WHERE format IS NOT NULL GROUP BY format ORDER BY count(*) DESC, format"
+    )
+    return [name for (name,) in found]
 
 
 def project_names(database: Database) -> list[str]:

@@ -272,6 +272,10 @@ def own_texts(database: Database, task_ids: Sequence[int]) -> list[OwnText]:
     return [OwnText(*row) for row in rows]
 
 
+_IS_OWN_TEXT = "t.comment_id IS NULL AND t.attachment_id IS NULL AND t.aspect = ''"
+"""Condition for the text of a task itself, of which each task has one."""
+
+
 def listed(
     database: Database,
     filters: Filters,
@@ -295,9 +299,7 @@ def listed(
     """
     where, values = task_conditions(exclude_pending(database, filters))
     tagged = ["EXISTS (SELECT 1 FROM json_each(k.tags_json) WHERE lower(value) = ?)"] * len(tags)
-    where = " AND ".join(
-        (where, "t.comment_id IS NULL", "t.attachment_id IS NULL", "t.aspect = ''", *conditions, *tagged)
-    )
+    where = " AND ".join((where, _IS_OWN_TEXT, *conditions, *tagged))
     by = order or f"k.status IN ('completed', 'archived', 'cancelled'), ifnull(k.priority, 2), {TEXT_TIME} DESC"
     return [
         id_
@@ -306,6 +308,23 @@ def listed(
             [*values, *(tag.lower() for tag in tags)],
         )
     ]
+
+
+def count_listed(database: Database, filters: Filters) -> dict[str, int]:
+    """Return the number of tasks of each status that pass. Raises StoreFault."""
+    where, values = task_conditions(exclude_pending(database, filters))
+    return dict(
+        database.run(
+            f"SELECT k.status, count(*) FROM {TEXTS} WHERE {where} AND {_IS_OWN_TEXT} GROUP BY k.status", values
+        )
+    )
+
+
+def projects(database: Database, hidden: Sequence[str]) -> list[str]:
+    """Return the projects that have tasks, without the hidden ones. Raises StoreFault."""
+    unseen = orjson.dumps(hidden).decode()
+    found = database.run(f"SELECT DISTINCT project FROM tasks WHERE {VISIBLE} ORDER BY project", (unseen,))
+    return [str(project) for (project,) in found]
 
 
 # Conditions on `tasks AS k` and orders for plain questions. They contain no text of a user, only ours and stored hashes.

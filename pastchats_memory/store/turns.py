@@ -236,6 +236,31 @@ def episode_turns(database: Database, item: Item, ending: Ending, reach: int) ->
     )
 
 
+def in_span(database: Database, conversation: tuple[str, str], first_index: int, last_index: int) -> list[Item]:
+    """Return the turns of a conversation, given by project and id, between two indexes, in order. Raises StoreFault."""
+    return _items(
+        database,
+        "p.source_project = ? AND p.conversation_id = ? AND p.turn_index BETWEEN ? AND ?",
+        (*conversation, first_index, last_index),
+    )
+
+
+def find_extent(
+    database: Database, conversation_id: str, hidden: Sequence[str], project: str | None = None
+) -> tuple[str, int] | None:
+    """Return the project and the last index of a conversation, None without a visible turn.
+
+    Without a project, the one with the newest turn counts. Raises StoreFault.
+    """
+    found = database.run(
+        "SELECT source_project, max(turn_index) FROM prompts WHERE conversation_id = ? "
+        "AND source_project NOT IN (SELECT value FROM json_each(?)) AND ifnull(source_project = ?, 1) "
+        f"AND id NOT IN {pending_delete_ids('turns')} GROUP BY source_project ORDER BY max(ifnull(timestamp, '')) DESC, max(id) DESC LIMIT 1",
+        (conversation_id, orjson.dumps(list(hidden)).decode(), project),
+    )
+    return (found[0][0], found[0][1]) if found else None
+
+
 def of_conversation(database: Database, conversation_id: str) -> list[Item]:
     """Return all turns with a conversation's native id, in order; they may be of several projects. Raises StoreFault."""
     return _items(database, "p.conversation_id = ?", (conversation_id,))
@@ -283,6 +308,27 @@ def list_newest_prompts(database: Database, hidden: Sequence[str], limit: int) -
         (orjson.dumps(list(hidden)).decode(), limit),
     )
     return [NewPrompt(*row) for row in found]
+
+
+class ProjectTurns(NamedTuple):
+    """How much of a project is stored."""
+
+    project: str
+    turns: int
+    first: str | None
+    """Times of the first and of the last turn that has one."""
+    last: str | None
+
+
+def list_projects(database: Database, hidden: Sequence[str]) -> list[ProjectTurns]:
+    """Return all projects but the hidden ones, the one with the newest turn first. Raises StoreFault."""
+    rows = database.run(
+        "SELECT source_project, count(*), min(timestamp), max(timestamp) FROM prompts INDEXED BY prompts_by_project "
+        "WHERE source_project NOT IN (SELECT value FROM json_each(?)) GROUP BY source_project "
+        "ORDER BY max(timestamp) DESC NULLS LAST, source_project",
+        (orjson.dumps(list(hidden)).decode(),),
+    )
+    return [ProjectTurns(*row) for row in rows]
 
 
 def count_turns(database: Database, conversation_id: str) -> int:

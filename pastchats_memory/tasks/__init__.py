@@ -6,12 +6,12 @@ from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
 from pastchats_memory.errors import InputMissing, UsageFault
-from pastchats_memory.model import Attachment, Filters, Hits, StoredTask
+from pastchats_memory.model import OPEN, STATUSES, Attachment, Filters, Hits, StoredTask
 from pastchats_memory.redact import redact_json
 from pastchats_memory.search import search
 from pastchats_memory.search.request import Request
@@ -36,6 +36,17 @@ from pastchats_memory.text.display import escape_json
 
 NEAREST = 5
 """Similar or resolved tasks that are returned by default."""
+
+
+class BoardColumn(NamedTuple):
+    """The tasks of one status."""
+
+    status: str
+    """One of `model.STATUSES`."""
+    total: int
+    """Number of tasks, also of those that are not loaded."""
+    tasks: tuple[StoredTask, ...]
+    """The first ones: open tasks by urgency, then the latest; resolved tasks, the latest first."""
 
 
 class TaskMemory(TaskEditor):
@@ -76,6 +87,33 @@ class TaskMemory(TaskEditor):
                 conditions.append(task_rows.related_condition(self._database, relation, others))
         ids = task_rows.listed(self._database, self._hide_private(filters), conditions, limit=limit)
         return task_rows.tasks(self._database, ids, self._viewpoint.hidden)
+
+    def load_board(self, filters: Filters, limit: int = 50) -> list[BoardColumn]:
+        """Return a column for each status that has tasks, in the order of work.
+
+        Args:
+            filters: of the tasks.
+            limit: number of tasks in a column.
+
+        Raises:
+            StoreFault: the database cannot be read.
+        """
+        visible = self._hide_private(filters)
+        latest = f"{task_rows.CLOSED} DESC"
+        with self._database.snapshot():
+            counts = task_rows.count_listed(self._database, visible)
+            columns = []
+            for status in (one for one in STATUSES if one in counts):
+                order = None if status in OPEN else latest
+                own = visible._replace(statuses=(status,))
+                ids = task_rows.listed(self._database, own, limit=limit, order=order)
+                found = task_rows.tasks(self._database, ids, self._viewpoint.hidden)
+                columns.append(BoardColumn(status, counts[status], tuple(found)))
+        return columns
+
+    def list_projects(self) -> list[str]:
+        """Return the projects that have visible tasks, sorted. Raises StoreFault."""
+        return task_rows.projects(self._database, self._viewpoint.hidden)
 
     def _hide_private(self, filters: Filters) -> Filters:
         return filters._replace(hidden=self._viewpoint.hidden)

@@ -160,3 +160,12 @@ def format_time(timestamp: str | None, zone: tzinfo | None = None) -> str:
 def format_priority(number: int | None) -> str:
     """Write a priority as `P0` to `P4`; an empty text stands for none."""
     return "" if number is None else f"P{number}"
+
+
+def format_count(number: int, noun: str, plural: str | None = None) -> str:
+    """Write a number with its noun.
+
+    >>> format_count(1200, "turn")
+    '1,200 turns'
+    """
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"

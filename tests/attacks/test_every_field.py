@@ -12,10 +12,11 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import orjson
 import pytest
+from hostile import EVIL
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
-from test_terminal import EVIL, UNSEEN
+from test_terminal import UNSEEN
 
 from pastchats_memory import model
 from pastchats_memory.http.answers import encode

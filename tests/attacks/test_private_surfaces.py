@@ -17,6 +17,7 @@ from pastchats_memory.hooks.event import Event
 from pastchats_memory.hooks.events import greet, recall
 from pastchats_memory.http import OpenMemory, make_application
 from pastchats_memory.http.guard import Admission
+from pastchats_memory.http.page.session import Sessions
 from pastchats_memory.mcp.tools import Tools
 
 WORDS = "why does the ballast pump of the submarine stall"
@@ -170,7 +171,7 @@ PATHS = (
 def test_the_server_shows_it_inside_alone(shell: Shell, folder: str) -> None:
     async def asked() -> list[str]:
         memory = OpenMemory(load(), print)
-        app = make_application(memory, Admission(), None)
+        app = make_application(memory, Admission(), None, Sessions("http://localhost", 80, print))
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
             said = [(await client.get(path)).text for path in PATHS]
         await memory.close()

@@ -6,12 +6,11 @@ import json
 import re
 
 import pytest
+from hostile import EVIL, write_controls
 from inprocess import Shell
 
 from pastchats_memory.text.display import escape_json, sanitise
 
-EVIL = "\x1b[2J\x1b]0;owned\x07\x9b31m\u202egnp.exe\u2066x\u2069\u200b\x08\x7f\u061c\U000e0041\xad\u180e\u206a\u3164\uffa0\ufff9\U000e0141\u034f\u115f\u17b4\u180b\ufe00\U0001d173"
-"""Clears the screen, names the window, colours by C1, turns the direction, hides letters, takes one back."""
 UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\xad\u180b-\u180f\u3164\uffa0\ufff0-\ufffb\u034f\u115f\u1160\u17b4\u17b5\ufe00-\ufe0d\U0001d173-\U0001d17a\U000e0000-\U000e01ef]"
 )
@@ -21,30 +20,9 @@ UNSEEN = re.compile(
 def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     """A memory whose every text and name is hostile; nothing but ids is told apart by it."""
     home = tmp_path_factory.mktemp("hostile")
-    folder = home / f"ba{EVIL.replace(chr(0), '')}d\nfolder"
-    folder.mkdir()
-    words = f"Why does the {EVIL}webhook retry fail?\r\nSee{EVIL}"
-    failed = f"`make {EVIL}test` exited with code 1: {EVIL} AssertionError: webhook retry"
-    for conversation in ("one", "two"):
-        said = [("user", words), ("assistant", failed), ("user", f"still broken {EVIL}"), ("assistant", f"Fixed {EVIL}: all 12 tests pass now."),
-                ("tool", f"$ make webhook{EVIL} DRY=1\n12 passed in 0.8s"), ("user", f"perfect, thanks {EVIL}")]  # fmt: skip
-        lines = [
-            {"conversation_id": f"{conversation}{EVIL}", "project": f"gar{EVIL}den", "role": role, "content": text, "timestamp": f"2026-05-0{number + 1}T08:00:00Z"}
-            for number, (role, text) in enumerate(said)
-        ]  # fmt: skip
-        path = folder / f"{conversation}{EVIL}.jsonl"
-        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    (folder / f"bro{EVIL}ken.jsonl").write_text('{"role": "user", "content": \n{"role": "user"', encoding="utf-8")
-    issues = [
-        {"id": f"gar-{number}{EVIL}", "title": f"The {EVIL}webhook retry fails", "status": "closed", "created_at": "2026-05-04T08:00:00Z", "updated_at": "2026-05-04T08:00:00Z",
-         "issue_type": "bug", "priority": 1, "labels": [f"la{EVIL}bel"], "description": f"Water {EVIL} near the webhook.", "comments": [{"text": f"A new {EVIL}gasket.", "author": f"k{EVIL}im", "created_at": "2026-05-04T08:00:00Z"}]}
-        for number in range(2)
-    ]  # fmt: skip
-    tasks = home / "board" / ".beads" / "issues.jsonl"
-    tasks.parent.mkdir(parents=True)
-    tasks.write_text("".join(json.dumps(issue) + "\n" for issue in issues), encoding="utf-8")
+    folder, tasks = write_controls(home)
     shell = Shell(home)
-    assert shell("index", folder, tasks.parent).status == 0
+    assert shell("index", folder, tasks).status == 0
     return shell
 
 

@@ -20,6 +20,7 @@ from waiting import HANG_S
 from pastchats_memory.config import Config
 from pastchats_memory.http import OpenMemory, make_application
 from pastchats_memory.http.guard import MAX_REQUESTS, Admission
+from pastchats_memory.http.page.session import Sessions
 
 JSON = {"Content-Type": "application/json"}
 
@@ -64,7 +65,9 @@ def test_a_malformed_host_is_refused(client: httpx.Client, host: str) -> None:
 
 def without_uvicorn(folder: Path) -> httpx.AsyncClient:
     """Return a client of the application itself; uvicorn refuses some of the same requests."""
-    app = make_application(OpenMemory(Config(folder / "memory.db"), print), Admission(), None)
+    app = make_application(
+        OpenMemory(Config(folder / "memory.db"), print), Admission(), None, Sessions("http://localhost", 80, print)
+    )
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost")
 
 

@@ -16,11 +16,12 @@ from typing import Any
 
 import httpx
 from program import Program
-from waiting import HANG_S
+from waiting import HANG_S, wait_until
 
 get, post = (partial(send, timeout=HANG_S) for send in (httpx.get, httpx.post))
 """As httpx has them, with a limit that only a hanging server exceeds."""
 STARTED = re.compile(r"Serving on (http://\S+)")
+LINK = re.compile(r"http://\S+/\?token=\S+")
 
 
 @dataclass
@@ -32,6 +33,15 @@ class Server:
     messages: list[str]
     reading: threading.Thread
     """Reads what the server says until it ends."""
+
+    def list_links(self) -> list[str]:
+        """Wait for the first link to the page, and return all so far."""
+        wait_until(lambda: LINK.search("".join(self.messages)))
+        return LINK.findall("".join(self.messages))
+
+    def find_link(self) -> str:
+        """Return the link that opens the page now."""
+        return self.list_links()[-1]
 
     def end(self, number: int) -> int:
         """Send a signal, wait for the end and return the exit code; then `messages` is complete."""
@@ -65,6 +75,16 @@ def serving(program: Program, *arguments: object) -> Iterator[Server]:
         for stream in (process.stdout, process.stderr):
             assert stream is not None
             stream.close()
+
+
+@contextmanager
+def browsing(server: Server) -> Iterator[httpx.Client]:
+    """Open the page with a link that was not used yet, and follow redirects as a browser does."""
+    known = len(server.list_links())
+    with httpx.Client(base_url=server.url, timeout=HANG_S, follow_redirects=True) as client:
+        assert client.get(server.find_link()).status_code == 200
+        wait_until(lambda: len(server.list_links()) > known)
+        yield client
 
 
 @dataclass

@@ -1,0 +1,220 @@
+"""Show a conversation as it was: turns, folded tool calls, branches, and episodes with their outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from pastchats_memory.episodes.conversation import PART_TURNS, ConversationPart, EpisodePart
+from pastchats_memory.episodes.judgement import SIGNAL
+from pastchats_memory.http.answers import RequestError
+from pastchats_memory.http.page.answers import Download, Page, PageRequest, Redirect, Reply, make_url
+from pastchats_memory.http.page.highlight import mark_html
+from pastchats_memory.http.page.words import SPEAKERS, escape_text, shorten
+from pastchats_memory.memory import Memory
+from pastchats_memory.model import Citation, Item, leads_to_task, number_of
+from pastchats_memory.views.document import (
+    Document,
+    document_of_conversation,
+    render_html_document,
+    render_markdown_document,
+)
+from pastchats_memory.views.page_markdown import render_html
+
+TITLE_WIDTH = 120
+OUTLINE_WIDTH = 70
+BRANCHES = {"abandoned": "An abandoned branch", "sidechain": "A subagent"}
+
+
+class ShownTurn(NamedTuple):
+    """A turn as the page shows it."""
+
+    id: int
+    speaker: str
+    role: str
+    timestamp: str | None
+    text: Markup
+    calls: Sequence[str]
+    """Labels of tool calls."""
+    path: str
+    line: int | None
+    citation: Citation | None
+    is_cited: bool
+    """Whether the reader came for it."""
+    is_folded: bool
+    """Whether it is folded at first: results of tools, and context that a program wrote."""
+    summary: str
+
+
+class Group(NamedTuple):
+    """Turns of one branch."""
+
+    branch: str
+    """What the branch is; empty for the main one."""
+    turns: Sequence[ShownTurn]
+    is_open: bool
+
+
+class ShownEpisode(NamedTuple):
+    """An episode as the page shows it."""
+
+    number: int
+    is_continued: bool
+    """Whether it begins before this part of the conversation."""
+    question_id: int | None
+    verdict: str
+    basis: str
+    shown_by: str
+    shown_in: int | None
+    """Id of the turn with the words that show the outcome, if it is one of this conversation."""
+    is_judged: bool
+    done: Sequence[str]
+    groups: Sequence[Group]
+
+
+class OutlineEntry(NamedTuple):
+    """An episode in the outline."""
+
+    number: int
+    url: str
+    text: str
+    verdict: str
+    is_here: bool
+
+
+def show_turn(memory: Memory, request: PageRequest) -> Reply:
+    """Lead to a turn within its conversation, or to the task of an id; show a note alone.
+
+    Raises RequestError.
+    """
+    id_ = request.query.get("id", "")
+    if leads_to_task(id_):
+        return Redirect(make_url("/page/task", key=id_))
+    found = memory.show(id_, 0) if number_of(id_) is not None else []
+    if not found:
+        raise RequestError(404, "not_found", "there is no such turn", "It may have been forgotten.")
+    item, query = found[0], request.query.get("query", "")
+    if item.conversation_id is None:
+        return Page("note", {"turn": _show_turn(item, item.id, query, ()), "item": item, "query": query})
+    number = item.turn_index // PART_TURNS + 1
+    return Redirect(
+        make_url(
+            "/page/conversation", id=item.conversation_id, project=item.project, part=number, turn=id_, query=query
+        )
+        + f"#turn-{item.id}"
+    )
+
+
+def show_conversation(memory: Memory, request: PageRequest) -> Page:
+    """Show a part of a conversation. Raises RequestError."""
+    part = _load(memory, request)
+    cited, query = number_of(request.query.get("turn", "")), request.query.get("query", "")
+    items = [item for one in part.episodes for item in one.episode.turns]
+    if not items:
+        raise RequestError(404, "not_found", "there is nothing in this part of the conversation")
+    first = next((item for item in items if item.role == "user"), items[0])
+    title = part.outline[0].text if part.outline else first.content
+    links = {step: _link(part, part.number + step) for step in (-1, 1)}
+    return Page(
+        "conversation",
+        {
+            "conversation": part,
+            "title": shorten(title, TITLE_WIDTH),
+            "agent": str(first.metadata.get("format", "")),
+            "since": part.outline[0].timestamp if part.outline else first.timestamp,
+            "resume": memory.resume_lines_of([first]).get(str(first.id)),
+            "first_id": first.id,
+            "episodes": [_show_episode(one, cited, query) for one in part.episodes],
+            "outline": list(_outline(part)),
+            "query": query,
+            "previous": links[-1] if part.number > 1 else None,
+            "next": links[1] if part.number < part.parts else None,
+        },
+    )
+
+
+def download_markdown(memory: Memory, request: PageRequest) -> Download:
+    """Return a whole conversation as Markdown. Raises RequestError."""
+    return Download("\n".join(render_markdown_document(_document(memory, request))), "text/markdown", "conversation.md")
+
+
+def download_html(memory: Memory, request: PageRequest) -> Download:
+    """Return a whole conversation as a page that stands alone. Raises RequestError."""
+    return Download("\n".join(render_html_document(_document(memory, request))), "text/html", "conversation.html")
+
+
+def _document(memory: Memory, request: PageRequest) -> Document:
+    conversation = memory.load_conversation(request.query.get("id", ""))
+    if conversation is None:
+        raise _no_conversation()
+    return document_of_conversation(conversation)
+
+
+def _load(memory: Memory, request: PageRequest) -> ConversationPart:
+    number = number_of(request.query.get("part", "1"))
+    part = memory.load_conversation_part(request.query.get("id", ""), number or 1, project=request.query.get("project"))
+    if part is None:
+        raise _no_conversation()
+    return part
+
+
+def _no_conversation() -> RequestError:
+    return RequestError(404, "not_found", "there is no such conversation", "It may have been forgotten.")
+
+
+def _link(part: ConversationPart, number: int) -> str:
+    return make_url("/page/conversation", id=part.id, project=part.project, part=number if number > 1 else None)
+
+
+def _outline(part: ConversationPart) -> Iterator[OutlineEntry]:
+    here = {one.number for one in part.episodes}
+    for number, one in enumerate(part.outline, start=1):
+        url = f"{_link(part, one.ending.first_index // PART_TURNS + 1)}#episode-{number}"
+        yield OutlineEntry(number, url, shorten(one.text, OUTLINE_WIDTH), one.ending.outcome, number in here)
+
+
+def _show_episode(one: EpisodePart, cited: int | None, query: str) -> ShownEpisode:
+    outcome, ended = one.episode.outcome, one.ended
+    shown = {quotation.id: quotation.text for quotation in (ended.ending.evidence if ended else ())}
+    shown_in = next((id_ for id_, text in shown.items() if text == outcome.shown_by), None)
+    groups = []
+    for branch, turns in groupby(one.episode.turns, key=lambda item: str(item.metadata.get("branch", "main"))):
+        own = [_show_turn(item, cited, query, [shown[item.id]] if item.id in shown else []) for item in turns]
+        is_open = any(turn.is_cited or turn.id in shown for turn in own)
+        groups.append(Group(BRANCHES.get(branch, ""), own, is_open))
+    return ShownEpisode(
+        one.number,
+        ended is not None and ended.ending.first_index < one.episode.turns[0].turn_index,
+        ended.question_id if ended else None,
+        outcome.verdict,
+        outcome.basis,
+        outcome.shown_by,
+        shown_in,
+        outcome.signal == SIGNAL,
+        one.episode.done,
+        groups,
+    )
+
+
+def _show_turn(item: Item, cited: int | None, query: str, quotations: Sequence[str]) -> ShownTurn:
+    tools = item.metadata.get("tools")
+    place = item.places[0] if item.places else None
+    is_cited = item.id == cited
+    printed = f"<pre>{escape_text(item.content)}</pre>" if item.role == "tool" else render_html(item.content)
+    return ShownTurn(
+        item.id,
+        SPEAKERS.get(item.role, item.role),
+        item.role,
+        item.timestamp,
+        mark_html(printed, query if is_cited else "", quotations),
+        tuple(map(str, tools if isinstance(tools, list) else ())),
+        place.path if place else item.source_path,
+        place.line if place else None,
+        item.citation,
+        is_cited,
+        item.role in ("tool", "system") and not is_cited and not quotations,
+        shorten(item.content, TITLE_WIDTH),
+    )

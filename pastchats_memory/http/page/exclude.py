@@ -1,0 +1,38 @@
+"""Exclude files, folders and projects from the page: the list in the user's own configuration file."""
+
+from __future__ import annotations
+
+import glob
+import os
+
+from pastchats_memory.config import toml
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.files.exclusion import make_pattern
+from pastchats_memory.http.page.answers import Page, PageRequest, Redirect, Reply
+from pastchats_memory.memory import Memory
+
+
+def show(memory: Memory, request: PageRequest) -> Page:
+    """Show the list. For a named project or path, ask whether to add it, with the number of rows that would stay.
+
+    Raises UsageFault, StoreFault.
+    """
+    named = {name: request.query[name] for name in ("project", "path") if name in request.query}
+    criteria = {"project": named.get("project"), "source": named.get("path")}
+    stored = memory.forget(**criteria, dry_run=True).total if named else 0
+    return Page("exclude", {"patterns": toml.excluded(), "named": named, "stored": stored, "criteria": criteria})
+
+
+def change(_: Memory, request: PageRequest) -> Reply:
+    """Add a project or a path to the list, or remove a pattern. Raises UsageFault."""
+    if "remove" in request.form:
+        toml.include_again([request.form["remove"]])
+    elif "project" in request.form:
+        toml.exclude([glob.escape(request.form["project"])])
+    elif "path" in request.form:
+        if not os.path.isabs(os.path.expanduser(request.form["path"])):  # noqa: PTH111, PTH117 - a pattern is no path
+            raise UsageFault("the path is not whole", "Begin it with / or ~, since the server has a folder of its own.")
+        toml.exclude([make_pattern(request.form["path"])])
+    else:
+        raise UsageFault("nothing is named", "Name a path or a project.")
+    return Redirect("/page/exclude")

@@ -1,0 +1,40 @@
+"""Judge from the page: read an episode, and say how it ended and which words show it."""
+
+from __future__ import annotations
+
+from pastchats_memory.http.answers import RequestError
+from pastchats_memory.http.page.answers import Page, PageRequest, Redirect, Reply, make_url
+from pastchats_memory.memory import Memory
+
+LISTED = 20
+VERDICTS = ("worked", "failed", "mixed", "unknown")
+
+
+def show(memory: Memory, request: PageRequest) -> Page:
+    """Show the episode of a turn with the form that labels it; without an id, the episodes with unknown outcome.
+
+    Raises RequestError, UsageFault, StoreFault.
+    """
+    if "id" not in request.query:
+        (sheets, left), warnings = memory.list_unjudged(request.query.get("project"), limit=LISTED)
+        return Page("judge_list", {"sheets": sheets, "left": left, "warnings": warnings})
+    sheet = memory.load_episode(request.query["id"])
+    if sheet is None:
+        raise _no_episode()
+    return Page("judge", {"sheet": sheet, "id": request.query["id"], "verdicts": VERDICTS})
+
+
+def judge(memory: Memory, request: PageRequest) -> Reply:
+    """Store the label of the form, or remove the present one. Raises RequestError, UsageFault, StoreFault."""
+    id_ = request.form.get("id", "")
+    if "undo" in request.form:
+        sheet, _ = memory.unjudge(id_)
+    else:
+        sheet, _ = memory.judge(id_, request.form.get("verdict", ""), request.form.get("because"))
+    if sheet is None:
+        raise _no_episode()
+    return Redirect(make_url("/page/turn", id=id_))
+
+
+def _no_episode() -> RequestError:
+    return RequestError(404, "not_found", "there is no such turn", "It may have been forgotten.")

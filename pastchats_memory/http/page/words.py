@@ -1,0 +1,74 @@
+"""Provide the filters of the templates: how values read on a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from html import escape
+from itertools import groupby
+from typing import Any
+
+from pastchats_memory.model import TaskState
+from pastchats_memory.text.display import format_priority, format_time, one_line, remove_controls
+from pastchats_memory.views.text import CITATION_NOTES
+
+CITATION_LABELS = {**CITATION_NOTES, "holds": "still there"}
+
+
+SPEAKERS = {"user": "You", "assistant": "Agent", "tool": "Tool", "system": "Context", "note": "Note"}
+"""Names of the roles; other roles of a file have their own."""
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """Write a number with its noun, such as `1,204 turns`."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def describe_age(timestamp: str | None, now: datetime | None = None) -> str:
+    """Write how long ago a time was, such as `3 days ago`; a date once it is more than four weeks."""
+    if timestamp is None:
+        return ""
+    moment = datetime.fromisoformat(timestamp)
+    age = (now or datetime.now(moment.tzinfo)) - moment
+    steps = ((timedelta(days=28), timedelta(days=7), "week"), (timedelta(days=14), timedelta(days=1), "day"),
+             (timedelta(days=1), timedelta(hours=1), "hour"), (timedelta(hours=1), timedelta(minutes=1), "minute"))  # fmt: skip
+    if not timedelta() <= age < timedelta(days=28):
+        return format_time(timestamp)[:10]
+    unit, noun = next(((unit, noun) for end, unit, noun in reversed(steps) if age < end), (timedelta(days=7), "week"))
+    number = age // unit
+    return f"{count(number, noun)} ago" if number else "just now"
+
+
+def shorten(text: str, width: int) -> str:
+    """Return a text on one line, with an ellipsis if it was longer."""
+    line = one_line(text)
+    return line if len(line) <= width else f"{line[: width - 1].rstrip()}…"
+
+
+def escape_text(text: str) -> str:
+    """Return a text for HTML, without control characters."""
+    return escape(remove_controls(text))
+
+
+def name_status(status: str) -> str:
+    """Write a task's status as a heading, such as `In progress`."""
+    return status.replace("_", " ").capitalize()
+
+
+def shorten_history(states: Sequence[TaskState]) -> str:
+    """Write the statuses that a task went through, such as `Pending → In progress → Completed`."""
+    return " → ".join(name_status(status) for status, _ in groupby(state.status for state in states))
+
+
+FILTERS: Mapping[str, Callable[..., Any]] = {
+    "age": describe_age,
+    "citation": lambda state: CITATION_LABELS[state],
+    "clock": lambda time: time[11:],
+    "count": count,
+    "day": lambda time: time[:10],
+    "history": shorten_history,
+    "priority": format_priority,
+    "shorten": shorten,
+    "status": name_status,
+    "time": format_time,
+}

@@ -1,0 +1,57 @@
+"""List the settings with the place that each value comes from, without secrets."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from pastchats_memory.config import Config
+from pastchats_memory.text.encoding import utf8
+
+if TYPE_CHECKING:
+    from pastchats_memory.views.schema import SettingView
+
+SECRET = frozenset({"api_key", "chat_api_key", "judge_api_key", "server_token"})
+NO_KEYS = frozenset({"origins", "warnings"})
+ORIGIN_OF = {"caches": "cache"}
+DEFAULT = "default"
+"""Origin of a value that nobody set."""
+
+
+def list_settings(effective: Config) -> list[SettingView]:
+    """Return every key with its value, as JSON can hold it, and its origin."""
+    return [
+        {
+            "key": key.name,
+            "value": _hide_secret(key.name, getattr(effective, key.name)),
+            "origin": effective.origins.get(ORIGIN_OF.get(key.name, key.name), DEFAULT),
+        }
+        for key in fields(effective)
+        if key.name not in NO_KEYS
+    ]
+
+
+def format_setting(value: Any) -> str:
+    """Write a value of a setting as text; `–` for none."""
+    if value is None or value in ([], {}):
+        return "–"
+    if isinstance(value, bool):
+        return str(value).lower()  # as TOML spells it
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _hide_secret(key: str, value: Any) -> Any:
+    """Return a value as JSON can hold it, without secrets."""
+    if key in SECRET:
+        return None if value is None else "(set)"
+    if key.endswith("endpoint") and value is not None and "@" in value:
+        scheme, _, rest = value.partition("://")
+        return f"{scheme}://{rest.rpartition('@')[2]}"
+    if isinstance(value, tuple):
+        return [_hide_secret(key, one) for one in value]
+    if isinstance(value, os.PathLike):
+        return utf8(os.fspath(value))
+    if hasattr(value, "items"):
+        return {name: _hide_secret(key, one) for name, one in value.items()}
+    return value

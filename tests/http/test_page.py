@@ -1,0 +1,198 @@
+"""Test who may open the page, and that nothing on it runs or leaves this machine."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from program import Program
+from served import Server, browsing, serving
+from waiting import HANG_S
+
+FLAKY_LOGIN = "019c6a52-7b1d-7e60-9a54-3c2e8f0b6d11"
+"""A conversation of the demo history."""
+NAMES_OF_HEADERS = ("content-security-policy", "referrer-policy", "x-content-type-options", "cache-control")
+
+
+@pytest.fixture(scope="module")
+def server(demo: Program) -> Iterator[Server]:
+    with serving(demo) as running:
+        yield running
+
+
+@pytest.fixture
+def stranger(server: Server) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=server.url, timeout=HANG_S) as client:
+        yield client
+
+
+@pytest.fixture
+def browser(server: Server) -> Iterator[httpx.Client]:
+    with browsing(server) as client:
+        yield client
+
+
+@pytest.mark.promise("clients", "Another account of the machine sees nothing on the page without the link of `serve`.")
+def test_a_stranger_reads_where_the_link_is_and_nothing_else(stranger: httpx.Client) -> None:
+    for path in ("/", "/?query=retry", "/?token=guessed", "/?token=%C3%B6"):
+        reply = stranger.get(path, headers={"Cookie": "pastchats_memory_1=x"})
+        assert reply.status_code == 401
+        assert "newest link" in reply.text
+        assert "courier" not in reply.text
+
+
+def test_a_link_works_once_and_the_server_prints_another(server: Server, browser: httpx.Client) -> None:
+    assert browser.get("/?query=retry+strategy").status_code == 200
+    assert httpx.get(server.list_links()[-2]).status_code == 401
+    assert httpx.get(server.find_link()).status_code == 303
+
+
+def test_a_request_for_the_head_does_not_use_a_link_up(server: Server, stranger: httpx.Client) -> None:
+    assert stranger.head(server.find_link()).status_code == 401
+    assert stranger.get(server.find_link()).status_code == 303
+
+
+def test_no_script_of_another_site_reads_the_cookie_or_sends_it(server: Server, stranger: httpx.Client) -> None:
+    cookie = stranger.get(server.find_link()).headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+
+
+def test_every_page_forbids_foreign_and_inline_content(browser: httpx.Client, stranger: httpx.Client) -> None:
+    for reply in (browser.get("/"), browser.get("/?query=retry"), stranger.get("/"), browser.get("/page/nowhere")):
+        policy = reply.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert all(name in reply.headers for name in NAMES_OF_HEADERS)
+        assert not re.search(r"<script(?![^>]*\bsrc=\"/page/static/)|<style|\son\w+=|\sstyle=", reply.text)
+
+
+def test_a_search_shows_hits_with_why_they_were_found(browser: httpx.Client) -> None:
+    text = browser.get("/", params={"query": "retry strategy"}).text
+    assert "very close" in text
+    assert "meaning: number 1" in text
+    assert "<mark>retry</mark>" in text
+    assert "resume" in text
+
+
+def test_a_filter_is_a_link_that_narrows_the_search(browser: httpx.Client) -> None:
+    text = browser.get("/", params={"query": "retry", "outcome": "failed", "type": "prompt"}).text
+    assert 'href="/?query=retry&amp;type=prompt" aria-current="true"' in text
+    assert '<span class="outcome worked">' not in text
+
+
+def test_the_agent_is_a_filter(browser: httpx.Client) -> None:
+    text = browser.get("/", params={"query": "retry", "format": "codex"}).text
+    assert 'aria-current="true">codex</a>' in text
+    assert "ledgerly" in text
+    assert "/codex/" in text
+    assert "/claude/" not in text
+
+
+def test_a_wrong_filter_is_explained_on_a_page(browser: httpx.Client) -> None:
+    reply = browser.get("/", params={"query": "retry", "since": "the other day"})
+    assert reply.status_code == 400
+    assert reply.headers["content-type"].startswith("text/html")
+    assert 'role="alert"' in reply.text
+
+
+def test_the_paths_of_programs_stay_as_they_were(stranger: httpx.Client) -> None:
+    assert stranger.get("/search?query=retry").json()["schema"] == "search/1"
+    assert stranger.get("/nowhere").json()["schema"] == "error/1"
+
+
+def test_a_hit_leads_to_its_turn_in_the_conversation(browser: httpx.Client) -> None:
+    found = browser.get("/", params={"query": "retry strategy"}).text
+    address = re.search(r'href="(/page/turn\?id=(\d+)[^"]*)"', found)
+    assert address is not None
+    reply = browser.get(html.unescape(address[1]))
+    assert reply.url.path == "/page/conversation"
+    assert reply.url.fragment == f"turn-{address[2]}"
+    (cited,) = re.findall(r'<article class="turn \w+ cited" id="(turn-\d+)"', reply.text)
+    assert cited == f"turn-{address[2]}"
+    assert 'id="episode-1"' in reply.text
+    assert "<mark>retry</mark>" in reply.text
+
+
+def test_a_conversation_shows_how_each_episode_ended_and_which_words_show_it(browser: httpx.Client) -> None:
+    text = browser.get("/page/conversation", params={"id": FLAKY_LOGIN}).text
+    assert '<span class="outcome worked">' in text
+    assert '<mark class="shown">' in text
+    assert "codex resume" in text
+    assert "<details>" in text  # results of tools are folded
+
+
+def test_a_conversation_is_copied_as_markdown(browser: httpx.Client) -> None:
+    reply = browser.get("/page/conversation.md", params={"id": FLAKY_LOGIN})
+    assert reply.headers["content-type"].startswith("text/markdown")
+    assert "## Episode 1" in reply.text
+
+
+@pytest.mark.parametrize(
+    "path", ["/page/turn?id=999999", "/page/turn?id=x", "/page/turn", "/page/conversation?id=none", "/page/nowhere"]
+)
+def test_an_address_of_nothing_is_explained(browser: httpx.Client, path: str) -> None:
+    reply = browser.get(path)
+    assert reply.status_code == 404
+    assert 'role="alert"' in reply.text
+
+
+def test_a_long_conversation_is_shown_in_parts(program: Program) -> None:
+    lines = [
+        {"role": role, "content": f"{role} number {number}", "conversation_id": "long"}
+        for number in range(100)
+        for role in ("user", "assistant")
+    ]
+    (program.home / "long.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    assert program("index", "long.jsonl").status == 0
+    with serving(program) as server, browsing(server) as client:
+        seen = []
+        address: str | None = "/page/conversation?id=long"
+        while address is not None:
+            text = client.get(address).text
+            seen += re.findall(r"<p>(\w+ number \d+)</p>", text)
+            following = re.search(r'href="([^"]+)" rel="next"', text)
+            address = None if following is None else html.unescape(following[1])
+    assert seen == [line["content"] for line in lines]
+
+
+def test_projects_show_how_their_episodes_ended_over_time(browser: httpx.Client) -> None:
+    text = browser.get("/page/projects").text
+    assert '<svg class="bars"' in text
+    assert re.search(r'<rect class="worked" x="[\d.]+" y="[\d.]+" width="[\d.]+" height="[\d.]+"/>', text)
+    for project in ("courier", "ledgerly", "tidemark"):
+        assert f'href="/page/project?name={project}"' in text
+    shown = browser.get("/page/project", params={"name": "courier"}).text
+    assert "Search in courier" in shown
+    assert "/page/conversation?id=" in shown
+    assert "tidemark" not in shown
+
+
+def test_a_timeline_without_a_span_has_everything_and_a_span_narrows_it(browser: httpx.Client) -> None:
+    assert browser.get("/page/timeline").text.count("data-entry") > 5
+    assert "Nothing in this time" in browser.get("/page/timeline", params={"when": "today"}).text
+    assert browser.get("/page/timeline", params={"when": "when the cows come home"}).status_code == 400
+    assert browser.get("/page/project", params={"name": "nothing"}).status_code == 404
+
+
+def test_older_days_of_a_timeline_are_a_link_away(program: Program) -> None:
+    days = [f"2026-{month:02}-{day:02}" for month in (1, 2, 3) for day in range(1, 29)]
+    lines = [
+        {"role": "user", "content": f"Prompt of {day}", "timestamp": f"{day}T12:00:00Z", "conversation_id": day}
+        for day in days
+    ]
+    (program.home / "days.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    assert program("index", "days.jsonl").status == 0
+    with serving(program) as server, browsing(server) as client:
+        seen = []
+        address: str | None = "/page/timeline"
+        while address is not None:
+            text = client.get(address).text
+            seen += re.findall(r">Prompt of (\S+)</a>", text)
+            following = re.search(r'href="([^"]+)" rel="next"', text)
+            address = None if following is None else html.unescape(following[1])
+    assert seen == days[::-1]

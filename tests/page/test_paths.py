@@ -1,0 +1,96 @@
+"""Test the paths that a person takes through the page, in a real browser."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+    from visits import Site, Visit
+
+
+def test_a_link_of_the_server_opens_the_page_once(browser: Browser, site: Site) -> None:
+    link = site.server.find_link()
+    known, stranger = browser.new_context().new_page(), browser.new_context().new_page()
+    known.goto(link)
+    assert known.url == f"{site.server.url}/"
+    known.get_by_role("searchbox").wait_for()
+    stranger.goto(link)
+    assert "does not work any more" in stranger.inner_text("h1")
+    for window in (known, stranger):
+        window.context.close()
+
+
+def test_results_follow_what_is_typed(visit: Visit) -> None:
+    page = visit.go("/")
+    page.get_by_role("searchbox").press_sequentially("webhook retries")
+    page.locator("li.hit").first.wait_for()
+    page.wait_for_url("**query=webhook+retries**")
+    assert "webhook" in page.locator("li.hit").first.inner_text().lower()
+    assert page.title().startswith("webhook retries")
+
+
+def test_a_chip_narrows_the_results_and_a_second_click_widens_them(visit: Visit) -> None:
+    page = visit.go("/?query=webhook+retries")
+    before = page.locator("li.hit").count()
+    chip = page.locator("a.chip", has_text="failed")
+    chip.click()
+    page.wait_for_url("**outcome=failed**")
+    assert chip.get_attribute("aria-current") == "true"
+    assert 0 < page.locator("li.hit").count() < before
+    chip.click()
+    page.wait_for_function("!location.search.includes('outcome')")
+    assert page.locator("li.hit").count() == before
+
+
+def test_a_hit_leads_to_its_conversation_and_back(visit: Visit) -> None:
+    page = visit.go("/?query=webhook+retries")
+    hit = page.locator("li.hit a[data-entry]").first
+    hit.click()
+    page.wait_for_url("**/page/**")
+    assert page.locator("h1").inner_text()
+    page.go_back()
+    page.locator("li.hit").first.wait_for()
+
+
+@pytest.mark.parametrize("name", ["Search", "Projects", "Tasks", "Lessons", "Sources", "Settings"])
+def test_every_name_of_the_navigation_leads_to_its_page(visit: Visit, name: str) -> None:
+    page = visit.go("/page/tasks")
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name=name).click()
+    current = page.locator("nav a[aria-current=page]")
+    assert current.inner_text() == name
+
+
+def test_the_board_leads_to_a_task_with_its_history(visit: Visit) -> None:
+    page = visit.go("/page/tasks")
+    page.get_by_role("region", name="In progress").get_by_role("link", name="Prune the roses").click()
+    assert page.locator("h1").inner_text() == "Prune the roses before the frost"
+    assert [step.inner_text().split()[0] for step in page.locator(".timeline li").all()] == ["Pending", "In"]
+
+
+def test_the_board_shows_one_project_and_one_type(visit: Visit) -> None:
+    page = visit.go("/page/tasks")
+    page.get_by_label("Type").select_option("epic")
+    page.get_by_role("button", name="Show").click()
+    assert page.locator("li.task h3").all_inner_texts() == ["A greenhouse"]
+    page.get_by_label("Project").select_option("garden")
+    page.get_by_role("button", name="Show").click()
+    assert page.locator("li.task h3").all_inner_texts() == ["A greenhouse"]
+
+
+def test_a_click_copies_the_id_of_a_task(visit: Visit) -> None:
+    visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = visit.go("/page/task?key=gdn-2")
+    page.get_by_role("button", name="Copy the id").click()
+    page.get_by_role("button", name="Copy the id").get_by_text("Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == "t:gdn-2"
+
+
+def test_the_lines_that_were_not_understood_unfold(visit: Visit) -> None:
+    page = visit.go("/page/sources")
+    line = page.get_by_text("line 2: not JSON")
+    assert not line.is_visible()
+    page.locator("summary").click()
+    assert line.is_visible()

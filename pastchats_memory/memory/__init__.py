@@ -89,8 +89,9 @@ if TYPE_CHECKING:
     from pastchats_memory.maintenance.redact_stored import RedactProgress, RedactReport, StoredSecrets
     from pastchats_memory.model import Sheet
     from pastchats_memory.store.backup import Counts
+    from pastchats_memory.store.outcomes import Tally
     from pastchats_memory.store.tombstones import Forgetting
-    from pastchats_memory.store.turns import NewPrompt
+    from pastchats_memory.store.turns import NewPrompt, ProjectTurns
     from pastchats_memory.store.vectors.reindex import ReindexProgress, ReindexReport
     from pastchats_memory.sync import Access, SyncReport
     from pastchats_memory.sync import Progress as SyncProgress
@@ -638,6 +639,22 @@ class Memory:
             found = list_days(self._database, filters, limit)
             absent = () if found.days else explain_empty(self._database, filters)
         return found._replace(warnings=(*found.warnings, *absent, *late))
+
+    def list_projects(self) -> list[ProjectTurns]:
+        """Return the projects that may be shown here, the one with the newest turn first. Raises StoreFault."""
+        from pastchats_memory.store import turns
+
+        return turns.list_projects(self._database, hidden_projects(self._database, None))
+
+    def tally_outcomes(self, project: str | None = None) -> list[Tally]:
+        """Count the episodes of each day by outcome, of one project or of all.
+
+        Raises StoreFault.
+        """
+        from pastchats_memory.store import outcomes
+
+        self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
+        return outcomes.tally(self._database, project, hidden_projects(self._database, None))
 
     def digest(
         self, when: str | None = None, *, since: str | None = None, until: str | None = None,

@@ -169,6 +169,17 @@ class Ended(NamedTuple):
     ending: Ending
 
 
+class Tally(NamedTuple):
+    """Number of a project's episodes that began on one day and have one outcome."""
+
+    project: str
+    day: str
+    """ISO date in UTC."""
+    verdict: str
+    """As it is shown."""
+    episodes: int
+
+
 class TurnRow(NamedTuple):
     """Fields of a turn that the rules of outcomes read."""
 
@@ -409,6 +420,22 @@ def within(database: Database, filters: Filters, most: int) -> list[Ended]:
         (filters.since or "", filters.until or "~", filters.project, orjson.dumps(filters.hidden).decode(), most),
     )
     return [_ended(row) for row in rows]
+
+
+def tally(database: Database, project: str | None, hidden: Sequence[str]) -> list[Tally]:
+    """Count the episodes of each day by outcome, of one project or of all but the hidden ones, in order of time.
+
+    Raises StoreFault.
+    """
+    rows = database.run(
+        "SELECT o.source_project, substr(p.timestamp, 1, 10) AS day, "
+        f"CASE WHEN o.confidence >= {LEAST_CONFIDENCE} THEN o.verdict ELSE 'unknown' END AS shown, count(*) "
+        "FROM outcomes o JOIN prompts p ON p.id = o.prompt_id "
+        f"WHERE p.timestamp IS NOT NULL AND {KNOWN} AND ifnull(o.source_project = ?, 1) "
+        "AND o.source_project NOT IN (SELECT value FROM json_each(?)) GROUP BY o.source_project, day, shown ORDER BY day",
+        (project, orjson.dumps(hidden).decode()),
+    )
+    return [Tally(*row) for row in rows]
 
 
 def by_signal(database: Database, filters: Filters, signal: str, most: int, *, among: bool) -> tuple[list[Ended], int]:

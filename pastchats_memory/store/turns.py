@@ -310,6 +310,27 @@ def list_newest_prompts(database: Database, hidden: Sequence[str], limit: int) -
     return [NewPrompt(*row) for row in found]
 
 
+class ProjectTurns(NamedTuple):
+    """How much of a project is stored."""
+
+    project: str
+    turns: int
+    first: str | None
+    """Times of the first and of the last turn that has one."""
+    last: str | None
+
+
+def list_projects(database: Database, hidden: Sequence[str]) -> list[ProjectTurns]:
+    """Return all projects but the hidden ones, the one with the newest turn first. Raises StoreFault."""
+    rows = database.run(
+        "SELECT source_project, count(*), min(timestamp), max(timestamp) FROM prompts INDEXED BY prompts_by_project "
+        "WHERE source_project NOT IN (SELECT value FROM json_each(?)) GROUP BY source_project "
+        "ORDER BY max(timestamp) DESC NULLS LAST, source_project",
+        (orjson.dumps(list(hidden)).decode(),),
+    )
+    return [ProjectTurns(*row) for row in rows]
+
+
 def count_turns(database: Database, conversation_id: str) -> int:
     """Return the number of turns of a conversation, in all projects.
 

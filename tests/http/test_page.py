@@ -150,3 +150,41 @@ def test_a_long_conversation_is_shown_in_parts(program: Program) -> None:
             following = re.search(r'href="([^"]+)" rel="next"', text)
             address = None if following is None else html.unescape(following[1])
     assert seen == [line["content"] for line in lines]
+
+
+def test_projects_show_how_their_episodes_ended_over_time(browser: httpx.Client) -> None:
+    text = browser.get("/page/projects").text
+    assert '<svg class="bars"' in text
+    assert re.search(r'<rect class="worked" x="[\d.]+" y="[\d.]+" width="[\d.]+" height="[\d.]+"/>', text)
+    for project in ("courier", "ledgerly", "tidemark"):
+        assert f'href="/page/project?name={project}"' in text
+    shown = browser.get("/page/project", params={"name": "courier"}).text
+    assert "Search in courier" in shown
+    assert "/page/conversation?id=" in shown
+    assert "tidemark" not in shown
+
+
+def test_a_timeline_without_a_span_has_everything_and_a_span_narrows_it(browser: httpx.Client) -> None:
+    assert browser.get("/page/timeline").text.count("data-entry") > 5
+    assert "Nothing in this time" in browser.get("/page/timeline", params={"when": "today"}).text
+    assert browser.get("/page/timeline", params={"when": "when the cows come home"}).status_code == 400
+    assert browser.get("/page/project", params={"name": "nothing"}).status_code == 404
+
+
+def test_older_days_of_a_timeline_are_a_link_away(program: Program) -> None:
+    days = [f"2026-{month:02}-{day:02}" for month in (1, 2, 3) for day in range(1, 29)]
+    lines = [
+        {"role": "user", "content": f"Prompt of {day}", "timestamp": f"{day}T12:00:00Z", "conversation_id": day}
+        for day in days
+    ]
+    (program.home / "days.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    assert program("index", "days.jsonl").status == 0
+    with serving(program) as server, browsing(server) as client:
+        seen = []
+        address: str | None = "/page/timeline"
+        while address is not None:
+            text = client.get(address).text
+            seen += re.findall(r">Prompt of (\S+)</a>", text)
+            following = re.search(r'href="([^"]+)" rel="next"', text)
+            address = None if following is None else html.unescape(following[1])
+    assert seen == days[::-1]

@@ -93,7 +93,7 @@ def show_turn(memory: Memory, request: PageRequest) -> Reply:
     """
     id_ = request.query.get("id", "")
     if leads_to_task(id_):
-        return Redirect(make_url("/page/task", id=id_))
+        return Redirect(make_url("/page/task", key=id_))
     found = memory.show(id_, 0) if number_of(id_) is not None else []
     if not found:
         raise RequestError(404, "not_found", "there is no such turn", "It may have been forgotten.")

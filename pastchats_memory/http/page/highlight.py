@@ -48,4 +48,4 @@ def _mark_text(text: str, wanted: set[str], quoted: Sequence[str]) -> str:
 
 def _stem(word: str) -> str:
     """Return a word in lower case without an English ending."""
-    return re.sub(r"(?:ies|es|s|ing|ed)\Z", "", word.lower()) if len(word) > LONGEST_STEM else word.lower()
+    return re.sub(r"(?:i?es|i?ed|y?ing|y|s)\Z", "", word.lower()) if len(word) > LONGEST_STEM else word.lower()

@@ -59,7 +59,9 @@ def shorten_history(states: Sequence[TaskState]) -> str:
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "age": describe_age,
     "citation": lambda state: CITATION_LABELS[state],
+    "clock": lambda time: time[11:],
     "count": count,
+    "day": lambda time: time[:10],
     "history": shorten_history,
     "priority": format_priority,
     "shorten": shorten,

@@ -1,0 +1,109 @@
+"""Lay out bars of outcomes over time, which a template draws as SVG."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, timedelta
+from typing import NamedTuple
+
+from pastchats_memory.store.outcomes import VERDICTS, Tally
+
+WIDTH, HEIGHT = 640, 120
+"""Units of the drawing, without its labels."""
+GAP = 0.2
+"""Share of a bar's place that stays empty."""
+MOST_BARS = 60
+WIDEST = 40
+
+
+class Segment(NamedTuple):
+    """A part of a bar."""
+
+    verdict: str
+    y: float
+    height: float
+
+
+class Bar(NamedTuple):
+    """The episodes of a day, week, month or year."""
+
+    label: str
+    x: float
+    width: float
+    segments: Sequence[Segment]
+    counts: Mapping[str, int]
+    total: int
+
+
+class Plot(NamedTuple):
+    """Stacked bars in order of time."""
+
+    unit: str
+    """`day`, `week`, `month` or `year`."""
+    bars: Sequence[Bar]
+    highest: int
+    """Episodes of the highest bar."""
+    totals: Mapping[str, int]
+    width: int = WIDTH
+    height: int = HEIGHT
+
+
+def plot_outcomes(tallies: Sequence[Tally], among: Sequence[Tally] = (), most_bars: int = MOST_BARS) -> Plot | None:
+    """Return bars of the finest unit of which few enough are needed; None without an episode.
+
+    Args:
+        tallies: to be drawn.
+        among: tallies whose whole time the bars cover; empty for those that are drawn.
+        most_bars: bars at most, unless years are needed.
+    """
+    days: dict[date, Counter[str]] = {}
+    for one in tallies:
+        days.setdefault(date.fromisoformat(one.day), Counter())[one.verdict] += one.episodes
+    if not days:
+        return None
+    extent = [date.fromisoformat(one.day) for one in among] or list(days)
+    first, last = min(extent), max(extent)
+    unit = next(unit for unit, length in UNITS.items() if (last - first).days < length * most_bars or unit == "year")
+    counts: dict[date, Counter[str]] = {start: Counter() for start in _list_starts(first, last, unit)}
+    for day, numbers in days.items():
+        counts[_find_start(day, unit)].update(numbers)
+    highest = max(sum(numbers.values()) for numbers in counts.values())
+    place = WIDTH / len(counts)
+    bars = [
+        _lay_out(number * place, place, _name(start, unit), numbers, highest)
+        for number, (start, numbers) in enumerate(counts.items())
+    ]
+    return Plot(unit, bars, highest, sum(days.values(), Counter()))
+
+
+UNITS = {"day": 1, "week": 7, "month": 28, "year": 365}
+"""Days of each unit, at least."""
+
+
+def _lay_out(x: float, place: float, label: str, numbers: Mapping[str, int], highest: int) -> Bar:
+    y, segments, width = float(HEIGHT), [], min(place * (1 - GAP), WIDEST)
+    for verdict in VERDICTS:
+        height = round(HEIGHT * numbers.get(verdict, 0) / highest, 2)
+        if height:
+            y = round(y - height, 2)
+            segments.append(Segment(verdict, y, height))
+    left, total = x + (place - width) / 2, sum(numbers.values())
+    return Bar(label, round(left, 2), round(width, 2), segments, numbers, total)
+
+
+def _list_starts(first: date, last: date, unit: str) -> Iterable[date]:
+    start = _find_start(first, unit)
+    while start <= last:
+        yield start
+        start = _find_start(start + timedelta(days={"day": 1, "week": 7, "month": 31, "year": 366}[unit]), unit)
+
+
+def _find_start(day: date, unit: str) -> date:
+    if unit == "week":
+        return day - timedelta(days=day.weekday())
+    return day.replace(month=1, day=1) if unit == "year" else day.replace(day=1) if unit == "month" else day
+
+
+def _name(start: date, unit: str) -> str:
+    return start.isoformat()[: {"year": 4, "month": 7}.get(unit, 10)]

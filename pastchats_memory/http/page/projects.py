@@ -1,0 +1,96 @@
+"""Show projects, their outcomes over time, and what was worked on when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import NamedTuple
+
+from pastchats_memory.episodes.history import ConversationDay
+from pastchats_memory.http.answers import RequestError
+from pastchats_memory.http.page.answers import Page, PageRequest, make_url
+from pastchats_memory.http.page.plot import Plot, plot_outcomes
+from pastchats_memory.memory import Memory
+from pastchats_memory.store.outcomes import Tally
+from pastchats_memory.store.turns import ProjectTurns
+
+LISTED = 60
+"""Conversations of a timeline on one page."""
+BARS = 30
+"""Bars of a small plot, at most."""
+SPANS = (("today", "Today"), ("7d", "7 days"), ("30d", "30 days"), ("365d", "A year"), ("", "Everything"))
+
+
+EVERYTHING = "1970-01-01"
+"""Beginning of a timeline without a span."""
+
+
+class ProjectCard(NamedTuple):
+    """A project in the list."""
+
+    stored: ProjectTurns
+    plot: Plot | None
+
+
+class Day(NamedTuple):
+    """The conversations of a day."""
+
+    day: str
+    conversations: Sequence[ConversationDay]
+
+
+class Span(NamedTuple):
+    """A link to another span of a timeline."""
+
+    label: str
+    url: str
+    is_chosen: bool
+
+
+def show_projects(memory: Memory, _: PageRequest) -> Page:
+    """Show all projects, the latest first, each with its outcomes over time."""
+    tallies = memory.tally_outcomes()
+    by_project: dict[str, list[Tally]] = {}
+    for one in tallies:
+        by_project.setdefault(one.project, []).append(one)
+    cards = [
+        ProjectCard(one, plot_outcomes(by_project.get(one.project, ()), tallies, BARS))
+        for one in memory.list_projects()
+    ]
+    return Page("projects", {"cards": cards, "plot": plot_outcomes(tallies)})
+
+
+def show_project(memory: Memory, request: PageRequest) -> Page:
+    """Show a project: its outcomes over time, and its conversations by day. Raises RequestError, UsageFault."""
+    name = request.query.get("name", "")
+    stored = next((one for one in memory.list_projects() if one.project == name), None)
+    if stored is None:
+        raise RequestError(404, "not_found", "there is no such project", "It may have been forgotten, or be private.")
+    plot = plot_outcomes(memory.tally_outcomes(name))
+    return Page("project", {"stored": stored, "plot": plot, **_find_days(memory, request, "/page/project", name)})
+
+
+def show_timeline(memory: Memory, request: PageRequest) -> Page:
+    """Show the conversations of all projects by day. Raises UsageFault."""
+    return Page("timeline", _find_days(memory, request, "/page/timeline", None))
+
+
+def _find_days(memory: Memory, request: PageRequest, path: str, project: str | None) -> dict[str, object]:
+    """Return the newest days of a timeline, with links to older ones and to other spans."""
+    when, until = request.query.get("when", ""), request.query.get("until")
+    span = {"when": when} if when and not until else {"since": EVERYTHING, "until": until}
+    timeline = memory.timeline(**span, project=project, limit=LISTED)
+    newest_first = sorted(timeline.days, key=lambda one: (one.day, one.since), reverse=True)
+    return {
+        "days": [Day(day, list(group)) for day, group in groupby(newest_first, key=lambda one: one.day)],
+        "older": _link_older(newest_first, path, project) if timeline.more else None,
+        "warnings": timeline.warnings if newest_first else (),
+        "spans": [Span(label, make_url(path, name=project, when=one), one == when) for one, label in SPANS],
+    }
+
+
+def _link_older(shown: Sequence[ConversationDay], path: str, project: str | None) -> str:
+    """Return the address of what began before everything that is shown."""
+    before = datetime.fromisoformat(min(one.since for one in shown)) - timedelta(milliseconds=1)
+    return make_url(path, name=project, until=before.isoformat(timespec="milliseconds"))

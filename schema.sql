@@ -585,3 +585,27 @@ CREATE TABLE sync_judgements (
   body TEXT NOT NULL,                      -- JSON without any text of a turn
   is_applied INTEGER NOT NULL
 ) WITHOUT ROWID;
+
+-- The team's Milvus servers and files, as this memory is known there. The name and the key are random.
+CREATE TABLE team_members (
+  endpoint TEXT PRIMARY KEY,               -- file or address, as configured
+  member TEXT NOT NULL,                    -- this memory's name for its rows
+  host TEXT NOT NULL,                      -- of the computer with that name: a copied database gets another one
+  key BLOB NOT NULL                        -- makes the ids of shared turns: nobody can confirm a guess of a text by them
+) WITHOUT ROWID;
+
+-- Projects that the user shares there; nothing else leaves.
+CREATE TABLE team_projects (
+  endpoint TEXT NOT NULL,
+  project TEXT NOT NULL,
+  PRIMARY KEY (endpoint, project)
+) WITHOUT ROWID;
+
+-- Only in the local copy of a team's memory: the rows of others, as they were pulled.
+CREATE TABLE team_rows (
+  id TEXT PRIMARY KEY,                     -- the row's id there; of a turn also its content_hash here
+  digest TEXT NOT NULL,                    -- of that version
+  kind TEXT NOT NULL,                      -- turn, episode
+  author TEXT NOT NULL,
+  turn TEXT NOT NULL                       -- content_hash of the turn, or of the turn that asks
+) WITHOUT ROWID;

@@ -7,6 +7,7 @@
     ├── ModelChanged            the stored vectors are of another model or version
     ├── BrokenFormat            a format of another package cannot be loaded
     ├── LibraryBroken           a library that every command needs cannot be imported
+    ├── TeamUnavailable         the team's Milvus cannot be used
     └── StoreFault              the database file and its surroundings
         ├── DatabaseMissing     nothing has been indexed yet
         ├── DatabaseNewer       written by a newer release than this one
@@ -75,6 +76,12 @@ class LibraryBroken(MemoryFault):
     """A library that every command needs cannot be imported."""
 
     kind = "library_broken"
+
+
+class TeamUnavailable(MemoryFault):
+    """The team's Milvus cannot be used: its library is missing, it does not answer, or its collection is not ours."""
+
+    kind = "team_unavailable"
 
 
 class StoreFault(MemoryFault):

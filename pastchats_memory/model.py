@@ -229,6 +229,8 @@ class Hit(NamedTuple):
     """The task itself, or the task of a comment or an attachment; None for turns and notes."""
     named: float = 0.0
     """Worth of the query's names in the row, by their rarity; 0 unless the request asked for it."""
+    author: str = ""
+    """Who shared it with the team; empty for the user's own."""
 
 
 class TimeRead(NamedTuple):

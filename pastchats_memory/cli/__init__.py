@@ -55,6 +55,7 @@ COMMANDS = {
     "backup": "Copy the memory into a file",
     "restore": "Replace the memory by a backup",
     "sync": "Share the memory between your machines by a folder",
+    "team": "Share projects with a team by Milvus",
     "forget": "Delete selected items, and keep them out",
     "exclude": "Keep files, folders or projects out",
     "prune": "Delete old turns, and keep them out",

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging, is_terminal, name_ways_back, warn
+from pastchats_memory.errors import TeamUnavailable
 from pastchats_memory.memory.requests import find_current_project
 from pastchats_memory.views.build import build_recall
+
+if TYPE_CHECKING:
+    from pastchats_memory.memory import Memory
 
 
 @click.command(
@@ -20,6 +25,7 @@ Examples:
   pastchats-memory recall --query 'flaky login test' --budget 800 --project .
   pastchats-memory recall 'database migration' --since 2026-01-01 --json
   pastchats-memory recall 'flaky login test' --outcome worked,failed
+  pastchats-memory recall --team 'flaky login test'
 """,
 )
 @options.query
@@ -28,6 +34,7 @@ Examples:
 @options.project
 @options.since
 @options.outcome
+@click.option("--team", is_flag=True, help="Also what your team shares, after a `team pull`.")
 @options.model
 @options.database
 @options.as_json
@@ -39,6 +46,7 @@ def command(
     project: str | None,
     since: str | None,
     outcome: str | None,
+    team: bool,
     model: str | None,
     db: str | None,
     as_json: bool,
@@ -50,6 +58,8 @@ def command(
     query = options.query_text(query_words, query_option)
     with options.open_memory(db, model=model) as memory:
         budget = memory.budget if budget is None else budget
+        if team:
+            _refresh_copy(memory)
         block = memory.recall(
             query,
             budget,
@@ -58,6 +68,7 @@ def command(
             since=since,
             outcome=outcome,
             current_project=find_current_project(),
+            team=team or None,
         )
         lines = memory.resume_lines(block.hits) if as_json else {}
     if as_json:
@@ -72,3 +83,14 @@ def command(
     if not block.entries and is_terminal(sys.stderr):
         click.echo("`pastchats-memory search` lists what is nearest, whether it fits or not.", err=True)
     return DONE if block.entries else NOTHING
+
+
+def _refresh_copy(memory: Memory) -> None:
+    """Pull what the team shares; without an answer, the copy has to do. Raises TeamUnavailable if there is none."""
+    team = memory.team
+    try:
+        team.pull()
+    except TeamUnavailable as fault:
+        if not team.has_copy:
+            raise
+        warn([f"{fault.message}; the team's part is from the last `team pull`"])

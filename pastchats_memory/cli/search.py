@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging, name_ways_back, warn
+from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory.requests import TYPES
 from pastchats_memory.model import Hit
 from pastchats_memory.search.request import MODES, MOST_HITS
 from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line
 from pastchats_memory.views.build import build_search
 from pastchats_memory.views.text import NOTHING_CLOSE, describe_relevance, has_close_hit, render_time_read
+
+if TYPE_CHECKING:
+    from pastchats_memory.memory import Memory
 
 INDENT = "   "
 
@@ -26,6 +33,7 @@ Examples:
   pastchats-memory search 'what failed in the import since last month' --explain
   pastchats-memory search 'webhook' --type task --status todo,in_progress
   pastchats-memory search --query 'webhook retries' --json | jq '.results[0]'
+  pastchats-memory search --team 'webhook retries'
 """,
 )
 @options.query
@@ -53,6 +61,7 @@ Examples:
 @click.option(
     "--meaning", type=click.FloatRange(0, 1), metavar="A", help="Semantic weight: 0 only words … 1 only meaning."
 )
+@click.option("--team", is_flag=True, help="Search what your team shares instead of your own memory.")
 @click.option("--rerank", is_flag=True, help="Order the first 30 by a cross-encoder (slow).")
 @options.model
 @click.option("--explain", is_flag=True, help="Show what each list added to the score, and which time the query names.")
@@ -66,6 +75,7 @@ def command(
     db: str | None,
     model: str | None,
     rerank: bool,
+    team: bool,
     explain: bool,
     as_json: bool,
     **how: object,
@@ -73,7 +83,9 @@ def command(
     """Find turns, notes and tasks by words and by meaning, best first; comments and attachments lead to their task."""
     query = options.query_text(query_words, query_option)
     balance = {} if meaning is None else {"meaning": meaning}
-    with options.open_memory(db, model=model) as memory:
+    with options.open_memory(db, model=model, create=team) as memory:
+        if team:
+            return _search_team(memory, query, {"type": type_, **how}, balance or rerank or explain, as_json=as_json)
         if rerank:
             memory.load_reranker()
         hits = memory.search(query, type=type_, rerank=rerank, **balance, **how)  # type: ignore[arg-type] # click names and types the rest
@@ -82,9 +94,7 @@ def command(
     if as_json:
         emit_json(build_search(hits, lines, explain=explain))
     elif hits:
-        if how["page"] == 1 and not has_close_hit(hits):
-            click.echo(f"{NOTHING_CLOSE}\n")
-        click.echo("\n\n".join(_render(hit, outcomes.get(hit.id), explain=explain) for hit in hits))
+        _print_hits(hits, outcomes, explain=explain, is_first=how["page"] == 1)
         name_ways_back()
         if explain and hits.time_read is not None:
             click.echo(render_time_read(hits.time_read))
@@ -95,6 +105,28 @@ def command(
     return DONE if hits else NOTHING
 
 
+def _search_team(memory: Memory, query: str, how: dict[str, Any], extra: object, *, as_json: bool) -> int:
+    """Print the team's turns that answer a query."""
+    if extra or how.pop("status") or how.pop("priority"):
+        flags = "--meaning, --rerank, --explain, --status and --priority"
+        raise UsageFault("--team searches by Milvus's own ranker", f"Leave out {flags}.")
+    hits = memory.search_team(query, **how)
+    if as_json:
+        emit_json(build_search(hits))
+    elif hits:
+        _print_hits(hits, {}, explain=False, is_first=how["page"] == 1)
+    else:
+        click.echo("Nothing found at the team.", err=True)
+    warn(hits.warnings)
+    return DONE if hits else NOTHING
+
+
+def _print_hits(hits: Sequence[Hit], outcomes: Mapping[str, str], *, explain: bool, is_first: bool) -> None:
+    if is_first and not has_close_hit(hits):
+        click.echo(f"{NOTHING_CLOSE}\n")
+    click.echo("\n\n".join(_render(hit, outcomes.get(hit.id), explain=explain) for hit in hits))
+
+
 def _render(hit: Hit, outcome: str | None, *, explain: bool) -> str:
     """Return a hit as a few lines: its fit, where it is from, the snippet, and the source on a line of its own."""
     numbers = f"score {hit.score:.4f}, words {hit.lexical_rank or '–'}, meaning {hit.semantic_rank or '–'}"
@@ -102,6 +134,7 @@ def _render(hit: Hit, outcome: str | None, *, explain: bool) -> str:
     about = (
         _speaker(hit, outcome),
         escape_name(hit.source_project),
+        f"by {escape_name(hit.author)}" if hit.author else "",
         format_time(hit.timestamp)[:10],
         f"id {escape_name(hit.id)}",
     )

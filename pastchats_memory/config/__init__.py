@@ -63,6 +63,14 @@ class Config:
     """Episodes that are labelled after a session at most; 0 switches it off."""
     server_token: str | None = field(default=None, repr=False)
     """Token that the clients of `serve` must send."""
+    team: bool = False
+    """Whether recall also answers from the local copy of the team's memory."""
+    team_endpoint: str | None = None
+    """The team's Milvus: a file that ends with `.db`, or the address of a server; None: nothing is shared."""
+    team_token: str | None = field(default=None, repr=False)
+    """Token, or `user:password`, of that server."""
+    team_author: str | None = None
+    """Name under which turns are shared; None for the name of the user's account."""
     roots: tuple[str, ...] = ()
     """Folders of transcripts in addition to the usual ones."""
     models: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: NOTHING)
@@ -192,7 +200,12 @@ def own_places(database: Path, environment: Mapping[str, str] = os.environ) -> f
         folders = [_folder(environment, variable) / FOLDER for variable in WRITTEN]
     except (OSError, UsageFault):  # the working directory is gone, or there is no home
         return frozenset()
-    return frozenset([*map(str, folders), *(file + suffix for suffix in ("", "-journal", "-shm", "-wal", "-lock"))])
+    return frozenset(
+        [
+            *map(str, folders),
+            *(file + suffix for suffix in ("", "-journal", "-shm", "-wal", "-lock", ".team", ".team-shm", ".team-wal")),
+        ]
+    )
 
 
 def _own(path: Path) -> ConfigFile:

@@ -78,6 +78,11 @@ def _truth(value: Any) -> bool:
     return value
 
 
+def _switch(value: Any) -> bool:
+    """Return a truth of TOML, or of a variable, which has only text."""
+    return _truth({"true": True, "false": False}.get(value, value) if isinstance(value, str) else value)
+
+
 def _words(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError("a text")  # noqa: TRY004 - all of these say what is wanted
@@ -155,6 +160,10 @@ KEYS: Mapping[str, Key] = MappingProxyType(
         "judge_timeout": Key(_whole(1), is_own=True),
         "judge_after_sessions": Key(_whole(0), is_own=True),
         "server_token": Key(_text, is_own=True, variable="TOKEN"),
+        "team": Key(_switch, is_own=True),
+        "team_endpoint": Key(_text, is_own=True, is_path=True),
+        "team_token": Key(_text, is_own=True),
+        "team_author": Key(_text, is_own=True),
         "chunk_size": Key(_whole(100)),
         "overlap": Key(_whole(0)),
         "include": Key(_texts),
@@ -172,7 +181,8 @@ KEYS: Mapping[str, Key] = MappingProxyType(
 def absolute(value: Any, folder: Path) -> Any:
     """Return a path, several, or those of models, as absolute paths.
 
-    Relative ones are below the folder; `~` is a home folder. Raises RuntimeError if that is not known.
+    Relative ones are below the folder; `~` is a home folder. The address of a server stays as it is.
+    Raises RuntimeError if the home folder is not known.
     """
     if isinstance(value, Mapping):
         return MappingProxyType(
@@ -183,4 +193,4 @@ def absolute(value: Any, folder: Path) -> Any:
         )
     if isinstance(value, tuple):
         return tuple(str(folder / Path(one).expanduser()) for one in value)
-    return str(folder / Path(value).expanduser())
+    return value if "://" in value else str(folder / Path(value).expanduser())

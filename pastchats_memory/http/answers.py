@@ -21,6 +21,7 @@ STATUS: Mapping[str, int] = {
     "input_missing": 404,
     "model_unavailable": 503,
     "model_changed": 503,
+    "team_unavailable": 503,
     "database_missing": 503,
     "database_locked": 503,
 }

@@ -17,7 +17,7 @@ from pastchats_memory.embed.registry import embedder_of, require_model_name
 from pastchats_memory.embed.session import ModelSession, Say
 from pastchats_memory.embed.tokenizer import wordpieces
 from pastchats_memory.episodes.cite import cite_hits, cite_items
-from pastchats_memory.errors import DatabaseCorrupt, MemoryFault, UsageFault
+from pastchats_memory.errors import DatabaseCorrupt, MemoryFault, StoreFault, UsageFault
 from pastchats_memory.memory.requests import (
     OUTCOMES,
     build_file_filter,
@@ -88,6 +88,8 @@ if TYPE_CHECKING:
     from pastchats_memory.maintenance.health import HealthCheck, RepairReport, Status
     from pastchats_memory.maintenance.redact_stored import RedactProgress, RedactReport, StoredSecrets
     from pastchats_memory.model import Sheet
+    from pastchats_memory.recall import Found
+    from pastchats_memory.recall.request import RecallRequest
     from pastchats_memory.store.backup import Counts
     from pastchats_memory.store.outcomes import Tally
     from pastchats_memory.store.tombstones import Forgetting
@@ -98,6 +100,7 @@ if TYPE_CHECKING:
     from pastchats_memory.tasks import TaskMemory
     from pastchats_memory.tasks.ask import TaskAnswer
     from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask
+    from pastchats_memory.team import TeamMemory
 
 DEFAULTS = Config(Path())
 """Configuration of a memory that was opened without one."""
@@ -280,6 +283,37 @@ class Memory:
             cited = cite_hits(self._database, hits)
         return Hits(cited, (*hits.warnings, *late), hits.time_read)
 
+    def search_team(
+        self,
+        query: str,
+        *,
+        mode: str = "hybrid",
+        limit: int = 10,
+        page: int = 1,
+        project: str | None = None,
+        role: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        type: str | None = None,  # noqa: A002 - the field's name in every output
+        outcome: str | None = None,
+        threshold: float | None = None,
+        min_similarity: float | None = None,
+    ) -> Hits:
+        """Return the turns of the team's memory that answer a query, best first; the arguments are those of `search`.
+
+        Raises:
+            UsageFault: an argument has a wrong value.
+            TeamUnavailable: no team is configured, or its Milvus cannot be used.
+            StoreFault: the database cannot be read.
+        """
+        filters = build_filters(project=project, role=role, since=since, until=until, type_=type, outcome=outcome)
+        request = Request(
+            utf8(query), mode=mode, limit=limit, page=page, filters=filters,
+            threshold=self._configured_number("threshold") if threshold is None else threshold,
+            min_similarity=self._configured_number("min_similarity") if min_similarity is None else min_similarity,
+        )  # fmt: skip
+        return self.team.search(request)
+
     def load_reranker(self) -> None:
         """Load the cross-encoder of `search(rerank=True)`, from the cache or the hub.
 
@@ -300,6 +334,7 @@ class Memory:
         not_conversation: str | None = None,
         given: frozenset[str] = frozenset(),
         unasked: bool = False,
+        team: bool | None = None,
         count_tokens: Callable[[str], int] | None = None,
     ) -> RecallBlock:
         """Return a block of earlier episodes to read before work on `query`.
@@ -317,6 +352,7 @@ class Memory:
             not_conversation: id of the current conversation, which is left out.
             given: ids of items whose episodes are left out, because the caller has them already.
             unasked: whether nobody asked for a block, so that only a clear match makes one.
+            team: whether the local copy of the team's memory answers too; None for the configured choice.
             count_tokens: the unit of `budget`, instead of tokens.
 
         Raises:
@@ -337,9 +373,29 @@ class Memory:
             is_unasked=unasked,
         )
         late = self._catch_up_outcomes(filters)
+        of_team = self._recall_of_team if (self.uses_team if team is None else team) else None
         with self._database.snapshot():
-            block = recall(self._database, self._model(), request, count_tokens or _count_tokens)
+            block = recall(self._database, self._model(), request, count_tokens or _count_tokens, of_team)
         return block._replace(warnings=(*block.warnings, *late)) if late else block
+
+    def _recall_of_team(self, request: RecallRequest) -> Found:
+        """Return what the local copy of the team's memory has for a request."""
+        from pastchats_memory.recall import Found, find_entries
+        from pastchats_memory.team.ask import local_ids, name_entries
+        from pastchats_memory.team.copy import open_copy
+
+        endpoint = (self._config or DEFAULTS).team_endpoint
+        if endpoint is None:
+            return Found(warnings=("`team_endpoint` is not set, so no team answers",))
+        try:
+            with open_copy(self._database, endpoint) as copy:
+                if copy is None:
+                    return Found(warnings=("nothing of the team is here yet; `pastchats-memory team pull` gets it",))
+                given = local_ids(copy, request.exclude_items)
+                found = find_entries(copy, self._model(), replace(request, folder=None, exclude_items=given))
+                return found._replace(entries=name_entries(copy, found.entries)) if found.entries else Found()
+        except StoreFault as fault:
+            return Found(warnings=(f"the team's memory does not answer: {fault.message}",))
 
     @property
     def budget(self) -> int:
@@ -952,7 +1008,11 @@ class Memory:
         selector = Selector(
             tuple(ids), conversation and utf8(conversation), sources, query and utf8(query), filters=filters
         )
-        return preview_forget(self._database, selector, hidden) if dry_run else forget(self._database, selector)
+        if dry_run:
+            return preview_forget(self._database, selector, hidden)
+        forgotten = forget(self._database, selector)
+        self._forget_of_team()
+        return forgotten
 
     def prune(self, before: str, *, dry_run: bool = False) -> ForgetResult:
         """Delete all turns older than an ISO date or time, and keep older ones out from now on.
@@ -963,7 +1023,17 @@ class Memory:
 
         selector = Selector(before=build_filters(since=before).since)
         unseen = hidden_projects(self._database, None)
-        return preview_forget(self._database, selector, unseen) if dry_run else forget(self._database, selector)
+        if dry_run:
+            return preview_forget(self._database, selector, unseen)
+        pruned = forget(self._database, selector)
+        self._forget_of_team()
+        return pruned
+
+    def _forget_of_team(self) -> None:
+        """Delete what was forgotten from the local copy of the team's memory, too."""
+        from pastchats_memory.team.copy import forget_in_copy
+
+        forget_in_copy(self._database)
 
     def purge(self) -> None:
         """Delete everything except the hashes that keep forgotten text out.
@@ -973,7 +1043,9 @@ class Memory:
             StoreFault: the database cannot be written; nothing is deleted.
         """
         from pastchats_memory.store.purge import purge
+        from pastchats_memory.team.copy import delete_copy
 
+        delete_copy(self._database.path)
         purge(self._database)
 
     def list_forgettings(self) -> list[Forgetting]:
@@ -1135,6 +1207,30 @@ class Memory:
             with cls.open(partial, create=False, config=config) as new:
                 lacked = rebuild_derived(new._database, new._model())  # noqa: SLF001 - our own
             return RepairReport(recovered, lacked, replace_file(partial, file))
+
+    @property
+    def uses_team(self) -> bool:
+        """Return whether every recall answers from the local copy of the team's memory, too."""
+        return (self._config or DEFAULTS).team
+
+    @property
+    def team(self) -> TeamMemory:
+        """Return the team's memory: share, push, pull, withdraw, search, status.
+
+        Raises TeamUnavailable if no team is configured, and StoreFault.
+        """
+        from getpass import getuser
+
+        from pastchats_memory.team import Access, Limits, TeamMemory
+        from pastchats_memory.team.push import require_endpoint
+
+        update_private_projects(self._database)
+        config = self._config or DEFAULTS
+        wanted = build_file_filter(config)
+        stay = private_projects(self._database) | excluded_projects(self._database, wanted)
+        access = Access(require_endpoint(config.team_endpoint), config.team_token, config.team_author or getuser())
+        limits = Limits(stay, wanted.excludes)
+        return TeamMemory(self._database, self._open_session(), access, limits, is_merged=config.team)
 
     def sync(
         self,

@@ -6,16 +6,18 @@ entries (one for each episode), join those of one thread, and fit the block into
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
+from typing import NamedTuple
 
 from pastchats_memory.embed import Embedder
-from pastchats_memory.model import Hit, Hits, RecallBlock
+from pastchats_memory.model import Hit, Hits, RecallBlock, RecallEntry
 from pastchats_memory.recall.budget import fit_budget
 from pastchats_memory.recall.commits import add_commits
-from pastchats_memory.recall.entries import build_entries, resolve_citations
+from pastchats_memory.recall.entries import build_entries, drop_alike, resolve_citations
 from pastchats_memory.recall.request import RecallRequest
-from pastchats_memory.recall.selection import above_threshold, drop_weak_outputs, settle_near_ties
+from pastchats_memory.recall.selection import above_threshold, drop_weak_outputs, merge_entries, settle_near_ties
 from pastchats_memory.recall.threads import join_threads
 from pastchats_memory.recall.unasked import select_unasked
 from pastchats_memory.search import search_with_terms
@@ -29,18 +31,46 @@ CANDIDATES = 40
 """Hits that are looked at for a block; several of them may belong to one episode."""
 
 
+NO_WEIGHTS: Mapping[str, float] = MappingProxyType({})
+
+
+class Found(NamedTuple):
+    """The entries that one memory has for a request, best first."""
+
+    entries: Sequence[RecallEntry] = ()
+    weights: Mapping[str, float] = NO_WEIGHTS
+    """Weight of each word of the question there, for excerpts."""
+    warnings: tuple[str, ...] = ()
+
+
 def recall(
-    database: Database, embedder: Embedder, request: RecallRequest, count_tokens: Callable[[str], int]
+    database: Database,
+    embedder: Embedder,
+    request: RecallRequest,
+    count_tokens: Callable[[str], int],
+    of_team: Callable[[RecallRequest], Found] | None = None,
 ) -> RecallBlock:
     """Return the recall block of a request.
 
-    It has no entries if nothing is relevant enough.
+    It has no entries if nothing is relevant enough. `of_team` returns what a team's memory has for the request.
 
     Raises:
         StoreFault: the database cannot be read.
     """
     if is_small_talk(request.search.text):
         return fit_budget(request.search.text, [], {}, request.budget, count_tokens)
+    own = find_entries(database, embedder, request)
+    found = own if of_team is None else _join(own, of_team(request), request.search.limit)
+    block = fit_budget(request.search.text, found.entries, found.weights, request.budget, count_tokens)
+    return block._replace(warnings=found.warnings)
+
+
+def find_entries(database: Database, embedder: Embedder, request: RecallRequest) -> Found:
+    """Return the entries of one memory for a request, best first.
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
     excluded = request.exclude_conversation
     excluded_turns = 0 if excluded is None else turns.count_turns(database, excluded)
     names = topic_words(request.search.text) if request.is_unasked else {}
@@ -56,8 +86,14 @@ def recall(
     cited = resolve_citations(database, entries)
     if request.folder is not None:
         cited = add_commits(cited, request.folder)
-    block = fit_budget(request.search.text, cited, terms.weights, request.budget, count_tokens)
-    return block._replace(warnings=found.warnings)
+    return Found(cited, terms.weights, found.warnings)
+
+
+def _join(own: Found, of_team: Found, limit: int) -> Found:
+    """Return the entries of both memories, best first, without what both have."""
+    entries = merge_entries(own.entries, drop_alike(of_team.entries, own.entries))[:limit]
+    weights = {**of_team.weights, **own.weights}
+    return Found(entries, weights, tuple(dict.fromkeys((*own.warnings, *of_team.warnings))))
 
 
 def _select_relevant(found: Hits, terms: Terms, request: RecallRequest, wide: Request) -> list[Hit]:

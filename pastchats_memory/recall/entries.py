@@ -74,7 +74,7 @@ def build_entries(
             entry = _add_thread(database, entry, found)
             shown.update((True, int(attempt.id)) for attempt in entry.before)
             span = _span(found)
-        vocabulary = frozenset(_WORD.findall(f"{entry.asked} {entry.answered}".lower()))
+        vocabulary = _vocabulary(entry)
         if any(_are_alike(vocabulary, earlier) for earlier in vocabularies):
             continue
         vocabularies.append(vocabulary)
@@ -284,6 +284,16 @@ def resolve_citations(database: Database, entries: Sequence[RecallEntry]) -> lis
         entry._replace(hit=hit, question=entry.question and next(asking))
         for entry, hit in zip(entries, cited, strict=False)
     ]
+
+
+def drop_alike(entries: Sequence[RecallEntry], others: Sequence[RecallEntry]) -> list[RecallEntry]:
+    """Return the entries that are near-duplicates of no other one."""
+    known = [_vocabulary(entry) for entry in others]
+    return [entry for entry in entries if not any(_are_alike(_vocabulary(entry), one) for one in known)]
+
+
+def _vocabulary(entry: RecallEntry) -> frozenset[str]:
+    return frozenset(_WORD.findall(f"{entry.asked} {entry.answered}".lower()))
 
 
 def _are_alike(first: frozenset[str], second: frozenset[str]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pastchats_memory.model import Hit, Hits
+from pastchats_memory.model import Hit, Hits, RecallEntry
 from pastchats_memory.search.lexical import Terms
 
 LEAST_RELEVANCE = 0.5
@@ -16,6 +16,8 @@ OUTPUT_FAR_BELOW = 0.5
 """The same share for a hit that is only the output of a tool."""
 LEAST_COVERAGE = 0.5
 """Share of the question's weight that the corpus must know for recall without a model."""
+EQUAL_RELEVANCE = 0.1
+"""Difference of relevance up to which entries of two memories are equals."""
 NEAR_TIE = 0.1
 """Relative difference of scores within which project and date may decide. Adjacent rows differ by up to a twelfth, however
 alike they are."""
@@ -82,3 +84,23 @@ def _by_project_and_date(tied: Sequence[Hit], current_project: str | None) -> li
 
 def _conversation(hit: Hit) -> str:
     return hit.id if hit.conversation_id is None else f"{hit.source_project}\n{hit.conversation_id}"
+
+
+def merge_entries(own: Sequence[RecallEntry], others: Sequence[RecallEntry]) -> list[RecallEntry]:
+    """Merge the entries of two memories by relevance, each list in its own order; of equals the own one comes first.
+
+    Entries far below the best of both are left out.
+    """
+    waiting, merged = list(others), []
+    for entry in own:
+        while waiting and _relevance(waiting[0]) > _relevance(entry) + EQUAL_RELEVANCE:
+            merged.append(waiting.pop(0))
+        merged.append(entry)
+    merged += waiting
+    least = FAR_BELOW * max(map(_relevance, merged), default=0.0)
+    return [entry for entry in merged if _relevance(entry) >= least]
+
+
+def _relevance(entry: RecallEntry) -> float:
+    """Return the relevance of an entry; all are equal without a model."""
+    return entry.hit.relevance or 0.0

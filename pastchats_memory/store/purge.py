@@ -10,8 +10,9 @@ from pastchats_memory.store.schema import schema
 from pastchats_memory.store.scrub import begin_scrub, erase, explain_unfinished
 from pastchats_memory.store.vectors import vec0
 
-PRESERVED = ("forgettings", "forgotten", "sqlite_sequence")
-"""Tables whose rows stay: tombstones, and the last ids, so that no id is given twice."""
+PRESERVED = ("forgettings", "forgotten", "team_members", "sqlite_sequence")
+"""Tables whose rows stay: tombstones, this memory's name in a team (`team push` deletes there what it shared), and the last
+ids, so that no id is given twice."""
 MODEL = ("model_name", "model_version", "embedding_dim", "last_reindex_at")
 """Keys of `embedding_meta` that stay: another process may be writing vectors of that model just now."""
 

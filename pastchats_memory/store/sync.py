@@ -320,6 +320,11 @@ def forgettings(database: Database) -> dict[str, ForgettingRow]:
     return {forgetting_identity(row[0]): row for row in load_tombstones(database)}
 
 
+def forgetting_identities(database: Database) -> set[str]:
+    """Return the identity of each run of `forget`, without its tombstones. Raises StoreFault."""
+    return {forgetting_identity(row) for row in database.run(f"SELECT {FORGETTING_COLUMNS} FROM forgettings")}
+
+
 def forgetting_identity(row: Sequence[Any]) -> str:
     """Return what recognises one run of `forget`: its key, time and criteria."""
     fields = dict(zip(FORGETTING_COLUMNS.split(", "), row, strict=True))

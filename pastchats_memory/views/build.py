@@ -81,6 +81,8 @@ def _build_hit_fields(hit: Hit) -> views.HitFields:
         "timestamp": hit.timestamp,
         "metadata": dict(hit.metadata),
     }
+    if hit.author:
+        fields["author"] = hit.author
     if hit.type == "note":
         fields["heading"] = cast("str | None", hit.metadata.get("heading"))
     if hit.task is not None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # these modules import NumPy and apsw, which `config` and `ex
     from pastchats_memory.store.tombstones import Forgetting
     from pastchats_memory.store.vectors.reindex import ReindexReport
     from pastchats_memory.sync import SyncReport
+    from pastchats_memory.team.report import AuthorCount, PullReport, PushReport, SharePreview, TeamStatus
     from pastchats_memory.views import schema as views
 
 MAX_MENTIONS = 10
@@ -224,6 +225,63 @@ def _count_records(by_kind: Mapping[str, int]) -> views.SyncCountsView:
         "judgements": by_kind.get("judgement", 0),
         "forgettings": by_kind.get("forgetting", 0) + by_kind.get("lifting", 0),
     }
+
+
+# --- team -------------------------------------------------------------------------------------------------------------
+
+
+def build_team_share(found: SharePreview, *, is_shared: bool) -> views.TeamShareBody:
+    """Build `team-share/1`."""
+    fields = {name: value for name, value in found._asdict().items() if name != "prompts"}
+    body = {"schema": "team-share/1", **fields, "is_shared": is_shared, "results": list(found.prompts)}
+    return cast("views.TeamShareBody", body)
+
+
+def build_team_push(report: PushReport) -> views.TeamPushBody:
+    """Build `team-push/1`."""
+    return {
+        "schema": "team-push/1",
+        "sent": report.sent,
+        "deleted": report.deleted,
+        "waiting": report.waiting,
+        "held_back": len(report.held_back),
+        "results": report.projects,
+    }
+
+
+def build_team_pull(report: PullReport) -> views.TeamPullBody:
+    """Build `team-pull/1`."""
+    return {
+        "schema": "team-pull/1",
+        "received": report.received,
+        "deleted": report.deleted,
+        "refused": report.refused,
+        "embedded": report.embedded,
+        "results": _build_authors(report.authors),
+    }
+
+
+def build_team_withdraw(deleted: int) -> views.TeamWithdrawBody:
+    """Build `team-withdraw/1`."""
+    return {"schema": "team-withdraw/1", "deleted": deleted}
+
+
+def build_team_status(status: TeamStatus) -> views.TeamStatusBody:
+    """Build `team-status/1`."""
+    return {
+        "schema": "team-status/1",
+        "endpoint": utf8(status.endpoint),
+        "author": status.author,
+        "member": status.member,
+        "projects": {one.project: cast("views.TeamProjectView", one._asdict()) for one in status.projects},
+        "copied": {one.author: one.turns for one in status.copied},
+        "is_merged": status.is_merged,
+        "results": _build_authors(status.authors),
+    }
+
+
+def _build_authors(authors: Iterable[AuthorCount]) -> list[views.TeamAuthorView]:
+    return [{"author": one.author, "turns": one.turns, "is_self": one.is_self} for one in authors]
 
 
 # --- forgetting -------------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ TASK_ROW_TYPES = (*TASK_TYPES, "comment", "attachment")
 TASK_KINDS = ("task", "comment", "attachment")
 EVIDENCE_NAMES = ("words", "meaning", "together", "read")
 FAULT_KINDS = (
-    "fault", "usage", "input_missing", "model_unavailable", "model_changed", "format_broken", "library_broken", "store",
+    "fault", "usage", "input_missing", "model_unavailable", "model_changed", "format_broken", "library_broken", "team_unavailable", "store",
     "database_missing", "database_newer", "database_older", "database_corrupt", "database_read_only", "database_exposed",
     "database_locked", "deletion_unfinished", "disk_full",
 )  # fmt: skip
@@ -68,8 +68,8 @@ TurnId = Annotated[str, {"pattern": "^[0-9]+$"}]
 TaskId = Annotated[str, {"pattern": "^t:.+$"}]
 ItemId = Annotated[
     str,
-    {"pattern": "^([0-9]+|t:.+|c:[0-9]+|a:[0-9]+)$"},
-    "Shows the kind of the item: 12 is a turn, t:KEY a task, c:5 a comment, a:7 an attachment.",
+    {"pattern": "^([0-9]+|t:.+|c:[0-9]+|a:[0-9]+|team:[0-9a-f]+)$"},
+    "Shows the kind of the item: 12 is a turn, t:KEY a task, c:5 a comment, a:7 an attachment, team:3f2a a turn of the team.",
 ]
 Time = Annotated[
     str | None,
@@ -160,6 +160,7 @@ class PlacedHit(OptionalTaskFields):
     conversation_id: str | None
     turn_index: Annotated[int, {"minimum": 0}, "0-based place in the conversation; 0 for the parts of a task."]
     timestamp: Time
+    author: NotRequired[Annotated[str, {"minLength": 1}, "Who shared it with the team; missing for the user's own."]]
 
 
 class HitFields(PlacedHit):
@@ -1159,6 +1160,83 @@ class SyncBody(TypedDict):
     warnings: NotRequired[Warnings]
 
 
+# --- team -------------------------------------------------------------------------------------------------------------
+
+
+class TeamShareBody(TypedDict):
+    """Output of `team share --json`."""
+
+    schema: Literal["team-share/1"]
+    project: str
+    endpoint: str
+    author: str
+    turns: Count
+    conversations: Count
+    first: Time
+    last: Time
+    redactions: Annotated[Count, "Secrets that would be replaced once more."]
+    is_shared: bool
+    results: Annotated[list[str], "The newest prompts, redacted."]
+
+
+class TeamPushBody(TypedDict):
+    """Output of `team push --json`; the results are the shared projects."""
+
+    schema: Literal["team-push/1"]
+    sent: Annotated[Count, "Turns and episodes that were new or changed."]
+    deleted: Count
+    waiting: Annotated[Count, "Turns that stay until they have a vector."]
+    held_back: Annotated[Count, "Shared projects that are private or excluded now."]
+    results: list[str]
+
+
+class TeamAuthorView(TypedDict):
+    """An author, with the number of turns."""
+
+    author: str
+    turns: Count
+    is_self: bool
+
+
+class TeamPullBody(TypedDict):
+    """Output of `team pull --json`; the results are the authors in the copy."""
+
+    schema: Literal["team-pull/1"]
+    received: Count
+    deleted: Count
+    refused: Annotated[Count, "Rows that are malformed, or forgotten or excluded here."]
+    embedded: Annotated[Count, "Texts that came without a vector of the model in use here."]
+    results: list[TeamAuthorView]
+
+
+class TeamWithdrawBody(TypedDict):
+    """Output of `team withdraw --json`."""
+
+    schema: Literal["team-withdraw/1"]
+    deleted: Annotated[Count, "Rows that were deleted there."]
+
+
+class TeamProjectView(TypedDict):
+    """A project that is shared."""
+
+    project: str
+    turns: Annotated[Count, "Turns here."]
+    shared: Annotated[Count, "Turns there."]
+
+
+class TeamStatusBody(TypedDict):
+    """Output of `team status --json`; the results are the authors at the team."""
+
+    schema: Literal["team-status/1"]
+    endpoint: str
+    author: str
+    member: Annotated[str, "Name of this memory's rows; empty before the first share."]
+    projects: Annotated[dict[str, TeamProjectView], "By name."]
+    copied: Annotated[dict[str, Count], "Turns in the local copy, by author."]
+    is_merged: Annotated[bool, "Whether every recall answers from the copy as well."]
+    results: list[TeamAuthorView]
+
+
 # --- forgetting -------------------------------------------------------------------------------------------------------
 
 
@@ -1739,6 +1817,11 @@ SCHEMAS: Mapping[str, Any] = {
     "similar/1": SimilarBody,
     "sources/1": SourcesBody,
     "sync/1": SyncBody,
+    "team-share/1": TeamShareBody,
+    "team-push/1": TeamPushBody,
+    "team-pull/1": TeamPullBody,
+    "team-withdraw/1": TeamWithdrawBody,
+    "team-status/1": TeamStatusBody,
     "status/1": StatusBody,
     "task/1": TaskBody,
     "timeline/1": TimelineBody,

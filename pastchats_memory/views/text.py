@@ -90,7 +90,8 @@ def render_entry(place: int, memory: RecallEntry) -> str:
     hit = memory.hit
     here = " (this project)" if memory.is_current else ""
     when = format_time((memory.question or hit).timestamp)
-    title = " · ".join(part for part in (escape_name(hit.source_project) + here, when) if part)
+    by = f"by {escape_name(hit.author)}" if hit.author else ""
+    title = " · ".join(part for part in (escape_name(hit.source_project) + here, by, when) if part)
     lines = ["", f"## {place}. {title}"]
     lines += _render_attempts("Superseded by:", memory.superseded_by)
     if memory.outcome.is_known:

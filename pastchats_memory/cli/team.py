@@ -1,0 +1,232 @@
+"""`team`: share projects with other people by Milvus, and read what they share."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import bar, counted, emit_json, is_terminal, table, warn
+from pastchats_memory.errors import UsageFault
+from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line
+from pastchats_memory.views.build_upkeep import (
+    build_team_pull,
+    build_team_push,
+    build_team_share,
+    build_team_status,
+    build_team_withdraw,
+)
+
+if TYPE_CHECKING:
+    from pastchats_memory.team import SharePreview, TeamStatus
+
+WIDTH = 100
+"""Characters of a prompt that are shown."""
+
+
+@click.group(
+    "team",
+    epilog="""\b
+Examples:
+  pastchats-memory team share acme
+  pastchats-memory team push
+  pastchats-memory team pull
+  pastchats-memory team status
+  pastchats-memory team withdraw acme
+  pastchats-memory search --team 'webhook retries'
+  pastchats-memory recall --team 'webhook retries'
+""",
+)
+def command() -> None:
+    """Share named projects with your team by Milvus, and read what the others share.
+
+    `team_endpoint` in your own pastchats-memory.toml, or $PASTCHATS_MEMORY_TEAM_ENDPOINT, names a file that ends with .db
+    (Milvus Lite, one command at a time) or the address of a Milvus server. Nothing leaves before `team share` and `team push`.
+    With `team = true` recall and hooks also answer from what `team pull` has copied.
+    """
+
+
+@command.command(
+    "share",
+    epilog="""\b
+Examples:
+  pastchats-memory team share acme
+  pastchats-memory team share acme --yes
+""",
+)
+@click.argument("project")
+@options.yes
+@options.no
+@options.database
+@options.as_json
+def share(project: str, yes: bool, no: bool, db: str | None, as_json: bool) -> int:
+    """Share PROJECT with the team: show what of it the team would see, ask, and let the next `team push` write it.
+
+    Private and excluded projects are refused. Without a terminal and without --yes nothing is shared, exit code 1.
+    """
+    with options.open_memory(db) as memory:
+        team = memory.team
+        found = team.preview(project)
+        if not as_json:
+            _print_preview(found)
+        asks = not (yes or no or as_json) and is_terminal(sys.stdin)
+        agreed = yes or (asks and click.confirm("Share it?", default=False, err=True))
+        if agreed:
+            team.share(project)
+    if as_json:
+        emit_json(build_team_share(found, is_shared=agreed))
+    elif agreed:
+        click.echo("Shared. `pastchats-memory team push` writes it.")
+    else:
+        click.echo("Nothing is shared. Use --yes to share it.", err=True)
+    return DONE if agreed else NOTHING
+
+
+def _print_preview(found: SharePreview) -> None:
+    span = " to ".join(format_time(time)[:10] for time in (found.first, found.last) if time)
+    click.echo(
+        f"{escape_name(found.project)}: {counted(found.turns, 'turn')} of {counted(found.conversations, 'conversation')}"
+    )
+    click.echo(f"From: {span or 'no time'}. As: {escape_name(found.author)}. To: {escape_path(found.endpoint)}")
+    click.echo(f"Secrets that would be replaced once more: {found.redactions}")
+    for prompt in found.prompts:
+        click.echo(f"  > {one_line(prompt)[:WIDTH]}")
+
+
+@command.command(
+    "push",
+    epilog="""\b
+Examples:
+  pastchats-memory team push
+  pastchats-memory team push --json
+""",
+)
+@options.database
+@options.as_json
+def push(db: str | None, as_json: bool) -> int:
+    """Write what is new or changed in the shared projects to the team, and delete there what was withdrawn or forgotten.
+
+    Run it as often as you like. A run that was interrupted is completed by the next one.
+    """
+    options.interrupt_in_order()
+    with options.open_memory(db) as memory, bar("row", "writing") as step:
+        report = memory.team.push(step)
+    if as_json:
+        emit_json(build_team_push(report))
+        return DONE
+    click.echo(f"Wrote {counted(report.sent, 'row')}, deleted {report.deleted}.")
+    if report.waiting:
+        warn([f"{counted(report.waiting, 'turn')} wait for a vector; `pastchats-memory status` says why"])
+    for project in report.held_back:
+        warn([f"{escape_name(project)} is private or excluded now, so nothing of it is there"])
+    return DONE
+
+
+@command.command(
+    "pull",
+    epilog="""\b
+Examples:
+  pastchats-memory team pull
+  pastchats-memory team pull --json
+""",
+)
+@options.database
+@options.as_json
+def pull(db: str | None, as_json: bool) -> int:
+    """Copy what the others share into a file beside the memory, from which recall and hooks answer.
+
+    What you have forgotten or excluded is left out. What the others have withdrawn or forgotten is deleted.
+    """
+    options.interrupt_in_order()
+    with options.open_memory(db, create=True) as memory:
+        report = memory.team.pull()
+        is_merged = memory.uses_team
+    if as_json:
+        emit_json(build_team_pull(report))
+        return DONE
+    click.echo(f"Received {counted(report.received, 'turn')}, deleted {report.deleted}.")
+    if report.refused:
+        click.echo(f"{counted(report.refused, 'row')} left out: forgotten or excluded here, or malformed.")
+    _print_authors("Turns here by author:", [(one.author, one.turns) for one in report.authors])
+    if not is_merged:
+        click.echo("`recall --team` answers from them; with `team = true` every recall does.", err=True)
+    return DONE
+
+
+@command.command(
+    "withdraw",
+    epilog="""\b
+Examples:
+  pastchats-memory team withdraw acme
+  pastchats-memory team withdraw --all --yes
+""",
+)
+@click.argument("projects", metavar="[PROJECT]...", nargs=-1)
+@click.option("--all", "every", is_flag=True, help="Everything that you share there.")
+@options.yes
+@options.no
+@options.database
+@options.as_json
+def withdraw(projects: tuple[str, ...], every: bool, yes: bool, no: bool, db: str | None, as_json: bool) -> int:
+    """Delete your turns of PROJECT at the team, and share it no more.
+
+    The others' copies lose them at their next `team pull`.
+    """
+    if bool(projects) == every:
+        raise UsageFault("name projects, or --all", "`pastchats-memory team status` lists what is shared.")
+    named = "everything" if every else ", ".join(map(escape_name, projects))
+    asks = not (yes or no) and is_terminal(sys.stdin)
+    agreed = yes or (asks and click.confirm(f"Withdraw {named}?", default=False, err=True))
+    if not agreed:
+        click.echo("Nothing is withdrawn. Use --yes to withdraw it.", err=True)
+        return NOTHING
+    with options.open_memory(db) as memory:
+        deleted = memory.team.withdraw(projects)
+    if as_json:
+        emit_json(build_team_withdraw(deleted))
+    else:
+        click.echo(f"Withdrew {named}: {counted(deleted, 'row')} deleted there.")
+    return DONE
+
+
+@command.command(
+    "status",
+    epilog="""\b
+Examples:
+  pastchats-memory team status
+  pastchats-memory team status --json
+""",
+)
+@options.database
+@options.as_json
+def status(db: str | None, as_json: bool) -> int:
+    """Show the team's endpoint, what you share, and who shares how much."""
+    with options.open_memory(db) as memory:
+        found = memory.team.status()
+    if as_json:
+        emit_json(build_team_status(found))
+    else:
+        _print_status(found)
+    return DONE
+
+
+def _print_status(found: TeamStatus) -> None:
+    click.echo(f"Endpoint: {escape_path(found.endpoint)}\nYou share as: {escape_name(found.author)}")
+    if found.projects:
+        rows = [(escape_name(one.project), one.turns, one.shared) for one in found.projects]
+        click.echo(table(rows, headers=("your project", "turns here", "turns there"), stretch=0))
+    else:
+        click.echo("You share nothing.")
+    _print_authors(
+        "At the team:", [(one.author + (" (you)" if one.is_self else ""), one.turns) for one in found.authors]
+    )
+    _print_authors("Copied here:", [(one.author, one.turns) for one in found.copied])
+    click.echo(f"Recall answers from the copy: {'yes' if found.is_merged else 'only with --team'}")
+
+
+def _print_authors(heading: str, authors: Sequence[tuple[str, int]]) -> None:
+    listed = ", ".join(f"{escape_name(author)} {turns:,}" for author, turns in authors)
+    click.echo(f"{heading} {listed or 'nothing'}")

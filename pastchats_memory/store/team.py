@@ -1,0 +1,199 @@
+"""Store what a team's memory needs: this memory's name there, the shared projects, and the rows of the local copy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import orjson
+
+from pastchats_memory.store import sync
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.outcomes import KNOWN, LEAST_CONFIDENCE
+from pastchats_memory.store.pending_deletes import pending_delete_ids
+
+OUTCOME = f"CASE WHEN o.confidence >= {LEAST_CONFIDENCE} THEN o.verdict ELSE 'unknown' END"
+EPISODE_CHARS = 4000
+"""Characters of an episode's question, and of its last answer."""
+
+
+class Member(NamedTuple):
+    """Name of this memory among the rows of a team, and the key of their ids."""
+
+    endpoint: str
+    id: str
+    host: str
+    key: bytes
+
+
+class TurnVersion(NamedTuple):
+    """A turn of a shared project, without its text."""
+
+    content_hash: str
+    path: str
+    outcome: str
+    """Of its episode."""
+    digest: bytes
+
+
+class Episode(NamedTuple):
+    """An episode of a shared project."""
+
+    content_hash: str
+    """Of the turn that asks."""
+    path: str
+    conversation_id: str
+    turn_index: int
+    timestamp: str | None
+    question: str
+    answer: str
+    outcome: str
+
+
+class PulledRow(NamedTuple):
+    """A row of another member that the local copy has."""
+
+    id: str
+    digest: str
+    kind: str
+    author: str
+    turn: str
+
+
+# This memory in a team
+
+
+def load_member(database: Database, endpoint: str) -> Member | None:
+    """Return this memory's name at an endpoint, or None. Raises StoreFault."""
+    found = database.run("SELECT endpoint, member, host, key FROM team_members WHERE endpoint = ?", (endpoint,))
+    return Member(*found[0]) if found else None
+
+
+def store_member(database: Database, member: Member) -> None:
+    """Store this memory's name at an endpoint. Raises StoreFault."""
+    database.run("INSERT OR REPLACE INTO team_members(endpoint, member, host, key) VALUES (?, ?, ?, ?)", member)
+
+
+def shared_projects(database: Database, endpoint: str) -> list[str]:
+    """Return the projects that are shared at an endpoint. Raises StoreFault."""
+    rows = database.run("SELECT project FROM team_projects WHERE endpoint = ? ORDER BY project", (endpoint,))
+    return [project for (project,) in rows]
+
+
+def add_project(database: Database, endpoint: str, project: str) -> None:
+    """Share a project at an endpoint. Raises StoreFault."""
+    database.run("INSERT OR IGNORE INTO team_projects(endpoint, project) VALUES (?, ?)", (endpoint, project))
+
+
+def remove_project(database: Database, endpoint: str, project: str) -> None:
+    """Share a project no more. Raises StoreFault."""
+    database.run("DELETE FROM team_projects WHERE endpoint = ? AND project = ?", (endpoint, project))
+
+
+# What is shared
+
+
+def turn_versions(database: Database, project: str) -> Iterator[TurnVersion]:
+    """Yield the turns of a project with their outcome and a digest of all that is shared of them. Raises StoreFault."""
+    for content_hash, path, outcome, *values in database.rows(
+        f"SELECT p.content_hash, p.source_path, (SELECT {OUTCOME} FROM outcomes o WHERE o.source_project = p.source_project "
+        f"AND o.conversation_id = p.conversation_id AND o.first_index <= p.turn_index AND o.last_index >= p.turn_index "
+        f"AND {KNOWN} ORDER BY o.first_index DESC LIMIT 1), {', '.join(f'p.{name}' for name in sync.TURN_FIELDS)} "
+        f"FROM prompts p WHERE p.source_project = ? AND p.id NOT IN {pending_delete_ids('turns')} ORDER BY p.id",
+        (project,),
+    ):
+        digest = sync.digest_of([path, outcome, sync.turn_digest(values).hex()])
+        yield TurnVersion(content_hash, path, outcome or "unknown", digest)
+
+
+def episodes(database: Database, project: str) -> Iterator[Episode]:
+    """Yield the episodes of a project whose outcome is stored. Raises StoreFault."""
+    for row in database.rows(
+        "SELECT p.content_hash, p.source_path, o.conversation_id, p.turn_index, p.timestamp, substr(p.content, 1, ?2), "
+        "ifnull((SELECT substr(a.content, 1, ?2) FROM prompts a WHERE a.source_project = o.source_project "
+        "AND a.conversation_id = o.conversation_id AND a.turn_index BETWEEN o.first_index AND o.last_index "
+        f"AND a.role = 'assistant' AND a.id NOT IN {pending_delete_ids('turns')} ORDER BY a.turn_index DESC LIMIT 1), ''), "
+        f"{OUTCOME} FROM outcomes o JOIN prompts p ON p.id = o.prompt_id WHERE o.source_project = ?1 AND {KNOWN}",
+        (project, EPISODE_CHARS),
+    ):
+        yield Episode(*row)
+
+
+def describe_project(database: Database, project: str) -> tuple[int, int, str | None, str | None]:
+    """Return a project's turns, conversations, and first and last time. Raises StoreFault."""
+    (row,) = database.run(
+        "SELECT count(*), count(DISTINCT conversation_id), min(timestamp), max(timestamp) FROM prompts "
+        f"WHERE source_project = ? AND id NOT IN {pending_delete_ids('turns')}",
+        (project,),
+    )
+    return row
+
+
+def latest_prompts(database: Database, project: str, most: int) -> list[str]:
+    """Return the newest prompts of a project. Raises StoreFault."""
+    rows = database.run(
+        f"SELECT content FROM prompts WHERE source_project = ? AND role = 'user' AND id NOT IN {pending_delete_ids('turns')} "
+        "ORDER BY timestamp DESC, id DESC LIMIT ?",
+        (project, most),
+    )
+    return [content for (content,) in rows]
+
+
+# The local copy of a team's memory
+
+
+def pulled_digests(copy: Database) -> dict[str, str]:
+    """Return the digest of each row that the copy has, by id. Raises StoreFault."""
+    return dict(copy.run("SELECT id, digest FROM team_rows"))
+
+
+def count_pulled(copy: Database) -> list[tuple[str, int]]:
+    """Return the authors in the copy, each with the number of turns. Raises StoreFault."""
+    return copy.run("SELECT author, count(*) FROM team_rows WHERE kind = 'turn' GROUP BY author ORDER BY author")
+
+
+def add_pulled(copy: Database, rows: Iterable[PulledRow]) -> None:
+    """Note rows that were stored, inside the caller's transaction. Raises StoreFault."""
+    copy.run_many("INSERT OR REPLACE INTO team_rows(id, digest, kind, author, turn) VALUES (?, ?, ?, ?, ?)", list(rows))
+
+
+def episodes_of(copy: Database, turns: Sequence[str]) -> list[str]:
+    """Return the ids of the episodes that some turns begin. Raises StoreFault."""
+    rows = copy.run(
+        "SELECT id FROM team_rows WHERE kind = 'episode' AND turn IN (SELECT value FROM json_each(?))",
+        (orjson.dumps(list(turns)).decode(),),
+    )
+    return [id_ for (id_,) in rows]
+
+
+def drop_pulled(copy: Database, ids: Sequence[str]) -> list[int]:
+    """Drop the notes of rows, and return the ids of their turns here. Raises StoreFault."""
+    listed = (orjson.dumps(ids).decode(),)
+    turns = copy.run(
+        "SELECT id FROM prompts WHERE content_hash IN (SELECT value FROM json_each(?)) ORDER BY id", listed
+    )
+    copy.run("DELETE FROM team_rows WHERE id IN (SELECT value FROM json_each(?))", listed)
+    return [id_ for (id_,) in turns]
+
+
+def stored_hashes(copy: Database, hashes: Sequence[str]) -> set[str]:
+    """Return the turns among these that the copy has. Raises StoreFault."""
+    return sync.stored_turns(copy, hashes).keys() & set(hashes)
+
+
+def name_turns(copy: Database, ids: Sequence[int]) -> dict[int, tuple[str, str]]:
+    """Return content_hash and author of the copy's turns, by id. Raises StoreFault."""
+    rows = copy.run(
+        "SELECT p.id, p.content_hash, r.author FROM prompts p JOIN team_rows r ON r.id = p.content_hash "
+        "WHERE p.id IN (SELECT value FROM json_each(?))",
+        (orjson.dumps(list(ids)).decode(),),
+    )
+    return {id_: (content_hash, author) for id_, content_hash, author in rows}
+
+
+def find_turn(copy: Database, start: str) -> int | None:
+    """Return the id of the turn whose content_hash begins with some hexadecimal digits, or None. Raises StoreFault."""
+    found: int | None = copy.value(
+        "SELECT min(id) FROM prompts WHERE content_hash >= ?1 AND content_hash < ?1 || 'g'", (start,)
+    )
+    return found

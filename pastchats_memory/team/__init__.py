@@ -1,0 +1,138 @@
+"""Share turns with a team by Milvus: a file for one process at a time, or a server for many people.
+
+`push` writes the projects that the user named, redacted once more. `pull` keeps a local copy of what the others share.
+Search asks Milvus; recall and hooks read the copy, and do without pymilvus.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from pastchats_memory.embed.session import ModelSession
+from pastchats_memory.model import Hits
+from pastchats_memory.search.request import Request
+from pastchats_memory.store import team
+from pastchats_memory.store.database import Database
+from pastchats_memory.team import ask, copy, push
+from pastchats_memory.team.client import Collection, open_collection
+from pastchats_memory.team.report import (
+    Access,
+    AuthorCount,
+    Limits,
+    Progress,
+    PullReport,
+    PushReport,
+    SharedProject,
+    SharePreview,
+    TeamStatus,
+)
+from pastchats_memory.team.rows import name_key
+
+__all__ = ["Access", "Limits", "Progress", "PullReport", "PushReport", "SharePreview", "TeamMemory", "TeamStatus"]
+
+
+class TeamMemory:
+    """A team's memory as this one uses it."""
+
+    def __init__(
+        self, database: Database, session: ModelSession, access: Access, limits: Limits, *, is_merged: bool = False
+    ) -> None:
+        """Describe the use; nothing is connected yet.
+
+        Args:
+            database: the own memory, open.
+            session: of its model.
+            access: where the team's Milvus is, and who shares.
+            limits: what is never shared.
+            is_merged: whether recall answers from the copy as well.
+        """
+        self._database = database
+        self._session = session
+        self._access = access
+        self._limits = limits
+        self._is_merged = is_merged
+
+    @property
+    def has_copy(self) -> bool:
+        """Return whether there is a copy of what this team shares. Raises StoreFault."""
+        with copy.open_copy(self._database, self._access.endpoint) as copied:
+            return copied is not None
+
+    def preview(self, project: str) -> SharePreview:
+        """Return what the team would see of a project. Raises InputMissing, UsageFault, StoreFault."""
+        return push.preview_share(self._database, self._access, self._limits, project)
+
+    def share(self, project: str) -> None:
+        """Share a project from the next `push` on. Raises InputMissing, UsageFault, StoreFault."""
+        push.share(self._database, self._access, self._limits, project)
+
+    def push(self, progress: Callable[[Progress], None] = lambda _: None) -> PushReport:
+        """Write what is shared to the team, and delete what is not. Raises MemoryFault."""
+        push.require_projects(self._database, self._access)
+        with self._open() as collection:
+            return push.push(self._database, self._session, collection, self._access, self._limits, progress)
+
+    def pull(self) -> PullReport:
+        """Make the local copy equal to what others share. Raises MemoryFault."""
+        with self._open() as collection:
+            member = push.own_member(self._database, self._access)
+            return copy.pull(self._database, self._session, collection, member, self._limits)
+
+    def withdraw(self, projects: Sequence[str] = ()) -> int:
+        """Share some projects, or all, no more; return the number of rows that were deleted there. Raises MemoryFault."""
+        chosen = projects or team.shared_projects(self._database, self._access.endpoint)
+        push.withdraw(self._database, self._access, chosen)
+        with self._open() as collection:
+            return self._delete(collection, projects) if collection.exists else 0
+
+    def _delete(self, collection: Collection, projects: Sequence[str]) -> int:
+        collection.load()
+        condition = push.of_member(push.own_member(self._database, self._access))
+        if projects:
+            keys = ", ".join(f'"{name_key(project)}"' for project in projects)
+            condition += f" and project_key in [{keys}]"
+        ids = [row["id"] for row in collection.select(condition, ["id"])]
+        if ids:
+            collection.delete(ids)
+            collection.erase()
+        return len(ids)
+
+    def status(self) -> TeamStatus:
+        """Return what is shared, and by whom. Raises MemoryFault."""
+        known = team.load_member(self._database, self._access.endpoint)
+        own, authors = Counter[str](), Counter[tuple[str, bool]]()
+        with self._open() as collection:
+            if collection.exists:
+                collection.load()
+                for row in collection.select('kind == "turn"', ["member", "author", "project"]):
+                    is_self = known is not None and row["member"] == known.id
+                    authors[row["author"], is_self] += 1
+                    own[row["project"]] += is_self
+        shared = team.shared_projects(self._database, self._access.endpoint)
+        projects = [
+            SharedProject(project, team.describe_project(self._database, project)[0], own[project])
+            for project in sorted({*shared, *(project for project, turns in own.items() if turns)})
+        ]
+        with copy.open_copy(self._database, self._access.endpoint) as copied:
+            pulled = [] if copied is None else team.count_pulled(copied)
+        return TeamStatus(
+            self._access.endpoint,
+            self._access.author,
+            known.id if known else "",
+            tuple(projects),
+            tuple(AuthorCount(author, turns, is_self) for (author, is_self), turns in sorted(authors.items())),
+            tuple(AuthorCount(author, turns) for author, turns in pulled),
+            self._is_merged,
+        )
+
+    def search(self, request: Request) -> Hits:
+        """Return the team's turns that answer a request. Raises MemoryFault."""
+        with self._open() as collection:
+            return ask.search(self._database, self._session, collection, request, self._limits)
+
+    @contextmanager
+    def _open(self) -> Iterator[Collection]:
+        with open_collection(self._access.endpoint, self._access.token) as collection:
+            yield collection

@@ -1,0 +1,211 @@
+"""Ask the team's memory: search the collection, or recall from the local copy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pastchats_memory.embed.session import ModelSession
+from pastchats_memory.errors import ModelUnavailable, UsageFault
+from pastchats_memory.model import Attempt, Filters, Hit, Hits, RecallEntry
+from pastchats_memory.search.hits import SNIPPET_WIDTH, UNRANKED, Fit
+from pastchats_memory.search.query import query_text
+from pastchats_memory.search.rank import relevance
+from pastchats_memory.search.request import Request
+from pastchats_memory.store import team
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.tombstones import Tombstones, TurnIdentity
+from pastchats_memory.team.client import ID_CHARS as ROW_ID_CHARS
+from pastchats_memory.team.client import Collection, Question
+from pastchats_memory.team.push import model_key
+from pastchats_memory.team.report import Limits
+from pastchats_memory.team.rows import (
+    ID_CHARS,
+    OUTCOMES,
+    PREFIX,
+    TURN,
+    Received,
+    build_body,
+    milliseconds,
+    name_key,
+    read_row,
+    shown_id,
+)
+from pastchats_memory.text.excerpt import excerpt, weigh_matches
+from pastchats_memory.text.words import words
+
+ROLES = ("user", "assistant", "system", "tool", "note")
+MOST_ROWS = 1000
+"""Rows that are asked for at most; some of them may be dropped here."""
+SPARE_ROWS = 20
+_HEX = frozenset("0123456789abcdef")
+
+
+def search(database: Database, session: ModelSession, collection: Collection, request: Request, limits: Limits) -> Hits:
+    """Return the turns of the team that answer a request, in the order of Milvus's ranker.
+
+    What was forgotten here, or belongs to a project that is excluded here, is left out.
+
+    Raises:
+        UsageFault: a filter of the request is one for tasks.
+        TeamUnavailable: the team's Milvus cannot be used.
+        StoreFault: the own database cannot be read.
+    """
+    condition = build_condition(request.filters)
+    if not collection.exists:
+        return Hits((), ("nobody has shared anything yet",))
+    question = query_text(request.text).typed
+    vector, key, warnings = _embed(session, question, is_wanted=request.mode != "keyword")
+    collection.load()
+    if vector is not None and len(vector) != collection.dim:
+        vector, warnings = None, ("the team uses another model, so these results are by words alone",)
+    limit = min(MOST_ROWS, request.last + SPARE_ROWS)
+    typed = "" if request.mode == "semantic" and vector is not None else question
+    found = collection.search(Question(typed, vector, key, condition, limit))
+    rows = [row for row in map(read_row, found) if row is not None and not limits.keep_here(row.project)]
+    visible = _drop_forgotten(database, rows)
+    hits = _build_hits(visible, question, vector, key, collection.count('kind == "turn"'))
+    accepted = [hit for hit in hits if request.accepts(Fit(hit.similarity, hit.relevance or 0.0))]
+    first = request.limit * (request.page - 1)
+    page = accepted[first : first + request.limit]
+    return Hits((hit._replace(rank=rank) for rank, hit in enumerate(page, first + 1)), warnings)
+
+
+def build_condition(filters: Filters) -> str:
+    """Return the condition of Milvus for filters: digests, whole numbers and words of our own alone. Raises UsageFault."""
+    if filters.kinds or filters.statuses or filters.priorities:
+        raise UsageFault("the team's memory has no tasks", "Leave out --type, --status and --priority.")
+    parts = [f'kind == "{TURN}"']
+    if filters.project is not None:
+        parts.append(f'project_key == "{name_key(filters.project)}"')
+    if filters.role is not None:
+        if filters.role not in ROLES:
+            raise UsageFault(f"{filters.role!r} is no role of the team's memory", f"Use one of {', '.join(ROLES)}.")
+        parts.append(f'role == "{filters.role}"')
+    if filters.notes is not None:
+        parts.append(f'role {"==" if filters.notes else "!="} "note"')
+    if filters.since is not None:
+        parts.append(f"at >= {milliseconds(filters.since)}")
+    if filters.until is not None:
+        parts.append(f"at > 0 and at <= {milliseconds(filters.until)}")
+    if filters.outcomes:
+        wanted = ", ".join(f'"{one}"' for one in OUTCOMES if one in filters.outcomes)
+        parts.append(f"outcome in [{wanted}]")
+    return " and ".join(parts)
+
+
+def _embed(session: ModelSession, question: str, *, is_wanted: bool) -> tuple[list[float] | None, str, tuple[str, ...]]:
+    """Return the vector of a question and the key of its model, or a warning."""
+    if not is_wanted:
+        return None, "", ()
+    try:
+        return session.embed_query(question).tolist(), model_key(session), ()
+    except ModelUnavailable as fault:
+        return None, "", (f"{fault.message}; these results are by words alone. {fault.hint}".strip(),)
+
+
+def _drop_forgotten(database: Database, rows: Sequence[Received]) -> list[Received]:
+    """Return the turns that were not forgotten here."""
+    tombstones = Tombstones(database)
+    if not tombstones:
+        return list(rows)
+    forgotten = tombstones.find_forgotten({row.id: _identify(row) for row in rows})
+    return [row for row in rows if row.id not in forgotten]
+
+
+def _identify(row: Received) -> TurnIdentity:
+    body = build_body(row) or {}
+    metadata = body.get("metadata", {})
+    native_id = metadata.get("native_id")
+    return TurnIdentity(
+        row.path, body.get("conversation_id"), body.get("turn_index", 0), row.role, row.text, body.get("timestamp"),
+        row.id, None, metadata.get("format"), row.id if native_id is None else str(native_id), is_copied=False, line=None,
+    )  # fmt: skip
+
+
+def _build_hits(
+    rows: Sequence[Received], question: str, vector: Sequence[float] | None, key: str, searched: int
+) -> list[Hit]:
+    """Return hits with our own measure of relevance, which compares between memories."""
+    weights = dict.fromkeys(words(question), 1.0)
+    matched = np.array([weigh_matches(row.text, weights) / max(len(weights), 1) for row in rows])
+    near = [_cosine(row, vector, key) for row in rows]
+    fits = relevance(np.array([one or 0.0 for one in near]), matched, searched).tolist()
+    return [
+        _build_hit(row, weights, similarity, None if vector is None else round(fit, 6))
+        for row, similarity, fit in zip(rows, near, fits, strict=True)
+        if build_body(row) is not None
+    ]
+
+
+def _cosine(row: Received, vector: Sequence[float] | None, key: str) -> float | None:
+    if vector is None or row.model != key or len(row.vector) != len(vector):
+        return None
+    own, other = np.array(vector), np.array(row.vector)
+    length = float(np.linalg.norm(own) * np.linalg.norm(other))
+    return float(own @ other) / length if length else None
+
+
+def _build_hit(row: Received, weights: dict[str, float], similarity: float | None, fit: float | None) -> Hit:
+    snippet = " ".join(excerpt(row.text, weights, SNIPPET_WIDTH).split())
+    ranked = {**UNRANKED, "score": row.score, "similarity": similarity, "relevance": fit, "snippet": snippet}
+    return Hit(
+        **ranked,
+        id=shown_id(row.id),
+        type="note" if row.role == "note" else "prompt",
+        content=row.text,
+        role=row.role,
+        source_path=row.path,
+        source_line=row.body.get("line"),
+        source_project=row.project,
+        conversation_id=row.body.get("conversation_id"),
+        turn_index=row.body["turn_index"],
+        timestamp=row.body.get("timestamp"),
+        metadata=row.body["metadata"],
+        author=row.author,
+    )
+
+
+# The local copy
+
+
+def is_team_id(id_: str) -> bool:
+    """Return whether an id is one of a team's turn."""
+    digits = id_.removeprefix(PREFIX)
+    return id_ != digits and ID_CHARS <= len(digits) <= ROW_ID_CHARS and set(digits) <= _HEX
+
+
+def find_id(copy: Database, id_: str) -> int | None:
+    """Return the id of a team's turn in the copy, or None. Raises StoreFault."""
+    return team.find_turn(copy, id_.removeprefix(PREFIX)) if is_team_id(id_) else None
+
+
+def local_ids(copy: Database, ids: frozenset[str]) -> frozenset[str]:
+    """Return the ids in the copy of the team's turns among some ids. Raises StoreFault."""
+    found = (find_id(copy, id_) for id_ in ids)
+    return frozenset(str(one) for one in found if one is not None)
+
+
+def name_entries(copy: Database, entries: Sequence[RecallEntry]) -> list[RecallEntry]:
+    """Return entries of the copy with the ids and authors that people see. Raises StoreFault."""
+    ids = [int(id_) for entry in entries for id_ in entry.ids if id_.isdecimal()]
+    names = {str(id_): (shown_id(row), author) for id_, (row, author) in team.name_turns(copy, ids).items()}
+
+    def name_attempt(attempt: Attempt) -> Attempt:
+        return attempt._replace(id=names.get(attempt.id, (PREFIX, ""))[0])
+
+    def name_hit(hit: Hit) -> Hit:
+        shown, author = names.get(hit.id, (PREFIX, "unnamed"))
+        return hit._replace(id=shown, author=author)
+
+    return [
+        entry._replace(
+            hit=name_hit(entry.hit),
+            question=entry.question and name_hit(entry.question),
+            before=tuple(map(name_attempt, entry.before)),
+            after=entry.after and name_attempt(entry.after),
+            superseded_by=entry.superseded_by and name_attempt(entry.superseded_by),
+        )
+        for entry in entries
+    ]

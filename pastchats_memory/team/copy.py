@@ -1,0 +1,172 @@
+"""Keep a local copy of what others share, in a database of its own beside the memory, which hooks can read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from pastchats_memory.embed.session import ModelSession
+from pastchats_memory.episodes.derive import derive
+from pastchats_memory.store import deletion, scrub, sources, sync, team, tombstone_transfer, vectors
+from pastchats_memory.store.database import Database, open_database
+from pastchats_memory.store.deletion import ChosenRows
+from pastchats_memory.store.sources import set_meta
+from pastchats_memory.store.team import Member, PulledRow
+from pastchats_memory.sync import merge
+from pastchats_memory.team.client import IDS, Collection, require_hex
+from pastchats_memory.team.report import AuthorCount, Limits, PullReport
+from pastchats_memory.team.rows import EPISODE, TURN, Received, build_body, build_judgement, name_key, read_row
+
+SUFFIX = ".team"
+ENDPOINT = "team_endpoint"
+"""Key of the copy's `embedding_meta`: where its rows are from."""
+
+
+def copy_path(path: Path) -> Path:
+    """Return the path of the copy that belongs to a memory."""
+    return path.with_name(path.name + SUFFIX)
+
+
+@contextmanager
+def open_copy(database: Database, endpoint: str) -> Iterator[Database | None]:
+    """Open the copy of an endpoint's rows, without what was forgotten here since; None if there is none.
+
+    Raises StoreFault.
+    """
+    path = copy_path(database.path)
+    if not path.is_file():
+        yield None
+        return
+    with open_database(path, vec0=database.vec0_loaded) as copy:
+        if sources.meta(copy).get(ENDPOINT) != endpoint:
+            yield None
+            return
+        forget_as_here(database, copy)
+        yield copy
+
+
+def forget_as_here(database: Database, copy: Database) -> int:
+    """Delete from the copy what was forgotten here, and return the number of rows. Raises StoreFault."""
+    here, there = sync.forgetting_identities(database), sync.forgetting_identities(copy)
+    if here == there:
+        return 0
+    with copy.transaction():
+        for identity in there - here:
+            sync.lift(copy, identity)
+    new = [row for identity, row in sync.forgettings(database).items() if identity not in there]
+    return tombstone_transfer.apply_tombstones(copy, new)
+
+
+def forget_in_copy(database: Database) -> None:
+    """Delete from the copy, if there is one, what was forgotten here. Raises StoreFault."""
+    path = copy_path(database.path)
+    if path.is_file():
+        with open_database(path, vec0=database.vec0_loaded) as copy:
+            forget_as_here(database, copy)
+
+
+def delete_copy(path: Path) -> None:
+    """Delete the copy that belongs to a memory. Raises OSError."""
+    for suffix in ("-wal", "-shm", ""):
+        copy = copy_path(path)
+        copy.with_name(copy.name + suffix).unlink(missing_ok=True)
+
+
+def pull(
+    database: Database, session: ModelSession, collection: Collection, member: Member, limits: Limits
+) -> PullReport:
+    """Make the copy equal to what others share, but for what was forgotten or is excluded here.
+
+    Raises:
+        TeamUnavailable: the team's Milvus cannot be used; what was read stays.
+        StoreFault: the copy cannot be written.
+    """
+    report = PullReport()
+    _drop_foreign(database, session, member.endpoint)
+    with open_database(copy_path(database.path), create=True, vec0=database.vec0_loaded) as copy:
+        with copy.transaction():
+            sources.claim_model(copy, session)
+            set_meta(copy, {ENDPOINT: member.endpoint})
+        report.deleted = forget_as_here(database, copy)
+        _receive(copy, session, collection, member, limits, report)
+        vectors.catch_up_in_steps(copy)
+        derive(copy)
+        scrub.finish_scrub(copy, wait_ms=0)
+        report.authors = [AuthorCount(author, turns) for author, turns in team.count_pulled(copy)]
+    report.embedded = session.embedded
+    return report
+
+
+def _drop_foreign(database: Database, session: ModelSession, endpoint: str) -> None:
+    """Delete a copy of another team, or with vectors of another model."""
+    path = copy_path(database.path)
+    if not path.is_file():
+        return
+    with open_database(path, vec0=database.vec0_loaded) as copy:
+        meta = sources.meta(copy)
+    is_same_model = (meta.get("model_name"), meta.get("model_version")) == (session.name, session.version)
+    if meta.get(ENDPOINT) != endpoint or not is_same_model:
+        delete_copy(database.path)
+
+
+def _receive(
+    copy: Database, session: ModelSession, collection: Collection, member: Member, limits: Limits, report: PullReport
+) -> None:
+    there: dict[str, str] = {}
+    if collection.exists:
+        collection.load()
+        others = f'member != "{require_hex(member.id)}"'
+        there = {row["id"]: row["digest"] for row in collection.select(others, ["id", "digest"])}
+    here = team.pulled_digests(copy)
+    gone = sorted(here.keys() - there.keys())
+    for start in range(0, len(gone), IDS):
+        with copy.transaction():
+            report.deleted += _delete(copy, gone[start : start + IDS])
+    changed = [id_ for id_, digest in there.items() if here.get(id_) != digest]
+    new = sorted({*changed, *team.episodes_of(copy, changed)} & there.keys())
+    episodes: list[Received] = []
+    for start in range(0, len(new), IDS):
+        found = collection.get(new[start : start + IDS])
+        rows = [row for row in map(read_row, found) if row is not None and not limits.keep_here(row.project)]
+        report.refused += len(found) - len(rows)
+        _store_turns(copy, session, [row for row in rows if row.kind == TURN], report)
+        episodes += [row._replace(text="", vector=[]) for row in rows if row.kind == EPISODE]
+    _judge(copy, episodes)
+
+
+def _store_turns(copy: Database, session: ModelSession, rows: Sequence[Received], report: PullReport) -> None:
+    """Store some turns in place of their earlier versions, in one transaction."""
+    own_model = name_key(f"{session.name}\0{session.version}")
+    bodies = {row.id: body for row in rows if (body := build_body(row)) is not None}
+    with sources.vector_transaction(copy, session):
+        _delete(copy, [row.id for row in rows])
+        for is_own in (True, False):
+            records = [
+                {"body": bodies[row.id]} for row in rows if row.id in bodies and (row.model == own_model) == is_own
+            ]
+            merge.take_turns(copy, session, records, has_same_model=is_own)
+        stored = team.stored_hashes(copy, list(bodies))
+        stored_rows = [row for row in rows if row.id in stored]
+        team.add_pulled(copy, [PulledRow(row.id, row.digest, row.kind, row.author, row.id) for row in stored_rows])
+        vectors.catch_up(copy)
+    report.received += len(stored)
+    report.refused += len(rows) - len(stored)
+
+
+def _delete(copy: Database, ids: Sequence[str]) -> int:
+    """Delete rows inside the caller's transaction, and return the number of turns among them."""
+    turns = team.drop_pulled(copy, ids)
+    if turns:
+        deletion.delete_rows(copy, ChosenRows(turns, [], [], []))
+    return len(turns)
+
+
+def _judge(copy: Database, episodes: Sequence[Received]) -> None:
+    """Apply the judgements of episodes, whose turns are all here by now."""
+    with copy.transaction():
+        for row in episodes:
+            judgement, turn = build_judgement(row), row.body.get("turn")
+            if judgement is not None and isinstance(turn, str) and team.stored_hashes(copy, [turn]):
+                sync.apply_judgement(copy, turn, judgement)
+                team.add_pulled(copy, [PulledRow(row.id, row.digest, row.kind, row.author, turn)])

@@ -1,0 +1,250 @@
+"""Share projects with the team: write what is new or changed there, and delete what is no longer shared or forgotten.
+
+What is there is compared with what is here at every run. So a run that was killed anywhere, a lost database and a lost
+collection need no repair: the next run does what is missing.
+"""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import orjson
+
+from pastchats_memory.embed.session import ModelSession
+from pastchats_memory.episodes.derive import derive
+from pastchats_memory.errors import InputMissing, TeamUnavailable, UsageFault
+from pastchats_memory.redact import redact
+from pastchats_memory.redact.rules_version import rules_version
+from pastchats_memory.store import sources, sync, team, vectors
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.sync import Body
+from pastchats_memory.store.team import Episode, Member, TurnVersion
+from pastchats_memory.team.client import IDS, Collection, Row, in_batches, require_hex
+from pastchats_memory.team.report import Access, Limits, Progress, PushReport, SharePreview
+from pastchats_memory.team.rows import (
+    EPISODE,
+    TURN,
+    Shared,
+    build_episode_row,
+    build_turn_row,
+    name_key,
+    redact_body,
+    row_id,
+    version_of,
+)
+from pastchats_memory.text.encoding import utf8
+
+BATCH = 200
+"""Turns that are read at once."""
+SHOWN_PROMPTS = 5
+BYTES_OF_NUMBER = 4
+
+
+class _Wanted(NamedTuple):
+    """A row that belongs there."""
+
+    digest: str
+    project: str
+    of: TurnVersion | Episode
+
+
+def preview_share(database: Database, access: Access, limits: Limits, project: str) -> SharePreview:
+    """Return what the team would see of a project.
+
+    Raises:
+        InputMissing: there is no such project here.
+        UsageFault: the project is private or excluded.
+        StoreFault: the database cannot be read.
+    """
+    _refuse_unshareable(database, limits, project)
+    turns, conversations, first, last = team.describe_project(database, project)
+    redactions = 0
+    hashes = [version.content_hash for version in team.turn_versions(database, project)]
+    for start in range(0, len(hashes), BATCH):
+        bodies = sync.turn_bodies(database, hashes[start : start + BATCH])
+        redactions += sum(redact(body["content"]).kinds.total() for body in bodies)
+    prompts = tuple(redact(text).text for text in team.latest_prompts(database, project, SHOWN_PROMPTS))
+    return SharePreview(
+        project, access.endpoint, access.author, turns, conversations, first, last, redactions, prompts
+    )  # fmt: skip
+
+
+def share(database: Database, access: Access, limits: Limits, project: str) -> None:
+    """Note that a project is shared; the next `push` writes it. Raises as `preview_share`."""
+    _refuse_unshareable(database, limits, project)
+    with database.transaction():
+        team.add_project(database, access.endpoint, project)
+
+
+def _refuse_unshareable(database: Database, limits: Limits, project: str) -> None:
+    if project not in sources.project_names(database):
+        raise InputMissing(f"no project is called {project!r}", "`pastchats-memory status` lists the projects.")
+    if project in limits.private:
+        raise UsageFault(f"{project} is private or excluded", "Such a project is never shared.")
+    if limits.keep_here(project):
+        raise UsageFault(f"{project} is excluded", "Such a project is never shared.")
+
+
+def push(
+    database: Database,
+    session: ModelSession,
+    collection: Collection,
+    access: Access,
+    limits: Limits,
+    progress: Callable[[Progress], None] = lambda _: None,
+) -> PushReport:
+    """Make this memory's rows there equal to the shared projects here; deletions come first.
+
+    Raises:
+        TeamUnavailable: the team's Milvus cannot be used; what was written stays.
+        ModelUnavailable: the model of this memory cannot be used.
+        StoreFault: the database cannot be read.
+    """
+    report = PushReport()
+    derive(database)
+    member = own_member(database, access)
+    for project in team.shared_projects(database, access.endpoint):
+        (report.held_back if limits.keep_here(project) else report.projects).append(project)
+    if not collection.exists:
+        if not report.projects:
+            return report
+        collection.create(session.dim)
+    collection.load(session.dim if report.projects else None)
+    shared = Shared(member, access.author, model_key(session))
+    wanted = _find_wanted(database, shared, limits, report.projects)
+    there = {row["id"]: row["digest"] for row in collection.select(of_member(member), ["id", "digest"])}
+    gone = sorted(there.keys() - wanted.keys())
+    collection.delete(gone)
+    report.deleted = len(gone)
+    changed = [id_ for id_, one in wanted.items() if there.get(id_) != one.digest]
+    source, has_erased = _Source(database, session, shared, report), bool(gone)
+    for batch in in_batches(source.rows(wanted, changed), _size):
+        has_erased = has_erased or _loses_text(collection, batch, there)
+        collection.put(batch)
+        report.sent += len(batch)
+        progress(Progress(report.sent + report.waiting, len(changed)))
+    if has_erased:
+        collection.erase()
+    return report
+
+
+def _loses_text(collection: Collection, batch: Sequence[Row], there: Container[str]) -> bool:
+    """Return whether a row that is replaced has text that its new version lacks, such as a secret."""
+    new = {row["id"]: row["text"] for row in batch if row["id"] in there}
+    ids = list(new)
+    earlier = (row for start in range(0, len(ids), IDS) for row in collection.get(ids[start : start + IDS]))
+    return any(not new[row["id"]].startswith(row["text"]) for row in earlier)
+
+
+def withdraw(database: Database, access: Access, projects: Sequence[str]) -> None:
+    """Share projects no more; the next `push` deletes them there. Raises UsageFault, StoreFault."""
+    shared = team.shared_projects(database, access.endpoint)
+    if unknown := [project for project in projects if project not in shared]:
+        raise UsageFault(f"{unknown[0]} is not shared", "`pastchats-memory team status` lists what is.")
+    with database.transaction():
+        for project in projects:
+            team.remove_project(database, access.endpoint, project)
+
+
+def own_member(database: Database, access: Access) -> Member:
+    """Return this memory's name there; a copy of the database on another computer gets a new one. Raises StoreFault."""
+    host = access.host or utf8(socket.gethostname()).partition(".")[0]
+    known = team.load_member(database, access.endpoint)
+    if known is not None and known.host == host:
+        return known
+    member = Member(access.endpoint, secrets.token_hex(8), host, secrets.token_bytes(32))
+    with database.transaction():
+        team.store_member(database, member)
+    return member
+
+
+def of_member(member: Member) -> str:
+    """Return the condition for a member's rows."""
+    return f'member == "{require_hex(member.id)}"'
+
+
+def model_key(session: ModelSession) -> str:
+    """Return the key of the session's model and version. Raises ModelUnavailable."""
+    return name_key(f"{session.name}\0{session.version}")
+
+
+def _size(row: Row) -> int:
+    return len(row["text"].encode()) + BYTES_OF_NUMBER * len(row["dense"]) + len(orjson.dumps(row["body"]))
+
+
+def _find_wanted(
+    database: Database, shared: Shared, limits: Limits, projects: Iterable[str]
+) -> dict[str, _Wanted]:  # fmt: skip
+    """Return the rows that belong there, by id, without their texts."""
+    rules, wanted = rules_version(), {}
+    judgements = sync.judgements(database)
+    for project in projects:
+        for turn in team.turn_versions(database, project):
+            if not limits.excludes(turn.path):
+                id_ = row_id(shared.member, TURN, turn.content_hash)
+                wanted[id_] = _Wanted(version_of(turn.digest, shared, rules), project, turn)
+        for episode in team.episodes(database, project):
+            if not limits.excludes(episode.path):
+                digest = sync.digest_of([list(episode), judgements.get(episode.content_hash)])
+                id_ = row_id(shared.member, EPISODE, episode.content_hash)
+                wanted[id_] = _Wanted(version_of(digest, shared, rules), project, episode)
+    return wanted
+
+
+class _Source:
+    """Reads the rows to write from the database, with their vectors."""
+
+    def __init__(self, database: Database, session: ModelSession, shared: Shared, report: PushReport) -> None:
+        self._database = database
+        self._session = session
+        self._shared = shared
+        self._report = report
+        self._judgements = sync.judgements(database)
+
+    def rows(self, wanted: dict[str, _Wanted], changed: Sequence[str]) -> Iterator[Row]:
+        """Yield the rows of some ids. Rows without a vector stay until one can be made."""
+        for start in range(0, len(changed), BATCH):
+            some = [wanted[id_] for id_ in changed[start : start + BATCH]]
+            bodies = self._load_bodies([one.of.content_hash for one in some])
+            for one in some:
+                body = bodies.get(one.of.content_hash)
+                if body is None or body["vector"] is None:
+                    self._report.waiting += isinstance(one.of, TurnVersion)
+                elif isinstance(one.of, TurnVersion):
+                    yield build_turn_row(self._shared, body, one.of, one.digest)
+                else:
+                    judgement = self._judgements.get(one.of.content_hash)
+                    vector = orjson.loads(body["vector"])
+                    yield build_episode_row(self._shared, one.project, one.of, judgement, vector, one.digest)
+
+    def _load_bodies(self, hashes: Sequence[str]) -> dict[str, Body]:
+        """Return redacted turns by content_hash; a text that redaction changed is embedded again."""
+        forgotten = sync.forgotten_turns(self._database, hashes)
+        bodies = {
+            body["content_hash"]: redact_body(body)
+            for body in sync.turn_bodies(self._database, sorted(set(hashes) - forgotten))
+        }
+        for body in bodies.values():
+            if body["vector"] is None:
+                (encoded,) = vectors.encode_or_defer(self._session, [body["content"]])
+                body["vector"] = encoded or None
+        return bodies
+
+
+def require_projects(database: Database, access: Access) -> None:
+    """Refuse to push before anything was shared. Raises UsageFault, StoreFault."""
+    if not team.shared_projects(database, access.endpoint) and team.load_member(database, access.endpoint) is None:
+        raise UsageFault("nothing is shared yet", "Share a project first: pastchats-memory team share PROJECT.")
+
+
+def require_endpoint(endpoint: str | None) -> str:
+    """Return the configured endpoint. Raises TeamUnavailable."""
+    if endpoint is None:
+        raise TeamUnavailable(
+            "no team is configured",
+            "Set team_endpoint in your own pastchats-memory.toml: a file that ends with .db, or the address of a Milvus server.",
+        )
+    return endpoint

@@ -1,0 +1,271 @@
+"""Turn stored turns and episodes into rows of the team's collection, and rows of others into turns.
+
+A row of another member is as hostile as any transcript: everything in it is checked before it is used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import orjson
+
+from pastchats_memory.formats.base.exported_turn import find_wrong_field
+from pastchats_memory.redact import redact, redact_json, redact_path
+from pastchats_memory.store.sync import Body, digest_of
+from pastchats_memory.store.team import Episode, Member, TurnVersion
+from pastchats_memory.team.client import KEY_CHARS, NAME_CHARS, PATH_CHARS, TEXT_BYTES, Row
+from pastchats_memory.text.display import one_line
+from pastchats_memory.text.encoding import MAX_DEPTH, is_shallow
+
+TURN, EPISODE = "turn", "episode"
+OUTCOMES = ("worked", "failed", "mixed", "unknown")
+MAX_BODY_BYTES = 60_000
+"""Milvus allows 65,536 bytes of JSON."""
+FIXED_METADATA = ("format", "branch", "kind", "native_id", "heading")
+"""Keys of metadata that stay if all of it is too long."""
+CUT = "\n[… cut: the rest is in the author's memory]"
+AUTHOR_CHARS = 80
+ID_CHARS = 12
+"""Hexadecimal digits of a row's id that people see and type."""
+PREFIX = "team:"
+_HASH = re.compile(r"[0-9a-f]{64}")
+_DIGEST = re.compile(r"[0-9a-f]{32}")
+_MILLISECONDS = 1000
+
+
+class Shared(NamedTuple):
+    """What all rows of one push have in common."""
+
+    member: Member
+    author: str
+    model: str
+    """Key of the model of the vectors."""
+
+
+def name_key(text: str) -> str:
+    """Return the digest by which a name is compared in a filter."""
+    return hashlib.blake2b(text.encode(), digest_size=KEY_CHARS // 2).hexdigest()
+
+
+def row_id(member: Member, kind: str, content_hash: str) -> str:
+    """Return the id of a row.
+
+    A content_hash is made of the text before redaction. So a key that never leaves this memory hides it.
+    """
+    return hmac.new(member.key, f"{kind}\0{content_hash}".encode(), hashlib.sha256).hexdigest()
+
+
+def shown_id(row: str) -> str:
+    """Return the id of a row as people see it."""
+    return PREFIX + row[:ID_CHARS]
+
+
+def version_of(digest: bytes, shared: Shared, rules: str) -> str:
+    """Return what changes whenever a row has to be written again."""
+    return digest_of([digest.hex(), shared.author, shared.model, shared.member.host, rules]).hex()
+
+
+def milliseconds(timestamp: str | None) -> int:
+    """Return a stored time as a number; 0 for none."""
+    return 0 if timestamp is None else int(datetime.fromisoformat(timestamp).timestamp() * _MILLISECONDS)
+
+
+def cut_text(text: str, most: int = TEXT_BYTES) -> str:
+    """Return a text of at most so many UTF-8 bytes, cut visibly."""
+    encoded = text.encode()
+    if len(encoded) <= most:
+        return text
+    return encoded[: most - len(CUT.encode())].decode(errors="ignore") + CUT
+
+
+def redact_body(body: Body) -> Body:
+    """Return a turn redacted once more, by the rules of this release, and cut to what Milvus stores.
+
+    Without its vector if the text has changed: a vector is a function of the text.
+    """
+    content = cut_text(redact(body["content"]).text)
+    names = {name: redact(body[name]).text for name in ("role", "source_project", "conversation_id") if body[name]}
+    changed = {
+        "content": content,
+        "source_path": redact_path(body["source_path"]),
+        "metadata": redact_json(body["metadata"]),
+    }
+    vector = body["vector"] if content == body["content"] else None
+    return {**body, **names, **changed, "vector": vector}
+
+
+def build_turn_row(shared: Shared, body: Body, version: TurnVersion, digest: str) -> Row:
+    """Return the row of a redacted turn with a vector."""
+    line = body["places"][0][1] if body["places"] else None
+    more = {
+        "conversation_id": body["conversation_id"],
+        "turn_index": body["turn_index"],
+        "timestamp": body["timestamp"],
+        "line": line,
+        "metadata": _fit_metadata(body["metadata"]),
+    }
+    return {
+        **_common(shared, body["source_project"], digest),
+        "id": row_id(shared.member, TURN, version.content_hash),
+        "kind": TURN,
+        "role": cut_text(body["role"], NAME_CHARS),
+        "outcome": version.outcome,
+        "citation": _cite(shared, body["source_path"], line),
+        "at": milliseconds(body["timestamp"]),
+        "body": more,
+        "text": body["content"],
+        "dense": orjson.loads(body["vector"]),
+    }
+
+
+def build_episode_row(
+    shared: Shared, project: str, episode: Episode, judgement: Body | None, vector: Sequence[int], digest: str
+) -> Row:
+    """Return the row of an episode: its question and last answer, its outcome, and the judgement if there is one."""
+    text = redact(f"{episode.question}\n\n{episode.answer}".strip()).text
+    return {
+        **_common(shared, redact(project).text, digest),
+        "id": row_id(shared.member, EPISODE, episode.content_hash),
+        "kind": EPISODE,
+        "role": "user",
+        "outcome": episode.outcome,
+        "citation": _cite(shared, redact_path(episode.path), None),
+        "at": milliseconds(episode.timestamp),
+        "body": {
+            "turn": row_id(shared.member, TURN, episode.content_hash),
+            "conversation_id": redact(episode.conversation_id).text,
+            "judgement": judgement and _name_judged(shared.member, judgement),
+        },
+        "text": cut_text(text),
+        "dense": list(vector),
+    }
+
+
+def _common(shared: Shared, project: str, digest: str) -> Row:
+    return {
+        "member": shared.member.id,
+        "author": cut_text(shared.author, NAME_CHARS),
+        "project": cut_text(project, NAME_CHARS),
+        "project_key": name_key(project),
+        "model": shared.model,
+        "digest": digest,
+    }
+
+
+def _cite(shared: Shared, path: str, line: int | None) -> str:
+    return cut_text(f"{shared.member.host}:{path}" + ("" if line is None else f":{line}"), PATH_CHARS)
+
+
+def _fit_metadata(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+    if len(orjson.dumps(metadata)) <= MAX_BODY_BYTES:
+        return metadata
+    return {key: metadata[key] for key in FIXED_METADATA if key in metadata}
+
+
+def _name_judged(member: Member, judgement: Body) -> Body:
+    """Return a judgement with the ids of rows in place of content_hashes."""
+    shown = judgement["shown_in"]
+    return {
+        "verdict": judgement["verdict"],
+        "shown_in": shown and row_id(member, TURN, shown),
+        "shown_from": judgement["shown_from"],
+        "shown_length": judgement["shown_length"],
+        "judged_at": judgement["judged_at"],
+        "read": sorted(row_id(member, TURN, one) for one in judgement["read"]),
+    }
+
+
+# Rows of others
+
+
+class Received(NamedTuple):
+    """A checked row of another member."""
+
+    id: str
+    kind: str
+    author: str
+    member: str
+    project: str
+    role: str
+    outcome: str
+    path: str
+    digest: str
+    text: str
+    vector: list[float]
+    model: str
+    body: Body
+    score: float = 0.0
+
+
+def read_row(row: Row) -> Received | None:
+    """Return a row whose fields have the right types, or None."""
+    body = row.get("body")
+    texts = [row.get(name) for name in ("author", "member", "project", "role", "citation", "text", "model", "kind")]
+    is_proper = (
+        _is_hash(row.get("id"))
+        and isinstance(row.get("digest"), str)
+        and _DIGEST.fullmatch(row["digest"]) is not None
+        and all(isinstance(text, str) for text in texts)
+        and row["kind"] in (TURN, EPISODE)
+        and row.get("outcome") in OUTCOMES
+        and isinstance(body, dict)
+        and is_shallow(body, MAX_DEPTH)
+    )
+    if not is_proper or not isinstance(body, dict):
+        return None
+    author = one_line(row["author"]).strip()[:AUTHOR_CHARS] or "unnamed"
+    line = body.get("line")
+    path = row["citation"].removesuffix(f":{line}") if isinstance(line, int) else row["citation"]
+    vector = [float(one) for one in row["dense"]]
+    names = (row["project"], row["role"], row["outcome"], path, row["digest"], row["text"])
+    return Received(
+        row["id"], row["kind"], author, row["member"], *names, vector, row["model"], body, row.get("score", 0.0)
+    )
+
+
+def build_body(row: Received) -> Body | None:
+    """Return a turn of another member as `export` writes it, with its vector; None if a field is wrong."""
+    line = row.body.get("line")
+    body = {
+        "role": row.role,
+        "content": row.text,
+        "source_path": row.path,
+        "source_project": row.project,
+        "conversation_id": row.body.get("conversation_id"),
+        "turn_index": row.body.get("turn_index"),
+        "timestamp": row.body.get("timestamp"),
+        "content_hash": row.id,
+        "echo_hash": None,
+        "metadata": row.body.get("metadata"),
+        "places": [] if line is None else [[row.path, line, None]],
+        "folder": None,
+        "is_private": False,
+        "vector": orjson.dumps([int(one) if one.is_integer() else one for one in row.vector]).decode(),
+    }
+    return body if find_wrong_field(body) is None else None
+
+
+def build_judgement(row: Received) -> Body | None:
+    """Return the judgement of an episode as `sync` applies it; a withdrawal if there is none, and None if it is malformed."""
+    judgement = row.body.get("judgement")
+    if judgement is None:
+        return {"is_withdrawn": True}
+    is_proper = (
+        isinstance(judgement, dict)
+        and judgement.get("verdict") in OUTCOMES
+        and isinstance(judgement.get("judged_at"), str)
+        and (judgement.get("shown_in") is None or _is_hash(judgement["shown_in"]))
+        and all(type(judgement.get(name)) is int and judgement[name] >= 0 for name in ("shown_from", "shown_length"))
+        and isinstance(judgement.get("read"), list)
+        and all(_is_hash(one) for one in judgement["read"])
+    )
+    return {**judgement, "is_withdrawn": False} if is_proper else None
+
+
+def _is_hash(value: object) -> bool:
+    return isinstance(value, str) and _HASH.fullmatch(value) is not None

@@ -1,0 +1,59 @@
+"""People of one team: each with a memory of their own, and one file of Milvus Lite between them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from pastchats_memory.config import Config
+from pastchats_memory.memory import Memory
+from pastchats_memory.model import RecallBlock
+from pastchats_memory.team import PullReport, PushReport
+
+ASKED = "Why do the webhook retries of the billing service pile up at night?"
+ANSWERED = "Because the queue has no backoff. A delay that doubles at each attempt ended it."
+THANKS = "Great, that fixed it, thanks!"
+
+
+class Person:
+    """A memory that uses the team's file under a name."""
+
+    def __init__(self, home: Path, endpoint: Path, **settings: object) -> None:
+        self.home = home
+        home.mkdir(exist_ok=True)
+        self.config = replace(
+            Config(home / "memory.db", team_endpoint=str(endpoint), team_author=home.name),
+            **settings,  # type: ignore[arg-type]
+        )
+        self.memory = Memory.open(home / "memory.db", config=self.config)
+
+    def write(self, name: str, *turns: tuple[str, str], project: str = "billing") -> None:
+        """Write a transcript of (role, text), each a minute after the one before, and index it."""
+        lines = [
+            {"role": role, "content": text, "conversation_id": name, "id": f"{name}-{number}", "timestamp": f"2026-03-01T10:{number:02}:01.000Z"}
+            for number, (role, text) in enumerate(turns)
+        ]  # fmt: skip
+        path = self.home / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        self.memory.index([path], project)
+
+    def share(self, *projects: str) -> PushReport:
+        for project in projects:
+            self.memory.team.share(project)
+        return self.memory.team.push()
+
+    def pull(self) -> PullReport:
+        return self.memory.team.pull()
+
+    def found(self, query: str = ASKED) -> list[tuple[str, str]]:
+        """Return author and text of what the team has for a query."""
+        return [(hit.author, hit.content) for hit in self.memory.search_team(query)]
+
+    def recall(self, query: str = "webhook retries pile up", **more: object) -> RecallBlock:
+        return self.memory.recall(query, team=True, **more)  # type: ignore[arg-type]
+
+
+def all_bytes(folder: Path) -> bytes:
+    """Return everything that lies in a folder."""
+    return b"\n".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())

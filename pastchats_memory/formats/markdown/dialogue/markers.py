@@ -17,6 +17,8 @@ NAMES = {
 }
 SECTIONS = {"user": "prompt question query", "assistant": "response answer reply"}
 """Words that answers also use as headings: a family of their own, so that a file has markers of one family."""
+THOUGHT = "thought"
+"""The role of a heading above what the model thought."""
 LETTERS = {"user": "q", "assistant": "a"}
 """Also those of lists of frequent questions, so such markers are doubtful."""
 CALLOUT_WORDS = {
@@ -62,6 +64,11 @@ _BEFORE = re.compile(
 _PLUGIN = re.compile(r"(?:plugin|插件) \([\w. -]{1,60}\):?\Z", re.IGNORECASE)
 """The name of a tool in ChatGPT Exporter; the bare word is an ordinary heading."""
 _WORD = re.compile(r"[^\W\d_]+")
+_UNKNOWN = re.compile(
+    r"(?P<before>(?:#{1,6} |\*\*)(?:(?:turn|message|msg) )?(?:#?\d{1,5}\s*[.):—–-]\s*)?)(?P<name>[A-Z][A-Za-z]{1,30})\b",
+    re.IGNORECASE,
+)
+"""A heading or label up to a speaker's name."""
 _SPEECH_VERB = re.compile(
     r"\s+(said|says|asked|asks|replied|replies|answered|wrote|writes|responded|hat gesagt|hast gesagt|a dit|avez dit|dijo|disse)\b",
     re.IGNORECASE,
@@ -70,8 +77,12 @@ _KIND = re.compile(
     r"(?:['’]s)?\s+(message|prompt|input|query|question|request|turn|response|answer|reply|output|assistant|agent|cli|dùng|dung|lý|ly)\b",
     re.IGNORECASE,
 )
-_CALL = re.compile(r"\s+(?:call|use|result|output|response)s?\b(?::\s*(?P<name>[\w.:/-]{1,80})\Z)?", re.IGNORECASE)
-"""Text that may follow the word for a tool: `Tool call: read_file`, `Tool result`."""
+_THOUGHTS = re.compile(r"(?:['’]s)?\s+(?:thoughts?|thinking|reasoning)\b", re.IGNORECASE)
+_CALL = re.compile(
+    r"\s+(?:call|use|result|output|response)s?\b(?::\s*`?(?P<name>[\w.:/-]{1,80})`?(?=\s*\Z|\s+[(\[—–|·]))?",
+    re.IGNORECASE,
+)
+"""Text that may follow the word for a tool: `Tool call: read_file`, `Tool result`; a time may stand behind it."""
 _MODEL = re.compile(
     r"([- ](sonnet|opus|haiku|pro|flash|ultra|turbo|mini|nano|code|chat|preview|large|advanced|thinking|codex|v?\d[\w.]{0,20}))+\b",
     re.IGNORECASE,
@@ -263,6 +274,29 @@ def parse_signed_markers(lines: Sequence[str], names: Mapping[str, str]) -> list
     ]
 
 
+def parse_named_markers(lines: Sequence[str], places: Sequence[int], known: Sequence[RoleMarker]) -> list[RoleMarker]:
+    """Find the headings or labels of an assistant whose name no list has, in a file where all known speakers are users.
+
+    The name stands where the user's stands, more than once.
+
+    Args:
+        lines: of the file.
+        places: those that are no code, and name no known speaker.
+        known: the user's markers, of one style.
+
+    """
+    found: dict[str, list[RoleMarker]] = {}
+    for place in places:
+        line = lines[place]
+        if not line.startswith(("#", "**")) or len(line) > LONGEST_LINE or (label := _UNKNOWN.match(line)) is None:
+            continue
+        marker = parse_marker([f"{label['before']}Assistant{line[label.end() :]}"], 0)
+        if marker and (marker.syntax, marker.level) == (known[0].syntax, known[0].level):
+            found.setdefault(label["name"], []).append(replace(marker, place=place))
+    repeated = [markers for markers in found.values() if len(markers) > 1]
+    return repeated[0] if len(repeated) == 1 else []
+
+
 def _parse_verb_line(line: str, place: int) -> RoleMarker | None:
     """Parse `You said:`, from a page that was copied without its headings."""
     if (
@@ -386,13 +420,15 @@ def _parse_label(text: str) -> _Label | None:
     model = _MODEL.match(rest) if known[1] == "assistant" else None
     rest = rest[model.end() :] if model else rest
     called = _CALL.match(rest) if known[1] == "tool" else None
-    more = _SPEECH_VERB.match(rest) or called or _KIND.match(rest)
+    thoughts = _THOUGHTS.match(rest) if known[1] == "assistant" else None
+    more = _SPEECH_VERB.match(rest) or called or thoughts or _KIND.match(rest)
     timestamp = _parse_tail(rest[more.end() :] if more else rest)
     if timestamp is None:
         return None
     before_it = iso_utc(leading[1], LOCAL) if leading and leading[1] else None
     tool = (called["name"] or "") if called else ""
-    return _Label(known[1], known[0], timestamp or before_it, bool(more and more.re is _SPEECH_VERB), tool)
+    role = THOUGHT if thoughts else known[1]
+    return _Label(role, known[0], timestamp or before_it, bool(more and more.re is _SPEECH_VERB), tool)
 
 
 def _role_of_picture(text: str) -> str | None:

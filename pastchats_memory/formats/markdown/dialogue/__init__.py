@@ -278,18 +278,27 @@ class _Dialogue(MarkdownDialogue[_Part]):
         return sorted([*markers, *notes], key=lambda marker: marker.place)
 
     def _named_markers(self, candidates: Sequence[RoleMarker]) -> list[RoleMarker]:
-        """Return the markers of a user and of an assistant with a name of its own, who take turns."""
-        users = [marker for marker in candidates if marker.syntax in ("atx", "bold") and marker.family == "names"]
-        if not users or {(marker.role, marker.syntax, marker.level) for marker in users} != {
-            ("user", users[0].syntax, users[0].level)
-        }:
+        """Return the markers of two who take turns, where no list has the name of one."""
+        speakers = [
+            marker
+            for marker in candidates
+            if marker.syntax in ("atx", "bold") and marker.family == "names" and marker.role in SPEAKERS
+        ]
+        if len({(marker.role, marker.syntax, marker.level) for marker in speakers}) != 1:
             return []
-        known = {marker.place for marker in candidates}
+        known = {marker.place for marker in speakers}
         places = [place for place, hidden in enumerate(self._hidden) if not hidden and place not in known]
-        markers = sorted([*users, *parse_named_markers(self.lines, places, users)], key=lambda marker: marker.place)
+        dialogues = (
+            sorted([*speakers, *named], key=lambda marker: marker.place)
+            for named in parse_named_markers(self.lines, places, speakers[0])
+        )
+        return next((markers for markers in dialogues if self._is_strict_dialogue(markers)), [])
+
+    def _is_strict_dialogue(self, markers: list[RoleMarker]) -> bool:
+        """Return whether two take turns, and nothing else tells that this is no dialogue."""
         is_strict = all(first.role != second.role for first, second in pairwise(markers))
-        is_clear = is_strict and len(markers) >= FEWEST_DOUBTFUL and self._has_no_other_heading(markers)
-        return markers if is_clear and self._is_dialogue(markers) else []
+        is_long = len(markers) >= FEWEST_DOUBTFUL
+        return is_strict and is_long and self._has_no_other_heading(markers) and self._is_dialogue(markers)
 
     def _has_no_other_heading(self, markers: Sequence[RoleMarker]) -> bool:
         """Return whether the speakers are numbered, or no other heading has their level: a guide has chapters on users too."""

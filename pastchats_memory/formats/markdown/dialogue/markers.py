@@ -10,8 +10,8 @@ from pastchats_memory.formats.base.markdown import find_line
 from pastchats_memory.text.timestamps import LOCAL, MOMENT, iso_utc
 
 NAMES = {
-    "user": "user human you me usuario usuário utilisateur utente benutzer nutzer gebruiker пользователь 用户 用戶 使用者 ユーザー 사용자 người nguoi du vous você användare bruger bruker käyttäjä uživatel użytkownik utilizator felhasználó kullanıcı pengguna користувач χρήστης المستخدم کاربر משתמש",
-    "assistant": "asistente assistente assistent ассистент помощник 助手 助理 アシスタント 어시스턴트 trợ tro asistent asistan asisten asystent асистент asszisztens βοηθός المساعد دستیار assistant chatgpt claude gemini ai bot model agent gpt copilot cursor bard grok deepseek mistral llama qwen perplexity planner codex cascade windsurf antigravity kiro cline amp junie devin ki ia ии",
+    "user": "user human you me usuario usuário utilisateur utente benutzer nutzer gebruiker пользователь 用户 用戶 使用者 ユーザー 사용자 người nguoi du vous você användare bruger bruker käyttäjä uživatel użytkownik utilizator felhasználó kullanıcı pengguna користувач χρήστης المستخدم کاربر משתמש 你 您 我 あなた 나 tú ty вы sie jij",
+    "assistant": "asistente assistente assistent ассистент помощник 助手 助理 アシスタント 어시스턴트 trợ tro asistent asistan asisten asystent асистент asszisztens βοηθός المساعد دستیار assistant chatgpt claude gemini ai bot model agent gpt copilot cursor bard grok deepseek mistral llama qwen perplexity planner codex cascade windsurf antigravity kiro cline amp junie devin ki ia ии opencode lovable replit kimi glm minimax trae augment qoder manus",
     "system": "system developer",
     "tool": "tool function",
 }
@@ -65,16 +65,22 @@ _PLUGIN = re.compile(r"(?:plugin|插件) \([\w. -]{1,60}\):?\Z", re.IGNORECASE)
 """The name of a tool in ChatGPT Exporter; the bare word is an ordinary heading."""
 _WORD = re.compile(r"[^\W\d_]+")
 _UNKNOWN = re.compile(
-    r"(?P<before>(?:#{1,6} |\*\*)(?:(?:turn|message|msg) )?(?:#?\d{1,5}\s*[.):—–-]\s*)?)(?P<name>[A-Z][A-Za-z]{1,30})\b",
+    r"(?P<before>(?:#{1,6} |\*\*)(?:(?:turn|message|msg) )?(?:#?\d{1,5}\s*[.):—–-]\s*)?(?:[^\w\s#*]{1,8}\s+)?)(?P<name>[A-Z][A-Za-z]{1,30})\b",
     re.IGNORECASE,
 )
 """A heading or label up to a speaker's name."""
 _SPEECH_VERB = re.compile(
-    r"\s+(said|says|asked|asks|replied|replies|answered|wrote|writes|responded|hat gesagt|hast gesagt|a dit|avez dit|dijo|disse)\b",
+    r"\s+(said|says|asked|asks|replied|replies|answered|wrote|writes|responded|hat gesagt|hast gesagt|sagten?|a dit|avez dit|dijo|ha dicho"
+    r"|disse|ha detto|zei|сказали?|powiedział|说|說)(?!\w)",
     re.IGNORECASE,
 )
+_PAGE_LABELS = {
+    "user": ("你说", "你說", "您说", "您說", "has dicho", "dijiste", "hai detto", "나의 말", "powiedziałeś", "je zei"),
+    "assistant": ("chatgpt说", "chatgpt說", "chatgpt의 말", "o chatgpt disse"),
+}
+"""What pages of ChatGPT write above a message in languages whose words for it are not a name and a verb."""
 _KIND = re.compile(
-    r"(?:['’]s)?\s+(message|prompt|input|query|question|request|turn|response|answer|reply|output|assistant|agent|cli|dùng|dung|lý|ly)\b",
+    r"(?:['’]s)?[\s_]+(message|prompt|input|query|question|request|turn|response|answer|reply|output|assistant|agent|cli|dùng|dung|lý|ly)\b",
     re.IGNORECASE,
 )
 _THOUGHTS = re.compile(r"(?:['’]s)?\s+(?:thoughts?|thinking|reasoning)\b", re.IGNORECASE)
@@ -274,27 +280,27 @@ def parse_signed_markers(lines: Sequence[str], names: Mapping[str, str]) -> list
     ]
 
 
-def parse_named_markers(lines: Sequence[str], places: Sequence[int], known: Sequence[RoleMarker]) -> list[RoleMarker]:
-    """Find the headings or labels of an assistant whose name no list has, in a file where all known speakers are users.
+def parse_named_markers(lines: Sequence[str], places: Sequence[int], known: RoleMarker) -> list[list[RoleMarker]]:
+    """Find the headings or labels of a speaker whose name no list has, where all known speakers have one role.
 
-    The name stands where the user's stands, more than once.
+    Return the markers of each name that stands more than once where the known speaker's name stands.
 
     Args:
         lines: of the file.
         places: those that are no code, and name no known speaker.
-        known: the user's markers, of one style.
+        known: a marker of the known speaker.
 
     """
+    other = "User" if known.role == "assistant" else "Assistant"
     found: dict[str, list[RoleMarker]] = {}
     for place in places:
         line = lines[place]
         if not line.startswith(("#", "**")) or len(line) > LONGEST_LINE or (label := _UNKNOWN.match(line)) is None:
             continue
-        marker = parse_marker([f"{label['before']}Assistant{line[label.end() :]}"], 0)
-        if marker and (marker.syntax, marker.level) == (known[0].syntax, known[0].level):
+        marker = parse_marker([f"{label['before']}{other}{line[label.end() :]}"], 0)
+        if marker and (marker.syntax, marker.level) == (known.syntax, known.level):
             found.setdefault(label["name"], []).append(replace(marker, place=place))
-    repeated = [markers for markers in found.values() if len(markers) > 1]
-    return repeated[0] if len(repeated) == 1 else []
+    return [markers for markers in found.values() if len(markers) > 1]
 
 
 def _parse_verb_line(line: str, place: int) -> RoleMarker | None:
@@ -406,6 +412,9 @@ def _parse_label(text: str) -> _Label | None:
         return _Label(pictured, "names", None, has_verb=False)
     if _PLUGIN.match(text):
         return _Label("tool", "names", None, has_verb=False)
+    phrase = text.removesuffix(":").strip().lower()
+    if labelled := next((role for role, phrases in _PAGE_LABELS.items() if phrase in phrases), None):
+        return _Label(labelled, "names", None, has_verb=True)
     leading = _LEADING.match(text)
     text = text[leading.end() :] if leading else text
     if text.startswith("[") and text.endswith("]"):
@@ -443,7 +452,7 @@ def _parse_tail(rest: str) -> str | None:
     Return None if anything but a model, a time or a colon follows.
     """
     timestamp = ""
-    number = re.match(r"[- ]?[0-9][\w.-]{0,20}", rest)
+    number = re.match(r"[- ]?#?[0-9][\w.-]{0,20}", rest)
     rest = (rest[number.end() :] if number else rest).strip().removeprefix(":").strip()
     while rest and not _NAMED_MODEL.match(rest):
         marked = _MARKED.match(rest)

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import counted, emit_json, is_terminal
+from pastchats_memory.cli.output import counted, emit_json, is_terminal, notify
 from pastchats_memory.config import load
 from pastchats_memory.errors import InputMissing
 from pastchats_memory.memory import Memory
@@ -77,7 +77,7 @@ def restore(file: Path, yes: bool, no: bool, db: str | None, as_json: bool) -> i
     if is_there and not yes:
         ask = not no and is_terminal(sys.stdin) and not as_json
         if not (ask and click.confirm(f"Replace the memory in {path}?", err=True)):
-            click.echo(f"{path} is as it was; --yes replaces it.", err=True)
+            notify(f"{path} is as it was; --yes replaces it.")
             if as_json:
                 emit_json(build_restore([]))
             return NOTHING
@@ -88,6 +88,6 @@ def restore(file: Path, yes: bool, no: bool, db: str | None, as_json: bool) -> i
     else:
         click.echo(f"{escape_path(str(path))}: {counted(restored.turns, 'turn')} and {counted(restored.tasks, 'task')}")
     if aside:
-        click.echo(f"The memory that was there is damaged; it is in {aside} now.", err=True)
-        click.echo("Text that was forgotten in it since the backup is back: forget it again.", err=True)
+        notify(f"The memory that was there is damaged; it is in {aside} now.")
+        notify("Text that was forgotten in it since the backup is back: forget it again.")
     return DONE

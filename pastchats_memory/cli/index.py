@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, table
+from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, notify, table
 from pastchats_memory.config import Config, from_home, load, own_places
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.formats.registry import History
@@ -125,7 +125,7 @@ def command(
         report = index_with_progress(memory, named, project, how)
         emit_json(build_index(report)) if as_json else click.echo(hanging(_text(report)))
         if not (report.files_read or report.known or as_json):
-            click.echo(NO_CONVERSATION, err=True)
+            notify(NO_CONVERSATION)
         if everything:
             _fulfil_requests(db)
         if watch:
@@ -148,9 +148,7 @@ def index_with_progress(memory: Memory, named: list[str], project: str | None, h
             return memory.index(named, project, **how, progress=progress, forecast=_foretell)
     except KeyboardInterrupt:
         turns = memory.status().turns
-        click.echo(
-            f"\nStopped. {counted(turns, 'turn')} are stored and searchable; run the same command to go on.", err=True
-        )
+        notify(f"\nStopped. {counted(turns, 'turn')} are stored and searchable; run the same command to go on.")
         raise
 
 
@@ -161,7 +159,7 @@ def _agreed(named: list[str], histories: list[History], *, yes: bool, no: bool) 
     places = [f"{history.program}: {from_home(str(history.path))}" for history in histories] or named
     click.echo("This reads, and never changes, what is in", err=True)
     click.echo("\n".join(f"  {escape_path(place)}" for place in places), err=True)
-    click.echo("into a database on this machine. Nothing is sent anywhere unless an endpoint is configured.", err=True)
+    notify("into a database on this machine. Nothing is sent anywhere unless an endpoint is configured.")
     if yes or no or not histories or not is_terminal(sys.stdin):
         return not no
     return click.confirm("Go on?", default=True, err=True)
@@ -169,13 +167,12 @@ def _agreed(named: list[str], histories: list[History], *, yes: bool, no: bool) 
 
 def _foretell(forecast: Forecast) -> None:
     for process in forecast.other_runs:
-        click.echo(f"Process {process} is indexing too; both take turns, and each text is embedded once.", err=True)
+        notify(f"Process {process} is indexing too; both take turns, and each text is embedded once.")
     if forecast.seconds >= LONG and is_terminal(sys.stderr):
         minutes = max(1, round(forecast.seconds / 60))
-        click.echo(
+        notify(
             f"About {forecast.turns:,} turns in {counted(forecast.files, 'file')}: about {counted(minutes, 'minute')}. "
-            "It may be stopped at any time, newest first is stored, and the same command goes on.",
-            err=True,
+            "It may be stopped at any time, newest first is stored, and the same command goes on."
         )
 
 

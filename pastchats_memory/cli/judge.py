@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, warn
+from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, notify, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory.requests import OUTCOMES
 from pastchats_memory.text.display import escape_name, one_line
@@ -106,7 +106,7 @@ def command(
     if as_json:
         emit_json(build_judge([] if sheet is None else [sheet], None, warnings))
     elif sheet is None:
-        click.echo(f"There is no item {escape_name(id_)}. Ids stand in the output of search and recall.", err=True)
+        notify(f"There is no item {escape_name(id_)}. Ids stand in the output of search and recall.")
     else:
         click.echo(hanging(render_judgement(sheet) if outcome or undo else render_sheets([sheet])), nl=False)
     warn(warnings)

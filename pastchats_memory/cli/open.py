@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, is_terminal
+from pastchats_memory.cli.output import emit_json, is_terminal, notify
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.archives import archive_of, is_archive
 from pastchats_memory.files.processes import join_command, run_in_foreground
@@ -91,9 +91,7 @@ def _find_obstacle(path: Path) -> str | None:
 
 
 def _explain_missing(id_: str) -> None:
-    click.echo(
-        f"There is no item {escape_name(id_)} with a file. Ids stand in the output of search and recall.", err=True
-    )
+    notify(f"There is no item {escape_name(id_)} with a file. Ids stand in the output of search and recall.")
 
 
 def _editor() -> list[str]:
@@ -136,7 +134,7 @@ def resume(id_: str, run: bool, db: str | None, as_json: bool) -> int:
     if as_json:
         emit_json(build_resume([found]))
     elif found.reason:
-        click.echo(f"It cannot be resumed: {one_line(found.reason)}.", err=True)
+        notify(f"It cannot be resumed: {one_line(found.reason)}.")
     elif run:
         click.echo(sanitise(join_command(found.command, found.folder)), err=True)
         return run_in_foreground(found.command, found.folder)

@@ -34,7 +34,12 @@ def echo_json(text: str, *, err: bool = False) -> None:
 def warn(warnings: Iterable[str]) -> None:
     """Print each warning on stderr."""
     for warning in warnings:
-        click.echo(hanging(f"Warning: {one_line(warning)}", err=True), err=True)
+        notify(f"Warning: {one_line(warning)}")
+
+
+def notify(message: str) -> None:
+    """Print a message on stderr, folded to the terminal."""
+    click.echo(hanging(message, err=True), err=True)
 
 
 def is_terminal(stream: TextIO | None) -> bool:

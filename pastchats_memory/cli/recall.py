@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, hanging, is_terminal, name_ways_back, warn
+from pastchats_memory.cli.output import emit_json, hanging, is_terminal, name_ways_back, notify, warn
 from pastchats_memory.errors import TeamUnavailable
 from pastchats_memory.memory.requests import find_current_project
 from pastchats_memory.views.build import build_recall
@@ -81,7 +81,7 @@ def command(
     if block.entries and not as_json:
         name_ways_back()
     if not block.entries and is_terminal(sys.stderr):
-        click.echo("`pastchats-memory search` lists what is nearest, whether it fits or not.", err=True)
+        notify("`pastchats-memory search` lists what is nearest, whether it fits or not.")
     return DONE if block.entries else NOTHING
 
 

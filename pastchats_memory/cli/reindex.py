@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from pastchats_memory.cli import DONE, options
-from pastchats_memory.cli.output import bar, counted, emit_json
+from pastchats_memory.cli.output import bar, counted, emit_json, notify
 from pastchats_memory.episodes.derive import Derived
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
@@ -63,7 +63,7 @@ def _outcomes(memory: Memory) -> tuple[Derived, str]:
         try:
             done = memory.reindex_outcomes(progress)
         except KeyboardInterrupt:
-            click.echo("\nStopped. What is left is derived by the next index run, or when it is recalled.", err=True)
+            notify("\nStopped. What is left is derived by the next index run, or when it is recalled.")
             raise
     rate = f"{counted(done.episodes, 'episode')} of {counted(done.conversations, 'conversation')}"
     return done, f"{rate} read for their outcome; {done.duration_s:.1f} s"
@@ -76,9 +76,7 @@ def _embeddings(memory: Memory, model: str | None) -> tuple[ReindexReport, str]:
         except KeyboardInterrupt:
             left = memory.status().pending
             rows = counted(left, "row")
-            click.echo(
-                f"\nStopped. The old vectors answer; {rows} await new ones. Run the same command to go on.", err=True
-            )
+            notify(f"\nStopped. The old vectors answer; {rows} await new ones. Run the same command to go on.")
             raise
     before = f", until now {report.previous_model}" if report.previous_model not in (None, report.model) else ""
     text = (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, hanging, name_ways_back, warn
+from pastchats_memory.cli.output import emit_json, hanging, name_ways_back, notify, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory.requests import TYPES
 from pastchats_memory.model import Hit
@@ -100,7 +100,7 @@ def command(
             click.echo(render_time_read(hits.time_read))
     else:
         further = "" if hits.warnings else " The first page, another --mode or a lower threshold may have something."
-        click.echo(f"Nothing found.{further}", err=True)
+        notify(f"Nothing found.{further}")
     warn(hits.warnings)
     return DONE if hits else NOTHING
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, hanging
+from pastchats_memory.cli.output import emit_json, hanging, notify
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Item, Outcome, leads_to_task
 from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line, sanitise
@@ -44,13 +44,13 @@ def command(id_: str | None, conversation: str | None, neighbours: int, db: str 
     id_ = str(int(id_))
     for item, _ in shown:
         if str(item.id) == id_ and LEFT_OUT_KEY in item.metadata and LEFT_OUT in item.content:
-            click.echo(f"The rest of the text is gone: {one_line(item.source_path)} no longer has it.", err=True)
+            notify(f"The rest of the text is gone: {one_line(item.source_path)} no longer has it.")
     if as_json:
         emit_json(build_show(shown, id_))
     elif shown:
         click.echo("\n".join(_text(item, outcome, is_selected=str(item.id) == id_) for item, outcome in shown))
     else:
-        click.echo(f"There is no item {escape_name(id_)}. Ids stand in the output of search and recall.", err=True)
+        notify(f"There is no item {escape_name(id_)}. Ids stand in the output of search and recall.")
     return DONE if shown else NOTHING
 
 
@@ -65,7 +65,7 @@ def _show_conversation(id_: str, db: str | None, *, as_json: bool) -> int:
     elif found:
         click.echo(hanging("\n".join(render_markdown_document(document_of_conversation(found)))))
     else:
-        click.echo(f"There is no conversation {escape_name(id_)}. `search --json` shows their ids.", err=True)
+        notify(f"There is no conversation {escape_name(id_)}. `search --json` shows their ids.")
     return DONE if found else NOTHING
 
 
@@ -76,7 +76,7 @@ def _show_task(id_: str, db: str | None, *, as_json: bool) -> int:
     with options.open_memory(db) as memory:
         found = memory.tasks.find_item(id_)
     if found is None:
-        click.echo(f"There is no item {escape_name(id_)}. Ids stand in the output of search and recall.", err=True)
+        notify(f"There is no item {escape_name(id_)}. Ids stand in the output of search and recall.")
         if as_json:
             emit_json(build_tasks([]))
         return NOTHING

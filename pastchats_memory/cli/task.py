@@ -12,7 +12,7 @@ import click
 
 from pastchats_memory.cli import DONE, NOTHING, options, reindex
 from pastchats_memory.cli.export import put_out
-from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, table, warn
+from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, notify, table, warn
 from pastchats_memory.errors import InputMissing, UsageFault
 from pastchats_memory.memory.requests import find_current_project, resolve_project, task_filters
 from pastchats_memory.model import OPEN, TYPES, StoredTask
@@ -183,11 +183,9 @@ def list_(limit: int, db: str | None, as_json: bool, is_all: bool, no_epic: bool
     elif tasks:
         click.echo(table(make_task_rows(tasks), ["id", "status", "prio", "project", "title"], stretch=4))
         if len(found) > limit:
-            click.echo(f"… and more: these are the first {limit:,}, --limit shows others.", err=True)
+            notify(f"… and more: these are the first {limit:,}, --limit shows others.")
     else:
-        click.echo(
-            "No task fits." if is_all else "No unfinished task fits; --all lists the finished ones, too.", err=True
-        )
+        notify("No task fits." if is_all else "No unfinished task fits; --all lists the finished ones, too.")
     return DONE if tasks else NOTHING
 
 
@@ -217,7 +215,7 @@ def delete(key: str, yes: bool | None, db: str | None, as_json: bool) -> int:
         if yes is None:
             yes = is_terminal(sys.stdin) and click.confirm(f"Delete {escape_name(key)} for good?", err=True)
         if not yes:
-            click.echo(f"{escape_name(key)} was not deleted; --yes deletes it.", err=True)
+            notify(f"{escape_name(key)} was not deleted; --yes deletes it.")
             return NOTHING
         title = memory.tasks.delete(key)
     if as_json:

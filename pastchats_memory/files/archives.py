@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import zipfile
     import zlib
 
-ARCHIVES = frozenset({".zip", ".gz", ".zst"})
+ARCHIVES = frozenset({".zip", ".gz", ".zst", ".zstd"})
 ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 SMALL_SIZE = 256 * 1024 * 1024
 """Bytes that any file may unpack to."""

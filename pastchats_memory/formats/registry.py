@@ -41,6 +41,7 @@ BUILT_IN = {
     "qwen-code": "agents.gemini:QWEN_CODE",
     "droid": "agents.droid:DROID",
     "pi": "agents.pi:PI",
+    "deepseek-harness": "agents.deepseek_harness:DEEPSEEK_HARNESS",
     "amazon-q": "agents.amazon_q.conversation:AMAZON_Q",
     "kiro-cli": "agents.amazon_q.kiro:KIRO_CLI",
     "kiro": "agents.amazon_q.kiro_payloads:KIRO",

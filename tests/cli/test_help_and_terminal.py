@@ -309,6 +309,25 @@ def test_questions_and_what_they_are_about_stay_within_the_terminal(own_demo: Pr
     assert max(wcswidth(line) for line in shown.replace("\r", "").split("\n")) <= 100, shown
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "index empty.json",
+        "show 99999",
+        "show --conversation nobody",
+        "judge 99999",
+        "open 99999",
+        "search --mode keyword zz",
+    ],
+)
+def test_a_notice_stays_within_fifty_columns(own_demo: Program, command: str) -> None:
+    (own_demo.home / "empty.json").write_text("[]", encoding="utf-8")
+    _, shown = on_a_terminal(own_demo.with_variables(COLUMNS="50"), *command.split())
+    lines = [line.rstrip() for line in re.split("[\r\n]", shown) if "%" not in line]  # without the progress
+    assert any(lines)
+    assert max(map(wcswidth, lines)) <= 50, shown
+
+
 def test_at_fifty_columns_what_is_shown_is_what_a_pipe_gets(demo: Program) -> None:
     arguments = ("recall", "flaky login test")
     _, shown = on_a_terminal(demo.with_variables(COLUMNS="50"), *arguments)

@@ -239,3 +239,11 @@ def test_text_beside_a_session_that_cannot_be_read_is_none(tmp_path):
     assert read_sibling(tmp_path / "root") == "/srv/garden"
     assert read_sibling(tmp_path / "none") == ""
     assert read_sibling(tmp_path / ("longer than names may be" * 20)) == ""
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "gb18030", "cp932"])
+def test_lines_and_text_of_an_older_encoding_are_those_of_utf_8(tmp_path, encoding):
+    words = {"cp1252": "Größe über alles", "gb18030": "我们要降低增益", "cp932": "ゲインが高い"}[encoding]
+    path = tmp_path / "a.jsonl"
+    path.write_bytes((json.dumps({"text": words}, ensure_ascii=False) + "\n").encode(encoding))
+    assert [item.value for item in SourceFile(path).records()] == [{"text": words}]

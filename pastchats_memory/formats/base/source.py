@@ -35,6 +35,7 @@ from pastchats_memory.formats.base.damaged_lines import (
 )
 from pastchats_memory.formats.base.json_scanner import OUTLINE_ITEMS, Scanner, Torn, outlined
 from pastchats_memory.model import Unreadable
+from pastchats_memory.text.legacy_encoding import guess_encoding
 
 Shape = Literal["jsonl", "json", "markdown", "sqlite", "other"]
 
@@ -197,7 +198,7 @@ class SourceFile:
 
     @cached_property
     def encoding(self) -> str:
-        """By byte order mark; without one UTF-16 by its zero bytes, else UTF-8."""
+        """By byte order mark; without one UTF-16 by its zero bytes, else UTF-8, or an older one if that does not fit."""
         if self.resumed is not None:
             return "utf-8"
         for mark, name in BOMS:
@@ -209,7 +210,7 @@ class SourceFile:
             return "utf-16-le"
         if len(even) > 1 and even.count(0) > len(even) * NUL_SHARE:
             return "utf-16-be"
-        return "utf-8"
+        return guess_encoding(self._opening, is_whole=len(self._opening) < HEAD_BYTES)
 
     @cached_property
     def shape(self) -> Shape:

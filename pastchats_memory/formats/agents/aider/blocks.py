@@ -46,6 +46,8 @@ class _Marks:
     ours: bool
     counts_tokens: bool
     """Whether a notice ends each answer; the first versions wrote none."""
+    is_squeezed: bool
+    """Whether an editor has cut the blank line above every prompt, and aider's two blanks."""
 
 
 def parse_blocks(lines: Sequence[str]) -> Iterator[Block]:
@@ -93,6 +95,7 @@ def _classify_lines(lines: Sequence[str]) -> Iterator[Kind | None]:
         for line, below in pairwise([*lines, ""])
     )
     counts_tokens = any(line.startswith(_END_OF_ANSWER) for line in lines)
+    is_squeezed = not typed and all(above.strip() for above, line in pairwise(lines) if line.startswith("####"))
     ended = _ends_in_two_spaces(lines)
     unclosed = _is_outside_code(lines)
     fence, before = "", ""
@@ -111,7 +114,7 @@ def _classify_lines(lines: Sequence[str]) -> Iterator[Kind | None]:
             kind = kind and "notice"
             reporting = not (line.endswith(_MADE_BY_AIDER) or (not notices and line.startswith(_END_OF_REPORT)))
         elif kind and not fence:
-            kind = _outside_code(line, before, last, _Marks(typed, notices, ours, counts_tokens))
+            kind = _outside_code(line, before, last, _Marks(typed, notices, ours, counts_tokens, is_squeezed))
         fence = "" if kind in ("header", "notice") else _fence_after(line, fence) if kind == "answer" else fence
         yield kind
         before, last = line if kind else "", kind or last
@@ -119,7 +122,8 @@ def _classify_lines(lines: Sequence[str]) -> Iterator[Kind | None]:
 
 def _outside_code(line: str, before: str, last: Kind | None, marks: _Marks) -> Kind:
     """Return the kind of a line by the line before it (`""` if blank) and the kind of the last line with text."""
-    follows = last != "answer" or ((marks.typed or not marks.counts_tokens) and not before)
+    is_below_blank = not before and (marks.typed or not marks.counts_tokens)
+    follows = last != "answer" or is_below_blank or marks.is_squeezed
     if line.startswith("####") and line[4:5] in (" ", "") and follows and (marks.ours or not marks.typed):
         return "user"
     if last == "notice" and before and not (marks.notices and before.endswith(_MADE_BY_AIDER)):

@@ -7,9 +7,9 @@ Any other line that looks like a marker is content. A turn's line is its marker'
 from __future__ import annotations
 
 import re
-from collections import deque
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from operator import or_
@@ -20,17 +20,27 @@ from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.markdown import find_details, find_line, front_matter, headings, in_code, in_details
 from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
 from pastchats_memory.formats.base.session import Position, SessionInfo
-from pastchats_memory.formats.base.source import SourceFile, parse_json
+from pastchats_memory.formats.base.source import SourceFile, parse_json, text_of
 from pastchats_memory.formats.base.tools import parse_result
 from pastchats_memory.formats.markdown.dialogue.editor_notes import HEADED, find_signers
 from pastchats_memory.formats.markdown.dialogue.markers import (
     END_MARK,
+    THOUGHT,
     RoleMarker,
     parse_fold,
     parse_marker,
+    parse_named_markers,
     parse_signed_markers,
 )
-from pastchats_memory.formats.markdown.dialogue.parts import ParsedPart, has_tool_lines, parse_part
+from pastchats_memory.formats.markdown.dialogue.parts import (
+    MODEL,
+    RESULT,
+    THOUGHT_LABEL,
+    TOKENS,
+    ParsedPart,
+    has_tool_lines,
+    parse_part,
+)
 from pastchats_memory.formats.markdown.dialogue.tool_sections import ToolUse, in_exported_code, is_result_heading
 from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.text.hashes import conversation_hash
@@ -54,7 +64,9 @@ DOCUMENTS = re.compile(
 EMPTY_PARTS = ("", "_No text content captured for this message._", "*(No content)*")
 CONTINUE = "### [Continue](https://continue.dev) session transcript"
 """The beginning of a session that Continue shared: any speaker but the user is the assistant."""
-KINDS = {"tool": "result"}
+KINDS = {"tool": "result", "note": "note"}
+MIXED = {"user": ("sections",), "assistant": ("names",)}
+"""The families of a log in which a prompt stands above the words of a named assistant."""
 SPEAKERS = ("user", "assistant")
 DATE_KEYS = (
     "create_time",
@@ -91,6 +103,8 @@ _SENT = re.compile(r"\[Timestamp: (\d{4})/(\d\d)/(\d\d) (\d\d:\d\d:\d\d)\]\s*\Z"
 """The time of a message, which Copilot for Obsidian writes below the words, with the notes above it."""
 _WITH_NOTES = "[Context: "
 _WRAPPED = re.compile(r"```(?:text|txt|markdown|md)\n(.*)\n```\Z", re.DOTALL)
+_FENCED = re.compile(r"(?P<run>`{3,8})\w{0,20}\n(?P<inside>.*)\n(?P=run)\Z", re.DOTALL)
+_NUMBERED = re.compile(r"(?:#{1,6} |\*\*)(?:\w{1,10} )?#?\d")
 _QUOTED = re.compile(r">(?: |\Z)")
 _QUOTED_LABEL = re.compile(r">\s*(?:\*\*|__)[^*_\n]{1,40}(?::(?:\*\*|__)|(?:\*\*|__):)")
 """A bold label in a quotation, of a speaker or of anything else."""
@@ -118,6 +132,8 @@ class _Part(Section):
     """The tool that the marker names."""
     next_name: str = "user"
     """The role of the part behind it."""
+    facts: Mapping[str, object] = field(default_factory=dict)
+    """The title of a heading above the marker, and the facts below it if another session begins there."""
 
 
 class _Dialogue(MarkdownDialogue[_Part]):
@@ -139,16 +155,18 @@ class _Dialogue(MarkdownDialogue[_Part]):
 
     def session_info(self) -> SessionInfo:
         """Return the facts above the dialogue; without an id, its first words identify the conversation."""
-        facts = self.facts
+        return self._build_info(self.facts, self._parts, self.started)
+
+    def _build_info(self, facts: Mapping[str, object], parts: Sequence[_Part], started: str | None) -> SessionInfo:
         named = next((value for key in ID_KEYS if isinstance(value := facts.get(key), str)), None)
-        words = ((part.name, parsed.text) for part in self.sections() if (parsed := self._parse(part)).text)
+        words = ((part.name, parsed.text) for part in parts if (parsed := self._parse(part)).text)
         cwd = next((value for key in CWD_KEYS if isinstance(value := facts.get(key), str) and "/" in value), None)
         project = facts.get("project")
         return SessionInfo(
             named or conversation_hash(words),
             cwd,
             project if isinstance(project, str) and project != cwd else None,
-            to_the_minute(self.started),
+            to_the_minute(started),
             {key: value for key, value in facts.items() if key not in (*ID_KEYS, *CWD_KEYS, "project")},
         )
 
@@ -163,10 +181,12 @@ class _Dialogue(MarkdownDialogue[_Part]):
             parts = _mark_tool_parts(parts)
         parts = _unwrap_fences([part for part in parts if part.text not in EMPTY_PARTS])
         following = [*(part.name for part in parts[1:]), "user"]
-        return [replace(part, next_name=name) for part, name in zip(parts, following, strict=False)]
+        parts = [replace(part, next_name=name) for part, name in zip(parts, following, strict=False)]
+        return _mark_thoughts(parts)
 
     def add_section(self, section: _Part) -> None:
         """Add the words of a part, and its calls with their notable results."""
+        self._apply_facts(section)
         builder, parsed = self.builder, self._parse(section)
         at = Position(section.line, section.time, end_line=section.end + 1)
         if parsed.interrupted:
@@ -190,17 +210,30 @@ class _Dialogue(MarkdownDialogue[_Part]):
             # nothing else tells that the prompt was answered, and that the next one begins something new
             builder.add_turn("assistant", "answer", parsed.notes, replace(at, line=section.start + 1))
 
+    def _apply_facts(self, section: _Part) -> None:
+        """Begin another session, or note the heading of the turns that follow."""
+        if _begins_session(section.facts):
+            self.builder.info = self._build_info(section.facts, [section], _find_start(section.facts))
+        elif section.facts:
+            self.builder.info.metadata["heading"] = section.facts["title"]
+
     @cached_property
     def _has_tool_lines(self) -> bool:
         return has_tool_lines(self.lines)
 
     def _parse(self, part: _Part) -> ParsedPart:
         """Return the words of a user or assistant without a program's additions; the text of any other role unchanged."""
+        if part.name == THOUGHT or (part.name == "tool" and RESULT.match(part.text.partition("\n")[0])):
+            inside = parse_part(part.text.split("\n"), person=False, has_tool_lines=self._has_tool_lines)
+            return ParsedPart("", "answer", inside.uses)
         if part.name in SPEAKERS:
             return parse_part(part.text.split("\n"), person=part.name == "user", has_tool_lines=self._has_tool_lines)
-        arguments = parse_json(part.text) if part.tool else None
+        fenced = _FENCED.match(part.text) if part.name == "tool" else None
+        arguments = parse_json(fenced["inside"] if fenced else part.text) if part.tool else None
         if isinstance(arguments, dict):
             return ParsedPart("", "call", [ToolUse(part.tool, arguments, "", failed=False, line=0)])
+        if fenced:
+            return ParsedPart("", "result", [ToolUse("", {}, fenced["inside"], failed=False, line=0)])
         return ParsedPart(part.text, KINDS.get(part.name, "prompt"))
 
     @cached_property
@@ -218,7 +251,62 @@ class _Dialogue(MarkdownDialogue[_Part]):
             )
             if self._is_dialogue(found):
                 return [*self._unmarked(found[0]), *found]
-        return []
+        return self._mixed_markers(candidates) or self._named_markers(candidates)
+
+    def _mixed_markers(self, candidates: Sequence[RoleMarker]) -> list[RoleMarker]:
+        """Return headings of one level with a prompt and an assistant's name: `### Prompt` and `### AI response`."""
+        found = [
+            marker for marker in candidates if marker.family in MIXED.get(marker.role, ()) and marker.syntax == "atx"
+        ]
+        levels = {marker.level for marker in found}
+        return self._with_notes(found) if len(levels) == 1 and self._is_dialogue(found) else []
+
+    def _with_notes(self, markers: Sequence[RoleMarker]) -> list[RoleMarker]:
+        """Return the markers with those of a section that the log's author wrote below every answer."""
+        answers = sum(marker.role == "assistant" for marker in markers)
+        titles = {
+            place: heading.title
+            for place, heading in headings(self.lines, self._hidden)
+            if heading.level == markers[0].level and markers[0].place < place
+        }
+        counted = Counter(titles.values())
+        notes = [
+            RoleMarker(place, "note", "atx", "names", markers[0].level)
+            for place, title in titles.items()
+            if counted[title] == answers > 1 and place not in {marker.place for marker in markers}
+        ]
+        return sorted([*markers, *notes], key=lambda marker: marker.place)
+
+    def _named_markers(self, candidates: Sequence[RoleMarker]) -> list[RoleMarker]:
+        """Return the markers of two who take turns, where no list has the name of one."""
+        speakers = [
+            marker
+            for marker in candidates
+            if marker.syntax in ("atx", "bold") and marker.family == "names" and marker.role in SPEAKERS
+        ]
+        if len({(marker.role, marker.syntax, marker.level) for marker in speakers}) != 1:
+            return []
+        known = {marker.place for marker in speakers}
+        places = [place for place, hidden in enumerate(self._hidden) if not hidden and place not in known]
+        dialogues = (
+            sorted([*speakers, *named], key=lambda marker: marker.place)
+            for named in parse_named_markers(self.lines, places, speakers[0])
+        )
+        return next((markers for markers in dialogues if self._is_strict_dialogue(markers)), [])
+
+    def _is_strict_dialogue(self, markers: list[RoleMarker]) -> bool:
+        """Return whether two take turns, and nothing else tells that this is no dialogue."""
+        is_strict = all(first.role != second.role for first, second in pairwise(markers))
+        is_long = len(markers) >= FEWEST_DOUBTFUL
+        return is_strict and is_long and self._has_no_other_heading(markers) and self._is_dialogue(markers)
+
+    def _has_no_other_heading(self, markers: Sequence[RoleMarker]) -> bool:
+        """Return whether the speakers are numbered, or no other heading has their level: a guide has chapters on users too."""
+        places = {marker.place for marker in markers}
+        if all(_NUMBERED.match(self.lines[place]) for place in places):
+            return True
+        level = markers[0].level
+        return all(place in places for place, heading in headings(self.lines, self._hidden) if heading.level == level)
 
     def _unmarked(self, first: RoleMarker) -> list[RoleMarker]:
         """Return a marker for the user's words above the first answer of a page that was copied without its first line."""
@@ -227,19 +315,33 @@ class _Dialogue(MarkdownDialogue[_Part]):
             return []
         return [RoleMarker(begun, "user", first.syntax, first.family, words=self.lines[begun].strip())]
 
+    @cached_property
+    def _code(self) -> list[bool]:
+        return in_exported_code(self.lines)
+
+    @cached_property
+    def _hidden(self) -> list[bool]:
+        """Return for each line whether it is code or folded."""
+        return list(map(or_, self._code, in_details(self.lines, self._code)))
+
     def _candidates(self) -> list[RoleMarker]:
-        code = in_exported_code(self.lines)
-        hidden = list(map(or_, code, in_details(self.lines, code)))
         markers = {
             place: marker
             for place in range(self._front.lines, len(self.lines))
-            if not hidden[place]
+            if not self._hidden[place]
             and (marker := parse_marker(self.lines, place))
             and not is_result_heading(self.lines[place])
         }
-        folds = (parse_fold(self.lines, start) for start, _ in find_details(self.lines, code))
+        folds = (parse_fold(self.lines, start) for start, _ in find_details(self.lines, self._code))
         markers |= {marker.place: marker for marker in folds if marker}
-        return [markers[place] for place in sorted(markers)]
+        found = [markers[place] for place in sorted(markers)]
+        return found[1:] if found and self._is_in_facts(found[0]) else found
+
+    def _is_in_facts(self, marker: RoleMarker) -> bool:
+        """Return whether a label only names the assistant, in a list of bold facts above the dialogue."""
+        above = self.lines[marker.place - 1] if marker.place else ""
+        is_named = marker.syntax == "bold" and marker.role == "assistant"
+        return is_named and above.startswith("**") and _FACT.match(above) is not None
 
     def _is_dialogue(self, markers: list[RoleMarker]) -> bool:
         is_document = DOCUMENTS.match(self._path.stem) is not None
@@ -275,16 +377,8 @@ class _Dialogue(MarkdownDialogue[_Part]):
     def facts(self) -> dict[str, object]:
         """Front matter and `- Key: value` lines above the first marker, by lower-case key; the first heading as title."""
         above = self.lines[self._front.lines : self.markers[0].place if self.markers else 0]
-        found = [
-            (fact[1], fact[2].lower().replace(" ", "_"), fact[3].strip(" *_`"))
-            for line in above
-            if (fact := _FACT.match(line))
-        ]
-        listed = {key: value for bullet, key, value in found if bullet or key in FACT_KEYS}
-        title = next((heading.title for _, heading in headings(above, in_code(above))), None)
         facts = {
-            "title": title,
-            **listed,
+            **_parse_facts(above),
             **{key.lower().replace(" ", "_"): value for key, value in self._front.fields.items()},
         }
         return {key: value for key, value in facts.items() if value}
@@ -292,12 +386,10 @@ class _Dialogue(MarkdownDialogue[_Part]):
     @property
     def started(self) -> str | None:
         """The time in the facts, else the first day named above the first marker, else the day in the path."""
-        dates = (value for key in DATE_KEYS if isinstance(value := self.facts.get(key), str))
-        stated = next((moment for date in dates if (moment := parse_handwritten(date))), None)
         above = self.lines[self._front.lines : self.markers[0].place if self.markers else 0]
         days = (day[0] for line in above if "xported" not in line and (day := _DAY.search(line)))
         return (
-            stated
+            _find_start(self.facts)
             or next((moment for day in days if (moment := iso_utc(day, LOCAL))), None)
             or date_in_path(self._path)
         )
@@ -305,23 +397,14 @@ class _Dialogue(MarkdownDialogue[_Part]):
     def _part(self, number: int) -> _Part:
         """Return the text under one marker, without separators, time lines, and the quotation marks of a callout."""
         marker = self.markers[number]
-        following = self.markers[number + 1].place if number + 1 < len(self.markers) else len(self.lines)
-        end = following - 1
-        if number + 1 < len(self.markers):
-            end = self._above(following)[0] - 1
-        elif _FOOTER.match(self.lines[end := self._last(marker.place, end)]):
-            end -= 1
-        end = self._last(marker.place, end)
-        sent = _SENT.match(self.lines[end])
-        if sent:
-            end = self._last(marker.place, end - 1)
-            if self.lines[end].startswith(_WITH_NOTES):
-                end = self._last(marker.place, end - 1)
+        end, sent = self._find_end(number)
         start = marker.place + marker.height
         while start <= end and not marker.words and _is_rim(self.lines[start]):
             start += 1
         below = _parse_stamp(self.lines[start]) if start <= end and not marker.words else None
         if below:
+            start += 1
+        if start <= end and MODEL.match(self.lines[start]):
             start += 1
         body = self.lines[start : end + 1]
         if marker.syntax in ("callout", *QUOTED) or self._is_quoted:
@@ -335,7 +418,46 @@ class _Dialogue(MarkdownDialogue[_Part]):
         first = start - bool(marker.words) + blank
         stamp = below or _parse_sent_line(sent) or self._above(marker.place)[1]
         time = marker.timestamp or stamp
-        return _Part(marker.role, marker.place + 1, content.strip(), time, first, end, marker.tool)
+        begun = self._find_heading_above(number)
+        facts = _parse_session(self.lines[begun : marker.place]) if begun else {}
+        return _Part(marker.role, marker.place + 1, content.strip(), time, first, end, marker.tool, facts=facts)
+
+    def _find_end(self, number: int) -> tuple[int, re.Match[str] | None]:
+        """Return the last line of the words under one marker, and the line with a time below them."""
+        first = self.markers[number].place
+        if number + 1 < len(self.markers):
+            following = self.markers[number + 1].place
+            end = (self._find_heading_above(number + 1) or self._above(following)[0]) - 1
+        elif _FOOTER.match(self.lines[end := self._last(first, len(self.lines) - 1)]):
+            end -= 1
+        end = self._last(first, end)
+        if TOKENS.match(self.lines[end]):
+            end = self._last(first, end - 1)
+        sent = _SENT.match(self.lines[end])
+        if sent:
+            end = self._last(first, end - 1)
+            if self.lines[end].startswith(_WITH_NOTES):
+                end = self._last(first, end - 1)
+        return end, sent
+
+    def _find_heading_above(self, number: int) -> int | None:
+        """Return the place of a heading above a user's marker that belongs to what follows.
+
+        It is of a higher level, and nothing stands below it but the facts of a session.
+        """
+        marker = self.markers[number]
+        if not number or marker.role != "user":
+            return None
+        is_atx = marker.syntax == "atx"
+        place, first = marker.place - 1, self.markers[number - 1].place
+        while place > first and (_is_rim(self.lines[place]) or (is_atx and _FACT.match(self.lines[place]))):
+            place -= 1
+        above = self.lines[place : marker.place]
+        heading = next((heading for at, heading in headings(above, in_code(above)) if at == 0), None)
+        if place == first or heading is None or (is_atx and heading.level >= marker.level):
+            return None
+        facts = _parse_session(above)
+        return place if facts.keys() == {"title"} or _begins_session(facts) else None
 
     @cached_property
     def _is_quoted(self) -> bool:
@@ -368,6 +490,44 @@ class _Dialogue(MarkdownDialogue[_Part]):
             else None
         )
         return (above, stamp) if stamp else (place, None)
+
+
+def _parse_facts(lines: Sequence[str]) -> dict[str, object]:
+    """Return `- Key: value` lines, by lower-case key, and the first heading as title."""
+    found = [
+        (fact[1], fact[2].lower().replace(" ", "_"), fact[3].strip(" *_`"))
+        for line in lines
+        if (fact := _FACT.match(line))
+    ]
+    listed = {key: value for bullet, key, value in found if bullet or key in FACT_KEYS}
+    title = next((heading.title for _, heading in headings(lines, in_code(lines))), None)
+    return {"title": title, **listed} if title else dict(listed)
+
+
+def _parse_session(lines: Sequence[str]) -> dict[str, object]:
+    """Return the facts below a heading; a day in the heading is the session's."""
+    facts = _parse_facts(lines)
+    day = _DAY.search(text_of(facts.get("title")))
+    return facts if day is None or _begins_session(facts) else {**facts, "date": day[0]}
+
+
+def _begins_session(facts: Mapping[str, object]) -> bool:
+    """Return whether facts have the id or the time of a session."""
+    return not facts.keys().isdisjoint((*ID_KEYS, *DATE_KEYS))
+
+
+def _find_start(facts: Mapping[str, object]) -> str | None:
+    dates = (value for key in DATE_KEYS if isinstance(value := facts.get(key), str))
+    return next((moment for date in dates if (moment := parse_handwritten(date))), None)
+
+
+def _mark_thoughts(parts: Sequence[_Part]) -> list[_Part]:
+    """Return the parts, those with a thought as such, if more of an answer follows each: then no words are in it."""
+    labelled = [part for part in parts if part.name == "assistant" and THOUGHT_LABEL.match(part.text)]
+    if any(part.next_name == "user" for part in labelled):
+        return list(parts)
+    lines = {part.line for part in labelled}
+    return [replace(part, name=THOUGHT) if part.line in lines else part for part in parts]
 
 
 def _mark_tool_parts(parts: Sequence[_Part]) -> list[_Part]:
@@ -424,7 +584,7 @@ def _is_rim(line: str) -> bool:
 
 DIALOGUE = Format(
     name="markdown",
-    version=23,
+    version=24,
     detect=detect,
     read=_Dialogue.read,
     verified="2026-11",

@@ -10,13 +10,15 @@ from pastchats_memory.formats.base.markdown import find_line
 from pastchats_memory.text.timestamps import LOCAL, MOMENT, iso_utc
 
 NAMES = {
-    "user": "user human you me usuario usuário utilisateur utente benutzer nutzer gebruiker пользователь 用户 用戶 使用者 ユーザー 사용자 người nguoi du vous você användare bruger bruker käyttäjä uživatel użytkownik utilizator felhasználó kullanıcı pengguna користувач χρήστης المستخدم کاربر משתמש",
-    "assistant": "asistente assistente assistent ассистент помощник 助手 助理 アシスタント 어시스턴트 trợ tro asistent asistan asisten asystent асистент asszisztens βοηθός المساعد دستیار assistant chatgpt claude gemini ai bot model agent gpt copilot cursor bard grok deepseek mistral llama qwen perplexity planner codex cascade windsurf antigravity kiro cline amp junie devin ki ia ии",
+    "user": "user human you me usuario usuário utilisateur utente benutzer nutzer gebruiker пользователь 用户 用戶 使用者 ユーザー 사용자 người nguoi du vous você användare bruger bruker käyttäjä uživatel użytkownik utilizator felhasználó kullanıcı pengguna користувач χρήστης المستخدم کاربر משתמש 你 您 我 あなた 나 tú ty вы sie jij",
+    "assistant": "asistente assistente assistent ассистент помощник 助手 助理 アシスタント 어시스턴트 trợ tro asistent asistan asisten asystent асистент asszisztens βοηθός المساعد دستیار assistant chatgpt claude gemini ai bot model agent gpt copilot cursor bard grok deepseek mistral llama qwen perplexity planner codex cascade windsurf antigravity kiro cline amp junie devin ki ia ии opencode lovable replit kimi glm minimax trae augment qoder manus",
     "system": "system developer",
     "tool": "tool function",
 }
 SECTIONS = {"user": "prompt question query", "assistant": "response answer reply"}
 """Words that answers also use as headings: a family of their own, so that a file has markers of one family."""
+THOUGHT = "thought"
+"""The role of a heading above what the model thought."""
 LETTERS = {"user": "q", "assistant": "a"}
 """Also those of lists of frequent questions, so such markers are doubtful."""
 CALLOUT_WORDS = {
@@ -62,16 +64,31 @@ _BEFORE = re.compile(
 _PLUGIN = re.compile(r"(?:plugin|插件) \([\w. -]{1,60}\):?\Z", re.IGNORECASE)
 """The name of a tool in ChatGPT Exporter; the bare word is an ordinary heading."""
 _WORD = re.compile(r"[^\W\d_]+")
+_UNKNOWN = re.compile(
+    r"(?P<before>(?:#{1,6} |\*\*)(?:(?:turn|message|msg) )?(?:#?\d{1,5}\s*[.):—–-]\s*)?(?:[^\w\s#*]{1,8}\s+)?)(?P<name>[A-Z][A-Za-z]{1,30})\b",
+    re.IGNORECASE,
+)
+"""A heading or label up to a speaker's name."""
 _SPEECH_VERB = re.compile(
-    r"\s+(said|says|asked|asks|replied|replies|answered|wrote|writes|responded|hat gesagt|hast gesagt|a dit|avez dit|dijo|disse)\b",
+    r"\s+(said|says|asked|asks|replied|replies|answered|wrote|writes|responded|hat gesagt|hast gesagt|sagten?|a dit|avez dit|dijo|ha dicho"
+    r"|disse|ha detto|zei|сказали?|powiedział|说|說)(?!\w)",
     re.IGNORECASE,
 )
+_PAGE_LABELS = {
+    "user": ("你说", "你說", "您说", "您說", "has dicho", "dijiste", "hai detto", "나의 말", "powiedziałeś", "je zei"),
+    "assistant": ("chatgpt说", "chatgpt說", "chatgpt의 말", "o chatgpt disse"),
+}
+"""What pages of ChatGPT write above a message in languages whose words for it are not a name and a verb."""
 _KIND = re.compile(
-    r"(?:['’]s)?\s+(message|prompt|input|query|question|request|turn|response|answer|reply|output|assistant|agent|cli|dùng|dung|lý|ly)\b",
+    r"(?:['’]s)?[\s_]+(message|prompt|input|query|question|request|turn|response|answer|reply|output|assistant|agent|cli|dùng|dung|lý|ly)\b",
     re.IGNORECASE,
 )
-_CALL = re.compile(r"\s+(?:call|use|result|output|response)s?\b(?::\s*(?P<name>[\w.:/-]{1,80})\Z)?", re.IGNORECASE)
-"""Text that may follow the word for a tool: `Tool call: read_file`, `Tool result`."""
+_THOUGHTS = re.compile(r"(?:['’]s)?\s+(?:thoughts?|thinking|reasoning)\b", re.IGNORECASE)
+_CALL = re.compile(
+    r"\s+(?:call|use|result|output|response)s?\b(?::\s*`?(?P<name>[\w.:/-]{1,80})`?(?=\s*\Z|\s+[(\[—–|·]))?",
+    re.IGNORECASE,
+)
+"""Text that may follow the word for a tool: `Tool call: read_file`, `Tool result`; a time may stand behind it."""
 _MODEL = re.compile(
     r"([- ](sonnet|opus|haiku|pro|flash|ultra|turbo|mini|nano|code|chat|preview|large|advanced|thinking|codex|v?\d[\w.]{0,20}))+\b",
     re.IGNORECASE,
@@ -263,6 +280,29 @@ def parse_signed_markers(lines: Sequence[str], names: Mapping[str, str]) -> list
     ]
 
 
+def parse_named_markers(lines: Sequence[str], places: Sequence[int], known: RoleMarker) -> list[list[RoleMarker]]:
+    """Find the headings or labels of a speaker whose name no list has, where all known speakers have one role.
+
+    Return the markers of each name that stands more than once where the known speaker's name stands.
+
+    Args:
+        lines: of the file.
+        places: those that are no code, and name no known speaker.
+        known: a marker of the known speaker.
+
+    """
+    other = "User" if known.role == "assistant" else "Assistant"
+    found: dict[str, list[RoleMarker]] = {}
+    for place in places:
+        line = lines[place]
+        if not line.startswith(("#", "**")) or len(line) > LONGEST_LINE or (label := _UNKNOWN.match(line)) is None:
+            continue
+        marker = parse_marker([f"{label['before']}{other}{line[label.end() :]}"], 0)
+        if marker and (marker.syntax, marker.level) == (known.syntax, known.level):
+            found.setdefault(label["name"], []).append(replace(marker, place=place))
+    return [markers for markers in found.values() if len(markers) > 1]
+
+
 def _parse_verb_line(line: str, place: int) -> RoleMarker | None:
     """Parse `You said:`, from a page that was copied without its headings."""
     if (
@@ -372,6 +412,9 @@ def _parse_label(text: str) -> _Label | None:
         return _Label(pictured, "names", None, has_verb=False)
     if _PLUGIN.match(text):
         return _Label("tool", "names", None, has_verb=False)
+    phrase = text.removesuffix(":").strip().lower()
+    if labelled := next((role for role, phrases in _PAGE_LABELS.items() if phrase in phrases), None):
+        return _Label(labelled, "names", None, has_verb=True)
     leading = _LEADING.match(text)
     text = text[leading.end() :] if leading else text
     if text.startswith("[") and text.endswith("]"):
@@ -386,13 +429,15 @@ def _parse_label(text: str) -> _Label | None:
     model = _MODEL.match(rest) if known[1] == "assistant" else None
     rest = rest[model.end() :] if model else rest
     called = _CALL.match(rest) if known[1] == "tool" else None
-    more = _SPEECH_VERB.match(rest) or called or _KIND.match(rest)
+    thoughts = _THOUGHTS.match(rest) if known[1] == "assistant" else None
+    more = _SPEECH_VERB.match(rest) or called or thoughts or _KIND.match(rest)
     timestamp = _parse_tail(rest[more.end() :] if more else rest)
     if timestamp is None:
         return None
     before_it = iso_utc(leading[1], LOCAL) if leading and leading[1] else None
     tool = (called["name"] or "") if called else ""
-    return _Label(known[1], known[0], timestamp or before_it, bool(more and more.re is _SPEECH_VERB), tool)
+    role = THOUGHT if thoughts else known[1]
+    return _Label(role, known[0], timestamp or before_it, bool(more and more.re is _SPEECH_VERB), tool)
 
 
 def _role_of_picture(text: str) -> str | None:
@@ -407,7 +452,7 @@ def _parse_tail(rest: str) -> str | None:
     Return None if anything but a model, a time or a colon follows.
     """
     timestamp = ""
-    number = re.match(r"[- ]?[0-9][\w.-]{0,20}", rest)
+    number = re.match(r"[- ]?#?[0-9][\w.-]{0,20}", rest)
     rest = (rest[number.end() :] if number else rest).strip().removeprefix(":").strip()
     while rest and not _NAMED_MODEL.match(rest):
         marked = _MARKED.match(rest)

@@ -28,18 +28,29 @@ _CALL = re.compile(
 """A line that names a tool between signs: `**Tool: bash**`, `[Tool Use: read_file]`, `🔧 Using tool: Read`."""
 _INPUT = re.compile(r"\W{0,4}(?:input|arguments|parameters)\W{0,4}\Z", re.IGNORECASE)
 _OUTPUT = re.compile(r"[^\w\s]\W{0,11}(?:tool )?(?P<how>result|output|error)\W{0,6}\Z", re.IGNORECASE)
-_RESULT = re.compile(r"[^\w\s]\W{0,11}tool (?:result|output)\W{0,6}(?:`[\w-]{1,80}`)?\W{0,6}\Z", re.IGNORECASE)
+RESULT = re.compile(r"[^\w\s]\W{0,11}tool (?:result|output)\W{0,6}(?:`[\w-]{1,80}`)?\W{0,6}\Z", re.IGNORECASE)
 """The heading of a result without a call before it; Amp names the call by its id."""
 _ANSWERED = re.compile(r"\[(?:Tool|[a-z_]{1,40})(?P<failed> \(Error\))?\]\s*\Z")
 """The line above a tool result in the user's place."""
 _KEY = re.compile(r"([A-Z]\w{0,40}): ?(.*)\Z", re.DOTALL)
 _THOUGHT = re.compile(r"_Thinking:_\s*\Z")
+THOUGHT_LABEL = re.compile(r"[^\w\s]{0,3} ?\*\*Thinking:?\*\*:?[ \t]*$", re.MULTILINE)
+"""The first line of a part that holds nothing but a thought."""
+MODEL = re.compile(r"(?P<mark>[_*]{1,2})Model: [^_*\n]{1,80}(?P=mark)\s*\Z")
+TOKENS = re.compile(r"<sub>Tokens\b[^<>\n]{0,200}</sub>\s*\Z")
+"""The lines of an exporter above and below the words of an answer."""
+_GAP = 3
+"""Blank lines that only stand where a thought ends: behind an empty one, or one with blank lines at its end."""
 _TITLE = re.compile(r"\*\*[^*\n]{1,120}\*\*")
 """The title of a thought."""
 _FOLDED = re.compile(r"think|thought|reason|tool|output|result", re.IGNORECASE)
 _THOUGHT_FOR = re.compile(r">\s*(?:Thought|Worked|Reasoned) for ")
 _COMMAND = re.compile(r"(?:\*\[Command: )?/([\w:-]{1,80})(?: [^\n]{0,400}?)?(?:\]\*)?\Z")
 _BLANKS = re.compile(r"\n\n\n+")
+_FOLDED_CALL = re.compile(
+    r"[-*] (?P<mark>`|\*\*)(?P<name>[A-Z][\w.:-]{0,79})(?P=mark)(?:[ :—–-]{1,4}(?P<detail>\S[^\n]*))?\Z"
+)
+"""An item of a fold that lists calls: the name of a tool, and what it was called with."""
 POINTER = "_asset_pointer"
 UNSEEN = CHATGPT_HIDDEN_TYPES | {POINTER}
 CALLS = frozenset({"code", "execution_output", "system_error"})
@@ -124,7 +135,7 @@ class _PartReader:
         while place < len(self._lines):
             place = self._read_line(place)
         if self._thoughts_start >= 0:
-            end = self._end_of_thoughts(self._thoughts_start + 1)
+            end = self._find_gap() or self._end_of_thoughts(self._thoughts_start + 1)
             del self.words[
                 self._thoughts_start : end if any(map(str.strip, self.words[end:])) else self._thoughts_start + 1
             ]
@@ -140,10 +151,10 @@ class _PartReader:
             return self._read_call(found, place)
         if self._person and (answered := _ANSWERED.match(line)):
             return self._read_result(bool(answered["failed"]), place)
-        if _RESULT.match(line) and (end := self._find_fence(place + 1)):
+        if RESULT.match(line) and (end := self._find_fence(place + 1)):
             self.uses.append(ToolUse("", {}, self._text_between(end[0], end[1]), failed=False, line=place))
             return end[1] + 1
-        if line.startswith("<details") and (end_of_fold := self._find_fold_end(place)):
+        if line.startswith("<details") and (end_of_fold := self._read_fold(place)):
             return end_of_fold + 1
         if _THOUGHT.match(line) and not self._person:
             self._drop_thoughts()
@@ -168,9 +179,19 @@ class _PartReader:
         return find_line(self.words, _is_blank, find_line(self.words, str.strip, place))
 
     def _drop_thoughts(self) -> None:
+        """Drop an open thought; only a gap separates it from words before a call or the next thought."""
         if self._thoughts_start >= 0:
-            del self.words[self._thoughts_start :]
+            del self.words[self._thoughts_start : self._find_gap() or len(self.words)]
         self._thoughts_start = -1
+
+    def _find_gap(self) -> int | None:
+        """Return the place behind the first gap in the words from an open thought on."""
+        blank = 0
+        for place in range(self._thoughts_start + 1, len(self.words)):
+            blank = 0 if self.words[place].strip() else blank + 1
+            if blank == _GAP:
+                return place + 1
+        return None
 
     def _is_confirmed(self, call: re.Match[str], place: int) -> bool:
         """Return whether the only line that names a tool has an id, or an input or a result below it."""
@@ -262,16 +283,25 @@ class _PartReader:
     def _text_between(self, first: int, last: int) -> str:
         return "\n".join(self._lines[first + 1 : last])
 
-    def _find_fold_end(self, place: int) -> int | None:
-        """Return the last line of a fold with thoughts or a tool.
+    def _read_fold(self, place: int) -> int | None:
+        """Return the last line of a fold with thoughts or a tool, and read a fold that only lists calls.
 
         Return None for a fold of words.
         """
         head = " ".join(self._lines[place : place + MOST_FOLDED_ABOVE]).partition("</summary>")
-        if not head[1] or not _FOLDED.search(head[0].partition("<summary>")[2]):
-            return None
         later = bisect_left(self._fold_ends, place)
-        return self._fold_ends[later] if later < len(self._fold_ends) else None
+        if not head[1] or later >= len(self._fold_ends):
+            return None
+        end = self._fold_ends[later]
+        start = find_line(self._lines, lambda line: "</summary>" in line, place) + 1
+        items = [(at, self._lines[at]) for at in range(start, end) if self._lines[at].strip()]
+        calls = [(at, found) for at, line in items if (found := _FOLDED_CALL.match(line))]
+        if calls and len(calls) == len(items):
+            for at, call in calls:
+                arguments: Json = {"description": call["detail"]} if call["detail"] else {}
+                self.uses.append(ToolUse(call["name"], arguments, "", failed=False, line=at))
+            return end
+        return end if _FOLDED.search(head[0].partition("<summary>")[2]) else None
 
 
 def _is_blank(line: str) -> bool:

@@ -1,6 +1,6 @@
 """Parse tool calls that exporters write into Markdown unfenced, with their results beside them.
 
-Kimi's CLI names each call and its result by an id. Goose writes them below headings. Zed's threads write them below a line with
+Kimi's CLI names each call and its result by an id. agent-shell writes a heading with the status of the call. Goose writes them below headings. Zed's threads write them below a line with
 their status. The chats of Claude's designs name a call on one line and write nothing else about it.
 A result may hold any Markdown, so no line in it may end something that began above it.
 """
@@ -46,7 +46,11 @@ _ZED_TERMINAL = "Terminal:"
 MOST_OF_LABEL = 200
 """The most lines of a command in a label."""
 
-_NAMED = re.compile(r"_\[tool: ([\w.:-]{1,80})\]_\s*\Z")
+_NAMED = re.compile(r"_\[tool: \*{0,2}(?P<name>[\w.:-]{1,80})\*{0,2}(?: [—–-] (?P<detail>[^\n]{1,2000}))?\]_\s*\Z")
+
+_SHELL = re.compile(r"### Tool Call \[(?P<status>\w{1,20})\]: ?(?P<title>[^\n]*)\Z")
+"""The heading of a call in a transcript of agent-shell."""
+_SHELL_FACT = re.compile(r"\*\*(?P<key>Tool|Timestamp|Description|Command|Parameters):\*\*(?: (?P<value>.*))?\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,7 @@ class _ParsedSection:
 
 
 def extract_calls(lines: Sequence[str]) -> tuple[list[str], list[ToolUse]]:
-    """Return the lines with calls, results and the next turn's heading made blank, and the calls with their results."""
+    """Return the lines with calls and results made blank, and the calls with their results."""
     words = list(lines)
     uses: dict[str, ToolUse] = {}
     counted: Counter[bool] = Counter()
@@ -88,9 +92,6 @@ def extract_calls(lines: Sequence[str]) -> tuple[list[str], list[ToolUse]]:
         counted[bool(found.name)] += 1
         known = uses.get(call_id)
         uses[call_id] = found if known is None else replace(known, answered=found.answered, failed=found.failed)
-    last = next((at for at in range(len(words) - 1, -1, -1) if words[at].strip() not in ("", _RULE)), 0)
-    if words and _TURN.match(words[last]):
-        words[last] = ""
     return words, list(uses.values())
 
 
@@ -124,7 +125,12 @@ def _parse_section(lines: Sequence[str], place: int) -> _ParsedSection | None:
     if goose := _GOOSE.match(line):
         return _parse_goose(lines, place, goose["name"] or "")
     if named := _NAMED.match(line):
-        return _ParsedSection(ToolUse(named[1], {}, "", failed=False, line=place), place + 1, f"line {place}")
+        arguments: Json = {"description": named["detail"]} if named["detail"] else {}
+        return _ParsedSection(
+            ToolUse(named["name"], arguments, "", failed=False, line=place), place + 1, f"line {place}"
+        )
+    if shell := _SHELL.match(line):
+        return _parse_shell(lines, place, shell)
     return _parse_zed(lines, place)
 
 
@@ -173,6 +179,21 @@ def _parse_goose_arguments(body: Sequence[str]) -> Json:
         elif found := _GOOSE_KEY.match(line):
             key, arguments[found[1]] = found[1], found[2] or ""
     return dict(arguments)
+
+
+def _parse_shell(lines: Sequence[str], place: int, head: re.Match[str]) -> _ParsedSection:
+    """Parse a call of agent-shell: facts, then what it answered in a fence, often one fence in another."""
+    code = in_code(lines[place:])
+    start = find_line(lines, _FENCE.match, place + 1)
+    facts = [found for line in lines[place + 1 : start] if (found := _SHELL_FACT.match(line))]
+    named = {found["key"]: found["value"] or "" for found in facts}
+    after = next((at for at, inside in enumerate(code[start - place :], start) if not inside), len(lines))
+    is_command = "Command" in named
+    arguments: Json = {"command": named["Command"]} if is_command else {"description": head["title"]}
+    answered = "\n".join(line for line in lines[start:after] if not _FENCE.match(line)).strip()
+    name = named.get("Tool") or head["title"].split(" ")[0] or "tool"
+    use = ToolUse(name, arguments, answered, failed=head["status"] == "failed", line=place)
+    return _ParsedSection(use, after, f"line {place}")
 
 
 def _parse_zed_head(lines: Sequence[str], place: int) -> tuple[str, bool, int] | None:

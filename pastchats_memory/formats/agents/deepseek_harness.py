@@ -1,0 +1,130 @@
+"""Read sessions of DeepSeek Harness: a header, then the events of a log.
+
+A message that the model reads as the user's may come from the program. Its source says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pastchats_memory.formats.base.agent import JsonlAgent
+from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.locations import Environment
+from pastchats_memory.formats.base.session import Position, count_images, folder_of, texts_of
+from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, number_of, parse_json, text_of
+from pastchats_memory.formats.base.tools import ToolResult, text_of_result
+from pastchats_memory.text.timestamps import iso_utc, to_the_minute
+
+TYPED = ("user", "human", "")
+"""Sources of a message that a person typed."""
+INJECTED = ("agent-instructions", "plugin", "skill-catalog", "tool")
+"""Sources of a subagent's messages that its parent did not write."""
+FLAGS = {"aborted": "interrupted", "interrupted": "interrupted", "error": "api_error"}
+
+
+def detect(source: SourceFile) -> int:
+    """Return 90 for a header or an event of a session, else 0."""
+    return CERTAIN if any(_is_header(record) or _is_event(record) for record in source.sample) else 0
+
+
+def _is_header(record: Json) -> bool:
+    return record.get("type") == "session" and "createdAt" in record and "delegationDepth" in record
+
+
+def _is_event(record: Json) -> bool:
+    is_numbered = isinstance(record.get("seq"), int) and isinstance(record.get("data"), dict)
+    return is_numbered and record.get("type") in ("user/message", "assistant/message", "turn/start")
+
+
+class DeepSeekSession(JsonlAgent):
+    """A session, of a person or of a subagent."""
+
+    record_noun = "an event"
+
+    def __init__(self, source: SourceFile) -> None:
+        self._branch = "main"
+        self._seeded = 0
+        """The number of events at the beginning that are the parent's."""
+        super().__init__(source)
+
+    def snapshot(self) -> Json:
+        """Return whose session it is."""
+        return {"branch": self._branch, "seeded": self._seeded}
+
+    def restore(self, snapshot: Json) -> None:
+        """Restore whose session it is."""
+        self._branch, self._seeded = text_of(snapshot.get("branch")), number_of(snapshot.get("seeded")) or 0
+
+    def add_record(self, record: Json, line: int) -> str | None:
+        """Add the turns of an event. Return why it is unreadable, or None."""
+        if _is_header(record):
+            self._apply_header(record)
+            return None
+        data = mapping_of(record.get("data"))
+        message = mapping_of(data.get("message")) or data
+        if (number_of(record.get("seq")) or 0) < self._seeded:
+            return None
+        at = Position(line, record.get("time"), text_of(message.get("id")), self._branch)
+        match record.get("type"):
+            case "user/message":
+                self._add_message(message, at, is_summary=isinstance(record.get("surfaceOp"), dict))
+            case "assistant/message":
+                model = text_of(mapping_of(message.get("source")).get("model"))
+                self.builder.add_answer(texts_of(message.get("content")), at, model)
+            case "tool/call":
+                arguments = parse_json(text_of(data.get("arguments")))
+                self.builder.add_call(text_of(data.get("callId")), text_of(data.get("name")), arguments)
+            case "tool/result":
+                self._add_result(data, message, at)
+            case "session/title":
+                self.builder.info.metadata["title"] = text_of(data.get("title"))
+            case "turn/end" if flag := FLAGS.get(text_of(mapping_of(data.get("reason")).get("kind"))):
+                self.builder.queue.flag(flag)
+        return None
+
+    def _apply_header(self, record: Json) -> None:
+        info = self.builder.info
+        info.conversation_id = text_of(record.get("id")) or info.conversation_id
+        info.cwd = folder_of(record.get("cwd"))
+        info.started = to_the_minute(iso_utc(record.get("createdAt")))
+        if parent := text_of(record.get("parentSession")):
+            info.metadata["parent_conversation_id"] = parent
+        if record.get("origin") == "subagent":
+            self._branch = "sidechain"
+            self._seeded = number_of(record.get("seedLength")) or 0
+
+    def _add_message(self, message: Json, at: Position, *, is_summary: bool) -> None:
+        """Add a prompt, or the summary that takes the place of earlier messages."""
+        content, source = message.get("content"), message.get("source")
+        kind = text_of(source) or text_of(mapping_of(source).get("kind"))
+        if is_summary:
+            self.builder.add_turn("system", "summary", texts_of(content), at)
+        elif kind in TYPED or (self._branch == "sidechain" and kind not in INJECTED):
+            self.builder.add_prompt(texts_of(content), at, count_images(content))
+
+    def _add_result(self, data: Json, message: Json, at: Position) -> None:
+        """Add the result of a call, which newer versions do not put into a block of its own."""
+        blocks = [
+            block for block in map(mapping_of, list_of(message.get("content"))) if block.get("type") == "tool-result"
+        ]
+        block = blocks[0] if blocks else message
+        failed = block.get("isError") is True or bool(mapping_of(data.get("error")))
+        call_id = text_of(block.get("toolCallId")) or text_of(mapping_of(message.get("source")).get("callId"))
+        self.builder.add_result(call_id, ToolResult(text_of_result(block.get("content")), failed=failed), at)
+
+
+def locations(environment: Environment) -> Iterator[Path]:
+    """Yield the folder of the sessions."""
+    yield environment.folder("DSH_HOME", environment.home / ".dsh") / "sessions"
+
+
+DEEPSEEK_HARNESS = Format(
+    name="deepseek-harness",
+    version=1,
+    detect=detect,
+    read=DeepSeekSession.read,
+    program="DeepSeek Harness",
+    locations=locations,
+    verified="2026-11",
+)

@@ -71,7 +71,10 @@ ASKED = (
     *(["show", str(id_)] for id_ in range(1, 21)), ["show", "t:sub-1"], ["show", "c:1"], ["show", "c:2"], ["similar", "bal-1"], ["similar", "sub-1"],
     ["find-duplicates", WORDS], ["duplicates", "--scan"], ["check-prior-work", WORDS], ["consult-episodic-memory", WORDS], ["capture", "The ballast pump stalls"],
     ["task", "list", "--all"], ["task", "list", "--project", "submarine"], ["task", "show", "sub-1"], ["task", "recall", WORDS], ["task", "export"], ["export"],
-    ["forget", "--query", WORDS], ["verify"], ["status"], ["doctor"], ["sources"], ["prune", "--before", "2030-01-01"], ["redact", "--rescan", "--no"],
+    ["timeline", "--since", "2026-05-01"], ["timeline", "--since", "2026-05-01", "--project", "submarine"], ["digest", "--since", "2026-05-01"],
+    ["digest", "--since", "2026-05-01", "--project", "submarine"], ["blame", "../submarine/tests/test_bulkhead.py"], ["show", "--conversation", "submarine-1"], ["show", "--conversation", "submarine-2"],
+    ["export", "--markdown", "--conversation", "submarine-1"], ["export", "--html", "--conversation", "submarine-2"], ["export", "--markdown", "--query", WORDS], *(["resume", str(id_)] for id_ in range(1, 11)),
+    *(["open", str(id_), "--print"] for id_ in range(1, 11)), ["forget", "--query", WORDS], ["verify"], ["status"], ["doctor"], ["sources"], ["prune", "--before", "2030-01-01"], ["redact", "--rescan", "--no"],
 )  # fmt: skip
 
 
@@ -80,7 +83,7 @@ def told_of(text: str) -> list[str]:
     return [word for word in HIDDEN if word in text.lower()]
 
 
-@pytest.mark.promise("privacy", "Forty commands show no text of a private project outside it, as text or as JSON.")
+@pytest.mark.promise("privacy", "Fifty commands show no text of a private project outside it, as text or as JSON.")
 @pytest.mark.parametrize("arguments", ASKED, ids=" ".join)
 @pytest.mark.parametrize("form", [[], ["--json"]], ids=["text", "json"])
 def test_no_command_shows_it_outside(shell: Shell, arguments: list[str], form: list[str]) -> None:

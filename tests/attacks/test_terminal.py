@@ -37,17 +37,30 @@ PRINTED = (
     "search x --project no{evil}such", "search x --since no{evil}such", "search x --status no{evil}such", "search --no{evil}such", "no{evil}such", "sources --db no{evil}such.db", "backup no{evil}such/x.db",
     "search webhook --json", "recall {words} --json", "context {words} --json", "show 1 --json", "task list --json", "task show {key} --json", "lessons --all --json", "judge --all --outcome worked,failed,unknown --json",
     "how {words} --all --json", "ask {words} --json", "duplicates --scan --json", "verify --json", "status --json", "sources --json", "index {folder} --json",
+    "timeline --since 2026-05-01", "timeline --since 2026-05-01 --json", "digest --since 2026-05-01", "digest --since 2026-05-01 --json",
+    "blame {folder}/a{evil}.py", "blame {folder}/a{evil}.py --json", "show --conversation 1", "show --conversation 1 --json", "show --conversation no{evil}such",
+    "export --markdown --conversation 1", "export --html --conversation 1", "export --markdown --query webhook", "export --html --query webhook", "resume 1", "resume 1 --json", "open 1 --print",
+    "open no{evil}such", "sync no{evil}such", "sync --status no{evil}such", "judge --auto --no",
     "forget --query webhook --json", "export", "task show no{evil}such --json", "task delete no{evil}such", "restore no{evil}such.db", "config", "task import no{evil}such.jsonl", "install no{evil}such",
 )  # fmt: skip
 """Every command that prints what is stored, what was typed, or a name of a file."""
 
-FOUND = ("recall", "lessons --all", "judge --all", "how {words} --all")
+FOUND = (
+    "recall",
+    "lessons --all",
+    "judge --all",
+    "how {words} --all",
+    "timeline",
+    "digest",
+    "show --conversation 1",
+    "export --",
+)
 """Of which something is found: an empty answer would hold nothing to look at."""
 
 
 @pytest.mark.promise(
     "text",
-    "The output of fifty commands contains no terminal escapes, no bidirectional controls and no invisible letters.",
+    "The output of eighty commands contains no terminal escapes, no bidirectional controls and no invisible letters.",
 )
 @pytest.mark.parametrize("line", PRINTED)
 def test_no_output_holds_what_a_terminal_obeys(shell: Shell, line: str) -> None:

@@ -52,6 +52,8 @@ VEC0_ROWS = 10_000
 takes two milliseconds (`benchmarks/scale.py`)."""
 MOST_FILTERS = 8
 """Filters whose passing ids are cached: four megabytes each for half of a million rows."""
+MOST_KNOWN = 8192
+"""Rows whose numbers are kept between questions: three megabytes."""
 ENGINES = ("blocks", "vec0")
 PENDING = ""
 """Encoded vector of a text that no model can embed now."""
@@ -113,9 +115,16 @@ def matrix(database: Database, ids: Sequence[int]) -> tuple[list[int], NDArray[n
     """Return the ids that have a vector, ascending, and their unit vectors of shape (ids, dim).
 
     A pending vector is none. Raises StoreFault.
+
+    One question asks several times for much the same rows, so their numbers are kept as long as the snapshot.
     """
-    found, codes = read_codes(database, ids)
-    return found, normalise(codes)
+    known: dict[int, Codes] = database.cache.get_or_make("codes", dict)
+    if len(known) > MOST_KNOWN:
+        known.clear()
+    wanted = sorted(set(ids))
+    known.update(zip(*read_codes(database, [id_ for id_ in wanted if id_ not in known]), strict=True))
+    found = [id_ for id_ in wanted if id_ in known]
+    return found, normalise(np.array([known[id_] for id_ in found], np.int8).reshape(len(found), -1 if found else 0))
 
 
 def read_codes(database: Database, ids: Sequence[int]) -> tuple[list[int], Codes]:

@@ -31,9 +31,10 @@ from pastchats_memory.errors import (
 from pastchats_memory.model import Filters, Neighbour
 from pastchats_memory.store.database import PAUSE, Database
 from pastchats_memory.store.errors import HINT_DAMAGED
-from pastchats_memory.store.filters import LISTED, allowed_ids
-from pastchats_memory.store.ids import Ids
+from pastchats_memory.store.filters import LISTED
+from pastchats_memory.store.ids import Ids, allowed_ids
 from pastchats_memory.store.pending_deletes import exclude_pending
+from pastchats_memory.store.vector_columns import PENDING
 from pastchats_memory.store.vectors import blocks, vec0
 from pastchats_memory.store.vectors.blocks import Codes
 
@@ -55,10 +56,6 @@ MOST_FILTERS = 8
 MOST_KNOWN = 8192
 """Rows whose numbers are kept between questions: three megabytes."""
 ENGINES = ("blocks", "vec0")
-PENDING = ""
-"""Encoded vector of a text that no model can embed now."""
-PENDING_DIM = 384
-"""Length of the zeros in the place of such a vector, as long as the database has no model."""
 
 
 def encode(vector: Vector) -> str:
@@ -80,22 +77,6 @@ def encode_or_defer(session: ModelSession, texts: Sequence[str]) -> list[str]:
     except (ModelUnavailable, ModelChanged):
         session.warn("text is stored without a vector and gets it as soon as a command has the model")
     return [*encoded, *[PENDING] * (len(texts) - len(encoded))]
-
-
-def stored_vector(database: Database, model: str, encoded: str) -> tuple[str, int, str]:
-    """Return the columns model, dim and vector_json of an encoded vector.
-
-    A pending one has no model and is all zeros. Raises StoreFault.
-    """
-    if encoded:
-        return model, encoded.count(",") + 1, encoded
-    dim = length(database)
-    return "", dim, f"[{','.join('0' * dim)}]"
-
-
-def length(database: Database) -> int:
-    """Return the number of components of a vector of the database's model. Raises StoreFault."""
-    return int(database.value("SELECT value FROM embedding_meta WHERE key = 'embedding_dim'") or PENDING_DIM)
 
 
 def decode(texts: Sequence[str]) -> Codes:

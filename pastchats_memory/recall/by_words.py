@@ -28,7 +28,7 @@ LEAD_SHARE = 0.5
 """Share of the weight of the prompt's words that it needs."""
 LEAD = 1.4
 """Multiple of the best share in any other conversation that it needs. With these three numbers, words chose the right
-conversation for 38 of 104 labelled prompts, a wrong one for none, and none for 355 others (`benchmarks/hook_prompts.py`)."""
+conversation for 30 of 104 labelled prompts, a wrong one for none, and none for 265 others (`benchmarks/hook_prompts.py`)."""
 FIRST_ROWS = 50
 """Rows with the greatest shares, among which a rival is looked for."""
 TEXT_ROLES = frozenset({"user", "assistant", "note"})

@@ -119,7 +119,7 @@ def _print(report: SyncReport, *, is_status: bool) -> None:
         click.echo(f"Not read: {escape_path(utf8(one.path))} {one.reason}; the next run tries again.", err=True)
     click.echo(
         table(
-            [_describe(machine) for machine in report.machines],
+            [describe_machine(machine) for machine in report.machines],
             headers=("machine", "id", "files", "last wrote (UTC)", ""),
             stretch=4,
         )
@@ -131,7 +131,8 @@ def _list(by_kind: Mapping[str, int]) -> str:
     return ", ".join(named) or "nothing"
 
 
-def _describe(machine: Machine) -> tuple[str, str, int, str, str]:
+def describe_machine(machine: Machine) -> tuple[str, str, int, str, str]:
+    """Return the cells of a machine; another machine wrote its name, id and time."""
     notes = ["this machine"] if machine.is_this else []
     if machine.unread:
         notes.append(f"{counted(machine.unread, 'file')} not read yet")
@@ -139,5 +140,5 @@ def _describe(machine: Machine) -> tuple[str, str, int, str, str]:
         notes.append(f"{counted(len(machine.missing), 'file')} not here yet")
     if machine.behind:
         notes.append(f"has not forgotten {counted(machine.behind, 'deletion')} yet")
-    last = (machine.last_at or "")[:16].replace("T", " ")
-    return escape_name(machine.host), machine.id, machine.files, last, ", ".join(notes)
+    last = escape_name(machine.last_at or "")[:16].replace("T", " ")
+    return escape_name(machine.host), escape_name(machine.id), machine.files, last, ", ".join(notes)

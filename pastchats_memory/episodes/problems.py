@@ -12,6 +12,7 @@ from difflib import SequenceMatcher
 from pastchats_memory.model import Item
 from pastchats_memory.store.outcomes import OPENING
 from pastchats_memory.text.identifiers import blank_spaceless, ngrams
+from pastchats_memory.text.lazy_pattern import LazyPattern
 from pastchats_memory.text.shell import find_instruction
 from pastchats_memory.text.words import FUNCTION_WORDS, words
 
@@ -28,19 +29,19 @@ MAX_OUTPUT = 8000
 COMPARED = 400
 """Characters of a request that are compared word by word."""
 
-_COMMAND = re.compile(r"\s*[/!$]")
-_PATH = re.compile(r"(?<!\S)[^\s/\\]*+[/\\]\S*+")
-_TOKEN = re.compile(r"[\w#@-][\w.+#@/:-]*")
-_FLAG = re.compile(r"(?<![\w-])--?[a-zA-Z][\w-]*")
-_FILE = re.compile(r"(?<![\w/])[\w./-]*\w\.[a-z][a-z0-9]{0,4}(?![\w.])|(?<!\S)[\w.-]*/[\w./-]+")
-_SUFFIX = re.compile(r"(?<=\w)\.[a-z][a-z0-9]{0,4}\Z")
-_SENTENCE = re.compile(r"(?:\A|[.!?:\n])\W*\Z")
-_PLAIN = re.compile(r"[A-Za-z]?[a-z]+\Z")
+_COMMAND = LazyPattern(r"\s*[/!$]")
+_PATH = LazyPattern(r"(?<!\S)[^\s/\\]*+[/\\]\S*+")
+_TOKEN = LazyPattern(r"[\w#@-][\w.+#@/:-]*")
+_FLAG = LazyPattern(r"(?<![\w-])--?[a-zA-Z][\w-]*")
+_FILE = LazyPattern(r"(?<![\w/])[\w./-]*\w\.[a-z][a-z0-9]{0,4}(?![\w.])|(?<!\S)[\w.-]*/[\w./-]+")
+_SUFFIX = LazyPattern(r"(?<=\w)\.[a-z][a-z0-9]{0,4}\Z")
+_SENTENCE = LazyPattern(r"(?:\A|[.!?:\n])\W*\Z")
+_PLAIN = LazyPattern(r"[A-Za-z]?[a-z]+\Z")
 _LEADS_TO_NAME = frozenset(
     "a all an and any as at by called every for from in into its my named of on or our per the their this that to under with your".split()  # noqa: SIM905 - one string is shorter
 )
 """Words before a name, rather than before an action."""
-_ERROR = re.compile(
+_ERROR = LazyPattern(
     r"""
     ^[^\n]{0,200}?(?:
         \b\w*(?:[Ee]rror|[Ee]xception)\b
@@ -49,12 +50,12 @@ _ERROR = re.compile(
     )[^\n]{0,200}$""",
     re.MULTILINE | re.VERBOSE,
 )
-_SPECIFIC = re.compile(r"['\"`][^'\"`\n]{3,}['\"`]|\w\.[a-z]{1,5}\b|::|\w/\w")
+_SPECIFIC = LazyPattern(r"['\"`][^'\"`\n]{3,}['\"`]|\w\.[a-z]{1,5}\b|::|\w/\w")
 """Parts that distinguish an error from others of its kind: a quotation, a file, a test, a path."""
-_FURTHER_READING = re.compile(r"https?://(?!localhost|127\.)|\blogs?\b", re.IGNORECASE)
+_FURTHER_READING = LazyPattern(r"https?://(?!localhost|127\.)|\blogs?\b", re.IGNORECASE)
 """Links that a program prints below every error."""
-_COUNTS = re.compile(r"\d+(?:\.\d+)?")
-_PART = re.compile(r"[A-Z]?[a-z0-9]{2,}|[A-Z]{2,}(?![a-z])")
+_COUNTS = LazyPattern(r"\d+(?:\.\d+)?")
+_PART = LazyPattern(r"[A-Z]?[a-z0-9]{2,}|[A-Z]{2,}(?![a-z])")
 _ERROR_WORDS = frozenset(
     """error errors exception fail failed failing failure fix found make no not of please run spec test tests the undefined waiting why js py ts tsx go rs src
     line file module name type value""".split()  # noqa: SIM905 - as above

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from pastchats_memory.text.lazy_pattern import LazyPattern
+from pastchats_memory.text.required_words import fold_case
 from pastchats_memory.text.shell import find_instruction
 from pastchats_memory.text.words import FUNCTION_WORDS
 
@@ -21,17 +23,17 @@ MIN_SHARED = 0.5
 MAX_SHORT_WORD, STEM = 3, 7
 """Letters: a final s belongs to a word so short; words with an equal stem are the same, such as "authenticate"."""
 
-_FENCE = re.compile(r"```.*?(?:```|\Z)|^[ \t]*+>[^\n]*$", re.DOTALL | re.MULTILINE)
-_QUOTED = re.compile(
+_FENCE = LazyPattern(r"```.*?(?:```|\Z)|^[ \t]*+>[^\n]*$", re.DOTALL | re.MULTILINE)
+_QUOTED = LazyPattern(
     r"""
     \"[^\"\n]{0,300}\"|“[^”\n]{0,300}”|«[^»\n]{0,300}»|„[^“”\n]{0,300}[“”]
     |(?<!\w)'[^'\n]{0,300}\ [^'\n]{0,300}'(?!\w)""",
     re.VERBOSE,
 )
-_SENTENCE = re.compile(r"[^.!?;\n]+(?:[.!?;](?!\s|\Z)[^.!?;\n]*)*[.!?;]*")
-_CLAUSE = re.compile(r"(?<![,:–—()])[,:–—()]++(?=\s|\Z)|\s(?:and|because|since|but|so that)\s")
-_TOKEN = re.compile(r"[\w.@][\w.+#@/-]*")
-_VERSIONED = re.compile(
+_SENTENCE = LazyPattern(r"[^.!?;\n]+(?:[.!?;](?!\s|\Z)[^.!?;\n]*)*[.!?;]*")
+_CLAUSE = LazyPattern(r"(?<![,:–—()])[,:–—()]++(?=\s|\Z)|\s(?:and|because|since|but|so that)\s")
+_TOKEN = LazyPattern(r"[\w.@][\w.+#@/-]*")
+_VERSIONED = LazyPattern(
     r"(?<![\w./-])([A-Za-z][A-Za-z+#.-]{0,30}?)(?:[ :@=-]| (?:to|version) )v?(\d+(?:\.\d+)*)(?![\w.:-]*\w)"
 )
 
@@ -44,7 +46,7 @@ _NAME_END = r"""
         |\s(?:and|for|in|on|from|to|as|at|with|everywhere|now|entirely|completely|altogether)\b
     ))"""
 _PUT_ASIDE = tuple(
-    re.compile(pattern, re.IGNORECASE | re.VERBOSE)
+    LazyPattern(pattern, re.IGNORECASE | re.VERBOSE)
     for pattern in (
         rf"""
         (?<!,\ )\b(?:replac(?:e|ing)|swap(?:ping)?(?:\ out)?|exchang(?:e|ing)|substitut(?:e|ing))\ {_NAME}
@@ -64,11 +66,32 @@ _PUT_ASIDE = tuple(
     )
 )
 """Patterns with the name of the thing that is put aside."""
-_INSTEAD = re.compile(r"\binstead\b(?!\s+of\b(?!\s+(?:it|that|them|this)\b))", re.IGNORECASE)
-_RAISES = re.compile(
+CUES = (
+    "replac", "swap", "exchang", "substitut", "from ", "off ", "instead", "rather than ", "in place of ", "stead of", ", not ", " and not ",
+    "drop", "remov", "ditch", "rid of", "throw out", "kick out", "rip out", "abandon", "retir", "uninstall", "stop", "done with", "no longer ",
+)  # fmt: skip
+"""Folded texts of which each match of these patterns has one."""
+_INSTEAD = LazyPattern(r"\binstead\b(?!\s+of\b(?!\s+(?:it|that|them|this)\b))", re.IGNORECASE)
+_RAISES = LazyPattern(
     r"\b(?:switch|upgrade|bump|move|go|update|migrate|require|pin|raise|downgrade|use|set)(?:s|d|ing)?\b", re.IGNORECASE
 )
-_ADOPTS = re.compile(
+VERSION_CUES = (
+    "switch",
+    "upgrade",
+    "bump",
+    "move",
+    "go",
+    "update",
+    "migrate",
+    "require",
+    "pin",
+    "raise",
+    "downgrade",
+    "use",
+    "set",
+)
+"""Folded texts of which each match of the last pattern has one."""
+_ADOPTS = LazyPattern(
     r"""
     \b(?:us(?:e|es|ed|ing)|with|in|on|onto|into|to|through|via|by|as|install(?:ed)?|add(?:ed)?|adopt(?:ed)?
     |pin(?:ned)?|set\ up|choose|chose|take|require[sd]?|go\ for)\s+(?=(?:(?:the|a|an|our|their
@@ -76,7 +99,7 @@ _ADOPTS = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """Phrases that lead to the name of a chosen thing."""
-_NEW = re.compile(
+_NEW = LazyPattern(
     r"""
     \b(?:us(?:e|ing)|with|into|to|in\ favou?r\ of|by|take|should|through|via|(?:swap|exchange
     |substitute)\b[^,.;]{0,120}\ for)\s+(?=(?:(?:the|a|an|our|their
@@ -84,20 +107,20 @@ _NEW = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """Phrases that probably lead to the name of the wanted thing."""
-_PLACED = re.compile(
+_PLACED = LazyPattern(
     r"\b(?:for|in|on)\s+(?=(?:(?:the|a|an|our|their|plain)\s+)*`?([\w.@][\w.+#@/-]*(?:\s+\w[\w.+#-]*)?))", re.IGNORECASE
 )
 """Phrases that lead to its name, or to its purpose."""
 
-_INQUIRES = re.compile(
+_INQUIRES = LazyPattern(
     r"""
     \W*(?:(?:ok|okay|so|and|but|hm+|well|also|now|then|please|hey|hi)\b\W*)*(?:why|how|what|when|which|who|where
     |should|shall|would|is|are|was|were|does|did|has|have\ (?:we|you|they)|do\ (?:we|you|they)|may|might|whether|if
     |(?:could|can)\ (?!you\b)\w+)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-_POLITE = re.compile(r"\W*(?:\w+\W+){0,2}(?:can|could|would|will) you\b", re.IGNORECASE)
-_UNDECIDED = re.compile(
+_POLITE = LazyPattern(r"\W*(?:\w+\W+){0,2}(?:can|could|would|will) you\b", re.IGNORECASE)
+_UNDECIDED = LazyPattern(
     r"""
     \b(?:do\ not|don['’]?t|does\ not|doesn['’]?t|did\ not|didn['’]?t|never|no\ need|without|won['’]?t|cannot
     |can['’]?t|should\ not|shouldn['’]?t|must\ not|avoid\w*|rather\ not|nobody|neither|nor|refus\w+|against
@@ -114,7 +137,7 @@ _UNDECIDED = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """Words earlier in the sentence that deny, ask, compare, quote, report or postpone."""
-_STAYS = re.compile(
+_STAYS = LazyPattern(
     r"""
     \b(?:stay(?:s|ing)?\ (?:with|on|where)|stick(?:s|ing)?\ (?:with|to)|as\ it\ is|as\ they\ are|leave\ it|not\ yet
     |yet\W*\Z|no\ changes?|change\ nothing|nothing\ yet|(?:one|some)\ ?day|for\ now\ only|for\ now\ just
@@ -157,7 +180,10 @@ class Replacement(NamedTuple):
 @lru_cache(maxsize=512)
 def find_replacements(request: str) -> tuple[Replacement, ...]:
     """Return what a request replaces; empty without such a decision."""
-    text = _QUOTED.sub(" ", _FENCE.sub("\n", find_instruction(request)[:MAX_SCANNED]))
+    text = find_instruction(request)[:MAX_SCANNED]
+    if not _has_cue(text):
+        return ()
+    text = _QUOTED.sub(" ", _FENCE.sub("\n", text))
     if _STAYS.search(text):
         return ()
     found = [(sentence, *one) for sentence in _SENTENCE.findall(text) for one in _find_put_aside(sentence)]
@@ -168,6 +194,14 @@ def find_replacements(request: str) -> tuple[Replacement, ...]:
     return tuple(
         Replacement(old, news - {old}, placed, _clause_subjects(sentence, {*old.split(), version}), mentioned, version)
         for sentence, old, version in found
+    )
+
+
+def _has_cue(text: str) -> bool:
+    """Return False for most requests: they have no word of those that put something aside."""
+    folded = fold_case(text)
+    return any(cue in folded for cue in CUES) or (
+        any(map(str.isdigit, folded)) and any(cue in folded for cue in VERSION_CUES)
     )
 
 
@@ -216,7 +250,7 @@ def replaces(one: Replacement, request: str, answer: str) -> bool:
     return bool(names) and bool(one.news - own) and any(clause <= own for clause in significant)
 
 
-def _find_names(pattern: re.Pattern[str], text: str) -> frozenset[str]:
+def _find_names(pattern: LazyPattern, text: str) -> frozenset[str]:
     return frozenset(_stem(word) for name in pattern.findall(text) for word in _tokens(name)) - _NO_SUBJECT
 
 

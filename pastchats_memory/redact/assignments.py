@@ -39,7 +39,7 @@ _ASSIGNED = rf"""
     )?
     [ \t]{{0,8}}
     (?P<sign>
-        => | <- | := | \?= | ===? | != | = | \?\?=? | \|\|=? | \?: | \|[ \t]?default\( | ::(?=[ \t]) | : | [是为為]?： | 是 | 为 | 為 | は | 는 | 은 | が | %3D | %3A
+        => | <- | (?<=[ \t]) -{{1,2}}> (?=[ \t]) | → | ⇒ | := | \?= | ===? | != | = | \?\?=? | \|\|=? | \?: | \|[ \t]?default\( | ::(?=[ \t]) | : | [是为為]?： | 是 | 为 | 為 | は | 는 | 은 | が | %3D | %3A | \.{{4,40}}(?=[ ])
     )
     [ \t]{{0,8}} (?: \\\n[ \t]{{0,8}} )?
     (?:  # a call around the value
@@ -48,15 +48,16 @@ _ASSIGNED = rf"""
       | \[\]byte\(
       | (?: \[\] )? \{{ [ \t]? (?: [\"'] \w{{1,40}} [\"'] [ \t]? : [ \t]? )? (?=[\"'])
       | \[ [ \t]? (?=[\"'])
+      | <<[\-~]?\w{{1,20}} \n \s{{0,40}}
       | \(? \s{{0,4}}\n\s{{0,40}} (?=[\"'])
-      | (?: !!str | &\w{{1,20}} ) [ \t]
+      | (?: !{{1,2}}[\w\-]{{1,40}} | &\w{{1,20}} ) [ \t]
       | string\(\d{{1,4}}\) [ \t]
     )?
     (?: (?:Bearer|Basic|Token|ApiKey|Bot|token|bearer|basic) [ \t]+ )?
     (?:
-        [a-zN@$]{{0,2}} (?P<open>{_QUOTE}) (?P<quoted> (?: (?!(?P=open)) [^\n] ){{4,{LONGEST}}}? ) (?P=open)
+        [a-zN@$]{{0,2}} (?P<open> \"{{3}} | '{{3}} | {_QUOTE} ) (?P<quoted> (?: (?!(?P=open)) [^\n] ){{4,{LONGEST}}}? ) (?P=open)
       | [a-z@$]{{0,2}} {_QUOTE} (?P<broken> [^\"'`\n]{{4,{LONGEST}}}? ) (?= \\{{0,3}}[\"'`] )
-      | (?P<bare> (?:\d{{1,20}}\|)? {_BARE} )
+      | (?P<bare> (?: [\da-f\-]{{1,36}}\| )? {_BARE} )
     )
 """
 _LABEL = rf"""
@@ -83,7 +84,7 @@ _COMPUTED = rf"""
 """
 _NEXT_LINE = rf"""
     [ \t]*+ : [ \t]*+ (?: [|>][\-+]?[ \t]*+ )? \n
-    [ \t]++ [\"']? (?P<bare> {RUN}{{8,1024}} )
+    [ \t]++ (?:-[ ])? [\"']? (?P<bare> {RUN}{{8,1024}} )
 """
 _ARGUMENT = r"""
     (?: \\{0,7}[\"'] )? \]? \\{0,7}[\"'] \s{0,4} (?: , | (?:with|to)[ ] ) \s{0,40} (?: [\"'](?=\\[\"']) )?
@@ -107,7 +108,7 @@ _VALUE_KEY = rf"""
     [ \t]{{0,4}} [:=] [ \t]{{0,4}} (?:{_QUOTE})? (?P<bare> {RUN}{{4,{LONGEST}}} )
 """
 _CALL = rf"""
-    [ \t]? [({{] [ \t]{{0,4}}
+    [ \t]? [({{] [ \t]{{0,4}} (?: \w{{1,20}} [ \t]? = [ \t]? )?
     (?P<open>{_QUOTE}) (?: \{{noop\}} )? (?P<quoted> (?: (?!(?P=open)) [^\n] ){{6,1024}}? ) (?P=open)
     [ \t]{{0,4}} [)}}]
 """
@@ -134,11 +135,11 @@ _OWN_LINE = rf"""
       | [^\n:]{{0,80}}+ : \*{{0,2}} [ \t]{{0,4}} (?: \r?\n[ \t]{{0,8}} )? (?=\r?\n)
     )
     \r?\n (?: ```\w{{0,12}}\r?\n )?
-    [ \t>$]{{0,12}} (?: =>[ \t]{{0,2}} )? [\"'`]? (?!\w{{1,40}}=)
+    [ \t>$]{{0,12}} (?: =>[ \t]{{0,2}} | A:[ ] )? [\"'`]? (?!\w{{1,40}}=)
     (?P<bare> {RUN}{{6,1024}} ) [\"'`]? [ \t]{{0,4}} (?= \r?\n | \Z )
 """
 _TYPED_IN = r"""
-    [\"'\])]{1,4} [ \t]? \.(?:type|send_keys|sendKeys|fill|set_value|setValue|type_text|val|toBe|toEqual|equals?|default)\( \s{0,4}
+    [\"'\])]{1,4} [ \t]? \.(?:type|send_keys|sendKeys|fill|set_value|setValue|type_text|typeText|val|toBe|toEqual|equals?|default|perform\((?:type|replace)Text)\( \s{0,4}
     (?P<open>[\"']) (?P<quoted> (?: (?!(?P=open)) [^\n] ){4,200}? ) (?P=open)
 """
 _CONCATENATED = rf"""
@@ -183,6 +184,7 @@ _SENTENCE = r"""
     (?: ,? [ \t]++ (?! is\b | was\b ) (?> (?: [\w()/.'\[\]@\-] | :(?=\S) ){1,40} ) ){0,7}?
     (?:
         [ \t]*+ [:：]
+      | \?(?=[ ])
       | [ \t]++ (?: [—–→⇒] | -{1,2}>? | => )
       | 's\b
       | [ \t]++
@@ -260,6 +262,7 @@ _FORMS: tuple[_Form, ...] = (
     _Form(_COMPARED, _ANY, heuristics.is_mixed_secret, ","),
     _Form(_LATER_COLON, _ANY, heuristics.is_secret_behind_words, " \t"),
     _Form(_ELEMENT, _ANY, heuristics.is_assigned_secret, "\"' \t\n><"),
+    _Form(_ELEMENT, frozenset({"pass"}), heuristics.is_mixed_secret, ">"),
     _Form(_CALL, _ANY, heuristics.is_assigned_secret, " \t({"),
     _Form(_PLANNED_CHANGE, _ANY, heuristics.is_assigned_secret, " \t", may_assign=True),
     _Form(_LATER_BRACKETS, _ANY, heuristics.is_secret_in_later_brackets, " \t"),

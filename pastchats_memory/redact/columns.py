@@ -104,7 +104,7 @@ COLUMNS: tuple[tuple[str, Columns], ...] = (
     *(
         (f"{name}{end}", Columns(separator))
         for separator, sign in ((",", ","), (";", ";"), ("\t", "\t"), ("[ ]{2,16}", "  "))
-        for name in ("password", "passwd", "pwd", "pass", "secret", "token", "key")
+        for name in ("password", "passwd", "pwd", "pass", "passwort", "kennwort", "secret", "token", "key")
         for end in (sign, "\n")
     ),
 )

@@ -141,7 +141,7 @@ _SINKS = r"""
     (?:
         --(?:password-stdin|with-token|passphrase-fd|passwd-on-stdin|stdin)\b
       | sudo[ ]-S | cryptsetup | (?:smb|ch|mk)?passwd\b | su\b | kinit | secret-tool
-      | vercel[ ]env[ ]add | gh[ ]secret[ ]set | docker[ ]secret[ ]create | wrangler[ ]secret[ ]put
+      | vercel[ ]env[ ]add | gcloud[ ]secrets | pass[ ]insert | gh[ ]secret[ ]set | docker[ ]secret[ ]create | wrangler[ ]secret[ ]put
     )
 """
 """Matches programs that read a password from their input."""
@@ -199,6 +199,20 @@ _BETWEEN = {
     "-passwd /users/": r"\S{1,64}[ \t]+\S{1,64}[ \t]+(?!-)",
     "secret set ": rf"\S{{1,64}}[ \t]+(?:-b|--body|<<<){_GAP}?",
     "requirepass ": "",
+    "set_password ": r"\S{1,64}[ \t]+",
+    **dict.fromkeys(("password-command ", "password_cmd="), r"[\"']?echo[ \t]+(?:-n[ \t]+)?"),
+    "sp_addlinkedsrvlogin ": r"[^;\n]{1,200},[ \t]*N?(?=')",
+    "creds=": r"[^\s:]{1,64}:",
+    "open -u ": r"[^\s,]{1,64},",
+    "/connect ": r"\S{1,100}[ ]\d{2,5}[ ]",
+    "option key ": r"(?=[\"'])",
+    **dict.fromkeys(
+        ("radius-server ", "tacacs-server ", "neighbor "), r"[^\n]{0,80}? (?<=[ ])(?:key|password)[ \t]+(?:[07][ \t]+)?"
+    ),
+    "auth sha ": "",
+    "auth md5 ": "",
+    "priv aes ": r"(?:\d{3}[ \t]+)?",
+    "priv des ": "",
     "snmp-server community ": "",
     "pass:": "",
     "::add-mask::": "",
@@ -238,8 +252,22 @@ GRAMMARS: tuple[CommandGrammar, ...] = (
         "curl", "-u|-U|--user|--proxy-user|-E|--cert", rf"{_GAP}?\\{{0,7}}[\"']?[^\s:\"'$/]{{0,64}}:{_JOINED_WORD}"
     ),
     _option("curl", "--pass"),
+    _option("secret set ", "--value"),
+    *(
+        CommandGrammar(keyword, rf"[a-z]{{0,2}}[\"'][^\s:\"']{{1,64}}:{_WORD}", judge=is_mixed_secret)
+        for keyword in ("btoa(", "b64encode(", "base64_encode(", "buffer.from(", "encode_base64(")
+    ),
     _option("mosquitto_passwd", r"-b[ \t]+\S{1,100}[ \t]+\S{1,100}"),
     CommandGrammar("auth ", rf"{_WORD}[ \t]{{0,4}}(?=\r?\n|\Z)", judge=is_mixed_secret),
+    *(
+        CommandGrammar(keyword, rf"[^\n|;]{{0,80}}?<<-?[ \t]?[\"']?\w{{1,20}}[\"']?\n{before}{_WORD}", sign="<<")
+        for keyword, before in (("pass insert ", ""), ("chpasswd", r"[^\s:\"']{1,64}:"))
+    ),
+    CommandGrammar("[+]", rf"[^\n]{{0,120}}?\\{{1,2}}[\w.\-]{{1,64}}:{_WORD}", judge=is_mixed_secret),
+    CommandGrammar("new value: ", _WORD, sign="assword", judge=is_mixed_secret),
+    CommandGrammar("identified by ", rf"(?i)[^\n;]{{1,300}}?[ ]replace[ ]{_WORD}", spacing=32),
+    *(_option(program, "-P", _JOINED_WORD) for program in ("sqlcmd", "bcp ", "osql")),
+    CommandGrammar("-pw ", _WORD, judge=is_mixed_secret),
     CommandGrammar("-pass ", rf"(?!pass:|env:|file:|fd:|stdin){_WORD}", judge=is_mixed_secret),
     CommandGrammar("psk ", rf"[\"']?{_WORD}", judge=is_mixed_secret),
     *(
@@ -292,6 +320,7 @@ GRAMMARS: tuple[CommandGrammar, ...] = (
             ("openconnect ", ""),
             ("su - ", ""),
             ("chpasswd", r"[\"']?[^\s:\"']{1,64}:"),
+            ("stdinpass", ""),
         )
     ),
     _option("lftp", r"-u[ \t]+[^\s,]{1,64},", _JOINED_WORD),
@@ -397,7 +426,13 @@ GRAMMARS: tuple[CommandGrammar, ...] = (
             "wlan.connect(",
             "login(",
             "authenticationtoken(",
+            "passwordtoken(",
+            "passwordcredentials(",
+            "authentication.plain(",
             "strcmp(password,",
+            "login_as(",
+            "loginas(",
+            "log_in(",
             "auth = (",
             "credentials = (",
             "creds = (",
@@ -444,15 +479,20 @@ GRAMMARS: tuple[CommandGrammar, ...] = (
             "check_password(",
             "verify_password(",
             "pwd_context.hash(",
+            "strcmp(pass,",
+            "strcmp(pw,",
             "byte(",
         )
     ),
     CommandGrammar(
-        "ssid", rf"[^\n]{{0,60}}\n[ \t]{{0,20}}(?:[Kk]ey|[Pp]ass\w{{0,8}})[ \t]{{0,2}}[:=][ \t]{{0,2}}{_WORD}"
+        "ssid",
+        rf"[^\n,;]{{0,60}}(?:\n|[,;])[ \t]{{0,20}}(?:[Kk]ey|[Pp]ass\w{{0,8}}|pw)(?:[ \t]{{0,2}}[:=][ \t]{{0,2}}|[ \t]+){_WORD}",
     ),
     CommandGrammar("password is generated for ", rf"\S{{1,64}}:[ \t]{_WORD}"),
     CommandGrammar("::set-output name=", rf"[\w\-]{{0,40}}(?:pass|secret|token|key)[\w\-]{{0,40}}::{_WORD}"),
-    CommandGrammar("sqlplus ", r"(?:-[a-z]+[ \t]+){0,3}[A-Za-z0-9_$#]{1,64}/(?P<secret>[^\s@\"'\\]{4,128})"),
+    CommandGrammar(
+        "sqlplus ", r"(?:-[a-z]+[ \t]+){0,3}[A-Za-z0-9_$#]{1,64}/(?P<secret>[^\s\"'\\]{4,128}(?=@)|[^\s@\"'\\]{4,128})"
+    ),
     CommandGrammar("login(", rf"\s{{0,40}}\\{{0,7}}[\"'][^\"'\n]{{1,100}}[\"'],\s{{0,40}}{_WORD}\\{{0,7}}[\"']"),
     CommandGrammar("login(", rf"\s{{0,40}}[\"'][^\"'\n]{{1,100}}[\"'],\s{{0,40}}[\"'](?P<secret>{_FOUR_GROUPS})[\"']"),
     *(
@@ -560,7 +600,10 @@ class Manifest(NamedTuple):
             done = at + MANIFEST
 
 
-MANIFESTS = tuple(
-    Manifest(f"kind{sign}secret")
-    for sign in (": ", '": "', '":"', '\\": \\"', '\\":\\"', '\\\\\\": \\\\\\"', '\\\\\\":\\\\\\"')
+MANIFESTS = (
+    Manifest("stringdata"),
+    *(
+        Manifest(f"kind{sign}secret")
+        for sign in (": ", '": "', '":"', '\\": \\"', '\\":\\"', '\\\\\\": \\\\\\"', '\\\\\\":\\\\\\"')
+    ),
 )

@@ -35,19 +35,8 @@ class View:
         return self._place_of(start), self._place_of(end - 1) + self._widths.get(end - 1, 1)
 
 
-_ESCAPED = re.compile(r"%([0-9A-Fa-f]{2})|&(quot|apos|lt|gt|amp|nbsp|#34|#39|#x27|#x22);")
-_ENTITIES = {
-    "quot": '"',
-    "#34": '"',
-    "#x22": '"',
-    "apos": "'",
-    "#39": "'",
-    "#x27": "'",
-    "nbsp": " ",
-    "lt": "<",
-    "gt": ">",
-    "amp": "&",
-}
+_ESCAPED = re.compile(r"%([0-9A-Fa-f]{2})|&(quot|apos|lt|gt|amp|nbsp|#[3-9]\d|#1[01]\d|#x[2-7][0-9A-Fa-f]);")
+_ENTITIES = {"quot": '"', "apos": "'", "nbsp": " ", "lt": "<", "gt": ">", "amp": "&"}
 
 
 def unescape_lines(text: str) -> Iterator[View]:
@@ -60,12 +49,21 @@ def unescape_lines(text: str) -> Iterator[View]:
         yield _unescape(text, start, at)
 
 
+def _read_escape(escape: re.Match[str]) -> str:
+    entity = escape[2]
+    if not entity:
+        return chr(int(escape[1], 16))
+    if entity[0] != "#":
+        return _ENTITIES[entity]
+    return chr(int(f"0{entity[1:]}", 0) if entity[1] == "x" else int(entity[1:]))
+
+
 def _unescape(text: str, start: int, end: int) -> View:
     pieces: list[str] = []
     starts, places, widths = [0], [start], {}
     length, done = 0, start
     for escape in _ESCAPED.finditer(text, start, end):
-        pieces += (text[done : escape.start()], chr(int(escape[1], 16)) if escape[1] else _ENTITIES[escape[2]])
+        pieces += (text[done : escape.start()], _read_escape(escape))
         length += escape.start() - done
         starts += (length, length + 1)
         places += (escape.start(), escape.end())

@@ -131,12 +131,16 @@ _USERS = (
 )
 _OTHER_WORDS = ("by", "com", "sur", "tres", "mini", "over", "multi", "llvm::", "single")
 _PASS_OF = re.compile(rf"[_\-]|(?:{_reverse_words(_USERS)})(?![a-z])")
-_PASS_ASSIGNED = re.compile(r"(?=(?:\\{0,7}[\"'`])?[\])]?[ \t]{0,4}(?:[:=]|\?[?:=]|\|\|)|[ \t]{1,4}[\"'])")
+_PASS_ASSIGNED = re.compile(
+    r"(?=(?:\\{0,7}[\"'`])?[\])]?[ \t]{0,4}(?:[:=]|\?[?:=]|\|\||<-|-{1,2}>|[→⇒])|[ \t]{1,4}[\"']|>[^<>\s]{4,64}</)"
+)
 _NO_LETTER_BEFORE = re.compile(r"(?![a-z_\-])")
 _BEHIND_USER = re.compile(
     r"\b(?:user(?:name)?|login|account|as|logged)[ \t:=]{1,3}\S{1,64}?[\s,;/&]{0,3}(?:[ \t](?:and|with|its))?\Z"
 )
-_SIGNS = "\\\"'`]) \t:=?|"
+_SETTING_WORD = re.compile(r"\b(?:set|setenv|env|arg|setg)[ \t]+[\w$:]*\Z")
+_BEHIND_SHORT_USER = re.compile(r"(?<![a-z])u(?:ser)?:[ ][^\s:]{1,20}[,;]?\Z")
+_SIGNS = "\\\"'`]) \t:=?|<->"
 """The characters with which `_PASS_ASSIGNED` begins."""
 _PASS_WORD = re.compile(
     r"(?:w(?:or)?d|[ \-]?phrase|[ ]word|key|wd|code|wort|w)(?:s|_?confirm(?:ation)?|again|repeat|new|input|field|box)?(?![a-z])|e(?=[ \t]*:|[ \t]+est)|(?=[\"'=])"
@@ -145,7 +149,7 @@ _BEHIND_NO_LETTER = re.compile(rf"(?![a-z]|[_\-](?:{_reverse_words('publishable|
 _KEY_IN_PROSE = re.compile(
     r"""
     (?=
-        [\"'`\])\\ \t]{0,8}[:=,|]
+        [\"'`\])\\ \t]{0,8} (?: [:=,|→⇒] | -{1,2}> )
       | [ \t]+(?:is|was|for|you|[\"'`])
       | [ \t]+[A-Za-z0-9+/_\-]{24}
     )
@@ -207,6 +211,15 @@ NAMES: tuple[SecretName, ...] = (
             "psw:",
             "p/w:",
             "pa55word",
+            "pword:",
+            "pword=",
+            "wifi key",
+            "wi-fi key",
+            "wlan key",
+            "wpa key",
+            "wpa2 key",
+            "network key",
+            "security key",
         )
     ),
     SecretName("password", "psk", ends=_BEHIND_NO_LETTER, after=_PASS_ASSIGNED, follows=_SIGNS),
@@ -229,7 +242,12 @@ NAMES: tuple[SecretName, ...] = (
         for place in ("hook/", "hooks/", "make.com/", "with/key/", "hc-ping.com/", "reset-password/")
     ),
     SecretName("auth", "auth", ends=_BEHIND_NO_LETTER, after=re.compile(r"\\{0,7}[\"']?[ \t]{0,4}[:=]")),
-    SecretName("password", "pw", after=re.compile(r"d|[ \t]{0,4}[:=]|[ \t]+(?:is|for|of|to)\b")),
+    SecretName(
+        "password", "pw", after=re.compile(rf"d|[ \t]+(?:is|ist|est|es|é|är|er|for|of|to)\b|{_PASS_ASSIGNED.pattern}")
+    ),
+    *(SecretName("pass-of-user", word, before=_SETTING_WORD) for word in ("pass ", "pw ")),
+    *(SecretName("pass-of-user", word, ends=_NO_LETTER_BEFORE) for word in ("pw ", "psw ", "mdp est ", "salasana on ")),
+    SecretName("pass-of-user", " p: ", before=_BEHIND_SHORT_USER),
     SecretName("api-key", "key", ends=_KEY_OF, after=_NO_LETTER),
     SecretName("authorization", "authorization"),
     SecretName("authorization", "bearer "),
@@ -262,6 +280,7 @@ FOREIGN_NAMES = tuple(
         "parolă",
         "salasõna",
         "slaptažodis",
+        "schlüssel",
         "κωδικός",
         "κωδικό",
         "συνθηματικό",
@@ -317,7 +336,10 @@ _REST_OF_NAME = re.compile(
 What is `computed` is a secret only behind a name in capitals. The test is early, since all forms would be tried.
 """
 _ASSIGNMENTS = {kind: assignments_by_character(kind) for kind in {name.kind for name in NAMES}}
-PASSWORD_WORDS = "(?:password|passwd|passphrase|passcode|pwd|pass)"  # noqa: S105 - a pattern # nosec B105
+PASSWORD_WORDS = (
+    "(?:password|passwd|passphrase|passcode|pwd|pass|pw|"  # noqa: S105 - a pattern # nosec B105
+    "passwort|kennwort|contraseña|senha|mot de passe|wachtwoord|hasło|пароль|密码)"
+)
 SECRET_WORDS = rf"(?:secret|token|(?:{KEY_WORDS})[_\-. ]?key(?:_base)?)"
 """Whole names in lower case, as patterns: those of passwords, and those of other secrets."""
 LONGEST_BEFORE = 300
@@ -359,7 +381,11 @@ class NamingPhrase(NamedTuple):
 
 
 NAMING_PHRASES = (
-    *(NamingPhrase(words) for words in (" that's the ", " that is the ", " (the ")),
+    *(
+        NamingPhrase(words)
+        for words in (" that's the ", " that is the ", " (the ", " (that's the ", " (that is the ", " (that's my ")
+    ),
+    *(NamingPhrase(f" for {article} ", "pass") for article in ("the", "my")),
     *(NamingPhrase(" as ", start) for start in ("pass", "pwd", "api", "token", "secret")),
     *(
         NamingPhrase(f" {verb} {article} ")

@@ -10,6 +10,8 @@ import re
 from contextlib import suppress
 from datetime import datetime, time, tzinfo
 
+from pastchats_memory.text.lazy_pattern import LazyPattern
+
 _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and line feed, C1
     "\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u061c"  # zero-width, line separators, bidirectional overrides
@@ -18,11 +20,8 @@ _CONTROL = re.compile(
     "\ufe00-\ufe0d\U000e0000-\U000e0fff]"  # tags and variations, which can hide a text behind a letter
 )
 _MARK = "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u200c\u200d\u20d0-\u20ff\ufe0e\ufe0f\ufe20-\ufe2f]"
-_EXCESS_MARKS = f"({_MARK}{{4}}){_MARK}+"
-"""More than four marks and joiners on one letter. No script needs them; they cover other lines or hide a text.
-
-It is compiled when the first text beyond ASCII is shown: a cold `recall` seldom needs it.
-"""
+_EXCESS_MARKS = LazyPattern(f"({_MARK}{{4}}){_MARK}+")
+"""More than four marks and joiners on one letter. No script needs them; they cover other lines or hide a text."""
 
 
 _HTML = frozenset(
@@ -36,7 +35,7 @@ _HTML = frozenset(
 """Elements of web pages. Their tags stand in code, and no agent ends a part of its context by them."""
 _WRAPPERS = frozenset("assistant context developer important instructions memory reminder system user".split())  # noqa: SIM905 - as above
 """Tags of one word by which agents and chats begin a part of their context."""
-_TAG = re.compile(
+_TAG = LazyPattern(
     r"""
       <\s{0,3}/\s{0,3} (?P<closing> [A-Za-z][\w:.-]*+ )          # the end of an element
     | (?<!\w) < (?P<opening> [a-z][\w:.-]*+ ) (?= /?> | \s )     # the start of one; `List<system>` is a type
@@ -44,10 +43,11 @@ _TAG = re.compile(
     | \[ (?= /? INST \] )
     """,
     re.VERBOSE,
+    words=("<", "INST]"),
 )
-_NAME_TAG = re.compile("<(?=[A-Za-z/!?|])")
+_NAME_TAG = LazyPattern("<(?=[A-Za-z/!?|])", words=("<",))
 """A tag of any kind, or an address in angle brackets."""
-_NAME_MARKS = re.compile(
+_NAME_MARKS = LazyPattern(
     r"""
       (?<= \] ) [(\[]         # the target of a link or of a picture
     | (?= ``` )                # a fence
@@ -61,7 +61,7 @@ _NAME_MARKS = re.compile(
 def remove_controls(text: str) -> str:
     """Remove characters that move the cursor, reorder text, cover other lines or cannot be seen."""
     text = _CONTROL.sub("", text)
-    return text if text.isascii() else re.sub(_EXCESS_MARKS, r"\1", text)
+    return text if text.isascii() else _EXCESS_MARKS.sub(r"\1", text)
 
 
 def sanitise(text: str) -> str:
@@ -69,8 +69,7 @@ def sanitise(text: str) -> str:
 
     Control characters go, and a backslash keeps tags such as `</system-reminder>` from ending the context around them.
     """
-    text = remove_controls(text)
-    return _TAG.sub(_escape_tag, text) if "<" in text or "INST]" in text else text
+    return _TAG.sub(_escape_tag, remove_controls(text))
 
 
 def _escape_tag(found: re.Match[str]) -> str:

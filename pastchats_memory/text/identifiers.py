@@ -8,8 +8,9 @@ weights and rows, and the words around which an excerpt is cut.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+
+from pastchats_memory.text.lazy_pattern import LazyPattern
 
 LEAST_LENGTH = 3
 """Letters of an unknown word that may be a part of another word."""
@@ -27,10 +28,11 @@ _PAIRED = (
 _TRIPLED = r"\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u0f40-\u0fbc\u1000-\u1049\u1780-\u17d3\u1950-\u19df\u1a20-\u1a7c"
 """Thai, Lao, Tibetan, Burmese, Khmer and related scripts, which need more characters for a word."""
 
-_RUN = re.compile(f"([{_PAIRED}]+)|([{_TRIPLED}]+)")
-_WORD = re.compile(r"[^\W_]+")
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\da-zA-Z_]+")
-_COMPOUND = re.compile(r"(?<![^\W_])[^\W_]++(?:[_./\\:#@+~=-]++[^\W_]++)+")
+_RUN = LazyPattern(f"([{_PAIRED}]+)|([{_TRIPLED}]+)")
+"""A run of a script without spaces. No function asks it about ASCII text."""
+_WORD = LazyPattern(r"[^\W_]+")
+_PART = LazyPattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\da-zA-Z_]+")
+_COMPOUND = LazyPattern(r"(?<![^\W_])[^\W_]++(?:[_./\\:#@+~=-]++[^\W_]++)+")
 
 
 def subword(text: str) -> str:
@@ -45,7 +47,7 @@ def subword_text(term: str) -> str | None:
 
 def blank_spaceless(text: str) -> str:
     """Return the text with a blank for each run of a script without spaces."""
-    return _RUN.sub(" ", text)
+    return text if text.isascii() else _RUN.sub(" ", text)
 
 
 def is_foreign(text: str) -> bool:
@@ -58,7 +60,7 @@ def is_foreign(text: str) -> bool:
 
 def separate_spaceless(text: str) -> str:
     """Return the text with a blank on each side of each run of a script without spaces."""
-    return _RUN.sub(r" \g<0> ", text)
+    return text if text.isascii() else _RUN.sub(r" \g<0> ", text)
 
 
 def is_spaceless(text: str) -> bool:
@@ -69,11 +71,17 @@ def is_spaceless(text: str) -> bool:
     return sum(map(len, (match.group() for match in _RUN.finditer(text)))) > spelled
 
 
+def _begins_spaceless(text: str) -> bool:
+    return not text.isascii() and _RUN.match(text) is not None
+
+
 def ngrams(text: str) -> list[str]:
     """Return the distinct n-grams of scripts without spaces, in order.
 
     They are pairs or triples.
     """
+    if text.isascii():
+        return []
     found: dict[str, None] = {}
     for paired, tripled in _RUN.findall(text):
         size, run = (2, paired) if paired else (3, tripled)
@@ -107,7 +115,7 @@ def find_subword(text: str, sought: str) -> Iterator[int]:
 
     Regular expressions take ten times as long.
     """
-    is_anywhere = len(sought) >= ANYWHERE or _WORD.fullmatch(sought) is None or _RUN.match(sought) is not None
+    is_anywhere = len(sought) >= ANYWHERE or _WORD.fullmatch(sought) is None or _begins_spaceless(sought)
     lowered = text.lower()
     if len(lowered) != len(text):  # a letter such as İ
         lowered = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
@@ -121,6 +129,6 @@ def find_subword(text: str, sought: str) -> Iterator[int]:
 def _is_part_start(text: str, at: int) -> bool:
     """Check whether a word, or a part of an identifier, begins there."""
     before, first = text[at - 1 : at], text[at]
-    if not before.isalnum() or _RUN.match(before):
+    if not before.isalnum() or _begins_spaceless(before):
         return True
     return (before.islower() and first.isupper()) or before.isdigit() != first.isdigit()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from pastchats_memory.text.excerpt import ELLIPSIS, excerpt, weigh_matches
+from pastchats_memory.text.lazy_pattern import LazyPattern
 
 LONG_LINE = 120
 """Characters of a line above which its sentences count one by one."""
@@ -21,14 +22,14 @@ EARLY = 0.5
 """Share of the answer up to which a list names steps; its third item is useless without the first."""
 LEAST_BYTES = 25
 """Bytes below which a line earns nothing by its position ("Done.", "goal.")."""
-_SENTENCE = re.compile(r"(?<=[.!?])(?<!\b\d\.)(?<!\b\d\d\.)\s+(?=[A-Z`*\"'(])")
+_SENTENCE = LazyPattern(r"(?<=[.!?])(?<!\b\d\.)(?<!\b\d\d\.)\s+(?=[A-Z`*\"'(])")
 """The gap before a sentence, but not behind the number of a list item."""
-_CONCLUSION = re.compile(
+_CONCLUSION = LazyPattern(
     r"\b(?:cannot|can't|best|cleanest|simplest|recommend\w*|means|key|found|never|always|limitation|default|yes|no"
     r"|cause[ds]?|because|culprit|due to|reason|root|turns? out|turned out)\b",
     re.IGNORECASE,
 )
-_SOLUTION = re.compile(
+_SOLUTION = LazyPattern(
     r"""
     ^\W*(?:\d{1,2}[.)]\W*)?(?:then\ |just\ |so\ |please\ )?(?:
         add|call|change|delete|disable|downgrade|drop|edit|enable|install|move|pass|pin|put|remove|rename|replace
@@ -39,33 +40,34 @@ _SOLUTION = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """An instruction that names something exactly, or a report of what solved the problem."""
-_ANNOUNCEMENT = re.compile(
+_ANNOUNCEMENT = LazyPattern(
     r"^\W*(?:let me|let's|i(?:'ll| will| am going|'m going)|now (?:let|i)|first,? (?:let|i)|sure|certainly|great|okay|ok\b|i (?:see|understand|apologize)"
     r"|would you|do you want|let me know|is there anything|here(?:'s| is| are)"
     r"|just (?:tell|let) me|tell me (?:if|what|whether|which)|feel free|(?:i(?:'d| would| am|'m) )?(?:be )?(?:also )?(?:happy|glad) to|i can also"
     r"|if you(?:'d| would) like|you (?:could|may|might) (?:also )?(?:consider|like to|want to|wish)|(?:shall|should|may) i|want me to)\b|[?？]\s*$",
     re.IGNORECASE,
 )
-_OPENING = re.compile(r"[:：]\s*$")
+_OPENING = LazyPattern(r"[:：]\s*$")
 """The end of a line that only opens what follows, unless the line itself says what to change."""
-_FURTHER_ITEM = re.compile(r"\s*(?!1[.)])\d{1,3}[.)]\s")
-_SENTENCE_END = re.compile(r"[.!?:;…|]\W*\Z")
-_FENCE = re.compile(r"^\s*(?:```|~~~)")
+_FURTHER_ITEM = LazyPattern(r"\s*(?!1[.)])\d{1,3}[.)]\s")
+_SENTENCE_END = LazyPattern(r"[.!?:;…|]\W*\Z")
+_FENCE = LazyPattern(r"^\s*(?:```|~~~)")
 _BLANK, _NAME = r"[^\S\n]*+", r"[#*` ]*+[^\s`*]++[*`:]*+"
 _SEARCH, _REPLACE = rf"^{_BLANK}(?:<{{5,9}}|-{{5,9}}) ?SEARCH\b", rf"^{_BLANK}(?:>{{5,9}}|\+{{5,9}}) ?REPLACE\b[^\n]*+"
 _FENCED = rf"{_BLANK}(?:```|~~~)"
 _BEGIN, _END = r"^\*\*\* Begin Patch\b", r"^\*\*\* End Patch\b[^\n]*+"
 _UNFINISHED = rf".*?(?=^{_FENCED}|^{_BLANK}\n(?![-+@*=\s])|\Z)"
 """The end of an edit without its end marker: its fence, or a blank line with prose below."""
-_EDITS = re.compile(
+_EDITS = LazyPattern(
     rf"(?:^{_BLANK}{_NAME}{_BLANK}\n)?(?:^{_FENCED}[^\n]*+\n)?(?:^{_NAME}\n)?"
     rf"(?:{_SEARCH}(?:(?:(?!{_SEARCH}).)*?{_REPLACE}|{_UNFINISHED})"
     rf"|{_BEGIN}(?:(?:(?!{_BEGIN}).)*?{_END}|{_UNFINISHED}))"
     rf"(?:\n?^{_FENCED}{_BLANK}$)?",
     re.MULTILINE | re.DOTALL,
+    words=("SEARCH", "Begin Patch"),
 )
 """Edits that a model writes for its client, with the file's name and fence: finished or not."""
-_BARE = re.compile(r"^[\W_]*$|^\s*#{1,6}\s|^<{5}|^={5}|^>{5}")
+_BARE = LazyPattern(r"^[\W_]*$|^\s*#{1,6}\s|^<{5}|^={5}|^>{5}")
 
 
 def key_sentences(text: str, weights: Mapping[str, float], width: int) -> str:

@@ -6,8 +6,9 @@ import re
 import unicodedata
 
 from pastchats_memory.text.display import remove_controls
+from pastchats_memory.text.lazy_pattern import LazyPattern
 
-_MARKUP = re.compile(
+_MARKUP = LazyPattern(
     r"""
       ^ [ \t>*+-]*+ (?: ```++ | ~~~++ ) [^`\n]* $    # a fence, with the name of its language
     | ^ [^\w\n]*+ \d{1,4} [.)] (?=[ \t])             # the number of a list entry

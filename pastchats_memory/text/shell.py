@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
 from typing import Literal
+
+from pastchats_memory.text.lazy_pattern import LazyPattern
 
 Family = Literal["test", "lint", "build"]
 """The kind of check that a command makes."""
@@ -26,10 +27,12 @@ _FILE_WORDS = _EDIT_WORDS | frozenset({
     "search", "single", "smart", "str", "string", "symbol", "text", "to", "tool", "v", "vscode",
 })  # fmt: skip
 """Words in the names of tools that change files; `v` belongs to a version, as in `edit_file_v2`."""
+_VERBOSE = re.VERBOSE | re.MULTILINE | re.IGNORECASE
 _TEMPLATE = "(marked with █)"
-_MARKED = re.compile(r"^█(.*)", re.MULTILINE)
-_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_READ_ONLY = r"""
+_MARKED = LazyPattern(r"^█(.*)", re.MULTILINE)
+_PART = LazyPattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_READ_ONLY = LazyPattern(
+    r"""
     (?!
         env\ (?:(?:-\S+|\w+=\S*)\s+)*\w|find\b.*?\ -(?:delete|(?:exec|ok)(?:dir)?\ (?!(?:cat|e?grep|file|head|ls|stat|tail|wc)\ ))
         |git\ (?:branch\ (?:-[cdfmu]|--(?:copy|delete|force|move|set|unset)|[^-\s])|remote\ (?:add|prune|remove|rename|rm|set-|update))
@@ -43,15 +46,17 @@ _READ_ONLY = r"""
         |git\ (?:status|log|diff|show|branch|blame|remote|stash\ list|rev-parse|ls-files|grep)
         |kubectl\ (?:get|describe|logs)|docker\ (?:ps|logs|images|inspect)|gh\ \w+\ (?:view|list|status)
         |(?:npm|pip)\ (?:ls|list|show|view|outdated|audit(?!\ fix))|helm\ (?:list|status|history)
-    )(?:\s|$)"""
-_HERE = re.compile(r"<<-? *['\"]?\w+['\"]?")
-_REDIRECTED = re.compile(r"(?:(?<![0-9&])>{1,2}|\btee\b(?: -a)?) *['\"]?([^\s'\"<>|;&()]{1,300})")
-_IN_PLACE = re.compile(r"\b(?:sed|perl)\b[^\n;|&]{0,300}? (?:-\w*i|--in-place)[^\s;|&]*([^\n;|&]{0,600})")
-_BETWEEN = re.compile(r"&&|\|\||;|\||\n")
-_QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
-_CUT = re.compile(r"['\"][^'\"]*…\Z")
+    )(?:\s|$)""",
+    _VERBOSE,
+)
+_HERE = LazyPattern(r"<<-? *['\"]?\w+['\"]?")
+_REDIRECTED = LazyPattern(r"(?:(?<![0-9&])>{1,2}|\btee\b(?: -a)?) *['\"]?([^\s'\"<>|;&()]{1,300})")
+_IN_PLACE = LazyPattern(r"\b(?:sed|perl)\b[^\n;|&]{0,300}? (?:-\w*i|--in-place)[^\s;|&]*([^\n;|&]{0,600})")
+_BETWEEN = LazyPattern(r"&&|\|\||;|\||\n")
+_QUOTED = LazyPattern(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
+_CUT = LazyPattern(r"['\"][^'\"]*…\Z")
 """Quoted text at the end of a command that was cut there."""
-_INTO_FILE = re.compile(r"(?<![0-9&>])>{1,2}+\s*+(?!/dev/null|[&>])")
+_INTO_FILE = LazyPattern(r"(?<![0-9&>])>{1,2}+\s*+(?!/dev/null|[&>])")
 
 
 def is_shell(tool: str) -> bool:
@@ -97,9 +102,7 @@ def is_read_only(command: str) -> bool:
     """Check whether every part of a command only reads, whatever stands in quotes."""
     bare = _CUT.sub("_", _QUOTED.sub("_", command[:_LONGEST_COMMAND]))
     return not _INTO_FILE.search(bare) and all(
-        _compile(_READ_ONLY).match(part) or _ASKS_PROGRAM.search(part)
-        for part in map(str.strip, _BETWEEN.split(bare))
-        if part
+        _READ_ONLY.match(part) or _ASKS_PROGRAM.search(part) for part in map(str.strip, _BETWEEN.split(bare)) if part
     )
 
 
@@ -149,50 +152,63 @@ _WRAPPERS = frozenset({
     "-m", "bundle", "bunx", "command", "dlx", "env", "exec", "nice", "nohup", "npx", "pdm", "php", "pipenv", "pnpx", "poetry", "run", "rye",
     "sudo", "time", "timeout", "uv", "uvx", "xvfb-run",
 })  # fmt: skip
-_INTERPRETER = re.compile(r"python[0-9.]*\Z")
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
-_SEPARATORS = re.compile(r"[;&|()\n]+")
-_DURATION = re.compile(r"[0-9.]+[smh]?\Z")
-_ASKS_PROGRAM = re.compile(
+_INTERPRETER = LazyPattern(r"python[0-9.]*\Z")
+_ASSIGNMENT = LazyPattern(r"[A-Za-z_][A-Za-z0-9_]*=")
+_SEPARATORS = LazyPattern(r"[;&|()\n]+")
+_DURATION = LazyPattern(r"[0-9.]+[smh]?\Z")
+_ASKS_PROGRAM = LazyPattern(
     r"\s(?:-version|--(?:version|help|collect-only|co|list|list-?tests|showconfig|print-config))(?=[\s=]|\Z)",
     re.IGNORECASE,
 )
 """Options that make a program describe itself and check nothing."""
-_SET_ASIDE = re.compile(
+_SET_ASIDE = LazyPattern(
     r"\bgit\s+(?:stash\b(?!\s+(?:pop|apply|list|show|drop))|checkout\s(?:[^;&|\n]{0,80}\s)?HEAD[~^])"
 )
 """Commands that set the work aside; a check beside them is meant to fail."""
-_TEST_SUMMARY = r"""
+_TEST_SUMMARY = LazyPattern(
+    r"""
     ^[=\ ]*(?:\d+\ (?:failed|passed|skipped|errors?|deselected|xfailed|xpassed|warnings?),?\ ?)+\ ?in\ [\d.]+s
     |^\ *(?:Tests|Test\ (?:Files|Suites)):?\ +(?:\d+\ (?:failed|passed|skipped|todo|total)[\ |,]*)+
     |^\ *\d+\ (?:passing|failing)\b|^test\ result:\ (?:ok|FAILED)\.|^---\ FAIL:\ \S|^Ran\ \d+\ tests?\ in\b
     |^(?:\[\w+\]\ )?Tests\ run:\ \d+,\ Failures:|^\d+\ examples?,\ \d+\ failures?|^OK\ \(\d+\ tests?
     |^Tests:\ \d+,\ Assertions:|^[#ℹ]\ (?:pass|fail)\ \d+$|^(?:Passed|Failed)!\ +-\ Failed:
-    |^BUILD\ (?:SUCCESSFUL|FAILED)\b|^FAILED:\ [1-9]\d*\b"""
+    |^BUILD\ (?:SUCCESSFUL|FAILED)\b|^FAILED:\ [1-9]\d*\b""",
+    _VERBOSE,
+)
 NO_SUCH_COMMAND = r"""
     \bCommandNotFoundException\b|\bis\ not\ recognized\ as\ (?:an?|the)\ (?:name|internal)\b|\bals\ Name\ eines\ Cmdlet
     |\bist\ entweder\ falsch\ geschrieben\b|\bn'est\ pas\ reconnu\ (?:comme|en\ tant)\b|\bno\ se\ reconoce\ como\b
     |\bnão\ é\ reconhecido\ como\b|\bnon\ riconosciuto\ come\b|не\ распознано\ как|не\ является\ внутренней
     |无法将[^\n]{1,80}项识别为|不是内部或外部命令|として認識され(?:ません|ていません)"""
 """Messages of PowerShell and the Windows command line for a missing command."""
-_FAILURE = (
+_FAILURE = LazyPattern(
     NO_SUCH_COMMAND
     + r"""
     |^HTTP\ [45]\d\d\Z|^\w[\w.]*(?:Error|Exception)\b(?::\ .*)?\Z|^npm\ (?:error|ERR!)\ .*(?:\n.*){0,4}\Z|\AHTTP/[\d.]+\ [45]\d\d\b
     |^(?:rc|exit|exit\ code|exit\ status)\ ?[=:]\ ?[1-9]\d{0,2}\Z|\bunreachable=\d+\s+failed=[1-9]
     |^[│╷\s]*(?:fatal|Error):\ .*(?:\n.*){0,8}\Z|^.*\bfailed\ to\ solve:.*\Z
-    |^(?:\S{1,40}:\ )?(?:line\ \d+:\ )?(?:command\ not\ found:\ \S+|\S{1,80}:\ command\ not\ found)\Z"""
+    |^(?:\S{1,40}:\ )?(?:line\ \d+:\ )?(?:command\ not\ found:\ \S+|\S{1,80}:\ command\ not\ found)\Z""",
+    _VERBOSE,
 )
-_HEREDOC = r"""
+_HEREDOC = LazyPattern(
+    r"""
     (?P<shell>(?<![\w.-])(?:ba|z|s)?sh\b[^\n<]{0,200})?(?<!<)<<-?\ *(?P<quote>['"]?)(?P<end>\w+)(?P=quote)[^\n]*\n
-        (?s:.*?)(?:^[^\S\n]*+(?P=end)\b|\Z)"""
+        (?s:.*?)(?:^[^\S\n]*+(?P=end)\b|\Z)""",
+    _VERBOSE,
+)
 """A text within a command; if a shell reads it, it consists of commands."""
-_MESSAGE = rf"""
-    (?<!\S)(?:-[a-z]*[bmt]|--(?:message|body|notes|title)|echo(?:\s-\w+)*)[=\s]\s*(?:{_QUOTED.pattern})"""
+_MESSAGE = LazyPattern(
+    rf"""
+    (?<!\S)(?:-[a-z]*[bmt]|--(?:message|body|notes|title)|echo(?:\s-\w+)*)[=\s]\s*(?:{_QUOTED.source})""",
+    _VERBOSE,
+)
 """The message of a commit, an issue or a line of output."""
-_ARGUMENT = rf"(?P<shell>\b(?:ba|da|z)?sh(?:\s-\w+){{1,4}}\s)?(?:{_QUOTED.pattern})"
+_ARGUMENT = LazyPattern(
+    rf"(?P<shell>\b(?:ba|da|z)?sh(?:\s-\w+){{1,4}}\s)?(?:{_QUOTED.source})",
+    _VERBOSE,
+)
 """Quoted text; if a shell reads it, it consists of commands."""
-_HIDES_END = re.compile(r"\||;|\bcurl\b")
+_HIDES_END = LazyPattern(r"\||;|\bcurl\b")
 _LAST_CHARACTERS = 1500
 """Characters at the end of an output that show how it ended."""
 _LONGEST_COMMAND = 4000
@@ -212,8 +228,8 @@ def classify_check(command: str, output: str = "") -> Family | None:
     command = command[:_LONGEST_COMMAND]
     if _SET_ASIDE.search(command):
         return None
-    bare = _compile(_HEREDOC).sub(lambda found: found[0] if found["shell"] else " ", command)
-    run = _compile(_ARGUMENT).sub(_unquote, _compile(_MESSAGE).sub(" ", bare))
+    bare = _HEREDOC.sub(lambda found: found[0] if found["shell"] else " ", command)
+    run = _ARGUMENT.sub(_unquote, _MESSAGE.sub(" ", bare))
     parts = reversed(_SEPARATORS.split(run))
     family = _first(_find_family(part.split()[:_MOST_WORDS]) for part in parts if not _ASKS_PROGRAM.search(part))
     if family is None and _ASKS_PROGRAM.search(command):
@@ -232,7 +248,7 @@ def _unquote(found: re.Match[str]) -> str:
 
 
 def _ends_with_summary(output: str) -> bool:
-    return bool(output) and bool(_compile(_TEST_SUMMARY).search(output[-_LAST_CHARACTERS:]))
+    return bool(output) and bool(_TEST_SUMMARY.search(output[-_LAST_CHARACTERS:]))
 
 
 def hides_failure(command: str, output: str) -> bool:
@@ -245,13 +261,7 @@ def reports_failure(output: str) -> bool:
 
     Commands without an exit code need that.
     """
-    return bool(_compile(_FAILURE).search(output[-_LAST_CHARACTERS:].rstrip()))
-
-
-@cache
-def _compile(source: str) -> re.Pattern[str]:
-    """Return a pattern that is compiled at its first use."""
-    return re.compile(source, re.VERBOSE | re.MULTILINE | re.IGNORECASE)
+    return bool(_FAILURE.search(output[-_LAST_CHARACTERS:].rstrip()))
 
 
 def _find_family(words: list[str]) -> Family | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from pathlib import PurePath
 
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.text.lazy_pattern import LazyPattern
 
 FIRST_YEAR = 1981
 """Programs write earlier times for no time: year 1 (Go, .NET), 1601 (Windows), 1900, 1904, 1970 (Unix), 1980 (ZIP)."""
@@ -27,11 +27,11 @@ MOMENT = (
     r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?: ?(?:Z|UTC|GMT)(?![^\W_]|[+-])| ?[+-]\d\d:?\d\d)?)?"
 )
 """A date in running text, with time and zone if they follow."""
-_SLASHED = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4}),? (\d{1,2}):(\d\d)(?::\d\d)?(?:[ \u202f]([AP])M)?\Z")
-_DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4}),? (\d{1,2}):(\d\d)(?::\d\d)?\Z")
-_FRACTION = re.compile(r"(\.\d{6})\d+")
-_ZONE = re.compile(r" {0,2}(?:(Z|UTC|GMT)|([+-]\d\d:?\d\d))\Z")
-_NUMBER = re.compile(r"\d+(\.\d+)?\Z")
+_SLASHED = LazyPattern(r"(\d{1,2})/(\d{1,2})/(\d{4}),? (\d{1,2}):(\d\d)(?::\d\d)?(?:[ \u202f]([AP])M)?\Z")
+_DOTTED = LazyPattern(r"(\d{1,2})\.(\d{1,2})\.(\d{4}),? (\d{1,2}):(\d\d)(?::\d\d)?\Z")
+_FRACTION = LazyPattern(r"(\.\d{6})\d+")
+_ZONE = LazyPattern(r" {0,2}(?:(Z|UTC|GMT)|([+-]\d\d:?\d\d))\Z")
+_NUMBER = LazyPattern(r"\d+(\.\d+)?\Z")
 
 
 def iso_utc(value: object, zone: tzinfo | None = UTC) -> str | None:
@@ -104,7 +104,7 @@ def _from_iso(text: str, zone: tzinfo | None) -> datetime | None:
 
 PATH_PARTS = 4
 """Parts at the end of a path that are looked at."""
-_DAY_IN_PATH = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_./]?(0[1-9]|1[0-2])[-_./]?(0[1-9]|[12]\d|3[01])(?!\d)")
+_DAY_IN_PATH = LazyPattern(r"(?<!\d)((?:19|20)\d\d)[-_./]?(0[1-9]|1[0-2])[-_./]?(0[1-9]|[12]\d|3[01])(?!\d)")
 
 
 def date_in_path(path: PurePath) -> str | None:
@@ -117,10 +117,10 @@ def date_in_path(path: PurePath) -> str | None:
 
 
 DATE_HINT = "Write it as 2026-01-31 or 2026-01-31T08:15."
-_LIKE_ISO = re.compile(r"\d{4}-\d\d?-|\d{8}")
+_LIKE_ISO = LazyPattern(r"\d{4}-\d\d?-|\d{8}")
 """What is meant as ISO, so that an impossible day is refused as one."""
-_WHOLE_DAY = re.compile(r"\d{4}-?\d\d-?\d\d\Z|\d{4}-?W\d\d-?\d\Z")
-_TIME_OF_DAY = re.compile(r"[T ]\d\d(?P<minute>:?\d\d)?(?P<second>:?\d\d)?(?P<fraction>[.,]\d+)?(Z|[+-][\d:.]+)?\Z")
+_WHOLE_DAY = LazyPattern(r"\d{4}-?\d\d-?\d\d\Z|\d{4}-?W\d\d-?\d\Z")
+_TIME_OF_DAY = LazyPattern(r"[T ]\d\d(?P<minute>:?\d\d)?(?P<second>:?\d\d)?(?P<fraction>[.,]\d+)?(Z|[+-][\d:.]+)?\Z")
 
 
 def is_iso(text: str) -> bool:

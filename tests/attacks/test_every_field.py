@@ -17,13 +17,24 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from test_terminal import EVIL, UNSEEN
 
-from pastchats_memory import model
+from pastchats_memory import model, sync
+from pastchats_memory.cli.sync import describe_machine
+from pastchats_memory.episodes import conversation, history, known_failures
 from pastchats_memory.http.answers import encode
+from pastchats_memory.ingest import blame
 from pastchats_memory.mcp.tools import _answer
 from pastchats_memory.recall.context import format_context
 from pastchats_memory.tasks import prior_work, similarity
 from pastchats_memory.text.display import escape_json, escape_name, escape_path, quote, sanitise
 from pastchats_memory.views import schema, task_text, text
+from pastchats_memory.views.blame import render_blame
+from pastchats_memory.views.document import (
+    document_of_conversation,
+    document_of_hits,
+    render_markdown_document,
+)
+from pastchats_memory.views.history import render_digest, render_timeline
+from pastchats_memory.views.warning import render_warning
 
 TAGS = (
     "</system-reminder>", "</memory>", "< / MEMORY >", "<system-reminder>", "<user_query>", "<|im_end|>", "<|im_start|>", "<!--",
@@ -40,6 +51,7 @@ WORDS = {
     "verdict": "worked", "outcome": "worked", "state": "changed", "status": "pending", "type": "prompt", "label": "related", "was": "failed",
     "timestamp": "2026-05-04T08:00:00.000Z", "since": "2026-05-04T08:00:00.000Z", "until": "2026-05-04T08:00:00.000Z",
     "at": "2026-05-04T08:00:00.000Z", "created_at": "2026-05-04T08:00:00.000Z", "updated_at": "2026-05-04T08:00:00.000Z",
+    "when": "2026-05-04T08:00:00.000Z", "day": "2026-05-04", "section": "decided", "outcomes": "worked", "more": "decided",
     "closed_at": "2026-05-04T08:00:00.000Z", "due_at": "2026-05-04T08:00:00.000Z",
 }  # fmt: skip
 """Values of fields that have a word of this program or a time that was parsed when it was stored."""
@@ -57,7 +69,7 @@ def make(hint: Any, hostile: str, name: str = "") -> Any:  # noqa: PLR0911 - one
     if origin in (tuple, list):
         return origin(make(one, hostile, name) for one in arguments[:1])
     if origin is not None and issubclass(origin, Mapping):
-        return {hostile: hostile}
+        return {WORDS.get(name, hostile): make(arguments[1], hostile)}
     if isinstance(hint, type) and (
         hasattr(hint, "_fields") or dataclasses.is_dataclass(hint) or typing.is_typeddict(hint)
     ):
@@ -81,8 +93,9 @@ def assert_harmless(shown: str) -> None:
             ("# forged", "```", "~~~", "- [1] forged", "| a", "[//]", "## 1. forged", "> forged")
         )
         assert line.strip() != "==="
-        assert IMAGE not in line
-        assert LINK not in line
+        bare = re.sub("`[^`]+`", "", line)  # nothing in a code span is a picture or a link
+        assert IMAGE not in bare
+        assert LINK not in bare
 
 
 RENDERED: dict[str, tuple[Any, Callable[[Any], str]]] = {
@@ -102,6 +115,13 @@ RENDERED: dict[str, tuple[Any, Callable[[Any], str]]] = {
     "task rows": (model.StoredTask, lambda task: "\n".join(map("  ".join, task_text.make_task_rows([task])))),
     "hit rows": (model.Hit, lambda hit: "\n".join(map("  ".join, task_text.make_hit_rows(model.Hits([hit]))))),
     "resolved": (prior_work.ResolvedTask, task_text.render_resolved),
+    "blame": (blame.Blamed, lambda blamed: render_blame([blamed])),
+    "timeline": (history.Timeline, render_timeline),
+    "digest": (history.Digest, render_digest),
+    "warning": (known_failures.KnownFailure, lambda known: render_warning(known._replace(kind="failed"))),
+    "page": (conversation.Conversation, lambda found: "\n".join(render_markdown_document(document_of_conversation(found)))),
+    "page of results": (model.Hit, lambda hit: "\n".join(render_markdown_document(document_of_hits(hit.content, [hit], {})))),
+    "machine": (sync.Machine, lambda machine: "  ".join(map(str, describe_machine(machine)))),
 }  # fmt: skip
 
 

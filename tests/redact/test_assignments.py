@@ -28,6 +28,7 @@ EXAMPLES = (
     'strcmp(password, "kf83-Qzzt")',
     "the password for the vault was rejected again: kf83-Qzzt",
     f'<string name="api_token">{KEY}</string>',
+    "<pass>kf83Qzzt19xx</pass>",
     f'ds.setPassword("{KEY}");',
     f'  ~ api_key = "old" -> "{KEY}"',
     f"the API key I gave you yesterday (`{KEY}`) fails",

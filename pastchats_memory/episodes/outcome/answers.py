@@ -79,7 +79,7 @@ def is_cut_in_block(episode: Episode) -> bool:
     ending = text.rstrip().rpartition("\n")[2]
     if _COMPLETE_LINE.match(ending) or ending.startswith("```"):
         return False
-    fences = Counter(found[1] or found[2] or found[3] for found in _FENCE.find_all(text))
+    fences = Counter(found[1] or found[2] or found[3] for found in _FENCE.finditer(text))
     return fences["<"] > fences[">"] or (fences["`"] % 2 == 1 and not fences["<"])
 
 
@@ -216,7 +216,7 @@ def has_tool_use(episode: Episode) -> bool:
 
 def _find_asserted(pattern: Pattern, text: str) -> re.Match[str] | None:
     """Return the first match without a negation or condition in its clause."""
-    for found in pattern.find_all(text):
+    for found in pattern.finditer(text):
         clause = max(text.rfind(mark, 0, found.end() - 1) for mark in (". ", "\n", "; ", "! ", ", "))
         if not _NEGATION.search(text[clause + 1 : found.end()]):
             return found

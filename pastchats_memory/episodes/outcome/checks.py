@@ -190,7 +190,7 @@ def _read_check(place: int, row: Row) -> Check | None:
             else " ".join(output.split("\n", 1)[0].split())[:MAX_QUOTATION] or command,
         )
     green, line = result or (True, " ".join(heading.split())[:MAX_QUOTATION])
-    failed = (found["name"].rpartition("/")[2].partition(".")[0] for found in _FAILED_IN.find_all(output))
+    failed = (found["name"].rpartition("/")[2].partition(".")[0] for found in _FAILED_IN.finditer(output))
     return Check(
         place,
         family,
@@ -256,9 +256,9 @@ def _find_scope(command: str) -> str:
 
 def _find_selection(command: str) -> frozenset[str]:
     """Return the words that select what runs: paths, test names, options."""
-    excluded = {found["folder"] for found in _WHERE.find_all(command)} | {
-        found["file"] for found in _REDIRECT.find_all(command)
+    excluded = {found["folder"] for found in _WHERE.finditer(command)} | {
+        found["file"] for found in _REDIRECT.finditer(command)
     }
-    chosen = [found[0] for found in _TARGET.find_all(command)]
-    chosen += [found["chosen"] for pattern in (_OPTION, _FILTER) for found in pattern.find_all(command)]
+    chosen = [found[0] for found in _TARGET.finditer(command)]
+    chosen += [found["chosen"] for pattern in (_OPTION, _FILTER) for found in pattern.finditer(command)]
     return frozenset(word for word in chosen if not word.endswith(("...", "/", ".")) and word not in excluded)

@@ -12,6 +12,7 @@ from typing import TypeVar, cast
 from ahocorasick_rs import BytesAhoCorasick
 
 from pastchats_memory.model import EMPTY, Metadata
+from pastchats_memory.text.lazy_pattern import LazyPattern
 from pastchats_memory.text.required_words import fold_case, required_words
 from pastchats_memory.text.shell import find_instruction
 
@@ -30,53 +31,28 @@ _FILE_LINE = re.compile(r"\A(?:(?:in|at|for|file)\s+)?[`@]?[\w./\\-]{1,200}\.\w{
 """A line that names the file of the next lines."""
 
 
-class Pattern:
-    """A verbose expression that is compiled at its first use.
-
-    A process that derives no outcome does not pay for it.
-    """
+class Pattern(LazyPattern):
+    """A verbose expression that knows by itself which words its matches have."""
 
     flags = re.VERBOSE | re.MULTILINE | re.IGNORECASE
 
     def __init__(self, source: str, *, cased: bool = False) -> None:
-        self._source = source
-        self._cased = cased
-
-    def read_source(self) -> str:
-        """Return the expression."""
-        return self._source
+        super().__init__(source, self.flags & ~re.IGNORECASE if cased else self.flags)
 
     @cached_property
-    def compiled(self) -> re.Pattern[str]:
-        """The expression, compiled."""
-        return re.compile(self.read_source(), self.flags & ~re.IGNORECASE if self._cased else self.flags)
-
-    @cached_property
-    def _words(self) -> BytesAhoCorasick | None:
+    def _automaton(self) -> BytesAhoCorasick | None:
         """The words of which each match has one, or None if a match needs none."""
         words = required_words(self.compiled)
         return BytesAhoCorasick([word.encode() for word in words]) if words else None
 
     def may_occur(self, text: str) -> bool:
         """Return False if no match can be in the text: most texts have none of the words that the expression needs."""
-        return self._words is None or bool(self._words.find_matches_as_indexes(_folded(text)))
-
-    def search(self, text: str) -> re.Match[str] | None:
-        """Return the first match, or None."""
-        return self.compiled.search(text) if self.may_occur(text) else None
-
-    def match(self, text: str) -> re.Match[str] | None:
-        """Return the match at the beginning, or None."""
-        return self.compiled.match(text) if self.may_occur(text) else None
-
-    def find_all(self, text: str) -> Iterator[re.Match[str]]:
-        """Yield every match in order."""
-        return self.compiled.finditer(text) if self.may_occur(text) else iter(())
+        return self._automaton is None or bool(self._automaton.find_matches_as_indexes(_folded(text)))
 
     def find_last(self, text: str) -> re.Match[str] | None:
         """Return the last match, or None."""
         found = None
-        for found in self.find_all(text):  # noqa: B007 - the last one is wanted
+        for found in self.finditer(text):  # noqa: B007 - the last one is wanted
             pass
         return found
 

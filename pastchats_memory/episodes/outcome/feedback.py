@@ -376,7 +376,7 @@ def _error_lines(text: str) -> dict[int, str]:
     Numbers vary between runs and are removed.
     """
     lines = {}
-    for found in _ERROR_LINE.find_all(text[:MAX_SCANNED]):
+    for found in _ERROR_LINE.finditer(text[:MAX_SCANNED]):
         start = text.rfind("\n", 0, found.end()) + 1
         line = " ".join(text[start : start + OPENING].partition("\n")[0].lower().split())
         line = _NUMBER.sub("0", _BEFORE_ERROR_NAME.sub("", line))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -30,9 +30,10 @@ class Phrases(Pattern):
         self.kind: Kind = kind
         self.meaning = meaning
 
-    def read_source(self) -> str:
-        """Return the expression that matches any phrase of the meaning."""
-        return join_groups(read_phrases()[self.kind][self.meaning])
+    @cached_property
+    def compiled(self) -> re.Pattern[str]:
+        """The expression that matches any phrase of the meaning, compiled."""
+        return re.compile(join_groups(read_phrases()[self.kind][self.meaning]), self.flags)
 
 
 @cache

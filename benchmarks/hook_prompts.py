@@ -35,12 +35,11 @@ from pathlib import Path
 import judged
 
 from pastchats_memory import Memory
-from pastchats_memory.hooks import BUDGET_BYTES, events
+from pastchats_memory.hooks import events
 from pastchats_memory.hooks.event import Event
 from pastchats_memory.hooks.prompt import query_for
 from pastchats_memory.model import Hit
 from pastchats_memory.store.database import open_database
-from pastchats_memory.text.recall_block import RECALL_PREAMBLE
 
 HERE = Path(__file__).parent
 DEMO = HERE.parent / "fixtures" / "demo"
@@ -122,26 +121,14 @@ def questions(found: Sequence[judged.Set], databases: Path) -> Iterator[Prompt]:
 
 def run_hook(prompt: Prompt, database: Path) -> tuple[bool, bool]:
     """Return whether the hook prints a block, and whether the block has the answer."""
-    block = events.recall(Event(prompt=prompt.text), str(database))
-    if block is None:
-        return False, False
     hits = recalled(prompt.text, database)
-    return True, any({hit.conversation_id, hit.metadata.get("doc_id")} & prompt.answered_by for hit in hits)
+    return bool(hits), any({hit.conversation_id, hit.metadata.get("doc_id")} & prompt.answered_by for hit in hits)
 
 
 def recalled(prompt: str, database: Path) -> tuple[Hit, ...]:
     """Return the hits of the hook's block; none for a prompt that it ignores."""
-    query = query_for(prompt)
-    if query is None:
-        return ()
-    with Memory.open(database) as memory:
-        return memory.recall(
-            query,
-            BUDGET_BYTES - len(RECALL_PREAMBLE) - 1,
-            limit=events.LIMIT,
-            unasked=True,
-            count_tokens=lambda text: len(text.encode()),
-        ).hits
+    block = events.find_block(Event(prompt=prompt), str(database))
+    return () if block is None else block.hits
 
 
 def labelled(database: Path) -> None:

@@ -16,7 +16,7 @@ import hashlib
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +27,6 @@ from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.registry import detect_format
 from pastchats_memory.model import Item, RecallBlock
 from pastchats_memory.recall import budget, entries
-from pastchats_memory.search.lexical import Terms
 from pastchats_memory.text.excerpt import excerpt, weigh_matches
 from pastchats_memory.text.key_sentences import key_sentences
 
@@ -93,11 +92,11 @@ def recall_block(memory: Memory, question: str, size: int = BYTES) -> RecallBloc
 def as_first_released() -> None:
     """Let recall show what the first release showed."""
 
-    def most_words(answers: Sequence[Item], terms: Terms, item: Item) -> list[str]:
+    def most_words(answers: Sequence[Item], weights: Mapping[str, float], item: Item) -> list[str]:
         if item.role == "assistant":
             return [item.content]
-        weights = [weigh_matches(answer.content, terms.weights) for answer in answers]
-        return [answers[weights.index(max(weights))].content] if answers else []
+        worths = [weigh_matches(answer.content, weights) for answer in answers]
+        return [answers[worths.index(max(worths))].content] if answers else []
 
     places: tuple[tuple[Callable[..., object], Callable[..., object]], ...] = (
         (key_sentences, excerpt),

@@ -9,7 +9,7 @@ user's own file are errors of the run.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from pastchats_memory.config.schema import KEYS, absolute
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.folders import DATABASE_VARIABLE, FOLDER, find_base_folder, find_state_folder
+from pastchats_memory.files.stored_path import resolve_path
 
 if TYPE_CHECKING:
     from pastchats_memory.config.toml import ConfigFile
@@ -302,3 +303,12 @@ def is_private(folder: str) -> bool | None:
     file = read(path)
     is_understood = "private" in file.values or not file.problems or (file.lines and "private" not in file.lines)
     return bool(file.values.get("private", False)) if is_understood else None
+
+
+def private_among(folders: Iterable[tuple[str, str]]) -> frozenset[str]:
+    """Return the projects of the folders whose project file says `private = true`, or is not understood.
+
+    Args:
+        folders: stored folders, each with its project.
+    """
+    return frozenset(project for folder, project in folders if is_private(str(resolve_path(folder))) is not False)

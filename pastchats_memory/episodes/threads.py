@@ -16,7 +16,7 @@ from pastchats_memory.episodes.load import NEIGHBOURS
 from pastchats_memory.episodes.problems import extract_errors, is_same_problem, is_shared_error
 from pastchats_memory.model import Attempt, Hit, Item
 from pastchats_memory.search.hits import cited_place
-from pastchats_memory.store import outcomes, turns, vectors
+from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import BROKE_OFF, Ended, Ending
 from pastchats_memory.text.excerpt import excerpt
@@ -126,6 +126,10 @@ def _find_elsewhere(database: Database, episode: Sequence[Item], others: Sequenc
         if hit.task is None and hit.role == "user" and hit.timestamp is not None
         and hit.source_project == question.project and hit.conversation_id != question.conversation_id
     }  # fmt: skip
+    if not candidates:
+        return []
+    from pastchats_memory.store import vectors  # brings NumPy, which a block by words alone does without
+
     ids, rows = vectors.matrix(database, [question.id, *candidates])
     if question.id not in ids:
         return []

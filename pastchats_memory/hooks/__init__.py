@@ -243,17 +243,8 @@ def _answer(format_: Format, event: str, received: Event, database: str | None) 
         from pastchats_memory.hooks.prompt import query_for, strip_wrappers
 
         received = received._replace(prompt=strip_wrappers(received.prompt, format_))
-        query = query_for(received.prompt)
-        if query is None:  # most prompts of a session steer it without a new topic
+        if query_for(received.prompt) is None:  # most prompts of a session steer it without a new topic
             return None
-        from pastchats_memory.hooks.known_names import is_any_known
-
-        if not is_any_known(query, received.cwd, database):  # so far nothing has imported NumPy
-            return None
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads that nothing here has work for
-        from pastchats_memory.embed.packaged import load_in_background
-
-        load_in_background()
     if action == "warn":
         from pastchats_memory.hooks.warning import warn
 

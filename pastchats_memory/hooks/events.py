@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pastchats_memory.config import load
+from pastchats_memory.config import Config, load, private_among
+from pastchats_memory.files.project import project_at
 from pastchats_memory.hooks import BUDGET_BYTES, find_state, session
 from pastchats_memory.hooks.event import Event
 from pastchats_memory.hooks.prompt import query_for
-from pastchats_memory.memory import Memory
-from pastchats_memory.memory.requests import project_of_folder
+from pastchats_memory.model import Filters
+from pastchats_memory.recall.by_words import recall_by_words
+from pastchats_memory.recall.request import RecallRequest
+from pastchats_memory.search.request import Request
+from pastchats_memory.store import sources
+from pastchats_memory.store.database import open_database
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.recall_block import RECALL_PREAMBLE
+
+if TYPE_CHECKING:
+    from pastchats_memory.memory import Memory
+    from pastchats_memory.model import RecallBlock
 
 LIMIT = 3
 """Entries of a block."""
@@ -23,27 +34,64 @@ def recall(event: Event, database: str | None) -> str | None:
 
     Raises MemoryFault.
     """
-    query = query_for(event.prompt)
-    if query is None:
-        return None
     state = find_state(database) if event.session else None
-    with _opened(event, database) as memory:
-        block = memory.recall(
-            query,
-            BUDGET_BYTES - len(RECALL_PREAMBLE) - 1,
-            limit=LIMIT,
-            current_project=event.cwd and project_of_folder(event.cwd),
-            not_conversation=event.session and utf8(event.session),
-            given=session.given(state, event.session) if state and event.session else frozenset(),
-            unasked=True,
-            count_tokens=_count_bytes,
-        )
-    if not block.entries:
+    given = session.given(state, event.session) if state and event.session else frozenset()
+    block = find_block(event, database, given)
+    if block is None or not block.entries:
         return None
     if state and event.session:
         with suppress(OSError):
             session.remember(state, event.session, frozenset().union(*(entry.ids for entry in block.entries)))
     return f"{RECALL_PREAMBLE}\n{block.text}"
+
+
+def find_block(event: Event, database: str | None, given: frozenset[str] = frozenset()) -> RecallBlock | None:
+    """Return the block for the event's prompt, perhaps without entries; None if the prompt asks nothing.
+
+    Words decide if they can. Only otherwise are NumPy and the model imported. Raises MemoryFault.
+
+    Args:
+        event: the prompt, with folder and session.
+        database: the file; None for the configured one.
+        given: ids of items that the session has already.
+    """
+    query = query_for(event.prompt)
+    if query is None:
+        return None
+    config = load(database, here=Path(event.cwd) if event.cwd else None)
+    project = event.cwd and utf8(project_at(event.cwd))
+    with open_database(config.database, create=False, vec0=False) as opened, opened.snapshot():
+        private, unchecked = sources.private_projects(opened)
+        hidden = tuple(sorted((private | private_among(unchecked)) - {project}))
+        request = RecallRequest(
+            Request(utf8(query), limit=LIMIT, filters=Filters(hidden=hidden)),
+            BUDGET_BYTES - len(RECALL_PREAMBLE) - 1,
+            current_project=project,
+            exclude_conversation=event.session and utf8(event.session),
+            exclude_items=given,
+            is_unasked=True,
+        )
+        block = recall_by_words(opened, request, _count_bytes)
+    return _search_block(request, config) if block is None else block
+
+
+def _search_block(request: RecallRequest, config: Config) -> RecallBlock:
+    """Return the block of a search by words and meaning; the model loads while the rest is imported."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads that nothing here has work for
+    from pastchats_memory.embed.packaged import load_in_background
+
+    load_in_background()
+    with _opened(config) as memory:
+        return memory.recall(
+            request.search.text,
+            request.budget,
+            limit=request.search.limit,
+            current_project=request.current_project,
+            not_conversation=request.exclude_conversation,
+            given=request.exclude_items,
+            unasked=request.is_unasked,
+            count_tokens=_count_bytes,
+        )
 
 
 def greet(event: Event, database: str | None) -> str | None:
@@ -53,7 +101,8 @@ def greet(event: Event, database: str | None) -> str | None:
     """
     if (state := find_state(database)) is not None:
         session.forget_old(state)
-    with _opened(event, database) as memory:
+    config = load(database, here=Path(event.cwd) if event.cwd else None)
+    with _opened(config) as memory:
         turns = memory.status().turns
     if not turns:
         return None
@@ -63,8 +112,9 @@ def greet(event: Event, database: str | None) -> str | None:
     )
 
 
-def _opened(event: Event, database: str | None) -> Memory:
-    config = load(database, here=Path(event.cwd) if event.cwd else None)
+def _opened(config: Config) -> Memory:
+    from pastchats_memory.memory import Memory  # brings NumPy
+
     return Memory.open(config.database, create=False, config=config, is_urgent=True)
 
 

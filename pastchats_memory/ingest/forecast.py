@@ -12,6 +12,7 @@ from pastchats_memory.ingest.changes import Plan
 from pastchats_memory.store import sources, vectors
 from pastchats_memory.store.atomic_file import is_alive
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.vector_columns import PENDING
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def estimate(
         turns = total * len(texts) / sum(plan.candidate.size for plan in sample)
     timed = texts[:: max(1, len(texts) // MOST_TEXTS)][:MOST_TEXTS] or ["How long will it take?"]
     start = time.perf_counter()
-    if vectors.PENDING in vectors.encode_or_defer(session, timed):
+    if PENDING in vectors.encode_or_defer(session, timed):
         return Forecast(len(todo), round(turns), 0.0)
     return Forecast(len(todo), round(turns), turns * (time.perf_counter() - start) / len(timed))
 

@@ -55,8 +55,8 @@ from pastchats_memory.model import (
     number_of,
 )
 from pastchats_memory.model import TYPES as TASK_TYPES
-from pastchats_memory.search import Rerank, search, search_with_terms
 from pastchats_memory.search.hits import add_snippet
+from pastchats_memory.search.pipeline import Rerank, search, search_with_terms
 from pastchats_memory.search.request import Request
 from pastchats_memory.store.database import Database, file_identity, open_database
 from pastchats_memory.store.errors import HINT_DAMAGED
@@ -88,7 +88,7 @@ if TYPE_CHECKING:
     from pastchats_memory.maintenance.health import HealthCheck, RepairReport, Status
     from pastchats_memory.maintenance.redact_stored import RedactProgress, RedactReport, StoredSecrets
     from pastchats_memory.model import Sheet
-    from pastchats_memory.recall import Found
+    from pastchats_memory.recall.pipeline import Found
     from pastchats_memory.recall.request import RecallRequest
     from pastchats_memory.store.backup import Counts
     from pastchats_memory.store.outcomes import Tally
@@ -359,7 +359,7 @@ class Memory:
             UsageFault: an argument has a wrong value.
             StoreFault: the database cannot be read.
         """
-        from pastchats_memory.recall import recall
+        from pastchats_memory.recall.pipeline import recall
         from pastchats_memory.recall.request import RecallRequest
 
         filters = build_filters(project=project, since=since, outcome=outcome)
@@ -380,7 +380,7 @@ class Memory:
 
     def _recall_of_team(self, request: RecallRequest) -> Found:
         """Return what the local copy of the team's memory has for a request."""
-        from pastchats_memory.recall import Found, find_entries
+        from pastchats_memory.recall.pipeline import Found, find_entries
         from pastchats_memory.team.ask import local_ids, name_entries
         from pastchats_memory.team.copy import open_copy
 
@@ -442,7 +442,10 @@ class Memory:
         wanted = Request(utf8(question), limit=limit, filters=filters, min_similarity=min_similarity)
         with self._database.snapshot():
             hits, terms = search_with_terms(self._database, self._model(), self._hide_private(wanted))
-            fitting = [add_snippet(hit, terms) for hit in cite_hits(self._database, above_threshold(hits, terms))]
+            fitting = [
+                add_snippet(hit, terms.weights)
+                for hit in cite_hits(self._database, above_threshold(hits, terms.coverage))
+            ]
         context = build_context(fitting, terms.weights, request, _count_tokens)
         return context._replace(warnings=(*hits.warnings, *context.warnings))
 
@@ -668,7 +671,7 @@ class Memory:
         wanted = self._hide_private(Request(utf8(task), limit=EPISODES_SEARCHED, filters=filters))
         with self._database.snapshot():
             hits, terms = search_with_terms(self._database, self._model(), wanted)
-            found = working_commands(self._database, wanted, hits, above_threshold(hits, terms), terms, limit)
+            found = working_commands(self._database, wanted, hits, above_threshold(hits, terms.coverage), terms, limit)
         return found, (*hits.warnings, *late)
 
     def timeline(

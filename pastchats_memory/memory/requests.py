@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pastchats_memory.config import Config, is_private, own_places
+from pastchats_memory.config import Config, is_private, own_places, private_among
 from pastchats_memory.embed.packaged import FAMILY
 from pastchats_memory.embed.registry import ENDPOINT, CustomModel, ModelSettings, cores, is_model
 from pastchats_memory.embed.session import Say, say_nothing
@@ -193,7 +193,7 @@ def hidden_projects(database: Database, current_project: str | None) -> tuple[st
 def private_projects(database: Database) -> frozenset[str]:
     """Return all private projects, the current one too. Raises StoreFault."""
     private, unseen = sources.private_projects(database)
-    return private | {project for folder, project in unseen if is_private(str(resolve_path(folder))) is not False}
+    return private | private_among(unseen)
 
 
 def excluded_projects(database: Database, wanted: FileFilter) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -14,7 +14,6 @@ from pastchats_memory.episodes.threads import Thread, cite_attempts, find_thread
 from pastchats_memory.model import RESOLVED, Edits, Hit, Item, Outcome, RecallEntry, StoredTask
 from pastchats_memory.recall.request import RecallRequest
 from pastchats_memory.search.hits import add_snippet, move_hit
-from pastchats_memory.search.lexical import Terms
 from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ending
@@ -41,7 +40,7 @@ _SENTENCE = re.compile(r"(?<=[.!?\n])\s+|(?<=[。！？])")
 
 
 def build_entries(
-    database: Database, hits: Sequence[Hit], others: Sequence[Hit], terms: Terms, request: RecallRequest
+    database: Database, hits: Sequence[Hit], others: Sequence[Hit], weights: Mapping[str, float], request: RecallRequest
 ) -> list[EpisodeEntry]:
     """Return one entry for each episode, without near-duplicates.
 
@@ -58,9 +57,9 @@ def build_entries(
         span = None
         if hit.task is not None:
             shown.add((False, own))
-            entry = _build_task_entry(hit, hit.task, terms, request)
+            entry = _build_task_entry(hit, hit.task, weights, request)
         else:
-            found = _choose_episode(database, stored[own], others, terms, request)
+            found = _choose_episode(database, stored[own], others, weights, request)
             is_shown = not shown.isdisjoint((True, turn.id) for turn in (*found.episode, *found.replaced))
             shown.update((True, turn.id) for turn in found.replaced)
             if is_shown:
@@ -70,7 +69,7 @@ def build_entries(
             if all(_is_instruction(turn) for turn in found.episode):
                 continue
             width = ANSWERED_WIDTH if entries else FIRST_WIDTH
-            entry = _build_entry(move_hit(hit, found.item), found, terms, request, width)
+            entry = _build_entry(move_hit(hit, found.item), found, weights, request, width)
             entry = _add_thread(database, entry, found)
             shown.update((True, int(attempt.id)) for attempt in entry.before)
             span = _span(found)
@@ -120,7 +119,7 @@ def _widen(one: EpisodeEntry, found: _ShownEpisode) -> EpisodeEntry:
 
 
 def _choose_episode(
-    database: Database, item: Item, hits: Sequence[Hit], terms: Terms, request: RecallRequest
+    database: Database, item: Item, hits: Sequence[Hit], weights: Mapping[str, float], request: RecallRequest
 ) -> _ShownEpisode:
     """Return the episode to show for a turn that matched.
 
@@ -131,7 +130,7 @@ def _choose_episode(
     wanted = request.search.filters.outcomes
     found: Sequence[Item] = ()
     judged = _find_judged_turn(database, episode, ending, hits, wanted) if item.role == "user" else None
-    if judged and not _adds_answer(episode, judged, terms):
+    if judged and not _adds_answer(episode, judged, weights):
         item, found = judged, episode
         episode, ending = load_episode(database, item)
     thread = find_thread(database, episode, ending, hits)
@@ -148,16 +147,14 @@ def _choose_episode(
     return _ShownEpisode(item, episode, ending, thread, found)
 
 
-def _adds_answer(episode: Sequence[Item], judged: Item, terms: Terms) -> bool:
+def _adds_answer(episode: Sequence[Item], judged: Item, weights: Mapping[str, float]) -> bool:
     """Check whether an episode adds something to what the user wrote.
 
     It does by an action, a long answer, or words of the question that only an answer has.
     """
     prompts = [judged.content, *(turn.content for turn in episode if turn.role == "user")]
     answers = [turn.content for turn in episode if turn.role == "assistant"]
-    is_about_more = weigh_matches("\n".join([*prompts, *answers]), terms.weights) > weigh_matches(
-        "\n".join(prompts), terms.weights
-    )
+    is_about_more = weigh_matches("\n".join([*prompts, *answers]), weights) > weigh_matches("\n".join(prompts), weights)
     return is_about_more or sum(map(len, answers)) > LONGEST_REPLY or bool(actions_of(episode))
 
 
@@ -194,7 +191,9 @@ def _is_question(text: str) -> bool:
     return "?" in text or "？" in text or any(is_request(sentence) for sentence in _SENTENCE.split(text))
 
 
-def _build_entry(hit: Hit, found: _ShownEpisode, terms: Terms, request: RecallRequest, width: int) -> RecallEntry:
+def _build_entry(
+    hit: Hit, found: _ShownEpisode, weights: Mapping[str, float], request: RecallRequest, width: int
+) -> RecallEntry:
     item, episode, ending = found.item, found.episode, found.ending
     questions = [turn for turn in episode if turn.role == "user"] or list(filter(_is_instruction, episode))
     question = item if item.role == "user" else (questions[0] if questions else None)
@@ -204,11 +203,11 @@ def _build_entry(hit: Hit, found: _ShownEpisode, terms: Terms, request: RecallRe
         or plans_and_answers
         or [turn for turn in episode if turn.role == "tool"]
     )
-    answered = item.content if item.role == "note" else "\n".join(_relevant_answers(answers, terms, item))
+    answered = item.content if item.role == "note" else "\n".join(_relevant_answers(answers, weights, item))
     return RecallEntry(
-        hit=add_snippet(hit, terms),
-        asked=None if question is None else excerpt(question.content, terms.weights, QUESTION_WIDTH),
-        answered=key_sentences(answered, terms.weights, width) or None,
+        hit=add_snippet(hit, weights),
+        asked=None if question is None else excerpt(question.content, weights, QUESTION_WIDTH),
+        answered=key_sentences(answered, weights, width) or None,
         outcome=Outcome(ending.outcome),
         is_current=hit.source_project == request.current_project,
         question=None if question is None or question.id == item.id else move_hit(hit, question),
@@ -246,20 +245,20 @@ def _is_summary(turn: Item) -> bool:
     return turn.metadata.get("kind") == "summary"
 
 
-def _relevant_answers(answers: Sequence[Item], terms: Terms, item: Item) -> list[str]:
+def _relevant_answers(answers: Sequence[Item], weights: Mapping[str, float], item: Item) -> list[str]:
     """Return the last answers about the question, including the one that matched.
 
     First answers only announce a plan.
     """
-    weights = [weigh_matches(answer.content, terms.weights) for answer in answers]
-    least = KEY_ANSWER * max(weights, default=0.0)
-    last = [answer for answer, weight in zip(answers, weights, strict=True) if weight >= least][-MOST_ANSWERS:]
+    worths = [weigh_matches(answer.content, weights) for answer in answers]
+    least = KEY_ANSWER * max(worths, default=0.0)
+    last = [answer for answer, worth in zip(answers, worths, strict=True) if worth >= least][-MOST_ANSWERS:]
     is_answer = item.role == "assistant" or _is_summary(item)
     matching = [item] if is_answer and all(answer.id != item.id for answer in last) else []
     return [answer.content for answer in (*matching, *last)]
 
 
-def _build_task_entry(hit: Hit, task: StoredTask, terms: Terms, request: RecallRequest) -> RecallEntry:
+def _build_task_entry(hit: Hit, task: StoredTask, weights: Mapping[str, float], request: RecallRequest) -> RecallEntry:
     """Return the entry of a task: its title, and the comment that matched.
 
     Without such a comment, the last comment counts.
@@ -267,9 +266,9 @@ def _build_task_entry(hit: Hit, task: StoredTask, terms: Terms, request: RecallR
     last = task.comments[-1].content if task.comments else task.description
     text = hit.content if hit.id != f"t:{task.key}" else last
     return RecallEntry(
-        hit=add_snippet(hit, terms),
-        asked=excerpt(f"{task.title} ({task.status})", terms.weights, QUESTION_WIDTH),
-        answered=excerpt(text, terms.weights, ANSWERED_WIDTH) if text else None,
+        hit=add_snippet(hit, weights),
+        asked=excerpt(f"{task.title} ({task.status})", weights, QUESTION_WIDTH),
+        answered=excerpt(text, weights, ANSWERED_WIDTH) if text else None,
         outcome=Outcome("worked" if task.status in RESOLVED else "unknown"),
         is_current=hit.source_project == request.current_project,
     )

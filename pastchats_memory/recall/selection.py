@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pastchats_memory.model import Hit, Hits, RecallEntry
-from pastchats_memory.search.lexical import Terms
 
 LEAST_RELEVANCE = 0.5
 """Best relevance below which recall returns nothing. Of questions about things that the memory lacks, 5 % reach it; of the
@@ -25,11 +24,11 @@ NEAR_SIMILARITY = 0.03
 """Difference of cosines that such hits may have, because ranks do not say how much better the better hit is."""
 
 
-def above_threshold(found: Hits, terms: Terms) -> list[Hit]:
+def above_threshold(found: Hits, coverage: float) -> list[Hit]:
     """Return the hits that are relevant enough; none if even the best hit is not."""
     best = max((hit.relevance for hit in found if hit.relevance is not None), default=None)
     if best is None:
-        return [] if terms.coverage < LEAST_COVERAGE else list(found)
+        return [] if coverage < LEAST_COVERAGE else list(found)
     if best < LEAST_RELEVANCE:
         return []
     return [hit for hit in found if hit.relevance is not None and hit.relevance >= FAR_BELOW * best]

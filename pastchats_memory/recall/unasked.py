@@ -31,22 +31,25 @@ def select_unasked(hits: Sequence[Hit], topic: float, current_project: str | Non
         topic: how much of a topic the prompt names.
         current_project: the project in which it was typed.
     """
-    is_clear = topic >= LEAST_TOPIC
-    return [
-        hit for hit in hits
-        if (is_clear or hit.source_project == current_project) and _is_supported(hit, topic)
-    ]  # fmt: skip
+    return [hit for hit in hits if _is_supported(hit, topic, is_own=hit.source_project == current_project)]
 
 
-def _is_supported(hit: Hit, topic: float) -> bool:
-    """Check whether enough signals agree. Without a model only the names and their list can."""
+def _is_supported(hit: Hit, topic: float, *, is_own: bool) -> bool:
+    """Check whether enough signals agree.
+
+    Without a model only the names and their list can. They also have to for a task of another project: somebody planned
+    it there, which says little about the present problem.
+    """
+    if topic < LEAST_TOPIC and not is_own:
+        return False
     ranks = [rank for rank in (hit.lexical_rank, hit.semantic_rank) if rank is not None and rank <= FIRST_RANKS]
-    if hit.relevance is None:
-        return hit.named >= MANY_NAMES and bool(ranks)
+    by_names = hit.named >= MANY_NAMES and bool(ranks)
+    if hit.relevance is None or (hit.task is not None and not is_own):
+        return by_names and (hit.relevance is None or hit.relevance >= REMOTE)
     is_first = len(ranks) > 1
     return (
         (hit.relevance >= CLOSE and topic >= CLEAR_TOPIC)
         or (hit.relevance >= NEAR and hit.named >= (WEAK_NAME if is_first else NAME))
         or (hit.relevance >= POSSIBLE and hit.named >= NAMES and is_first)
-        or (hit.relevance >= REMOTE and hit.named >= MANY_NAMES and bool(ranks))
+        or (hit.relevance >= REMOTE and by_names)
     )

@@ -15,8 +15,7 @@ from pastchats_memory.search.rank import IMPERSONAL, Signals, evidence, rarity, 
 from pastchats_memory.search.times import QueryTime, has_time, match_time
 from pastchats_memory.store import fulltext, sources, task_rows, vectors
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.filters import spread_among, spread_ids
-from pastchats_memory.store.ids import Ids, among
+from pastchats_memory.store.ids import Ids, among, spread_among, spread_ids
 from pastchats_memory.store.turn_context import find_neighbours, turn_contexts
 from pastchats_memory.text.identifiers import is_spaceless
 from pastchats_memory.text.words import words

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pastchats_memory.model import Hit, Item, Place, TaskText
-from pastchats_memory.search.lexical import Terms
-from pastchats_memory.search.rank import (
-    MEANING,
-    WORDS,
-    Ranked,
-)
 from pastchats_memory.text.excerpt import excerpt
+
+if TYPE_CHECKING:
+    from pastchats_memory.search.rank import Ranked
 
 UNRANKED: Any = {
     "rank": 0,
@@ -45,20 +43,20 @@ def build_hit(item: Item | TaskText, row: Ranked, place: int, fit: Fit | None, n
         fit: None if the question has no vector.
         named: worth of the question's names in the row.
     """
-    hit = _task_hit(item) if isinstance(item, TaskText) else _turn_hit(item)
+    hit = _task_hit(item) if isinstance(item, TaskText) else turn_hit(item)
     return hit._replace(
         rank=place,
         score=row.score,
         relevance=None if fit is None else fit.relevance,
-        lexical_rank=row.ranks.get(WORDS),
-        semantic_rank=row.ranks.get(MEANING),
+        lexical_rank=row.lexical_rank,
+        semantic_rank=row.semantic_rank,
         similarity=None if fit is None else fit.similarity,
         named=named,
         contributions=row.contributions,
     )
 
 
-def _turn_hit(item: Item) -> Hit:
+def turn_hit(item: Item) -> Hit:
     """Return a turn as a hit, with its stored place.
 
     `citations` checks the place of the few hits that are shown.
@@ -84,7 +82,7 @@ def move_hit(hit: Hit, item: Item) -> Hit:
     """Return the hit with another turn in place of its own, found in the same way."""
     if hit.id == str(item.id):
         return hit
-    other = _turn_hit(item)
+    other = turn_hit(item)
     return other._replace(**{name: getattr(hit, name) for name in UNRANKED}, contributions=hit.contributions)
 
 
@@ -117,6 +115,6 @@ SNIPPET_WIDTH = 240
 """Characters of a snippet."""
 
 
-def add_snippet(hit: Hit, terms: Terms) -> Hit:
-    """Return the hit with the part of its text about the question, on one line."""
-    return hit._replace(snippet=" ".join(excerpt(hit.content, terms.weights, SNIPPET_WIDTH).split()))
+def add_snippet(hit: Hit, weights: Mapping[str, float]) -> Hit:
+    """Return the hit with the part of its text about the question's words, on one line."""
+    return hit._replace(snippet=" ".join(excerpt(hit.content, weights, SNIPPET_WIDTH).split()))

@@ -15,8 +15,7 @@ from pastchats_memory.search.rank import LEAST_ROWS
 from pastchats_memory.search.subwords import find_subword_rows, subword_postings
 from pastchats_memory.store import fulltext
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.filters import allowed_ids
-from pastchats_memory.store.ids import Ids, among, runs
+from pastchats_memory.store.ids import Ids, allowed_ids, among, runs
 from pastchats_memory.text.identifiers import blank_spaceless, split_identifiers, subword_text
 from pastchats_memory.text.words import FIRST_PERSON, words
 

@@ -101,6 +101,16 @@ class Ranked(NamedTuple):
         """The sum of the contributions."""
         return sum(self.contributions.values())
 
+    @property
+    def lexical_rank(self) -> int | None:
+        """The rank by words; None for a row that is not in that list."""
+        return self.ranks.get(WORDS)
+
+    @property
+    def semantic_rank(self) -> int | None:
+        """The rank by meaning; None for a row that is not in that list."""
+        return self.ranks.get(MEANING)
+
 
 def reciprocal_rank(rank: int, weight: float, k: int = RRF_K) -> float:
     """Return weight / (k + rank), with rank counted from 1.

@@ -13,8 +13,7 @@ from pastchats_memory.model import NO_FILTERS
 from pastchats_memory.search.rank import score_one_occurrence
 from pastchats_memory.store import fulltext, trigrams
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.filters import spread_ids
-from pastchats_memory.store.ids import Ids, distinct
+from pastchats_memory.store.ids import Ids, distinct, spread_ids
 from pastchats_memory.text.identifiers import (
     LEAST_LENGTH,
     find_compounds,

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import orjson
 
 from pastchats_memory.model import RESOLVED, Filters
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.ids import Ids, listed
 from pastchats_memory.store.outcomes import LEAST_CONFIDENCE, VERDICTS
 from pastchats_memory.store.pending_deletes import pending_delete_ids
 
@@ -27,8 +25,6 @@ LISTED = "(SELECT value FROM json_each(?))"
 """Subquery of the values of a JSON array, one parameter."""
 OF_FORMAT = "(SELECT path FROM sources WHERE format = ?)"
 """Subquery of the files of a format."""
-SCATTER = 2654435761
-"""Knuth's multiplicative hash: every n-th id could be the same speaker of every dialogue."""
 
 
 def conditions(filters: Filters) -> tuple[str, list[str]]:
@@ -105,29 +101,6 @@ def task_conditions(filters: Filters) -> tuple[str, list[str]]:
     return " AND ".join(clauses) or "1", values
 
 
-def allowed_ids(database: Database, among: Sequence[int] | None, filters: Filters) -> Ids:
-    """Return the ids that pass the filters, ascending, of those given or of all: turns, then texts of tasks."""
-    found = np.empty(0, np.int64)
-    if among is not None and not among:
-        return found
-    if not filters.of_tasks:
-        found = _allowed(database, "prompts p", "p.id", among, conditions(filters))
-    if not filters.of_turns:
-        found = np.concatenate([found, _allowed(database, TEXTS, "t.id", among, task_conditions(filters))])
-    return found
-
-
-def _allowed(
-    database: Database, rows: str, id_: str, among: Sequence[int] | None, condition: tuple[str, list[str]]
-) -> Ids:
-    where, values = condition
-    if among is not None:
-        where += f" AND {id_} IN (SELECT value FROM json_each(?))"
-        values = [*values, orjson.dumps(list(among)).decode()]
-    # As one text: fetching half of a large memory row by row takes longer than finding it.
-    return np.sort(listed(database.value(f"SELECT group_concat({id_}) FROM {rows} WHERE {where}", values)))
-
-
 def is_any(database: Database, filters: Filters) -> bool:
     """Return whether any row passes the filters. Raises StoreFault."""
     among_turns = f"SELECT 1 FROM prompts p WHERE {conditions(filters)[0]}"
@@ -136,26 +109,3 @@ def is_any(database: Database, filters: Filters) -> bool:
         (not filters.of_tasks and database.value(f"SELECT EXISTS({among_turns})", conditions(filters)[1]))
         or (not filters.of_turns and database.value(f"SELECT EXISTS({among_tasks})", task_conditions(filters)[1]))
     )
-
-
-def spread_ids(database: Database, about: int) -> list[int]:
-    """Return a sample of about so many ids, or all; some may have been deleted.
-
-    Raises StoreFault.
-    """
-    turns = database.value("SELECT max(id) FROM prompts") or 0
-    texts = (database.value("SELECT max(id) FROM task_texts") or FIRST_TEXT) - FIRST_TEXT
-    for_turns = about * turns // max(1, turns + texts)
-    return [*_scattered(0, turns, for_turns), *_scattered(FIRST_TEXT, texts, about - for_turns)]
-
-
-def _scattered(before: int, rows: int, about: int) -> list[int]:
-    """Return about so many of the `rows` ids after `before`, ascending."""
-    return sorted({before + 1 + number * SCATTER % rows for number in range(about)}) if rows else []
-
-
-def spread_among(ids: Ids, about: int) -> list[int]:
-    """Return a sample of about so many of the ids, or all, ascending."""
-    scattered = (ids & FIRST_TEXT - 1) * SCATTER >> 16
-    chosen: list[int] = ids[scattered % max(1, len(ids) // about) == 0].tolist()
-    return chosen

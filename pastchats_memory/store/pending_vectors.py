@@ -10,6 +10,7 @@ from pastchats_memory.store import vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sources import vector_transaction
 from pastchats_memory.store.tasks import TaskTexts, encode_texts
+from pastchats_memory.store.vector_columns import stored_vector
 from pastchats_memory.text.hashes import text_hash
 
 BATCH = 64
@@ -52,7 +53,7 @@ def fill_pending(database: Database, session: ModelSession, most: int) -> int:
         with vector_transaction(database, session):
             for id_, hash_, content in rows:
                 if vector := encoded[text_hash(content)]:
-                    columns = vectors.stored_vector(database, session.name, vector)
+                    columns = stored_vector(database, session.name, vector)
                     database.run(SET_VECTOR, (*columns, id_, hash_))
             vectors.catch_up(database)
         left -= len(rows)

@@ -7,17 +7,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
-from pastchats_memory.embed import Embedder
-from pastchats_memory.embed.session import ModelSession, Say, say_nothing
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.model import Filters, Prompt
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import conditions
 from pastchats_memory.store.live_events import LIVE
+
+if TYPE_CHECKING:
+    from pastchats_memory.embed import Embedder
+    from pastchats_memory.embed.session import ModelSession, Say
 
 
 class SourceState(NamedTuple):
@@ -227,14 +229,16 @@ def require_model(database: Database, name: str, version: str) -> None:
         )
 
 
-def open_session(database: Database, embedder: Embedder, say: Say = say_nothing) -> ModelSession:
+def open_session(database: Database, embedder: Embedder, say: Say | None = None) -> ModelSession:
     """Return the session of an operation that writes or compares vectors; a session is returned as it is.
 
     If the stored vectors are of another model, it makes none. `say` gets one warning at most.
     """
+    from pastchats_memory.embed.session import ModelSession, say_nothing  # brings NumPy, which words alone do without
+
     if isinstance(embedder, ModelSession):
         return embedder
-    return ModelSession(embedder, lambda model: _require_if_known(database, model), say)
+    return ModelSession(embedder, lambda model: _require_if_known(database, model), say or say_nothing)
 
 
 def _require_if_known(database: Database, embedder: Embedder) -> None:

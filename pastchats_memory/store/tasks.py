@@ -27,6 +27,7 @@ from pastchats_memory.store.tombstones import (
     marks_against_comment,
     marks_against_task,
 )
+from pastchats_memory.store.vector_columns import stored_vector
 from pastchats_memory.text.hashes import text_hash
 
 CHUNK = 1500
@@ -172,7 +173,7 @@ class TaskTexts:
             )
         self._database.run(
             "INSERT OR REPLACE INTO task_embeddings(text_id, model, dim, vector_json) VALUES (?, ?, ?, ?)",
-            (text_id, *vectors.stored_vector(self._database, self._session.name, self._ready[hash_])),
+            (text_id, *stored_vector(self._database, self._session.name, self._ready[hash_])),
         )
 
     def contents(self, id_: int) -> list[str]:

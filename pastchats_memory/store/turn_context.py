@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import orjson
 
-from pastchats_memory.model import Filters
+from pastchats_memory.model import NO_FILTERS, Filters
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import conditions
 
@@ -28,15 +28,16 @@ class TurnContext(NamedTuple):
     timestamp: str | None
 
 
-def turn_contexts(database: Database, ids: Sequence[int]) -> dict[int, TurnContext]:
-    """Return the contexts of turns by id; ids of tasks' texts are missing in it.
+def turn_contexts(database: Database, ids: Sequence[int], filters: Filters = NO_FILTERS) -> dict[int, TurnContext]:
+    """Return the contexts of the turns that pass the filters by id; ids of tasks' texts are missing in it.
 
     Raises StoreFault.
     """
+    where, values = conditions(filters)
     found = database.run(
-        "SELECT id, role, source_project || char(10) || conversation_id, substr(content, 1, ?), timestamp FROM prompts "
-        "WHERE id IN (SELECT value FROM json_each(?))",
-        (OPENING, orjson.dumps(list(ids)).decode()),
+        "SELECT id, role, source_project || char(10) || conversation_id, substr(content, 1, ?), timestamp "
+        f"FROM prompts AS p WHERE id IN (SELECT value FROM json_each(?)) AND {where}",
+        (OPENING, orjson.dumps(list(ids)).decode(), *values),
     )
     return {id_: TurnContext(*about) for id_, *about in found}
 

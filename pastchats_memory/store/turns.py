@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 import orjson
 
 from pastchats_memory.model import Item, Metadata, Place, Prompt
-from pastchats_memory.store import sources, vectors
+from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.live_events import LIVE
 from pastchats_memory.store.outcomes import Ending
 from pastchats_memory.store.pending_deletes import pending_delete_ids
 from pastchats_memory.store.tombstones import Tombstones, is_copied
+from pastchats_memory.store.vector_columns import stored_vector
 
 LIVE_FIDELITY = -1
 """Fidelity of a live turn: whatever file has the turn replaces it."""
@@ -454,7 +455,7 @@ def overwrite(database: Database, id_: int, prompt: Prompt, model: str, encoded:
 
 def set_vectors(database: Database, model: str, encoded: Mapping[int, str]) -> None:
     """Store the encoded vectors of turns by id, inside the caller's transaction. Raises StoreFault."""
-    rows = [(id_, *vectors.stored_vector(database, model, vector)) for id_, vector in encoded.items()]
+    rows = [(id_, *stored_vector(database, model, vector)) for id_, vector in encoded.items()]
     _insert_rows(database, "INSERT OR REPLACE INTO prompt_embeddings(prompt_id, model, dim, vector_json)", "", rows)
 
 

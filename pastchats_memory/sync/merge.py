@@ -27,6 +27,7 @@ from pastchats_memory.store.checks import is_time
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sync import Body, SyncRecord
 from pastchats_memory.store.tasks import TaskWriter
+from pastchats_memory.store.vector_columns import length
 from pastchats_memory.sync.folder import Json, Segment, UnusableFile
 from pastchats_memory.text.hashes import text_hash
 
@@ -238,7 +239,7 @@ def take_turns(database: Database, session: ModelSession, records: Sequence[Json
 
     Call it inside the caller's transaction. Raises StoreFault.
     """
-    dim = vectors.length(database)
+    dim = length(database)
     prompts = {prompt.content_hash: prompt for prompt in map(_build_prompt, records)}
     stored = sync.stored_turns(database, list(prompts))
     new = [prompt for hash_, prompt in prompts.items() if hash_ not in stored]
@@ -301,7 +302,7 @@ def take_tasks(database: Database, session: ModelSession, records: Sequence[Json
     """
     ready: dict[bytes, str] = {}
     if has_same_model:
-        dim = vectors.length(database)
+        dim = length(database)
         sent = [pair for one in records for pair in one["vectors"].items()]
         ready = {bytes.fromhex(name): vector for name, vector in sent if _is_of_length(vector, dim)}
     writer, stored = TaskWriter(database, session, ready), 0

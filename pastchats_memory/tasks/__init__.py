@@ -13,7 +13,7 @@ import orjson
 from pastchats_memory.errors import InputMissing, UsageFault
 from pastchats_memory.model import OPEN, STATUSES, Attachment, Filters, Hits, StoredTask
 from pastchats_memory.redact import redact_json
-from pastchats_memory.search import search
+from pastchats_memory.search.pipeline import search
 from pastchats_memory.search.request import Request
 from pastchats_memory.store import interchange, task_rows, vectors
 from pastchats_memory.store.atomic_file import write_lines

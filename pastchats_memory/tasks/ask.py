@@ -20,8 +20,8 @@ from pastchats_memory.embed import Embedder, is_unread
 from pastchats_memory.episodes.load import load_episode
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import OPEN, PRIORITIES, RESOLVED, TYPES, Filters, Hit, StoredTask
-from pastchats_memory.search import search
 from pastchats_memory.search.hits import SNIPPET_WIDTH, move_hit
+from pastchats_memory.search.pipeline import search
 from pastchats_memory.search.request import Request
 from pastchats_memory.store import sources, task_rows
 from pastchats_memory.store import turns as turn_rows

@@ -17,7 +17,7 @@ from pastchats_memory.episodes.problems import MIN_SHARED_WORDS, extract_subject
 from pastchats_memory.episodes.threads import cite_attempts, describe_attempt, find_thread
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import RESOLVED, Attempt, Filters, Item, StoredTask, folded
-from pastchats_memory.search import search
+from pastchats_memory.search.pipeline import search
 from pastchats_memory.search.request import Request
 from pastchats_memory.store import outcomes, sources, vectors
 from pastchats_memory.store import turns as turn_rows

@@ -27,7 +27,7 @@ from pastchats_memory.embed import Vector, is_unread
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
 from pastchats_memory.model import Filters, StoredTask
-from pastchats_memory.search import search
+from pastchats_memory.search.pipeline import search
 from pastchats_memory.search.request import Request
 from pastchats_memory.store import sources, task_rows, vectors
 from pastchats_memory.store.database import Database

@@ -140,11 +140,11 @@ def test_the_order_of_a_search_comes_from_words_and_meaning_together(demo: Progr
 @pytest.mark.parametrize("lost", ["words", "meaning"])
 def test_a_search_that_ranks_by_one_list_alone_is_noticed(demo: Program, lost: str) -> None:
     lame = demo.altered(
-        "from pastchats_memory import search\nfrom pastchats_memory.search import rank\n"
+        "from pastchats_memory.search import pipeline, rank\n"
         "def fuse(lists, weights):\n"
         f"    kept = {{name: ids for name, ids in lists.items() if name != '{lost}' or len(lists) == 1}}\n"
         "    return rank.fuse(kept, weights)\n"
-        "search.fuse = fuse"
+        "pipeline.fuse = fuse"
     )
     assert any("is ranked by" in fault for fault in one_sided_search(lame, demo))
 

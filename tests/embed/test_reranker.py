@@ -16,7 +16,7 @@ from pastchats_memory.embed.registry import ModelSettings
 from pastchats_memory.embed.reranker import NAME, PROFILE, cross_encoder
 from pastchats_memory.embed.runtime import be_discreet
 from pastchats_memory.errors import ModelUnavailable
-from pastchats_memory.search import RERANKED
+from pastchats_memory.search.pipeline import RERANKED
 
 be_discreet()
 

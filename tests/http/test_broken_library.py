@@ -83,7 +83,7 @@ def test_a_hook_ends_well_without_the_model(broken: Program, agent: str) -> None
 
 
 @pytest.mark.parametrize("agent", TARGETS)
-def test_a_hook_is_silent_without_numpy(filled: Program, agent: str) -> None:
+def test_a_hook_gives_without_numpy_what_words_decide(filled: Program, agent: str) -> None:
     code, block, messages = run_hook(filled.without_library("numpy"), agent)
     assert (code, messages) == (0, "")
-    assert "Kestrel" not in block
+    assert not block or "Kestrel impeller was stuck" in block

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
+from program import write_messages
 
 from pastchats_memory import Memory
 
@@ -51,3 +55,16 @@ def test_a_vague_prompt_gets_memories_of_its_own_project_only(demo_memory: Memor
 @pytest.mark.parametrize("query", ["hi", "thanks", "Good morning!", "谢谢"])
 def test_small_talk_recalls_nothing(demo_memory: Memory, query: str) -> None:
     assert not demo_memory.recall(query).entries
+
+
+def test_a_task_of_another_project_needs_many_names(tmp_path: Path) -> None:
+    text = "Health check endpoint: it answers 200 while the database answers, within 50 ms."
+    write_messages(tmp_path / "roses.jsonl", *[("user", f"Water rose {number}.") for number in range(20)])
+    task = {"id": 1, "title": "Health check endpoint", "description": text, "status": "done", "dependencies": []}
+    tasks = tmp_path / "tasks.json"
+    tasks.write_text(json.dumps({"master": {"tasks": [task]}}), encoding="utf-8")
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.index([tmp_path / "roses.jsonl"])
+        memory.index([tasks], project="courier")
+        assert recall_unasked(memory, "add a health check endpoint") == []
+        assert recall_unasked(memory, "add a health check endpoint", "courier") == ["courier"]

@@ -11,7 +11,8 @@ import pytest
 from pastchats_memory import Memory
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.errors import ModelUnavailable, UsageFault
-from pastchats_memory.search import candidates, search
+from pastchats_memory.search import candidates
+from pastchats_memory.search.pipeline import search
 from pastchats_memory.search.request import Request
 
 COUNT = 60

@@ -10,10 +10,11 @@ import pytest
 from pastchats_memory import Memory
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.model import Filters
-from pastchats_memory.search import search
+from pastchats_memory.search.pipeline import search
 from pastchats_memory.search.request import Request
 from pastchats_memory.store.database import open_database
-from pastchats_memory.store.filters import FIRST_TEXT, allowed_ids, spread_among, spread_ids
+from pastchats_memory.store.filters import FIRST_TEXT
+from pastchats_memory.store.ids import allowed_ids, spread_among, spread_ids
 
 
 @pytest.fixture

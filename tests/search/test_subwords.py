@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from program import write_messages
 
 from pastchats_memory import Memory
-from pastchats_memory.search import ENGLISH_ONLY
+from pastchats_memory.search.pipeline import ENGLISH_ONLY
 from pastchats_memory.text.identifiers import (
     find_compounds,
     find_subword,

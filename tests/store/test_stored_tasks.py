@@ -13,7 +13,8 @@ from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.model import Attachment, Comment, Filters, Task, TaskLink, TaskState
 from pastchats_memory.store import fulltext, task_rows, vectors
 from pastchats_memory.store.database import Database, open_database
-from pastchats_memory.store.filters import FIRST_TEXT, allowed_ids
+from pastchats_memory.store.filters import FIRST_TEXT
+from pastchats_memory.store.ids import allowed_ids
 from pastchats_memory.store.sources import set_meta
 from pastchats_memory.store.tasks import CHUNK, MAX_CHUNKS, Filed, TaskWriter, chunks, delete_rows, supersede_tasks
 from pastchats_memory.store.turn_context import text_beginnings

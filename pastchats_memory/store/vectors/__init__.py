@@ -31,9 +31,10 @@ from pastchats_memory.errors import (
 from pastchats_memory.model import Filters, Neighbour
 from pastchats_memory.store.database import PAUSE, Database
 from pastchats_memory.store.errors import HINT_DAMAGED
-from pastchats_memory.store.filters import LISTED, allowed_ids
-from pastchats_memory.store.ids import Ids
+from pastchats_memory.store.filters import LISTED
+from pastchats_memory.store.ids import Ids, allowed_ids
 from pastchats_memory.store.pending_deletes import exclude_pending
+from pastchats_memory.store.vector_columns import PENDING
 from pastchats_memory.store.vectors import blocks, vec0
 from pastchats_memory.store.vectors.blocks import Codes
 
@@ -52,11 +53,9 @@ VEC0_ROWS = 10_000
 takes two milliseconds (`benchmarks/scale.py`)."""
 MOST_FILTERS = 8
 """Filters whose passing ids are cached: four megabytes each for half of a million rows."""
+MOST_KNOWN = 8192
+"""Rows whose numbers are kept between questions: three megabytes."""
 ENGINES = ("blocks", "vec0")
-PENDING = ""
-"""Encoded vector of a text that no model can embed now."""
-PENDING_DIM = 384
-"""Length of the zeros in the place of such a vector, as long as the database has no model."""
 
 
 def encode(vector: Vector) -> str:
@@ -80,22 +79,6 @@ def encode_or_defer(session: ModelSession, texts: Sequence[str]) -> list[str]:
     return [*encoded, *[PENDING] * (len(texts) - len(encoded))]
 
 
-def stored_vector(database: Database, model: str, encoded: str) -> tuple[str, int, str]:
-    """Return the columns model, dim and vector_json of an encoded vector.
-
-    A pending one has no model and is all zeros. Raises StoreFault.
-    """
-    if encoded:
-        return model, encoded.count(",") + 1, encoded
-    dim = length(database)
-    return "", dim, f"[{','.join('0' * dim)}]"
-
-
-def length(database: Database) -> int:
-    """Return the number of components of a vector of the database's model. Raises StoreFault."""
-    return int(database.value("SELECT value FROM embedding_meta WHERE key = 'embedding_dim'") or PENDING_DIM)
-
-
 def decode(texts: Sequence[str]) -> Codes:
     """Return the whole numbers of JSON vectors, of shape (len(texts), dim). Raises DatabaseCorrupt."""
     joined = ",".join(text.strip("[] ") for text in texts).encode()
@@ -113,9 +96,16 @@ def matrix(database: Database, ids: Sequence[int]) -> tuple[list[int], NDArray[n
     """Return the ids that have a vector, ascending, and their unit vectors of shape (ids, dim).
 
     A pending vector is none. Raises StoreFault.
+
+    One question asks several times for much the same rows, so their numbers are kept as long as the snapshot.
     """
-    found, codes = read_codes(database, ids)
-    return found, normalise(codes)
+    known: dict[int, Codes] = database.cache.get_or_make("codes", dict)
+    if len(known) > MOST_KNOWN:
+        known.clear()
+    wanted = sorted(set(ids))
+    known.update(zip(*read_codes(database, [id_ for id_ in wanted if id_ not in known]), strict=True))
+    found = [id_ for id_ in wanted if id_ in known]
+    return found, normalise(np.array([known[id_] for id_ in found], np.int8).reshape(len(found), -1 if found else 0))
 
 
 def read_codes(database: Database, ids: Sequence[int]) -> tuple[list[int], Codes]:

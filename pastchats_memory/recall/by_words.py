@@ -1,0 +1,114 @@
+"""Answer a prompt by words alone: with nothing, with a block, or not at all.
+
+Most prompts name nothing that one row knows. Of the others, a third share rare names and most of their weight with one
+conversation, far ahead of every other. For both kinds neither NumPy nor the model is imported. The search decides the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from pastchats_memory.model import Hit, RecallBlock
+from pastchats_memory.recall.budget import fit_budget
+from pastchats_memory.recall.entries import build_entries, resolve_citations
+from pastchats_memory.recall.request import RecallRequest
+from pastchats_memory.recall.threads import join_threads
+from pastchats_memory.recall.word_evidence import WordEvidence, measure_words
+from pastchats_memory.search.hits import turn_hit
+from pastchats_memory.store import turns
+from pastchats_memory.store.database import Database
+from pastchats_memory.store.filters import FIRST_TEXT
+from pastchats_memory.store.pending_deletes import exclude_pending
+from pastchats_memory.store.turn_context import TurnContext, turn_contexts
+
+LEAD_NAMED = 0.75
+"""Worth of the prompt's names that the leading row needs."""
+LEAD_SHARE = 0.5
+"""Share of the weight of the prompt's words that it needs."""
+LEAD = 1.4
+"""Multiple of the best share in any other conversation that it needs. With these three numbers, words chose the right
+conversation for 30 of 104 labelled prompts, a wrong one for none, and none for 265 others (`benchmarks/hook_prompts.py`)."""
+FIRST_ROWS = 50
+"""Rows with the greatest shares, among which a rival is looked for."""
+TEXT_ROLES = frozenset({"user", "assistant", "note"})
+"""Roles of rows that can lead; the output of a tool has the words of many prompts."""
+
+
+def recall_by_words(
+    database: Database, request: RecallRequest, count_tokens: Callable[[str], int]
+) -> RecallBlock | None:
+    """Return the block of a prompt; None if words do not decide.
+
+    The block has no entries if no row has enough of the prompt's names. Raises StoreFault.
+    """
+    text = request.search.text
+    evidence = measure_words(database, text)
+    if evidence is None:
+        return None
+    if not evidence.may_answer:
+        return fit_budget(text, [], {}, request.budget, count_tokens)
+    hits = _find_lead(database, evidence, request)
+    built = build_entries(database, hits, hits, evidence.weights, request)
+    entries = join_threads(built, evidence.weights)[: request.search.limit]
+    if not entries:
+        return None
+    cited = resolve_citations(database, entries)
+    block = fit_budget(text, cited, evidence.weights, request.budget, count_tokens)
+    return block if block.entries else None
+
+
+class _Candidate(NamedTuple):
+    """A row with its share and its context; a text of a task has none."""
+
+    id: int
+    share: float
+    context: TurnContext | None
+
+    @property
+    def conversation(self) -> str | int:
+        """The key of the conversation; a row without one stands for itself."""
+        return (self.context and self.context.conversation) or self.id
+
+
+def _find_lead(database: Database, evidence: WordEvidence, request: RecallRequest) -> list[Hit]:
+    """Return the best rows of the conversation that leads clearly, best first; empty if none does."""
+    first = sorted(evidence.shares, key=lambda id_: (-evidence.shares[id_], id_))[:FIRST_ROWS]
+    contexts = turn_contexts(database, first, exclude_pending(database, request.search.filters))
+    candidates = [
+        _Candidate(id_, evidence.shares[id_], contexts.get(id_)) for id_ in first if id_ in contexts or id_ > FIRST_TEXT
+    ]
+    candidates = [one for one in candidates if not _is_current(one, request)]
+    if not candidates or not _can_lead(candidates[0], evidence):
+        return []
+    best = candidates[0]
+    near = [one for one in candidates if one.share * LEAD > best.share]
+    if any(one.conversation != best.conversation for one in near):
+        return []
+    return _make_hits(database, near[: request.search.limit], evidence)
+
+
+def _is_current(one: _Candidate, request: RecallRequest) -> bool:
+    """Check whether a row belongs to the conversation under way."""
+    wanted = request.exclude_conversation
+    return wanted is not None and str(one.conversation).endswith(f"\n{wanted}")
+
+
+def _can_lead(one: _Candidate, evidence: WordEvidence) -> bool:
+    if one.context is None or one.context.role not in TEXT_ROLES:
+        return False
+    return one.share >= LEAD_SHARE and evidence.named[one.id] >= LEAD_NAMED
+
+
+def _make_hits(database: Database, ranked: Sequence[_Candidate], evidence: WordEvidence) -> list[Hit]:
+    items = {item.id: item for item in turns.items(database, [one.id for one in ranked])}
+    return [
+        turn_hit(items[one.id])._replace(
+            rank=rank,
+            score=one.share,
+            lexical_rank=rank,
+            named=evidence.named[one.id],
+            contributions={"words": one.share},
+        )
+        for rank, one in enumerate(ranked, start=1)
+    ]

@@ -1,0 +1,115 @@
+"""Choose what to recall before work starts, or nothing.
+
+The way of a question: search widely, drop hits without enough evidence, let project and date settle near ties, turn hits into
+entries (one for each episode), join those of one thread, and fit the block into the budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import NamedTuple
+
+from pastchats_memory.embed import Embedder
+from pastchats_memory.model import Hit, Hits, RecallBlock, RecallEntry
+from pastchats_memory.recall.budget import fit_budget
+from pastchats_memory.recall.commits import add_commits
+from pastchats_memory.recall.entries import build_entries, drop_alike, resolve_citations
+from pastchats_memory.recall.request import RecallRequest
+from pastchats_memory.recall.selection import above_threshold, drop_weak_outputs, merge_entries, settle_near_ties
+from pastchats_memory.recall.threads import join_threads
+from pastchats_memory.recall.unasked import select_unasked
+from pastchats_memory.search.lexical import Terms
+from pastchats_memory.search.pipeline import search_with_terms
+from pastchats_memory.search.request import MOST_HITS, Request
+from pastchats_memory.store import turns
+from pastchats_memory.store.database import Database
+from pastchats_memory.text.topics import is_small_talk, topic_words
+
+CANDIDATES = 40
+"""Hits that are looked at for a block; several of them may belong to one episode."""
+
+
+NO_WEIGHTS: Mapping[str, float] = MappingProxyType({})
+
+
+class Found(NamedTuple):
+    """The entries that one memory has for a request, best first."""
+
+    entries: Sequence[RecallEntry] = ()
+    weights: Mapping[str, float] = NO_WEIGHTS
+    """Weight of each word of the question there, for excerpts."""
+    warnings: tuple[str, ...] = ()
+
+
+def recall(
+    database: Database,
+    embedder: Embedder,
+    request: RecallRequest,
+    count_tokens: Callable[[str], int],
+    of_team: Callable[[RecallRequest], Found] | None = None,
+) -> RecallBlock:
+    """Return the recall block of a request.
+
+    It has no entries if nothing is relevant enough. `of_team` returns what a team's memory has for the request.
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
+    if is_small_talk(request.search.text):
+        return fit_budget(request.search.text, [], {}, request.budget, count_tokens)
+    own = find_entries(database, embedder, request)
+    found = own if of_team is None else _join(own, of_team(request), request.search.limit)
+    block = fit_budget(request.search.text, found.entries, found.weights, request.budget, count_tokens)
+    return block._replace(warnings=found.warnings)
+
+
+def find_entries(database: Database, embedder: Embedder, request: RecallRequest) -> Found:
+    """Return the entries of one memory for a request, best first.
+
+    Raises:
+        StoreFault: the database cannot be read.
+    """
+    excluded = request.exclude_conversation
+    excluded_turns = 0 if excluded is None else turns.count_turns(database, excluded)
+    names = topic_words(request.search.text) if request.is_unasked else {}
+    wide = replace(request.search, limit=min(MOST_HITS, CANDIDATES + excluded_turns), page=1, names=names)
+    found, terms = search_with_terms(database, embedder, wide)
+    if excluded_turns:
+        found = Hits((hit for hit in found if hit.conversation_id != excluded), found.warnings)
+    relevant = drop_weak_outputs(_select_relevant(found, terms, request, wide))
+    hits = settle_near_ties(relevant, request.current_project)
+    related = _search_any_outcome(database, embedder, request, wide) if hits and wide.filters.outcomes else hits
+    episodes = build_entries(database, hits, related, terms.weights, request)
+    entries = join_threads(episodes, terms.weights)[: request.search.limit]
+    cited = resolve_citations(database, entries)
+    if request.folder is not None:
+        cited = add_commits(cited, request.folder)
+    return Found(cited, terms.weights, found.warnings)
+
+
+def _join(own: Found, of_team: Found, limit: int) -> Found:
+    """Return the entries of both memories, best first, without what both have."""
+    entries = merge_entries(own.entries, drop_alike(of_team.entries, own.entries))[:limit]
+    weights = {**of_team.weights, **own.weights}
+    return Found(entries, weights, tuple(dict.fromkeys((*own.warnings, *of_team.warnings))))
+
+
+def _select_relevant(found: Hits, terms: Terms, request: RecallRequest, wide: Request) -> list[Hit]:
+    """Return the hits with enough evidence for a block."""
+    if request.is_unasked:
+        return select_unasked(found, sum(wide.names.values()), request.current_project)
+    return above_threshold(found, terms.coverage)
+
+
+def _search_any_outcome(database: Database, embedder: Embedder, request: RecallRequest, wide: Request) -> list[Hit]:
+    """Return the relevant hits of any outcome, from which threads are made.
+
+    Failed attempts and superseded decisions do not pass a filter for what worked.
+    """
+    unfiltered = replace(wide, filters=wide.filters._replace(outcomes=()))
+    found, terms = search_with_terms(database, embedder, unfiltered)
+    relevant = _select_relevant(found, terms, request, unfiltered)
+    excluded = request.exclude_conversation
+    return [hit for hit in relevant if excluded is None or hit.conversation_id != excluded]

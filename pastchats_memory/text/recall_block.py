@@ -25,8 +25,10 @@ _QUOTES = re.compile(r"[ \t|\d→:]*+(?:>|&(?:amp;){0,3}gt;)")
 _MARGIN_ONLY = re.compile(r"\\{1,15}[nrt]|\d{1,6}[→:]|[\s|>]")
 """Breaks and margins; text remains without them if anything else was written."""
 _LABEL = re.compile(
-    r"Query: |## \d{1,3}\. |Outcome: |Asked:|Task:|Answered:|Note:|Did:|Done:|Failed before:|Asked before:|Worked later:|Superseded by:|Evidence:"
-    r"|(Source: |More: )|Nothing found|There are memories"
+    r"""
+    Query:\ |\#\#\ \d{1,3}\.\ |Asked:|Task:|Asked\ before:|Worked\ later:|Superseded\ by:|Changed:\ |Ran:\ |Evidence:
+    |(?:Worked|Failed|Partly\ worked|Answered|Note)(?::|\ \(|\s*\Z)|(Source:\ |More:\ )|Nothing\ found|There\ are\ memories""",
+    re.VERBOSE,
 )
 """The start of a line of a block that is no quotation; some end their entry."""
 

@@ -118,6 +118,7 @@ bench-outcome: $(VENV)/installed
 	$(if $(PASTCHATS_TRANSCRIPTS),$(BIN)/python benchmarks/outcome/score.py $(PASTCHATS_TRANSCRIPTS) --part all)
 	$(if $(PASTCHATS_TRANSCRIPTS),$(BIN)/python benchmarks/usefulness.py $(PASTCHATS_TRANSCRIPTS))
 	$(if $(PASTCHATS_TRANSCRIPTS),$(BIN)/python benchmarks/usefulness.py $(PASTCHATS_TRANSCRIPTS) --tasks fresh)
+	$(if $(PASTCHATS_TRANSCRIPTS),$(BIN)/python benchmarks/usefulness.py $(PASTCHATS_TRANSCRIPTS) --tasks unseen)
 
 bench-tasks: $(VENV)/installed
 	$(BIN)/python benchmarks/tasks_calibrate.py

@@ -1,11 +1,10 @@
 """Count the recall blocks that hold the decisive line of an earlier solution.
 
-    python benchmarks/usefulness.py FOLDER [--tasks first|fresh] [--db FILE] [--bytes N] [--misses]
+    python benchmarks/usefulness.py FOLDER [--tasks first|fresh|unseen] [--db FILE] [--bytes N] [--misses]
 
 The folder holds the transcripts that the files in `usefulness/` name: of each task a question as a later session would ask it, and
 file, line and SHA-256 (16 hex digits) of the line or the sentence that decided the earlier one. No text of any transcript is stored. The
-database is made of the folder unless one is given that was. The plain excerpts are those of the first release over today's
-ranking: of the turn that matched, or of the answer with most of the question's words, 700 characters around what matched.
+database is made of the folder unless one is given that was.
 """
 
 from __future__ import annotations
@@ -16,23 +15,19 @@ import hashlib
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from pastchats_memory import Memory
-from pastchats_memory.episodes.actions import actions_of
-from pastchats_memory.episodes.threads import Thread, find_thread
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.registry import detect_format
-from pastchats_memory.model import Item, RecallBlock
-from pastchats_memory.recall import budget, entries
-from pastchats_memory.text.excerpt import excerpt, weigh_matches
-from pastchats_memory.text.key_sentences import key_sentences
+from pastchats_memory.model import RecallBlock
 
 FOLDER = Path(__file__).parent / "usefulness"
-FILES = {"first": "tasks.tsv", "fresh": "fresh.tsv"}
-"""Forty tasks with which the weights of lines were chosen, and forty that were written afterwards."""
+FILES = {"first": "tasks.tsv", "fresh": "fresh.tsv", "unseen": "unseen.tsv"}
+"""Forty tasks with which the weights of lines were chosen, forty that were written afterwards, and forty that were written before the
+room of a block was divided among its entries."""
 BYTES = 1500
 ENTRIES = 3
 """As a prompt's hook asks for."""
@@ -89,28 +84,6 @@ def recall_block(memory: Memory, question: str, size: int = BYTES) -> RecallBloc
     return memory.recall(question, size, limit=ENTRIES, count_tokens=lambda text: len(text.encode()))
 
 
-def as_first_released() -> None:
-    """Let recall show what the first release showed."""
-
-    def most_words(answers: Sequence[Item], weights: Mapping[str, float], item: Item) -> list[str]:
-        if item.role == "assistant":
-            return [item.content]
-        worths = [weigh_matches(answer.content, weights) for answer in answers]
-        return [answers[worths.index(max(worths))].content] if answers else []
-
-    places: tuple[tuple[Callable[..., object], Callable[..., object]], ...] = (
-        (key_sentences, excerpt),
-        (actions_of, lambda _: ()),
-        (find_thread, lambda *_: Thread()),
-    )
-    for present, first in places:
-        getattr(entries, present.__name__)  # recall must look the name up here
-        setattr(entries, present.__name__, first)
-    entries._relevant_answers = most_words  # noqa: SLF001 - what the first release did is put in its place
-    entries.QUESTION_WIDTH, entries.ANSWERED_WIDTH, entries.FIRST_WIDTH = 320, 700, 700
-    budget.SHORTER_WIDTHS = (350, 160, 100, 60)  # type: ignore[assignment] # fewer widths than the present ones
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
@@ -132,11 +105,8 @@ def main() -> None:
     ):
         if arguments.db is None:
             memory.index([arguments.folder])
-        for name in ("decisive lines", "plain excerpts"):
-            if name == "plain excerpts":
-                as_first_released()
-            blocks = {task: recall_block(memory, task.question, arguments.bytes) for task in known}
-            report(name, blocks, known, names=arguments.misses)
+        blocks = {task: recall_block(memory, task.question, arguments.bytes) for task in known}
+        report(arguments.tasks, blocks, known, names=arguments.misses)
 
 
 def report(name: str, blocks: dict[Task, RecallBlock], known: dict[Task, str], *, names: bool) -> None:

@@ -580,6 +580,10 @@ class RecallEntry(NamedTuple):
     """Short hash of the commit with its edits; empty if none is known. It is read from git, and never stored."""
     reverted_by: str = ""
     """Short hash of the commit that reverted that one; empty for none."""
+    supersedes: str = ""
+    """Id of an earlier decision of the block that this one replaced; empty for none."""
+    is_short: bool = False
+    """Whether room is scarce, so that its source is named without its folder."""
 
     @property
     def ids(self) -> frozenset[str]:

@@ -1,24 +1,28 @@
-"""Fit the entries of a recall block into a token budget. Pure."""
+"""Fit the entries of a recall block into a token budget. Pure.
+
+If not all entries fit whole, their parts compete for the room: lines of the answers, actions, earlier failures. A part is worth less
+in a later entry. So a good line of the second entry takes the place of a weak line of the first.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from pastchats_memory.model import Outcome, RecallBlock, RecallEntry
-from pastchats_memory.text.excerpt import excerpt
-from pastchats_memory.text.key_sentences import key_sentences
-from pastchats_memory.views.text import NOTHING, TOO_SMALL, render_block, render_entry
+from pastchats_memory.model import NEXT_MESSAGE, Outcome, RecallBlock, RecallEntry
+from pastchats_memory.text.display import quote
+from pastchats_memory.text.excerpt import ELLIPSIS, excerpt
+from pastchats_memory.text.key_sentences import Line, join_lines, list_key_lines
+from pastchats_memory.views.text import NOTHING, TOO_SMALL, render_actions, render_block, render_earlier, render_entry
 
-SHORTER_WIDTHS = (
-    1120, 1040, 960, 890, 820, 740, 670, 600, 540, 480, 430, 380, 340, 300, 260, 220, 190, 160, 130, 100, 80, 60,
-)  # fmt: skip
-"""Widths of a shortened excerpt; the steps are small so that little room stays unused."""
-WIDTH_PER_LINE = 400
-"""Characters of a shortened answer for each further line of its entry; the answer settles the question."""
-QUESTION_SHARE = 8
-"""Part of a shortened answer's width that its question gets, which only names the problem."""
-LEAST_QUESTION = 60
-"""Characters of the shortest question."""
+QUESTION_WIDTH, LEAST_WIDTH = 70, 60
+"""Characters of a shortened question, and of the shortest question and answer. A question only names the problem."""
+EVIDENCE_WIDTH = 60
+"""Characters of a shortened quotation behind an outcome."""
+SHARES = (1.0, 0.5, 0.4, 0.3)
+"""Share of its worth that a part has in the first entry, the second, the third, and any later one (`benchmarks/usefulness.py`)."""
+ACTIONS, FAILURE = 0.01, 0.01
+"""Worth of the actions of an entry and of an earlier failure, on the scale of lines (`text.key_sentences`)."""
 
 
 def fit_budget(
@@ -28,70 +32,127 @@ def fit_budget(
     budget: int,
     count_tokens: Callable[[str], int],
 ) -> RecallBlock:
-    """Return the block of as many entries as fit, best first.
+    """Return the block with as much of the entries as fits.
 
-    The first that does not fit is shortened, or else left out.
-
-    Entries are counted one by one. No token spans the line between two entries, so the block never exceeds the sum of its
-    parts, and only the whole block is counted twice.
+    No token spans the end of a line, so the block never exceeds the sum of its parts.
     """
-    entries: list[RecallEntry] = []
     left = budget - count_tokens(render_block(query, [], ""))
-
-    def needed(entry: RecallEntry) -> int:
-        return count_tokens(render_entry(len(entries) + 1, entry))
-
-    for entry in candidates:
-        fitted = _shorten_to_fit(entry, weights, needed, left)
-        if fitted is None:
-            break
-        entries.append(fitted[0])
-        left -= fitted[1]
+    entries = list(candidates)
+    if entries and sum(count_tokens(render_entry(place, one)) for place, one in enumerate(entries, start=1)) > left:
+        entries = _Selection(entries, weights, count_tokens).choose(left)
     least, nothing = 0, NOTHING
     if candidates and not entries:
-        least = budget - left + needed(_shorten(candidates[0], weights, SHORTER_WIDTHS[-1]))
+        shortest = _shorten(candidates[0], weights)
+        least = budget - left + count_tokens(render_entry(1, shortest))
+        entries = [shortest] if least <= budget else []
         nothing = TOO_SMALL.format(least=least)
     text = render_block(query, entries, nothing)
     tokens = count_tokens(text)
     if tokens > budget:
         return RecallBlock(query, (), "", 0, least=least or tokens)
-    return RecallBlock(query, tuple(entries), text, tokens, least=least)
+    return RecallBlock(query, tuple(entries), text, tokens, least=0 if entries else least)
 
 
-def _shorten_to_fit(
-    entry: RecallEntry, weights: Mapping[str, float], needed: Callable[[RecallEntry], int], left: int
-) -> tuple[RecallEntry, int] | None:
-    """Return the entry with the longest excerpts that fit, and its tokens.
-
-    None if even the shortest do not fit.
-
-    The widths are tried by halving, because counting tokens takes the time.
-    """
-    if (whole := needed(entry)) <= left:
-        return entry, whole
-    fitted = None
-    low, high = 0, len(SHORTER_WIDTHS)
-    while low < high:
-        middle = (low + high) // 2
-        shortened = _shorten(entry, weights, SHORTER_WIDTHS[middle])
-        if (tokens := needed(shortened)) <= left:
-            fitted = shortened, tokens
-            high = middle
-        else:
-            low = middle + 1
-    return fitted
+def _shorten(entry: RecallEntry, weights: Mapping[str, float]) -> RecallEntry:
+    """Return the entry in its shortest form."""
+    answered = entry.answered and excerpt(entry.answered, weights, LEAST_WIDTH)
+    return _strip(entry, weights, LEAST_WIDTH)._replace(answered=answered)
 
 
-def _shorten(entry: RecallEntry, weights: Mapping[str, float], width: int) -> RecallEntry:
-    """Return the entry with an answer of a width, still around what matched, and little else.
+def _strip(entry: RecallEntry, weights: Mapping[str, float], width: int) -> RecallEntry:
+    """Return the entry with a short question, and without the parts that compete for room."""
+    asked = entry.asked and excerpt(entry.asked, weights, width)
+    outcome = _shorten_outcome(entry.outcome)
+    return entry._replace(outcome=outcome, asked=asked, answered=None, done=(), before=(), is_short=True)
 
-    The narrowest have no further lines, except the attempt that worked.
-    """
-    room = width // WIDTH_PER_LINE
-    return entry._replace(
-        outcome=entry.outcome if entry.outcome.verdict != "unknown" else Outcome(),
-        asked=entry.asked and excerpt(entry.asked, weights, max(LEAST_QUESTION, width // QUESTION_SHARE)),
-        answered=entry.answered and key_sentences(entry.answered, weights, width),
-        done=entry.done[-room:] if room else (),
-        before=entry.before[-room:] if room else (),
-    )
+
+def _shorten_outcome(outcome: Outcome) -> Outcome:
+    """Return an outcome with a short quotation, or without one if the rule says enough or did not decide."""
+    if outcome.verdict == "unknown":
+        return Outcome(signal=outcome.signal)
+    if outcome.basis not in ("", NEXT_MESSAGE):
+        return outcome._replace(evidence=())
+    shown = tuple(one._replace(quotation=excerpt(one.quotation, {}, EVIDENCE_WIDTH)) for one in outcome.evidence[-1:])
+    return outcome._replace(evidence=shown)
+
+
+class _Part(NamedTuple):
+    """Something that can be added to an entry."""
+
+    entry: int
+    """Its place."""
+    worth: float
+    tokens: int
+    line: Line | None = None
+    """A line of the answer. Without one, the part is an earlier failure or the actions."""
+    before: int | None = None
+    """Number of an earlier failure."""
+
+
+class _Selection:
+    """The parts of entries, from which those worth most are chosen."""
+
+    def __init__(
+        self, entries: Sequence[RecallEntry], weights: Mapping[str, float], count_tokens: Callable[[str], int]
+    ) -> None:
+        self._entries = entries
+        self._count = count_tokens
+        self._stripped = [_strip(entry, weights, QUESTION_WIDTH) for entry in entries]
+        self._gap = count_tokens(f"> {ELLIPSIS}\n")
+        parts = [part for place in range(len(entries)) for part in self._list_parts(place, weights)]
+        self._parts = sorted(parts, key=lambda part: -part.worth)
+        self._chosen: dict[int, list[_Part]] = {}
+
+    def choose(self, left: int) -> list[RecallEntry]:
+        """Return the entries with the parts that are worth most and fit; empty if none fits."""
+        for part in [*self._list_essential(), *self._parts]:
+            chosen = self._chosen.get(part.entry, [])
+            if part in chosen:
+                continue
+            tokens = part.tokens + self._count_gap(part, chosen) + (0 if chosen else self._count_head(part.entry))
+            if tokens <= left:
+                self._chosen[part.entry] = [*chosen, part]
+                left -= tokens
+        return [self._build(place, chosen) for place, chosen in sorted(self._chosen.items())]
+
+    def _list_essential(self) -> list[_Part]:
+        """Return the best part of the first entry, and of all that worked if one failed: these are never dropped for that one."""
+        verdicts = [entry.outcome.verdict for entry in self._entries]
+        worked = (
+            [place for place, verdict in enumerate(verdicts) if verdict == "worked"] if "failed" in verdicts else []
+        )
+        return [next(part for part in self._parts if part.entry == place) for place in dict.fromkeys([*worked, 0])]
+
+    def _list_parts(self, place: int, weights: Mapping[str, float]) -> Iterator[_Part]:
+        """Yield the parts of an entry. One without any has an empty one."""
+        entry, share = self._entries[place], SHARES[min(place, len(SHARES) - 1)]
+        lines = list_key_lines(entry.answered or "", weights)
+        for line in lines:
+            yield _Part(place, share * line.worth, self._count(f"{quote(line.text)}\n"), line)
+        for number, attempt in enumerate(entry.before):
+            yield _Part(place, share * FAILURE, self._count(f"{render_earlier(attempt)}\n"), before=number)
+        if entry.done or not lines:
+            yield _Part(place, share * ACTIONS, self._count(f"{render_actions(entry.done)}\n"))
+
+    def _count_head(self, place: int) -> int:
+        """Count the tokens of an entry without parts. An answer adds a label to it."""
+        return self._count(render_entry(place + 1, self._stripped[place]._replace(answered=ELLIPSIS)))
+
+    def _count_gap(self, part: _Part, chosen: Sequence[_Part]) -> int:
+        """Count the tokens of the mark before a line, if the line before it is not chosen. The first line has none."""
+        if part.line is None or not any(one.line for one in chosen):
+            return 0
+        above = part.line.place - 1
+        return 0 if any(one.line and one.line.place == above for one in chosen) else self._gap
+
+    def _build(self, place: int, chosen: Sequence[_Part]) -> RecallEntry:
+        """Return an entry with its chosen parts, in order."""
+        entry = self._entries[place]
+        lines = sorted(part.line for part in chosen if part.line)
+        before = sorted(part.before for part in chosen if part.before is not None)
+        has_actions = any(part.line is None and part.before is None for part in chosen)
+        return self._stripped[place]._replace(
+            answered=join_lines(lines).removeprefix(f"{ELLIPSIS}\n") or None,
+            before=tuple(entry.before[number] for number in before),
+            done=entry.done if has_actions else (),
+        )

@@ -157,13 +157,13 @@ def _limit(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
 
 
 def _put_successors_first(entries: Sequence[RecallEntry]) -> list[RecallEntry]:
-    """Move each later decision before the entry that it replaced."""
+    """Move each later decision before the entry that it replaced, and name that entry in it."""
     ordered: list[RecallEntry] = []
     for entry in entries:
         id_ = (entry.question or entry.hit).id
-        place = next(
-            (at for at, one in enumerate(ordered) if one.superseded_by is not None and one.superseded_by.id == id_),
-            len(ordered),
+        replaced = [one for one in ordered if one.superseded_by is not None and one.superseded_by.id == id_]
+        place = ordered.index(replaced[0]) if replaced else len(ordered)
+        ordered.insert(
+            place, entry._replace(supersedes=(replaced[0].question or replaced[0].hit).id if replaced else "")
         )
-        ordered.insert(place, entry)
     return ordered

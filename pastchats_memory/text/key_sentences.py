@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from pastchats_memory.text.excerpt import ELLIPSIS, excerpt, weigh_matches
 from pastchats_memory.text.lazy_pattern import LazyPattern
@@ -14,10 +16,12 @@ WRAP_WIDTH = 60
 """Characters from which a line may have been wrapped by a terminal."""
 CONCLUSION = 0.1
 """Worth of a word of conclusion, if all words of the question are worth 1."""
-SOLUTION = 0.15
+SOLUTION = 0.2
 """Worth of a line that says what to change, on the same scale; it settles what others describe."""
-LATE = 0.2
+LATE = 0.1
 """Worth of the last position; an answer begins with the question and the plan (`benchmarks/usefulness.py`)."""
+OPENING = 0.8
+"""Share of its worth that a line has which only opens what follows."""
 EARLY = 0.5
 """Share of the answer up to which a list names steps; its third item is useless without the first."""
 LEAST_BYTES = 25
@@ -35,11 +39,16 @@ _SOLUTION = LazyPattern(
         add|call|change|delete|disable|downgrade|drop|edit|enable|install|move|pass|pin|put|remove|rename|replace
         |restart|run|set|start|switch|update|upgrade|use|wrap
     )\b[^\n]*[`'"/=\d]
+    |^\W*(?:\d{1,2}[.)]\W*)?(?:(?:i|we)\ (?:have\ )?|(?:i|we)'ve\ )?(?:
+        added|adjusted|allowed|changed|converted|corrected|created|decreased|deleted|disabled|dropped|enabled|fixed|implemented
+        |increased|installed|introduced|merged|modified|moved|pinned|rebased|reduced|removed|renamed|replaced|resolved|restored
+        |reverted|rewrote|split|switched|updated|upgraded|wrapped
+    )\b
     |\b(?:fix(?:ed)?\ (?:is|was|by)|the\ (?:fix|solution|key\ change)|(?:chang|renam|switch|mov|set)e?d?\ [^\n]{1,60}\ to\b
     |replaced\ [^\n]{1,60}\ (?:by|with)|instead\ of|(?:must|needs?\ to|has\ to)\ be)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""An instruction that names something exactly, or a report of what solved the problem."""
+"""An instruction that names something exactly, or a report of a change or of what solved the problem."""
 _ANNOUNCEMENT = LazyPattern(
     r"^\W*(?:let me|let's|i(?:'ll| will| am going|'m going)|now (?:let|i)|first,? (?:let|i)|sure|certainly|great|okay|ok\b|i (?:see|understand|apologize)"
     r"|would you|do you want|let me know|is there anything|here(?:'s| is| are)"
@@ -86,26 +95,52 @@ def key_sentences(text: str, weights: Mapping[str, float], width: int) -> str:
     text = _EDITS.sub("", text).strip()
     if len(text) <= width:
         return text
-    lines = _split_lines(text)
-    total = sum(weights.values()) or 1.0
-    worth = [_score_line(line, place / len(lines), weights, total) for place, line in enumerate(lines)]
+    lines = _weigh_lines(text, weights)
     chosen: set[int] = set()
     left = width
-    for place in sorted(range(len(lines)), key=lambda place: -worth[place]):
-        line = lines[place][0]
-        cost = len(line) + 2 + (place - 1 not in chosen)
-        if cost > left or worth[place] <= 0:
-            continue
-        chosen.add(place)
-        left -= cost
-    if not chosen:
-        return excerpt(text, weights, width)
+    for line in sorted(lines, key=lambda line: -line.worth):
+        cost = len(line.text) + 2 + (line.place - 1 not in chosen)
+        if cost <= left and line.worth > 0:
+            chosen.add(line.place)
+            left -= cost
+    return join_lines(line for line in lines if line.place in chosen) or excerpt(text, weights, width)
+
+
+class Line(NamedTuple):
+    """A line of an answer, or a sentence of a long line."""
+
+    place: int
+    """Number among the lines, from 0."""
+    text: str
+    worth: float
+    """Worth for its length; 0 for a line that never helps."""
+
+
+def list_key_lines(text: str, weights: Mapping[str, float]) -> list[Line]:
+    """Return the lines of an answer that are worth something, in order."""
+    return [line for line in _weigh_lines(_EDITS.sub("", text).strip(), weights) if line.worth > 0]
+
+
+def join_lines(lines: Iterable[Line]) -> str:
+    """Return chosen lines as a text, with `…` for gaps. They are in order."""
     parts: list[str] = []
-    for place in sorted(chosen):
-        if place and place - 1 not in chosen:
-            parts.append(ELLIPSIS)
-        parts.append(lines[place][0])
+    following = 0
+    for line in lines:
+        parts += [ELLIPSIS, line.text] if line.place != following else [line.text]
+        following = line.place + 1
     return "\n".join(parts)
+
+
+def _weigh_lines(text: str, weights: Mapping[str, float]) -> list[Line]:
+    """Return all lines of a text. Room is scarce, so a line has to be worth its bytes."""
+    lines = _split_lines(text)
+    total = sum(weights.values()) or 1.0
+    return [
+        Line(
+            place, line[0], _score_line(line, place / len(lines), weights, total) / math.sqrt(len(line[0].encode()) + 1)
+        )
+        for place, line in enumerate(lines)
+    ]
 
 
 def _split_lines(text: str) -> list[tuple[str, bool]]:
@@ -153,10 +188,12 @@ def _score_line(line: tuple[str, bool], place: float, weights: Mapping[str, floa
     about = weigh_matches(text, weights) / total
     if is_code:
         return about
-    is_solution = _SOLUTION.search(text) is not None
-    if _ANNOUNCEMENT.search(text) or (_OPENING.search(text) and not is_solution):
+    if _ANNOUNCEMENT.search(text):
         return 0.0
+    is_solution = _SOLUTION.search(text) is not None
     own = about + CONCLUSION * bool(_CONCLUSION.search(text)) + SOLUTION * is_solution
+    if _OPENING.search(text) and not is_solution:
+        return OPENING * own
     if len(text.encode()) < LEAST_BYTES or (not own and place < EARLY and _FURTHER_ITEM.match(text)):
         return own
     return own + LATE * place

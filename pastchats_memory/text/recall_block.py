@@ -27,8 +27,10 @@ _QUOTES = LazyPattern(r"[ \t|\d→:]*+(?:>|&(?:amp;){0,3}gt;)")
 _MARGIN_ONLY = LazyPattern(r"\\{1,15}[nrt]|\d{1,6}[→:]|[\s|>]")
 """Breaks and margins; text remains without them if anything else was written."""
 _LABEL = LazyPattern(
-    r"Query: |## \d{1,3}\. |Outcome: |Asked:|Task:|Answered:|Note:|Did:|Done:|Failed before:|Asked before:|Worked later:|Superseded by:|Evidence:"
-    r"|(Source: |More: )|Nothing found|There are memories"
+    r"""
+    Query:\ |\#\#\ \d{1,3}\.\ |Asked:|Task:|Asked\ before:|Worked\ later:|Superseded\ by:|Changed:\ |Ran:\ |Evidence:
+    |(?:Worked|Failed|Partly\ worked|Answered|Note)(?::|\ \(|\s*\Z)|(Source:\ |More:\ )|Nothing\ found|There\ are\ memories""",
+    re.VERBOSE,
 )
 """The start of a line of a block that is no quotation; some end their entry."""
 

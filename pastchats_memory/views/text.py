@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -81,47 +82,102 @@ def render_block(query: str, memories: Sequence[RecallEntry], nothing: str = NOT
     return head + "".join(render_entry(place, memory) for place, memory in enumerate(memories, start=1))
 
 
+LABELS = {"worked": "Worked", "failed": "Failed", "mixed": "Partly worked", "unknown": "Answered"}
+"""Label of an answer by the outcome of its episode."""
+FEW = ("no", "one attempt", "two attempts", "three attempts")
+"""Earlier failures in words, as many as a block shows."""
+
+
 def render_entry(place: int, memory: RecallEntry) -> str:
     """Render one entry of the block, with the empty line before it.
 
     The conclusion comes first: a later reversal, the outcome, the answer. Failures follow, and the question is last.
     `place` counts from 1.
     """
-    hit = memory.hit
-    here = " (this project)" if memory.is_current else ""
-    when = format_time((memory.question or hit).timestamp)
-    by = f"by {escape_name(hit.author)}" if hit.author else ""
-    title = " · ".join(part for part in (escape_name(hit.source_project) + here, by, when) if part)
-    lines = ["", f"## {place}. {title}"]
-    lines += _render_attempts("Superseded by:", memory.superseded_by)
-    if memory.outcome.is_known:
-        lines.append(f"Outcome: {render_outcome(memory.outcome)}{_note_evidence(memory)}{_note_commit(memory)}")
-    elif memory.commit:
-        lines.append(f"Outcome: unknown{_note_commit(memory)}")
-    lines += _render_attempts("Worked later:", memory.after)
-    if memory.answered:
-        lines += ["Answered:" if hit.type != "note" and hit.task is None else "Note:", quote(memory.answered)]
+    lines = ["", f"## {place}. {_render_title(memory)}"]
+    if memory.superseded_by is not None:
+        lines.append(f"Superseded by: {_render_attempt_with_id(memory.superseded_by)}")
+    lines += _render_answer(memory)
+    if memory.after is not None:
+        lines.append(f"Worked later: {_render_attempt_with_id(memory.after)}")
     if memory.done:
-        lines += ["Done:", quote("\n".join(map(one_line, memory.done)))]
-    failed = [attempt for attempt in memory.before if attempt.outcome != "unknown"]
-    lines += _render_attempts("Failed before:", *failed)
+        lines.append(render_actions(memory.done))
+    lines += map(render_earlier, memory.before)
     if memory.asked:
-        lines += ["Asked:" if hit.task is None else "Task:", quote(memory.asked)]
-    lines += _render_attempts("Asked before:", *(one for one in memory.before if one.outcome == "unknown"))
+        lines.append(f"{'Asked' if memory.hit.task is None else 'Task'}: > {one_line(memory.asked)}")
     lines.append(f"Source: {_render_entry_sources(memory)}")
     return "\n".join(lines) + "\n"
 
 
+def _render_title(memory: RecallEntry) -> str:
+    """Name project and time of an entry, and what it took the place of."""
+    here = " (this project)" if memory.is_current else ""
+    failed = sum(attempt.outcome in ("failed", "mixed") for attempt in memory.before)
+    is_success = memory.outcome.verdict == "worked"
+    parts = [
+        escape_name(memory.hit.source_project) + here,
+        f"by {escape_name(memory.hit.author)}" if memory.hit.author else "",
+        format_time((memory.question or memory.hit).timestamp),
+        f"worked, after {FEW[failed]} that failed" if is_success and failed else "",
+        f"supersedes {escape_name(memory.supersedes)}" if memory.supersedes else "",
+    ]
+    return " · ".join(filter(None, parts)) + _note_commit(memory)
+
+
+def _render_answer(memory: RecallEntry) -> list[str]:
+    """Render the lines of the answer below their label, with the line that shows the outcome."""
+    is_episode = memory.hit.type != "note" and memory.hit.task is None
+    label = LABELS[memory.outcome.verdict] if is_episode else "Note"
+    shown = _describe_evidence(memory.outcome.basis, memory.outcome.shown_by) if is_episode else ""
+    shown += _note_evidence(memory) if shown else ""
+    if not memory.answered:
+        return [f"{label}{shown}"] if shown else []
+    return [f"{label}{shown}:", quote(memory.answered)]
+
+
+def render_actions(done: Sequence[str]) -> str:
+    """Render actions on one line: changed files, then commands."""
+    commands = [line.removeprefix("$ ") for line in done if line.startswith("$ ")]
+    files = [line for line in done if not line.startswith("$ ")]
+    parts = (("Changed", ", ".join(files)), ("Ran", "; ".join(commands)))
+    return " · ".join(f"{label}: {_replace_marks(text)}" for label, text in parts if text)
+
+
+def render_earlier(attempt: Attempt) -> str:
+    """Render an earlier attempt on one line, below its label."""
+    label = LABELS[attempt.outcome] if attempt.outcome in ("failed", "mixed") else "Asked before"
+    return f"{label}: {_render_attempt_with_id(attempt)}"
+
+
+def _render_attempt_with_id(attempt: Attempt) -> str:
+    return f"{render_attempt(attempt)} · id {escape_name(attempt.id)}"
+
+
 def _render_entry_sources(memory: RecallEntry) -> str:
-    """Cite the turn that is shown first, and the turn that matched if that is another one."""
+    """Cite the turn that is shown first, and the turn that matched if that is another one; if room is scarce, the latter alone."""
     hit = memory.hit
     first = memory.question or hit
+    if memory.is_short:
+        return _render_short_source(hit)
     source = f"{format_citation(first)} · id {escape_name(first.id)}"
+    is_resumable = first.conversation_id is not None and first.task is None and first.type != "note"
+    resume = f" · resume {escape_name(first.id)}" if is_resumable else ""
     if first is hit:
-        return source
+        return source + resume
     is_near = hit.source_path == first.source_path and hit.source_line is not None and not _note_citation(hit.citation)
     matched = f"line {hit.source_line}" if is_near else format_citation(hit)
-    return f"{source}; matched: {matched} · id {escape_name(hit.id)}"
+    return f"{source}; matched: {matched} · id {escape_name(hit.id)}{resume}"
+
+
+def _render_short_source(hit: Hit) -> str:
+    """Cite a turn by the name of its file."""
+    if hit.task is not None and not hit.source_path:
+        return format_citation(hit)
+    name = re.split(r"[/\\]", hit.source_path)[-1]
+    folder = "…/" if name != hit.source_path else ""
+    line = "" if hit.source_line is None else f":{hit.source_line}"
+    note = _note_citation(hit.citation)
+    return f"{folder}{escape_name(name)}{line}{f' ({note})' if note else ''} · id {escape_name(hit.id)}"
 
 
 def _note_evidence(memory: RecallEntry) -> str:
@@ -137,11 +193,6 @@ def _note_commit(memory: RecallEntry) -> str:
     """Name the commit with the edits of the episode, and the one that reverted it."""
     reverted = f", reverted by {escape_name(memory.reverted_by)}" if memory.reverted_by else ""
     return f" · committed {escape_name(memory.commit)}{reverted}" if memory.commit else ""
-
-
-def _render_attempts(heading: str, *attempts: Attempt | None) -> list[str]:
-    shown = [f"{render_attempt(attempt)} · id {escape_name(attempt.id)}" for attempt in attempts if attempt is not None]
-    return [heading, *shown] if shown else []
 
 
 # --- episodes and outcomes --------------------------------------------------------------------------------------------
@@ -177,10 +228,14 @@ def render_outcome(outcome: Outcome) -> str:
 
 
 def _describe_outcome(outcome: str, basis: str, shown_by: str) -> str:
+    return outcome + _describe_evidence(basis, shown_by)
+
+
+def _describe_evidence(basis: str, shown_by: str) -> str:
     """Put the quoted line into brackets that it cannot leave."""
     quotation = one_line(shown_by).replace("(", "[").replace(")", "]")
     evidence = ": ".join(filter(None, (basis, quotation)))
-    return outcome + (f" ({evidence})" if evidence else "")
+    return f" ({evidence})" if evidence else ""
 
 
 def render_lessons(lessons: Sequence[Lesson]) -> str:

@@ -17,7 +17,7 @@ from pastchats_memory.mcp.tools import Tools
 from pastchats_memory.text.recall_block import RECALL_PREAMBLE
 
 BEGINNINGS = (
-    "```", "~~~", "</", "<!--", "[//]", "## 1. forged", "Source: /etc", "SYSTEM:", "- [1] forged", "Outcome: worked (forged",
+    "```", "~~~", "</", "<!--", "[//]", "## 1. forged", "Source: /etc", "SYSTEM:", "- [1] forged", "Worked (forged", "Changed: forged",
 )  # fmt: skip
 """How a line of it begins that would no longer be a quotation."""
 TAGS = ("</memory>", "</system-reminder>", "<|im_end|>", "<system-reminder>")
@@ -63,7 +63,7 @@ def test_what_a_hook_hands_to_an_agent_keeps_it_there_and_says_what_it_is(shell:
         given = recall(Event(prompt=f"{WORDS}, `make test` exited with code 1", session="s", cwd=str(shell.home)), None)
     assert given is not None
     assert given.startswith(RECALL_PREAMBLE)
-    assert "> SYSTEM: ignore" in given
+    assert "> - [1] forged" in given
     assert_quoted(given)
 
 

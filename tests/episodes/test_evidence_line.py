@@ -32,9 +32,9 @@ NEXT = "Does the worker (on the second host) claim them too?"
 def test_an_undecided_episode_shows_the_next_message(program: Program) -> None:
     write_messages(program.home / "chat.jsonl", *SHOWN)
     assert program("index", program.home / "chat.jsonl").status == 0
-    line = f"Outcome: unknown (said next: {NEXT.replace('(', '[').replace(')', ']')})"
-    assert f"\n{line}\n" in program("recall", "lock webhook events").stdout
-    assert line in program("show", "1").stdout
+    line = f"(said next: {NEXT.replace('(', '[').replace(')', ']')})"
+    assert f"\nAnswered {line}:\n" in program("recall", "lock webhook events").stdout
+    assert f"Outcome: unknown {line}" in program("show", "1").stdout
     for arguments in (["recall", "lock webhook events"], ["show", "1"]):
         body = program(*arguments, "--json").json
         Draft202012Validator(json.loads((REPOSITORY / f"contracts/schemas/{arguments[0]}.json").read_text())).validate(
@@ -48,9 +48,9 @@ def test_an_undecided_episode_shows_the_next_message(program: Program) -> None:
 @pytest.mark.parametrize(
     ("turns", "line"),
     [
-        ((("assistant", SECOND), ("tool", "$ pytest -q\n8 passed in 1.2s"), ("assistant", "Sent once.")), "worked (8 passed in 1.2s)"),
-        ((("assistant", FIRST), ("user", BROKEN), ("assistant", "I see.")), f"failed ({BROKEN})"),
-        ((("assistant", FIRST), ("user", REQUEST), ("assistant", "Let me look.")), f"failed (the user asked again: {REQUEST})"),
+        ((("assistant", SECOND), ("tool", "$ pytest -q\n8 passed in 1.2s"), ("assistant", "Sent once.")), "Worked (8 passed in 1.2s)"),
+        ((("assistant", FIRST), ("user", BROKEN), ("assistant", "I see.")), f"Failed ({BROKEN})"),
+        ((("assistant", FIRST), ("user", REQUEST), ("assistant", "Let me look.")), f"Failed (the user asked again: {REQUEST})"),
     ],
     ids=["a line that says so", "words that say so", "asked again"],
 )  # fmt: skip
@@ -59,7 +59,7 @@ def test_an_unclear_evidence_line_has_a_basis(
 ) -> None:
     write_messages(history, ("user", REQUEST), *turns)
     memory.index([history])
-    assert f"Outcome: {line}\n" in memory.recall("lock around the sending of webhook events twice").text
+    assert f"\n{line}:\n" in memory.recall("lock around the sending of webhook events twice").text
 
 
 @pytest.mark.parametrize(

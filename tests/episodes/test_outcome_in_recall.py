@@ -52,7 +52,7 @@ def test_attempts_of_one_conversation_appear_in_order(memory: Memory, history: P
     first = block.entries[0]
     assert (first.outcome.verdict, first.outcome.shown_by) == ("worked", "8 passed in 1.2s")
     assert [(one.asked, one.outcome) for one in first.before] == [(REQUEST, "failed")]
-    assert "Failed before:\n> 2026-05-04 08:00: The webhook worker sends some events twice" in block.text
+    assert "Failed: > 2026-05-04 08:00: The webhook worker sends some events twice" in block.text
     assert sum(REQUEST in (entry.asked or "") for entry in block.entries) == 0
 
 
@@ -74,11 +74,11 @@ def test_what_shows_an_outcome_and_other_attempts_are_checked_where_they_were_re
     (shown,), (before,) = block.entries[0].outcome.evidence, block.entries[0].before
     assert (shown.citation, before.citation) == (Citation("changed"), Citation("moved", 2))
     assert before.source_line == 2
-    assert "Outcome: worked (8 passed in 1.2s) · changed since it was read\n" in block.text
+    assert "Worked (8 passed in 1.2s) · changed since it was read:\n" in block.text
     history.unlink()
     block = memory.recall(question)
     assert block.entries[0].outcome.evidence[0].citation == Citation("gone")
-    assert "Outcome: worked (8 passed in 1.2s)\n" in block.text, "the source says it"
+    assert "Worked (8 passed in 1.2s):\n" in block.text, "the source says it"
 
 
 def test_stopped_work_appears_with_its_continuation(program: Program) -> None:
@@ -90,8 +90,8 @@ def test_stopped_work_appears_with_its_continuation(program: Program) -> None:
     )  # fmt: skip
     assert program("index", program.home / "garden").status == 0
     text = program("recall", "webhook worker sends some events twice").stdout
-    assert "Failed before:\n> 2026-05-04 08:00: The webhook worker" in text
-    assert "Outcome: worked (Thanks, it works.)" in text
+    assert "Failed: > 2026-05-04 08:00: The webhook worker" in text
+    assert "Worked (Thanks, it works.)" in text
 
 
 def test_a_success_lists_its_failed_attempts(memory: Memory, history: Path) -> None:
@@ -167,7 +167,7 @@ def test_a_superseded_decision_names_its_successor(memory: Memory, history: Path
     entry = next(entry for entry in block.entries if "Redis, with a lifetime" in (entry.answered or ""))
     assert entry.superseded_by is not None
     assert entry.superseded_by.asked == change
-    assert f"Superseded by:\n> 2026-05-08 08:00: {change}" in block.text
+    assert f"Superseded by: > 2026-05-08 08:00: {change}" in block.text
     assert all(one.superseded_by is None for one in block.entries if one is not entry)
 
 
@@ -202,8 +202,8 @@ def test_looking_and_failed_commands_are_left_out(program: Program) -> None:
     )  # fmt: skip
     assert program("index", program.home / "chat.jsonl").status == 0
     text = program("recall", "webhook worker sends events twice").stdout
-    assert "Done:\n> $ pytest -q tests/test_worker.py\n" in text
-    assert "$ cat" not in text.split("Done:")[1]
+    assert "Ran: pytest -q tests/test_worker.py\n" in text
+    assert "cat " not in text.split("Ran:")[1].split("\n")[0]
 
 
 def test_recall_and_show_fit_their_schemas(program: Program) -> None:

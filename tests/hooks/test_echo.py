@@ -26,7 +26,7 @@ Answered:
 Source: /home/mira/x.jsonl:2 (turn 0) · id 85
 
 ## 2. courier · 2026-02-05
-Outcome: worked
+Changed: pump.py · Ran: make test
 Note:
 > A fixed delay failed.
 Source: notes.md:21 (turn 2) · id 7

@@ -187,7 +187,7 @@ def test_an_episode_has_one_time_and_one_source_whichever_turn_of_it_matched(mem
     for block in (asked, answered):
         assert re.search(r"^## 1\. garden · 2026-05-01 \d\d:00$", block.text, re.MULTILINE)
         assert re.search(r"^Source: .*c1\.jsonl:1 \(turn 0\) · id 1\b", block.text, re.MULTILINE)
-    assert answered.text.endswith("; matched: line 3 · id 3\n")
+    assert answered.text.endswith("; matched: line 3 · id 3 · resume 1\n")
 
 
 @pytest.mark.parametrize("budget", [1, 60])

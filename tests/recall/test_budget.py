@@ -1,0 +1,78 @@
+"""How the entries of a block share its room."""
+
+from __future__ import annotations
+
+import pytest
+
+from pastchats_memory.model import Attempt, Evidence, Hit, Outcome, RecallBlock, RecallEntry
+from pastchats_memory.recall.budget import fit_budget
+
+WEIGHTS = {"kiln": 3.0, "glaze": 2.0, "temperature": 2.0}
+FILLER = "The studio has a long table, and the shelves along the wall hold clay of many kinds for the course."
+DECISIVE = "Set the kiln to 1,060 degrees, since the glaze needs a lower temperature."
+
+
+def make_hit(id_: str) -> Hit:
+    return Hit(
+        rank=1, score=1.0, relevance=1.0, lexical_rank=1, semantic_rank=1, similarity=0.9, metadata={}, id=id_, type="prompt", role="user", content="", snippet="", source_project="pottery", conversation_id=f"c{id_}",
+        timestamp="2026-05-01T08:00:00Z", turn_index=0, source_path=f"/home/ada/histories/pottery/{id_}.jsonl", source_line=3,
+    )  # fmt: skip
+
+
+def make_entry(id_: str, answered: str, verdict: str = "unknown", **fields: object) -> RecallEntry:
+    shown = (Evidence("The kiln is fine now.", f"{id_}.jsonl", 4, None),) if verdict != "unknown" else ()
+    asked = f"Why does the glaze run in the kiln, number {id_}?"
+    return RecallEntry(make_hit(id_), asked, answered, Outcome(verdict, shown), is_current=False)._replace(**fields)
+
+
+def fit(budget: int, *entries: RecallEntry) -> RecallBlock:
+    return fit_budget("kiln glaze", entries, WEIGHTS, budget, lambda text: len(text.encode()))
+
+
+def write_answer(*lines: str, fillers: int = 14) -> str:
+    return "\n".join([*(f"{FILLER[:-1]}, row {number}." for number in range(fillers)), *lines])
+
+
+def test_a_good_line_of_the_second_entry_takes_the_place_of_weak_lines_of_the_first() -> None:
+    block = fit(900, make_entry("1", write_answer()), make_entry("2", write_answer(DECISIVE)))
+    assert f"> {DECISIVE}\n" in block.text
+    assert [entry.hit.id for entry in block.entries] == ["1", "2"]
+    assert block.tokens <= 900
+
+
+def test_entries_that_fit_are_whole() -> None:
+    entries = (make_entry("1", write_answer(fillers=2)), make_entry("2", DECISIVE))
+    assert fit(4000, *entries).entries == entries
+
+
+@pytest.mark.parametrize("budget", [330, 500, 900, 1500])
+@pytest.mark.parametrize("place", [1, 2], ids=["second", "third"])
+def test_an_attempt_that_worked_is_never_dropped_for_one_that_failed(budget: int, place: int) -> None:
+    failed = [make_entry(str(number), write_answer(DECISIVE), "failed") for number in range(place)]
+    block = fit(budget, *failed, make_entry("9", write_answer("Close the lid."), "worked"))
+    assert "9" in {entry.hit.id for entry in block.entries}
+
+
+def test_a_short_entry_names_the_file_without_its_folder() -> None:
+    block = fit(700, make_entry("1", write_answer(DECISIVE)))
+    assert block.text.endswith("Source: …/1.jsonl:3 · id 1\n")
+
+
+def test_a_whole_entry_names_the_whole_path() -> None:
+    block = fit(9000, make_entry("1", DECISIVE))
+    assert block.text.endswith("Source: /home/ada/histories/pottery/1.jsonl:3 (turn 0) · id 1 · resume 1\n")
+
+
+def test_the_conclusion_comes_first_then_actions_failures_and_the_question() -> None:
+    failure = Attempt("5", "Lower the shelf", "I lowered it", "failed", "It runs still.", None, "5.jsonl", 1)
+    block = fit(4000, make_entry("1", DECISIVE, "worked", before=(failure,), done=("$ make fire", "kiln.toml")))
+    assert block.text.split("\n")[4:] == [
+        "## 1. pottery · 2026-05-01 08:00 · worked, after one attempt that failed",
+        "Worked (The kiln is fine now.):",
+        f"> {DECISIVE}",
+        "Changed: kiln.toml · Ran: make fire",
+        "Failed: > Lower the shelf → I lowered it — failed (It runs still.) · id 5",
+        "Asked: > Why does the glaze run in the kiln, number 1?",
+        "Source: /home/ada/histories/pottery/1.jsonl:3 (turn 0) · id 1 · resume 1",
+        "",
+    ]

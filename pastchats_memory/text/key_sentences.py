@@ -50,7 +50,7 @@ _SOLUTION = LazyPattern(
 )
 """An instruction that names something exactly, or a report of a change or of what solved the problem."""
 _ANNOUNCEMENT = LazyPattern(
-    r"^\W*(?:let me|let's|i(?:'ll| will| am going|'m going)|now (?:let|i)|first,? (?:let|i)|sure|certainly|great|okay|ok\b|i (?:see|understand|apologize)"
+    r"^\W*(?:let me|let's|i(?:'ll| will| am going|'m going)(?! (?:to )?(?:use|keep|go with)\b)|now (?:let|i)|first,? (?:let|i)|sure|certainly|great|okay|ok\b|i (?:see|understand|apologize)"
     r"|would you|do you want|let me know|is there anything|here(?:'s| is| are)"
     r"|just (?:tell|let) me|tell me (?:if|what|whether|which)|feel free|(?:i(?:'d| would| am|'m) )?(?:be )?(?:also )?(?:happy|glad) to|i can also"
     r"|if you(?:'d| would) like|you (?:could|may|might) (?:also )?(?:consider|like to|want to|wish)|(?:shall|should|may) i|want me to)\b|[?？]\s*$",

@@ -153,7 +153,10 @@ def _render_attempt_with_id(attempt: Attempt) -> str:
 
 
 def _render_entry_sources(memory: RecallEntry) -> str:
-    """Cite the turn that is shown first, and the turn that matched if that is another one; if room is scarce, the latter alone."""
+    """Cite the turn that is shown first, and the turn that matched if that is another one.
+
+    If room is scarce, cite only the turn that matched.
+    """
     hit = memory.hit
     first = memory.question or hit
     if memory.is_short:

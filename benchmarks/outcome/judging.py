@@ -54,7 +54,8 @@ def report() -> None:
     judged = {row["number"]: row["verdict"] for row in rows}
     groups = {part: [number for number in judged if parts[number] == part] for part in map(parts.__getitem__, judged)}
     groups["by the skill as it is"] = [row["number"] for row in rows if row["skill"] == THIS]
-    groups["by the question of `judge --auto`"] = [row["number"] for row in rows if row["skill"] == "question"]
+    for skill in ("question", "question2"):
+        groups[f"by the {skill} of `judge --auto`"] = [row["number"] for row in rows if row["skill"] == skill]
     for name, numbers in groups.items():
         print(f"\n{name}: {len(numbers)} episodes; beside the second label:", _right_of(judged, second, numbers))
         print_table(Counter((first[number], judged[number]) for number in numbers))

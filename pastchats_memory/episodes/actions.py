@@ -53,7 +53,7 @@ def actions_of(episode: Sequence[Item]) -> tuple[str, ...]:
 
     If no command succeeded, return the failed ones with a mark: they may have been run to see a fault.
     """
-    runs = [(_CHANGE_FOLDER.sub("", run.command), run.has_failed) for run in _last_runs(episode)]
+    runs = [(_CHANGE_FOLDER.sub("", run.command), run.has_failed) for run in last_runs(episode)]
     succeeded = {command for command, has_failed in runs if not has_failed}
     mark = "" if succeeded else FAILED
     newest_first = (command for command, _ in reversed(runs) if command in succeeded or not succeeded)
@@ -66,10 +66,10 @@ def actions_of(episode: Sequence[Item]) -> tuple[str, ...]:
 
 def successful_runs(episode: Sequence[Item]) -> list[Run]:
     """Return the commands whose last run succeeded, in the order of these runs."""
-    return [run for run in _last_runs(episode) if not run.has_failed]
+    return [run for run in last_runs(episode) if not run.has_failed]
 
 
-def _last_runs(episode: Sequence[Item]) -> list[Run]:
+def last_runs(episode: Sequence[Item]) -> list[Run]:
     """Return the last run of each command in order.
 
     Leave out commands that only look around.

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
+from pastchats_memory.episodes.actions import last_runs, successful_runs
 from pastchats_memory.episodes.cite import cite_items
 from pastchats_memory.episodes.load import NEIGHBOURS
 from pastchats_memory.episodes.problems import extract_errors, is_same_problem, is_shared_error
@@ -19,6 +20,7 @@ from pastchats_memory.search.hits import cited_place
 from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import BROKE_OFF, Ended, Ending
+from pastchats_memory.text.commands import find_purpose, is_same_kind
 from pastchats_memory.text.excerpt import excerpt
 from pastchats_memory.text.key_sentences import key_sentences
 from pastchats_memory.text.shell import find_instruction
@@ -40,7 +42,7 @@ class Thread(NamedTuple):
     before: tuple[Attempt, ...] = ()
     """Failures, in order."""
     after: Attempt | None = None
-    """A later success."""
+    """A later success; of an undecided episode, the one that repaired its failed command."""
     answered: Attempt | None = None
     """The next episode with an answer, if this one was stopped before any."""
     superseded_by: Attempt | None = None
@@ -65,9 +67,10 @@ def find_thread(database: Database, episode: Sequence[Item], ending: Ending, oth
     before = [one for is_earlier, one in attempts if is_earlier and one.answered and one.outcome in ("failed", "mixed")]
     later = [one for is_earlier, one in attempts if not is_earlier and one.answered]
     is_open = ending.outcome in ("failed", "mixed")
+    after = next((one for one in later if is_open and one.outcome == "worked"), None)
     return Thread(
         before=tuple(before[-MAX_FAILURES:]),
-        after=next((one for one in later if is_open and one.outcome == "worked"), None),
+        after=_find_repair(database, episode, ending) if ending.outcome == "unknown" else after,
         answered=None if ending.is_answered else next(iter(later), None),
         superseded_by=find_superseding(database, episode, others),
     )
@@ -108,6 +111,28 @@ def _find_in_conversation(database: Database, episode: Sequence[Item], ending: E
         for is_earlier, ones in ((True, earlier), (False, later))
         for one in ones
     ]
+
+
+def _find_repair(database: Database, episode: Sequence[Item], ending: Ending) -> Attempt | None:
+    """Return the next episode of the conversation that worked and ran a failed command of this one with success.
+
+    The commands share an argument, since everybody runs all tests now and then.
+    """
+    failed = [find_purpose(run.command) for run in last_runs(episode) if run.has_failed]
+    if not any(failed):
+        return None
+    for one in outcomes.after(database, *_conversation(episode[0]), ending.last_index, MAX_DISTANCE):
+        if one.ending.outcome == "worked":
+            (item,) = turns.items(database, [one.question_id])
+            runs = successful_runs(turns.episode_turns(database, item, one.ending, NEIGHBOURS))
+            succeeded = [find_purpose(run.command) for run in runs]
+            if any(is_same_kind(command, other) for command in failed for other in succeeded):
+                return describe_attempt(database, item, one.ending)
+    return None
+
+
+def _conversation(turn: Item) -> tuple[str, str]:
+    return turn.project, str(turn.conversation_id)
 
 
 def _find_elsewhere(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> list[tuple[bool, Attempt]]:

@@ -61,9 +61,9 @@ def _shorten(entry: RecallEntry, weights: Mapping[str, float]) -> RecallEntry:
 
 def _strip(entry: RecallEntry, weights: Mapping[str, float], width: int) -> RecallEntry:
     """Return the entry with a short question, and without the parts that compete for room."""
-    asked = entry.asked and excerpt(entry.asked, weights, width)
+    question = entry.asked and excerpt(entry.asked, weights, width)
     outcome = _shorten_outcome(entry.outcome)
-    return entry._replace(outcome=outcome, asked=asked, answered=None, done=(), before=(), is_short=True)
+    return entry._replace(outcome=outcome, asked=question, answered=None, done=(), before=(), is_short=True)
 
 
 def _shorten_outcome(outcome: Outcome) -> Outcome:

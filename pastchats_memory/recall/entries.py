@@ -134,7 +134,8 @@ def _choose_episode(
         item, found = judged, episode
         episode, ending = load_episode(database, item)
     thread = find_thread(database, episode, ending, hits)
-    later = thread.after or thread.answered if not wanted or "worked" in wanted else None
+    successor = thread.answered or (thread.after if ending.outcome != "unknown" else None)
+    later = successor if not wanted or "worked" in wanted else None
     if later_items := turns.items(database, [int(later.id)] if later else []):
         later_episode, later_ending = load_episode(database, later_items[0])
         return _ShownEpisode(

@@ -77,7 +77,12 @@ def is_variant(purpose: str, other: str) -> bool:
         return False
     if set(words) <= set(others):
         return True
-    return find_program(purpose) == find_program(other) and (not _subjects(purpose) or is_related(purpose, other))
+    return is_same_kind(purpose, other) or (not _subjects(purpose) and find_program(purpose) == find_program(other))
+
+
+def is_same_kind(purpose: str, other: str) -> bool:
+    """Check whether two commands run the same program with one of the arguments of the first."""
+    return find_program(purpose) == find_program(other) and is_related(purpose, other)
 
 
 def is_related(purpose: str, other: str) -> bool:

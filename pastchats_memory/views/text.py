@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from pastchats_memory.model import (
+    NEXT_MESSAGE,
     Attempt,
     Citation,
     Command,
@@ -97,9 +98,9 @@ def render_entry(place: int, memory: RecallEntry) -> str:
     lines = ["", f"## {place}. {_render_title(memory)}"]
     if memory.superseded_by is not None:
         lines.append(f"Superseded by: {_render_attempt_with_id(memory.superseded_by)}")
-    lines += _render_answer(memory)
     if memory.after is not None:
-        lines.append(f"Worked later: {_render_attempt_with_id(memory.after)}")
+        lines.append(_render_known_attempt("Worked later", memory.after))
+    lines += _render_answer(memory)
     if memory.done:
         lines.append(render_actions(memory.done))
     lines += map(render_earlier, memory.before)
@@ -126,13 +127,17 @@ def _render_title(memory: RecallEntry) -> str:
 
 def _render_answer(memory: RecallEntry) -> list[str]:
     """Render the lines of the answer below their label, with the line that shows the outcome."""
-    is_episode = memory.hit.type != "note" and memory.hit.task is None
-    label = LABELS[memory.outcome.verdict] if is_episode else "Note"
-    shown = _describe_evidence(memory.outcome.basis, memory.outcome.shown_by) if is_episode else ""
+    if memory.hit.type == "note" or memory.hit.task is not None:
+        return ["Note:", quote(memory.answered)] if memory.answered else []
+    outcome = memory.outcome
+    if not memory.answered and outcome.verdict == "unknown" and not memory.done:
+        return [f"Unanswered{_describe_evidence(NEXT_MESSAGE if outcome.evidence else '', outcome.shown_by)}"]
+    shown = _describe_evidence(outcome.basis, outcome.shown_by)
     shown += _note_evidence(memory) if shown else ""
+    label = f"{LABELS[outcome.verdict]}{shown}"
     if not memory.answered:
-        return [f"{label}{shown}"] if shown else []
-    return [f"{label}{shown}:", quote(memory.answered)]
+        return [label] if shown else []
+    return [f"{label}:", quote(memory.answered)]
 
 
 def render_actions(done: Sequence[str]) -> str:
@@ -145,8 +150,15 @@ def render_actions(done: Sequence[str]) -> str:
 
 def render_earlier(attempt: Attempt) -> str:
     """Render an earlier attempt on one line, below its label."""
-    label = LABELS[attempt.outcome] if attempt.outcome in ("failed", "mixed") else "Asked before"
-    return f"{label}: {_render_attempt_with_id(attempt)}"
+    if attempt.outcome not in ("failed", "mixed"):
+        return f"Asked before: {_render_attempt_with_id(attempt)}"
+    return _render_known_attempt(LABELS[attempt.outcome], attempt)
+
+
+def _render_known_attempt(label: str, attempt: Attempt) -> str:
+    """Render an attempt below a label that says its outcome."""
+    shown = _describe_evidence(attempt.basis, attempt.shown_by)
+    return f"{label}: > {_render_exchange(attempt)}{shown} · id {escape_name(attempt.id)}"
 
 
 def _render_attempt_with_id(attempt: Attempt) -> str:
@@ -154,7 +166,10 @@ def _render_attempt_with_id(attempt: Attempt) -> str:
 
 
 def _render_entry_sources(memory: RecallEntry) -> str:
-    """Cite the turn that is shown first, and the turn that matched if that is another one; if room is scarce, the latter alone."""
+    """Cite the turn that is shown first, and the turn that matched if that is another one.
+
+    If room is scarce, cite only the turn that matched.
+    """
     hit = memory.hit
     first = memory.question or hit
     if memory.is_short:
@@ -207,9 +222,13 @@ def render_attempt(attempt: Attempt) -> str:
     outcome = ""
     if attempt.outcome != "unknown":
         outcome = f" — {_describe_outcome(attempt.outcome, attempt.basis, attempt.shown_by)}"
+    return f"> {when}{': ' if when else ''}{_render_exchange(attempt)}{outcome}"
+
+
+def _render_exchange(attempt: Attempt) -> str:
+    """Render the prompt of an attempt, and its answer unless the evidence repeats it."""
     repeats = not attempt.answered or attempt.shown_by[:SAME_START] == attempt.answered[:SAME_START]
-    answered = "" if repeats else f" → {_replace_marks(attempt.answered)}"
-    return f"> {when}{': ' if when else ''}{_replace_marks(attempt.asked)}{answered}{outcome}"
+    return _replace_marks(attempt.asked) + ("" if repeats else f" → {_replace_marks(attempt.answered)}")
 
 
 def _replace_marks(text: str) -> str:

@@ -71,8 +71,15 @@ def test_the_conclusion_comes_first_then_actions_failures_and_the_question() -> 
         "Worked (The kiln is fine now.):",
         f"> {DECISIVE}",
         "Changed: kiln.toml · Ran: make fire",
-        "Failed: > Lower the shelf → I lowered it — failed (It runs still.) · id 5",
+        "Failed: > Lower the shelf → I lowered it (It runs still.) · id 5",
         "Asked: > Why does the glaze run in the kiln, number 1?",
         "Source: /home/ada/histories/pottery/1.jsonl:3 (turn 0) · id 1 · resume 1",
         "",
     ]
+
+
+def test_a_prompt_without_an_answer_is_shown_as_unanswered() -> None:
+    asked = make_entry("1", DECISIVE)._replace(answered=None)
+    next_message = Outcome("unknown", (Evidence("Are you there?", "1.jsonl", 4),), "unanswered")
+    assert "\nUnanswered\nAsked: >" in fit(4000, asked).text
+    assert "\nUnanswered (said next: Are you there?)\nAsked: >" in fit(4000, asked._replace(outcome=next_message)).text

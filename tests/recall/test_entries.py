@@ -149,6 +149,30 @@ def test_a_small_budget_keeps_the_success_of_a_thread(memory: Memory, tmp_path: 
     assert "max_size" in memory.recall("tulip photo upload refused 413", 260).text
 
 
+FAILING, PASSING = (
+    "$ pytest tests/upload.py -x\nExit code 1\n1 failed",
+    "$ pytest tests/upload.py -q\n3 passed in 0.20s",
+)
+CAUSE = ("assistant", "The request stops at nginx, which allows 1 MB, so the photo of a tulip is refused with 413.")
+OTHER = "$ pytest tests/roses.py -q\n3 passed in 0.20s"
+
+
+@pytest.mark.parametrize(
+    ("run", "has_worked"), [(PASSING, True), (OTHER, False)], ids=["the same file", "another file"]
+)
+def test_an_undecided_diagnosis_names_the_later_episode_that_repaired_its_command(
+    memory: Memory, tmp_path: Path, run: str, has_worked: bool
+) -> None:
+    turns = (
+        ("user", UPLOAD), ("tool", FAILING), CAUSE, ("user", "Where is that limit set?"), ("assistant", "In nginx.conf, line 3."),
+        ("user", "Raise it."), ("assistant", "I raised client_max_body_size to 8m."), ("tool", run), ("assistant", "It passes."),
+    )  # fmt: skip
+    index(memory, tmp_path / "said", turns, failed=FAILING)
+    (entry, *_) = memory.recall(UPLOAD, 3000).entries
+    assert entry.asked == UPLOAD
+    assert (entry.after is not None and entry.after.asked == "Raise it.") is has_worked
+
+
 def test_everything_that_an_entry_shows_counts_as_given(memory: Memory, tmp_path: Path) -> None:
     index(memory, tmp_path / "said", CHAIN)
     (entry,) = entries(memory)

@@ -29,11 +29,13 @@ from pastchats_memory.store.sqlite_pages import Record, Value, records
 DURABLE = (
     "embedding_meta", "sources", "prompts", "prompt_embeddings", "sightings", "live_events", "project_folders", "runs",
     "tasks", "task_links", "task_states", "task_conversations", "task_comments", "task_attachments", "judgements",
-    "judgement_reads", "forgettings", "forgotten",
+    "judgement_reads", "forgettings", "forgotten", "team_members", "team_projects",
 )  # fmt: skip
 """Tables from which all others are derived; a row comes after the rows that it refers to."""
 DURABLE_KEYS = ("model_name", "model_version", "embedding_dim", "last_reindex_at", RULES, PENDING_KEY)
 """Keys of `embedding_meta` about durable rows or pending deletes; the others are about derived tables."""
+NEVER_GUESSED = ("team_projects",)
+"""Tables that get no rows from pages whose table is unknown: a wrong one would share a project."""
 FITTING = {"INTEGER": (int,), "TEXT": (str,), "BLOB": (bytes,), "REAL": (float, int)}
 """Python types of values, by the type of their column."""
 OF_JSON: dict[str, tuple[tuple[str, type, str | None], ...]] = {
@@ -224,7 +226,7 @@ def _copy_records(
 ) -> None:
     """Add records of damaged tables from the pages; leave out records that may belong to several tables."""
     for record in records(content):
-        fitting = [name for name, columns in tables.items() if _fits(record, columns)]
+        fitting = [name for name, columns in tables.items() if name not in NEVER_GUESSED and _fits(record, columns)]
         # A record with all columns of a table belongs to it rather than to one that it lacks columns of, or to an index.
         whole = [name for name in fitting if len(tables[name]) == len(record.values)]
         fitting = whole or ([] if _is_index_entry(record, indexes) else fitting)

@@ -294,6 +294,13 @@ def test_a_prompt_that_only_steers_the_work_loads_no_pathlib(hooked: Program) ->
     assert b"pathlib" in imported_modules(hooked, "why do the webhook retries pile up?")
 
 
+def test_a_prompt_that_one_conversation_clearly_answers_loads_neither_numpy_nor_the_model(hooked: Program) -> None:
+    prompt = "fetch from the app to the API is blocked by CORS on the invoice page"
+    imported = imported_modules(hooked, prompt)
+    assert b"pastchats_memory.recall.entries" in imported
+    assert not imported & {b"numpy", b"onnxruntime", b"tokenizers", b"pastchats_memory.memory", b"tomllib"}
+
+
 @pytest.mark.parametrize(
     ("prompt", "is_asked"),
     [
@@ -302,13 +309,6 @@ def test_a_prompt_that_only_steers_the_work_loads_no_pathlib(hooked: Program) ->
         ("why do the webhook retries pile up?", True),
     ],
 )
-def test_a_prompt_that_one_conversation_clearly_answers_loads_neither_numpy_nor_the_model(hooked: Program) -> None:
-    prompt = "fetch from the app to the API is blocked by CORS on the invoice page"
-    imported = imported_modules(hooked, prompt)
-    assert b"pastchats_memory.recall.entries" in imported
-    assert not imported & {b"numpy", b"onnxruntime", b"tokenizers", b"pastchats_memory.memory", b"tomllib"}
-
-
 def test_a_prompt_that_names_nothing_known_loads_neither_the_memory_nor_numpy_and_none_the_command_line(
     hooked: Program, prompt: str, is_asked: bool
 ) -> None:

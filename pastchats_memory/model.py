@@ -196,6 +196,15 @@ class Item(NamedTuple):
     """All places of the turn; the one that is cited comes first."""
     citation: Citation | None = None
     """Citation of the first place; None if it was not checked, or if there is no file."""
+    team_id: str = ""
+    """Id of a turn of the team's memory; empty for the user's own."""
+    author: str = ""
+    """Who shared it with the team; empty for the user's own."""
+
+    @property
+    def shown_id(self) -> str:
+        """Return the id as people see it."""
+        return self.team_id or str(self.id)
 
 
 class Hit(NamedTuple):
@@ -648,6 +657,23 @@ LONGEST = 18
 def leads_to_task(id_: str) -> bool:
     """Return whether an id names a task, a comment or an attachment."""
     return id_.startswith((TASK, COMMENT, ATTACHMENT))
+
+
+TEAM = "team:"
+"""Begins the id of a turn of the team's memory."""
+TEAM_DIGITS = 12
+"""Hexadecimal digits of such an id."""
+
+
+def is_team_id(id_: str) -> bool:
+    """Return whether an id is one of a team's turn."""
+    digits = id_.removeprefix(TEAM)
+    return id_ != digits and len(digits) == TEAM_DIGITS and set(digits) <= set("0123456789abcdef")
+
+
+def canonical_id(id_: str) -> str:
+    """Return the id of a turn as `Item.shown_id` has it."""
+    return id_ if is_team_id(id_) else str(int(id_))
 
 
 def number_of(text: str) -> int | None:

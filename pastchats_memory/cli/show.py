@@ -7,7 +7,7 @@ import click
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging, notify
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.model import Item, Outcome, leads_to_task
+from pastchats_memory.model import Item, Outcome, canonical_id, leads_to_task
 from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line, sanitise
 from pastchats_memory.text.stored_text import LEFT_OUT, LEFT_OUT_KEY
 from pastchats_memory.views.build import build_show
@@ -41,14 +41,14 @@ def command(id_: str | None, conversation: str | None, neighbours: int, db: str 
         return _show_task(id_, db, as_json=as_json)
     with options.open_memory(db) as memory:
         shown = [(item, memory.outcome(item)) for item in memory.show(id_, neighbours, whole=True)]
-    id_ = str(int(id_))
+    id_ = canonical_id(id_)
     for item, _ in shown:
-        if str(item.id) == id_ and LEFT_OUT_KEY in item.metadata and LEFT_OUT in item.content:
+        if item.shown_id == id_ and LEFT_OUT_KEY in item.metadata and LEFT_OUT in item.content:
             notify(f"The rest of the text is gone: {one_line(item.source_path)} no longer has it.")
     if as_json:
         emit_json(build_show(shown, id_))
     elif shown:
-        click.echo("\n".join(_text(item, outcome, is_selected=str(item.id) == id_) for item, outcome in shown))
+        click.echo("\n".join(_text(item, outcome, is_selected=item.shown_id == id_) for item, outcome in shown))
     else:
         notify(f"There is no item {escape_name(id_)}. Ids stand in the output of search and recall.")
     return DONE if shown else NOTHING
@@ -93,7 +93,9 @@ def _show_task(id_: str, db: str | None, *, as_json: bool) -> int:
 def _text(item: Item, outcome: Outcome, *, is_selected: bool) -> str:
     mark = "▶" if is_selected else " "
     when = format_time(item.timestamp)
-    head = f"{mark} {item.id} · {escape_name(item.role)} · {escape_name(item.project)}" + (f" · {when}" if when else "")
+    head = f"{mark} {item.shown_id} · {escape_name(item.role)} · {escape_name(item.project)}" + (
+        f" · {when}" if when else ""
+    )
     note = CITATION_NOTES[item.citation.state if item.citation else "holds"]
     notes = [f"turn {item.turn_index}{'; ' if note else ''}{note}", *[f"turn {item.turn_index}"] * len(item.places)]
     places = "".join(

@@ -15,7 +15,7 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.http.answers import RequestError
 from pastchats_memory.memory import Memory
 from pastchats_memory.memory.requests import TYPES, task_filters
-from pastchats_memory.model import Context
+from pastchats_memory.model import Context, canonical_id, leads_to_task
 from pastchats_memory.search.request import MODES, MOST_HITS
 from pastchats_memory.views.build import (
     build_context,
@@ -177,8 +177,8 @@ EXCERPT = Parameter("excerpt", "Characters of an item's text.", _limit_integer(1
 NEIGHBOURS = Parameter("neighbours", "Turns on each side.", _limit_integer(0, 100, 2))
 ID = Parameter(
     "id",
-    "12 is a turn or note, t:KEY a task, c:5 a comment, a:7 an attachment; the last two lead to their task.",
-    {"type": "string", "pattern": "^([0-9]{1,18}|t:.+|[ca]:[0-9]+)$", "maxLength": 400},
+    "12 is a turn or note, t:KEY a task, c:5 a comment, a:7 an attachment; the last two lead to their task. team:3f2a… is a turn of the team.",
+    {"type": "string", "pattern": "^([0-9]{1,18}|t:.+|[ca]:[0-9]+|team:[0-9a-f]{12})$", "maxLength": 400},
 )
 KEY = Parameter("key", "Key of the task, as results show it.", {"type": "string", "minLength": 1, "maxLength": 400})
 TASKS = Parameter("limit", "Tasks at most.", {**LIMIT.schema, "default": 50})
@@ -251,11 +251,11 @@ def _answer_context(memory: Memory, given: Arguments) -> Body:
 
 
 def _answer_item(memory: Memory, given: Arguments) -> Body | None:
-    if not given["id"].isdecimal():
+    if leads_to_task(given["id"]):
         return _show_task(memory, given["id"])
     items = memory.show(given["id"], given.get("neighbours", 2))
     shown = [(item, memory.outcome(item)) for item in items]
-    return build_show(shown, str(int(given["id"]))) if shown else None
+    return build_show(shown, canonical_id(given["id"])) if shown else None
 
 
 def _answer_tasks(memory: Memory, given: Arguments) -> Body:

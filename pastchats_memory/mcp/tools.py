@@ -20,7 +20,7 @@ from pastchats_memory.episodes.judge import MAX_QUOTATION
 from pastchats_memory.errors import MemoryFault, UsageFault
 from pastchats_memory.memory import Memory, ReconnectingMemory
 from pastchats_memory.memory.requests import find_current_project, find_histories
-from pastchats_memory.model import leads_to_task
+from pastchats_memory.model import canonical_id, leads_to_task
 from pastchats_memory.text.display import escape_name, sanitise
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.recall_block import RECALL_PREAMBLE
@@ -130,11 +130,15 @@ class Tools:
             bool,
             Field(description="Sort the first thirty by a cross-encoder, which has to be in the cache; slow."),
         ] = False,
+        team: Annotated[bool, Field(description="Search what the user's team shares instead.")] = False,
     ) -> Annotated[CallToolResult, views.SearchAnswer]:
         """Find turns, notes and tasks of earlier work by words and by meaning, best first, each with its source."""
-        hits = self.memory.search(
+        if team and (status is not None or rerank):
+            raise UsageFault("the team's memory has no tasks and no cross-encoder", "Leave out `status` and `rerank`.")
+        ask = self.memory.search_team if team else functools.partial(self.memory.search, status=status, rerank=rerank)
+        hits = ask(
             query, mode=mode, limit=limit, project=project, role=role, since=since, until=until, type=type,
-            status=status, outcome=outcome, threshold=threshold, rerank=rerank,
+            outcome=outcome, threshold=threshold,
         )  # fmt: skip
         text = f"{RECALL_PREAMBLE}\n{render_hits(hits)}" if hits else NOTHING
         return _answer(
@@ -188,7 +192,7 @@ class Tools:
         items = memory.show(id, neighbours=1)
         if not items:
             raise UsageFault(f"there is no item {id}", ID_HINT)
-        item = next(item for item in items if item.id == int(id))
+        item = next(item for item in items if item.shown_id == canonical_id(id))
         page = build_item_page(items, item, memory.outcome(item), start, end)
         return _answer(render_item(item, page["content"]), page, [page["source_path"]])
 

@@ -51,6 +51,7 @@ from pastchats_memory.model import (
     RecallBlock,
     Sheet,
     Unjudged,
+    is_team_id,
     leads_to_task,
     number_of,
 )
@@ -461,12 +462,29 @@ class Memory:
         """
         from pastchats_memory.store import turns
 
+        if is_team_id(id_):
+            return self._show_of_team(id_, neighbours)
         if (item := self._find_item(id_)) is None:
             return []
         hidden = hidden_projects(self._database, None)
         around = turns.conversation_around(self._database, item, neighbours)
         shown = cite_items(self._database, [one for one in around if one.project not in hidden])
         return [_with_whole_text(one) if whole and one.id == item.id else one for one in shown]
+
+    def _show_of_team(self, id_: str, neighbours: int) -> list[Item]:
+        """Return a turn of the local copy of the team's memory between its neighbours."""
+        from pastchats_memory.store import turns
+        from pastchats_memory.team.ask import find_id, name_items
+        from pastchats_memory.team.copy import open_copy
+
+        with open_copy(self._database, self._require_endpoint()) as copy:
+            number = None if copy is None else find_id(copy, id_)
+            if copy is None or number is None:
+                return []
+            hidden = hidden_projects(self._database, None)
+            (item,) = turns.items(copy, [number])
+            around = [one for one in turns.conversation_around(copy, item, neighbours) if one.project not in hidden]
+            return name_items(copy, cite_items(copy, around))
 
     def load_conversation(self, id_: str) -> Conversation | None:
         """Return a whole conversation by its native id, or by the id of one of its turns; None for no such one.
@@ -549,7 +567,7 @@ class Memory:
         """
         from pastchats_memory.episodes.resumption import StoredTurn, find_command_lines
 
-        found = ((hit.id, StoredTurn.of_hit(hit)) for hit in hits if hit.task is None)
+        found = ((hit.id, StoredTurn.of_hit(hit)) for hit in hits if hit.task is None and not hit.author)
         return find_command_lines(self._database, found)
 
     def resume_lines_of(self, items: Iterable[Item]) -> dict[str, str]:
@@ -614,6 +632,11 @@ class Memory:
         """
         from pastchats_memory.episodes.load import load_outcome
 
+        if item.team_id:
+            from pastchats_memory.team.copy import open_copy
+
+            with open_copy(self._database, self._require_endpoint()) as copy:
+                return Outcome() if copy is None else load_outcome(copy, item)
         return load_outcome(self._database, item)
 
     def outcomes_of(self, hits: Iterable[Hit]) -> dict[str, str]:
@@ -1225,15 +1248,20 @@ class Memory:
         from getpass import getuser
 
         from pastchats_memory.team import Access, Limits, TeamMemory
-        from pastchats_memory.team.push import require_endpoint
 
         update_private_projects(self._database)
         config = self._config or DEFAULTS
         wanted = build_file_filter(config)
         stay = private_projects(self._database) | excluded_projects(self._database, wanted)
-        access = Access(require_endpoint(config.team_endpoint), config.team_token, config.team_author or getuser())
+        access = Access(self._require_endpoint(), config.team_token, config.team_author or getuser())
         limits = Limits(stay, wanted.excludes)
         return TeamMemory(self._database, self._open_session(), access, limits, is_merged=config.team)
+
+    def _require_endpoint(self) -> str:
+        """Return the configured endpoint of the team. Raises TeamUnavailable."""
+        from pastchats_memory.team.push import require_endpoint
+
+        return require_endpoint((self._config or DEFAULTS).team_endpoint)
 
     def sync(
         self,

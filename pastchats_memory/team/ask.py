@@ -8,7 +8,7 @@ import numpy as np
 
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelUnavailable, UsageFault
-from pastchats_memory.model import Attempt, Filters, Hit, Hits, RecallEntry
+from pastchats_memory.model import TEAM, Attempt, Filters, Hit, Hits, Item, RecallEntry, is_team_id
 from pastchats_memory.search.hits import SNIPPET_WIDTH, UNRANKED, Fit
 from pastchats_memory.search.query import query_text
 from pastchats_memory.search.rank import relevance
@@ -16,14 +16,11 @@ from pastchats_memory.search.request import Request
 from pastchats_memory.store import team
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.tombstones import Tombstones, TurnIdentity
-from pastchats_memory.team.client import ID_CHARS as ROW_ID_CHARS
 from pastchats_memory.team.client import Collection, Question
 from pastchats_memory.team.push import model_key
 from pastchats_memory.team.report import Limits
 from pastchats_memory.team.rows import (
-    ID_CHARS,
     OUTCOMES,
-    PREFIX,
     TURN,
     Received,
     build_body,
@@ -39,7 +36,6 @@ ROLES = ("user", "assistant", "system", "tool", "note")
 MOST_ROWS = 1000
 """Rows that are asked for at most; some of them may be dropped here."""
 SPARE_ROWS = 20
-_HEX = frozenset("0123456789abcdef")
 
 
 def search(database: Database, session: ModelSession, collection: Collection, request: Request, limits: Limits) -> Hits:
@@ -170,15 +166,9 @@ def _build_hit(row: Received, weights: dict[str, float], similarity: float | Non
 # The local copy
 
 
-def is_team_id(id_: str) -> bool:
-    """Return whether an id is one of a team's turn."""
-    digits = id_.removeprefix(PREFIX)
-    return id_ != digits and ID_CHARS <= len(digits) <= ROW_ID_CHARS and set(digits) <= _HEX
-
-
 def find_id(copy: Database, id_: str) -> int | None:
     """Return the id of a team's turn in the copy, or None. Raises StoreFault."""
-    return team.find_turn(copy, id_.removeprefix(PREFIX)) if is_team_id(id_) else None
+    return team.find_turn(copy, id_.removeprefix(TEAM)) if is_team_id(id_) else None
 
 
 def local_ids(copy: Database, ids: frozenset[str]) -> frozenset[str]:
@@ -193,10 +183,10 @@ def name_entries(copy: Database, entries: Sequence[RecallEntry]) -> list[RecallE
     names = {str(id_): (shown_id(row), author) for id_, (row, author) in team.name_turns(copy, ids).items()}
 
     def name_attempt(attempt: Attempt) -> Attempt:
-        return attempt._replace(id=names.get(attempt.id, (PREFIX, ""))[0])
+        return attempt._replace(id=names.get(attempt.id, (TEAM, ""))[0])
 
     def name_hit(hit: Hit) -> Hit:
-        shown, author = names.get(hit.id, (PREFIX, "unnamed"))
+        shown, author = names.get(hit.id, (TEAM, "unnamed"))
         return hit._replace(id=shown, author=author)
 
     return [
@@ -208,4 +198,14 @@ def name_entries(copy: Database, entries: Sequence[RecallEntry]) -> list[RecallE
             superseded_by=entry.superseded_by and name_attempt(entry.superseded_by),
         )
         for entry in entries
+    ]
+
+
+def name_items(copy: Database, items: Sequence[Item]) -> list[Item]:
+    """Return turns of the copy with the ids and authors that people see. Raises StoreFault."""
+    names = team.name_turns(copy, [item.id for item in items])
+    return [
+        item._replace(team_id=shown_id(row), author=author)
+        for item in items
+        for row, author in [names.get(item.id, ("", "unnamed"))]
     ]

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from pastchats_memory.formats.base.exported_turn import find_wrong_field
+from pastchats_memory.model import TEAM, TEAM_DIGITS
 from pastchats_memory.redact import redact, redact_json, redact_path
 from pastchats_memory.store.sync import Body, digest_of
 from pastchats_memory.store.team import Episode, Member, TurnVersion
@@ -30,9 +31,6 @@ FIXED_METADATA = ("format", "branch", "kind", "native_id", "heading")
 """Keys of metadata that stay if all of it is too long."""
 CUT = "\n[… cut: the rest is in the author's memory]"
 AUTHOR_CHARS = 80
-ID_CHARS = 12
-"""Hexadecimal digits of a row's id that people see and type."""
-PREFIX = "team:"
 _HASH = re.compile(r"[0-9a-f]{64}")
 _DIGEST = re.compile(r"[0-9a-f]{32}")
 _MILLISECONDS = 1000
@@ -62,7 +60,7 @@ def row_id(member: Member, kind: str, content_hash: str) -> str:
 
 def shown_id(row: str) -> str:
     """Return the id of a row as people see it."""
-    return PREFIX + row[:ID_CHARS]
+    return TEAM + row[:TEAM_DIGITS]
 
 
 def version_of(digest: bytes, shared: Shared, rules: str) -> str:

@@ -43,7 +43,7 @@ def build_search_answer(hits: Hits, resume_lines: ResumeLines) -> views.SearchAn
 
 
 def _build_hit(hit: Hit, resume_lines: ResumeLines) -> views.HitBrief:
-    return {
+    view: views.HitBrief = {
         "rank": hit.rank,
         "id": hit.id,
         "type": hit.type,
@@ -63,6 +63,9 @@ def _build_hit(hit: Hit, resume_lines: ResumeLines) -> views.HitBrief:
         "status": None if hit.task is None else hit.task.status,
         "resume": resume_lines.get(hit.id),
     }
+    if hit.author:
+        view["author"] = hit.author
+    return view
 
 
 # --- episodes ---------------------------------------------------------------------------------------------------------
@@ -80,7 +83,7 @@ def build_recall_answer(block: RecallBlock, budget: int, resume_lines: ResumeLin
 
 def _build_entry(memory: RecallEntry, resume_lines: ResumeLines) -> views.RecallBrief:
     hit = memory.hit
-    return {
+    view: views.RecallBrief = {
         "id": hit.id,
         "outcome": memory.outcome.verdict,
         "basis": memory.outcome.basis,
@@ -99,6 +102,9 @@ def _build_entry(memory: RecallEntry, resume_lines: ResumeLines) -> views.Recall
         "citation": get_citation_state(hit.citation),
         "resume": resume_lines.get(hit.id),
     }
+    if hit.author:
+        view["author"] = hit.author
+    return view
 
 
 def build_sheets_answer(sheets: Sequence[Sheet], left: int | None, warnings: Sequence[str]) -> views.SheetsAnswer:
@@ -232,7 +238,7 @@ def build_item_page(
     content, last, lines = _cut_page(item.content, start, end)
     place = items.index(item)
     return {
-        "id": str(item.id),
+        "id": item.shown_id,
         "type": "note" if item.role == "note" else "prompt",
         "content": content,
         "start": start,
@@ -246,8 +252,8 @@ def build_item_page(
         "project": item.project,
         "timestamp": item.timestamp,
         "conversation_id": item.conversation_id,
-        "before": str(items[place - 1].id) if place else None,
-        "after": str(items[place + 1].id) if place + 1 < len(items) else None,
+        "before": items[place - 1].shown_id if place else None,
+        "after": items[place + 1].shown_id if place + 1 < len(items) else None,
         "source_path": item.source_path,
         "source_line": item.places[0].line or None if item.places else None,
         "citation": get_citation_state(item.citation),

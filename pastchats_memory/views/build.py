@@ -303,12 +303,12 @@ def build_show(items: Sequence[tuple[Item, Outcome]], id_: str) -> views.ShowBod
 
     `id_` is the one that was asked for.
     """
-    return {"schema": "show/1", "results": [_build_item(*item, is_selected=str(item[0].id) == id_) for item in items]}
+    return {"schema": "show/1", "results": [_build_item(*item, is_selected=item[0].shown_id == id_) for item in items]}
 
 
 def _build_item(item: Item, outcome: Outcome, *, is_selected: bool) -> views.ItemView:
-    return {
-        "id": str(item.id),
+    view: views.ItemView = {
+        "id": item.shown_id,
         "type": "note" if item.role == "note" else "prompt",
         "is_asked": is_selected,
         "content": item.content,
@@ -326,6 +326,9 @@ def _build_item(item: Item, outcome: Outcome, *, is_selected: bool) -> views.Ite
         "metadata": dict(item.metadata),
         "places": [{"path": place.path, "line": place.line, "end_line": place.end_line} for place in item.places],
     }
+    if item.author:
+        view["author"] = item.author
+    return view
 
 
 def build_task_fields(task: StoredTask) -> views.TaskFields:

@@ -71,6 +71,7 @@ ItemId = Annotated[
     {"pattern": "^([0-9]+|t:.+|c:[0-9]+|a:[0-9]+|team:[0-9a-f]+)$"},
     "Shows the kind of the item: 12 is a turn, t:KEY a task, c:5 a comment, a:7 an attachment, team:3f2a a turn of the team.",
 ]
+Author = Annotated[str, {"minLength": 1}, "Who shared it with the team; missing for the user's own."]
 Time = Annotated[
     str | None,
     {"pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$"},
@@ -160,7 +161,7 @@ class PlacedHit(OptionalTaskFields):
     conversation_id: str | None
     turn_index: Annotated[int, {"minimum": 0}, "0-based place in the conversation; 0 for the parts of a task."]
     timestamp: Time
-    author: NotRequired[Annotated[str, {"minLength": 1}, "Who shared it with the team; missing for the user's own."]]
+    author: NotRequired[Author]
 
 
 class HitFields(PlacedHit):
@@ -437,6 +438,7 @@ class ItemView(TypedDict):
     id: ItemId
     type: Annotated[str, one_of(*TURN_TYPES)]
     is_asked: Annotated[bool, "True for the one item whose id was given."]
+    author: NotRequired[Author]
     content: Annotated[str, "The whole text."]
     role: Annotated[str, "user, assistant, system, tool, note, or another word of a generic file, in lower case."]
     source_path: str
@@ -1545,7 +1547,7 @@ class HealthBody(TypedDict):
 
 # --- brief answers of the MCP tools -----------------------------------------------------------------------------------
 
-ReadableId = Annotated[str, "Pass it to `read`: 12 is a turn, t:KEY a task."]
+ReadableId = Annotated[str, "Pass it to `read`: 12 is a turn, t:KEY a task, team:3f2a a turn of the team."]
 ShownBy = Annotated[
     str, "The line that shows the outcome, quoted from a transcript; for an unknown outcome the user's next words."
 ]
@@ -1578,6 +1580,7 @@ class HitBrief(SourceFields):
     title: Annotated[str | None, "Title of the task."]
     status: Annotated[str | None, "Status of the task."]
     resume: Resume
+    author: NotRequired[Author]
 
 
 class SearchAnswer(TypedDict):
@@ -1594,6 +1597,7 @@ class RecallBrief(SourceFields):
     outcome: OutcomeWord
     basis: Basis
     shown_by: ShownBy
+    author: NotRequired[Author]
     asked: str | None
     answered: str | None
     done: Done

@@ -350,7 +350,8 @@ def render_hits(hits: Sequence[Hit]) -> str:
 
 def _render_hit(hit: Hit) -> str:
     kind = escape_name(hit.role) if hit.task is None else f"{hit.type} ({hit.task.status})"
-    facts = (escape_name(hit.source_project), kind, format_time(hit.timestamp), describe_relevance(hit.relevance))
+    by = f"by {escape_name(hit.author)}" if hit.author else ""
+    facts = (escape_name(hit.source_project), kind, by, format_time(hit.timestamp), describe_relevance(hit.relevance))
     title = " · ".join(filter(None, facts))
     return f"## {hit.rank}. {title}\n{quote(hit.snippet)}\nSource: {format_citation(hit)} · id {escape_name(hit.id)}"
 
@@ -371,12 +372,13 @@ def has_close_hit(hits: Sequence[Hit]) -> bool:
 def render_item(item: Item, content: str) -> str:
     """Render a stored turn with the given part of its content."""
     when = format_time(item.timestamp)
-    title = " · ".join(part for part in (escape_name(item.role), escape_name(item.project), when) if part)
+    by = f"by {escape_name(item.author)}" if item.author else ""
+    title = " · ".join(part for part in (escape_name(item.role), escape_name(item.project), by, when) if part)
     place = item.places[0] if item.places else None
     line = f":{place.line}" if place and place.line else ""
     note = _note_citation(item.citation)
     turn = f"(turn {item.turn_index}{'; ' if note else ''}{note})"
-    return f"{title}\n{quote(content)}\nSource: {escape_name(item.source_path)}{line} {turn} · id {item.id}\n"
+    return f"{title}\n{quote(content)}\nSource: {escape_name(item.source_path)}{line} {turn} · id {item.shown_id}\n"
 
 
 def render_time_read(read: TimeRead) -> str:

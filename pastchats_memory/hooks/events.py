@@ -17,7 +17,7 @@ from pastchats_memory.recall.by_words import recall_by_words
 from pastchats_memory.recall.request import RecallRequest
 from pastchats_memory.search.request import Request
 from pastchats_memory.store import sources
-from pastchats_memory.store.database import open_database
+from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.recall_block import RECALL_PREAMBLE
 
@@ -72,7 +72,22 @@ def find_block(event: Event, database: str | None, given: frozenset[str] = froze
             is_unasked=True,
         )
         block = recall_by_words(opened, request, _count_bytes)
+        if block is not None and config.team and _may_team_answer(opened, config, request.search.text):
+            block = None
     return _search_block(request, config) if block is None else block
+
+
+def _may_team_answer(database: Database, config: Config, query: str) -> bool:
+    """Check whether the copy of a team's memory has a row with enough of a prompt's names. Raises MemoryFault."""
+    from pastchats_memory.recall.word_evidence import measure_words
+    from pastchats_memory.store.copy_path import copy_path
+
+    path = copy_path(database.path)
+    if not config.team_endpoint or not path.is_file():
+        return False
+    with open_database(path, create=False, vec0=False) as copy:
+        evidence = measure_words(copy, query)
+    return evidence is None or evidence.may_answer
 
 
 def _search_block(request: RecallRequest, config: Config) -> RecallBlock:

@@ -9,6 +9,7 @@ from pathlib import Path
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.episodes.derive import derive
 from pastchats_memory.store import deletion, scrub, sources, sync, team, tombstone_transfer, vectors
+from pastchats_memory.store.copy_path import copy_path
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.deletion import ChosenRows
 from pastchats_memory.store.sources import set_meta
@@ -18,14 +19,8 @@ from pastchats_memory.team.client import IDS, Collection, require_hex
 from pastchats_memory.team.report import AuthorCount, Limits, PullReport
 from pastchats_memory.team.rows import EPISODE, TURN, Received, build_body, build_judgement, name_key, read_row
 
-SUFFIX = ".team"
 ENDPOINT = "team_endpoint"
 """Key of the copy's `embedding_meta`: where its rows are from."""
-
-
-def copy_path(path: Path) -> Path:
-    """Return the path of the copy that belongs to a memory."""
-    return path.with_name(path.name + SUFFIX)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import pytest
 from hostile import FORGED, write_texts
 from inprocess import Shell
 from mcp.types import CallToolResult
+from program import REPOSITORY
 from test_terminal import UNSEEN
 
 from pastchats_memory.config import load
@@ -59,6 +60,9 @@ def test_what_a_command_prints_keeps_it_within_its_quotation(shell: Shell, argum
     "text", "Broken fences, forged entries and instructions stay quoted in what a hook passes to an agent."
 )
 def test_what_a_hook_hands_to_an_agent_keeps_it_there_and_says_what_it_is(shell: Shell) -> None:
+    assert (
+        shell("index", REPOSITORY / "fixtures" / "demo" / "history").status == 0
+    )  # words that every row has are no names
     with shell.at(shell.home):
         given = recall(Event(prompt=f"{WORDS}, `make test` exited with code 1", session="s", cwd=str(shell.home)), None)
     assert given is not None

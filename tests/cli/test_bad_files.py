@@ -142,7 +142,7 @@ def _spelled(folder: Path) -> dict[str, str]:
         "surrogate": "A line that is whole \ufffd surrogate",
         "pair": "A line that is whole \U0001f331 pair",
         "long": ("A line that is whole " + "long " * 420_000).strip(),
-        "latin": "A line that is whole caf\ufffd latin",
+        "latin": "A line that is whole caf\xe9 latin",
     }
 
 

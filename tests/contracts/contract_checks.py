@@ -19,7 +19,8 @@ SQLITE = ("apsw", "sqlite3", "sqlite_vec")
 SQLITE_MODULES = ("store/", "files/foreign_sqlite.py")
 
 QUERY = "build webhook retries"
-SOURCE = re.compile(r"^Source: (?P<path>.+):(?P<line>\d+) \(turn \d+\)", re.MULTILINE)
+SOURCE = re.compile(r"^Source: (?P<path>.+):(?P<line>\d+)(?: \(turn \d+\)| · id)", re.MULTILINE)
+"""A block in which room is scarce names the file alone, after `…/`."""
 ENTRY = re.compile(r"^## \d+\. ", re.MULTILINE)
 STATEMENT = re.compile(r"\s*(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|PRAGMA|BEGIN|CREATE|DROP|ALTER)\s")
 TELLING = 24
@@ -193,6 +194,11 @@ def untraceable(program: Program, query: str = QUERY) -> list[str]:
         sources = list(SOURCE.finditer(entry))
         if len(sources) != 1:
             faults.append(f"entry {number} has {len(sources)} sources")
+        faults += [
+            f"entry {number} cites {source['path']!r}, which no result has"
+            for source in sources
+            if not any(hit["source_path"].endswith(source["path"].removeprefix("…")) for hit in recalled["results"])
+        ]
     for hit in recalled["results"]:
         place = SOURCE.match(f"Source: {hit['source']}")
         if place is None or (place["path"], int(place["line"])) != (hit["source_path"], hit["source_line"]):

@@ -13,9 +13,9 @@ from people import ANSWERED, ASKED, Person
 
 from pastchats_memory.hooks.event import event_of
 from pastchats_memory.hooks.events import recall
+from pastchats_memory.store.copy_path import copy_path
 from pastchats_memory.store.database import open_database
 from pastchats_memory.team.client import open_collection
-from pastchats_memory.team.copy import copy_path
 
 
 def run(person: Person, *words: str, **more: str) -> subprocess.CompletedProcess[str]:

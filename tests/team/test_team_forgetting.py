@@ -6,9 +6,9 @@ from pathlib import Path
 
 from people import ANSWERED, ASKED, Person, all_bytes
 
+from pastchats_memory.store.copy_path import copy_path
 from pastchats_memory.store.database import open_database
 from pastchats_memory.team.client import REWRITTEN, open_collection
-from pastchats_memory.team.copy import copy_path
 
 
 def texts_in_copy(person: Person) -> bytes:

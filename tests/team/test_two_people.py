@@ -10,9 +10,9 @@ from people import ANSWERED, ASKED, THANKS, Person, all_bytes
 
 from pastchats_memory.errors import InputMissing, TeamUnavailable, UsageFault
 from pastchats_memory.memory.requests import build_filters
+from pastchats_memory.store.copy_path import copy_path
 from pastchats_memory.store.database import open_database
 from pastchats_memory.team.ask import build_condition
-from pastchats_memory.team.copy import copy_path
 
 
 def test_a_shared_turn_is_found_by_the_other_with_its_author_and_source(ada: Person, bob: Person) -> None:

@@ -109,9 +109,9 @@ def find_pages(client: httpx.Client) -> dict[str, str]:
         if path in found and address != "/?query=retry":
             continue
         answer = client.get(address)
-        if "content-disposition" in answer.headers:
-            continue  # a whole conversation as a file
-        if answer.status_code == 200 and answer.headers["content-type"].startswith("text/html"):
+        if answer.is_redirect:
+            waiting.append(answer.headers["location"].partition("#")[0])
+        elif answer.is_success and "content-disposition" not in answer.headers:
             found.setdefault(path, address)
             waiting += [unescape(link) for link in OWN.findall(answer.text)]
     return {**found, "a conversation of 2,000 turns": "/page/conversation?id=long"}

@@ -23,7 +23,7 @@ QUERIES = ("/", "/?query=why+does+the+webhook+retry+never+end", "/page/tasks", "
 ACT = """for (const one of document.querySelectorAll('details')) one.open = true;
 for (const one of document.querySelectorAll('main *'))
   for (const kind of ['mouseover', 'focus', 'toggle', 'error', 'load']) one.dispatchEvent(new Event(kind));"""
-FOREIGN = """[...document.querySelectorAll('main *')].filter((one) =>
+FOREIGN = """[...document.querySelectorAll('main *')].filter((one) => !one.matches('img[src^="/page/static/"]')).filter((one) =>
   ['SCRIPT', 'STYLE', 'IFRAME', 'OBJECT', 'EMBED', 'BASE', 'META', 'LINK', 'IMG'].includes(one.tagName)
   || [...one.attributes].some((name) => name.name.startsWith('on') || /^(javascript|data|vbscript):/i.test(name.value.trim())
   || name.name === 'style')).map((one) => one.outerHTML.slice(0, 200))"""

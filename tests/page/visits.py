@@ -61,7 +61,9 @@ class Site:
             if address in found or sum(urlsplit(one).path == path for one in found) >= A_PATH:
                 continue
             answer = self.get(address)
-            if not answer.headers["content-type"].startswith("text/html"):
+            if answer.is_redirect:
+                waiting.append(answer.headers["location"].partition("#")[0])
+            elif not answer.headers["content-type"].startswith("text/html") or "content-disposition" in answer.headers:
                 continue
             found.append(address)
             links = (unescape(link).partition("#")[0] for link in re.findall(r'<a [^>]*?href="([^"]*)"', answer.text))

@@ -136,6 +136,8 @@ class Filters(NamedTuple):
     """Outcomes of the turn's episode, as recall shows them; a resolved task has worked. Empty for all."""
     hidden: tuple[str, ...] = ()
     """Projects whose rows fail, because they are private and the caller is not in them."""
+    format: str | None = None
+    """Format of the file that a row is filed under, such as `claude-code`."""
     excludes_pending: bool = False
     """Whether rows that are forgotten but not deleted yet do not pass; set only if there are any."""
 

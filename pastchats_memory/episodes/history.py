@@ -20,7 +20,7 @@ MAX_EPISODES = 5000
 """The newest episodes of a span that are read."""
 LONGEST_DECISION = 400
 """Characters of a request that decides something; longer ones describe, quote or paste."""
-TRUNCATED = f"only the newest {MAX_EPISODES:,} prompts are considered; name a shorter time or a project"
+TRUNCATED = "only the newest {:,} prompts are considered; name a shorter time or a project"
 SECTIONS = ("worked_on", "worked", "open", "decided")
 """Parts of a digest, in order."""
 
@@ -49,7 +49,9 @@ class Timeline(NamedTuple):
     days: tuple[ConversationDay, ...]
     """By day, project and time."""
     more: int
-    """Number of further conversations, which are older."""
+    """Number of further conversations that were read, which are older."""
+    is_cut: bool
+    """Whether older episodes were not read."""
     warnings: tuple[str, ...]
 
 
@@ -79,7 +81,7 @@ class Digest(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def list_days(database: Database, filters: Filters, limit: int) -> Timeline:
+def list_days(database: Database, filters: Filters, limit: int, most_episodes: int = MAX_EPISODES) -> Timeline:
     """Return the newest conversations of a span by day.
 
     Rows without a time are left out.
@@ -88,17 +90,18 @@ def list_days(database: Database, filters: Filters, limit: int) -> Timeline:
         database: to be read.
         filters: project, hidden projects and times.
         limit: most conversations.
+        most_episodes: the newest episodes that are read.
 
     Raises:
         StoreFault: the database cannot be read.
     """
-    episodes, warnings = _load(database, filters)
+    episodes, warnings = _load(database, filters, most_episodes)
     days = _group_by_day(episodes)
     shown = days[-limit:]
     firsts = _cite(database, [group[0] for group in shown])
     found = [_summarise(group, firsts[group[0].question_id]) for group in shown]
     found.sort(key=lambda one: (one.day, one.project, one.since))
-    return Timeline(filters.since, filters.until, tuple(found), len(days) - len(shown), warnings)
+    return Timeline(filters.since, filters.until, tuple(found), len(days) - len(shown), bool(warnings), warnings)
 
 
 def make_digest(database: Database, filters: Filters, tasks: Sequence[StoredTask], limit: int) -> Digest:
@@ -139,9 +142,9 @@ def make_digest(database: Database, filters: Filters, tasks: Sequence[StoredTask
     return Digest(filters.since, filters.until, tuple(lines), more, _count(episodes), warnings)
 
 
-def _load(database: Database, filters: Filters) -> tuple[list[Ended], tuple[str, ...]]:
-    found = outcomes.within(database, filters, MAX_EPISODES)
-    return found, (TRUNCATED,) if len(found) == MAX_EPISODES else ()
+def _load(database: Database, filters: Filters, most: int = MAX_EPISODES) -> tuple[list[Ended], tuple[str, ...]]:
+    found = outcomes.within(database, filters, most)
+    return found, (TRUNCATED.format(most),) if len(found) == most else ()
 
 
 def _group_by_day(episodes: Iterable[Ended]) -> list[list[Ended]]:

@@ -224,6 +224,7 @@ class Memory:
         status: str | None = None,
         priority: str | None = None,
         outcome: str | None = None,
+        format: str | None = None,  # noqa: A002 - the name in every output
         threshold: float | None = None,
         min_similarity: float | None = None,
         meaning: float = 0.5,
@@ -245,6 +246,7 @@ class Memory:
             status: only tasks with one of these, separated by commas: a status, a synonym or a tracker's own word.
             priority: only tasks with one of these, separated by commas: 0 (critical) to 4 (lowest), or their names.
             outcome: only episodes with one of these, separated by commas: `worked`, `failed`, `mixed`, `unknown`.
+            format: only what was read from files of this format, such as `claude-code` (`list_formats`).
             threshold: least relevance, 0 to 1.
             min_similarity: least cosine.
             meaning: the balance in `hybrid`, from 0 (words) to 1 (meaning).
@@ -257,7 +259,7 @@ class Memory:
         """
         filters = build_filters(
             project=project, role=role, since=since, until=until, type_=type, status=status, priority=priority,
-            outcome=outcome,
+            outcome=outcome, format_=format,
         )  # fmt: skip
         request = Request(
             utf8(query),
@@ -615,7 +617,7 @@ class Memory:
 
     def timeline(
         self, when: str | None = None, *, since: str | None = None, until: str | None = None,
-        project: str | None = None, limit: int = 100,
+        project: str | None = None, limit: int = 100, most_episodes: int | None = None,
     ) -> Timeline:  # fmt: skip
         """Return the conversations of a span by day, the newest ones, in order of time.
 
@@ -625,20 +627,27 @@ class Memory:
             until: only up to this time, inclusive; a day means all of it.
             project: only this project; `.` is the one of the working directory.
             limit: most conversations.
+            most_episodes: the newest episodes that are read; None for 5,000.
 
         Raises:
             UsageFault: an argument has a wrong value.
             StoreFault: the database cannot be read.
         """
-        from pastchats_memory.episodes.history import list_days
+        from pastchats_memory.episodes.history import MAX_EPISODES, list_days
         from pastchats_memory.search.no_results import explain_empty
 
         filters = build_span_filters(when, since, until, project)._replace(hidden=hidden_projects(self._database, None))
         late = self._catch_up_outcomes(filters._replace(outcomes=OUTCOMES))
         with self._database.snapshot():
-            found = list_days(self._database, filters, limit)
+            found = list_days(self._database, filters, limit, most_episodes or MAX_EPISODES)
             absent = () if found.days else explain_empty(self._database, filters)
         return found._replace(warnings=(*found.warnings, *absent, *late))
+
+    def list_formats(self) -> list[str]:
+        """Return the formats of the files that were read, the most frequent first. Raises StoreFault."""
+        from pastchats_memory.store import sources
+
+        return sources.list_formats(self._database)
 
     def list_projects(self) -> list[ProjectTurns]:
         """Return the projects that may be shown here, the one with the newest turn first. Raises StoreFault."""

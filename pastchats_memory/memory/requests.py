@@ -75,6 +75,7 @@ def build_filters(
     status: str | None = None,
     priority: str | None = None,
     outcome: str | None = None,
+    format_: str | None = None,
 ) -> Filters:
     """Return the filters that a caller names in words.
 
@@ -95,6 +96,7 @@ def build_filters(
         statuses=_parse_statuses(status),
         priorities=_parse_priorities(priority),
         outcomes=_parse_outcomes(outcome),
+        format=format_ and utf8(format_),
     )
 
 

@@ -25,6 +25,8 @@ TASK_OUTCOME = (
 TEXTS = "task_texts t JOIN tasks k ON k.id = t.task_id LEFT JOIN task_comments m ON m.id = t.comment_id"
 LISTED = "(SELECT value FROM json_each(?))"
 """Subquery of the values of a JSON array, one parameter."""
+OF_FORMAT = "(SELECT path FROM sources WHERE format = ?)"
+"""Subquery of the files of a format."""
 SCATTER = 2654435761
 """Knuth's multiplicative hash: every n-th id could be the same speaker of every dialogue."""
 
@@ -38,6 +40,7 @@ def conditions(filters: Filters) -> tuple[str, list[str]]:
         ("p.role = ?", filters.role),
         ("p.timestamp >= ?", filters.since),
         ("p.timestamp <= ?", filters.until),
+        (f"p.source_path IN {OF_FORMAT}", filters.format),
     ):
         if value is not None:
             clauses.append(clause)
@@ -79,6 +82,7 @@ def task_conditions(filters: Filters) -> tuple[str, list[str]]:
         ("k.project = ?", filters.project),
         (f"{TEXT_TIME} >= ?", filters.since),
         (f"{TEXT_TIME} <= ?", filters.until),
+        (f"k.source_path IN {OF_FORMAT}", filters.format),
     ):
         if value is not None:
             clauses.append(clause)

@@ -431,7 +431,7 @@ def tally(database: Database, project: str | None, hidden: Sequence[str]) -> lis
         "SELECT o.source_project, substr(p.timestamp, 1, 10) AS day, "
         f"CASE WHEN o.confidence >= {LEAST_CONFIDENCE} THEN o.verdict ELSE 'unknown' END AS shown, count(*) "
         "FROM outcomes o JOIN prompts p ON p.id = o.prompt_id "
-        f"WHERE p.timestamp IS NOT NULL AND {KNOWN} AND ifnull(o.source_project = ?, 1) "
+        f"WHERE p.timestamp IS NOT NULL AND o.prompt_id NOT IN {pending_delete_ids('turns')} AND ifnull(o.source_project = ?, 1) "
         "AND o.source_project NOT IN (SELECT value FROM json_each(?)) GROUP BY o.source_project, day, shown ORDER BY day",
         (project, orjson.dumps(hidden).decode()),
     )

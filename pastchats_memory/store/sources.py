@@ -317,6 +317,14 @@ def remember_folders(database: Database, folders: Mapping[str, str]) -> None:
     )
 
 
+def list_formats(database: Database) -> list[str]:
+    """Return the formats of the files that were read, the most frequent first. Raises StoreFault."""
+    found = database.run(
+        "SELECT format FROM sources WHERE format IS NOT NULL GROUP BY format ORDER BY count(*) DESC, format"
+    )
+    return [name for (name,) in found]
+
+
 def project_names(database: Database) -> list[str]:
     """Return the names of all projects that have turns or tasks. Raises StoreFault."""
     rows = database.run("SELECT source_project FROM prompts UNION SELECT project FROM tasks")

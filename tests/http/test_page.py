@@ -85,6 +85,14 @@ def test_a_filter_is_a_link_that_narrows_the_search(browser: httpx.Client) -> No
     assert '<span class="outcome worked">' not in text
 
 
+def test_the_agent_is_a_filter(browser: httpx.Client) -> None:
+    text = browser.get("/", params={"query": "retry", "format": "codex"}).text
+    assert 'aria-current="true">codex</a>' in text
+    assert "ledgerly" in text
+    assert "/codex/" in text
+    assert "/claude/" not in text
+
+
 def test_a_wrong_filter_is_explained_on_a_page(browser: httpx.Client) -> None:
     reply = browser.get("/", params={"query": "retry", "since": "the other day"})
     assert reply.status_code == 400

@@ -39,8 +39,8 @@ def test_the_parts_of_a_bar_stack_up_to_its_height() -> None:
 
 
 def test_plots_of_several_projects_can_cover_the_same_time() -> None:
-    every = tallies("2026-01-01", "2026-01-10")
-    plot = plot_outcomes(tallies("2026-01-05"), every)
+    days = ("2026-01-01", "2026-01-10")
+    plot = plot_outcomes(tallies("2026-01-05"), days)
     assert plot is not None
     assert len(plot.bars) == 10
-    assert plot_outcomes([], every) is None
+    assert plot_outcomes([], days) is None

@@ -13,7 +13,7 @@ from pastchats_memory.episodes.judgement import SIGNAL
 from pastchats_memory.http.answers import RequestError
 from pastchats_memory.http.page.answers import Download, Page, PageRequest, Redirect, Reply, make_url
 from pastchats_memory.http.page.highlight import mark_html
-from pastchats_memory.http.page.words import escape_text, shorten
+from pastchats_memory.http.page.words import SPEAKERS, escape_text, shorten
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import Citation, Item, leads_to_task, number_of
 from pastchats_memory.views.document import (
@@ -27,7 +27,6 @@ from pastchats_memory.views.page_markdown import render_html
 TITLE_WIDTH = 120
 OUTLINE_WIDTH = 70
 BRANCHES = {"abandoned": "An abandoned branch", "sidechain": "A subagent"}
-SPEAKERS = {"user": "You", "assistant": "Agent", "tool": "Tool", "system": "Context", "note": "Note"}
 
 
 class ShownTurn(NamedTuple):

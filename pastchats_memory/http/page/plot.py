@@ -49,32 +49,33 @@ class Plot(NamedTuple):
     height: int = HEIGHT
 
 
-def plot_outcomes(tallies: Sequence[Tally], among: Sequence[Tally] = (), most_bars: int = MOST_BARS) -> Plot | None:
+def plot_outcomes(
+    tallies: Iterable[Tally], days: tuple[str, str] | None = None, most_bars: int = MOST_BARS
+) -> Plot | None:
     """Return bars of the finest unit of which few enough are needed; None without an episode.
 
     Args:
         tallies: to be drawn.
-        among: tallies whose whole time the bars cover; empty for those that are drawn.
+        days: the first and the last day that the bars cover; None for those of the tallies.
         most_bars: bars at most, unless years are needed.
     """
-    days: dict[date, Counter[str]] = {}
+    by_day: dict[str, Counter[str]] = {}
     for one in tallies:
-        days.setdefault(date.fromisoformat(one.day), Counter())[one.verdict] += one.episodes
-    if not days:
+        by_day.setdefault(one.day, Counter())[one.verdict] += one.episodes
+    if not by_day:
         return None
-    extent = [date.fromisoformat(one.day) for one in among] or list(days)
-    first, last = min(extent), max(extent)
+    first, last = map(date.fromisoformat, days or (min(by_day), max(by_day)))
     unit = next(unit for unit, length in UNITS.items() if (last - first).days < length * most_bars or unit == "year")
     counts: dict[date, Counter[str]] = {start: Counter() for start in _list_starts(first, last, unit)}
-    for day, numbers in days.items():
-        counts[_find_start(day, unit)].update(numbers)
+    for day, numbers in by_day.items():
+        counts[_find_start(date.fromisoformat(day), unit)].update(numbers)
     highest = max(sum(numbers.values()) for numbers in counts.values())
     place = WIDTH / len(counts)
     bars = [
         _lay_out(number * place, place, _name(start, unit), numbers, highest)
         for number, (start, numbers) in enumerate(counts.items())
     ]
-    return Plot(unit, bars, highest, sum(days.values(), Counter()))
+    return Plot(unit, bars, highest, sum(by_day.values(), Counter()))
 
 
 UNITS = {"day": 1, "week": 7, "month": 28, "year": 365}

@@ -9,16 +9,18 @@ from typing import NamedTuple
 
 from pastchats_memory.episodes.history import ConversationDay
 from pastchats_memory.http.answers import RequestError
-from pastchats_memory.http.page.answers import Page, PageRequest, make_url
+from pastchats_memory.http.page.answers import Page, PageRequest, Redirect, make_url
 from pastchats_memory.http.page.plot import Plot, plot_outcomes
 from pastchats_memory.memory import Memory
 from pastchats_memory.store.outcomes import Tally
 from pastchats_memory.store.turns import ProjectTurns
 
-LISTED = 60
+LISTED = 40
 """Conversations of a timeline on one page."""
 BARS = 30
 """Bars of a small plot, at most."""
+EPISODES = 1500
+"""Episodes that are read for them, at most."""
 SPANS = (("today", "Today"), ("7d", "7 days"), ("30d", "30 days"), ("365d", "A year"), ("", "Everything"))
 
 
@@ -54,17 +56,22 @@ def show_projects(memory: Memory, _: PageRequest) -> Page:
     by_project: dict[str, list[Tally]] = {}
     for one in tallies:
         by_project.setdefault(one.project, []).append(one)
+    days = (tallies[0].day, tallies[-1].day) if tallies else None
     cards = [
-        ProjectCard(one, plot_outcomes(by_project.get(one.project, ()), tallies, BARS))
-        for one in memory.list_projects()
+        ProjectCard(one, plot_outcomes(by_project.get(one.project, ()), days, BARS)) for one in memory.list_projects()
     ]
     return Page("projects", {"cards": cards, "plot": plot_outcomes(tallies)})
 
 
-def show_project(memory: Memory, request: PageRequest) -> Page:
-    """Show a project: its outcomes over time, and its conversations by day. Raises RequestError, UsageFault."""
+def show_project(memory: Memory, request: PageRequest) -> Page | Redirect:
+    """Show a project: its outcomes over time, and its conversations by day.
+
+    A project that has only tasks is shown as their board. Raises RequestError, UsageFault.
+    """
     name = request.query.get("name", "")
     stored = next((one for one in memory.list_projects() if one.project == name), None)
+    if stored is None and name in memory.tasks.list_projects():
+        return Redirect(make_url("/page/tasks", project=name))
     if stored is None:
         raise RequestError(404, "not_found", "there is no such project", "It may have been forgotten, or be private.")
     plot = plot_outcomes(memory.tally_outcomes(name))
@@ -80,12 +87,11 @@ def _find_days(memory: Memory, request: PageRequest, path: str, project: str | N
     """Return the newest days of a timeline, with links to older ones and to other spans."""
     when, until = request.query.get("when", ""), request.query.get("until")
     span = {"when": when} if when and not until else {"since": EVERYTHING, "until": until}
-    timeline = memory.timeline(**span, project=project, limit=LISTED)
+    timeline = memory.timeline(**span, project=project, limit=LISTED, most_episodes=EPISODES)
     newest_first = sorted(timeline.days, key=lambda one: (one.day, one.since), reverse=True)
     return {
         "days": [Day(day, list(group)) for day, group in groupby(newest_first, key=lambda one: one.day)],
-        "older": _link_older(newest_first, path, project) if timeline.more else None,
-        "warnings": timeline.warnings if newest_first else (),
+        "older": _link_older(newest_first, path, project) if timeline.more or timeline.is_cut else None,
         "spans": [Span(label, make_url(path, name=project, when=one), one == when) for one, label in SPANS],
     }
 

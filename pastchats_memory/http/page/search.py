@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from pastchats_memory.http.page.answers import Page, PageRequest, make_url
 from pastchats_memory.http.page.highlight import mark_words
+from pastchats_memory.http.page.words import SPEAKERS
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import TASK, Citation, Hit
 from pastchats_memory.search.request import MOST_HITS
@@ -25,7 +26,9 @@ CHOICES: Mapping[str, tuple[str, Sequence[tuple[str, str]]]] = {
     "mode": ("Search by", (("keyword", "words"), ("semantic", "meaning"))),
 }
 """Chips of each filter: its name on the page, and its values with their labels."""
-FILTER_NAMES = (*CHOICES, "project")
+FORMATS = 8
+"""Formats with a chip, the most frequent ones."""
+FILTER_NAMES = (*CHOICES, "format", "project")
 
 
 class Chip(NamedTuple):
@@ -83,7 +86,7 @@ def show(memory: Memory, request: PageRequest) -> Page:
         {
             "query": query,
             "chosen": chosen,
-            "filters": _list_filters(query, chosen),
+            "filters": _list_filters(query, chosen, memory.list_formats()[:FORMATS]),
             "hits": [_describe_hit(hit, query, outcomes.get(hit.id, ""), lines.get(hit.id)) for hit in hits],
             "heading": "" if is_close else NOTHING_CLOSE,
             "warnings": hits.warnings,
@@ -93,22 +96,22 @@ def show(memory: Memory, request: PageRequest) -> Page:
     )
 
 
-def _list_filters(query: str, chosen: Mapping[str, str]) -> list[FilterRow]:
-    """Return every filter with its chips; one that has another value than the chips gets a chip for it."""
+def _list_filters(query: str, chosen: Mapping[str, str], formats: Sequence[str]) -> list[FilterRow]:
+    """Return every filter with its chips; a chosen value of no chip gets one of its own."""
+    choices = {
+        **CHOICES,
+        "format": ("Agent", [(name, name) for name in formats]),
+        "project": ("Project", ()),
+    }
     rows = []
-    for name, (title, values) in CHOICES.items():
-        known = dict(values)
+    for name, (title, values) in choices.items():
         own = chosen.get(name)
-        shown = [*values, *([(own, own)] if own is not None and own not in known else [])]
+        shown = [*values, *([(own, own)] if own is not None and own not in dict(values) else [])]
         chips = [
             Chip(label, make_url("/", query=query, **{**chosen, name: None if own == value else value}), own == value)
             for value, label in shown
         ]
-        rows.append(FilterRow(title, chips))
-    if (project := chosen.get("project")) is not None:
-        rows.append(
-            FilterRow("Project", [Chip(project, make_url("/", query=query, **{**chosen, "project": None}), True)])
-        )
+        rows += [FilterRow(title, chips)] if chips else []
     return rows
 
 
@@ -122,7 +125,7 @@ def _describe_hit(hit: Hit, query: str, outcome: str, resume: str | None) -> Sho
         describe_relevance(hit.relevance),
         _describe_ranks(hit),
         hit.source_project,
-        hit.role if hit.task is None else f"{hit.type} · {hit.task.status}",
+        SPEAKERS.get(hit.role, hit.role) if hit.task is None else f"{hit.type} · {hit.task.status}",
         hit.timestamp,
         hit.source_path,
         hit.source_line,

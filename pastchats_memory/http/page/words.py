@@ -15,6 +15,10 @@ from pastchats_memory.views.text import CITATION_NOTES
 CITATION_LABELS = {**CITATION_NOTES, "holds": "still there"}
 
 
+SPEAKERS = {"user": "You", "assistant": "Agent", "tool": "Tool", "system": "Context", "note": "Note"}
+"""Names of the roles; other roles of a file have their own."""
+
+
 def count(number: int, noun: str, plural: str | None = None) -> str:
     """Write a number with its noun, such as `1,204 turns`."""
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"

@@ -32,6 +32,7 @@ if (form) {
 
 function prepare(within) {
   for (const button of within.querySelectorAll("button.copy")) button.hidden = false;
+  letKeysScroll(within);
 }
 
 document.addEventListener("click", async (event) => {
@@ -59,5 +60,15 @@ document.addEventListener("keydown", (event) => {
     if (next) next.focus();
   }
 });
+
+// Code that is wider than its place scrolls. Then the Tab key stops at it, and arrows move it.
+function letKeysScroll(within) {
+  for (const code of within.querySelectorAll("pre")) {
+    if (code.scrollWidth > code.clientWidth) code.tabIndex = 0; else code.removeAttribute("tabindex");
+  }
+}
+
+addEventListener("resize", () => letKeysScroll(document));
+document.addEventListener("toggle", (event) => letKeysScroll(event.target), true); // code that was folded had no width
 
 prepare(document);

@@ -311,12 +311,13 @@ class NewPrompt(NamedTuple):
     project: str
     conversation_id: str | None
     text: str
+    timestamp: str
 
 
 def list_newest_prompts(database: Database, hidden: Sequence[str], limit: int) -> list[NewPrompt]:
     """Return the newest prompts outside hidden projects, the newest first. Raises StoreFault."""
     found = database.run(
-        "SELECT source_project, conversation_id, content FROM prompts WHERE role = 'user' AND timestamp IS NOT NULL "
+        "SELECT source_project, conversation_id, content, timestamp FROM prompts WHERE role = 'user' AND timestamp IS NOT NULL "
         "AND source_project NOT IN (SELECT value FROM json_each(?)) ORDER BY timestamp DESC, id DESC LIMIT ?",
         (orjson.dumps(list(hidden)).decode(), limit),
     )

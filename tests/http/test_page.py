@@ -101,6 +101,12 @@ def test_every_page_forbids_foreign_and_inline_content(browser: httpx.Client, st
         assert not re.search(r"<script(?![^>]*\bsrc=\"/page/static/)|<style|\son\w+=|\sstyle=", reply.text)
 
 
+def test_the_first_page_leads_to_each_of_the_last_conversations_once(browser: httpx.Client) -> None:
+    shown = re.findall(r'href="/page/conversation\?id=([^&"]*)', browser.get("/").text)
+    assert len(shown) > 5
+    assert len(shown) == len(set(shown))
+
+
 def test_a_search_shows_hits_with_why_they_were_found(browser: httpx.Client) -> None:
     text = browser.get("/", params={"query": "retry strategy"}).text
     assert "very close" in text

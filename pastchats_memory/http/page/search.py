@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from pastchats_memory.http.answers import RequestError
 from pastchats_memory.http.page.answers import Page, PageRequest, make_url
 from pastchats_memory.http.page.highlight import mark_words
 from pastchats_memory.http.page.words import SPEAKERS
+from pastchats_memory.http.routes import LONGEST_QUERY
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import TASK, Citation, Hit
 from pastchats_memory.search.request import MOST_HITS
@@ -66,7 +68,7 @@ class ShownHit(NamedTuple):
 
 
 def show(memory: Memory, request: PageRequest) -> Page:
-    """Answer a search; without a query, show the last prompts."""
+    """Answer a search; without a query, show the last prompts. Raises RequestError, MemoryFault."""
     query = request.query.get("query", "")
     chosen = {name: request.query[name] for name in FILTER_NAMES if name in request.query}
     if not query:
@@ -75,6 +77,10 @@ def show(memory: Memory, request: PageRequest) -> Page:
             for one in memory.list_newest_prompts(RECENT)
         ]
         return Page("search", {"query": "", "chosen": chosen, "newest": newest})
+    if len(query) > LONGEST_QUERY:
+        raise RequestError(
+            400, "usage", f"the query is longer than {LONGEST_QUERY:,} characters", "Name its main words."
+        )
     number = int(request.query["page"]) if request.query.get("page", "").isdecimal() else 1
     number = min(max(number, 1), MOST_HITS // HITS)
     hits = memory.search(query, limit=HITS, page=number, **chosen)  # type: ignore[arg-type] # filters are texts

@@ -76,4 +76,4 @@ def pages(site: Site) -> list[str]:
 def visit(browser: Browser, site: Site) -> Iterator[Visit]:
     with visiting(browser, site) as one:
         yield one
-        assert one.problems == []
+        assert one.problems == [], "".join(site.server.messages)

@@ -8,20 +8,10 @@ from html import unescape
 
 import httpx
 import pytest
+from garden import write_lesson, write_tracker
 from program import Program, write_messages
 from served import serving
-from tracker import write_tracker
 from waiting import HANG_S
-
-REPEATED = [
-    ("user", "The login test fails with a timeout. Fix it."),
-    ("assistant", "I raised the timeout to 5 seconds."),
-    ("user", "No, the login test still fails with the same error."),
-    ("assistant", "I now wait for the page."),
-    ("user", "It is still broken: the login test fails."),
-    ("assistant", "The clock was mocked after the import. Fixed.\n\n`pytest` says: 12 passed in 0.8s"),
-    ("user", "It works now, thanks!"),
-]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +22,7 @@ def garden(tmp_path_factory: pytest.TempPathFactory) -> Program:
     nothing = program.home / "nothing.json"
     nothing.write_text('{"a": 1}', encoding="utf-8")
     gone = write_messages(program.home / "gone.jsonl", ("user", "Where is the spade?"))
-    lesson = write_messages(program.home / "login.jsonl", *REPEATED)
-    assert program("index", write_tracker(program.home), half, nothing, gone, lesson).status == 0
+    assert program("index", write_tracker(program.home), half, nothing, gone, write_lesson(program.home)).status == 0
     gone.unlink()
     assert program("task", "update", "gdn-1", "--status", "in_progress").status == 0
     assert program("task", "add", "Pick the plums", "--project", "orchard").status == 0

@@ -61,10 +61,11 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// Code that is wider than its place scrolls. Then the Tab key stops at it, and arrows move it.
+// Code and tables that are larger than their place scroll. Then the Tab key stops at them, and arrows move them.
 function letKeysScroll(within) {
-  for (const code of within.querySelectorAll("pre")) {
-    if (code.scrollWidth > code.clientWidth) code.tabIndex = 0; else code.removeAttribute("tabindex");
+  for (const one of within.querySelectorAll("pre, .text table")) {
+    const isLarger = one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight;
+    if (isLarger) one.tabIndex = 0; else one.removeAttribute("tabindex");
   }
 }
 

@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-bare test-page require-browser lint lint-workflows check-plugins docs lock release scan-patterns coverage fuzz fuzz-http torture clean
+.PHONY: demo test test-bare test-page require-browser screenshots lint lint-workflows check-plugins docs lock release scan-patterns coverage fuzz fuzz-http torture clean
 .PHONY: bench-locomo bench-longmemeval bench-quality bench-outcome bench-tasks bench-redaction bench-speed bench-scale bench-index bench-embed
 
 # Index the sample history, then print a search and a recall block.
@@ -27,6 +27,10 @@ test-page: require-browser $(VENV)/installed-page-tests $(AXE)
 
 require-browser:
 	@test -x "$(BROWSER)" || { echo 'No browser was found, so nothing was tested. Install Chromium, or: make BROWSER=/path/to/chrome test-page' >&2; exit 1; }
+
+# Take the screenshots of the README from the sample history.
+screenshots: require-browser $(VENV)/installed-page-tests
+	$(BIN)/python scripts/take_screenshots.py $(BROWSER)
 
 # Check style, types, import rules, common security mistakes and known vulnerabilities of dependencies.
 lint: $(VENV)/installed-dev

@@ -23,6 +23,8 @@ STYLE = (
     ".b2{fill:#3d444d}}"
 )
 _ROW = re.compile(r"^\| (?P<question>[^|]+) \| (?P<number>[^|]+) \| (?P<comparison>[^|]+) \| [^|]+ \|$", re.MULTILINE)
+_MEASURES = re.compile(r"^\| ([^|]+) \| 1,982 \| (0\.\d+) \| (0\.\d+) \| (0\.\d+) \|", re.MULTILINE)
+"""Rows of the same 1,982 questions: ours, then those of other tools."""
 _QUALITY = re.compile(r"best single engine (0\.\d+); textbook RRF (0\.\d+)")
 _TURNS = re.compile(r"([\d,]+) turns")
 _MS = re.compile(r"(\d+) ms")
@@ -68,6 +70,17 @@ def read_times(text: str) -> list[Group]:
     return groups
 
 
+def read_measures(text: str) -> list[Group]:
+    """Return R@1, R@5 and MRR over the same questions, beside those of other tools."""
+    rows = [(row[1].partition(",")[0], row[2], row[3], row[4]) for row in _MEASURES.finditer(text)]
+    groups = []
+    for place, measure in enumerate(("R@1", "R@5", "MRR"), start=1):
+        names = ("this search", *(row[0] for row in rows[1:]))
+        bars = [Bar(f"{name} {row[place]}", float(row[place])) for name, row in zip(names, rows, strict=True)]
+        groups.append(Group(f"{measure}, sessions of LoCoMo", bars))
+    return groups
+
+
 def draw(title: str, groups: Sequence[Group]) -> str:
     """Return horizontal bars as SVG that fits a light and a dark page."""
     longest = max(bar.value for group in groups for bar in group.bars)
@@ -93,6 +106,7 @@ def draw_all(text: str) -> dict[str, str]:
     """Return every plot by the name of its file, from the text of the page."""
     return {
         "quality.svg": draw("nDCG@10 of search, by set", read_quality(text)),
+        "measures.svg": draw("LoCoMo beside another tool, by session", read_measures(text)),
         "time.svg": draw("Milliseconds by size of the memory", read_times(text)),
     }
 

@@ -104,7 +104,8 @@ def test_every_plot_shows_the_numbers_of_its_table() -> None:
     committed = {path.name: path.read_text(encoding="utf-8") for path in (REPOSITORY / "docs" / "plots").glob("*.svg")}
     assert plots == committed, "run `make docs`"
     assert plots["quality.svg"].count("<rect") == 15
-    assert plots["time.svg"].count("<rect") == 4
+    assert plots["measures.svg"].count("<rect") == 6
+    assert plots["time.svg"].count("<rect") == 5
 
 
 def list_commands(

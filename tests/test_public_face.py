@@ -11,7 +11,9 @@ from program import Program
 import pastchats_memory
 from pastchats_memory import Memory, MemoryFault
 
-NOT_ON_THE_PATH_OF_RECALL = {"fastembed", "tabulate", "wcwidth", "markdown_it", "platformdirs", "tqdm"}
+NOT_ON_THE_PATH_OF_RECALL = {
+    "fastembed", "jinja2", "markdown_it", "platformdirs", "starlette", "tabulate", "tqdm", "uvicorn", "wcwidth",
+}  # fmt: skip
 
 
 def test_the_package_shows_exactly_its_sorted_names() -> None:

@@ -29,8 +29,11 @@ Examples:
 )
 @options.database
 def command(host: str, port: int, token: str | None, chat_endpoint: str | None, db: str | None) -> int:
-    """Answer searches over HTTP, and add context to chats on their way to a model.
+    """Show the memory in a browser, answer programs over HTTP, and add context to chats on their way to a model.
 
+    Open the link that it prints: it works once, and opens a session in that browser. The server prints another link then.
+
+    For programs:
     GET /search, /recall, /context, /items/ID, /tasks, /api/v1/search/semantic and POST /v1/chat/completions, all described
     at /openapi.json.
     """

@@ -87,6 +87,10 @@ class ConversationPart(NamedTuple):
     episodes: tuple[EpisodePart, ...]
     outline: tuple[Ended, ...]
     """All episodes, in order."""
+    subagents: tuple[tuple[str, str], ...]
+    """Project and id of the conversations that its subagents have."""
+    parent: str | None
+    """Id of the stored conversation that started it or that it was forked from."""
 
 
 def load_part(
@@ -114,7 +118,20 @@ def load_part(
     items = turns.in_span(database, (project, conversation_id), first, first + PART_TURNS - 1)
     outline = tuple(outcomes.after(database, project, conversation_id, -1, MAX_OUTLINE))
     episodes = tuple(_load_episodes(database, cite_items(database, items), outline))
-    return ConversationPart(conversation_id, project, number, parts, last_index + 1, episodes, outline)
+    subagents = tuple(turns.list_parts(database, conversation_id, hidden))
+    parent = str(items[0].metadata.get("parent_conversation_id") or "") if items else ""
+    is_stored = parent not in ("", conversation_id) and turns.find_extent(database, parent, hidden) is not None
+    return ConversationPart(
+        conversation_id,
+        project,
+        number,
+        parts,
+        last_index + 1,
+        episodes,
+        outline,
+        subagents,
+        parent if is_stored else None,
+    )
 
 
 def _load_episodes(database: Database, items: Sequence[Item], outline: Sequence[Ended]) -> Iterator[EpisodePart]:

@@ -49,6 +49,8 @@ IDLE_SECONDS = 5
 SHUTDOWN_SECONDS = 3
 """Time for running answers when the server stops."""
 BACKLOG = 256
+EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - it is compared, not listened on # nosec B104
+"""Hosts that stand for every address of the machine, and that not every browser opens."""
 
 
 # --- the application --------------------------------------------------------------------------------------------------
@@ -209,7 +211,7 @@ def serve(config: Config, address: Address, report: Callable[[str], None]) -> No
     with listen(address) as listener:
         port = listener.getsockname()[1]
         url = f"http://{_host_of_url(address.host)}:{port}"
-        sessions = Sessions(url, port, report)
+        sessions = Sessions(f"http://127.0.0.1:{port}" if address.host in EVERY_ADDRESS else url, port, report)
         app = make_application(OpenMemory(config, report), Admission(config.server_token, local), upstream, sessions)
         report(f"Serving on {url} (end with Ctrl-C); described at /openapi.json")
         sessions.report_link("Open the page with this link, which works once")

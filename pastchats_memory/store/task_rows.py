@@ -176,6 +176,15 @@ def owner_of(database: Database, table: str, id_: int, hidden: Sequence[str]) ->
     return None if found is None else int(found)
 
 
+def find_of_conversation(database: Database, conversation_id: str, hidden: Sequence[str]) -> list[int]:
+    """Return ids of the tasks that a conversation worked on. Raises StoreFault."""
+    statement = (
+        "SELECT id FROM tasks WHERE id IN (SELECT task_id FROM task_conversations WHERE conversation_id = ?) "
+        f"AND {VISIBLE} ORDER BY id"
+    )
+    return [id_ for (id_,) in database.run(statement, (conversation_id, orjson.dumps(hidden).decode()))]
+
+
 def project_of_conversation(database: Database, conversation_id: str) -> str | None:
     """Return the project of a stored conversation, or None. Raises StoreFault."""
     found = database.value("SELECT source_project FROM prompts WHERE conversation_id = ? LIMIT 1", (conversation_id,))

@@ -262,6 +262,19 @@ def find_extent(
     return (found[0][0], found[0][1]) if found else None
 
 
+def list_parts(database: Database, conversation_id: str, hidden: Sequence[str]) -> list[tuple[str, str]]:
+    """Return project and id of the conversations whose ids begin with an id and a slash: those of its subagents.
+
+    Raises StoreFault.
+    """
+    found = database.run(
+        "SELECT source_project, conversation_id FROM prompts WHERE conversation_id > ?1 || '/' AND conversation_id < ?1 || '0' "
+        "AND source_project NOT IN (SELECT value FROM json_each(?2)) GROUP BY conversation_id, source_project ORDER BY min(id)",
+        (conversation_id, orjson.dumps(list(hidden)).decode()),
+    )
+    return [(project, id_) for project, id_ in found]
+
+
 def of_conversation(database: Database, conversation_id: str) -> list[Item]:
     """Return all turns with a conversation's native id, in order; they may be of several projects. Raises StoreFault."""
     return _items(database, "p.conversation_id = ?", (conversation_id,))
@@ -299,12 +312,13 @@ class NewPrompt(NamedTuple):
     project: str
     conversation_id: str | None
     text: str
+    timestamp: str
 
 
 def list_newest_prompts(database: Database, hidden: Sequence[str], limit: int) -> list[NewPrompt]:
     """Return the newest prompts outside hidden projects, the newest first. Raises StoreFault."""
     found = database.run(
-        "SELECT source_project, conversation_id, content FROM prompts WHERE role = 'user' AND timestamp IS NOT NULL "
+        "SELECT source_project, conversation_id, content, timestamp FROM prompts WHERE role = 'user' AND timestamp IS NOT NULL "
         "AND source_project NOT IN (SELECT value FROM json_each(?)) ORDER BY timestamp DESC, id DESC LIMIT ?",
         (orjson.dumps(list(hidden)).decode(), limit),
     )

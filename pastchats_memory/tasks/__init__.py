@@ -111,6 +111,11 @@ class TaskMemory(TaskEditor):
                 columns.append(BoardColumn(status, counts[status], tuple(found)))
         return columns
 
+    def list_of_conversation(self, conversation_id: str) -> list[StoredTask]:
+        """Return the tasks that a conversation worked on. Raises StoreFault."""
+        ids = task_rows.find_of_conversation(self._database, conversation_id, self._viewpoint.hidden)
+        return task_rows.tasks(self._database, ids, self._viewpoint.hidden)
+
     def list_projects(self) -> list[str]:
         """Return the projects that have visible tasks, sorted. Raises StoreFault."""
         return task_rows.projects(self._database, self._viewpoint.hidden)

@@ -202,4 +202,6 @@ def test_only_requests_with_the_token_get_an_answer(demo: Program) -> None:
         right = {"Authorization": "Bearer sesame-öffne".encode(), "Host": "my-desk.example"}
         assert get(f"{url}/search?query=fence", headers=right).status_code == 200
         assert get(f"{url}/healthz").status_code == 200
+        assert "A link is needed" in get(url).text  # the page has links in place of the token
+        assert server.find_link().startswith("http://127.0.0.1:")
         assert "öffne" not in "".join(server.messages)

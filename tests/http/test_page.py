@@ -6,6 +6,7 @@ import html
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -16,6 +17,35 @@ from waiting import HANG_S
 FLAKY_LOGIN = "019c6a52-7b1d-7e60-9a54-3c2e8f0b6d11"
 """A conversation of the demo history."""
 NAMES_OF_HEADERS = ("content-security-policy", "referrer-policy", "x-content-type-options", "cache-control")
+
+
+TODO = [
+    {
+        "type": "tool_use",
+        "id": "toolu_1",
+        "name": "TodoWrite",
+        "input": {
+            "todos": [{"content": "Write the backoff", "status": "pending", "activeForm": "Writing the backoff"}]
+        },
+    }
+]
+
+
+def write_session(file: Path, common: dict[str, object], prompt: str, answer: object) -> None:
+    """Write a session of Claude Code with one prompt and one answer."""
+    content = answer if isinstance(answer, list) else [{"type": "text", "text": answer}]
+    records = [
+        {"type": "user", "uuid": f"{file.stem}-1", "message": {"role": "user", "content": prompt}},
+        {
+            "type": "assistant",
+            "uuid": f"{file.stem}-2",
+            "parentUuid": f"{file.stem}-1",
+            "message": {"id": f"msg_{file.stem}", "role": "assistant", "model": "m", "content": content},
+        },
+    ]
+    shared = {"cwd": "/home/ada/courier", "version": "2.1.0", "timestamp": "2026-05-01T08:00:00.000Z", **common}
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join(json.dumps({**shared, **record}) + "\n" for record in records))
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +101,12 @@ def test_every_page_forbids_foreign_and_inline_content(browser: httpx.Client, st
         assert not re.search(r"<script(?![^>]*\bsrc=\"/page/static/)|<style|\son\w+=|\sstyle=", reply.text)
 
 
+def test_the_first_page_leads_to_each_of_the_last_conversations_once(browser: httpx.Client) -> None:
+    shown = re.findall(r'href="/page/conversation\?id=([^&"]*)', browser.get("/").text)
+    assert len(shown) > 5
+    assert len(shown) == len(set(shown))
+
+
 def test_a_search_shows_hits_with_why_they_were_found(browser: httpx.Client) -> None:
     text = browser.get("/", params={"query": "retry strategy"}).text
     assert "very close" in text
@@ -98,6 +134,12 @@ def test_a_wrong_filter_is_explained_on_a_page(browser: httpx.Client) -> None:
     assert reply.status_code == 400
     assert reply.headers["content-type"].startswith("text/html")
     assert 'role="alert"' in reply.text
+
+
+def test_a_query_beyond_the_limit_is_explained(browser: httpx.Client) -> None:
+    reply = browser.get("/", params={"query": "retry " * 1000})
+    assert reply.status_code == 400
+    assert "longer than" in reply.text
 
 
 def test_the_paths_of_programs_stay_as_they_were(stranger: httpx.Client) -> None:
@@ -158,6 +200,27 @@ def test_a_long_conversation_is_shown_in_parts(program: Program) -> None:
             following = re.search(r'href="([^"]+)" rel="next"', text)
             address = None if following is None else html.unescape(following[1])
     assert seen == [line["content"] for line in lines]
+
+
+def test_a_conversation_leads_to_its_subagents_its_tasks_and_back(program: Program) -> None:
+    folder = program.home / "sessions" / "-home-ada-courier"
+    write_session(folder / "s1.jsonl", {"sessionId": "s1"}, "Plan the retries", TODO)
+    write_session(
+        folder / "s1" / "subagents" / "agent-a1.jsonl",
+        {"sessionId": "s1", "agentId": "a1", "isSidechain": True},
+        "Find the callers",
+        "They are in worker.py",
+    )
+    assert program("index", "sessions").status == 0
+    with serving(program) as server, browsing(server) as client:
+        text = client.get("/page/conversation", params={"id": "s1"}).text
+        assert "Write the backoff" in text
+        below = re.search(r'href="(/page/conversation[^"]*)">Subagent 1</a>', text)
+        assert below is not None
+        shown = client.get(html.unescape(below[1])).text
+    assert "They are in worker.py" in shown
+    assert "A subagent · 2 turns" in shown
+    assert 'href="/page/conversation?id=s1">The conversation that it came from' in shown
 
 
 def test_projects_show_how_their_episodes_ended_over_time(browser: httpx.Client) -> None:

@@ -8,20 +8,10 @@ from html import unescape
 
 import httpx
 import pytest
+from garden import write_lesson, write_tracker
 from program import Program, write_messages
 from served import serving
-from tracker import write_tracker
 from waiting import HANG_S
-
-REPEATED = [
-    ("user", "The login test fails with a timeout. Fix it."),
-    ("assistant", "I raised the timeout to 5 seconds."),
-    ("user", "No, the login test still fails with the same error."),
-    ("assistant", "I now wait for the page."),
-    ("user", "It is still broken: the login test fails."),
-    ("assistant", "The clock was mocked after the import. Fixed.\n\n`pytest` says: 12 passed in 0.8s"),
-    ("user", "It works now, thanks!"),
-]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -32,10 +22,10 @@ def garden(tmp_path_factory: pytest.TempPathFactory) -> Program:
     nothing = program.home / "nothing.json"
     nothing.write_text('{"a": 1}', encoding="utf-8")
     gone = write_messages(program.home / "gone.jsonl", ("user", "Where is the spade?"))
-    lesson = write_messages(program.home / "login.jsonl", *REPEATED)
-    assert program("index", write_tracker(program.home), half, nothing, gone, lesson).status == 0
+    assert program("index", write_tracker(program.home), half, nothing, gone, write_lesson(program.home)).status == 0
     gone.unlink()
     assert program("task", "update", "gdn-1", "--status", "in_progress").status == 0
+    assert program("task", "add", "Pick the plums", "--project", "orchard").status == 0
     own = program.home / "config" / "pastchats-memory" / "pastchats-memory.toml"
     own.parent.mkdir(parents=True)
     own.write_text(
@@ -69,7 +59,7 @@ def columns(client: httpx.Client, address: str) -> dict[str, list[str]]:
 
 def test_the_board_has_a_column_for_each_status_that_has_tasks(client: httpx.Client) -> None:
     assert columns(client, "/page/tasks") == {
-        "Pending": ["A greenhouse"],
+        "Pending": ["Pick the plums", "A greenhouse"],
         "In progress": ["Prune the roses before the frost", "The pump of the pond is loud"],
         "Blocked": ["Wait for the seeds"],
         "Completed": ["Choose the glass", "Mend the gate"],
@@ -82,7 +72,8 @@ def test_the_board_has_a_column_for_each_status_that_has_tasks(client: httpx.Cli
         ("type=epic", {"Pending": ["A greenhouse"]}),
         ("status=blocked", {"Blocked": ["Wait for the seeds"]}),
         ("project=garden&status=pending&type=", {"Pending": ["A greenhouse"]}),
-        ("project=orchard", {}),
+        ("project=orchard", {"Pending": ["Pick the plums"]}),
+        ("project=meadow", {}),
     ],
 )
 def test_the_board_is_narrowed_by_project_type_and_status(client: httpx.Client, query: str, expected: dict) -> None:
@@ -90,7 +81,7 @@ def test_the_board_is_narrowed_by_project_type_and_status(client: httpx.Client, 
 
 
 def test_a_board_without_a_fitting_task_says_so(client: httpx.Client) -> None:
-    assert "No such task" in read(client, "/page/tasks?project=orchard")
+    assert "No such task" in read(client, "/page/tasks?project=meadow")
 
 
 @pytest.mark.parametrize("query", ["type=tree", "status=green", "type=Epic"])
@@ -124,6 +115,13 @@ def test_every_id_of_a_task_and_its_parts_leads_to_it(client: httpx.Client, key:
 @pytest.mark.parametrize("query", ["", "?key=", "?key=none", "?key=c:99", "?key=a:1", "?key=c:x"])
 def test_a_task_that_is_not_there_is_not_found(client: httpx.Client, query: str) -> None:
     assert client.get(f"/page/task{query}").status_code in (400, 404)
+
+
+def test_a_project_that_has_only_tasks_is_shown_as_their_board(client: httpx.Client) -> None:
+    answer = client.get("/page/project?name=garden-2")
+    assert answer.status_code == 404
+    answer = client.get("/page/project?name=orchard")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/page/tasks?project=orchard")
 
 
 def test_a_lesson_shows_what_failed_and_what_ended_it(client: httpx.Client) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from garden import write_lesson, write_tracker
 from program import Program
-from tracker import write_tracker
 from visits import Site, Visit, signed_in, visiting
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def garden(own_demo_of_session: Program) -> Program:
     half.write_text('{"conversation_id": "h", "role": "user", "content": "Which gate?"}\n{"role": \n', encoding="utf-8")
     nothing = program.home / "nothing.json"
     nothing.write_text('{"a": 1}', encoding="utf-8")
-    done = program("index", write_tracker(program.home), half, nothing)
+    done = program("index", write_tracker(program.home), half, nothing, write_lesson(program.home))
     assert done.status == 0, done.stderr
     assert program("task", "update", "gdn-1", "--status", "in_progress").status == 0
     return program
@@ -76,4 +76,4 @@ def pages(site: Site) -> list[str]:
 def visit(browser: Browser, site: Site) -> Iterator[Visit]:
     with visiting(browser, site) as one:
         yield one
-        assert one.problems == []
+        assert one.problems == [], "".join(site.server.messages)

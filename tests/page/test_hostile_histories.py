@@ -48,7 +48,7 @@ def test_nothing_of_a_hostile_history_runs(browser: Browser, hostile: Site) -> N
             page.evaluate(ACT)
             assert page.evaluate(FOREIGN) == [], address
             page.wait_for_load_state("networkidle")
-        assert visit.problems == []
+        assert visit.problems == [], "".join(hostile.server.messages)
 
 
 def test_a_hostile_history_moves_nothing_out_of_its_window(browser: Browser, hostile: Site) -> None:

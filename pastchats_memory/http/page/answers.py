@@ -91,6 +91,7 @@ def _environment() -> Environment:
     """Return the templates. Every value is escaped, and control characters are removed from every text."""
     environment = Environment(
         autoescape=True,
+        auto_reload=False,  # an update of the program must not mix its templates with code that is running
         loader=FileSystemLoader(HERE / "templates"),
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -129,6 +129,7 @@ def show_conversation(memory: Memory, request: PageRequest) -> Page:
             "first_id": first.id,
             "episodes": [_show_episode(one, cited, query) for one in part.episodes],
             "outline": list(_outline(part)),
+            "tasks": memory.tasks.list_of_conversation(part.id),
             "query": query,
             "previous": links[-1] if part.number > 1 else None,
             "next": links[1] if part.number < part.parts else None,

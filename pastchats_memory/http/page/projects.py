@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from pastchats_memory.episodes.history import ConversationDay
 from pastchats_memory.http.answers import RequestError
-from pastchats_memory.http.page.answers import Page, PageRequest, make_url
+from pastchats_memory.http.page.answers import Page, PageRequest, Redirect, make_url
 from pastchats_memory.http.page.plot import Plot, plot_outcomes
 from pastchats_memory.memory import Memory
 from pastchats_memory.store.outcomes import Tally
@@ -63,10 +63,15 @@ def show_projects(memory: Memory, _: PageRequest) -> Page:
     return Page("projects", {"cards": cards, "plot": plot_outcomes(tallies)})
 
 
-def show_project(memory: Memory, request: PageRequest) -> Page:
-    """Show a project: its outcomes over time, and its conversations by day. Raises RequestError, UsageFault."""
+def show_project(memory: Memory, request: PageRequest) -> Page | Redirect:
+    """Show a project: its outcomes over time, and its conversations by day.
+
+    A project that has only tasks is shown as their board. Raises RequestError, UsageFault.
+    """
     name = request.query.get("name", "")
     stored = next((one for one in memory.list_projects() if one.project == name), None)
+    if stored is None and name in memory.tasks.list_projects():
+        return Redirect(make_url("/page/tasks", project=name))
     if stored is None:
         raise RequestError(404, "not_found", "there is no such project", "It may have been forgotten, or be private.")
     plot = plot_outcomes(memory.tally_outcomes(name))

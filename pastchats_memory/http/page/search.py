@@ -7,17 +7,21 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from pastchats_memory.http.answers import RequestError
 from pastchats_memory.http.page.answers import Page, PageRequest, make_url
 from pastchats_memory.http.page.highlight import mark_words
 from pastchats_memory.http.page.words import SPEAKERS
+from pastchats_memory.http.routes import LONGEST_QUERY
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import TASK, Citation, Hit
 from pastchats_memory.search.request import MOST_HITS
+from pastchats_memory.store.turns import NewPrompt
 from pastchats_memory.views.text import NOTHING_CLOSE, describe_relevance, has_close_hit
 
 HITS = 20
 """Hits on a page."""
-RECENT = 20
+RECENT = 60
+"""Last prompts that are read; each conversation among them is shown once."""
 CHOICES: Mapping[str, tuple[str, Sequence[tuple[str, str]]]] = {
     "outcome": ("Outcome", (("worked", "worked"), ("failed", "failed"), ("mixed", "mixed"), ("unknown", "unknown"))),
     "since": ("Time", (("today", "today"), ("7d", "7 days"), ("30d", "30 days"), ("365d", "a year"))),
@@ -66,15 +70,19 @@ class ShownHit(NamedTuple):
 
 
 def show(memory: Memory, request: PageRequest) -> Page:
-    """Answer a search; without a query, show the last prompts."""
+    """Answer a search; without a query, show the last prompts. Raises RequestError, MemoryFault."""
     query = request.query.get("query", "")
     chosen = {name: request.query[name] for name in FILTER_NAMES if name in request.query}
     if not query:
-        newest = [
-            {"url": make_url("/page/conversation", id=one.conversation_id), "text": one.text, "project": one.project}
-            for one in memory.list_newest_prompts(RECENT)
-        ]
-        return Page("search", {"query": "", "chosen": chosen, "newest": newest})
+        newest: dict[str, NewPrompt] = {}
+        for one in memory.list_newest_prompts(RECENT):
+            if one.conversation_id is not None:
+                newest.setdefault(one.conversation_id, one)
+        return Page("search", {"query": "", "chosen": chosen, "newest": list(newest.values())})
+    if len(query) > LONGEST_QUERY:
+        raise RequestError(
+            400, "usage", f"the query is longer than {LONGEST_QUERY:,} characters", "Name its main words."
+        )
     number = int(request.query["page"]) if request.query.get("page", "").isdecimal() else 1
     number = min(max(number, 1), MOST_HITS // HITS)
     hits = memory.search(query, limit=HITS, page=number, **chosen)  # type: ignore[arg-type] # filters are texts

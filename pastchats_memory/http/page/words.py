@@ -8,6 +8,7 @@ from html import escape
 from itertools import groupby
 from typing import Any
 
+from pastchats_memory.config import from_home
 from pastchats_memory.model import TaskState
 from pastchats_memory.text.display import format_priority, format_time, one_line, remove_controls
 from pastchats_memory.views.text import CITATION_NOTES
@@ -67,6 +68,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "count": count,
     "day": lambda time: time[:10],
     "history": shorten_history,
+    "home": from_home,
     "priority": format_priority,
     "shorten": shorten,
     "status": name_status,

@@ -32,6 +32,7 @@ if (form) {
 
 function prepare(within) {
   for (const button of within.querySelectorAll("button.copy")) button.hidden = false;
+  letKeysScroll(within);
 }
 
 document.addEventListener("click", async (event) => {
@@ -59,5 +60,16 @@ document.addEventListener("keydown", (event) => {
     if (next) next.focus();
   }
 });
+
+// Code and tables that are larger than their place scroll. Then the Tab key stops at them, and arrows move them.
+function letKeysScroll(within) {
+  for (const one of within.querySelectorAll("pre, .text table")) {
+    const isLarger = one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight;
+    if (isLarger) one.tabIndex = 0; else one.removeAttribute("tabindex");
+  }
+}
+
+addEventListener("resize", () => letKeysScroll(document));
+document.addEventListener("toggle", (event) => letKeysScroll(event.target), true); // code that was folded had no width
 
 prepare(document);

@@ -1,9 +1,11 @@
-"""A small tracker of a garden, with tasks in every column."""
+"""A small memory of a garden: a tracker with tasks in every column, and a test that failed twice before it was fixed."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+
+from program import write_messages
 
 ISSUES = (
     {"id": "gdn-1", "title": "Prune the roses before the frost", "status": "open", "priority": 0, "issue_type": "task",
@@ -28,3 +30,19 @@ def write_tracker(home: Path) -> Path:
     lines = [json.dumps({**at, **issue}) + "\n" for issue in ISSUES]
     (folder / "issues.jsonl").write_text("".join(lines), encoding="utf-8")
     return folder
+
+
+LESSON = [
+    ("user", "The login test fails with a timeout. Fix it."),
+    ("assistant", "I raised the timeout to 5 seconds."),
+    ("user", "No, the login test still fails with the same error."),
+    ("assistant", "I now wait for the page."),
+    ("user", "It is still broken: the login test fails."),
+    ("assistant", "The clock was mocked after the import. Fixed.\n\n`pytest` says: 12 passed in 0.8s"),
+    ("user", "It works now, thanks!"),
+]  # fmt: skip
+
+
+def write_lesson(home: Path) -> Path:
+    """Write the conversation of the test that failed twice, and return its path."""
+    return write_messages(home / "login.jsonl", *LESSON)

@@ -173,7 +173,7 @@ def test_a_file_that_is_written_to_all_the_while_is_left_for_the_next_run(path, 
 def test_a_checkpoint_while_it_is_copied_makes_it_copied_again(path, monkeypatch):
     owner = made(path, ("first", "a"), mode="WAL")
     monkeypatch.setattr(foreign_sqlite, "PAUSE", 0.001)
-    copy, copied = foreign_sqlite.shutil.copyfile, []
+    copy, copied = foreign_sqlite.shutil.copyfileobj, []
 
     def with_a_checkpoint(source, target):
         copy(source, target)
@@ -182,7 +182,7 @@ def test_a_checkpoint_while_it_is_copied_makes_it_copied_again(path, monkeypatch
             owner.execute("INSERT INTO notes(text) VALUES ('second')")
         copied.append(source)
 
-    monkeypatch.setattr(foreign_sqlite.shutil, "copyfile", with_a_checkpoint)
+    monkeypatch.setattr(foreign_sqlite.shutil, "copyfileobj", with_a_checkpoint)
     assert texts(path) == ["first", "second"]
     assert len(copied) == 4
     owner.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Callable
 from functools import lru_cache, partial
@@ -85,18 +86,27 @@ def _zip(path: Path, *_state: int) -> zipfile.ZipFile:
     The last one stays open, because reading its list for each member takes quadratic time.
     """
     import zipfile
+    from weakref import finalize
 
-    return zipfile.ZipFile(path)
+    file = open_regular(path)
+    try:
+        archive = zipfile.ZipFile(file)
+    except BaseException:
+        file.close()
+        raise
+    finalize(archive, file.close)  # an archive closes only what it opened by a path
+    return archive
 
 
 def _open_single(path: Path) -> Callable[[], BinaryIO]:
     import zlib
 
     def opened() -> BinaryIO:
-        most = max(SMALL_SIZE, MOST_DENSITY * path.stat().st_size)
+        file = open_regular(path)
+        most = max(SMALL_SIZE, MOST_DENSITY * os.fstat(file.fileno()).st_size)
         if path.suffix.lower() == ".gz":
-            return _limit(_Gzip(open_regular(path), partial(zlib.decompressobj, GZIP)), most)
-        return _limit(import_module(ZSTD).open(path), most)
+            return _limit(_Gzip(file, partial(zlib.decompressobj, GZIP)), most)
+        return _limit(_Zstd(file, import_module(ZSTD).open(file)), most)
 
     return opened
 
@@ -140,6 +150,17 @@ class _Gzip:
                 return found
             if is_end and not self._is_between:
                 raise EOFError("it ends before its end")
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class _Zstd:
+    """The text of a zstd file, which closes the file with it."""
+
+    def __init__(self, file: BinaryIO, unpacked: BinaryIO) -> None:
+        self._file = file
+        self.read = unpacked.read
 
     def close(self) -> None:
         self._file.close()

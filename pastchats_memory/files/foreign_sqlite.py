@@ -159,11 +159,12 @@ def _copy(path: Path, folder: Path) -> Path:
             time.sleep(PAUSE)
         before = _read_state(path)
         for source in (path, *side_files(path)):
-            shutil.copyfile(source, folder / source.name)
+            with open_regular(source) as file, (folder / source.name).open("xb") as copy:
+                shutil.copyfileobj(file, copy)
         if _read_state(path) == before:
             return folder / path.name
-        for copy in folder.iterdir():
-            copy.unlink()
+        for stale in folder.iterdir():
+            stale.unlink()
     raise ForeignFault("written to all the while; close the program that it belongs to and index again")
 
 

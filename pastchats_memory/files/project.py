@@ -9,6 +9,8 @@ import re
 from functools import cache
 from pathlib import Path
 
+from pastchats_memory.files.regular_file import open_regular
+
 MARKER = ".pastchats-ignore"
 """A file that opts its folder out: its files are not read, nor conversations held in it or below it."""
 _WINDOWS = re.compile(r"[A-Za-z]:\\|\\\\|[^/]*\\[^/]*\Z")
@@ -53,7 +55,7 @@ def _repository(folder: Path) -> str | None:
         return folder.name
     if not marker.is_file():
         return None
-    with marker.open("rb") as file:
+    with open_regular(marker) as file:
         content = file.read(LONGEST_POINTER).decode("utf-8", errors="replace")
     pointer = Path(content.removeprefix("gitdir:").strip())
     inside = "worktrees" in pointer.parts and ".git" in pointer.parts

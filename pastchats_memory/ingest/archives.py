@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from pastchats_memory.files.archives import ARCHIVES, BrokenArchive, is_archive, is_bomb, open_member
+from pastchats_memory.files.regular_file import open_regular
 from pastchats_memory.formats.companions import DATABASE_SUFFIXES
 from pastchats_memory.ingest.changes import recipe_of_skipped
 from pastchats_memory.ingest.discover import SKIPPED_FOLDERS, TEXTS, Candidate
@@ -88,7 +89,7 @@ def expand_archives(
 
 def _list_zip(archive: Candidate) -> Iterator[Candidate | Unreadable]:
     try:
-        with zipfile.ZipFile(archive.path) as opened:
+        with open_regular(archive.path) as file, zipfile.ZipFile(file) as opened:
             listed = opened.infolist()
     except (zipfile.BadZipFile, ValueError, EOFError, NotImplementedError) as fault:
         raise BrokenArchive(f"a zip archive that cannot be read: {fault}") from fault

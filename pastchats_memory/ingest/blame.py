@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from io import TextIOWrapper
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from pastchats_memory.episodes import find_request
 from pastchats_memory.episodes.cite import cite_items
 from pastchats_memory.episodes.load import load_episode
 from pastchats_memory.episodes.threads import cite_attempts, describe_attempt
+from pastchats_memory.files.regular_file import open_regular
 from pastchats_memory.files.stored_path import resolve_path
 from pastchats_memory.formats.base.source import NotText, SourceFile
 from pastchats_memory.ingest.detect import BY_FORMAT
@@ -219,7 +221,7 @@ def _lines_of(text: str, is_file: Callable[[str], bool]) -> Iterator[str]:
 
 def read_line(file: Path, number: int) -> str | None:
     """Return a line of a file without the blanks around it; None if it has fewer lines. Raises OSError."""
-    with file.open(encoding="utf-8", errors="replace") as stream:
+    with TextIOWrapper(open_regular(file), encoding="utf-8", errors="replace") as stream:
         return next((line.strip() for place, line in enumerate(stream, start=1) if place == number), None)
 
 

@@ -16,6 +16,9 @@ MOST_ROUNDS = 8
 
 Real texts need two rounds. A text of secrets that hide one another could need one for each of them.
 """
+MOST_READ = 3
+"""How often, in lengths of the text, its lines are searched anew once they have more than `LONG_LINES` characters."""
+LONG_LINES = 50_000
 LONGEST_PIECE = 300
 """Characters of a split secret that are read on either side of the split."""
 _RUN_AT_START = re.compile(rf"[A-Za-z0-9_\-./+=~]{{1,{LONGEST_PIECE}}}")
@@ -37,6 +40,7 @@ def mark_secrets(text: str) -> Redaction:
     kinds: Counter[str] = Counter()
     every = find_secrets(text)
     secrets = _merge_overlaps(_outside_marks(text, every)) if every else []
+    most, read = MOST_READ * len(text), 0
     for _ in range(MOST_ROUNDS):
         if not secrets:
             break
@@ -52,9 +56,13 @@ def mark_secrets(text: str) -> Redaction:
             end = secret.end
             kinds[secret.kind] += 1
         text = "".join((*pieces, text[end:]))
+        lines = list(_lines_around(text, marks))
+        read += sum(end - start for start, end in lines)
+        if read > max(most, LONG_LINES):
+            break
         near = [
             Secret(secret.start + start, secret.end + start, secret.kind, secret.rank)
-            for start, end in _lines_around(text, marks)
+            for start, end in lines
             for secret in find_secrets(text[start:end])
         ]
         secrets = _merge_overlaps(_outside_marks(text, near)) if near else []

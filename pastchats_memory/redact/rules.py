@@ -27,6 +27,11 @@ Escapes are those of JSON (`\n`, `\u003d`), of URLs (`%3D`) and the colours of a
 """
 SPAN = 96
 """Characters from a keyword on within which a match that begins before it must end."""
+MOST_READ = 100_000
+"""Characters that a rule reads for one keyword, beyond which a place within `SPAN` of the one before is not tried.
+
+It keeps a text linear that repeats a keyword without a secret.
+"""
 TOKEN_MARK = re.compile(r"\d|[a-z][A-Z]|[A-Z]{6}")
 """Occurs in every token, but in few of the paths and names that are written like one."""
 _LEADING_BOUNDARY = re.compile(r"\A(\(\?x\)\s*)?\\b")
@@ -80,14 +85,16 @@ class Rule:
 
     def find(self, keyword: str, scanned: ScannedText, places: Iterable[int]) -> list[Secret]:
         """Return the secrets at the places of a keyword, from left to right."""
-        text, reach, end = scanned.text, self.reach, 0
+        text, reach, end, next_place, read = scanned.text, self.reach, 0, 0, 0
         secrets: list[Secret] = []
         for at in places:
-            if at < end or not text.startswith(keyword, at):
+            if at < max(end, next_place) or not text.startswith(keyword, at):
                 continue
             found = (
                 self.pattern.search(text, max(end, at - reach), at + SPAN) if reach else self.pattern.match(text, at)
             )
+            read += reach + SPAN if reach else found.end() - at if found else 0
+            next_place = at + SPAN if read > MOST_READ else 0
             if found is None or not found.start() <= at < found.end():
                 continue
             if self.is_token and not TOKEN_MARK.search(

@@ -3,6 +3,7 @@
 import os
 import struct
 import tempfile
+from pathlib import Path
 
 import apsw
 import pytest
@@ -117,13 +118,13 @@ def test_rows_that_are_only_in_the_wal_are_read_and_the_files_stay_as_they_are(p
 def test_a_copy_is_for_nobody_else_to_read(path, private, monkeypatch):
     owner = made(path, ("secret", "a"), mode="WAL")
     modes = []
-    copy = foreign_sqlite.shutil.copyfile
+    copy = foreign_sqlite.shutil.copyfileobj
 
     def watched(source, target):
         copy(source, target)
-        modes.append(target.parent.stat().st_mode & 0o777)
+        modes.append(Path(target.name).parent.stat().st_mode & 0o777)
 
-    monkeypatch.setattr(foreign_sqlite.shutil, "copyfile", watched)
+    monkeypatch.setattr(foreign_sqlite.shutil, "copyfileobj", watched)
     assert texts(path) == ["secret"]
     owner.close()
     assert modes == [0o700, 0o700]
@@ -156,13 +157,13 @@ def test_half_of_a_change_is_taken_back_in_the_copy_and_not_in_the_file(path):
 def test_a_file_that_is_written_to_all_the_while_is_left_for_the_next_run(path, private, monkeypatch):
     owner = made(path, ("a", "a"), mode="WAL")
     monkeypatch.setattr(foreign_sqlite, "PAUSE", 0.001)
-    copy = foreign_sqlite.shutil.copyfile
+    copy = foreign_sqlite.shutil.copyfileobj
 
     def meanwhile(source, target):
         copy(source, target)
         os.utime(path, ns=(0, path.stat().st_mtime_ns + 1))
 
-    monkeypatch.setattr(foreign_sqlite.shutil, "copyfile", meanwhile)
+    monkeypatch.setattr(foreign_sqlite.shutil, "copyfileobj", meanwhile)
     with pytest.raises(ForeignFault, match="written to all the while"):
         texts(path)
     assert list(private.iterdir()) == []
@@ -172,7 +173,7 @@ def test_a_file_that_is_written_to_all_the_while_is_left_for_the_next_run(path, 
 def test_a_checkpoint_while_it_is_copied_makes_it_copied_again(path, monkeypatch):
     owner = made(path, ("first", "a"), mode="WAL")
     monkeypatch.setattr(foreign_sqlite, "PAUSE", 0.001)
-    copy, copied = foreign_sqlite.shutil.copyfile, []
+    copy, copied = foreign_sqlite.shutil.copyfileobj, []
 
     def with_a_checkpoint(source, target):
         copy(source, target)
@@ -181,7 +182,7 @@ def test_a_checkpoint_while_it_is_copied_makes_it_copied_again(path, monkeypatch
             owner.execute("INSERT INTO notes(text) VALUES ('second')")
         copied.append(source)
 
-    monkeypatch.setattr(foreign_sqlite.shutil, "copyfile", with_a_checkpoint)
+    monkeypatch.setattr(foreign_sqlite.shutil, "copyfileobj", with_a_checkpoint)
     assert texts(path) == ["first", "second"]
     assert len(copied) == 4
     owner.close()

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from pastchats_memory.files.archives import open_member
 from pastchats_memory.files.regular_file import open_regular
+from pastchats_memory.formats.base.sibling_files import read_sibling
 from pastchats_memory.formats.base.source import SourceFile
+from pastchats_memory.ingest.blame import read_line
 from pastchats_memory.ingest.changes import fingerprint
 
 ENDLESS = Path("/dev/zero")
@@ -44,6 +47,19 @@ def test_a_transcript_that_was_replaced_since_it_was_found_is_not_read(place: Pa
     for read in (lambda: SourceFile(place).shape, lambda: fingerprint(place)):
         with pytest.raises(OSError, match=REFUSAL):
             read()
+
+
+@pytest.mark.parametrize("suffix", [".zip", ".gz", ".zst"])
+def test_an_archive_that_was_replaced_since_it_was_found_is_not_read(place: Path, tmp_path: Path, suffix: str) -> None:
+    (tmp_path / f"packed{suffix}").symlink_to(place)
+    with pytest.raises(OSError, match=REFUSAL):
+        open_member(tmp_path / f"packed{suffix}", "chat.jsonl")()
+
+
+def test_neither_are_a_file_of_the_folder_and_a_line_of_a_changed_file(place: Path) -> None:
+    assert read_sibling(place) == ""
+    with pytest.raises(OSError, match=REFUSAL):
+        read_line(place, 1)
 
 
 def test_a_file_and_a_link_to_one_are_read(tmp_path: Path) -> None:

@@ -47,6 +47,12 @@ def test_a_name_that_is_repeated_without_a_value_stays_as_it_is(name: str) -> No
     assert redact(text).text == text
 
 
+@pytest.mark.parametrize("keyword", ["AZDO", "snyk_", "-----END ", "-----END %61/"])
+def test_a_keyword_that_is_repeated_without_a_secret_hides_no_secret_behind_it(keyword: str) -> None:
+    token = "glpat-" + "k7Tz4Vb8Nc1Rw6Ly3Hd5"
+    assert redact(f"{keyword * 40_000} {token}").text.endswith(" [redacted:gitlab-token]")
+
+
 def test_a_secret_behind_a_long_run_is_found_all_the_same() -> None:
     run = "key=" + "a_" * 200
     assert "Tr0ub4dor" not in redact(f"{run} password=Tr0ub4dor-3").text
@@ -55,5 +61,5 @@ def test_a_secret_behind_a_long_run_is_found_all_the_same() -> None:
 def test_each_secret_that_hides_the_next_one_costs_no_search_of_the_whole_text() -> None:
     hidden = "x7curl -u a:"
     found = redact(hidden * 30_000)
-    assert found.kinds["password"] == MOST_ROUNDS
+    assert 0 < found.kinds["password"] < MOST_ROUNDS
     assert found.text.endswith(hidden)

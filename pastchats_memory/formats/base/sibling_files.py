@@ -7,8 +7,10 @@ waited for, a device or a terabyte of holes, which no memory holds, a link to a 
 from __future__ import annotations
 
 import re
+from io import TextIOWrapper
 from pathlib import Path
 
+from pastchats_memory.files.regular_file import open_regular
 from pastchats_memory.formats.base.source import parse_json, text_of
 
 EVENTS, WORKSPACE = "events.jsonl", "workspace.yaml"
@@ -34,7 +36,7 @@ def read_sibling(path: Path) -> str:
     try:
         if not is_sibling(path):
             return ""
-        with path.open(encoding="utf-8", errors="replace") as file:
+        with TextIOWrapper(open_regular(path), encoding="utf-8", errors="replace") as file:
             return file.read(MOST)
     except OSError:
         return ""

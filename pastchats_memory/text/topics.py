@@ -6,10 +6,10 @@ Prompts that steer the work ("add tests for this", "update the README") fit ever
 from __future__ import annotations
 
 import os
-import re
 from functools import cache
 
 from pastchats_memory.text.identifiers import is_spaceless, separate_spaceless
+from pastchats_memory.text.lazy_pattern import LazyPattern
 from pastchats_memory.text.words import FUNCTION_WORDS, WORD
 
 NAME, PLAIN_WORD, COMMON_WORD = 1.0, 0.5, 0.25
@@ -21,14 +21,14 @@ MIN_DIGITS = 3
 SPACELESS_WORD = 2
 """Characters of a usual word in a script without spaces."""
 _LISTS = os.path.join(os.path.dirname(__file__), "topic_words.txt")  # noqa: PTH118, PTH120 - pathlib is imported by few prompts
-_TOKEN = re.compile(r"[^\W_](?:[\w.:/@-]*[^\W_])?")
+_TOKEN = LazyPattern(r"[^\W_](?:[\w.:/@-]*[^\W_])?")
 _ENDINGS = ("s", "es", "ies", "ed", "ied", "d", "ing", "er", "ers", "ly")
-_SENTENCE_END = re.compile(r"(?:\A|[.!?:;\n\"'(\[-])\s*\Z")
-_PLAIN = re.compile(r"[^\W\d_A-Z]+(?:['’-][^\W\d_A-Z]+)*")
-_IDENTIFIER = re.compile(r"\w_\w|[a-z][A-Z]")
-_SEPARATOR = re.compile(r"[\W_]+")
+_SENTENCE_END = LazyPattern(r"(?:\A|[.!?:;\n\"'(\[-])\s*\Z")
+_PLAIN = LazyPattern(r"[^\W\d_A-Z]+(?:['’-][^\W\d_A-Z]+)*")
+_IDENTIFIER = LazyPattern(r"\w_\w|[a-z][A-Z]")
+_SEPARATOR = LazyPattern(r"[\W_]+")
 _LOOKBEHIND = 3
-_QUOTED = re.compile(r"""`[^`\n]{2,80}`|"[^"\n]{2,80}"|“[^”\n]{2,80}”|(?<!\w)'[^'\n]{2,80}'(?!\w)""")
+_QUOTED = LazyPattern(r"""`[^`\n]{2,80}`|"[^"\n]{2,80}"|“[^”\n]{2,80}”|(?<!\w)'[^'\n]{2,80}'(?!\w)""")
 """A short quotation, mostly an error or a name."""
 
 

@@ -7,7 +7,6 @@ import importlib
 import os
 import re
 import sys
-import traceback
 from contextlib import suppress
 from io import StringIO, TextIOWrapper
 from types import TracebackType
@@ -258,6 +257,8 @@ def _pick() -> list[str]:
 
 def _explain_import(fault: ImportError, *, as_json: bool) -> int:
     """Explain that a library cannot be imported, and return the exit code. Raises it again if the module is ours."""
+    import traceback
+
     importing = [frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(fault.__traceback__)]
     library = fault.name or next(name for name in reversed(importing) if not name.startswith("importlib"))
     library = library.partition(".")[0]
@@ -351,5 +352,7 @@ def _discard_stdout() -> None:
 
 
 def _report_bug(kind: type[BaseException], fault: BaseException, trace: TracebackType | None) -> None:
+    import traceback
+
     traceback.print_exception(kind, fault, trace)
     _leave(BUG)

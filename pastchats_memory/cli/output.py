@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,11 +12,12 @@ import click
 import orjson
 
 from pastchats_memory.text.display import escape_json, one_line
+from pastchats_memory.text.lazy_pattern import LazyPattern
 
 WAYS_BACK = "\n`open ID` shows a source in your editor, `resume ID` continues its session."
 NARROWEST = 16
 """Least columns in which a text can be read; a narrower table becomes a list."""
-_PIECES = re.compile(r"\s+|[^\s/\\_-]+[/\\_-]*|[/\\_-]+")
+_PIECES = LazyPattern(r"\s+|[^\s/\\_-]+[/\\_-]*|[/\\_-]+")
 
 
 def emit_json(body: Mapping[str, object], *, err: bool = False) -> None:

@@ -20,6 +20,7 @@ from pastchats_memory.model import CITATION_STATES, Citation, Filters, Hit, Item
 from pastchats_memory.store import citations
 from pastchats_memory.store.citations import CitedPlace
 from pastchats_memory.store.database import Database
+from pastchats_memory.text.lazy_pattern import LazyPattern
 
 HOLDS, MOVED, CHANGED, GONE, UNCHECKED = CITATION_STATES
 MAX_WAITING_BYTES = 16 << 20
@@ -33,7 +34,7 @@ LINES_BEFORE, LINES_BEHIND = 40, 400
 BLOCK = 1 << 18
 """Bytes that are read at a time."""
 OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_JSON_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|[nrtbf\"/\\])")
+_JSON_ESCAPE = LazyPattern(r"\\(?:u([0-9a-fA-F]{4})|[nrtbf\"/\\])")
 _WORD = re.compile(r"[^\W_]+")
 
 

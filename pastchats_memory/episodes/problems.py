@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from difflib import SequenceMatcher
 
 from pastchats_memory.model import Item
 from pastchats_memory.store.outcomes import OPENING
@@ -95,6 +94,8 @@ def has_different_name(first: str, second: str) -> bool:
         return True
     if all(files) and not any(_is_one_file(file, another) for file in files[0] for another in files[1]):
         return True
+    from difflib import SequenceMatcher  # here, since most recalls compare no two requests
+
     left, right = _content_words(one), _content_words(other)
     changes = SequenceMatcher(
         None, [word for word, _ in left], [word for word, _ in right], autojunk=False

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pastchats_memory.model import Edits, RecallEntry
 
@@ -40,8 +39,7 @@ def add_commits(entries: Sequence[RecallEntry], folder: str) -> list[RecallEntry
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Span:
+class _Span(NamedTuple):
     """Edits with their times in seconds since 1970."""
 
     files: frozenset[str]

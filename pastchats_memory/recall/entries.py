@@ -19,6 +19,7 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Ending
 from pastchats_memory.text.excerpt import excerpt, weigh_matches
 from pastchats_memory.text.key_sentences import key_sentences
+from pastchats_memory.text.lazy_pattern import LazyPattern
 
 QUESTION_WIDTH, ANSWERED_WIDTH, FIRST_WIDTH = 240, 900, 1200
 """Characters of the question's excerpt, of an answer's, and of the first answer's. The question only names the problem, the answer is
@@ -36,7 +37,7 @@ MOST_ANSWERS = 3
 NEAR_DUPLICATE = 0.85
 """Share of common words above which two entries are duplicates."""
 _WORD = re.compile(r"[^\W_]+")
-_SENTENCE = re.compile(r"(?<=[.!?\n])\s+|(?<=[。！？])")
+_SENTENCE = LazyPattern(r"(?<=[.!?\n])\s+|(?<=[。！？])")
 
 
 def build_entries(

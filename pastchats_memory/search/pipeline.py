@@ -46,6 +46,7 @@ from pastchats_memory.search.rank import (
     rerank,
 )
 from pastchats_memory.search.request import EVEN_BALANCE, MOST_HITS, Request
+from pastchats_memory.search.running import describe_running
 from pastchats_memory.search.times import QueryTime, read_time
 from pastchats_memory.store import sources, task_rows, turns, vectors
 from pastchats_memory.store.database import Database
@@ -115,7 +116,7 @@ def search_with_terms(
     candidates = None if embedding is None else _start_candidates(database, request, embedding, passing)
     terms = weigh_terms(database, question)
     matches = find_matches(database, terms, request.filters, passing)
-    warnings = list(time.warnings)
+    warnings = [*time.warnings, *describe_running(database)]
     query_vector: _QueryVector | None = None
     if embedding is not None:
         try:

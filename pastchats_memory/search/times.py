@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
@@ -15,17 +14,19 @@ from pastchats_memory.search.rank import time_decay
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import is_any
 from pastchats_memory.store.turn_context import text_beginnings
+from pastchats_memory.text.lazy_pattern import LazyPattern
 from pastchats_memory.text.timestamps import parse_bound
 
-_TIME_WORD = re.compile(
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_TIME_WORD = LazyPattern(
     r"\b(?:(?:19|20)\d\d|yesterday|ago|(?:day|week|fortnight|month|quarter|year)s?|"
-    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\b",
-    re.IGNORECASE,
+    rf"(?:{'|'.join(_MONTHS)})[a-z]*)\b",
+    words=("19", "20", "ago", "day", "week", "fortnight", "month", "quarter", "year", *_MONTHS),
 )
-"""Words without which a question names no time, so that the time patterns need not be loaded."""
-_ASKS_WHEN = re.compile(
+"""Lower-case words without which a question names no time, so that the time patterns need not be loaded."""
+_ASKS_WHEN = LazyPattern(
     r"\bwhen (?:did|was|were|is|are|will|ha[sd]|have)\b|\b(?:what|which) (?:date|day|month|year)\b|\bhow long ago\b",
-    re.IGNORECASE,
+    words=("when ", " date", " day", " month", " year", " ago"),
 )
 DAY = timedelta(days=1)
 
@@ -50,7 +51,7 @@ def read_time(database: Database, text: str, filters: Filters, today: date, *, m
         StoreFault: the database cannot be read.
     """
     named = _read_named_time(database, text, filters, today, may_filter=may_filter)
-    return named._replace(asks_when=_ASKS_WHEN.search(text) is not None)
+    return named._replace(asks_when=_ASKS_WHEN.search(text.lower()) is not None)
 
 
 def _read_named_time(database: Database, text: str, filters: Filters, today: date, *, may_filter: bool) -> QueryTime:
@@ -66,7 +67,7 @@ def _read_named_time(database: Database, text: str, filters: Filters, today: dat
     Raises:
         StoreFault: the database cannot be read.
     """
-    if filters.since or filters.until or not _TIME_WORD.search(text):
+    if filters.since or filters.until or not _TIME_WORD.search(text.lower()):
         return QueryTime(filters)
     from pastchats_memory.text.dates import read_when
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -13,8 +12,9 @@ from pathlib import Path
 from pastchats_memory.errors import MemoryFault, StoreFault, UsageFault
 from pastchats_memory.files.faults import explain_os_error
 from pastchats_memory.store.database import side_files
+from pastchats_memory.text.lazy_pattern import LazyPattern
 
-PARTIAL = re.compile(r"\.(\d+)\.partial(-journal|-wal|-shm)?\Z")
+PARTIAL = LazyPattern(r"\.(\d+)\.partial(-journal|-wal|-shm)?\Z")
 """The end of an unfinished file's name, with the number of the process that writes it."""
 
 

@@ -20,6 +20,7 @@ from pastchats_memory.errors import (
     StoreFault,
 )
 from pastchats_memory.store.schema import schema
+from pastchats_memory.text.lazy_pattern import LazyPattern
 
 HINT_DAMAGED = "`pastchats-memory doctor` says what can be saved; the transcripts themselves are untouched."
 HINT_FULL = "Free some space and run the same command again; nothing is lost."
@@ -64,10 +65,10 @@ TRANSLATIONS: tuple[tuple[type[apsw.Error], type[StoreFault], str, str], ...] = 
     ),
 )
 """Faults of the environment: apsw's class, ours, message and hint; the first match wins. Any other apsw error is a bug."""
-_DAMAGE = re.compile(
+_DAMAGE = LazyPattern(
     r"unsupported file format|vtable constructor failed|no such fts5 table|invalid fts5 file format|vec0|vector blob|vector data|sqlite-vec"
 )
-_MISSING_NAME = re.compile(r"no such (?:table|column): (?:main\.)?(?:\w+\.)?(\w+)|has no column named (\w+)")
+_MISSING_NAME = LazyPattern(r"no such (?:table|column): (?:main\.)?(?:\w+\.)?(\w+)|has no column named (\w+)")
 
 
 def translate(fault: BaseException, place: str) -> StoreFault | None:

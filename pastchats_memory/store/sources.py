@@ -47,6 +47,8 @@ class SourceState(NamedTuple):
     """JSON of the format and the map that the user named (`ingest.options.ReadAs`); None if it was detected."""
 
 
+LAST_RUNS = 16
+"""Runs among which an unfinished one is looked for; hooks add many runs a day."""
 COLUMNS = "path, size, mtime_ns, recipe, format, note, file_id, fingerprint, project, problems, read_as"
 
 
@@ -160,6 +162,31 @@ def running_processes(database: Database) -> list[int]:
     Raises StoreFault.
     """
     return [pid for (pid,) in database.run("SELECT pid FROM runs WHERE outcome = 'running' AND pid IS NOT NULL")]
+
+
+class UnfinishedRun(NamedTuple):
+    """An index run that has stored a part of what it found."""
+
+    pid: int
+    turns: int
+    """Turns that it has added."""
+    files: int
+    """Files that it found."""
+    files_read: int
+    """Files that were read to their end since it began."""
+
+
+def find_unfinished_run(database: Database) -> UnfinishedRun | None:
+    """Return the newest run that has stored a batch and not ended, or was killed; None if there is none.
+
+    Raises StoreFault.
+    """
+    found = database.run(
+        "SELECT pid, turns_added, files_scanned, (SELECT count(*) FROM sources WHERE size >= 0 AND indexed_at >= "
+        "strftime('%Y-%m-%d %H:%M:%S', started_at)) FROM runs WHERE outcome = 'running' AND pid IS NOT NULL "
+        f"AND turns_added > 0 AND id > (SELECT max(id) FROM runs) - {LAST_RUNS} ORDER BY id DESC LIMIT 1"
+    )
+    return UnfinishedRun(*found[0]) if found else None
 
 
 def begin_run(database: Database, inputs: list[str], model: str, pid: int, *, is_narrow: bool = False) -> int:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from pastchats_memory.text.lazy_pattern import LazyPattern
+
 FEW_LINES = 3
 """Consecutive pasted lines that still count as typed."""
 MOST_READ = 400
@@ -22,9 +24,10 @@ LEAST_WORDS = 0.65
 LONG_QUOTATION = 400
 """Characters from which a quotation counts as pasted."""
 
-_FENCE = re.compile(r"^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
-_QUOTATION = re.compile(rf'“[^“”]{{{LONG_QUOTATION},}}+”|"[^"\n]{{{LONG_QUOTATION},}}+"')
-_PROGRAM_LINE = re.compile(
+_FENCES = ("```", "~~~")
+_FENCE = LazyPattern(r"^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL, _FENCES)
+_QUOTATION = LazyPattern(rf'“[^“”]{{{LONG_QUOTATION},}}+”|"[^"\n]{{{LONG_QUOTATION},}}+"')
+_PROGRAM_LINE = LazyPattern(
     r"""[ \t]*+(?:
         \d{4}-\d\d-\d\d[T\ ]\d\d:\d\d | \[?\d\d:\d\d:\d\d | \[\d\d:\d\d | [A-Z][a-z]{2}\ [\ \d]\d\ \d\d:\d\d:\d\d
         | [A-Z]{4,5}[\ :\]] | \[(?:INFO|WARN|DEBUG|ERROR|TRACE) | (?:warning|error|note|panic|fatal)(?:\[\w+\])?:[ ]
@@ -36,7 +39,7 @@ _PROGRAM_LINE = re.compile(
     re.VERBOSE,
 )
 """Logs, traces, compilers, diffs, shell prompts, quoted mail, listings, data."""
-_CODE_LINE = re.compile(
+_CODE_LINE = LazyPattern(
     r"""[ \t]*+(?:
         (?:async\ )?def\ \w+\( | class\ \w+[(:{\ ] | from\ [\w.]+\ import\  | import\ [\w.{*"'] | return\b | el(?:if|se)\b | try\b | except\b
         | (?:if|for|while|with)\ .*[:{]$ | (?:export\ )?(?:const|let|var|function|interface|type|enum)\ \w
@@ -47,13 +50,13 @@ _CODE_LINE = re.compile(
     )""",
     re.VERBOSE,
 )
-_CONTINUES_PASTE = re.compile(r"[ \t]*$|(?: {2}|\t)[ \t]*\S|[#*] |[-+](?! \S)")
+_CONTINUES_PASTE = LazyPattern(r"[ \t]*$|(?: {2}|\t)[ \t]*\S|[#*] |[-+](?! \S)")
 """A line that belongs to the paste above it: blank, indented, a comment, or a line of a diff."""
-_ERROR = re.compile(
+_ERROR = LazyPattern(
     r"\b(?:(?:[A-Z]\w*)?(?:Error|Exception|Warning|Failure)|error|fatal|panic|FAILED)\b(?: ?\[\w+\])?[:! ]"
 )
-_BULLET = re.compile(r"(?<![ \t])[ \t]*+(?:[-*+•]|\d{1,3}[.)])[ \t]+")
-_WORD = re.compile(r"[(\"'“*_`]*(?:[^\W\d_]|(?![^\W\d_])[\u3000-\uffef])+(?:['’-][^\W\d_]+)*[)\"'”*_`.,;:!?…]*\Z")
+_BULLET = LazyPattern(r"(?<![ \t])[ \t]*+(?:[-*+•]|\d{1,3}[.)])[ \t]+")
+_WORD = LazyPattern(r"[(\"'“*_`]*(?:[^\W\d_]|(?![^\W\d_])[\u3000-\uffef])+(?:['’-][^\W\d_]+)*[)\"'”*_`.,;:!?…]*\Z")
 """Letters, and whatever scripts without spaces put among them."""
 
 
@@ -68,6 +71,9 @@ class PastedText(NamedTuple):
 
 def split_paste(text: str) -> PastedText:
     """Return the typed part of a text, and the error that its pastes name."""
+    lines = text.splitlines()
+    if len(lines) <= FEW_LINES and len(text) < LONG_LINE and not any(fence in text for fence in _FENCES):
+        return PastedText("\n".join(lines).strip(), "")
     pastes = _FENCE.findall(text)
     typed: list[str] = []
     run: list[str] = []
@@ -90,7 +96,7 @@ def _is_pasted(line: str) -> bool:
 
 def _is_talk(line: str) -> bool:
     """Check whether enough parts of a line are words."""
-    parts = _BULLET.sub("", line, count=1).split()
+    parts = _BULLET.compiled.sub("", line, count=1).split()
     return sum(_WORD.match(part) is not None for part in parts) >= LEAST_WORDS * len(parts)
 
 

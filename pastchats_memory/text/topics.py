@@ -6,11 +6,10 @@ Prompts that steer the work ("add tests for this", "update the README") fit ever
 from __future__ import annotations
 
 import os
-import re
 from functools import cache
-from typing import NamedTuple
 
 from pastchats_memory.text.identifiers import is_spaceless, separate_spaceless
+from pastchats_memory.text.lazy_pattern import LazyPattern
 from pastchats_memory.text.words import FUNCTION_WORDS, WORD
 
 NAME, PLAIN_WORD, COMMON_WORD = 1.0, 0.5, 0.25
@@ -22,24 +21,15 @@ MIN_DIGITS = 3
 SPACELESS_WORD = 2
 """Characters of a usual word in a script without spaces."""
 _LISTS = os.path.join(os.path.dirname(__file__), "topic_words.txt")  # noqa: PTH118, PTH120 - pathlib is imported by few prompts
-_TOKEN = re.compile(r"[^\W_](?:[\w.:/@-]*[^\W_])?")
+_TOKEN = LazyPattern(r"[^\W_](?:[\w.:/@-]*[^\W_])?")
 _ENDINGS = ("s", "es", "ies", "ed", "ied", "d", "ing", "er", "ers", "ly")
-_SENTENCE_END = re.compile(r"(?:\A|[.!?:;\n\"'(\[-])\s*\Z")
-_PLAIN = re.compile(r"[^\W\d_A-Z]+(?:['’-][^\W\d_A-Z]+)*")
-_IDENTIFIER = re.compile(r"\w_\w|[a-z][A-Z]")
-_SEPARATOR = re.compile(r"[\W_]+")
+_SENTENCE_END = LazyPattern(r"(?:\A|[.!?:;\n\"'(\[-])\s*\Z")
+_PLAIN = LazyPattern(r"[^\W\d_A-Z]+(?:['’-][^\W\d_A-Z]+)*")
+_IDENTIFIER = LazyPattern(r"\w_\w|[a-z][A-Z]")
+_SEPARATOR = LazyPattern(r"[\W_]+")
 _LOOKBEHIND = 3
-_QUOTED = re.compile(r"""`[^`\n]{2,80}`|"[^"\n]{2,80}"|“[^”\n]{2,80}”|(?<!\w)'[^'\n]{2,80}'(?!\w)""")
+_QUOTED = LazyPattern(r"""`[^`\n]{2,80}`|"[^"\n]{2,80}"|“[^”\n]{2,80}”|(?<!\w)'[^'\n]{2,80}'(?!\w)""")
 """A short quotation, mostly an error or a name."""
-
-
-class _Lists(NamedTuple):
-    """What else the file lists."""
-
-    worths: dict[str, float]
-    """Worth of each word of the second and third paragraph: words of any work, and nouns that many projects share."""
-    spaceless: tuple[str, ...]
-    """Words of talk and work in scripts without spaces, the longest first."""
 
 
 def topic_words(text: str) -> dict[str, float]:
@@ -56,7 +46,7 @@ def topic_words(text: str) -> dict[str, float]:
         bare = token.lower() if opens_sentence and token[1:].islower() else token
         unlisted = PLAIN_WORD if _PLAIN.fullmatch(bare) else NAME
         worths = {part: _rate_word(part, unlisted) for part in _SEPARATOR.split(token.lower()) if part}
-        if _IDENTIFIER.search(token) and token.lower() not in _read_lists().worths:
+        if _IDENTIFIER.search(token) and token.lower() not in _read_worths():
             worths[max(worths, key=len)] = NAME
         for part, worth in worths.items():
             if part in quoted_words and part not in FUNCTION_WORDS and len(part) >= MIN_STEM:
@@ -80,22 +70,22 @@ def is_small_talk(text: str) -> bool:
 
 def _rate_word(word: str, unlisted: float) -> float:
     """Return the worth of a lower-case word, whatever its ending; `unlisted` if no list has it."""
-    lists = _read_lists()
     if is_spaceless(word):
-        for listed in lists.spaceless:
+        for listed in _read_spaceless():
             word = word.replace(listed, "")
         return PLAIN_WORD * (len(word) // SPACELESS_WORD)
     if word in FUNCTION_WORDS or word in _read_talk() or len(word) == 1:
         return 0.0
     if word.isdecimal():
         return COMMON_WORD if len(word) >= MIN_DIGITS else 0.0
+    worths = _read_worths()
     stems = [word]
     for ending in _ENDINGS:
         if word.endswith(ending) and len(stem := word.removesuffix(ending)) >= MIN_STEM:
             stems += [stem, f"{stem}e", f"{stem}y"]
             if stem[-1] == stem[-2]:
                 stems.append(stem[:-1])
-    return min((lists.worths[stem] for stem in stems if stem in lists.worths), default=unlisted)
+    return min((worths[stem] for stem in stems if stem in worths), default=unlisted)
 
 
 @cache
@@ -109,10 +99,17 @@ def _read_talk() -> frozenset[str]:
 
 
 @cache
-def _read_lists() -> _Lists:
-    talk, work, common = (part.split() for part in _read_paragraphs())
-    spaceless = sorted((word for word in [*talk, *work] if is_spaceless(word)), key=len, reverse=True)
-    return _Lists(dict.fromkeys(common, COMMON_WORD) | dict.fromkeys(work, 0.0), tuple(spaceless))
+def _read_worths() -> dict[str, float]:
+    """Return the worth of each word of the second and third paragraph: words of any work, and nouns that many projects share."""
+    _, work, common = (part.split() for part in _read_paragraphs())
+    return dict.fromkeys(common, COMMON_WORD) | dict.fromkeys(work, 0.0)
+
+
+@cache
+def _read_spaceless() -> tuple[str, ...]:
+    """Return the words of talk and work in scripts without spaces, the longest first; most texts have no such script."""
+    talk, work, _ = (part.split() for part in _read_paragraphs())
+    return tuple(sorted(filter(is_spaceless, [*talk, *work]), key=len, reverse=True))
 
 
 def _read_paragraphs() -> list[str]:

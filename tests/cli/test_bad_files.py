@@ -131,6 +131,7 @@ def _spelled(folder: Path) -> dict[str, str]:
         "long": both.replace("whole", "whole " + "long " * 420_000).encode(),
         "torn": (both.replace("whole", "whole torn") + '{"role": "user", "content": "half a li').encode(),
         "latin": both.replace("whole", "whole caf\xe9 latin").encode("latin-1"),
+        "mixed": both.replace("whole", "whole caf\xe9 caf\xe9 caf? mixed").encode().replace(b"?", b"\xe9"),
         "tail": (both.replace("whole", "whole tail")).encode() + b"\0" * 4096,
     }
     folder.mkdir()
@@ -143,6 +144,7 @@ def _spelled(folder: Path) -> dict[str, str]:
         "pair": "A line that is whole \U0001f331 pair",
         "long": ("A line that is whole " + "long " * 420_000).strip(),
         "latin": "A line that is whole caf\xe9 latin",
+        "mixed": "A line that is whole caf\xe9 caf\xe9 caf\ufffd mixed",
     }
 
 

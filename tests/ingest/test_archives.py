@@ -68,7 +68,11 @@ def test_a_torn_document_is_left_with_where_it_fails_as_the_reason(program: Prog
 
 @pytest.mark.parametrize(
     ("name", "pack"),
-    [("chat.jsonl.gz", gzip.compress), ("chat.jsonl.zst", lambda raw: import_module(ZSTD).compress(raw))],
+    [
+        ("chat.jsonl.gz", gzip.compress),
+        ("chat.jsonl.zst", lambda raw: import_module(ZSTD).compress(raw)),
+        ("chat.jsonl.zstd", lambda raw: b"".join(map(import_module(ZSTD).compress, raw.splitlines(keepends=True)))),
+    ],
 )
 def test_a_packed_file_is_cited_by_its_own_name_within(program: Program, name: str, pack) -> None:
     folder = program.home / "history"

@@ -99,6 +99,8 @@ _FOOTER = re.compile(
     re.IGNORECASE,
 )
 """The line of an exporter or a page below the last answer."""
+_SUMMARY = re.compile(r"## Session Summary(?: \([^()\n]{1,60}\))?\s*\n\n\*\*(?:Ended|Recovered):\*\* ")
+"""The beginning of what a hook of Claude Code counts where a session ends."""
 _SENT = re.compile(r"\[Timestamp: (\d{4})/(\d\d)/(\d\d) (\d\d:\d\d:\d\d)\]\s*\Z")
 """The time of a message, which Copilot for Obsidian writes below the words, with the notes above it."""
 _WITH_NOTES = "[Context: "
@@ -158,7 +160,8 @@ class _Dialogue(MarkdownDialogue[_Part]):
         return self._build_info(self.facts, self._parts, self.started)
 
     def _build_info(self, facts: Mapping[str, object], parts: Sequence[_Part], started: str | None) -> SessionInfo:
-        named = next((value for key in ID_KEYS if isinstance(value := facts.get(key), str)), None)
+        ids = (value for key in ID_KEYS if isinstance(value := facts.get(key), str))
+        named = next((value for value in ids if not re.search(r"\s", value)), None)
         words = ((part.name, parsed.text) for part in parts if (parsed := self._parse(part)).text)
         cwd = next((value for key in CWD_KEYS if isinstance(value := facts.get(key), str) and "/" in value), None)
         project = facts.get("project")
@@ -430,7 +433,8 @@ class _Dialogue(MarkdownDialogue[_Part]):
             end = (self._find_heading_above(number + 1) or self._above(following)[0]) - 1
         elif _FOOTER.match(self.lines[end := self._last(first, len(self.lines) - 1)]):
             end -= 1
-        end = self._last(first, end)
+        summary = next((place for place in range(first, end + 1) if self._begins_summary(place)), end + 1)
+        end = self._last(first, summary - 1)
         if TOKENS.match(self.lines[end]):
             end = self._last(first, end - 1)
         sent = _SENT.match(self.lines[end])
@@ -439,6 +443,11 @@ class _Dialogue(MarkdownDialogue[_Part]):
             if self.lines[end].startswith(_WITH_NOTES):
                 end = self._last(first, end - 1)
         return end, sent
+
+    def _begins_summary(self, place: int) -> bool:
+        """Return whether a hook's summary of the session begins at a line."""
+        is_near = self.lines[place].startswith("## S")
+        return is_near and _SUMMARY.match("\n".join(self.lines[place : place + 3])) is not None
 
     def _find_heading_above(self, number: int) -> int | None:
         """Return the place of a heading above a user's marker that belongs to what follows.
@@ -584,7 +593,7 @@ def _is_rim(line: str) -> bool:
 
 DIALOGUE = Format(
     name="markdown",
-    version=24,
+    version=25,
     detect=detect,
     read=_Dialogue.read,
     verified="2026-11",

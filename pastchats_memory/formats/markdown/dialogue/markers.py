@@ -98,6 +98,7 @@ _MARKED = re.compile(
     r"<(sub|small|time|sup)>([^<>]{0,80})</\1>|\(([^()]{0,80})\)|\[([^\[\]]{0,80})\]|`([^`]{0,80})`|\*([^*]{0,80})\*"
 )
 _PICTURES = {"user": "👤🧑👨👩🙋🙂😀", "assistant": "🤖🦾🧠"}
+_PICTURED_NAME = re.compile(r"🤖\s?\*\*[A-Z][A-Za-z]{1,30}\*\*\Z")
 _LABEL_MARKUP = re.compile(
     r"""
     <(?P<tag>b|strong)>(?P<html>[^<>]{1,80})</(?P=tag)>
@@ -408,7 +409,7 @@ def _parse_label(text: str) -> _Label | None:
     Return None for other text.
     """
     text = text.strip().strip("#").strip().replace("：", ":")
-    if (pictured := _role_of_picture(text)) is not None:
+    if (pictured := _role_of_picture(text) or _role_of_pictured_name(text)) is not None:
         return _Label(pictured, "names", None, has_verb=False)
     if _PLUGIN.match(text):
         return _Label("tool", "names", None, has_verb=False)
@@ -444,6 +445,11 @@ def _role_of_picture(text: str) -> str | None:
     """Return the role that a picture alone stands for."""
     plain = text.rstrip(":\u200d\ufe0f\U0001f4bb ")
     return next((role for role, pictures in _PICTURES.items() if len(plain) == 1 and plain in pictures), None)
+
+
+def _role_of_pictured_name(text: str) -> str | None:
+    """Return the assistant's role for a robot and a bold name of one word, whatever the name is."""
+    return "assistant" if _PICTURED_NAME.match(text) else None
 
 
 def _parse_tail(rest: str) -> str | None:

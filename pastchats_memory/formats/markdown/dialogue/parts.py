@@ -21,13 +21,15 @@ from pastchats_memory.formats.registry import any_dialect
 NO_WORDS = ("No response requested.", "(no content)")
 
 _CALL = re.compile(
-    r"(?![->#\s]|\*\s)(?P<open>[^\w\s]\W{0,11})(?:using tool|tool(?: use| call)?)\W{0,4}:\W{0,6}(?P<name>[\w.:/-]{1,80})"
+    r"(?:\d{1,4}\. )?(?![->#\s]|\*\s)(?P<open>[^\w\s]\W{0,11})(?:using tool|tool(?: use| call)?)\W{0,4}:\W{0,6}(?P<name>[\w.:/-]{1,80})"
     r"(?:\W{0,6}ID: [^()\n]{1,80}\)?)?\W{0,4}\Z",
     re.IGNORECASE,
 )
 """A line that names a tool between signs: `**Tool: bash**`, `[Tool Use: read_file]`, `🔧 Using tool: Read`."""
 _INPUT = re.compile(r"\W{0,4}(?:input|arguments|parameters)\W{0,4}\Z", re.IGNORECASE)
 _OUTPUT = re.compile(r"[^\w\s]\W{0,11}(?:tool )?(?P<how>result|output|error)\W{0,6}\Z", re.IGNORECASE)
+_BARE_OUTPUT = re.compile(r"(?P<how>result|output|error):\s*\Z", re.IGNORECASE)
+"""Below the input of a call, where no words stand."""
 RESULT = re.compile(r"[^\w\s]\W{0,11}tool (?:result|output)\W{0,6}(?:`[\w-]{1,80}`)?\W{0,6}\Z", re.IGNORECASE)
 """The heading of a result without a call before it; Amp names the call by its id."""
 _ANSWERED = re.compile(r"\[(?:Tool|[a-z_]{1,40})(?P<failed> \(Error\))?\]\s*\Z")
@@ -225,7 +227,7 @@ class _PartReader:
                 at = end
             elif _INPUT.match(line):
                 label, at = "input", at + 1
-            elif named := _OUTPUT.match(line):
+            elif named := _OUTPUT.match(line) or _BARE_OUTPUT.match(line):
                 label, failed, at = "output", named["how"].lower() == "error", at + 1
             elif not line.strip():
                 at += 1

@@ -52,6 +52,16 @@ _SHELL = re.compile(r"### Tool Call \[(?P<status>\w{1,20})\]: ?(?P<title>[^\n]*)
 """The heading of a call in a transcript of agent-shell."""
 _SHELL_FACT = re.compile(r"\*\*(?P<key>Tool|Timestamp|Description|Command|Parameters):\*\*(?: (?P<value>.*))?\Z")
 
+_BRACKETED = re.compile(
+    r"\*\*\[Tool call\]\*\* `(?P<name>[\w.:-]{1,80})`(?: ?(?:←|<-|→|->|:) ?`?(?P<detail>[^`\n]{1,2000})`?)?\s*\Z"
+)
+_OBSERVED = re.compile(r"\*\*\[Observation\]\*\*\s*\Z")
+"""The lines of an agent that thinks, acts and observes."""
+
+_SUBAGENT = re.compile(r"#### Subagent (?P<how>Started|Completed) - \d{4}-\d\d-\d\d \d\d:\d\d\S{0,6}\s*\Z")
+_SUBAGENT_FACT = re.compile(r"\*\*(?P<key>Type|Agent ID|Result):\*\* ?`?(?P<value>[^`\n]{0,200})`?\s*\Z")
+"""What a hook of Claude Code logs of a subagent, above a rule."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
@@ -131,7 +141,19 @@ def _parse_section(lines: Sequence[str], place: int) -> _ParsedSection | None:
         )
     if shell := _SHELL.match(line):
         return _parse_shell(lines, place, shell)
-    return _parse_zed(lines, place)
+    return _parse_logged(lines, place) or _parse_zed(lines, place)
+
+
+def _parse_logged(lines: Sequence[str], place: int) -> _ParsedSection | None:
+    """Parse a call or a result in a log of a hook, or of an agent that thinks, acts and observes."""
+    line = lines[place]
+    if bracketed := _BRACKETED.match(line):
+        arguments: Json = {"description": bracketed["detail"]} if bracketed["detail"] else {}
+        return _ParsedSection(ToolUse(bracketed["name"], arguments, "", failed=False, line=place), place + 1)
+    if _OBSERVED.match(line):
+        return _parse_observed(lines, place)
+    subagent = _SUBAGENT.match(line)
+    return _parse_subagent(lines, place, is_call=subagent["how"] == "Started") if subagent else None
 
 
 def _parse_kimi(lines: Sequence[str], place: int, name: str) -> _ParsedSection | None:
@@ -194,6 +216,30 @@ def _parse_shell(lines: Sequence[str], place: int, head: re.Match[str]) -> _Pars
     name = named.get("Tool") or head["title"].split(" ")[0] or "tool"
     use = ToolUse(name, arguments, answered, failed=head["status"] == "failed", line=place)
     return _ParsedSection(use, after, f"line {place}")
+
+
+def _parse_observed(lines: Sequence[str], place: int) -> _ParsedSection:
+    """Parse what an agent observed: a fence that may hold fences, up to the last one before the next call."""
+    following = find_line(lines, _BRACKETED.match, place + 1)
+    end = max((at for at in range(place, following) if _FENCE.match(lines[at])), default=place) + 1
+    body = "\n".join(line for line in lines[place + 1 : end] if not _FENCE.match(line)).strip()
+    return _ParsedSection(ToolUse("", {}, body, failed=False, line=place), end)
+
+
+def _parse_subagent(lines: Sequence[str], place: int, *, is_call: bool) -> _ParsedSection:
+    end = find_line(lines, _RULE.__eq__, place + 1)
+    facts = {
+        found["key"]: (at, found["value"])
+        for at, line in enumerate(lines[place + 1 : end], place + 1)
+        if (found := _SUBAGENT_FACT.match(line))
+    }
+    call_id = f"subagent {facts.get('Agent ID', (0, ''))[1]}"
+    if is_call:
+        arguments: Json = {"subagent_type": facts.get("Type", (0, ""))[1]}
+        return _ParsedSection(ToolUse("Agent", arguments, "", failed=False, line=place), end + 1, call_id)
+    start = facts["Result"][0] + 1 if "Result" in facts else end
+    answered = "\n".join(lines[start:end]).strip()
+    return _ParsedSection(ToolUse("", {}, answered, failed=False, line=place), end + 1, call_id)
 
 
 def _parse_zed_head(lines: Sequence[str], place: int) -> tuple[str, bool, int] | None:

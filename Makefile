@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-bare test-page require-browser screenshots lint lint-workflows check-plugins docs lock release scan-patterns coverage fuzz fuzz-http torture clean
+.PHONY: demo test test-bare test-page require-browser screenshots lint lint-workflows check-plugins docs lock release scan-patterns coverage fuzz fuzz-http fuzz-sync torture clean
 .PHONY: bench-locomo bench-longmemeval bench-quality bench-outcome bench-tasks bench-redaction bench-speed bench-scale bench-index bench-embed
 
 # Index the sample history, then print a search and a recall block.
@@ -99,6 +99,10 @@ fuzz: $(VENV)/installed-dev
 EXAMPLES ?= 200
 fuzz-http: $(VENV)/installed-dev
 	FUZZ_HTTP_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest --timeout=3600 tests/http/test_description.py
+
+# Let three machines write, forget and exchange files at random, in EXAMPLES histories, and compare their memories.
+fuzz-sync: $(VENV)/installed-dev
+	FUZZ_SYNC_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest --timeout=36000 tests/sync/test_convergence.py
 
 # Kill KILLS writers, let system calls fail (every EVERYth, in JOBS processes), damage DAMAGES databases, and run a crowd for SECONDS.
 KILLS ?= 1000

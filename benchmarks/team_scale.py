@@ -1,24 +1,27 @@
-"""Measure bytes and milliseconds a turn in Milvus Lite, beside our own engine.
+"""Measure bytes and processor time a turn in Milvus Lite, beside our own engine.
 
-    python benchmarks/team_scale.py [--turns N ...] [--questions N]
+    python benchmarks/team_scale.py [--turns N ...] [--questions N] [--only ours|milvus]
 
 Both get the texts and vectors of `scale.py`. A question goes to Milvus as `search --team` asks it, and to our engine as `search`
-does. Both are open, and nothing else uses them.
+does. Milvus Lite runs in the same process, so its time is included.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import resource
 import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import corpus
-import orjson
+import numpy as np
 import scale
+from numpy.typing import NDArray
 
 from pastchats_memory import Memory
 from pastchats_memory.embed.packaged import PackagedEmbedder
@@ -33,61 +36,68 @@ from pastchats_memory.team.rows import name_key
 
 TURNS = (10_000, 200_000)
 MEMBERS = 10
+MODEL = name_key(f"{PackagedEmbedder.name}\0{PackagedEmbedder.version}")
 NOTHING_STAYS = Limits(frozenset(), lambda _: False)
 
 
-def build_own(path: Path, turns: int) -> float:
-    """Build our database, and return the milliseconds a turn."""
+def batches(turns: int) -> Iterator[tuple[int, list[str], NDArray[np.float32]]]:
+    """Yield the first number, the texts and the vectors of some turns."""
     texts, directions = scale.Texts(), scale.Directions(iter(scale.Texts(seed=2).batch(0, corpus.DISTINCT)))
-    took = 0.0
+    for start in range(0, turns, scale.BATCH):
+        some = texts.batch(start, min(scale.BATCH, turns - start))
+        yield start, some, directions.batch(some, seed=start)
+
+
+def fill_own(path: Path, turns: int) -> float:
+    """Write the turns into a database of ours, and return the milliseconds a turn."""
+    spent = 0.0
     with open_database(path, create=True) as opened:
         model = {"model_name": PackagedEmbedder.name, "model_version": PackagedEmbedder.version}
         with opened.transaction():
             set_meta(opened, {**model, "embedding_dim": str(PackagedEmbedder.dim)})
-        for start in range(0, turns, scale.BATCH):
-            some = texts.batch(start, min(scale.BATCH, turns - start))
-            vectors = directions.batch(some, seed=start)
-            begin = time.perf_counter()
-            scale.write(opened, start, some, vectors)
-            took += time.perf_counter() - begin
-    return 1000 * took / turns
+        for start, texts, near in batches(turns):
+            spent += measure(partial(scale.write, opened, start, texts, near))
+    return 1000 * spent / turns
 
 
-def rows(path: Path) -> Iterator[Row]:
-    """Yield the turns of our database as `team push` writes them."""
-    model = name_key(f"{PackagedEmbedder.name}\0{PackagedEmbedder.version}")
-    with open_database(path) as opened:
-        for id_, source, project, conversation, index, role, content, timestamp, name, vector in opened.rows(
-            "SELECT p.id, source_path, source_project, conversation_id, turn_index, role, content, timestamp, content_hash, "
-            "vector_json FROM prompts p JOIN prompt_embeddings e ON e.prompt_id = p.id ORDER BY p.id"
-        ):
-            metadata = {"format": "claude-code", "branch": "main", "kind": "prompt"}
-            place = {"conversation_id": conversation, "turn_index": index, "timestamp": timestamp, "line": index + 1}
-            yield {
-                "id": name, "kind": "turn", "member": name_key(str(id_ % MEMBERS)), "author": "ada", "project": project,
-                "project_key": name_key(project), "role": role, "outcome": "unknown", "citation": f"desk:{source}:{index + 1}",
-                "model": model, "digest": name[:32], "text": content, "at": scale.START_MS + 45_000 * id_,
-                "body": place | {"metadata": metadata}, "dense": orjson.loads(vector),
-            }  # fmt: skip
+def fill_team(collection: Collection, turns: int) -> float:
+    """Write the turns as `team push` does, and return the milliseconds a turn."""
+    spent = measure(lambda: collection.create(PackagedEmbedder.dim))
+    for start, texts, near in batches(turns):
+        some = [
+            build_row(start + place, text, vector) for place, (text, vector) in enumerate(zip(texts, near, strict=True))
+        ]
+        for batch in in_batches(iter(some), lambda row: len(row["text"])):
+            spent += measure(partial(collection.put, batch))
+    return 1000 * spent / turns
 
 
-def fill(collection: Collection, path: Path, turns: int) -> float:
-    """Write the turns into the collection, and return the milliseconds a turn."""
-    begin = time.perf_counter()
-    collection.create(PackagedEmbedder.dim)
-    for batch in in_batches(rows(path), lambda row: len(row["text"])):
-        collection.put(batch)
-    return 1000 * (time.perf_counter() - begin) / turns
+def build_row(number: int, text: str, vector: NDArray[np.float32]) -> Row:
+    """Return a row as `team push` writes it."""
+    name, project = hashlib.sha256(str(number).encode()).hexdigest(), f"project-{number // 40 % corpus.PROJECTS}"
+    metadata = {"format": "claude-code", "branch": "main", "kind": "prompt"}
+    conversation = f"{number // 40:08}-0000-4000-8000-000000000000"
+    place = {"conversation_id": conversation, "turn_index": number % 40, "timestamp": None, "line": 1}
+    return {
+        "id": name, "kind": "turn", "member": name_key(str(number % MEMBERS)), "author": "ada", "project": project,
+        "project_key": name_key(project), "role": ("user", "assistant")[number % 2], "outcome": "unknown",
+        "citation": f"desk:/home/me/{project}/{conversation}.jsonl:1", "model": MODEL, "digest": name[:32], "text": text,
+        "at": scale.START_MS + 45_000 * number, "body": place | {"metadata": metadata},
+        "dense": np.rint(vector * 127 / np.abs(vector).max()).tolist(),
+    }  # fmt: skip
 
 
-def median_ms(ask: Callable[[str], object], questions: list[str]) -> float:
-    """Return the median milliseconds of a question, after two to warm up."""
-    took = []
-    for question in [*questions[:2], *questions]:
-        begin = time.perf_counter()
-        ask(question)
-        took.append(time.perf_counter() - begin)
-    return 1000 * statistics.median(took[2:])
+def questions(count: int) -> list[str]:
+    """Return the first words of some turns."""
+    texts = [text.split() for text in scale.Texts(seed=1).batch(0, scale.BATCH)]
+    return [" ".join(words[: scale.QUESTION_WORDS]) for words in texts if len(words) > scale.QUESTION_WORDS][:count]
+
+
+def median_ms(ask: Callable[[str], object], count: int) -> float:
+    """Return the median milliseconds of a question, after one to warm up."""
+    first, *others = questions(count + 1)
+    ask(first)
+    return 1000 * statistics.median(measure(partial(ask, text)) for text in others)
 
 
 def disk_bytes(path: Path) -> int:
@@ -96,41 +106,43 @@ def disk_bytes(path: Path) -> int:
     return sum(one.stat().st_size for one in found if one.is_file())
 
 
-def measure(folder: Path, turns: int, count: int) -> None:
-    """Build both, ask both, and print one line each."""
-    own, shared = folder / f"{turns}-memory.sqlite", folder / f"{turns}-team.db"
-    write_ms = build_own(own, turns)
-    questions = scale.questions(own, count)
-    with Memory.open(own) as memory:
-        answer_ms = median_ms(memory.search, questions)
-    _report("our engine", turns, write_ms, disk_bytes(own), answer_ms)
-    with open_collection(str(shared), None) as collection, open_database(own) as database:
-        write_ms = fill(collection, own, turns)
+def measure_own(folder: Path, turns: int, count: int) -> None:
+    """Measure our engine, and print one line."""
+    path = folder / f"{turns}.sqlite"
+    write_ms = fill_own(path, turns)
+    with Memory.open(path) as memory:
+        report("our engine", turns, write_ms, disk_bytes(path), median_ms(memory.search, count))
+
+
+def measure_team(folder: Path, turns: int, count: int) -> None:
+    """Measure Milvus Lite, and print two lines."""
+    path, session = folder / f"{turns}.db", ModelSession(PackagedEmbedder())
+    with open_collection(str(path), None) as collection, open_database(folder / "own.sqlite", create=True) as own:
+        write_ms = fill_team(collection, turns)
         collection.load()
-        session = ModelSession(PackagedEmbedder())
-        first = _time(lambda: search(database, session, collection, Request(questions[0]), NOTHING_STAYS))
-        answer_ms = median_ms(
-            lambda text: search(database, session, collection, Request(text), NOTHING_STAYS), questions
-        )
-        listed = _time(lambda: list(collection.select("", ["id", "digest"])))
-    _report("Milvus Lite", turns, write_ms, disk_bytes(shared), answer_ms)
-    print(f"  first question {first:.1f} s, list of all ids {listed:.1f} s", end="")
-    with open_collection(str(shared), None) as collection:
-        print(f", opened and loaded again in {_time(collection.load):.1f} s", end="")
-    print(f"; most memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB")
-
-
-def _time(act: Callable[[], object]) -> float:
-    begin = time.perf_counter()
-    act()
-    return time.perf_counter() - begin
-
-
-def _report(name: str, turns: int, write_ms: float, size: int, answer_ms: float) -> None:
+        answer_ms = median_ms(lambda text: search(own, session, collection, Request(text), NOTHING_STAYS), count)
+        listed = measure(lambda: list(collection.select("", ["id", "digest"])))
+    report("Milvus Lite", turns, write_ms, disk_bytes(path), answer_ms)
+    with open_collection(str(path), None) as collection:
+        opened = measure(collection.load)
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(
-        f"{turns:>9,} {name:12}{write_ms:8.2f} ms a turn written{size / turns:8.0f} bytes a turn{answer_ms:8.1f} ms a question",
+        f"          list of all ids {listed:.1f} s, opened again in {opened:.1f} s, most memory {most:,.0f} MB",
         flush=True,
     )
+
+
+def measure(act: Callable[[], object]) -> float:
+    """Return the seconds of processor time, of all threads."""
+    begin = time.process_time()
+    act()
+    return time.process_time() - begin
+
+
+def report(name: str, turns: int, write_ms: float, size: int, answer_ms: float) -> None:
+    """Print what was measured."""
+    sizes = f"{write_ms:8.2f} ms a turn to write{size / turns:8.0f} bytes a turn"
+    print(f"{turns:>9,} {name:12}{sizes}{answer_ms:9.1f} ms a question", flush=True)
 
 
 def main() -> None:
@@ -138,10 +150,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--turns", type=int, nargs="+", default=TURNS)
     parser.add_argument("--questions", type=int, default=20)
+    parser.add_argument("--only", choices=("ours", "milvus"))
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         for turns in given.turns:
-            measure(Path(folder), turns, given.questions)
+            if given.only != "milvus":
+                measure_own(Path(folder), turns, given.questions)
+            if given.only != "ours":
+                measure_team(Path(folder), turns, given.questions)
 
 
 if __name__ == "__main__":

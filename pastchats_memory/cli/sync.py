@@ -115,6 +115,8 @@ def _print(report: SyncReport, *, is_status: bool) -> None:
             )
         if report.held_back:
             click.echo(f"{counted(report.held_back, 'row')} of private or excluded projects stayed here.")
+        if report.left_out:
+            click.echo(f"{counted(report.left_out, 'row')} of other machines not stored: excluded here.")
     for one in report.refused:
         click.echo(f"Not read: {escape_path(utf8(one.path))} {one.reason}; the next run tries again.", err=True)
     click.echo(

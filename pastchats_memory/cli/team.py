@@ -186,7 +186,7 @@ def withdraw(projects: tuple[str, ...], every: bool, yes: bool, no: bool, db: st
     with options.open_memory(db) as memory:
         deleted = memory.team.withdraw(projects)
     if as_json:
-        emit_json(build_team_withdraw(deleted))
+        emit_json(build_team_withdraw(deleted, projects))
     else:
         click.echo(f"Withdrew {named}: {counted(deleted, 'row')} deleted there.")
     return DONE

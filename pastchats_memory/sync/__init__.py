@@ -59,7 +59,7 @@ def synchronise(
     with _only_run(database):
         with database.transaction():
             sources.claim_model(database, session)
-        receive(database, session, known, report, progress)
+        receive(database, session, known, limits, report, progress)
         note_judgements(database, known.machine)
         send(database, session, known, limits, report)
     vectors.catch_up_in_steps(database)

@@ -13,17 +13,24 @@ from pastchats_memory.store.sync import SyncFile, SyncFolder
 from pastchats_memory.sync import folder as files
 from pastchats_memory.sync import merge
 from pastchats_memory.sync.folder import Json, UnusableFile, model_of
-from pastchats_memory.sync.report import Progress, Refused, SyncReport
+from pastchats_memory.sync.report import Limits, Progress, Refused, SyncReport
+
+PROJECT = {"turn": "source_project", "task": "project"}
+"""Name of the project in a body, by kind."""
 
 
 def receive(
     database: Database,
     session: ModelSession,
     known: SyncFolder,
+    limits: Limits,
     report: SyncReport,
     progress: Callable[[Progress], None],
 ) -> None:
-    """Read every file that was not read here: forgettings of all of them first, so that no forgotten text is stored."""
+    """Read every file that was not read here: forgettings of all of them first, so that no forgotten text is stored.
+
+    Turns and tasks that are excluded here are left out.
+    """
     waiting = list(_unread(database, known))
     forgotten: list[Json] = []
     lifted = {identity for kind, identity in sync.known_digests(database, known.id) if kind == "lifting"}
@@ -41,9 +48,22 @@ def receive(
         except UnusableFile as fault:
             report.refused.append(Refused(str(path), str(fault)))
         else:
+            report.left_out += _leave_out(records, limits)
             _take(database, session, known, SyncFile(machine, number, is_current=True), header, records, report)
         progress(Progress(done, len(waiting)))
     report.received["judgement"] += merge.apply_judgements(database)
+
+
+def _leave_out(records: merge.Records, limits: Limits) -> int:
+    """Remove the turns and tasks that are excluded here, and return their number."""
+    before = sum(len(records.by_kind[kind]) for kind in ("turn", "task"))
+    for kind in ("turn", "task"):
+        records.by_kind[kind] = [
+            one
+            for one in records.by_kind[kind]
+            if not limits.excludes(one["body"][PROJECT[kind]]) and not limits.excludes(one["body"]["source_path"])
+        ]
+    return before - sum(len(records.by_kind[kind]) for kind in ("turn", "task"))
 
 
 def _take(

@@ -78,5 +78,7 @@ class SyncReport:
     """Own files that were replaced, since something in them was forgotten or has become private."""
     held_back: int = 0
     """Turns and tasks that did not leave, since their project is private or excluded."""
+    left_out: int = 0
+    """Turns and tasks of other machines that were not stored, since their project or file is excluded here."""
     refused: list[Refused] = field(default_factory=list)
     machines: list[Machine] = field(default_factory=list)

@@ -49,6 +49,8 @@ LIST_ROWS = 4000
 IDS = 200
 TIMEOUT = 10.0
 """Seconds until a server has to answer."""
+QUIET_MS = 600_000
+"""Milliseconds between pings to Milvus Lite, which drops the connection after too many of them."""
 RRF_K = 60
 """Milvus's own default for its ranker."""
 _KEY = re.compile(r"[0-9a-f]{16,64}")
@@ -279,6 +281,7 @@ def _connect(endpoint: str, token: str | None) -> MilvusClient:
     os.environ.setdefault(
         "PYTHON_DOTENV_DISABLED", "1"
     )  # pymilvus reads a .env file, which a cloned repository may bring
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # its library writes to stderr by itself
     try:
         from pymilvus import MilvusClient
 
@@ -289,8 +292,9 @@ def _connect(endpoint: str, token: str | None) -> MilvusClient:
         raise TeamUnavailable(f"the libraries of a team's memory are missing ({fault.name})", hint) from fault
     for name in ("pymilvus", "milvus_lite", "grpc"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # they log every error with a traceback
+    options = {"grpc.keepalive_time_ms": QUIET_MS} if is_local(endpoint) else {}
     with _translate(endpoint):
-        return MilvusClient(endpoint, token=token or "", timeout=TIMEOUT)
+        return MilvusClient(endpoint, token=token or "", timeout=TIMEOUT, grpc_options=options)
 
 
 @contextmanager

@@ -211,6 +211,7 @@ def build_sync(report: SyncReport) -> views.SyncBody:
         "deleted": report.deleted,
         "rewritten": report.rewritten,
         "held_back": report.held_back,
+        "left_out": report.left_out,
         "results": [
             cast("views.MachineView", {**one._asdict(), "missing": list(one.missing)}) for one in report.machines
         ],
@@ -231,16 +232,16 @@ def _count_records(by_kind: Mapping[str, int]) -> views.SyncCountsView:
 
 
 def build_team_share(found: SharePreview, *, is_shared: bool) -> views.TeamShareBody:
-    """Build `team-share/1`."""
+    """Build `team/1` of `team share`."""
     fields = {name: value for name, value in found._asdict().items() if name != "prompts"}
-    body = {"schema": "team-share/1", **fields, "is_shared": is_shared, "results": list(found.prompts)}
+    body = {"schema": "team/1", **fields, "is_shared": is_shared, "results": list(found.prompts)}
     return cast("views.TeamShareBody", body)
 
 
 def build_team_push(report: PushReport) -> views.TeamPushBody:
-    """Build `team-push/1`."""
+    """Build `team/1` of `team push`."""
     return {
-        "schema": "team-push/1",
+        "schema": "team/1",
         "sent": report.sent,
         "deleted": report.deleted,
         "waiting": report.waiting,
@@ -250,9 +251,9 @@ def build_team_push(report: PushReport) -> views.TeamPushBody:
 
 
 def build_team_pull(report: PullReport) -> views.TeamPullBody:
-    """Build `team-pull/1`."""
+    """Build `team/1` of `team pull`."""
     return {
-        "schema": "team-pull/1",
+        "schema": "team/1",
         "received": report.received,
         "deleted": report.deleted,
         "refused": report.refused,
@@ -261,15 +262,15 @@ def build_team_pull(report: PullReport) -> views.TeamPullBody:
     }
 
 
-def build_team_withdraw(deleted: int) -> views.TeamWithdrawBody:
-    """Build `team-withdraw/1`."""
-    return {"schema": "team-withdraw/1", "deleted": deleted}
+def build_team_withdraw(deleted: int, projects: Sequence[str]) -> views.TeamWithdrawBody:
+    """Build `team/1` of `team withdraw`."""
+    return {"schema": "team/1", "withdrawn": deleted, "results": list(projects)}
 
 
 def build_team_status(status: TeamStatus) -> views.TeamStatusBody:
-    """Build `team-status/1`."""
+    """Build `team/1` of `team status`."""
     return {
-        "schema": "team-status/1",
+        "schema": "team/1",
         "endpoint": utf8(status.endpoint),
         "author": status.author,
         "member": status.member,

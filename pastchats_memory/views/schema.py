@@ -1158,6 +1158,7 @@ class SyncBody(TypedDict):
         Count, "Own files that were replaced, since something in them was forgotten or became private."
     ]
     held_back: Annotated[Count, "Turns and tasks that did not leave, since their project is private or excluded."]
+    left_out: Annotated[Count, "Turns and tasks of other machines that were not stored, since they are excluded here."]
     results: list[MachineView]
     warnings: NotRequired[Warnings]
 
@@ -1168,7 +1169,7 @@ class SyncBody(TypedDict):
 class TeamShareBody(TypedDict):
     """Output of `team share --json`."""
 
-    schema: Literal["team-share/1"]
+    schema: Literal["team/1"]
     project: str
     endpoint: str
     author: str
@@ -1184,7 +1185,7 @@ class TeamShareBody(TypedDict):
 class TeamPushBody(TypedDict):
     """Output of `team push --json`; the results are the shared projects."""
 
-    schema: Literal["team-push/1"]
+    schema: Literal["team/1"]
     sent: Annotated[Count, "Turns and episodes that were new or changed."]
     deleted: Count
     waiting: Annotated[Count, "Turns that stay until they have a vector."]
@@ -1203,7 +1204,7 @@ class TeamAuthorView(TypedDict):
 class TeamPullBody(TypedDict):
     """Output of `team pull --json`; the results are the authors in the copy."""
 
-    schema: Literal["team-pull/1"]
+    schema: Literal["team/1"]
     received: Count
     deleted: Count
     refused: Annotated[Count, "Rows that are malformed, or forgotten or excluded here."]
@@ -1212,10 +1213,11 @@ class TeamPullBody(TypedDict):
 
 
 class TeamWithdrawBody(TypedDict):
-    """Output of `team withdraw --json`."""
+    """Output of `team withdraw --json`; the results are the withdrawn projects, none for all."""
 
-    schema: Literal["team-withdraw/1"]
-    deleted: Annotated[Count, "Rows that were deleted there."]
+    schema: Literal["team/1"]
+    withdrawn: Annotated[Count, "Rows that were deleted there."]
+    results: list[str]
 
 
 class TeamProjectView(TypedDict):
@@ -1229,7 +1231,7 @@ class TeamProjectView(TypedDict):
 class TeamStatusBody(TypedDict):
     """Output of `team status --json`; the results are the authors at the team."""
 
-    schema: Literal["team-status/1"]
+    schema: Literal["team/1"]
     endpoint: str
     author: str
     member: Annotated[str, "Name of this memory's rows; empty before the first share."]
@@ -1821,11 +1823,10 @@ SCHEMAS: Mapping[str, Any] = {
     "similar/1": SimilarBody,
     "sources/1": SourcesBody,
     "sync/1": SyncBody,
-    "team-share/1": TeamShareBody,
-    "team-push/1": TeamPushBody,
-    "team-pull/1": TeamPullBody,
-    "team-withdraw/1": TeamWithdrawBody,
-    "team-status/1": TeamStatusBody,
+    "team/1": Annotated[
+        TeamShareBody | TeamPushBody | TeamPullBody | TeamWithdrawBody | TeamStatusBody,
+        "Output of `team share`, `push`, `pull`, `withdraw` and `status` with --json.",
+    ],
     "status/1": StatusBody,
     "task/1": TaskBody,
     "timeline/1": TimelineBody,

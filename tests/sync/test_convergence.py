@@ -5,6 +5,7 @@ Their turns have ids of their own: two versions of a turn without one may both s
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import tempfile
@@ -21,6 +22,8 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.store.turns import items
 from pastchats_memory.tasks.edit import Change
 
+IS_LONG = "FUZZ_SYNC_EXAMPLES" in os.environ
+EXAMPLES = int(os.environ.get("FUZZ_SYNC_EXAMPLES", "25"))
 NAMES = ("desk", "laptop", "phone")
 TEXTS = (
     "The queue has no backoff, so retries pile up at night.",
@@ -177,7 +180,7 @@ class World:
                 machine.sync()
 
 
-@settings(max_examples=25, derandomize=True, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=EXAMPLES, derandomize=not IS_LONG, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(steps, st.integers(0, 1 << 16))
 @example([Step(2, "task", 3), Step(2, "forget", 0), Step(2, "task", 3)], 0)
 def test_three_machines_end_with_equal_memories(done: list[Step], seed: int) -> None:

@@ -210,3 +210,14 @@ def test_a_passphrase_or_a_key_that_is_no_text_is_explained(tmp_path: Path, fold
     ):
         with pytest.raises(UsageFault, match=problem):
             Machine(tmp_path / "desk", folder, access=access).sync()
+
+
+def test_a_project_that_is_excluded_on_one_machine_alone_is_not_stored_there(tmp_path: Path, desk: Machine) -> None:
+    careful = Machine(tmp_path / "careful", desk.folder, config=Config(Path(), exclude=("tern",)))
+    desk.write("webhooks", ("user", ASKED), ("assistant", ANSWERED))
+    desk.write("other", ("user", "Which port does the worker listen on?"), project="worker")
+    desk.sync()
+    report = careful.sync()
+    assert (report.received["turn"], report.left_out) == (1, 2)
+    assert careful.texts == ["Which port does the worker listen on?"]
+    assert desk.sync().deleted == 0

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -57,3 +60,19 @@ class Person:
 def all_bytes(folder: Path) -> bytes:
     """Return everything that lies in a folder."""
     return b"\n".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def run(person: Person, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run the program as a person, with the team's settings in the environment."""
+    command = [sys.executable, "-m", "pastchats_memory", *words]
+    environment = os.environ | settings_of(person) | more
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+
+
+def settings_of(person: Person) -> dict[str, str]:
+    return {
+        "PASTCHATS_MEMORY_DB": str(person.config.database),
+        "PASTCHATS_MEMORY_TEAM_ENDPOINT": str(person.config.team_endpoint),
+        "PASTCHATS_MEMORY_TEAM": "true",
+        "XDG_STATE_HOME": str(person.home / "state"),
+    }

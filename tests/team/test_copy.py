@@ -3,35 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from people import ANSWERED, ASKED, Person
+from people import ANSWERED, ASKED, Person, run, settings_of
 
 from pastchats_memory.hooks.event import event_of
 from pastchats_memory.hooks.events import recall
 from pastchats_memory.store.copy_path import copy_path
 from pastchats_memory.store.database import open_database
 from pastchats_memory.team.client import open_collection
-
-
-def run(person: Person, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run the program as a person, with the team's settings in the environment."""
-    command = [sys.executable, "-m", "pastchats_memory", *words]
-    environment = os.environ | settings_of(person) | more
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-
-
-def settings_of(person: Person) -> dict[str, str]:
-    return {
-        "PASTCHATS_MEMORY_DB": str(person.config.database),
-        "PASTCHATS_MEMORY_TEAM_ENDPOINT": str(person.config.team_endpoint),
-        "PASTCHATS_MEMORY_TEAM": "true",
-        "XDG_STATE_HOME": str(person.home / "state"),
-    }
 
 
 def test_recall_from_the_copy_imports_no_milvus(ada: Person, bob: Person, tmp_path: Path) -> None:

@@ -105,8 +105,19 @@ def test_the_answer_no_reads_nothing(program: Program, home: Path) -> None:
 
 
 def test_variables_of_the_programs_move_their_histories(tmp_path: Path) -> None:
-    named = {"CLAUDE_CONFIG_DIR": f"{tmp_path / 'one'},{tmp_path / 'two'}", "CODEX_HOME": str(tmp_path / "codex")}
-    for folder in ("one/projects", "two/projects", "codex/sessions", "home/.claude/projects", "data/amp/threads"):
+    named = {
+        "CLAUDE_CONFIG_DIR": f"{tmp_path / 'one'},{tmp_path / 'two'}",
+        "CODEX_HOME": str(tmp_path / "codex"),
+        "DSH_HOME": str(tmp_path / "dsh"),
+    }
+    for folder in (
+        "one/projects",
+        "two/projects",
+        "codex/sessions",
+        "dsh/sessions",
+        "home/.claude/projects",
+        "data/amp/threads",
+    ):
         (tmp_path / folder).mkdir(parents=True)
     environment = Environment({**named, "XDG_DATA_HOME": str(tmp_path / "data")}, tmp_path / "home", "linux")
     found = [(history.program, str(history.path.relative_to(tmp_path))) for history in discover(environment)]
@@ -115,6 +126,7 @@ def test_variables_of_the_programs_move_their_histories(tmp_path: Path) -> None:
         ("Claude Code", "two/projects"),
         ("Codex", "codex/sessions"),
         ("Amp", "data/amp/threads"),
+        ("DeepSeek Harness", "dsh/sessions"),
     ]
 
 

@@ -48,7 +48,10 @@ LONGEST = 20_000
 SHORT = {
     "redact.marks:_RUN_AT_END",
     "episodes.outcome.answers:_ANNOUNCEMENT.compiled",
+    "episodes.outcome.feedback:_DOUBT.compiled",
+    "episodes.outcome.feedback:_HOWEVER.compiled",
     "episodes.outcome.feedback:_MISMATCH.compiled",
+    "episodes.outcome.feedback:_PRAISE.compiled",
     "episodes.outcome.feedback:_UNDO.compiled",
     "episodes.outcome.requests:_INQUIRES.compiled",
     "text.topics:_SENTENCE_END",
@@ -163,7 +166,8 @@ def within(value: object, path: str, depth: int = 0) -> Iterator[tuple[str, re.P
         elif isinstance(value, list | tuple | set | frozenset):
             inner = ((f"{path}[{place}]", one) for place, one in enumerate(value))
         elif not isinstance(value, type | ModuleType):
-            late = [name for name, held in vars(type(value)).items() if isinstance(held, cached_property)]
+            held = {name: one for kind in reversed(type(value).__mro__) for name, one in vars(kind).items()}
+            late = [name for name, one in held.items() if isinstance(one, cached_property)]
             names = [field.name for field in fields(value)] + late if is_dataclass(value) else late
             inner = ((f"{path}.{name}", getattr(value, name)) for name in names)
         for way, one in inner:

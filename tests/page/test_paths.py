@@ -35,13 +35,13 @@ def test_results_follow_what_is_typed(visit: Visit) -> None:
 def test_a_chip_narrows_the_results_and_a_second_click_widens_them(visit: Visit) -> None:
     page = visit.go("/?query=webhook+retries")
     before = page.locator("li.hit").count()
-    chip = page.locator("a.chip", has_text="failed")
+    chip = page.locator(".chips", has_text="Kind").get_by_role("link", name="notes")
     chip.click()
-    page.wait_for_url("**outcome=failed**")
+    page.wait_for_url("**type=note**")
     assert chip.get_attribute("aria-current") == "true"
     assert 0 < page.locator("li.hit").count() < before
     chip.click()
-    page.wait_for_function("!location.search.includes('outcome')")
+    page.wait_for_function("!location.search.includes('type')")
     assert page.locator("li.hit").count() == before
 
 

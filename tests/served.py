@@ -80,11 +80,17 @@ def serving(program: Program, *arguments: object) -> Iterator[Server]:
 @contextmanager
 def browsing(server: Server) -> Iterator[httpx.Client]:
     """Open the page with a link that was not used yet, and follow redirects as a browser does."""
-    known = len(server.list_links())
     with httpx.Client(base_url=server.url, timeout=HANG_S, follow_redirects=True) as client:
-        assert client.get(server.find_link()).status_code == 200
-        wait_until(lambda: len(server.list_links()) > known)
+        assert use_link(server, client).status_code == 200
         yield client
+
+
+def use_link(server: Server, client: httpx.Client) -> httpx.Response:
+    """Open the present link, and wait until the server has printed the next one."""
+    known = len(server.list_links())
+    answer = client.get(server.find_link())
+    wait_until(lambda: len(server.list_links()) > known)
+    return answer
 
 
 @dataclass

@@ -1,54 +1,54 @@
-"""Test the commands of a team as two people type them, each in a home of their own."""
+"""The command line of a team: what it asks, prints and returns."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
-import pytest
 from jsonschema import Draft202012Validator
-from people import ANSWERED, ASKED, THANKS
-from program import REPOSITORY, Program, write_messages
+from people import Person, run
+
+SCHEMAS = Path(__file__).parents[2] / "contracts" / "schemas"
 
 
-def make_person(tmp_path: Path, name: str) -> Program:
-    home = tmp_path / name
-    home.mkdir()
-    return Program(home).with_variables(
-        PASTCHATS_MEMORY_TEAM_ENDPOINT=str(tmp_path / "team.db"), PASTCHATS_MEMORY_TEAM_AUTHOR=name
+def test_every_command_fits_its_schema(ada: Person, bob: Person) -> None:
+    steps = (
+        (ada, ("team", "share", "billing", "--yes"), "team"),
+        (ada, ("team", "push"), "team"),
+        (bob, ("team", "pull"), "team"),
+        (ada, ("team", "status"), "team"),
+        (bob, ("search", "--team", "webhook"), "search"),
+        (bob, ("recall", "--team", "webhook retries pile up"), "recall"),
+        (ada, ("team", "withdraw", "billing", "--yes"), "team"),
     )
+    for person, words, name in steps:
+        done = run(person, *words, "--json")
+        assert done.returncode == 0, (words, done.stderr)
+        schema = json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))
+        Draft202012Validator(schema).validate(json.loads(done.stdout))
 
 
-def answer(program: Program, *arguments: str) -> Any:
-    """Return what a command of the team prints, after checking it against its schema."""
-    run = program("team", *arguments, "--json")
-    assert (run.status, run.stderr) == (0, "")
-    schema = REPOSITORY / "contracts" / "schemas" / f"team-{arguments[0]}.json"
-    Draft202012Validator(json.loads(schema.read_text(encoding="utf-8"))).validate(run.json)
-    return run.json
+def test_share_shows_what_the_team_would_see_and_shares_nothing_without_a_yes(ada: Person) -> None:
+    done = run(ada, "team", "share", "billing")
+    assert done.returncode == 1
+    assert "billing: 3 turns of 1 conversation" in done.stdout
+    assert "> Great, that fixed it, thanks!" in done.stdout
+    assert "Nothing is shared" in done.stderr
+    assert run(ada, "team", "push").returncode == 2
 
 
-@pytest.fixture
-def ada(tmp_path: Path) -> Program:
-    person = make_person(tmp_path, "ada")
-    write_messages(
-        person.home / "w.jsonl", ("user", ASKED), ("assistant", ANSWERED), ("user", THANKS), project="billing"
-    )
-    assert person("index", "w.jsonl").status == 0
-    return person
+def test_withdraw_deletes_nothing_without_a_yes(ada: Person, bob: Person) -> None:
+    ada.share("billing")
+    assert run(ada, "team", "withdraw", "billing").returncode == 1
+    assert len(bob.found()) == 3
 
 
-def test_every_command_of_a_team_fits_its_schema(ada: Program, tmp_path: Path) -> None:
-    bob = make_person(tmp_path, "bob")
-    assert answer(ada, "share", "billing", "--yes")
-    assert answer(ada, "push")
-    assert answer(bob, "pull")
-    assert answer(ada, "status")
-    assert "by ada" in bob("recall", "--team", "webhook retries pile up").stdout
-    assert answer(ada, "withdraw", "billing", "--yes")
+def test_search_at_the_team_refuses_what_milvus_has_not(bob: Person) -> None:
+    for words in (("--rerank",), ("--explain",), ("--meaning", "0.2"), ("--status", "todo"), ("--type", "task")):
+        assert run(bob, "search", "--team", "webhook", *words).returncode == 2
 
 
-def test_nothing_is_shared_without_a_yes(ada: Program) -> None:
-    assert ada("team", "share", "billing").status != 0
-    assert "billing" not in json.dumps(answer(ada, "status"))
+def test_nothing_found_is_exit_code_one(bob: Person) -> None:
+    done = run(bob, "search", "--team", "webhook")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "nobody has shared anything yet" in done.stderr

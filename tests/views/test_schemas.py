@@ -14,9 +14,8 @@ from pastchats_memory import Memory, errors
 from pastchats_memory.cli import COMMANDS
 from pastchats_memory.views.schema import SERVER_FAULT_KINDS
 
-WITHOUT_RESULT = {"mcp", "serve", "completion", "man", "team"}
-"""Commands without JSON output of their own."""
-OF_THE_TEAM = {"team-share", "team-push", "team-pull", "team-status", "team-withdraw"}
+WITHOUT_RESULT = {"mcp", "serve", "completion", "man"}
+"""Commands without JSON output."""
 SCHEMAS = REPOSITORY / "contracts" / "schemas"
 OF_THE_SERVER = {"semantic", "healthz"}
 """Schemas of answers of `serve` that no command prints."""
@@ -46,7 +45,7 @@ def refused(run: Run, kind: str) -> None:
 
 def test_every_command_has_a_valid_schema() -> None:
     files = sorted(SCHEMAS.glob("*.json"))
-    assert {file.stem for file in files} == {*COMMANDS, "error", *OF_THE_SERVER, *OF_THE_TEAM} - WITHOUT_RESULT
+    assert {file.stem for file in files} == {*COMMANDS, "error", *OF_THE_SERVER} - WITHOUT_RESULT
     for file in files:
         Draft202012Validator.check_schema(json.loads(file.read_text(encoding="utf-8")))
 

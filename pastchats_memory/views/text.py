@@ -19,7 +19,7 @@ from pastchats_memory.model import (
     Sheet,
     TimeRead,
 )
-from pastchats_memory.text.display import escape_name, format_time, one_line, quote
+from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line, quote
 from pastchats_memory.text.recall_block import RECALL_HEADING
 
 NOTHING = "Nothing found: no earlier conversation or note fits."
@@ -105,7 +105,7 @@ def render_entry(place: int, memory: RecallEntry) -> str:
         lines.append(render_actions(memory.done))
     lines += map(render_earlier, memory.before)
     if memory.asked:
-        lines.append(f"{'Asked' if memory.hit.task is None else 'Task'}: > {one_line(memory.asked)}")
+        lines.append(f"{'Asked' if memory.hit.task is None else 'Task'}: > {_escape_links(one_line(memory.asked))}")
     lines.append(f"Source: {_render_entry_sources(memory)}")
     return "\n".join(lines) + "\n"
 
@@ -144,8 +144,12 @@ def render_actions(done: Sequence[str]) -> str:
     """Render actions on one line: changed files, then commands."""
     commands = [line.removeprefix("$ ") for line in done if line.startswith("$ ")]
     files = [line for line in done if not line.startswith("$ ")]
-    parts = (("Changed", ", ".join(files)), ("Ran", "; ".join(commands)))
-    return " · ".join(f"{label}: {_replace_marks(text)}" for label, text in parts if text)
+    parts = (("Changed", ", ", files), ("Ran", "; ", commands))
+    return " · ".join(f"{label}: {mark.join(map(_render_action, all_))}" for label, mark, all_ in parts if all_)
+
+
+def _render_action(action: str) -> str:
+    return escape_path(one_line(action).replace(" · ", " - "))
 
 
 def render_earlier(attempt: Attempt) -> str:
@@ -232,7 +236,12 @@ def _render_exchange(attempt: Attempt) -> str:
 
 
 def _replace_marks(text: str) -> str:
-    return one_line(text).replace(" — ", " – ").replace(" → ", " -> ").replace(" · ", " - ")
+    return _escape_links(one_line(text).replace(" — ", " – ").replace(" → ", " -> ").replace(" · ", " - "))
+
+
+def _escape_links(line: str) -> str:
+    """Return a line whose quotation does not begin it, without links and pictures of Markdown."""
+    return line.replace("](", "]\\(")
 
 
 def render_attempt_lines(attempt: Attempt) -> tuple[str, str]:
@@ -378,7 +387,7 @@ def render_item(item: Item, content: str) -> str:
     line = f":{place.line}" if place and place.line else ""
     note = _note_citation(item.citation)
     turn = f"(turn {item.turn_index}{'; ' if note else ''}{note})"
-    return f"{title}\n{quote(content)}\nSource: {escape_name(item.source_path)}{line} {turn} · id {item.shown_id}\n"
+    return f"{title}\n{quote(content)}\nSource: {escape_name(item.source_path)}{line} {turn} · id {escape_name(item.shown_id)}\n"
 
 
 def render_time_read(read: TimeRead) -> str:

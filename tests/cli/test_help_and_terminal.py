@@ -41,8 +41,13 @@ def test_every_example_in_the_help_of_a_command_runs(
 ) -> None:
     examples = re.findall(r"^ +(pastchats-memory .*)$", helps[command].partition("Examples:")[2], re.MULTILINE)
     assert len(examples) >= 2, helps[command]
-    own_demo = own_demo.with_variables(EDITOR="nano", PASTCHATS_MEMORY_JUDGE_COMMAND="true", **PASSPHRASE)
     home = own_demo.home
+    own_demo = own_demo.with_variables(
+        EDITOR="nano",
+        PASTCHATS_MEMORY_JUDGE_COMMAND="true",
+        PASTCHATS_MEMORY_TEAM_ENDPOINT=str(home / "team.db"),
+        **PASSPHRASE,
+    )
     for folder in ("Sync/memory", "Sync/other", "usb/memory", ".config"):
         (home / folder).mkdir(parents=True, exist_ok=True)
     (home / ".config" / "age.txt").write_text(AGE_KEY, encoding="utf-8")
@@ -53,6 +58,10 @@ def test_every_example_in_the_help_of_a_command_runs(
     )
     record = {"speaker": "user", "body": "Hello?", "at": "2026-01-31T09:00:00Z"}
     (home / "chats.json").write_text(json.dumps([record]), encoding="utf-8")
+    if command == "team":
+        write_messages(home / "acme.jsonl", ("user", "Hello?"), ("assistant", "Hello."), project="acme")
+        assert own_demo("index", "acme.jsonl").status == 0
+        assert own_demo("team", "share", "acme", "--yes").status == 0
     if command in ("similar", "task"):
         for key in ("T-1", "T-2", "TREK-45"):
             own_demo("task", "add", f"Paint the {key}", "--key", key)

@@ -30,6 +30,11 @@ Changed: pump.py · Ran: make test
 Note:
 > A fixed delay failed.
 Source: notes.md:21 (turn 2) · id 7
+
+## 3. courier · 2026-02-06
+Unanswered
+Asked: > Which queue?
+Source: …/x.jsonl:9 · id 92
 """
 
 

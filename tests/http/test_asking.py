@@ -211,7 +211,9 @@ def test_a_signal_ends_the_server_cleanly(demo: Program, number: int, status: in
     with serving(Program(demo.home)) as server:
         assert get(f"{server.url}/search?query=fence").status_code == 200
         assert server.end(number) == status
-        assert [line for line in server.messages if "Serving on" not in line] == []
+        serving_line, link_line = server.messages
+        assert "Serving on" in serving_line
+        assert "Open the page with this link" in link_line
 
 
 def test_the_log_contains_no_query(demo: Program) -> None:

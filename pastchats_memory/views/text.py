@@ -179,7 +179,8 @@ def _render_entry_sources(memory: RecallEntry) -> str:
     if memory.is_short:
         return _render_short_source(hit)
     source = f"{format_citation(first)} · id {escape_name(first.id)}"
-    is_resumable = first.conversation_id is not None and first.task is None and first.type != "note"
+    is_own = not first.author
+    is_resumable = is_own and first.conversation_id is not None and first.task is None and first.type != "note"
     resume = f" · resume {escape_name(first.id)}" if is_resumable else ""
     if first is hit:
         return source + resume

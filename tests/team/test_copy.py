@@ -66,6 +66,7 @@ def test_a_session_of_another_person_is_not_resumed(ada: Person, bob: Person) ->
     ada.share("billing")
     bob.pull()
     assert bob.memory.resume_lines(bob.recall().hits) == {}
+    assert "resume" not in bob.recall().text
 
 
 def test_an_unreachable_team_leaves_the_copy(ada: Person, bob: Person) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pastchats_memory.memory import Memory
     from pastchats_memory.sync import Machine, SyncReport
 
-PASSPHRASE = "PASTCHATS_MEMORY_SYNC_PASSPHRASE"  # noqa: S105 - the name of a variable
+PASSPHRASE = "PASTCHATS_MEMORY_SYNC_PASSPHRASE"  # noqa: S105 - the name of a variable # nosec B105
 NOUNS = {
     "turn": "turn",
     "task": "task",

@@ -19,6 +19,8 @@ REPOSITORY = Path(__file__).parents[1]
 NO_NETWORK = REPOSITORY / "tests" / "no_network"
 """What keeps a process of Python from leaving this machine, when it is on its path."""
 DEMO = REPOSITORY / "fixtures" / "demo"
+IS_BARE = "PASTCHATS_TESTS_BARE" in os.environ
+"""Whether the program runs without the modules and calls of POSIX, by `make test-bare`."""
 INSTALLED = (str(Path(sys.executable).with_name("pastchats-memory")),)
 
 
@@ -70,7 +72,7 @@ class Program:
             "PASTCHATS_MEMORY_DB": str(self.database),
             "LANG": "C.UTF-8",
             "TZ": "UTC",
-            **({"PASTCHATS_TESTS_SYSTEM": "bare"} if "PASTCHATS_TESTS_BARE" in os.environ else {}),
+            **({"PASTCHATS_TESTS_SYSTEM": "bare"} if IS_BARE else {}),
             **self.variables,
         }
 

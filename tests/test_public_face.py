@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from program import Program
+from program import IS_BARE, Program
 
 import pastchats_memory
 from pastchats_memory import Memory, MemoryFault
@@ -61,6 +61,6 @@ def test_a_process_that_only_recalls_imports_none_of_the_slow_libraries(demo: Pr
     modules = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     imported = {module.partition(".")[0] for module in modules}
     assert {"apsw", "numpy"} <= imported
-    assert ("onnxruntime" in imported) == (not beside or sys.platform != "linux")
+    assert ("onnxruntime" in imported) == (not beside or IS_BARE or sys.platform != "linux")
     assert imported & NOT_ON_THE_PATH_OF_RECALL == set()
     assert "numpy.ma" not in modules

@@ -11,7 +11,7 @@ from pathlib import Path
 import apsw
 import pytest
 from outcomes import error_of
-from program import Program, write_messages
+from program import IS_BARE, Program, write_messages
 from waiting import HANG_S
 
 from pastchats_memory.errors import MemoryFault
@@ -75,6 +75,7 @@ def test_doctor_names_a_limit_before_anything_fails(own_demo: Program) -> None:
     assert "ulimit" in place["remedy"]
 
 
+@pytest.mark.skipif(IS_BARE, reason="only POSIX tells a process its limits")
 @pytest.mark.parametrize("arguments", [["index", "history"], ["search", "login"], ["recall", "login"], ["status"]])
 @pytest.mark.parametrize("letter", ["v", "d"])
 def test_a_limit_on_memory_is_named_before_a_library_aborts(

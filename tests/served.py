@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -187,6 +187,13 @@ def chat_endpoint() -> Iterator[Endpoint]:
 
 
 def nowhere() -> str:
-    """Return an address on which nothing listens."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+    """Return an address on which nothing listens, now or later."""
+    return f"http://127.0.0.1:{_reserve_port().getsockname()[1]}"
+
+
+@cache
+def _reserve_port() -> socket.socket:
+    """Bind a port without listening, so that no server of another test gets it while this process runs."""
+    reserved = socket.socket()
+    reserved.bind(("127.0.0.1", 0))
+    return reserved

@@ -103,12 +103,6 @@ def silent() -> Iterator[str]:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
-def nowhere() -> str:
-    """An address on which nothing listens."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return f"http://127.0.0.1:{listener.getsockname()[1]}"
-
-
 def patient(program: Program) -> Program:
     """Return the program with patience for a hub on a busy machine."""
     return program.primed(f"from pastchats_memory.embed import registry\nregistry.PATIENCE = {HANG_S}")

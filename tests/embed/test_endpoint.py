@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from local_servers import endpoint, nowhere, silent
+from local_servers import endpoint, silent
 from program import Program, write_messages
+from served import nowhere
 from tenacity import RetryCallState
 from waiting import HANG_S
 

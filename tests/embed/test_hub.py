@@ -7,8 +7,9 @@ from pathlib import Path
 
 import onnx
 import pytest
-from local_servers import hub, nowhere, patient, silent
+from local_servers import hub, patient, silent
 from program import Program, write_messages
+from served import nowhere
 from tiny_bert import TinyModel, tiny_model
 
 from pastchats_memory.embed.profiles import PROFILES

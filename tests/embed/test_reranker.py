@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from local_servers import hub, nowhere, patient, silent
+from local_servers import hub, patient, silent
 from program import Program, write_messages
+from served import nowhere
 from tiny_cross import cross_model, laid_out
 
 from pastchats_memory import Memory

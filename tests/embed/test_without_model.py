@@ -14,8 +14,9 @@ from typing import Any
 
 import onnx
 import pytest
-from local_servers import endpoint, nowhere, silent
+from local_servers import endpoint, silent
 from program import Program, Run, write_messages
+from served import nowhere
 from tiny_bert import tiny_model
 
 from pastchats_memory import Memory

@@ -182,7 +182,7 @@ def test_a_slow_or_missing_endpoint_is_reported(demo: Program, endpoint: Endpoin
     endpoint.may_answer.clear()
     with serving(slow) as server:
         assert refused(post(server.url + PATH, json=chat())) == (504, "upstream")
-    with serving(Program(demo.home), "--chat-endpoint", nowhere()) as server:
+    with serving(Program(demo.home), "--chat-endpoint", f"{nowhere()}/v1") as server:
         assert refused(post(server.url + PATH, json=chat())) == (502, "upstream")
 
 

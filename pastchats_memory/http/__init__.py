@@ -83,10 +83,10 @@ def make_application(
         ],
         lifespan=lifespan,
         exception_handlers={
-            RequestError: _answer_request_error,
+            RequestError: _answer_fault,
             MemoryFault: _answer_fault,
             HTTPException: _answer_no_route,
-            Exception: _answer_bug,
+            Exception: _answer_fault,
         },
     )
     app.router.redirect_slashes = False
@@ -154,13 +154,7 @@ def _find_context(memory: Memory, question: str, given: dict[str, Any]) -> Conte
     return make_context(memory, question, given)
 
 
-async def _answer_request_error(_: Request, fault: Exception) -> Response:
-    assert isinstance(fault, RequestError)  # noqa: S101 - it is registered for these
-    return answer_error(fault)
-
-
 async def _answer_fault(_: Request, fault: Exception) -> Response:
-    assert isinstance(fault, MemoryFault)  # noqa: S101 - it is registered for these
     return answer_error(translate_fault(fault))
 
 
@@ -171,11 +165,6 @@ async def _answer_no_route(_: Request, fault: Exception) -> Response:
         kind, message = "not_found", "there is no such path"
     error = RequestError(fault.status_code, kind, message, "See /openapi.json for the paths.")
     return answer_error(error, fault.headers)
-
-
-async def _answer_bug(_: Request, __: Exception) -> Response:
-    hint = "The server's log has the place, not the content; please report it."
-    return answer_error(RequestError(500, "bug", "this is a fault of pastchats-memory itself", hint))
 
 
 # --- the process ------------------------------------------------------------------------------------------------------

@@ -39,9 +39,14 @@ class RequestError(Exception):
         self.hint = hint
 
 
-def translate_fault(fault: MemoryFault) -> RequestError:
-    """Return the error that answers a fault of the request or of the database."""
-    return RequestError(STATUS.get(fault.kind, 500), fault.kind, fault.message, fault.hint)
+def translate_fault(fault: Exception) -> RequestError:
+    """Return the error that answers a fault of the request, of the database, or of this program."""
+    if isinstance(fault, RequestError):
+        return fault
+    if isinstance(fault, MemoryFault):
+        return RequestError(STATUS.get(fault.kind, 500), fault.kind, fault.message, fault.hint)
+    hint = "The server's log has the place, not the content; please report it."
+    return RequestError(500, "bug", "this is a fault of pastchats-memory itself", hint)
 
 
 def encode(body: Mapping[str, object]) -> bytes:

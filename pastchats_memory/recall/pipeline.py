@@ -93,7 +93,9 @@ def _join(own: Found, of_team: Found, limit: int) -> Found:
     """Return the entries of both memories, best first, without what both have."""
     entries = merge_entries(own.entries, drop_alike(of_team.entries, own.entries))[:limit]
     weights = {**of_team.weights, **own.weights}
-    return Found(entries, weights, tuple(dict.fromkeys((*own.warnings, *of_team.warnings))))
+    # That nothing is found here is no news beside what the team has.
+    warnings = of_team.warnings if of_team.entries and not own.entries else (*own.warnings, *of_team.warnings)
+    return Found(entries, weights, tuple(dict.fromkeys(warnings)))
 
 
 def _select_relevant(found: Hits, terms: Terms, request: RecallRequest, wide: Request) -> list[Hit]:

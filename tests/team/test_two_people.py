@@ -29,6 +29,7 @@ def test_recall_answers_from_the_copy_with_outcome_and_author(ada: Person, bob: 
     assert bob.pull().received == 3
     block = bob.recall()
     assert "· by ada ·" in block.text
+    assert block.warnings == ()
     assert "\nWorked (" in block.text
     assert ANSWERED in block.text
     (entry,) = block.entries

@@ -6,7 +6,7 @@ session, runs the function, and turns every error into a page.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import NamedTuple
 from urllib.parse import parse_qsl
 
@@ -93,10 +93,10 @@ def make_page(memory: OpenMemory, sessions: Sessions) -> ASGIApp:
     app = Starlette(
         routes=[*routes, Route("/static/{name}", static)],
         exception_handlers={
-            RequestError: _answer_request_error,
+            RequestError: _answer_fault,
             MemoryFault: _answer_fault,
             HTTPException: _answer_no_route,
-            Exception: _answer_bug,
+            Exception: _answer_fault,
         },
     )
     app.router.redirect_slashes = False
@@ -136,21 +136,15 @@ async def _read_form(request: Request, sessions: Sessions, session: str) -> dict
     return _drop_blank(fields.items())
 
 
-def _drop_blank(fields: object) -> dict[str, str]:
-    return {name: value for name, value in dict(fields).items() if value.strip()}  # type: ignore[call-overload]
+def _drop_blank(fields: Iterable[tuple[str, str]]) -> dict[str, str]:
+    return {name: value for name, value in dict(fields).items() if value.strip()}
 
 
 def _respond_error(error: RequestError) -> Response:
     return respond(Page("error", {"message": error.message, "hint": error.hint}, error.status), "")
 
 
-async def _answer_request_error(_: Request, fault: Exception) -> Response:
-    assert isinstance(fault, RequestError)  # noqa: S101 - it is registered for these
-    return _respond_error(fault)
-
-
 async def _answer_fault(_: Request, fault: Exception) -> Response:
-    assert isinstance(fault, MemoryFault)  # noqa: S101 - it is registered for these
     return _respond_error(translate_fault(fault))
 
 
@@ -158,8 +152,3 @@ async def _answer_no_route(_: Request, fault: Exception) -> Response:
     assert isinstance(fault, HTTPException)  # noqa: S101 - it is registered for these
     message = "there is no such page" if fault.status_code == 404 else "this page does not answer such a request"  # noqa: PLR2004 - HTTP's number
     return _respond_error(RequestError(fault.status_code, "not_found", message, "Search for it instead."))
-
-
-async def _answer_bug(_: Request, __: Exception) -> Response:
-    hint = "The server's log has the place, not the content; please report it."
-    return _respond_error(RequestError(500, "bug", "this is a fault of pastchats-memory itself", hint))

@@ -79,7 +79,7 @@ docs: $(VENV)/installed-dev
 	$(BIN)/python scripts/plot_benchmarks.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-# Try every regular expression with hostile texts of up to LONGEST characters. ONLY=redact restricts it to one package.
+# Try every regular expression with hostile texts of up to LONGEST characters, in two minutes of the processor. ONLY=redact restricts it to one package.
 LONGEST ?= 12000
 scan-patterns: $(VENV)/installed-dev
 	$(BIN)/python tests/attacks/scan_patterns.py --longest $(LONGEST) --only "$(ONLY)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 LEAST_DISTINCT = 4
 LEAST_PASSWORD = 6
@@ -119,6 +120,7 @@ _AGENT_SESSION = re.compile(r"ses_|[0-9a-f]{8}-[0-9a-f]{4}-", re.IGNORECASE)
 _CACHE_KEY = re.compile(r"[A-Za-z][\w.]*-(?>(?:[\w.]+-)*)[0-9a-f]{32,128}\Z")
 
 
+@lru_cache(maxsize=256)
 def is_placeholder(value: str) -> bool:
     """Return whether a value stands in a secret's place: `<token>`, `your-key-here`, `****`."""
     if len(set(value)) < LEAST_DISTINCT or value.endswith(("...", "…")):
@@ -144,6 +146,7 @@ def has_letters_and_digits(value: str) -> bool:
     return _DIGIT.search(value) is not None and _LETTER.search(value) is not None
 
 
+@lru_cache(maxsize=256)
 def is_code(value: str) -> bool:
     """Return whether a value is an expression of a program, or a path."""
     if _PATH.match(value):

@@ -21,7 +21,7 @@ SPACING = 96
 
 It keeps a text linear that repeats a name without a blank.
 """
-MOST_TRIED = 2_000
+MOST_TRIED = 1_000
 """Places of a name without a secret in one text, beyond which `SPACING` lies between any two.
 
 It bounds the time of a text that repeats a name: no list of real secrets has so many names without one.

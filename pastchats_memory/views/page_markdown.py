@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 
 from pastchats_memory.text.display import remove_controls, sanitise
 
-_FETCHES = re.compile(r"(\\*)<(?=[A-Za-z/!?])|!\[")
+_FETCHES = re.compile(r"(?:(?<!\\)(\\+))?<(?=[A-Za-z/!?])|!\[")
 """What begins raw HTML or a picture, by which a viewer may fetch an address; with the backslashes before it."""
 
 LONGEST_MARKDOWN = 50_000

@@ -54,7 +54,8 @@ SHORT = {
     "episodes.outcome.feedback:_PRAISE.compiled",
     "episodes.outcome.feedback:_UNDO.compiled",
     "episodes.outcome.requests:_INQUIRES.compiled",
-    "text.topics:_SENTENCE_END",
+    "text.shell:_FAILURE.compiled",
+    "text.topics:_SENTENCE_END.compiled",
 }
 """Patterns that are only asked of some hundred characters, as their callers say."""
 ATTACKS = 400

@@ -16,6 +16,7 @@ from pastchats_memory.formats.registry import load_format
 from pastchats_memory.model import Turn
 from pastchats_memory.redact.heuristics import looks_random
 from pastchats_memory.text.pasted import split_paste
+from pastchats_memory.views.page_markdown import quote_markdown
 
 
 def test_a_million_blanks_behind_a_time_are_read() -> None:
@@ -61,6 +62,10 @@ def test_a_result_of_a_million_blanks_has_its_exit_code(tmp_path: Path) -> None:
     path.write_text("".join(json.dumps({"id": str(at), "payload": one}) + "\n" for at, one in enumerate(payloads)))
     kinds = [row.kind for row in load_format("kiro").read(SourceFile(path)) if isinstance(row, Turn)]
     assert kinds == ["prompt", "error"]
+
+
+def test_a_run_of_backslashes_in_an_export_is_read_once() -> None:
+    assert quote_markdown("a" + "\\" * LONG + "<b>") == "> a" + "\\" * LONG + "\\<b>"
 
 
 def test_a_run_of_ideographs_with_a_number_behind_it_is_no_paste() -> None:

@@ -254,7 +254,9 @@ def _relevant_answers(answers: Sequence[Item], weights: Mapping[str, float], ite
     """
     worths = [weigh_matches(answer.content, weights) for answer in answers]
     least = KEY_ANSWER * max(worths, default=0.0)
-    last = [answer for answer, worth in zip(answers, worths, strict=True) if worth >= least or answer is answers[-1]][-MOST_ANSWERS:]
+    last = [answer for answer, worth in zip(answers, worths, strict=True) if worth >= least or answer is answers[-1]][
+        -MOST_ANSWERS:
+    ]
     is_answer = item.role == "assistant" or _is_summary(item)
     matching = [item] if is_answer and all(answer.id != item.id for answer in last) else []
     return [answer.content for answer in (*matching, *last)]

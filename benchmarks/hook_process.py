@@ -37,7 +37,7 @@ FLOORS = {"python -c pass": "pass", "import apsw": "import apsw"}
 
 
 @dataclass
-class Asked:
+class Prompt:
     """A prompt with what its hooks used."""
 
     kind: str
@@ -53,12 +53,12 @@ class Asked:
         return statistics.median(self.spent)
 
 
-def choose_prompts() -> list[Asked]:
+def choose_prompts() -> list[Prompt]:
     """Return the sample of all kinds."""
     with (HERE / "hook" / "prompts.tsv").open(encoding="utf-8", newline="") as file:
         rows = sorted(csv.DictReader(file, delimiter="\t"), key=lambda row: sha256(row["prompt"].encode()).hexdigest())
     chosen = {kind: [row for row in rows if row["kind"] == kind][:count] for kind, count in PROMPTS.items()}
-    return [Asked(kind, row["prompt"], row["file"]) for kind, of_kind in chosen.items() for row in of_kind]
+    return [Prompt(kind, row["prompt"], row["file"]) for kind, of_kind in chosen.items() for row in of_kind]
 
 
 def build(transcripts: Path, databases: Path, turns: int) -> Path:
@@ -87,7 +87,7 @@ def run(command: Sequence[str], environment: Mapping[str, str], body: bytes = b"
     return 1000 * (timing.cpu_seconds() - start), ended.stdout.decode()
 
 
-def ask(program: str, database: Path, prompts: Sequence[Asked], environment: Mapping[str, str]) -> None:
+def ask(program: str, database: Path, prompts: Sequence[Prompt], environment: Mapping[str, str]) -> None:
     """Put each prompt to a hook of its own, in a new session."""
     for number, prompt in enumerate(prompts):
         event = {"session_id": f"s{number}-{len(prompt.spent)}", "cwd": "/", "prompt": prompt.text}
@@ -101,14 +101,14 @@ def describe(name: str, spent: Sequence[float], right: str = "") -> str:
     return f"| {name} | {len(spent)} | {statistics.median(spent):.0f} | {max(spent):.0f} | {right} |"
 
 
-def list_rows(name: str, prompts: Sequence[Asked]) -> Iterator[str]:
+def list_rows(name: str, prompts: Sequence[Prompt]) -> Iterator[str]:
     """Yield a row for all prompts and one for each kind."""
     right = sum(bool(prompt.file) and prompt.file in prompt.answer for prompt in prompts)
     yield describe(name, [prompt.median for prompt in prompts], str(right))
     for kind in PROMPTS:
         of_kind = [prompt for prompt in prompts if prompt.kind == kind]
-        spoken = sum(bool(prompt.answer) for prompt in of_kind)
-        yield describe(f"{name}: {kind}", [prompt.median for prompt in of_kind], f"{spoken} blocks")
+        blocks = sum(bool(prompt.answer) for prompt in of_kind)
+        yield describe(f"{name}: {kind}", [prompt.median for prompt in of_kind], f"{blocks} blocks")
 
 
 def main() -> None:

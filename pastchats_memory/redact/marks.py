@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -21,8 +22,8 @@ MOST_READ = 3
 LONG_LINES = 50_000
 LONGEST_PIECE = 300
 """Characters of a split secret that are read on either side of the split."""
-_RUN_AT_START = re.compile(rf"[A-Za-z0-9_\-./+=~]{{1,{LONGEST_PIECE}}}")
-_RUN_AT_END = re.compile(r"[A-Za-z0-9_\-./+=~]+\Z")
+_OF_SECRETS = string.ascii_letters + string.digits + "_-./+=~"
+"""Characters that both pieces of a split secret consist of."""
 _MARK = re.compile(MARK)
 _LETTERS = re.compile(r"[^\W_]{4}")
 
@@ -80,17 +81,19 @@ def mark_tokens(text: str) -> str:
 
 def mark_split(before: str, after: str) -> tuple[str, str] | None:
     """Replace a secret that begins in one text and ends in the next; None if there is none."""
-    head, tail = _RUN_AT_START.match(after), _RUN_AT_END.search(before, max(0, len(before) - LONGEST_PIECE))
-    if head is None or tail is None:
+    end, start = before[-LONGEST_PIECE:], after[:LONGEST_PIECE]
+    tail = end[len(end.rstrip(_OF_SECRETS)) :]
+    head = start[: len(start) - len(start.lstrip(_OF_SECRETS))]
+    if not head or not tail:
         return None
-    split = len(tail[0])
-    if not TOKEN_MARK.search(head[0]) and any(secret.end == split for secret in find_secrets(tail[0])):
+    split = len(tail)
+    secret = next((one for one in _merge_overlaps(find_secrets(tail + head)) if one.start < split < one.end), None)
+    if secret is None:
+        return None
+    if not TOKEN_MARK.search(head) and any(one.end == split for one in find_secrets(tail)):
         return None  # the secret ends with the first text, and the next one begins with a word
-    for secret in _merge_overlaps(find_secrets(tail[0] + head[0])):
-        if secret.start < split < secret.end:
-            mark = _mark_of(secret)
-            return before[: tail.start() + secret.start] + mark, mark + after[secret.end - split :]
-    return None
+    mark = _mark_of(secret)
+    return before[: len(before) - split + secret.start] + mark, mark + after[secret.end - split :]
 
 
 def _mark_of(secret: Secret) -> str:

@@ -38,6 +38,9 @@ MMAP_BYTES = 1 << 40
 CACHE_KB = 8192
 """For pages that are read one by one: it holds most of what the next query reads of the full-text index, too."""
 
+ROWS_OF_STATEMENT = 512
+"""Rows that one statement inserts; SQLite takes 32,766 parameters."""
+
 Values = Sequence[Any] | Mapping[str, Any]
 
 
@@ -68,6 +71,18 @@ class Database:
         """Run a statement once for each set of values. Raises StoreFault."""
         with translate_errors(str(self.path)):
             self.connection.executemany(statement, many)
+
+    def insert_rows(self, insertion: str, rows: Sequence[Sequence[object]], suffix: str = "") -> list[tuple[Any, ...]]:
+        """Insert rows of equal length by as few statements as possible, and return what these return.
+
+        Before each statement with triggers FTS5 writes all words of the earlier ones to the database. Raises StoreFault.
+        """
+        returned: list[tuple[Any, ...]] = []
+        for start in range(0, len(rows), ROWS_OF_STATEMENT):
+            few = rows[start : start + ROWS_OF_STATEMENT]
+            marks = ", ".join([f"({', '.join('?' * len(few[0]))})"] * len(few))
+            returned += self.run(f"{insertion} VALUES {marks} {suffix}", [value for row in few for value in row])
+        return returned
 
     def value(self, statement: str, values: Values = ()) -> Any:
         """Return the first column of the first row, or None if there is no row.

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, count
 
 import orjson
 
@@ -156,25 +157,25 @@ class TaskTexts:
         }
         unknown = [text.content for text in changed.values() if text_hash(text.content) not in self._ready]
         self._ready |= encode_texts(self._database, self._session, unknown)
-        for place, text in changed.items():
-            self._write(id_, text, None if place not in stored else stored[place][0])
+        new = [text for place, text in changed.items() if place not in stored]
+        inserted = self._database.insert_rows(
+            "INSERT INTO task_texts(task_id, comment_id, attachment_id, aspect, chunk, content, labels, text_hash)",
+            [(id_, *text.place, text.content, text.labels, text_hash(text.content)) for text in new],
+            "RETURNING id, text_hash",
+        )
+        rewritten = [(stored[place][0], text) for place, text in changed.items() if place in stored]
+        self._database.run_many(
+            "UPDATE task_texts SET content = ?, labels = ?, text_hash = ? WHERE id = ?",
+            [(text.content, text.labels, text_hash(text.content), text_id) for text_id, text in rewritten],
+        )
+        self._store_vectors([*inserted, *((text_id, text_hash(text.content)) for text_id, text in rewritten)])
 
-    def _write(self, task_id: int, text: Text, text_id: int | None) -> None:
-        hash_ = text_hash(text.content)
-        if text_id is None:
-            text_id = self._database.value(
-                "INSERT INTO task_texts(task_id, comment_id, attachment_id, aspect, chunk, content, labels, text_hash) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
-                (task_id, *text.place, text.content, text.labels, hash_),
-            )
-        else:
-            self._database.run(
-                "UPDATE task_texts SET content = ?, labels = ?, text_hash = ? WHERE id = ?",
-                (text.content, text.labels, hash_, text_id),
-            )
-        self._database.run(
-            "INSERT OR REPLACE INTO task_embeddings(text_id, model, dim, vector_json) VALUES (?, ?, ?, ?)",
-            (text_id, *stored_vector(self._database, self._session.name, self._ready[hash_])),
+    def _store_vectors(self, hashes: Sequence[tuple[int, bytes]]) -> None:
+        """Store the vectors of texts, given by id and text_hash."""
+        name = self._session.name
+        self._database.insert_rows(
+            "INSERT OR REPLACE INTO task_embeddings(text_id, model, dim, vector_json)",
+            [(text_id, *stored_vector(self._database, name, self._ready[hash_])) for text_id, hash_ in hashes],
         )
 
     def contents(self, id_: int) -> list[str]:
@@ -545,12 +546,14 @@ def _has_key(database: Database, key: str) -> bool:
 
 def _key(database: Database, filed: Filed) -> str:
     """Return a free key: the native id; else, or for a bare number, with the project before it; else with a number."""
+    wanted: Iterator[str]
     if filed.source_path:
         native = _UNSAFE.sub("-", remove_controls(filed.task.native_id))[:LONGEST_KEY].strip("-") or "task"
-        wanted = [f"{filed.project}/{native}", *(f"{filed.project}/{native}~{number}" for number in range(2, 1000))]
-        if not native.isdecimal():
-            wanted.insert(0, native)
+        plain = [] if native.isdecimal() else [native]
+        wanted = chain(
+            plain, [f"{filed.project}/{native}"], (f"{filed.project}/{native}~{number}" for number in count(2))
+        )
     else:
         last = database.value("SELECT seq FROM sqlite_sequence WHERE name = 'tasks'") or 0
-        wanted = [f"T-{number}" for number in range(last + 1, last + 1000)]
+        wanted = (f"T-{number}" for number in count(last + 1))
     return next(key for key in wanted if not _has_key(database, key))

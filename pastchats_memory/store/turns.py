@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from math import inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
@@ -20,8 +20,6 @@ from pastchats_memory.store.vector_columns import stored_vector
 
 LIVE_FIDELITY = -1
 """Fidelity of a live turn: whatever file has the turn replaces it."""
-ROWS_OF_STATEMENT = 512
-"""Rows that one statement inserts; SQLite takes 32,766 parameters."""
 CHUNK = 64
 """Turns that are loaded together."""
 MAX_DISTANCE = timedelta(minutes=1)
@@ -426,28 +424,8 @@ _ECHO = 10
 
 def _insert(database: Database, prompts: Sequence[Prompt]) -> dict[str, int]:
     """Insert new turns and return their ids by content_hash."""
-    rows = _insert_rows(
-        database,
-        f"INSERT INTO prompts({_FIELD_COLUMNS})",
-        "RETURNING content_hash, id",
-        [_fields(prompt) for prompt in prompts],
-    )
-    return dict(rows)
-
-
-def _insert_rows(
-    database: Database, insertion: str, suffix: str, rows: Sequence[Sequence[object]]
-) -> list[tuple[Any, ...]]:
-    """Insert rows of equal length by as few statements as possible, and return what these return.
-
-    Before each statement with triggers FTS5 writes all words of the earlier ones to the database.
-    """
-    returned: list[tuple[Any, ...]] = []
-    for start in range(0, len(rows), ROWS_OF_STATEMENT):
-        few = rows[start : start + ROWS_OF_STATEMENT]
-        marks = ", ".join([f"({', '.join('?' * len(few[0]))})"] * len(few))
-        returned += database.run(f"{insertion} VALUES {marks} {suffix}", [value for row in few for value in row])
-    return returned
+    fields = [_fields(prompt) for prompt in prompts]
+    return dict(database.insert_rows(f"INSERT INTO prompts({_FIELD_COLUMNS})", fields, "RETURNING content_hash, id"))
 
 
 def _update(database: Database, id_: int, prompt: Prompt) -> None:
@@ -470,7 +448,7 @@ def overwrite(database: Database, id_: int, prompt: Prompt, model: str, encoded:
 def set_vectors(database: Database, model: str, encoded: Mapping[int, str]) -> None:
     """Store the encoded vectors of turns by id, inside the caller's transaction. Raises StoreFault."""
     rows = [(id_, *stored_vector(database, model, vector)) for id_, vector in encoded.items()]
-    _insert_rows(database, "INSERT OR REPLACE INTO prompt_embeddings(prompt_id, model, dim, vector_json)", "", rows)
+    database.insert_rows("INSERT OR REPLACE INTO prompt_embeddings(prompt_id, model, dim, vector_json)", rows)
 
 
 def _rows(database: Database, content_hashes: Sequence[str]) -> dict[str, _Row]:

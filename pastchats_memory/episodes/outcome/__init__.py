@@ -296,6 +296,7 @@ def passes_checks(episode: Episode) -> tuple[Evidence, ...]:
     return _find_green_checks(episode) if moves_on(episode) or leaves_work_standing(episode) else ()
 
 
+@cached
 def moves_on(episode: Episode) -> tuple[Evidence, ...]:
     """Find visible work, if the user moves on from it.
 

@@ -107,6 +107,7 @@ def requests_input(episode: Episode) -> bool:
     return bool(_REQUEST_FOR_INPUT.search(ending))
 
 
+@cached
 def list_commit_calls(episode: Episode) -> list[tuple[int, str]]:
     """Return places and labels of calls that commit, push, merge or open a PR."""
     return [(at, label) for at, label in episode.calls() if _COMMIT_COMMAND.search(label)]
@@ -209,6 +210,7 @@ def find_last_edit(episode: Episode) -> tuple[Evidence, ...]:
     return quote_line(edits[-1][1], edits[-1][0][0])
 
 
+@cached
 def has_tool_use(episode: Episode) -> bool:
     """Return whether the client recorded any tool use."""
     return any(turn.role == "tool" or turn.metadata.get("tools") for turn in episode.turns)
@@ -233,6 +235,7 @@ def find_claim(episode: Episode) -> tuple[Evidence, ...]:
     return quote_line(text, place, found.start()) if found else ()
 
 
+@cached
 def find_any_claim(episode: Episode) -> tuple[Evidence, ...]:
     """Find a claim of success in any answer, the last answer first."""
     for place, text in reversed(episode.answers()):
@@ -241,6 +244,7 @@ def find_any_claim(episode: Episode) -> tuple[Evidence, ...]:
     return ()
 
 
+@cached
 def ends_with_question(episode: Episode) -> bool:
     """Return whether the last answer ends with a question other than a polite offer."""
     ending = get_last_answer(episode)[1].rstrip("*_`) \n")

@@ -160,6 +160,7 @@ def _first_remark(episode: Episode) -> str:
     return "" if is_new_request else first_statement(opening)
 
 
+@cached
 def takes_work_back(episode: Episode) -> tuple[Evidence, ...]:
     """Find words with which the user undoes the work, unless they made it by mistake."""
     return () if _USER_MISTAKE.search(message_opening(episode)) else _find(episode, _UNDO)
@@ -216,6 +217,7 @@ def says_still(episode: Episode) -> tuple[Evidence, ...]:
     return _find(episode, _STILL, first_sentence(message_opening(episode)))
 
 
+@cached
 def refuses_result(episode: Episode) -> tuple[Evidence, ...]:
     """Find a refusal of the whole result, a failed trial, or sarcastic praise."""
     opening = message_opening(episode)
@@ -260,6 +262,7 @@ def reports_own_action(episode: Episode) -> bool:
     return bool(_USER_REPORT.search(message_opening(episode)))
 
 
+@cached
 def agrees(episode: Episode) -> bool:
     """Return whether the user says yes, and little else."""
     opening = message_opening(episode)
@@ -282,6 +285,7 @@ def is_long_without_complaint(episode: Episode) -> bool:
     return len(_ENGLISH.findall(opening)) >= MIN_ENGLISH_WORDS
 
 
+@cached
 def continues_from_answer(episode: Episode) -> bool:
     """Return whether the user goes on from the answer.
 
@@ -345,6 +349,7 @@ def is_pasted_output(episode: Episode) -> bool:
     return bool(_TERMINAL_OUTPUT.match(message_opening(episode)))
 
 
+@cached
 def repeats_request(episode: Episode) -> tuple[Evidence, ...]:
     """Find a prompt or an error that the user sends once more.
 
@@ -354,7 +359,8 @@ def repeats_request(episode: Episode) -> tuple[Evidence, ...]:
         return ()
     messages = (turn.content for turn in episode.turns if turn.role == "user")
     prompts = [find_instruction(message) for message in messages if not TRIAL_COMMANDS.match(message)]
-    for text in filter(None, (strip_client_commands(episode.next_message), find_instruction(episode.next_message))):
+    texts = (strip_client_commands(episode.next_message), find_instruction(episode.next_message))
+    for text in filter(None, dict.fromkeys(texts)):
         if any(_is_same_prompt(prompt, text) for prompt in prompts):
             return quote_line(text, len(episode.turns))
     return _repeats_error(episode)

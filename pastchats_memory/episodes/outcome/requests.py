@@ -6,6 +6,7 @@ Other languages are recognised by their commonest words. `recall` uses this gram
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from pastchats_memory.episodes.outcome.episode import OPENING, Episode, Pattern
 
@@ -137,6 +138,7 @@ def is_request(sentence: str) -> bool:
     return starts_with_request(sentence) or bool(_REQUIRES.search(sentence))
 
 
+@lru_cache(maxsize=64)
 def starts_with_request(sentence: str) -> bool:
     """Return whether the first words ask for something, rather than state something."""
     start = _BEFORE.match(sentence)

@@ -287,7 +287,8 @@ class SourceFile:
         number = place.line
         added = self.resumed
         for line in lines:
-            passage, found = Passage(line), list[Record | Unreadable]()
+            passage = Passage(line)
+            found: list[Record | Unreadable] = []
             stripped = strip_line(line)
             if len(line) > LONGEST_LINE:
                 found = [Unreadable(str(self.path), number, f"line of more than {LONGEST_LINE >> 20} MiB")]

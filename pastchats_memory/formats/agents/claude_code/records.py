@@ -159,13 +159,13 @@ def text_blocks(content: object) -> list[str]:
     """Return the visible text blocks of a message's content; a string is one block."""
     if isinstance(content, str):
         return [content]
-    blocks = (mapping_of(block) for block in list_of(content))
+    blocks = map(mapping_of, list_of(content))
     return [text for block in blocks if block.get("type") == "text" and (text := text_of(block.get("text")))]
 
 
 def block_types(content: object) -> set[str]:
     """Return the types of the blocks in a message's content."""
-    return {text_of(mapping_of(block).get("type")) for block in list_of(content)}
+    return {text_of(block.get("type")) for block in map(mapping_of, list_of(content))}
 
 
 def media_of(content: object) -> tuple[str, ...]:

@@ -18,8 +18,11 @@ LEAST_NAMED = 0.2
 LEAST_NAMED_SHARE = 0.2
 """Share of the worth of all names that it needs, unless it has as much as one whole name."""
 FREQUENT_NAMED, MOST_WORDS = 0.14, 0.5
-"""Worth of the names that is enough if a row has most of the weight of the prompt's words. With these numbers, words withheld
-none of 185 right answers to labelled prompts from two memories (`benchmarks/hook_prompts.py`)."""
+"""Worth of the names that is enough if a row has most of the weight of the prompt's words."""
+LEAST_SHARE, MANY_ROWS = 0.4, 10_000
+"""Share of the weight of all words that one row of a memory with so many rows needs; fewer rows need proportionally less, because
+few of them share words by chance. With these numbers, words withheld no right answer to labelled prompts in a memory of 1,653
+turns, and one of 89 in memories of 14,903 and 20,000 (`benchmarks/hook_prompts.py`)."""
 WHOLE_NAME = 1.0
 SUBWORD_NAME = 0.5
 """Worth of a name that stands within another word."""
@@ -42,13 +45,16 @@ class WordEvidence(NamedTuple):
     """Share of the weight of the prompt's words in each row, 0 to 1; unknown words count as missing."""
     weights: Mapping[str, float]
     """Weight of each word that the memory knows: its inverse document frequency."""
+    least_share: float
+    """Share that a row needs in a memory of this size."""
 
     @property
     def may_answer(self) -> bool:
         """Return whether the rows have enough of the names, or most of the words."""
         named, share = (max(of_rows.values(), default=0.0) for of_rows in (self.named, self.shares))
         needed = max(LEAST_NAMED, min(WHOLE_NAME, LEAST_NAMED_SHARE * self.topic))
-        return named >= needed or (self.topic >= ANY_PROJECT_TOPIC and named >= FREQUENT_NAMED and share >= MOST_WORDS)
+        has_words = self.topic >= ANY_PROJECT_TOPIC and named >= FREQUENT_NAMED and share >= MOST_WORDS
+        return share >= self.least_share and (named >= needed or has_words)
 
 
 def measure_words(database: Database, query: str, project: str | None) -> WordEvidence | None:
@@ -81,5 +87,9 @@ def measure_words(database: Database, query: str, project: str | None) -> WordEv
     topic = sum(names.values())
     counted = list(shares) if topic >= ANY_PROJECT_TOPIC else rows_of_project(database, shares, project)
     return WordEvidence(
-        topic, {id_: named[id_] for id_ in counted}, {id_: shares[id_] / total for id_ in counted}, weights
+        topic,
+        {id_: named[id_] for id_ in counted},
+        {id_: shares[id_] / total for id_ in counted},
+        weights,
+        LEAST_SHARE * min(1.0, corpus / MANY_ROWS),
     )

@@ -109,6 +109,19 @@ def test_a_clear_lead_is_answered_by_words(workshop: Path) -> None:
     assert {hit.conversation_id for hit in block.hits} == {"gearbox"}
 
 
+def test_a_conversation_with_few_of_many_names_does_not_lead(tmp_path: Path) -> None:
+    write_messages(tmp_path / "gearbox.jsonl", ("user", QUESTION), ("assistant", ANSWER), conversation="gearbox")
+    for number in range(40):
+        names = ("ESP32", "H265", "GPT4", "SHA256")
+        text = f"Batch {number}: {', '.join(name for place, name in enumerate(names) if (number + place) % 4)}."
+        write_messages(tmp_path / f"{number}.jsonl", ("user", text), conversation=f"batch-{number}")
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.index([tmp_path])
+    assert recall(tmp_path / "memory.db", "torque of the Kestrel gearbox flange") is not None
+    many = "torque of the Kestrel gearbox with ESP32, H265, GPT4 and SHA256"
+    assert recall(tmp_path / "memory.db", many) is None
+
+
 def test_two_conversations_with_the_same_words_are_left_to_the_search(tmp_path: Path) -> None:
     for name in ("first", "second"):
         write_messages(tmp_path / f"{name}.jsonl", ("user", f"{QUESTION} Now {name}."), conversation=name)
@@ -136,6 +149,15 @@ def test_the_output_of_a_tool_cannot_lead(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "memory.db") as memory:
         memory.index([tmp_path])
     assert recall(tmp_path / "memory.db", QUESTION) is None
+
+
+def test_a_row_of_a_large_memory_needs_a_larger_share_of_the_words(demo: Program) -> None:
+    with open_database(demo.database, vec0=False) as database:
+        evidence = measure_words(database, "tkinter window freezes while the tide chart is drawn", None)
+    assert evidence is not None
+    assert evidence.may_answer
+    assert evidence.least_share < 0.1
+    assert not evidence._replace(least_share=1.0).may_answer
 
 
 def test_a_vague_prompt_counts_the_rows_of_its_own_project_alone(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ _SURROUNDINGS = re.compile(
     re.VERBOSE,
 )
 """Text around a command that does not change what it does."""
-_PARTS = re.compile(r"\s*(?:&&|\|\||;)\s*")
+_PARTS = re.compile(r"(?:(?<!\s)\s+)?(?:&&|\|\||;)\s*")
 _QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
 _MESSAGE = re.compile(rf"(?<=\s)(?:-[a-z]*m|--message|--body|--title)[=\s]\s*(?:{_QUOTED.pattern}|\S+)")
 """The message of a commit or an issue."""

@@ -273,4 +273,4 @@ PROGRAMS: dict[str, tuple[str, Callable[[tuple[Step, ...]], str]]] = {
     "chat": ("chat.md", chat),
 }
 """Name of the file and what it says."""
-SETS = ("first", "second", "third", "fourth", "fifth")
+SETS = ("first", "second", "third", "fourth", "fifth", "sixth")

@@ -13,6 +13,8 @@ LIMIT_S = 0.3
 """Seconds after which git is given up."""
 MAX_COMMITS = 400
 MAX_FILES = 40
+CUT_OFF = "grafted"
+"""What git says of a commit whose parents a shallow clone lacks."""
 _REVERTED = re.compile(r"^This reverts commit ([0-9a-f]{7,64})\b", re.MULTILINE)
 
 
@@ -41,17 +43,28 @@ def list_commits(folder: str, files: Sequence[str], since: int) -> list[Commit]:
     """
     printed = ask_git(
         folder, "log", f"--since=@{since}", f"--max-count={MAX_COMMITS}", "--no-ext-diff", "--no-textconv", "--no-renames",
-        "--name-only", "-z", "--format=%x00%H%x00%at%x00%B%x00", "--", *(f":(top,literal){name}" for name in files[:MAX_FILES]),
+        "--decorate-refs=refs/none", "--name-only", "-z", "--format=%x00%H%x00%at%x00%D%n%B%x00", "--", *(f":(top,literal){name}" for name in files[:MAX_FILES]),
         seconds=LIMIT_S,
     )  # fmt: skip
     return list(_parse((printed or "").split("\0")))
 
 
+def list_merged(folder: str, merge: str) -> frozenset[str]:
+    """Return the hashes of a commit and of those that it brought, if it is a merge; empty without it."""
+    printed = ask_git(folder, "rev-list", f"--max-count={MAX_COMMITS}", f"{merge}^1..{merge}", seconds=LIMIT_S)
+    return frozenset((printed or "").split())
+
+
 def _parse(parts: Sequence[str]) -> Iterator[Commit]:
-    """Yield the commits of an output: an empty part, hash, time and message, then the files. No part of them is empty."""
+    """Yield the commits of an output: an empty part, hash, time and message, then the files. No part of them is empty.
+
+    Leave out a commit at which a shallow clone ends: all files seem to be its own.
+    """
     starts = [place for place, part in enumerate(parts[:-3]) if not part and parts[place + 2].isdecimal()]
     for start, end in pairwise([*starts, len(parts)]):
         id_, when, message = parts[start + 1 : start + 4]
+        if message.partition("\n")[0] == CUT_OFF:
+            continue
         reverted = _REVERTED.search(message)
         files = frozenset(part.removeprefix("\n") for part in parts[start + 4 : end] if part)
         yield Commit(id_, int(when), files, reverted[1] if reverted else "")

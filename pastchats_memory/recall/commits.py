@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 MAX_DELAY_S = 24 * 3600
 """Seconds after the last turn of an episode within which its edits are committed; later commits hold other work as well."""
+MAX_MERGES = 3
+"""The newest reverts of merges that are looked up, each by a process of git."""
 SHORT = 7
 """Digits of a hash that are shown."""
 
@@ -34,9 +36,30 @@ def add_commits(entries: Sequence[RecallEntry], folder: str) -> list[RecallEntry
 
     files = sorted({name for span in spans.values() for name in span.files})
     commits = list_commits(folder, files, min(span.begin for span in spans.values()))
+    reverted = _find_reverted(folder, commits)
     return [
-        _add_commit(entry, spans[place], commits) if place in spans else entry for place, entry in enumerate(entries)
+        _add_commit(entry, spans[place], commits, reverted) if place in spans else entry
+        for place, entry in enumerate(entries)
     ]
+
+
+def _find_reverted(folder: str, commits: Sequence[Commit]) -> dict[str, str]:
+    """Return the hashes of reverted commits, each with that of its revert; `commits` are the newest first.
+
+    A commit that was applied again is not reverted. The revert of a merge concerns all commits that the merge brought.
+    """
+    from pastchats_memory.files.git import list_merged
+
+    undone: dict[str, str] = {}
+    merges = 0
+    for one in commits:
+        if one.reverts and one.id not in undone:
+            ids = frozenset(other.id for other in commits if other.id.startswith(one.reverts))
+            if not ids and merges < MAX_MERGES:
+                merges += 1
+                ids = list_merged(folder, one.reverts)
+            undone |= dict.fromkeys(ids, one.id)
+    return undone
 
 
 class _Span(NamedTuple):
@@ -55,7 +78,7 @@ class _Span(NamedTuple):
         return cls(files, begin, end) if files else None
 
 
-def _add_commit(entry: RecallEntry, span: _Span, commits: Sequence[Commit]) -> RecallEntry:
+def _add_commit(entry: RecallEntry, span: _Span, commits: Sequence[Commit], reverted: Mapping[str, str]) -> RecallEntry:
     """Return the entry with the first commit of its edits; `commits` are the newest first."""
     held = (
         commit
@@ -66,5 +89,4 @@ def _add_commit(entry: RecallEntry, span: _Span, commits: Sequence[Commit]) -> R
     )
     if (first := next(held, None)) is None:
         return entry
-    reverts = (one.id[:SHORT] for one in commits if one.reverts and first.id.startswith(one.reverts))
-    return entry._replace(commit=first.id[:SHORT], reverted_by=next(reverts, ""))
+    return entry._replace(commit=first.id[:SHORT], reverted_by=reverted.get(first.id, "")[:SHORT])

@@ -88,6 +88,71 @@ def test_a_reverted_commit_is_named_with_its_revert(repository: Repository) -> N
     assert f" · committed {first}, reverted by {revert}\n" in repository.recall()
 
 
+def test_a_commit_that_was_applied_again_is_not_reverted(repository: Repository) -> None:
+    first = repository.commit("src/pump.py", WHEN + 3600)
+    repository.git("revert", "--no-edit", "HEAD", at=WHEN + 9000)
+    repository.git("revert", "--no-edit", "HEAD", at=WHEN + 9600)
+    assert f" · committed {first}\n" in repository.recall()
+
+
+def test_a_commit_is_reverted_with_the_merge_that_brought_it(repository: Repository) -> None:
+    repository.git("checkout", "--quiet", "-b", "night;touch>trap")
+    first = repository.commit("src/pump.py", WHEN + 3600)
+    repository.git("checkout", "--quiet", "-")
+    repository.commit("README.md", WHEN + 4000)
+    repository.git("merge", "--quiet", "--no-ff", "--no-edit", "night;touch>trap", at=WHEN + 5000)
+    assert f" · committed {first}\n" in repository.recall()
+    repository.git("revert", "--no-edit", "--mainline", "1", "HEAD", at=WHEN + 9000)
+    revert = repository.git("rev-parse", "--short=7", "HEAD")
+    assert f" · committed {first}, reverted by {revert}\n" in repository.recall()
+
+
+def test_a_commit_has_the_hash_that_amending_picking_and_rebasing_gave_it(repository: Repository) -> None:
+    repository.git("checkout", "--quiet", "-b", "night")
+    repository.commit("src/pump.py", WHEN + 3600)
+    repository.git("commit", "--quiet", "--amend", "--message", "better", at=WHEN + 200_000)
+    amended = repository.git("rev-parse", "--short=7", "HEAD")
+    assert f" · committed {amended}\n" in repository.recall()
+    repository.git("checkout", "--quiet", "-")
+    repository.commit("README.md", WHEN + 4000)
+    repository.git("cherry-pick", "night", at=WHEN + 300_000)
+    picked = repository.git("rev-parse", "--short=7", "HEAD")
+    assert f" · committed {picked}\n" in repository.recall()
+    repository.git("checkout", "--quiet", "night")
+    repository.git("rebase", "--quiet", "-", at=WHEN + 400_000)
+    assert f" · committed {picked}\n" in repository.recall()
+
+
+def test_a_squash_merge_of_the_same_day_holds_the_edits(repository: Repository) -> None:
+    repository.git("checkout", "--quiet", "-b", "night")
+    repository.commit("src/pump.py", WHEN + 3600)
+    repository.git("checkout", "--quiet", "-")
+    repository.git("merge", "--quiet", "--squash", "night")
+    assert "committed" not in repository.recall()
+    repository.git("commit", "--quiet", "--message", "The night", at=WHEN + 8000)
+    squashed = repository.git("rev-parse", "--short=7", "HEAD")
+    assert f" · committed {squashed}\n" in repository.recall()
+
+
+def test_a_commit_is_found_from_a_worktree_and_a_detached_head(repository: Repository) -> None:
+    first = repository.commit("src/pump.py", WHEN + 3600)
+    worktree = repository.program.home / "elsewhere"
+    repository.git("worktree", "add", "--quiet", "--detach", str(worktree))
+    there = Program(repository.program.home, repository.program.command, repository.program.variables, worktree)
+    assert f" · committed {first}\n" in there("recall", "irrigation pump at night").stdout
+
+
+def test_a_shallow_clone_names_only_what_it_holds(repository: Repository) -> None:
+    repository.commit("src/pump.py", WHEN + 3600)
+    repository.commit("src/other.py", WHEN + 7200)
+    clone = repository.program.home / "clones" / "orchard"
+    repository.git("clone", "--quiet", "--depth", "1", f"file://{repository.folder}", str(clone))
+    there = Program(repository.program.home, repository.program.command, repository.program.variables, clone)
+    text = there("recall", "irrigation pump at night").stdout
+    assert "The irrigation pump" in text
+    assert "committed" not in text
+
+
 @pytest.mark.parametrize(
     ("name", "delay"), [("src/other.py", 3600), ("src/pump.py", -3600), ("src/pump.py", 3 * 24 * 3600)]
 )

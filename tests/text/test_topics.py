@@ -14,6 +14,7 @@ from pastchats_memory.text.topics import COMMON_WORD, NAME, PLAIN_WORD, is_small
         ("Refactoring the longer functions", {}),
         ("water the tulips", {"water": PLAIN_WORD, "tulips": PLAIN_WORD}),
         ("add a button", {"button": COMMON_WORD}),
+        ("npm ERR! path /usr/src\nnpm ERR! command failed", {"npm": COMMON_WORD, "path": COMMON_WORD}),
         ("Tulips wilt in the Keukenhof", {"tulips": PLAIN_WORD, "wilt": PLAIN_WORD, "keukenhof": NAME}),
         ("why is next_attempt_at empty", {"attempt": NAME}),
         ("status 503 in step 2", {"503": COMMON_WORD}),

@@ -15,7 +15,7 @@ from pastchats_memory.errors import InputMissing
 from pastchats_memory.memory import Memory
 from pastchats_memory.text.display import escape_path
 from pastchats_memory.text.encoding import utf8
-from pastchats_memory.views.build_upkeep import build_backup, build_restore, build_restored
+from pastchats_memory.views.build_database import build_backup, build_restore, build_restored
 
 
 @click.command(

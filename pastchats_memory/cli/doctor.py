@@ -18,7 +18,7 @@ from pastchats_memory.maintenance.health import REPAIR, HealthCheck
 from pastchats_memory.memory import Memory
 from pastchats_memory.text.display import one_line
 from pastchats_memory.text.encoding import utf8
-from pastchats_memory.views.build_upkeep import build_doctor
+from pastchats_memory.views.build_database import build_doctor
 
 
 @click.command(

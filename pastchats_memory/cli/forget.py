@@ -15,16 +15,18 @@ from pastchats_memory.memory import Memory
 from pastchats_memory.model import number_of
 from pastchats_memory.store.tombstones import Forgetting
 from pastchats_memory.text.display import escape_name, format_time, one_line
-from pastchats_memory.views.build_upkeep import (
+from pastchats_memory.views.forgetting import (
     build_forget_forgotten,
     build_forget_found,
     build_forget_list,
     build_prune_forgotten,
     build_prune_found,
     build_purge,
+    describe_criteria,
     describe_mentions,
+    describe_other_rows,
+    describe_rows,
 )
-from pastchats_memory.views.forget_text import describe_criteria, describe_other_rows, describe_rows
 
 SHOWN = 10
 WIDTH = 100

@@ -11,7 +11,7 @@ from pastchats_memory.cli.output import bar, counted, emit_json, is_terminal
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.maintenance.redact_stored import RedactReport, StoredSecrets, build_report
 from pastchats_memory.memory import Memory
-from pastchats_memory.views.build_upkeep import build_redact
+from pastchats_memory.views.build_database import build_redact
 
 
 @click.command(

@@ -12,7 +12,7 @@ from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import bar, counted, emit_json, is_terminal, table, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line
-from pastchats_memory.views.build_upkeep import (
+from pastchats_memory.views.build_exchange import (
     build_team_pull,
     build_team_push,
     build_team_share,

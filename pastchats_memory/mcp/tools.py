@@ -24,7 +24,6 @@ from pastchats_memory.model import canonical_id, leads_to_task
 from pastchats_memory.text.display import escape_name, sanitise
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.recall_block import RECALL_PREAMBLE
-from pastchats_memory.views import schema as views
 from pastchats_memory.views.brief import (
     build_consultation_answer,
     build_how_answer,
@@ -37,6 +36,7 @@ from pastchats_memory.views.brief import (
     build_similar_answer,
     build_task_page,
 )
+from pastchats_memory.views.schema import brief as views
 from pastchats_memory.views.task_text import (
     render_attached,
     render_guide,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, table, warn
+from pastchats_memory.cli.output import counted, emit_json, hanging, table, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.maintenance.forget import ForgetResult
 from pastchats_memory.memory import Memory
@@ -151,7 +150,7 @@ def purge(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
         if not yes and not as_json:
             about = f"{counted(state.turns, 'turn')} and {counted(tasks, 'task')}"
             click.echo(hanging(f"This would delete {about}: all of {state.database}."))
-            agreed = not no and is_terminal(sys.stdin) and click.confirm("Delete all of it for good?", default=False)
+            agreed = options.agree("Delete all of it for good?", yes=False, no=no)
         if agreed:
             memory.purge()
     if as_json:
@@ -173,9 +172,7 @@ def _agreed(found: ForgetResult, *, no: bool, as_json: bool) -> bool:
     more = found.total - min(SHOWN, len(found.rows))
     if more:
         click.echo(f"  … and {more:,} more")
-    if no or not is_terminal(sys.stdin):
-        return False
-    return click.confirm("Forget it for good?", default=False)
+    return options.agree("Forget it for good?", yes=False, no=no)
 
 
 def _left(found: ForgetResult, command: str, *, as_json: bool) -> int:

@@ -18,7 +18,8 @@ from pydantic import Field
 from pastchats_memory.config import Config
 from pastchats_memory.episodes.judge import MAX_QUOTATION
 from pastchats_memory.errors import MemoryFault, UsageFault
-from pastchats_memory.memory import Memory, ReconnectingMemory
+from pastchats_memory.memory import Memory
+from pastchats_memory.memory.reconnecting import ReconnectingMemory
 from pastchats_memory.memory.requests import find_current_project, find_histories
 from pastchats_memory.model import canonical_id, leads_to_task
 from pastchats_memory.text.display import escape_name, sanitise

@@ -149,7 +149,7 @@ def pull(db: str | None, as_json: bool) -> int:
     if report.refused:
         click.echo(f"{counted(report.refused, 'row')} left out: forgotten or excluded here, or malformed.")
     _print_authors("Turns here by author:", [(one.author, one.turns) for one in report.authors])
-    if not is_merged:
+    if report.authors and not is_merged:
         click.echo("`recall --team` answers from them; with `team = true` every recall does.", err=True)
     return DONE
 

@@ -13,7 +13,7 @@ from pastchats_memory.recall.pipeline import Found, find_entries
 from pastchats_memory.recall.request import RecallRequest
 from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
-from pastchats_memory.team.ask import find_id, local_ids, name_entries, name_items
+from pastchats_memory.team.ask import find_id, find_local_ids, name_entries, name_items
 from pastchats_memory.team.copy import open_copy
 
 
@@ -25,7 +25,7 @@ def find_team_entries(database: Database, endpoint: str | None, session: ModelSe
         with open_copy(database, endpoint) as copy:
             if copy is None:
                 return Found(warnings=("nothing of the team is here yet; `pastchats-memory team pull` gets it",))
-            given = local_ids(copy, request.exclude_items)
+            given = find_local_ids(copy, request.exclude_items)
             found = find_entries(copy, session, replace(request, folder=None, exclude_items=given))
             return found._replace(entries=name_entries(copy, found.entries)) if found.entries else Found()
     except StoreFault as fault:

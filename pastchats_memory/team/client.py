@@ -328,7 +328,7 @@ def _explain(endpoint: str, message: str) -> tuple[str, str]:
     )
 
 
-def in_batches(rows: Iterator[Row], size_of: Callable[[Row], int]) -> Iterator[list[Row]]:
+def split_into_batches(rows: Iterator[Row], size_of: Callable[[Row], int]) -> Iterator[list[Row]]:
     """Yield rows in lists that fit into one request."""
     batch: list[Row] = []
     size = 0

@@ -28,6 +28,7 @@ from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.memory import Memory
 from pastchats_memory.store import turns, vectors
 from pastchats_memory.store.database import Database, open_database
+from pastchats_memory.store.vectors import blocks, vec0
 
 Phases = dict[str, list[float]]
 
@@ -76,9 +77,9 @@ def phases(sessions: Path, threads: int) -> dict[str, float]:
 
     places = (
         (vectors, "encode", "vectors to JSON"),
-        (turns, "put", "rows, full text and JSON vectors"),
-        (vectors, "_update_vec0", "vec0"),
-        (vectors, "_update_blocks", "blocks of the exact engine"),
+        (turns, "store", "rows, full text and JSON vectors"),
+        (vec0, "update", "vec0"),
+        (blocks, "update", "blocks of the exact engine"),
     )
     originals = [(place, attribute, getattr(place, attribute)) for place, attribute, _ in places]
     for place, attribute, name in places:

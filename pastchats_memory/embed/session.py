@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import takewhile
 
 from pastchats_memory.embed import Embedder, Vector
 from pastchats_memory.embed.tokenizer import REINSTALL
@@ -110,10 +111,10 @@ class ModelSession:
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
         """Yield a float32 unit vector of shape (dim,) for each text, in order.
 
-        Raises ModelUnavailable, ModelChanged.
+        The stream ends early if another thread refuses the model meanwhile. Raises ModelUnavailable, ModelChanged.
         """
         with self._in_use():
-            for vector in self.embedder.embed(texts):
+            for vector in self.embedder.embed(takewhile(lambda _: self.fault is None, texts)):
                 self.has_answered = True
                 self.embedded += 1
                 yield vector

@@ -80,12 +80,12 @@ def index(
         vectors.catch_up(database)
     report.outcome = "failed"
     try:
-        writer = Writer(database, session, report, run_id, options)
         todo, archives = _plan(database, files, options, report)
         expected = estimate(session, todo, lambda plan: _sample_texts(database, plan, options))
         announce(replace(expected, other_runs=other_runs(database)))
         with database.without_mapping(), database.with_long_timeout():
-            _index_files(database, writer, todo, options, report, progress)
+            with Writer(database, session, report, run_id, options) as writer:
+                _index_files(database, writer, todo, options, report, progress)
             report.embedded += fill_pending(database, session, sys.maxsize)
             for bring_up_to_date in (fulltext.merge_scattered, write_anchors, derive):
                 bring_up_to_date(database)

@@ -5,17 +5,21 @@ A batch is one transaction of rows, vectors and the state of the files.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import orjson
 
 from pastchats_memory.embed.session import ModelSession
+from pastchats_memory.errors import ModelUnavailable
 from pastchats_memory.formats.registry import formats_of_kind
 from pastchats_memory.ingest.changes import COPIES, Plan, fingerprint, recipe_of
 from pastchats_memory.ingest.open_file import OpenFile
 from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.ingest.report import FileReport, IndexReport
+from pastchats_memory.ingest.run_lock import take_turn
 from pastchats_memory.ingest.task_rows import encode_tasks, prepare_tasks, store_tasks
 from pastchats_memory.model import Prompt
 from pastchats_memory.redact import redact
@@ -25,9 +29,13 @@ from pastchats_memory.store import turns as corpus
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sources import SourceState
 
-LOCK_END = "-lock"
-"""End of the name of the file that runs lock in turn. It is empty, and removed after each turn."""
-LONGEST_WAIT_S = 600.0
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from concurrent.futures import Future, ThreadPoolExecutor
+    from types import TracebackType
+
+    from pastchats_memory.store.tasks import Filed
+
 BATCH_TURNS = 256
 BATCH_CHARACTERS = 1 << 20
 MOST_PROBLEMS = 100
@@ -36,8 +44,49 @@ SUPERSEDING = frozenset(known.name for known in formats_of_kind("notes"))
 """Formats whose files state what holds now; a row that is missing from its file is superseded."""
 
 
+class _Part(NamedTuple):
+    """Rows of one file in a batch."""
+
+    file: OpenFile
+    rows: tuple[Prompt, ...]
+    is_last: bool
+    """Whether the file was read to its end."""
+
+    @property
+    def task_rows(self) -> Sequence[Filed]:
+        """Return the tasks of a file that was read to its end."""
+        return self.file.task_rows if self.is_last else ()
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Rows that are stored together."""
+
+    parts: tuple[_Part, ...]
+    embedded_before: int
+    """Texts that the session had embedded."""
+    encoded: dict[bytes, str] = field(default_factory=dict)
+    """Encoded vectors by text_hash."""
+    uncached: int = 0
+    """Texts of turns that needed a vector."""
+    embedding: Future[list[str]] | None = None
+    """The encoded vectors of `missing`, as soon as the thread has made them."""
+    missing: tuple[bytes, ...] = ()
+    """The text_hashes of the texts that the thread embeds."""
+    turn: ExitStack = field(default_factory=ExitStack)
+    """Holds the lock of the runs."""
+
+    @property
+    def rows(self) -> list[Prompt]:
+        """Return the rows of all files."""
+        return [row for part in self.parts for row in part.rows]
+
+
 class Writer:
-    """Collect rows of several files into batches, each one transaction."""
+    """Collect rows of several files into batches, each one transaction.
+
+    While a thread embeds one batch, the next one is read. Leave the context to end the thread.
+    """
 
     def __init__(
         self, database: Database, session: ModelSession, report: IndexReport, run_id: int, options: IndexOptions
@@ -50,8 +99,28 @@ class Writer:
         self._files: list[OpenFile] = []
         self._turns = 0
         self._characters = 0
-        self._uncached = 0
-        """Texts of turns in the batch that needed a vector."""
+        self._batch: _Batch | None = None
+        """The batch that is being embedded."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the thread, and the turn of this run; drop the batch if something failed."""
+        if fault is not None:
+            self._session.refuse(ModelUnavailable("the run has ended"))
+        if "_pool" in vars(self):
+            self._pool.shutdown()
+        if self._batch is not None:
+            self._batch.turn.__exit__(kind, fault, trace)
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        from concurrent.futures import ThreadPoolExecutor  # brings logging; a run without anything new does without
+
+        return ThreadPoolExecutor(1, "batch")
 
     def skip(self, plan: Plan, recipe: str, reason: str) -> None:
         """Store that a file has no format; rows of the note that it was are superseded."""
@@ -83,7 +152,7 @@ class Writer:
         self._turns += 1
         self._characters += len(prompt.turn.content)
         if self._turns >= BATCH_TURNS or self._characters >= BATCH_CHARACTERS:
-            self.flush()
+            self._begin_batch()
 
     def abandon(self, file: OpenFile) -> None:
         """Drop a file that has yielded no row yet."""
@@ -105,91 +174,93 @@ class Writer:
 
     def flush(self) -> None:
         """Embed what has no vector yet, and store everything that waits."""
-        waiting = [prompt for file in self._files for prompt in file.waiting.values()]
-        encoded: dict[bytes, str] = {}
-        self._uncached, embedded = 0, self._session.embedded
-        with self._take_turn(waiting):
-            while not self._try_flush(waiting, encoded):
-                continue  # another process deleted rows whose vectors were not made again
-        self._report.embedded += self._session.embedded - embedded
-        self._report.cached += len(waiting) - self._uncached
-        for file in self._files:
-            if file.is_whole:
-                self._report.files.append(file.report())
+        self._begin_batch()
+        self._end_batch()
+
+    def _begin_batch(self) -> None:
+        """Store the batch before, and begin to embed what waits."""
+        self._end_batch()
+        parts = tuple(_Part(file, tuple(file.waiting.values()), file.is_whole) for file in self._files)
         self._files = [file for file in self._files if not file.is_whole]
         self._turns = self._characters = 0
-
-    @contextmanager
-    def _take_turn(self, waiting: Sequence[Prompt]) -> Iterator[None]:
-        """Embed and store a batch while no other run does so, if the batch has anything to embed.
-
-        Runs over the same files then share the work: what one has embedded, the others find in the database. The system
-        frees the lock of a killed process. Without locks, two runs embed the same texts.
-        """
-        if not any(file.task_rows for file in self._files) and not self._find_unembedded(waiting, {}):
-            yield
+        for part in parts:
+            part.file.waiting.clear()
+        self._batch = batch = _Batch(parts, self._session.embedded)
+        if any(part.task_rows for part in parts) or self._find_unembedded(batch):
+            batch.turn.enter_context(take_turn(self._database))
+        texts = self._find_texts(batch)
+        if not texts:
+            self._end_batch()
             return
-        from filelock import FileLock  # brings asyncio, which a run without anything new has no use for
+        self._session.check()  # it reads the database, as this thread alone may
+        batch.missing = tuple(texts)
+        batch.embedding = self._pool.submit(vectors.encode_or_defer, self._session, list(texts.values()))
 
-        path = self._database.path.with_name(self._database.path.name + LOCK_END)
-        lock = FileLock(path, LONGEST_WAIT_S, mode=0o600, fallback_to_soft=False)  # a kill would not free a soft one
-        with suppress(OSError, NotImplementedError):  # no locks here, or the other process stands still
-            lock.acquire()
-        try:
-            yield
-        finally:
-            if lock.is_locked:
-                with suppress(OSError):  # Windows removes no open file
-                    path.unlink()
-            lock.release()
+    def _end_batch(self) -> None:
+        """Store the batch that was embedded, if there is one."""
+        batch = self._batch
+        if batch is None:
+            return
+        with batch.turn:
+            if batch.embedding is not None:
+                batch.encoded |= zip(batch.missing, batch.embedding.result(), strict=True)
+            while not self._try_store(batch):
+                # Another process deleted rows whose vectors were not made again.
+                texts = self._find_texts(batch)
+                encoded = vectors.encode_or_defer(self._session, list(texts.values()))
+                batch.encoded |= zip(texts, encoded, strict=True)
+        self._batch = None
+        self._report.embedded += self._session.embedded - batch.embedded_before
+        self._report.cached += len(batch.rows) - batch.uncached
+        self._report.files += [part.file.report() for part in batch.parts if part.is_last]
 
-    def _try_flush(self, waiting: Sequence[Prompt], encoded: dict[bytes, str]) -> bool:
+    def _try_store(self, batch: _Batch) -> bool:
         """Store everything, or return False if a vector is missing after all.
 
         A row that had the vector may have been deleted meanwhile.
         """
-        self._encode(self._find_unembedded(waiting, encoded), encoded)
-        ready = encode_tasks(self._database, self._session, (file.task_rows for file in self._files))
+        ready = encode_tasks(self._database, self._session, (part.task_rows for part in batch.parts))
         with sources.vector_transaction(self._database, self._session):
-            if self._find_unembedded(waiting, encoded):
+            if self._find_unembedded(batch):
                 return False
             redactions.claim_rules(self._database, rules_version())
-            source_ids = [self._store(file, encoded) for file in self._files]
+            source_ids = [self._store(part, batch.encoded) for part in batch.parts]
             # Only after the whole batch, so that text which moved to another note is found again.
-            for file, source_id in zip(self._files, source_ids, strict=True):
-                self._finish(file, source_id, ready)
+            for part, source_id in zip(batch.parts, source_ids, strict=True):
+                if part.is_last and not part.file.is_cut_short:
+                    self._finish(part.file, source_id, ready)
             vectors.catch_up(self._database)
             sources.finish_run(self._database, self._run_id, self._report.counts(), None, "running")
         return True
 
-    def _find_unembedded(self, prompts: Sequence[Prompt], encoded: dict[bytes, str]) -> list[Prompt]:
+    def _find_unembedded(self, batch: _Batch) -> list[Prompt]:
         """Return the rows whose vector is needed and not known.
 
         Rows that are stored unchanged, or were forgotten, need none.
         """
-        same = corpus.are_unchanged(self._database, prompts)
+        rows = batch.rows
+        same = corpus.are_unchanged(self._database, rows)
         lacking = [
-            prompt
-            for prompt, unchanged in zip(prompts, same, strict=True)
-            if not unchanged and prompt.text_hash not in encoded
+            row
+            for row, unchanged in zip(rows, same, strict=True)
+            if not unchanged and row.text_hash not in batch.encoded
         ]
         gone = corpus.find_forgotten(self._database, lacking)
-        return [prompt for prompt in lacking if prompt.content_hash not in gone]
+        return [row for row in lacking if row.content_hash not in gone]
 
-    def _encode(self, prompts: Sequence[Prompt], encoded: dict[bytes, str]) -> None:
-        """Add the encoded vectors of these rows, by text_hash."""
-        encoded |= corpus.known_vectors(self._database, (prompt.text_hash for prompt in prompts), self._session.name)
-        missing = {prompt.text_hash: prompt.turn.content for prompt in prompts if prompt.text_hash not in encoded}
-        encoded |= zip(missing, vectors.encode_or_defer(self._session, list(missing.values())), strict=True)
-        self._uncached += len(missing)
+    def _find_texts(self, batch: _Batch) -> dict[bytes, str]:
+        """Return the texts to embed, by text_hash; add the vectors of other rows with the same text to the batch."""
+        rows = self._find_unembedded(batch)
+        batch.encoded |= corpus.known_vectors(self._database, (row.text_hash for row in rows), self._session.name)
+        texts = {row.text_hash: row.turn.content for row in rows if row.text_hash not in batch.encoded}
+        batch.uncached += len(texts)
+        return texts
 
-    def _store(self, file: OpenFile, encoded: dict[bytes, str]) -> int:
-        candidate = file.plan.candidate
+    def _store(self, part: _Part, encoded: dict[bytes, str]) -> int:
+        file, candidate = part.file, part.file.plan.candidate
         source_id = sources.begin_source(self._database, candidate.name, candidate.mtime_ns)
-        if file.waiting:
-            written = corpus.store(
-                self._database, tuple(file.waiting.values()), encoded, self._session.name, source_id, COPIES
-            )
+        if part.rows:
+            written = corpus.store(self._database, part.rows, encoded, self._session.name, source_id, COPIES)
             file.added += written.added
             file.updated += written.updated
             file.forgotten += written.forgotten
@@ -198,29 +269,27 @@ class Writer:
             self._report.forgotten += written.forgotten
             self._report.cached -= written.forgotten  # they need no vector
             self._report.skipped += len(written.ids) - written.added - written.updated
-            file.waiting.clear()
         return source_id
 
     def _finish(self, file: OpenFile, source_id: int, ready: dict[bytes, str]) -> None:
-        if file.is_whole and not file.is_cut_short:
-            before = file.plan.state
-            was = None if before is None else before.format
-            is_other_reader = (
-                was is not None and before is not None and before.recipe != recipe_of(file.format, self._options)
-            )
-            if not file.is_resumed and ({file.format, was} & SUPERSEDING or (is_other_reader and _is_same_file(file))):
-                self._report.superseded += sources.supersede(self._database, source_id, file.seen)
-            stored = store_tasks(
-                self._database, self._session, file.task_rows, (file.format, file.plan.candidate.name), ready
-            )
-            file.added, file.updated = file.added + stored.added, file.updated + stored.updated
-            file.forgotten += stored.forgotten
-            self._report.forgotten += stored.forgotten
-            self._report.superseded += stored.superseded
-            self._report.tasks += stored.added
-            # A checkpoint holds text as it stands in the file, even text that must not be stored.
-            resume = None if file.forgotten or file.is_opted_out or file.judging else file.resume
-            sources.finish_source(self._database, _build_state(file, self._options), resume)
+        before = file.plan.state
+        was = None if before is None else before.format
+        is_other_reader = (
+            was is not None and before is not None and before.recipe != recipe_of(file.format, self._options)
+        )
+        if not file.is_resumed and ({file.format, was} & SUPERSEDING or (is_other_reader and _is_same_file(file))):
+            self._report.superseded += sources.supersede(self._database, source_id, file.seen)
+        stored = store_tasks(
+            self._database, self._session, file.task_rows, (file.format, file.plan.candidate.name), ready
+        )
+        file.added, file.updated = file.added + stored.added, file.updated + stored.updated
+        file.forgotten += stored.forgotten
+        self._report.forgotten += stored.forgotten
+        self._report.superseded += stored.superseded
+        self._report.tasks += stored.added
+        # A checkpoint holds text as it stands in the file, even text that must not be stored.
+        resume = None if file.forgotten or file.is_opted_out or file.judging else file.resume
+        sources.finish_source(self._database, _build_state(file, self._options), resume)
 
 
 def _is_same_file(file: OpenFile) -> bool:

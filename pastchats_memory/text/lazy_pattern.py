@@ -13,15 +13,20 @@ class LazyPattern:
     """A regular expression with the methods of `re.Pattern`, compiled when a text may match it.
 
     Args:
-        source: the expression.
+        source: the expression, or a function that returns it at its first use.
         flags: of the module `re`.
         words: texts of which each match has one, in these letters; none if every text may match.
     """
 
-    def __init__(self, source: str, flags: int = 0, words: tuple[str, ...] = ()) -> None:
-        self.source = source
+    def __init__(self, source: str | Callable[[], str], flags: int = 0, words: tuple[str, ...] = ()) -> None:
+        self._source = source
         self._flags = flags
         self.words = words
+
+    @cached_property
+    def source(self) -> str:
+        """The expression as it is written."""
+        return self._source if isinstance(self._source, str) else self._source()
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:

@@ -6,10 +6,8 @@ requires one word of a set. The longest set of a sequence counts.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
-from itertools import product
 from typing import Any
 
 MAX_STRINGS = 64
@@ -19,15 +17,17 @@ Strings = frozenset[str]
 NOTHING: Strings = frozenset({""})
 
 
-def required_words(expression: re.Pattern[str]) -> Strings:
-    """Return folded words, one of which is in each text that the expression matches; none if there is no such set.
+def required_words(source: str, flags: int = 0) -> Strings:
+    """Return folded words, one of which is in each text that an expression matches; none if there is no such set.
 
-    >>> sorted(required_words(re.compile(r"\\b(?:fail(?:s|ed)?|not (?:pass|work)ing)\\b", re.IGNORECASE)))
+    The expression is not compiled, which takes longer.
+
+    >>> sorted(required_words(r"\\b(?:fail(?:s|ed)?|not (?:pass|work)ing)\\b"))
     ['fail', 'not passing', 'not working']
     """
     from re import _parser  # type: ignore[attr-defined] # the standard library has no public parser of its expressions
 
-    words = _require(_parser.parse(expression.pattern, expression.flags))
+    words = _require(_parser.parse(source, flags))
     return frozenset() if "" in words else frozenset(_drop_longer(words))
 
 
@@ -44,9 +44,13 @@ def _equal_letters() -> dict[int, int]:
     return {letter: min(letter, *others) for letter, others in _casefix._EXTRA_CASES.items()}  # noqa: SLF001 - no public name has the letters that `re` takes as equal
 
 
-def _drop_longer(words: Strings) -> Iterable[str]:
-    """Yield the words that contain no other word."""
-    return (word for word in words if not any(other in word for other in words if other != word))
+def _drop_longer(words: Strings) -> list[str]:
+    """Return the words that contain no other word."""
+    shortest: list[str] = []
+    for word in sorted(words, key=len):
+        if not any(other in word for other in shortest):
+            shortest.append(word)
+    return shortest
 
 
 def _require(items: Iterable[tuple[Any, Any]], before: Strings = NOTHING) -> Strings:
@@ -57,7 +61,7 @@ def _require(items: Iterable[tuple[Any, Any]], before: Strings = NOTHING) -> Str
     found, exact = [NOTHING], before
     for item in items:
         strings = _exact_strings(item)
-        if strings is not None and len(joined := _join([exact, strings])) <= MAX_STRINGS:
+        if strings is not None and len(joined := _join(exact, strings)) <= MAX_STRINGS:
             exact = joined
             continue
         found += [exact, _require_of(item, exact)]
@@ -104,17 +108,14 @@ def _exact_strings(item: tuple[Any, Any]) -> Strings | None:
     return found
 
 
-def _exact_strings_of(items: Sequence[tuple[Any, Any]]) -> Strings | None:
-    strings = [_exact_strings(item) for item in items]
-    if None in strings:
-        return None
+def _exact_strings_of(items: Iterable[tuple[Any, Any]]) -> Strings | None:
     joined = NOTHING
-    for some in filter(None, strings):
-        joined = _join([joined, some])
-        if len(joined) > MAX_STRINGS:
+    for item in items:
+        strings = _exact_strings(item)
+        if strings is None or len(joined := _join(joined, strings)) > MAX_STRINGS:
             return None
     return joined
 
 
-def _join(parts: Iterable[Strings]) -> Strings:
-    return frozenset(map("".join, product(*parts)))
+def _join(starts: Strings, ends: Strings) -> Strings:
+    return frozenset([start + end for start in starts for end in ends])

@@ -29,7 +29,6 @@ MOMENT = (
 """A date in running text, with time and zone if they follow."""
 _SLASHED = LazyPattern(r"(\d{1,2})/(\d{1,2})/(\d{4}),? (\d{1,2}):(\d\d)(?::\d\d)?(?:[ \u202f]([AP])M)?\Z")
 _DOTTED = LazyPattern(r"(\d{1,2})\.(\d{1,2})\.(\d{4}),? (\d{1,2}):(\d\d)(?::\d\d)?\Z")
-_FRACTION = LazyPattern(r"(\.\d{6})\d+")
 _ZONE = LazyPattern(r" {0,2}(?:(Z|UTC|GMT)|([+-]\d\d:?\d\d))\Z")
 _NUMBER = LazyPattern(r"\d+(\.\d+)?\Z")
 
@@ -91,15 +90,22 @@ def _from_epoch(number: float) -> datetime | None:
 
 
 def _from_iso(text: str, zone: tzinfo | None) -> datetime | None:
-    text = _ZONE.sub(lambda found: found[2] or "Z", _FRACTION.sub(r"\1", text))
     try:
-        moment = datetime.fromisoformat(text)
+        moment = _read_iso(text)
         if moment.tzinfo is None and zone is LOCAL:
             moment = moment.replace(second=0, microsecond=0)
         moment = (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
     return moment if FIRST_YEAR <= moment.year <= LAST_YEAR else None
+
+
+def _read_iso(text: str) -> datetime:
+    """Return the time of a text, whose zone may follow a blank or be a name. Raises ValueError."""
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return datetime.fromisoformat(_ZONE.sub(lambda found: found[2] or "Z", text))
 
 
 PATH_PARTS = 4

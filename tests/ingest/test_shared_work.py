@@ -10,7 +10,7 @@ import sys
 from program import Program, write_messages
 from waiting import HANG_S, wait_until
 
-from pastchats_memory.ingest.writer import LOCK_END
+from pastchats_memory.ingest.run_lock import LOCK_END
 
 RUNS, FILES, TURNS = 4, 3, 150
 HOLD = "import sys; from filelock import FileLock; FileLock(sys.argv[1]).acquire(); print(flush=True); sys.stdin.read()"

@@ -48,5 +48,5 @@ def test_a_request_that_puts_something_aside_has_a_cue() -> None:
 
 def _have_cue(pattern: LazyPattern, cues: tuple[str, ...]) -> bool:
     """Return whether each of the words that a match needs contains a cue."""
-    words = required_words(pattern.compiled)
+    words = required_words(pattern.source, pattern.compiled.flags)
     return bool(words) and all(any(cue in word for cue in cues) for word in words)

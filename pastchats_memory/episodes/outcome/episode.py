@@ -36,13 +36,13 @@ class Pattern(LazyPattern):
 
     flags = re.VERBOSE | re.MULTILINE | re.IGNORECASE
 
-    def __init__(self, source: str, *, cased: bool = False) -> None:
+    def __init__(self, source: str | Callable[[], str], *, cased: bool = False) -> None:
         super().__init__(source, self.flags & ~re.IGNORECASE if cased else self.flags)
 
     @cached_property
     def _automaton(self) -> BytesAhoCorasick | None:
         """The words of which each match has one, or None if a match needs none."""
-        words = required_words(self.compiled)
+        words = required_words(self.source, self._flags)
         return BytesAhoCorasick([word.encode() for word in words]) if words else None
 
     def may_occur(self, text: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -26,14 +26,9 @@ class Phrases(Pattern):
     flags = re.IGNORECASE | re.MULTILINE
 
     def __init__(self, kind: Kind, meaning: str) -> None:
-        super().__init__("")
+        super().__init__(lambda: join_groups(read_phrases()[kind][meaning]))
         self.kind: Kind = kind
         self.meaning = meaning
-
-    @cached_property
-    def compiled(self) -> re.Pattern[str]:
-        """The expression that matches any phrase of the meaning, compiled."""
-        return re.compile(join_groups(read_phrases()[self.kind][self.meaning]), self.flags)
 
 
 @cache

@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
@@ -278,6 +277,14 @@ def _set_applied(database: Database, engine: str, seq: int) -> None:
     database.run("INSERT OR REPLACE INTO embedding_meta(key, value) VALUES (?, ?)", written)
 
 
+def _list_changes(database: Database, engine: str, most: int) -> list[tuple[int, int]]:
+    """Return number and id of the first changes since the engine last caught up; all of them if `most` is -1."""
+    return database.run(
+        "SELECT seq, prompt_id FROM vector_changes WHERE seq > ? ORDER BY seq LIMIT ?",
+        (_applied(database, engine), most),
+    )
+
+
 def _behind(database: Database, engine: str) -> set[int]:
     """Return ids that changed since the engine last caught up."""
     rows = database.run("SELECT DISTINCT prompt_id FROM vector_changes WHERE seq > ?", (_applied(database, engine),))
@@ -373,18 +380,18 @@ def catch_up(database: Database, engines: Sequence[str] = (), *, most: int | Non
         return
     if "vec0" in engines:
         vec0.create_tables(database, int(dim))
-    for engine in engines:
-        changes = database.run(
-            "SELECT seq, prompt_id FROM vector_changes WHERE seq > ? ORDER BY seq LIMIT ?",
-            (_applied(database, engine), -1 if most is None else most),
-        )
-        for block, ids in groupby(sorted({id_ for _, id_ in changes}), key=lambda id_: id_ // blocks.BLOCK):
-            here = list(ids)
-            found, codes = read_codes(database, here)
-            update = partial(blocks.update, block=block) if engine == "blocks" else vec0.update
-            update(database, changed=here, found=found, codes=codes)
-        if changes:
-            _set_applied(database, engine, changes[-1][0])
+    changes = {engine: _list_changes(database, engine, -1 if most is None else most) for engine in engines}
+    behind = sorted({id_ for listed in changes.values() for _, id_ in listed})
+    for block, ids in groupby(behind, key=lambda id_: id_ // blocks.BLOCK):
+        here = list(ids)
+        found, codes = read_codes(database, here)
+        if changes.get("blocks"):
+            blocks.update(database, block, here, found, codes)
+        if changes.get("vec0"):
+            vec0.update(database, here, found, codes)
+    for engine, listed in changes.items():
+        if listed:
+            _set_applied(database, engine, listed[-1][0])
     done = min(_applied(database, engine) for engine in ENGINES)
     database.run("DELETE FROM vector_changes WHERE seq <= ?", (done,))
 

@@ -1,0 +1,81 @@
+"""While one batch is embedded, the next one is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from threading import Event
+
+import numpy as np
+import pytest
+from program import write_messages
+from waiting import HANG_S
+
+from pastchats_memory.embed import Vector
+from pastchats_memory.ingest import IndexOptions, Progress, index
+from pastchats_memory.ingest.run_lock import LOCK_END
+from pastchats_memory.ingest.writer import BATCH_TURNS
+from pastchats_memory.store import vectors
+from pastchats_memory.store.database import open_database
+
+TURNS = 3 * BATCH_TURNS
+
+
+class WaitingEmbedder:
+    """Embed each batch after the first turn of the next one was read."""
+
+    name, version, dim = "waiting", "1", 4
+
+    def __init__(self) -> None:
+        self.may_go_on = Event()
+        self.has_waited_in_vain = False
+
+    def load(self) -> None:
+        """There is nothing to load."""
+
+    def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
+        """Yield the same vector for each text."""
+        self.has_waited_in_vain |= not self.may_go_on.wait(HANG_S)
+        for text in texts:
+            yield self.embed_query(text)
+
+    def embed_query(self, text: str) -> Vector:
+        """Return the same vector for any text."""
+        del text
+        vector: Vector = np.eye(1, self.dim, dtype=np.float32)[0]
+        return vector
+
+
+def write_history(folder: Path) -> Path:
+    said = [("user" if turn % 2 else "assistant", f"Bed {turn} holds a plant.") for turn in range(TURNS)]
+    write_messages(folder / "history.jsonl", *said, conversation="beds")
+    return folder / "history.jsonl"
+
+
+def test_the_next_batch_is_read_while_one_is_embedded(tmp_path: Path) -> None:
+    embedder = WaitingEmbedder()
+
+    def look(progress: Progress) -> None:
+        if progress.turns > BATCH_TURNS:
+            embedder.may_go_on.set()
+
+    with open_database(tmp_path / "memory.db", create=True) as database:
+        report = index(database, embedder, [write_history(tmp_path)], IndexOptions(), look)
+        assert (report.added, report.embedded, vectors.count(database)) == (TURNS, TURNS, TURNS)
+    assert not embedder.has_waited_in_vain
+
+
+def test_a_run_that_is_interrupted_while_it_embeds_leaves_the_batch_to_the_next_one(tmp_path: Path) -> None:
+    path, embedder = write_history(tmp_path), WaitingEmbedder()
+
+    def interrupt(progress: Progress) -> None:
+        if progress.turns > BATCH_TURNS:
+            embedder.may_go_on.set()
+            raise KeyboardInterrupt
+
+    with open_database(tmp_path / "memory.db", create=True) as database:
+        with pytest.raises(KeyboardInterrupt):
+            index(database, embedder, [path], IndexOptions(), interrupt)
+        assert vectors.count(database) == 0
+        assert not list(tmp_path.glob(f"*{LOCK_END}"))
+        assert index(database, embedder, [path], IndexOptions()).added == TURNS

@@ -4,6 +4,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+# Without cached bytecode, every process of the tests would rewrite all assertions again: half of the time to collect them.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-bare test-page require-browser screenshots lint lint-workflows check-plugins docs lock release scan-patterns coverage fuzz fuzz-http fuzz-sync torture clean
 .PHONY: bench-locomo bench-longmemeval bench-beam bench-quality bench-outcome bench-tasks bench-redaction bench-speed bench-scale bench-index bench-embed
 
@@ -170,7 +173,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 …")'
 	$(PYTHON) -m venv $(VENV)
 
-# pip does not compile an editable install. With PYTHONDONTWRITEBYTECODE set, every process would compile it again.
+# pip does not compile an editable install. Where PYTHONDONTWRITEBYTECODE is set, every run of the program would compile it again.
 $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable .
 	$(BIN)/python -m compileall -q pastchats_memory

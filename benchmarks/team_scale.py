@@ -30,13 +30,13 @@ from pastchats_memory.search.request import Request
 from pastchats_memory.store.database import open_database
 from pastchats_memory.store.sources import set_meta
 from pastchats_memory.team.ask import search
-from pastchats_memory.team.client import Collection, Row, in_batches, open_collection
+from pastchats_memory.team.client import Collection, Row, open_collection, split_into_batches
 from pastchats_memory.team.report import Limits
-from pastchats_memory.team.rows import name_key
+from pastchats_memory.team.rows import digest_name
 
 TURNS = (10_000, 200_000)
 MEMBERS = 10
-MODEL = name_key(f"{PackagedEmbedder.name}\0{PackagedEmbedder.version}")
+MODEL = digest_name(f"{PackagedEmbedder.name}\0{PackagedEmbedder.version}")
 NOTHING_STAYS = Limits(frozenset(), lambda _: False)
 
 
@@ -67,7 +67,7 @@ def fill_team(collection: Collection, turns: int) -> float:
         some = [
             build_row(start + place, text, vector) for place, (text, vector) in enumerate(zip(texts, near, strict=True))
         ]
-        for batch in in_batches(iter(some), lambda row: len(row["text"])):
+        for batch in split_into_batches(iter(some), lambda row: len(row["text"])):
             spent += measure(partial(collection.put, batch))
     return 1000 * spent / turns
 
@@ -79,8 +79,8 @@ def build_row(number: int, text: str, vector: NDArray[np.float32]) -> Row:
     conversation = f"{number // 40:08}-0000-4000-8000-000000000000"
     place = {"conversation_id": conversation, "turn_index": number % 40, "timestamp": None, "line": 1}
     return {
-        "id": name, "kind": "turn", "member": name_key(str(number % MEMBERS)), "author": "ada", "project": project,
-        "project_key": name_key(project), "role": ("user", "assistant")[number % 2], "outcome": "unknown",
+        "id": name, "kind": "turn", "member": digest_name(str(number % MEMBERS)), "author": "ada", "project": project,
+        "project_key": digest_name(project), "role": ("user", "assistant")[number % 2], "outcome": "unknown",
         "citation": f"desk:/home/me/{project}/{conversation}.jsonl:1", "model": MODEL, "digest": name[:32], "text": text,
         "at": scale.START_MS + 45_000 * number, "body": place | {"metadata": metadata},
         "dense": np.rint(vector * 127 / np.abs(vector).max()).tolist(),

@@ -34,6 +34,8 @@ from pastchats_memory.memory import Memory
 REPOSITORY = Path(__file__).resolve().parents[1]
 DOCS = REPOSITORY / "docs"
 DEMO = REPOSITORY / "fixtures" / "demo"
+MODIFIED = 1_780_000_000
+"""Time of every copied file, in seconds since 1970."""
 PROGRAM = Path(sys.executable).with_name("pastchats-memory")
 HELP_WIDTH = 92
 """Characters of a line of help, so that it fits a page without scrolling."""
@@ -351,9 +353,16 @@ class DemoShell:
 
 def fill_home(home: Path) -> None:
     """Put the demo history into a home folder: as this repository has it, and where two agents keep theirs."""
-    shutil.copytree(DEMO, home / "fixtures" / "demo")
-    shutil.copytree(DEMO / "history" / "claude", home / ".claude" / "projects")
-    shutil.copytree(DEMO / "history" / "codex", home / ".codex" / "sessions")
+    copy_history(DEMO, home / "fixtures" / "demo")
+    copy_history(DEMO / "history" / "claude", home / ".claude" / "projects")
+    copy_history(DEMO / "history" / "codex", home / ".codex" / "sessions")
+
+
+def copy_history(source: Path, folder: Path) -> None:
+    """Copy files as equally old, so that `index` reads them by name, in whatever order a clone has written them."""
+    shutil.copytree(source, folder)
+    for file in folder.rglob("*"):
+        os.utime(file, (MODIFIED, MODIFIED))
 
 
 def begins_empty(page: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -94,10 +95,10 @@ class Program:
         return Run(done.returncode, done.stdout, done.stderr)
 
     def typed(self, line: str) -> Run:
-        """Run a line as a reader would type it, which begins with the program's name."""
+        """Run a line as a reader would type it, which begins with the program's name; `~` is its home."""
         name, *arguments = shlex.split(line)
         assert name == "pastchats-memory", f"{line!r} runs another program"
-        return self(*arguments)
+        return self(*(re.sub(r"^~(?=/|$)", str(self.home), argument) for argument in arguments))
 
     def started(self, *arguments: object) -> subprocess.Popen[str]:
         """Start it and come back at once."""

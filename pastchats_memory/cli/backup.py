@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import counted, emit_json, is_terminal, notify
+from pastchats_memory.cli.output import counted, emit_json, notify
 from pastchats_memory.config import load
 from pastchats_memory.errors import InputMissing
 from pastchats_memory.memory import Memory
 from pastchats_memory.text.display import escape_path
 from pastchats_memory.text.encoding import utf8
-from pastchats_memory.views.build_upkeep import build_backup, build_restore, build_restored
+from pastchats_memory.views.build_database import build_backup, build_restore, build_restored
 
 
 @click.command(
@@ -74,13 +73,11 @@ def restore(file: Path, yes: bool, no: bool, db: str | None, as_json: bool) -> i
         raise InputMissing(f"{file}: no such file", "Name a file that `pastchats-memory backup` wrote.")
     path = load(db).database
     is_there = os.path.lexists(path)
-    if is_there and not yes:
-        ask = not no and is_terminal(sys.stdin) and not as_json
-        if not (ask and click.confirm(f"Replace the memory in {path}?", err=True)):
-            notify(f"{path} is as it was; --yes replaces it.")
-            if as_json:
-                emit_json(build_restore([]))
-            return NOTHING
+    if is_there and not options.agree(f"Replace the memory in {path}?", yes=yes, no=no, as_json=as_json):
+        notify(f"{path} is as it was; --yes replaces it.")
+        if as_json:
+            emit_json(build_restore([]))
+        return NOTHING
     restored, aside = Memory.restore(file, path)
     if as_json:
         put_aside = None if aside is None else utf8(str(aside))

@@ -8,8 +8,7 @@ from pastchats_memory import config
 from pastchats_memory.cli import DONE, options
 from pastchats_memory.cli.output import emit_json, table, warn
 from pastchats_memory.text.display import one_line
-from pastchats_memory.views.build_upkeep import build_config
-from pastchats_memory.views.settings import format_setting, list_settings
+from pastchats_memory.views.settings import build_config, format_setting, list_settings
 
 
 @click.command(

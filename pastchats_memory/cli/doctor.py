@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import UTC, datetime
 
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, hanging, is_terminal
+from pastchats_memory.cli.output import emit_json, hanging
 from pastchats_memory.config import load, state_folder
 from pastchats_memory.errors import DatabaseCorrupt, MemoryFault, UsageFault
 from pastchats_memory.hooks.heard import list_calls
@@ -18,7 +17,7 @@ from pastchats_memory.maintenance.health import REPAIR, HealthCheck
 from pastchats_memory.memory import Memory
 from pastchats_memory.text.display import one_line
 from pastchats_memory.text.encoding import utf8
-from pastchats_memory.views.build_upkeep import build_doctor
+from pastchats_memory.views.build_database import build_doctor
 
 
 @click.command(
@@ -46,11 +45,8 @@ def command(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
     if not as_json:
         _print_checks(checks)
     if any(not check.is_well and check.remedy == REPAIR for check in checks):
-        ask = not (yes or no or as_json) and is_terminal(sys.stdin)
-        if yes or (
-            ask
-            and click.confirm("Recover what is readable into a new database, and keep this one next to it?", err=True)
-        ):
+        question = "Recover what is readable into a new database, and keep this one next to it?"
+        if options.agree(question, yes=yes, no=no, as_json=as_json):
             report = Memory.repair(load(db).database)
             after = [
                 HealthCheck("salvage", is_well=True, detail=utf8(report.detail), remedy=report.remedy),

@@ -15,7 +15,7 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.exclusion import make_pattern
 from pastchats_memory.memory import Memory
 from pastchats_memory.text.display import escape_path
-from pastchats_memory.views.build_upkeep import build_exclude
+from pastchats_memory.views.settings import build_exclude
 
 
 @click.command(

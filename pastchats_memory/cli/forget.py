@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, table, warn
+from pastchats_memory.cli.output import counted, emit_json, hanging, table, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.maintenance.forget import ForgetResult
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import number_of
 from pastchats_memory.store.tombstones import Forgetting
 from pastchats_memory.text.display import escape_name, format_time, one_line
-from pastchats_memory.views.build_upkeep import (
+from pastchats_memory.views.forgetting import (
     build_forget_forgotten,
     build_forget_found,
     build_forget_list,
     build_prune_forgotten,
     build_prune_found,
     build_purge,
+    describe_criteria,
     describe_mentions,
+    describe_other_rows,
+    describe_rows,
 )
-from pastchats_memory.views.forget_text import describe_criteria, describe_other_rows, describe_rows
 
 SHOWN = 10
 WIDTH = 100
@@ -149,7 +150,7 @@ def purge(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
         if not yes and not as_json:
             about = f"{counted(state.turns, 'turn')} and {counted(tasks, 'task')}"
             click.echo(hanging(f"This would delete {about}: all of {state.database}."))
-            agreed = not no and is_terminal(sys.stdin) and click.confirm("Delete all of it for good?", default=False)
+            agreed = options.agree("Delete all of it for good?", yes=False, no=no)
         if agreed:
             memory.purge()
     if as_json:
@@ -171,9 +172,7 @@ def _agreed(found: ForgetResult, *, no: bool, as_json: bool) -> bool:
     more = found.total - min(SHOWN, len(found.rows))
     if more:
         click.echo(f"  … and {more:,} more")
-    if no or not is_terminal(sys.stdin):
-        return False
-    return click.confirm("Forget it for good?", default=False)
+    return options.agree("Forget it for good?", yes=False, no=no)
 
 
 def _left(found: ForgetResult, command: str, *, as_json: bool) -> int:

@@ -10,7 +10,7 @@ from pastchats_memory.config import from_home
 from pastchats_memory.formats.registry import FormatReport, report_formats
 from pastchats_memory.memory.requests import find_environment
 from pastchats_memory.text.display import escape_path
-from pastchats_memory.views.build_upkeep import build_formats
+from pastchats_memory.views.build_sources import build_formats
 
 
 @click.command(

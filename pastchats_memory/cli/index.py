@@ -23,7 +23,7 @@ from pastchats_memory.ingest.overview import existing_places_at
 from pastchats_memory.memory import Memory
 from pastchats_memory.memory.requests import build_file_filter, find_histories, index_options
 from pastchats_memory.text.display import escape_name, escape_path, one_line
-from pastchats_memory.views.build_upkeep import build_index, build_index_preview
+from pastchats_memory.views.build_sources import build_index, build_index_preview
 
 if TYPE_CHECKING:
     from watchfiles import Change

@@ -12,10 +12,10 @@ from pastchats_memory.cli.output import emit_json, hanging, is_terminal
 from pastchats_memory.config import state_folder
 from pastchats_memory.hooks.install import TARGETS, Change, advice, plan_install, plan_uninstall, write
 from pastchats_memory.text.display import sanitise
-from pastchats_memory.views.build_upkeep import build_install, build_uninstall
+from pastchats_memory.views.settings import build_install, build_uninstall
 
 if TYPE_CHECKING:
-    from pastchats_memory.views.schema import FileChangeView
+    from pastchats_memory.views.schema.settings import FileChangeView
 
 
 @click.command(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, notify, warn
+from pastchats_memory.cli.output import counted, emit_json, hanging, notify, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory.requests import OUTCOMES
 from pastchats_memory.text.display import escape_name, one_line
@@ -122,7 +121,7 @@ def _judge_automatically(project: str | None, limit: int, db: str | None, *, yes
             click.echo(hanging(cost, err=True), err=True)
         else:
             click.echo("There is nothing to judge.", err=True)
-        agreed = bool(plan.sheets) and (yes or (is_terminal(sys.stdin) and click.confirm("Send them?", err=True)))
+        agreed = bool(plan.sheets) and options.agree("Send them?", yes=yes, no=False)
         if plan.sheets and not agreed:
             click.echo("Nothing was sent; --yes sends them.", err=True)
         done = memory.judge_automatically(plan) if agreed else None

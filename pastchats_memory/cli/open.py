@@ -19,7 +19,7 @@ from pastchats_memory.files.processes import join_command, run_in_foreground
 from pastchats_memory.files.stored_path import other_machine, resolve_path
 from pastchats_memory.formats.base.source import SQLITE
 from pastchats_memory.text.display import escape_name, escape_path, one_line, sanitise
-from pastchats_memory.views.build_upkeep import build_open, build_resume
+from pastchats_memory.views.build_sources import build_open, build_resume
 
 PLUS = r"n?vim?|gvim|view|nano|pico|emacs(client)?|micro|kak|joe|jed|ne|mcedit|gedit|kate|mg|ex|vis|amp"
 GOTO = r"code(-insiders)?|codium|vscodium|cursor|windsurf|kiro|trae|positron"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import click
 
-from pastchats_memory.cli.output import warn
+from pastchats_memory.cli.output import is_terminal, warn
 from pastchats_memory.config import Config, load
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.folders import DATABASE_VARIABLE
@@ -60,6 +61,11 @@ class Choice(click.Choice):  # type: ignore[type-arg]  # no generic type before 
             if not near:
                 raise
             raise click.BadParameter(f"{fault.message} Did you mean '{near[0]}'?", ctx, param) from None
+
+
+def agree(question: str, *, yes: bool, no: bool, as_json: bool = False) -> bool:
+    """Return whether the user agrees, by a flag or on a terminal."""
+    return yes or (not (no or as_json) and is_terminal(sys.stdin) and click.confirm(question, err=True))
 
 
 def query(command: Callable[..., Any]) -> Callable[..., Any]:

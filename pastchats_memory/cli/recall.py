@@ -34,7 +34,7 @@ Examples:
 @options.project
 @options.since
 @options.outcome
-@click.option("--team", is_flag=True, help="Also what your team shares, after a `team pull`.")
+@click.option("--team", is_flag=True, help="Also what your team shares; pulls it first.")
 @options.model
 @options.database
 @options.as_json

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import bar, counted, emit_json, is_terminal
+from pastchats_memory.cli.output import bar, counted, emit_json
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.maintenance.redact_stored import RedactReport, StoredSecrets, build_report
 from pastchats_memory.memory import Memory
-from pastchats_memory.views.build_upkeep import build_redact
+from pastchats_memory.views.build_database import build_redact
 
 
 @click.command(
@@ -60,7 +58,7 @@ def _agreed(found: StoredSecrets, *, no: bool, as_json: bool) -> bool:
     report = build_report(found, None)
     click.echo(f"Stored secrets: {_kinds(report)}.")
     click.echo(f"They are in {_rows(report)}.")
-    return not no and is_terminal(sys.stdin) and click.confirm("Remove them for good?", default=False)
+    return options.agree("Remove them for good?", yes=False, no=no)
 
 
 def _remove(memory: Memory, found: StoredSecrets) -> RedactReport:

@@ -10,7 +10,7 @@ from pastchats_memory.episodes.derive import Derived
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
 from pastchats_memory.store.vectors.reindex import ReindexReport
-from pastchats_memory.views.build_upkeep import build_reindex
+from pastchats_memory.views.build_database import build_reindex
 
 
 @click.command(

@@ -25,13 +25,13 @@ from pastchats_memory.ingest.survey import Survey, survey_at
 from pastchats_memory.memory.requests import build_file_filter, find_histories, index_options
 from pastchats_memory.text.display import escape_path, one_line, sanitise
 from pastchats_memory.text.encoding import utf8
-from pastchats_memory.views.build_upkeep import build_setup
+from pastchats_memory.views.settings import build_setup
 
 if TYPE_CHECKING:
     from pastchats_memory.memory import Memory
     from pastchats_memory.model import RecallBlock
     from pastchats_memory.store.turns import NewPrompt
-    from pastchats_memory.views.schema import SetupStepView
+    from pastchats_memory.views.schema.settings import SetupStepView
 
 FOREGROUND_S = 12.0
 """Seconds of indexing that the user waits for; the rest follows in the background."""

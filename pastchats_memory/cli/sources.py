@@ -10,7 +10,7 @@ from pastchats_memory.config import from_home, load
 from pastchats_memory.ingest.overview import SourceReport, overview_at
 from pastchats_memory.memory.requests import build_file_filter, find_histories
 from pastchats_memory.text.display import escape_name, escape_path
-from pastchats_memory.views.build_upkeep import build_sources
+from pastchats_memory.views.build_sources import build_sources
 
 SHOWN = 10
 MOST_PLACES = 60

@@ -8,7 +8,7 @@ from pastchats_memory.cli import DONE, options
 from pastchats_memory.cli.output import counted, emit_json, hanging
 from pastchats_memory.maintenance.health import Status
 from pastchats_memory.text.display import format_time
-from pastchats_memory.views.build_upkeep import build_status
+from pastchats_memory.views.build_database import build_status
 
 REDACTED = "removed by the rules of this release"
 REDACTED_BY_OTHERS = "removed by the rules of another release; `pastchats-memory redact --rescan` searches again"

@@ -15,7 +15,7 @@ from pastchats_memory.cli.output import bar, counted, emit_json, is_terminal, ta
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.text.display import escape_name, escape_path
 from pastchats_memory.text.encoding import utf8
-from pastchats_memory.views.build_upkeep import build_sync
+from pastchats_memory.views.build_exchange import build_sync
 
 if TYPE_CHECKING:
     from pastchats_memory.memory import Memory

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import bar, counted, emit_json, is_terminal, table, warn
+from pastchats_memory.cli.output import bar, counted, emit_json, table, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line
-from pastchats_memory.views.build_upkeep import (
+from pastchats_memory.views.build_exchange import (
     build_team_pull,
     build_team_push,
     build_team_share,
@@ -72,8 +71,7 @@ def share(project: str, yes: bool, no: bool, db: str | None, as_json: bool) -> i
         found = team.preview(project)
         if not as_json:
             _print_preview(found)
-        asks = not (yes or no or as_json) and is_terminal(sys.stdin)
-        agreed = yes or (asks and click.confirm("Share it?", default=False, err=True))
+        agreed = options.agree("Share it?", yes=yes, no=no, as_json=as_json)
         if agreed:
             team.share(project)
     if as_json:
@@ -151,7 +149,7 @@ def pull(db: str | None, as_json: bool) -> int:
     if report.refused:
         click.echo(f"{counted(report.refused, 'row')} left out: forgotten or excluded here, or malformed.")
     _print_authors("Turns here by author:", [(one.author, one.turns) for one in report.authors])
-    if not is_merged:
+    if report.authors and not is_merged:
         click.echo("`recall --team` answers from them; with `team = true` every recall does.", err=True)
     return DONE
 
@@ -178,18 +176,18 @@ def withdraw(projects: tuple[str, ...], every: bool, yes: bool, no: bool, db: st
     if bool(projects) == every:
         raise UsageFault("name projects, or --all", "`pastchats-memory team status` lists what is shared.")
     named = "everything" if every else ", ".join(map(escape_name, projects))
-    asks = not (yes or no) and is_terminal(sys.stdin)
-    agreed = yes or (asks and click.confirm(f"Withdraw {named}?", default=False, err=True))
-    if not agreed:
-        click.echo("Nothing is withdrawn. Use --yes to withdraw it.", err=True)
-        return NOTHING
-    with options.open_memory(db) as memory:
-        deleted = memory.team.withdraw(projects)
+    agreed = options.agree(f"Withdraw {named}?", yes=yes, no=no, as_json=as_json)
+    deleted = 0
+    if agreed:
+        with options.open_memory(db) as memory:
+            deleted = memory.team.withdraw(projects)
     if as_json:
-        emit_json(build_team_withdraw(deleted, projects))
-    else:
+        emit_json(build_team_withdraw(deleted, projects if agreed else ()))
+    elif agreed:
         click.echo(f"Withdrew {named}: {counted(deleted, 'row')} deleted there.")
-    return DONE
+    else:
+        click.echo("Nothing is withdrawn. Use --yes to withdraw it.", err=True)
+    return DONE if agreed else NOTHING
 
 
 @command.command(

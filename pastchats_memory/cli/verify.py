@@ -9,7 +9,7 @@ import click
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import bar, counted, emit_json, ending, table, width
 from pastchats_memory.text.display import escape_name, escape_path
-from pastchats_memory.views.build_upkeep import build_verify
+from pastchats_memory.views.build_database import build_verify
 
 if TYPE_CHECKING:
     from pastchats_memory.episodes.cite import BrokenCitation, Verified

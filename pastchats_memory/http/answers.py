@@ -14,7 +14,7 @@ from pastchats_memory.text.encoding import utf8
 from pastchats_memory.views.build import build_error
 
 if TYPE_CHECKING:
-    from pastchats_memory.views.schema import ErrorBody
+    from pastchats_memory.views.schema.errors import ErrorBody
 
 STATUS: Mapping[str, int] = {
     "usage": 400,

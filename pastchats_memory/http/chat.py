@@ -20,7 +20,7 @@ from pastchats_memory.text.recall_block import RECALL_PREAMBLE
 from pastchats_memory.views.build import build_excerpt
 
 if TYPE_CHECKING:
-    from pastchats_memory.views.schema import ExcerptView
+    from pastchats_memory.views.schema.search import ExcerptView
 
 LONGEST_LINE = 4 << 20
 """Bytes of an event."""

@@ -11,7 +11,8 @@ from typing import TypeVar
 
 from pastchats_memory.config import Config
 from pastchats_memory.errors import MemoryFault
-from pastchats_memory.memory import Memory, ReconnectingMemory
+from pastchats_memory.memory import Memory
+from pastchats_memory.memory.reconnecting import ReconnectingMemory
 
 Answer = TypeVar("Answer")
 

@@ -8,7 +8,9 @@ from typing import Any
 
 from pastchats_memory.http.routes import CONTEXT, DEPENDS_ON, EPIC, NON_BLANK, PAGE, Parameter, Route
 from pastchats_memory.views.json_schema import SchemaWriter
-from pastchats_memory.views.schema import SCHEMAS, ErrorBody, ExcerptView
+from pastchats_memory.views.schema import SCHEMAS
+from pastchats_memory.views.schema.errors import ErrorBody
+from pastchats_memory.views.schema.search import ExcerptView
 
 ERRORS = {
     400: "The request itself is wrong", 401: "The token is missing or wrong", 403: "A page of another origin asked",

@@ -18,13 +18,13 @@ from pydantic import Field
 from pastchats_memory.config import Config
 from pastchats_memory.episodes.judge import MAX_QUOTATION
 from pastchats_memory.errors import MemoryFault, UsageFault
-from pastchats_memory.memory import Memory, ReconnectingMemory
+from pastchats_memory.memory import Memory
+from pastchats_memory.memory.reconnecting import ReconnectingMemory
 from pastchats_memory.memory.requests import find_current_project, find_histories
 from pastchats_memory.model import canonical_id, leads_to_task
 from pastchats_memory.text.display import escape_name, sanitise
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.recall_block import RECALL_PREAMBLE
-from pastchats_memory.views import schema as views
 from pastchats_memory.views.brief import (
     build_consultation_answer,
     build_how_answer,
@@ -37,6 +37,7 @@ from pastchats_memory.views.brief import (
     build_similar_answer,
     build_task_page,
 )
+from pastchats_memory.views.schema import brief as views
 from pastchats_memory.views.task_text import (
     render_attached,
     render_guide,

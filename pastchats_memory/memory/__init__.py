@@ -17,7 +17,7 @@ from pastchats_memory.embed.registry import embedder_of, require_model_name
 from pastchats_memory.embed.session import ModelSession, Say
 from pastchats_memory.embed.tokenizer import wordpieces
 from pastchats_memory.episodes.cite import cite_hits, cite_items
-from pastchats_memory.errors import DatabaseCorrupt, MemoryFault, StoreFault, UsageFault
+from pastchats_memory.errors import DatabaseCorrupt, MemoryFault, UsageFault
 from pastchats_memory.memory.requests import (
     OUTCOMES,
     build_file_filter,
@@ -59,7 +59,7 @@ from pastchats_memory.model import TYPES as TASK_TYPES
 from pastchats_memory.search.hits import add_snippet
 from pastchats_memory.search.pipeline import Rerank, search, search_with_terms
 from pastchats_memory.search.request import Request
-from pastchats_memory.store.database import Database, file_identity, open_database
+from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.errors import HINT_DAMAGED
 from pastchats_memory.store.scrub import finish_at_opening
 from pastchats_memory.store.sources import meta, open_session
@@ -271,8 +271,8 @@ class Memory:
             limit=limit,
             page=page,
             filters=filters,
-            threshold=self._configured_number("threshold") if threshold is None else threshold,
-            min_similarity=self._configured_number("min_similarity") if min_similarity is None else min_similarity,
+            threshold=self._default("threshold", threshold),
+            min_similarity=self._default("min_similarity", min_similarity),
             meaning=meaning,
             time_filters=True,
         )
@@ -310,8 +310,8 @@ class Memory:
         filters = build_filters(project=project, role=role, since=since, until=until, type_=type, outcome=outcome)
         request = Request(
             utf8(query), mode=mode, limit=limit, page=page, filters=filters,
-            threshold=self._configured_number("threshold") if threshold is None else threshold,
-            min_similarity=self._configured_number("min_similarity") if min_similarity is None else min_similarity,
+            threshold=self._default("threshold", threshold),
+            min_similarity=self._default("min_similarity", min_similarity),
         )  # fmt: skip
         return self.team.search(request)
 
@@ -374,29 +374,15 @@ class Memory:
             is_unasked=unasked,
         )
         late = self._catch_up_outcomes(filters)
-        of_team = self._recall_of_team if (self.uses_team if team is None else team) else None
+        of_team = self._find_team_entries if (self.uses_team if team is None else team) else None
         with self._database.snapshot():
             block = recall(self._database, self._model(), request, count_tokens or _count_tokens, of_team)
         return block._replace(warnings=(*block.warnings, *late)) if late else block
 
-    def _recall_of_team(self, request: RecallRequest) -> Found:
-        """Return what the local copy of the team's memory has for a request."""
-        from pastchats_memory.recall.pipeline import Found, find_entries
-        from pastchats_memory.team.ask import local_ids, name_entries
-        from pastchats_memory.team.copy import open_copy
+    def _find_team_entries(self, request: RecallRequest) -> Found:
+        from pastchats_memory.memory.team_copy import find_team_entries
 
-        endpoint = (self._config or DEFAULTS).team_endpoint
-        if endpoint is None:
-            return Found(warnings=("`team_endpoint` is not set, so no team answers",))
-        try:
-            with open_copy(self._database, endpoint) as copy:
-                if copy is None:
-                    return Found(warnings=("nothing of the team is here yet; `pastchats-memory team pull` gets it",))
-                given = local_ids(copy, request.exclude_items)
-                found = find_entries(copy, self._model(), replace(request, folder=None, exclude_items=given))
-                return found._replace(entries=name_entries(copy, found.entries)) if found.entries else Found()
-        except StoreFault as fault:
-            return Found(warnings=(f"the team's memory does not answer: {fault.message}",))
+        return find_team_entries(self._database, (self._config or DEFAULTS).team_endpoint, self._model(), request)
 
     @property
     def budget(self) -> int:
@@ -463,28 +449,16 @@ class Memory:
         from pastchats_memory.store import turns
 
         if is_team_id(id_):
-            return self._show_of_team(id_, neighbours)
+            from pastchats_memory.memory.team_copy import load_team_items
+
+            hidden = hidden_projects(self._database, None)
+            return load_team_items(self._database, self._require_endpoint(), id_, neighbours, hidden)
         if (item := self._find_item(id_)) is None:
             return []
         hidden = hidden_projects(self._database, None)
         around = turns.conversation_around(self._database, item, neighbours)
         shown = cite_items(self._database, [one for one in around if one.project not in hidden])
         return [_with_whole_text(one) if whole and one.id == item.id else one for one in shown]
-
-    def _show_of_team(self, id_: str, neighbours: int) -> list[Item]:
-        """Return a turn of the local copy of the team's memory between its neighbours."""
-        from pastchats_memory.store import turns
-        from pastchats_memory.team.ask import find_id, name_items
-        from pastchats_memory.team.copy import open_copy
-
-        with open_copy(self._database, self._require_endpoint()) as copy:
-            number = None if copy is None else find_id(copy, id_)
-            if copy is None or number is None:
-                return []
-            hidden = hidden_projects(self._database, None)
-            (item,) = turns.items(copy, [number])
-            around = [one for one in turns.conversation_around(copy, item, neighbours) if one.project not in hidden]
-            return name_items(copy, cite_items(copy, around))
 
     def load_conversation(self, id_: str) -> Conversation | None:
         """Return a whole conversation by its native id, or by the id of one of its turns; None for no such one.
@@ -633,10 +607,9 @@ class Memory:
         from pastchats_memory.episodes.load import load_outcome
 
         if item.team_id:
-            from pastchats_memory.team.copy import open_copy
+            from pastchats_memory.memory.team_copy import load_team_outcome
 
-            with open_copy(self._database, self._require_endpoint()) as copy:
-                return Outcome() if copy is None else load_outcome(copy, item)
+            return load_team_outcome(self._database, self._require_endpoint(), item)
         return load_outcome(self._database, item)
 
     def outcomes_of(self, hits: Iterable[Hit]) -> dict[str, str]:
@@ -1370,9 +1343,10 @@ class Memory:
             self._cross = cross_encoder(model_settings(self.config), may_fetch=may_fetch)
         return self._cross
 
-    def _configured_number(self, key: str) -> float | None:
-        number: float | None = getattr(self.config, key)
-        return number
+    def _default(self, key: str, number: float | None) -> float | None:
+        """Return a number, or the configured one if it is None."""
+        configured: float | None = getattr(self.config, key)
+        return configured if number is None else number
 
     def _make_rerank(self, *, is_wanted: bool) -> Rerank | None:
         return self._cross_encoder().scores if is_wanted else None
@@ -1435,42 +1409,3 @@ def _count_tokens(text: str) -> int:
     from pastchats_memory.text.tokens import count_tokens
 
     return count_tokens(text, wordpieces)
-
-
-class ReconnectingMemory:
-    """The configured memory, opened on first use, and again after its database file was replaced."""
-
-    def __init__(self, config: Config, say: Callable[[str], None] = lambda _: None, *, create: bool = False) -> None:
-        """Remember how to open the memory.
-
-        Args:
-            config: names the database.
-            say: called with each notice about the configuration whenever the memory is opened.
-            create: create a missing database.
-        """
-        self._config = config
-        self._say = say
-        self._create = create
-        self._memory: Memory | None = None
-        self._file: tuple[int, int] | None = None
-
-    def connect(self) -> Memory:
-        """Return the memory over the present file, opened if necessary.
-
-        Raises MemoryFault.
-        """
-        file = self._config.database
-        if self._memory is None or self._file != file_identity(file):
-            self.close()
-            self._memory = Memory.open(file, create=self._create, config=self._config, say=self._say)
-            self._file = file_identity(file)
-            for notice in self._memory.notices:
-                self._say(notice)
-        self._memory.fill_pending()
-        return self._memory
-
-    def close(self) -> None:
-        """Close the database if it is open."""
-        if self._memory is not None:
-            memory, self._memory = self._memory, None
-            memory.close()

@@ -66,7 +66,7 @@ def synchronise(
     derive(database)
     scrub.finish_scrub(database, wait_ms=0)
     report.embedded = session.embedded
-    report.machines = list(_machines(database, known))
+    report.machines = list(_list_machines(database, known))
     return report
 
 
@@ -77,7 +77,7 @@ def read_status(database: Database, path: Path, access: Access) -> SyncReport:
     """
     known = _open(database, path, access, may_begin=False)
     report = SyncReport(str(path))
-    report.machines = list(_machines(database, known))
+    report.machines = list(_list_machines(database, known))
     return report
 
 
@@ -87,7 +87,7 @@ def retire(database: Database, path: Path, access: Access, machine: str) -> None
     Its files are read first. Raises InputMissing, UsageFault, StoreFault, OSError.
     """
     known = _open(database, path, access, may_begin=False)
-    found = files.numbered_files(path, machine) if machine in files.machines(path) else {}
+    found = files.list_numbered_files(path, machine) if machine in files.list_machines(path) else {}
     if machine == known.machine or not found:
         raise UsageFault(
             f"{machine} is no other machine of this folder", "`pastchats-memory sync --status` lists them."
@@ -139,7 +139,7 @@ def _open(database: Database, path: Path, access: Access, *, may_begin: bool = T
         raise UsageFault(
             f"{path} says that it is not encrypted, and it was before", "Somebody has changed it. Use a new folder."
         )
-    machine = known.machine if known is not None and known.host == host else files.new_machine()
+    machine = known.machine if known is not None and known.host == host else files.create_machine()
     folder = SyncFolder(marker.id, str(path.absolute()), machine, host, secret)
     if folder != known:
         with database.transaction():
@@ -154,7 +154,7 @@ def _begin(path: Path, access: Access) -> files.Marker:
                 "the folder needs a passphrase", "Use --key FILE, or --plain for a folder that nobody else can read."
             )
         if not (path / files.KEY_FILE).exists():
-            files.write_key(path, files.new_key(), _ask(access.passphrase))
+            files.write_key(path, files.create_key(), _ask(access.passphrase))
     return files.write_marker(path, is_encrypted=not access.is_plain)
 
 
@@ -186,11 +186,11 @@ def _ask(passphrase: Callable[[], str]) -> str:
     return given
 
 
-def _machines(database: Database, known: SyncFolder) -> Iterator[Machine]:
+def _list_machines(database: Database, known: SyncFolder) -> Iterator[Machine]:
     root, here = Path(known.path), sync.forgettings(database).keys()
     stored = sync.files(database, known.id)
-    for machine in files.machines(root):
-        present = files.numbered_files(root, machine)
+    for machine in files.list_machines(root):
+        present = files.list_numbered_files(root, machine)
         read = {file.number for file in stored if file.machine == machine}
         newest: Json = {}
         for number in sorted(present, reverse=True):

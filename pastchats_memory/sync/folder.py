@@ -72,7 +72,7 @@ class Segment(NamedTuple):
     records: list[Json]
 
 
-def model_of(session: ModelSession) -> list[str] | None:
+def describe_model(session: ModelSession) -> list[str] | None:
     """Return name and version of the model that a file's vectors are of; None if it cannot be used now."""
     try:
         return [session.name, session.version]
@@ -80,12 +80,12 @@ def model_of(session: ModelSession) -> list[str] | None:
         return None
 
 
-def new_machine() -> str:
+def create_machine() -> str:
     """Return a name for a machine's files, by chance."""
     return secrets.token_hex(8)
 
 
-def new_key() -> str:
+def create_key() -> str:
     """Return a new age identity."""
     return str(pyrage.x25519.Identity.generate())
 
@@ -142,7 +142,7 @@ def parse_key(text: str) -> str:
     raise UsageFault("there is no age key in the file", "Use a file that `age-keygen` wrote.")
 
 
-def machines(folder: Path) -> list[str]:
+def list_machines(folder: Path) -> list[str]:
     """Return the machines with files in the folder, by name. Raises OSError."""
     with os.scandir(folder) as entries:
         return sorted(
@@ -150,7 +150,7 @@ def machines(folder: Path) -> list[str]:
         )
 
 
-def numbered_files(folder: Path, machine: str) -> dict[int, Path]:
+def list_numbered_files(folder: Path, machine: str) -> dict[int, Path]:
     """Return the files of a machine by number. Copies under other names are not among them. Raises OSError."""
     place = folder / machine
     if place.is_symlink() or not place.is_dir():

@@ -65,7 +65,7 @@ class Records:
                 _name_own_file(record["body"], host)
             self.by_kind[kind].append(record)
 
-    def versions(self) -> list[SyncRecord]:
+    def list_versions(self) -> list[SyncRecord]:
         """Return what recognises each record."""
         return [
             SyncRecord(kind, record["identity"], bytes.fromhex(record["digest"]))
@@ -177,7 +177,7 @@ def _is_forgetting(record: Json) -> bool:
             isinstance(one, list) and len(one) == 2 and _is_hex(one[0], 32) and isinstance(one[1], int | None)  # noqa: PLR2004 - a pair
             for one in hashes
         )
-        and record["identity"] == sync.forgetting_identity(forgetting_row(record)[0])
+        and record["identity"] == sync.forgetting_identity(parse_forgetting(record)[0])
     )
 
 
@@ -208,14 +208,14 @@ CHECKS: Mapping[str, Callable[[Json], bool]] = {
 }
 
 
-def forgetting_row(record: Json) -> tuple[tuple[Any, ...], list[tuple[Any, ...]]]:
+def parse_forgetting(record: Json) -> tuple[tuple[Any, ...], list[tuple[Any, ...]]]:
     """Return the rows of a forgetting's record."""
     at, selector, key, *rest = record["row"]
     hashes = [(bytes.fromhex(hash_), length) for hash_, length in record["hashes"]]
     return (at, selector, bytes.fromhex(key), *rest), hashes
 
 
-def forgetting_record(row: tuple[tuple[Any, ...], list[tuple[Any, ...]]]) -> Json:
+def build_forgetting_fields(row: tuple[tuple[Any, ...], list[tuple[Any, ...]]]) -> Json:
     """Return the record of a forgetting, with its key: it must only stand in an encrypted or private file."""
     (at, selector, key, *rest), hashes = row
     return {
@@ -230,7 +230,7 @@ def take_forgettings(database: Database, records: Sequence[Json], lifted: Iterab
     Raises StoreFault.
     """
     left_out = set(lifted)
-    rows = [forgetting_row(record) for record in records if record["identity"] not in left_out]
+    rows = [parse_forgetting(record) for record in records if record["identity"] not in left_out]
     return tombstone_transfer.apply_tombstones(database, rows)
 
 
@@ -246,7 +246,7 @@ def take_turns(database: Database, session: ModelSession, records: Sequence[Json
     newer = [
         (stored[hash_][0], prompt)
         for hash_, prompt in prompts.items()
-        if hash_ in stored and _weight(sync.fields_of_turn(prompt)) > _weight(stored[hash_][1])
+        if hash_ in stored and _weigh_turn(sync.fields_of_turn(prompt)) > _weigh_turn(stored[hash_][1])
     ]
     wanted = [*new, *(prompt for _, prompt in newer)]
     sent = {
@@ -288,7 +288,7 @@ def _build_prompt(record: Json) -> Prompt:
     return prompt._replace(turn=prompt.turn._replace(origin=None, cwd=None, line=line, end_line=end_line))
 
 
-def _weight(fields: Sequence[Any]) -> tuple[int, str, bytes]:
+def _weigh_turn(fields: Sequence[Any]) -> tuple[int, str, bytes]:
     """Return by what the versions of a turn are ordered, the same on every machine."""
     content = str(fields[sync.TURN_FIELDS.index("content")])
     *rest, metadata = fields
@@ -311,18 +311,18 @@ def take_tasks(database: Database, session: ModelSession, records: Sequence[Json
         here = sync.task(database, body["identity"])
         if here is not None and sync.task_digest(here) == sync.task_digest(body):
             continue
-        if here is None or _task_weight(body) > _task_weight(here):
+        if here is None or _weigh_task(body) > _weigh_task(here):
             stored += sync.replace_task(database, writer, body)
         else:
             sync.unite_task_parts(database, writer, body)
     return stored
 
 
-def _task_weight(body: Body) -> tuple[str, bytes]:
+def _weigh_task(body: Body) -> tuple[str, bytes]:
     return body["updated_at"] or "", orjson.dumps(sync.task_fields(body), option=orjson.OPT_SORT_KEYS)
 
 
-def judgement_weight(body: Body) -> tuple[str, str, bytes]:
+def weigh_judgement(body: Body) -> tuple[str, str, bytes]:
     """Return by what judgements of an episode are ordered: time, then machine."""
     return body["at"], body["machine"], orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
 
@@ -332,7 +332,7 @@ def take_judgements(database: Database, records: Sequence[Json]) -> None:
     known = sync.latest_judgements(database)
     for record in records:
         identity, body = record["identity"], record["body"]
-        if identity not in known or judgement_weight(body) > judgement_weight(known[identity][0]):
+        if identity not in known or weigh_judgement(body) > weigh_judgement(known[identity][0]):
             sync.store_latest_judgement(database, identity, body, is_applied=False)
             known[identity] = (body, False)
 

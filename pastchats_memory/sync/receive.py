@@ -12,7 +12,7 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.sync import SyncFile, SyncFolder
 from pastchats_memory.sync import folder as files
 from pastchats_memory.sync import merge
-from pastchats_memory.sync.folder import Json, UnusableFile, model_of
+from pastchats_memory.sync.folder import Json, UnusableFile, describe_model
 from pastchats_memory.sync.report import Limits, Progress, Refused, SyncReport
 
 PROJECT = {"turn": "source_project", "task": "project"}
@@ -31,11 +31,11 @@ def receive(
 
     Turns and tasks that are excluded here are left out.
     """
-    waiting = list(_unread(database, known))
+    waiting = list(_list_unread(database, known))
     forgotten: list[Json] = []
     lifted = {identity for kind, identity in sync.known_digests(database, known.id) if kind == "lifting"}
     for machine, number, path in waiting:
-        if found := _read(known, machine, number, path):
+        if found := _read_file(known, machine, number, path):
             forgotten += found[1].by_kind["forgetting"]
             lifted |= {record["identity"] for record in found[1].by_kind["lifting"]}
     with database.transaction():
@@ -49,7 +49,7 @@ def receive(
             report.refused.append(Refused(str(path), str(fault)))
         else:
             report.left_out += _leave_out(records, limits)
-            _take(database, session, known, SyncFile(machine, number, is_current=True), header, records, report)
+            _take_file(database, session, known, SyncFile(machine, number, is_current=True), header, records, report)
         progress(Progress(done, len(waiting)))
     report.received["judgement"] += merge.apply_judgements(database)
 
@@ -66,33 +66,33 @@ def _leave_out(records: merge.Records, limits: Limits) -> int:
     return before - sum(len(records.by_kind[kind]) for kind in ("turn", "task"))
 
 
-def _take(
+def _take_file(
     database: Database, session: ModelSession, known: SyncFolder, file: SyncFile, header: Json, records: merge.Records,
     report: SyncReport,
 ) -> None:  # fmt: skip
     """Take the records of a file in one transaction."""
-    has_same_model = header.get("model") is not None and header["model"] == model_of(session)
+    has_same_model = header.get("model") is not None and header["model"] == describe_model(session)
     with sources.vector_transaction(database, session):
         redactions.claim_rules(database, rules_version())
         for kind, take in (("turn", merge.take_turns), ("task", merge.take_tasks)):
             report.received[kind] += take(database, session, records.by_kind[kind], has_same_model=has_same_model)
         merge.take_judgements(database, records.by_kind["judgement"])
-        sync.store_file(database, known.id, file, records.versions())
+        sync.store_file(database, known.id, file, records.list_versions())
         vectors.catch_up(database)
     report.received["forgetting"] += len(records.by_kind["forgetting"])
 
 
-def _unread(database: Database, known: SyncFolder) -> Iterator[tuple[str, int, Path]]:
+def _list_unread(database: Database, known: SyncFolder) -> Iterator[tuple[str, int, Path]]:
     """Yield the files of all machines that were not read here; our own after this database was lost."""
     root = Path(known.path)
     read = {(file.machine, file.number) for file in sync.files(database, known.id)}
-    for machine in files.machines(root):
-        for number, path in files.numbered_files(root, machine).items():
+    for machine in files.list_machines(root):
+        for number, path in files.list_numbered_files(root, machine).items():
             if (machine, number) not in read:
                 yield machine, number, path
 
 
-def _read(known: SyncFolder, machine: str, number: int, path: Path) -> tuple[Json, merge.Records] | None:
+def _read_file(known: SyncFolder, machine: str, number: int, path: Path) -> tuple[Json, merge.Records] | None:
     """Return header and records of a file; None if it cannot be used yet."""
     try:
         return _read_or_refuse(known, machine, number, path)

@@ -18,7 +18,7 @@ from pastchats_memory.store.sync import SyncFile, SyncFolder, SyncRecord
 from pastchats_memory.store.tombstones import Tombstones
 from pastchats_memory.sync import folder as files
 from pastchats_memory.sync import merge
-from pastchats_memory.sync.folder import Json, Segment, model_of
+from pastchats_memory.sync.folder import Json, Segment, describe_model
 from pastchats_memory.sync.report import Limits, SyncReport
 
 MAX_RECORDS = 2000
@@ -44,7 +44,7 @@ def send(database: Database, session: ModelSession, known: SyncFolder, limits: L
         report.sent.update(record["kind"] for record in chunk)
         has_written = True
     report.held_back = new.held_back
-    is_unknown = known.machine not in files.machines(Path(known.path))
+    is_unknown = known.machine not in files.list_machines(Path(known.path))
     if not has_written and (is_unknown or not done <= sync.acknowledged(database, known.id)):
         _write(database, session, known, [], done)  # the others see by its header who is here, and has forgotten what
 
@@ -65,14 +65,14 @@ def _write(
     header = {
         "host": known.host,
         "at": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-        "model": model_of(session),
+        "model": describe_model(session),
         "rules": rules_version(),
         "forgettings": sorted(done),
         "files": [
             file.number for file in sync.files(database, known.id) if file.machine == known.machine and file.is_current
         ],
     }
-    number = _next_number(database, known)
+    number = _find_next_number(database, known)
     files.write_segment(Path(known.path), known.machine, number, Segment(header, list(records)), known.secret)
     versions = [SyncRecord(one["kind"], one["identity"], bytes.fromhex(one["digest"])) for one in records]
     with database.transaction():
@@ -80,9 +80,9 @@ def _write(
         sync.acknowledge(database, known.id, done)
 
 
-def _next_number(database: Database, known: SyncFolder) -> int:
+def _find_next_number(database: Database, known: SyncFolder) -> int:
     stored = [file.number for file in sync.files(database, known.id) if file.machine == known.machine]
-    return max([0, *stored, *files.numbered_files(Path(known.path), known.machine)]) + 1
+    return max([0, *stored, *files.list_numbered_files(Path(known.path), known.machine)]) + 1
 
 
 class _NewRecords:
@@ -97,29 +97,31 @@ class _NewRecords:
         """Rows that are new and stay here."""
 
     def __iter__(self) -> Iterator[Json]:
-        yield from self._forgettings()
-        yield from self._turns()
-        yield from self._tasks()
-        yield from self._judgements()
+        yield from self._list_forgettings()
+        yield from self._list_turns()
+        yield from self._list_tasks()
+        yield from self._list_judgements()
 
     def _is_new(self, kind: str, identity: str, digest: bytes) -> bool:
         return digest not in self._present.get((kind, identity), ())
 
     def _may_leave(self, project: str, path: str) -> bool:
-        stays = _stays(self._limits, project, path)
+        stays = _has_to_stay(self._limits, project, path)
         self.held_back += stays
         return not stays
 
-    def _forgettings(self) -> Iterator[Json]:
+    def _list_forgettings(self) -> Iterator[Json]:
         here = sync.forgettings(self._database)
         for identity, row in here.items():
             if ("forgetting", identity) not in self._present:
-                yield _record("forgetting", identity, bytes.fromhex(identity), **merge.forgetting_record(row))
+                yield _build_record(
+                    "forgetting", identity, bytes.fromhex(identity), **merge.build_forgetting_fields(row)
+                )
         for kind, identity in sorted(self._present):
             if kind == "forgetting" and identity not in here and ("lifting", identity) not in self._present:
-                yield _record("lifting", identity, bytes.fromhex(identity))
+                yield _build_record("lifting", identity, bytes.fromhex(identity))
 
-    def _turns(self) -> Iterator[Json]:
+    def _list_turns(self) -> Iterator[Json]:
         wanted = {
             identity: digest
             for identity, project, path, digest in sync.turn_versions(self._database)
@@ -131,29 +133,31 @@ class _NewRecords:
             forgotten = sync.forgotten_turns(self._database, some)
             for body in sync.turn_bodies(self._database, [name for name in some if name not in forgotten]):
                 identity = body["content_hash"]
-                yield _record("turn", identity, wanted[identity], body=_name_machine(body, self._host))
+                yield _build_record("turn", identity, wanted[identity], body=_name_machine(body, self._host))
 
-    def _tasks(self) -> Iterator[Json]:
+    def _list_tasks(self) -> Iterator[Json]:
         tombstones = Tombstones(self._database)
         for body in sync.tasks(self._database):
             identity, digest = body["identity"], sync.task_digest(body)
             may_leave = self._is_new("task", identity, digest) and self._may_leave(body["project"], body["source_path"])
             if may_leave and not sync.is_forgotten_task(tombstones, body):
                 named = _name_machine(body, self._host)
-                yield _record("task", identity, digest, body=named, vectors=sync.task_vectors(self._database, identity))
+                yield _build_record(
+                    "task", identity, digest, body=named, vectors=sync.task_vectors(self._database, identity)
+                )
 
-    def _judgements(self) -> Iterator[Json]:
+    def _list_judgements(self) -> Iterator[Json]:
         for identity, (body, _) in sync.latest_judgements(self._database).items():
             digest = sync.digest_of(body)
-            if self._is_new("judgement", identity, digest) and not _stays(self._limits, body["project"], ""):
-                yield _record("judgement", identity, digest, body=body)
+            if self._is_new("judgement", identity, digest) and not _has_to_stay(self._limits, body["project"], ""):
+                yield _build_record("judgement", identity, digest, body=body)
 
 
-def _record(kind: str, identity: str, digest: bytes, **more: Any) -> Json:
+def _build_record(kind: str, identity: str, digest: bytes, **more: Any) -> Json:
     return {"kind": kind, "identity": identity, "digest": digest.hex(), **more}
 
 
-def _stays(limits: Limits, project: str, path: str) -> bool:
+def _has_to_stay(limits: Limits, project: str, path: str) -> bool:
     return project in limits.private or limits.excludes(project) or limits.excludes(path)
 
 
@@ -174,15 +178,15 @@ def _find_outdated(database: Database, known: SyncFolder, limits: Limits) -> lis
     """
     own = sync.records_of_machine(database, known.id, known.machine)
     turns = {
-        identity: (digest, _stays(limits, project, path))
+        identity: (digest, _has_to_stay(limits, project, path))
         for identity, project, path, digest in sync.turn_versions(database)
     }
     tasks = {
-        body["identity"]: (sync.task_digest(body), _stays(limits, body["project"], body["source_path"]))
+        body["identity"]: (sync.task_digest(body), _has_to_stay(limits, body["project"], body["source_path"]))
         for body in sync.tasks(database)
     }
     judgements = {
-        identity: (sync.digest_of(body), _stays(limits, body["project"], ""))
+        identity: (sync.digest_of(body), _has_to_stay(limits, body["project"], ""))
         for identity, (body, _) in sync.latest_judgements(database).items()
     }
     known_rows = {"turn": turns, "task": tasks, "judgement": judgements}
@@ -203,7 +207,7 @@ def _delete_replaced(database: Database, known: SyncFolder) -> None:
     """Delete own files that are not current. What else they held is sent again."""
     for file in sync.files(database, known.id):
         if not file.is_current:
-            path = files.numbered_files(Path(known.path), file.machine).get(file.number)
+            path = files.list_numbered_files(Path(known.path), file.machine).get(file.number)
             if path is not None:
                 path.unlink(missing_ok=True)
 
@@ -214,22 +218,22 @@ def note_judgements(database: Database, machine: str) -> None:
     with database.transaction():
         for identity, body in here.items():
             before = latest.get(identity)
-            if before is None or (before[1] and _differs(body, before[0])):
-                at = max(body["judged_at"], _after(before))
+            if before is None or (before[1] and _is_different(body, before[0])):
+                at = max(body["judged_at"], _find_next_time(before))
                 noted = body | {"at": at, "machine": machine, "is_withdrawn": False}
                 sync.store_latest_judgement(database, identity, noted, is_applied=True)
         for identity, (body, is_applied) in latest.items():
             is_gone = is_applied and not body["is_withdrawn"] and identity not in here
             if is_gone and sync.stored_turns(database, [identity]):
-                at = max(datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S"), _after((body, is_applied)))
+                at = max(datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S"), _find_next_time((body, is_applied)))
                 noted = {"at": at, "machine": machine, "is_withdrawn": True, "project": body["project"]}
                 sync.store_latest_judgement(database, identity, noted, is_applied=True)
 
 
-def _differs(here: Json, latest: Json) -> bool:
+def _is_different(here: Json, latest: Json) -> bool:
     return any(here[name] != latest.get(name) for name in here if name != "project")
 
 
-def _after(before: tuple[Json, bool] | None) -> str:
+def _find_next_time(before: tuple[Json, bool] | None) -> str:
     """Return a time just after that of a judgement that is replaced, whatever the clocks say."""
     return "" if before is None else f"{before[0]['at']}+"

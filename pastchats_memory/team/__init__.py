@@ -28,7 +28,7 @@ from pastchats_memory.team.report import (
     SharePreview,
     TeamStatus,
 )
-from pastchats_memory.team.rows import name_key
+from pastchats_memory.team.rows import digest_name
 
 __all__ = ["Access", "Limits", "Progress", "PullReport", "PushReport", "SharePreview", "TeamMemory", "TeamStatus"]
 
@@ -77,7 +77,7 @@ class TeamMemory:
     def pull(self) -> PullReport:
         """Make the local copy equal to what others share. Raises MemoryFault."""
         with self._open() as collection:
-            member = push.own_member(self._database, self._access)
+            member = push.find_own_member(self._database, self._access)
             return copy.pull(self._database, self._session, collection, member, self._limits)
 
     def withdraw(self, projects: Sequence[str] = ()) -> int:
@@ -89,9 +89,9 @@ class TeamMemory:
 
     def _delete(self, collection: Collection, projects: Sequence[str]) -> int:
         collection.load()
-        condition = push.of_member(push.own_member(self._database, self._access))
+        condition = push.build_member_condition(push.find_own_member(self._database, self._access))
         if projects:
-            keys = ", ".join(f'"{name_key(project)}"' for project in projects)
+            keys = ", ".join(f'"{digest_name(project)}"' for project in projects)
             condition += f" and project_key in [{keys}]"
         ids = [row["id"] for row in collection.select(condition, ["id"])]
         if ids:

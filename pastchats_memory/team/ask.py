@@ -17,17 +17,17 @@ from pastchats_memory.store import team
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.tombstones import Tombstones, TurnIdentity
 from pastchats_memory.team.client import Collection, Question
-from pastchats_memory.team.push import model_key
 from pastchats_memory.team.report import Limits
 from pastchats_memory.team.rows import (
     OUTCOMES,
     TURN,
     Received,
     build_body,
-    milliseconds,
-    name_key,
+    digest_name,
+    make_model_key,
     read_row,
-    shown_id,
+    shorten_id,
+    to_milliseconds,
 )
 from pastchats_memory.text.excerpt import excerpt, weigh_matches
 from pastchats_memory.text.words import words
@@ -74,7 +74,7 @@ def build_condition(filters: Filters) -> str:
         raise UsageFault("the team's memory has no tasks", "Leave out --type, --status and --priority.")
     parts = [f'kind == "{TURN}"']
     if filters.project is not None:
-        parts.append(f'project_key == "{name_key(filters.project)}"')
+        parts.append(f'project_key == "{digest_name(filters.project)}"')
     if filters.role is not None:
         if filters.role not in ROLES:
             raise UsageFault(f"{filters.role!r} is no role of the team's memory", f"Use one of {', '.join(ROLES)}.")
@@ -82,9 +82,9 @@ def build_condition(filters: Filters) -> str:
     if filters.notes is not None:
         parts.append(f'role {"==" if filters.notes else "!="} "note"')
     if filters.since is not None:
-        parts.append(f"at >= {milliseconds(filters.since)}")
+        parts.append(f"at >= {to_milliseconds(filters.since)}")
     if filters.until is not None:
-        parts.append(f"at > 0 and at <= {milliseconds(filters.until)}")
+        parts.append(f"at > 0 and at <= {to_milliseconds(filters.until)}")
     if filters.outcomes:
         wanted = ", ".join(f'"{one}"' for one in OUTCOMES if one in filters.outcomes)
         parts.append(f"outcome in [{wanted}]")
@@ -96,7 +96,7 @@ def _embed(session: ModelSession, question: str, *, is_wanted: bool) -> tuple[li
     if not is_wanted:
         return None, "", ()
     try:
-        return session.embed_query(question).tolist(), model_key(session), ()
+        return session.embed_query(question).tolist(), make_model_key(session), ()
     except ModelUnavailable as fault:
         return None, "", (f"{fault.message}; these results are by words alone. {fault.hint}".strip(),)
 
@@ -126,7 +126,7 @@ def _build_hits(
     """Return hits with our own measure of relevance, which compares between memories."""
     weights = dict.fromkeys(words(question), 1.0)
     matched = np.array([weigh_matches(row.text, weights) / max(len(weights), 1) for row in rows])
-    near = [_cosine(row, vector, key) for row in rows]
+    near = [_compute_cosine(row, vector, key) for row in rows]
     fits = relevance(np.array([one or 0.0 for one in near]), matched, searched).tolist()
     return [
         _build_hit(row, weights, similarity, None if vector is None else round(fit, 6))
@@ -135,7 +135,7 @@ def _build_hits(
     ]
 
 
-def _cosine(row: Received, vector: Sequence[float] | None, key: str) -> float | None:
+def _compute_cosine(row: Received, vector: Sequence[float] | None, key: str) -> float | None:
     if vector is None or row.model != key or len(row.vector) != len(vector):
         return None
     own, other = np.array(vector), np.array(row.vector)
@@ -148,7 +148,7 @@ def _build_hit(row: Received, weights: dict[str, float], similarity: float | Non
     ranked = {**UNRANKED, "score": row.score, "similarity": similarity, "relevance": fit, "snippet": snippet}
     return Hit(
         **ranked,
-        id=shown_id(row.id),
+        id=shorten_id(row.id),
         type="note" if row.role == "note" else "prompt",
         content=row.text,
         role=row.role,
@@ -171,7 +171,7 @@ def find_id(copy: Database, id_: str) -> int | None:
     return team.find_turn(copy, id_.removeprefix(TEAM)) if is_team_id(id_) else None
 
 
-def local_ids(copy: Database, ids: frozenset[str]) -> frozenset[str]:
+def find_local_ids(copy: Database, ids: frozenset[str]) -> frozenset[str]:
     """Return the ids in the copy of the team's turns among some ids. Raises StoreFault."""
     found = (find_id(copy, id_) for id_ in ids)
     return frozenset(str(one) for one in found if one is not None)
@@ -180,7 +180,7 @@ def local_ids(copy: Database, ids: frozenset[str]) -> frozenset[str]:
 def name_entries(copy: Database, entries: Sequence[RecallEntry]) -> list[RecallEntry]:
     """Return entries of the copy with the ids and authors that people see. Raises StoreFault."""
     ids = [int(id_) for entry in entries for id_ in entry.ids if id_.isdecimal()]
-    names = {str(id_): (shown_id(row), author) for id_, (row, author) in team.name_turns(copy, ids).items()}
+    names = {str(id_): (shorten_id(row), author) for id_, (row, author) in team.name_turns(copy, ids).items()}
 
     def name_attempt(attempt: Attempt) -> Attempt:
         return attempt._replace(id=names.get(attempt.id, (TEAM, ""))[0])
@@ -205,7 +205,7 @@ def name_items(copy: Database, items: Sequence[Item]) -> list[Item]:
     """Return turns of the copy with the ids and authors that people see. Raises StoreFault."""
     names = team.name_turns(copy, [item.id for item in items])
     return [
-        item._replace(team_id=shown_id(row), author=author)
+        item._replace(team_id=shorten_id(row), author=author)
         for item in items
         for row, author in [names.get(item.id, ("", "unnamed"))]
     ]

@@ -49,6 +49,8 @@ LIST_ROWS = 4000
 IDS = 200
 TIMEOUT = 10.0
 """Seconds until a server has to answer."""
+LOCAL_TIMEOUT = 60.0
+"""Seconds until Milvus Lite has to answer: on a busy machine it starts slowly, but it is always there."""
 QUIET_MS = 600_000
 """Milliseconds between pings to Milvus Lite, which drops the connection after too many of them."""
 RRF_K = 60
@@ -95,7 +97,7 @@ class Collection:
     def exists(self) -> bool:
         """Return whether anybody has shared anything yet. Raises TeamUnavailable."""
         with _translate(self._endpoint):
-            return bool(self._client.has_collection(COLLECTION, timeout=TIMEOUT))
+            return bool(self._client.has_collection(COLLECTION, timeout=_choose_timeout(self._endpoint)))
 
     def close(self) -> None:
         """Close the connection, and unlock a file."""
@@ -113,7 +115,7 @@ class Collection:
                 schema=_build_schema(self._client, dim),
                 index_params=_build_indexes(self._client),
                 consistency_level="Strong",
-                timeout=TIMEOUT,
+                timeout=_choose_timeout(self._endpoint),
             )
 
     def finish_erasing(self) -> None:
@@ -277,6 +279,10 @@ def _require_local(endpoint: str) -> None:
         raise TeamUnavailable(f"{endpoint} cannot be used: {fault.strerror}", "Name another file.") from fault
 
 
+def _choose_timeout(endpoint: str) -> float:
+    return LOCAL_TIMEOUT if is_local(endpoint) else TIMEOUT
+
+
 def _connect(endpoint: str, token: str | None) -> MilvusClient:
     os.environ.setdefault(
         "PYTHON_DOTENV_DISABLED", "1"
@@ -294,7 +300,7 @@ def _connect(endpoint: str, token: str | None) -> MilvusClient:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # they log every error with a traceback
     options = {"grpc.keepalive_time_ms": QUIET_MS} if is_local(endpoint) else {}
     with _translate(endpoint):
-        return MilvusClient(endpoint, token=token or "", timeout=TIMEOUT, grpc_options=options)
+        return MilvusClient(endpoint, token=token or "", timeout=_choose_timeout(endpoint), grpc_options=options)
 
 
 @contextmanager
@@ -322,7 +328,7 @@ def _explain(endpoint: str, message: str) -> tuple[str, str]:
     )
 
 
-def in_batches(rows: Iterator[Row], size_of: Callable[[Row], int]) -> Iterator[list[Row]]:
+def split_into_batches(rows: Iterator[Row], size_of: Callable[[Row], int]) -> Iterator[list[Row]]:
     """Yield rows in lists that fit into one request."""
     batch: list[Row] = []
     size = 0

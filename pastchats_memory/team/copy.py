@@ -17,7 +17,7 @@ from pastchats_memory.store.team import Member, PulledRow
 from pastchats_memory.sync import merge
 from pastchats_memory.team.client import IDS, Collection, require_hex
 from pastchats_memory.team.report import AuthorCount, Limits, PullReport
-from pastchats_memory.team.rows import EPISODE, TURN, Received, build_body, build_judgement, name_key, read_row
+from pastchats_memory.team.rows import EPISODE, TURN, Received, build_body, build_judgement, make_model_key, read_row
 
 ENDPOINT = "team_endpoint"
 """Key of the copy's `embedding_meta`: where its rows are from."""
@@ -132,7 +132,7 @@ def _receive(
 
 def _store_turns(copy: Database, session: ModelSession, rows: Sequence[Received], report: PullReport) -> None:
     """Store some turns in place of their earlier versions, in one transaction."""
-    own_model = name_key(f"{session.name}\0{session.version}")
+    own_model = make_model_key(session)
     bodies = {row.id: body for row in rows if (body := build_body(row)) is not None}
     with sources.vector_transaction(copy, session):
         _delete(copy, [row.id for row in rows])

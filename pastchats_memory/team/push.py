@@ -22,7 +22,7 @@ from pastchats_memory.store import sources, sync, team, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sync import Body
 from pastchats_memory.store.team import Episode, Member, TurnVersion
-from pastchats_memory.team.client import IDS, Collection, Row, in_batches, require_hex
+from pastchats_memory.team.client import IDS, Collection, Row, require_hex, split_into_batches
 from pastchats_memory.team.report import Access, Limits, Progress, PushReport, SharePreview
 from pastchats_memory.team.rows import (
     EPISODE,
@@ -30,10 +30,10 @@ from pastchats_memory.team.rows import (
     Shared,
     build_episode_row,
     build_turn_row,
-    name_key,
+    compute_version,
+    make_model_key,
+    make_row_id,
     redact_body,
-    row_id,
-    version_of,
 )
 from pastchats_memory.text.encoding import utf8
 
@@ -105,7 +105,7 @@ def push(
     """
     report = PushReport()
     derive(database)
-    member = own_member(database, access)
+    member = find_own_member(database, access)
     for project in team.shared_projects(database, access.endpoint):
         (report.held_back if limits.keep_here(project) else report.projects).append(project)
     if not collection.exists:
@@ -113,15 +113,15 @@ def push(
             return report
         collection.create(session.dim)
     collection.load(session.dim if report.projects else None)
-    shared = Shared(member, access.author, model_key(session))
+    shared = Shared(member, access.author, make_model_key(session))
     wanted = _find_wanted(database, shared, limits, report.projects)
-    there = {row["id"]: row["digest"] for row in collection.select(of_member(member), ["id", "digest"])}
+    there = {row["id"]: row["digest"] for row in collection.select(build_member_condition(member), ["id", "digest"])}
     gone = sorted(there.keys() - wanted.keys())
     collection.delete(gone)
     report.deleted = len(gone)
     changed = [id_ for id_, one in wanted.items() if there.get(id_) != one.digest]
     source, has_erased = _Source(database, session, shared, report), bool(gone)
-    for batch in in_batches(source.rows(wanted, changed), _size):
+    for batch in split_into_batches(source.rows(wanted, changed), _measure_row):
         has_erased = has_erased or _loses_text(collection, batch, there)
         collection.put(batch)
         report.sent += len(batch)
@@ -149,7 +149,7 @@ def withdraw(database: Database, access: Access, projects: Sequence[str]) -> Non
             team.remove_project(database, access.endpoint, project)
 
 
-def own_member(database: Database, access: Access) -> Member:
+def find_own_member(database: Database, access: Access) -> Member:
     """Return this memory's name there; a copy of the database on another computer gets a new one. Raises StoreFault."""
     host = access.host or utf8(socket.gethostname()).partition(".")[0]
     known = team.load_member(database, access.endpoint)
@@ -161,17 +161,12 @@ def own_member(database: Database, access: Access) -> Member:
     return member
 
 
-def of_member(member: Member) -> str:
+def build_member_condition(member: Member) -> str:
     """Return the condition for a member's rows."""
     return f'member == "{require_hex(member.id)}"'
 
 
-def model_key(session: ModelSession) -> str:
-    """Return the key of the session's model and version. Raises ModelUnavailable."""
-    return name_key(f"{session.name}\0{session.version}")
-
-
-def _size(row: Row) -> int:
+def _measure_row(row: Row) -> int:
     return len(row["text"].encode()) + BYTES_OF_NUMBER * len(row["dense"]) + len(orjson.dumps(row["body"]))
 
 
@@ -184,13 +179,13 @@ def _find_wanted(
     for project in projects:
         for turn in team.turn_versions(database, project):
             if not limits.excludes(turn.path):
-                id_ = row_id(shared.member, TURN, turn.content_hash)
-                wanted[id_] = _Wanted(version_of(turn.digest, shared, rules), project, turn)
+                id_ = make_row_id(shared.member, TURN, turn.content_hash)
+                wanted[id_] = _Wanted(compute_version(turn.digest, shared, rules), project, turn)
         for episode in team.episodes(database, project):
             if not limits.excludes(episode.path):
                 digest = sync.digest_of([list(episode), judgements.get(episode.content_hash)])
-                id_ = row_id(shared.member, EPISODE, episode.content_hash)
-                wanted[id_] = _Wanted(version_of(digest, shared, rules), project, episode)
+                id_ = make_row_id(shared.member, EPISODE, episode.content_hash)
+                wanted[id_] = _Wanted(compute_version(digest, shared, rules), project, episode)
     return wanted
 
 

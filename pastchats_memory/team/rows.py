@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.formats.base.exported_turn import find_wrong_field
 from pastchats_memory.model import TEAM, TEAM_DIGITS
 from pastchats_memory.redact import redact, redact_json, redact_path
@@ -45,12 +46,17 @@ class Shared(NamedTuple):
     """Key of the model of the vectors."""
 
 
-def name_key(text: str) -> str:
+def digest_name(text: str) -> str:
     """Return the digest by which a name is compared in a filter."""
     return hashlib.blake2b(text.encode(), digest_size=KEY_CHARS // 2).hexdigest()
 
 
-def row_id(member: Member, kind: str, content_hash: str) -> str:
+def make_model_key(session: ModelSession) -> str:
+    """Return the key of the session's model and version. Raises ModelUnavailable."""
+    return digest_name(f"{session.name}\0{session.version}")
+
+
+def make_row_id(member: Member, kind: str, content_hash: str) -> str:
     """Return the id of a row.
 
     A content_hash is made of the text before redaction. So a key that never leaves this memory hides it.
@@ -58,17 +64,17 @@ def row_id(member: Member, kind: str, content_hash: str) -> str:
     return hmac.new(member.key, f"{kind}\0{content_hash}".encode(), hashlib.sha256).hexdigest()
 
 
-def shown_id(row: str) -> str:
+def shorten_id(row: str) -> str:
     """Return the id of a row as people see it."""
     return TEAM + row[:TEAM_DIGITS]
 
 
-def version_of(digest: bytes, shared: Shared, rules: str) -> str:
+def compute_version(digest: bytes, shared: Shared, rules: str) -> str:
     """Return what changes whenever a row has to be written again."""
     return digest_of([digest.hex(), shared.author, shared.model, shared.member.host, rules]).hex()
 
 
-def milliseconds(timestamp: str | None) -> int:
+def to_milliseconds(timestamp: str | None) -> int:
     """Return a stored time as a number; 0 for none."""
     return 0 if timestamp is None else int(datetime.fromisoformat(timestamp).timestamp() * _MILLISECONDS)
 
@@ -108,13 +114,13 @@ def build_turn_row(shared: Shared, body: Body, version: TurnVersion, digest: str
         "metadata": _fit_metadata(body["metadata"]),
     }
     return {
-        **_common(shared, body["source_project"], digest),
-        "id": row_id(shared.member, TURN, version.content_hash),
+        **_build_common_fields(shared, body["source_project"], digest),
+        "id": make_row_id(shared.member, TURN, version.content_hash),
         "kind": TURN,
         "role": cut_text(body["role"], NAME_CHARS),
         "outcome": version.outcome,
         "citation": _cite(shared, body["source_path"], line),
-        "at": milliseconds(body["timestamp"]),
+        "at": to_milliseconds(body["timestamp"]),
         "body": more,
         "text": body["content"],
         "dense": orjson.loads(body["vector"]),
@@ -127,15 +133,15 @@ def build_episode_row(
     """Return the row of an episode: its question and last answer, its outcome, and the judgement if there is one."""
     text = redact(f"{episode.question}\n\n{episode.answer}".strip()).text
     return {
-        **_common(shared, redact(project).text, digest),
-        "id": row_id(shared.member, EPISODE, episode.content_hash),
+        **_build_common_fields(shared, redact(project).text, digest),
+        "id": make_row_id(shared.member, EPISODE, episode.content_hash),
         "kind": EPISODE,
         "role": "user",
         "outcome": episode.outcome,
         "citation": _cite(shared, redact_path(episode.path), None),
-        "at": milliseconds(episode.timestamp),
+        "at": to_milliseconds(episode.timestamp),
         "body": {
-            "turn": row_id(shared.member, TURN, episode.content_hash),
+            "turn": make_row_id(shared.member, TURN, episode.content_hash),
             "conversation_id": redact(episode.conversation_id).text,
             "judgement": judgement and _name_judged(shared.member, judgement),
         },
@@ -144,12 +150,12 @@ def build_episode_row(
     }
 
 
-def _common(shared: Shared, project: str, digest: str) -> Row:
+def _build_common_fields(shared: Shared, project: str, digest: str) -> Row:
     return {
         "member": shared.member.id,
         "author": cut_text(shared.author, NAME_CHARS),
         "project": cut_text(project, NAME_CHARS),
-        "project_key": name_key(project),
+        "project_key": digest_name(project),
         "model": shared.model,
         "digest": digest,
     }
@@ -170,11 +176,11 @@ def _name_judged(member: Member, judgement: Body) -> Body:
     shown = judgement["shown_in"]
     return {
         "verdict": judgement["verdict"],
-        "shown_in": shown and row_id(member, TURN, shown),
+        "shown_in": shown and make_row_id(member, TURN, shown),
         "shown_from": judgement["shown_from"],
         "shown_length": judgement["shown_length"],
         "judged_at": judgement["judged_at"],
-        "read": sorted(row_id(member, TURN, one) for one in judgement["read"]),
+        "read": sorted(make_row_id(member, TURN, one) for one in judgement["read"]),
     }
 
 

@@ -12,7 +12,7 @@ from pastchats_memory.views.build import ResumeLines, build_attempt, get_citatio
 from pastchats_memory.views.text import render_attempt_lines
 
 if TYPE_CHECKING:
-    from pastchats_memory.views import schema as views
+    from pastchats_memory.views.schema import history as views
 
 
 def render_blame(found: Sequence[Blamed]) -> str:

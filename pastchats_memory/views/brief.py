@@ -27,7 +27,8 @@ from pastchats_memory.text.excerpt import excerpt
 from pastchats_memory.views.build import ResumeLines, build_attempt, get_citation_state
 
 if TYPE_CHECKING:
-    from pastchats_memory.views import schema as views
+    from pastchats_memory.views.schema import brief as views
+    from pastchats_memory.views.schema.search import LessonView
 
 TEXT_WIDTH = 600
 """Most characters of a text."""
@@ -133,7 +134,7 @@ def _build_sheet(sheet: Sheet) -> views.SheetBrief:
 
 def build_lessons_answer(lessons: Sequence[Lesson], warnings: Sequence[str]) -> views.LessonsAnswer:
     """Build the answer of `lessons`."""
-    results: list[views.LessonView] = [
+    results: list[LessonView] = [
         {
             "project": lesson.project,
             "times": lesson.times,

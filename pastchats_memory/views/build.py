@@ -29,9 +29,11 @@ from pastchats_memory.text.display import one_line
 from pastchats_memory.views.text import format_citation
 
 if TYPE_CHECKING:
-    from pastchats_memory.views import schema as views
+    from pastchats_memory.views.schema import search as views
+    from pastchats_memory.views.schema.errors import ErrorBody
+    from pastchats_memory.views.schema.fields import TaskFields, Warned
 
-Body = TypeVar("Body", bound="views.Warned")
+Body = TypeVar("Body", bound="Warned")
 ResumeLines = Mapping[str, str]
 """Command lines that resume sessions, by the id of a turn."""
 NO_LINES: ResumeLines = MappingProxyType({})
@@ -331,7 +333,7 @@ def _build_item(item: Item, outcome: Outcome, *, is_selected: bool) -> views.Ite
     return view
 
 
-def build_task_fields(task: StoredTask) -> views.TaskFields:
+def build_task_fields(task: StoredTask) -> TaskFields:
     """Build the fields that every view of a task has."""
     return {
         "key": task.key,
@@ -346,6 +348,6 @@ def build_task_fields(task: StoredTask) -> views.TaskFields:
 # --- errors -----------------------------------------------------------------------------------------------------------
 
 
-def build_error(kind: str, message: str, hint: str) -> views.ErrorBody:
+def build_error(kind: str, message: str, hint: str) -> ErrorBody:
     """Build `error/1`."""
     return {"schema": "error/1", "error": {"kind": kind, "message": message, "hint": hint}}

@@ -13,7 +13,7 @@ from pastchats_memory.tasks.similarity import DuplicateCluster, SimilarTask
 from pastchats_memory.views.build import ResumeLines, add_warnings, build_attempt, build_hit, build_task_fields
 
 if TYPE_CHECKING:
-    from pastchats_memory.views import schema as views
+    from pastchats_memory.views.schema import tasks as views
 
 
 def build_tasks(tasks: Sequence[StoredTask]) -> views.TaskBody:

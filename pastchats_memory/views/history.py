@@ -13,7 +13,7 @@ from pastchats_memory.views.build import add_warnings, build_attempt
 from pastchats_memory.views.text import render_attempt_lines
 
 if TYPE_CHECKING:
-    from pastchats_memory.views import schema as views
+    from pastchats_memory.views.schema import history as views
 
 HEADINGS = {"worked_on": "Worked on", "worked": "Worked", "open": "Failed or open", "decided": "Decided"}
 """Heading of each section of a digest."""

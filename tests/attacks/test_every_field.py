@@ -8,6 +8,8 @@ import re
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any, get_args, get_origin, get_type_hints
 
 import orjson
@@ -161,8 +163,11 @@ def test_every_function_that_renders_a_result_is_tried() -> None:
 
 
 VIEWS = [
-    view for view in vars(schema).values() if isinstance(view, type) and typing.is_typeddict(view) and view.__module__ == schema.__name__
-]  # fmt: skip
+    view
+    for module in iter_modules(schema.__path__, f"{schema.__name__}.")
+    for view in vars(import_module(module.name)).values()
+    if isinstance(view, type) and typing.is_typeddict(view) and view.__module__ == module.name
+]
 
 
 def texts(value: object) -> Iterator[str]:

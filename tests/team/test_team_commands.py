@@ -40,6 +40,8 @@ def test_share_shows_what_the_team_would_see_and_shares_nothing_without_a_yes(ad
 def test_withdraw_deletes_nothing_without_a_yes(ada: Person, bob: Person) -> None:
     ada.share("billing")
     assert run(ada, "team", "withdraw", "billing").returncode == 1
+    asked = run(ada, "team", "withdraw", "billing", "--json")
+    assert (asked.returncode, json.loads(asked.stdout)) == (1, {"schema": "team/1", "withdrawn": 0, "results": []})
     assert len(bob.found()) == 3
 
 

@@ -10,8 +10,7 @@ from pastchats_memory.http.page.answers import Page, PageRequest, Redirect, Repl
 from pastchats_memory.maintenance.forget import ForgetResult
 from pastchats_memory.memory import Memory
 from pastchats_memory.model import number_of
-from pastchats_memory.views.build_upkeep import describe_mentions
-from pastchats_memory.views.forget_text import describe_criteria, describe_other_rows, describe_rows
+from pastchats_memory.views.forgetting import describe_criteria, describe_mentions, describe_other_rows, describe_rows
 
 CRITERIA = ("id", "conversation", "source", "project", "since", "until", "query")
 SHOWN = 10

@@ -13,25 +13,79 @@ import anyio
 from mcp.server.mcpserver import MCPServer
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
-from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+from mcp.types import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+)
 from pydantic import ValidationError
 
 from pastchats_memory.text.encoding import utf8
 
+LONGEST_WAIT = 10
+"""Seconds in which requests are still answered after the client has closed stdin."""
+
 
 async def serve_stdio(server: MCPServer) -> None:
-    """Serve until the client closes stdin."""
-    lowlevel = server._lowlevel_server  # noqa: SLF001 - `run_stdio_async` offers no place for the stream below
+    """Serve until the client closes stdin, and answer what it has asked before."""
+    lowlevel = server._lowlevel_server  # noqa: SLF001 - `run_stdio_async` offers no place for the streams below
     async with stdio_server() as (read, write):
-        await lowlevel.run(_AnsweringStream(read, write), write, lowlevel.create_initialization_options())
+        answers = _AnswerStream(write)
+        await lowlevel.run(_AnsweringStream(read, answers), answers, lowlevel.create_initialization_options())
+
+
+class _AnswerStream:
+    """Pass answers on, and note which requests still lack one. It has the SDK's protocol `WriteStream`."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+        self._unanswered: set[int | str] = set()
+        self._changed = anyio.Event()
+
+    def expect(self, message: Any) -> None:
+        """Note a request, or that the client no longer waits for one."""
+        if isinstance(message, JSONRPCRequest):
+            self._unanswered.add(message.id)
+        elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
+            self._settle((message.params or {}).get("requestId"))
+
+    async def wait_until_answered(self) -> None:
+        with anyio.move_on_after(LONGEST_WAIT):
+            while self._unanswered:
+                await self._changed.wait()
+
+    async def send(self, item: SessionMessage) -> None:
+        await self._inner.send(item)
+        if isinstance(item.message, JSONRPCResponse | JSONRPCError):
+            self._settle(item.message.id)
+
+    def _settle(self, id_: Any) -> None:
+        self._unanswered.discard(id_)
+        self._changed.set()
+        self._changed = anyio.Event()
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
 
 
 class _AnsweringStream:
     """Pass messages on, and answer what stands between them. It has the SDK's protocol `ReadStream`."""
 
-    def __init__(self, inner: Any, write: Any) -> None:
+    def __init__(self, inner: Any, answers: _AnswerStream) -> None:
         self._inner = inner
-        self._write = write
+        self._answers = answers
 
     @property
     def last_context(self) -> Any:
@@ -39,10 +93,15 @@ class _AnsweringStream:
         return self._inner.last_context
 
     async def receive(self) -> SessionMessage | Exception:
-        while isinstance(item := await self._inner.receive(), Exception):
-            if (answer := explain_line(item)) is not None:
-                await self._write.send(SessionMessage(answer))
+        try:
+            while isinstance(item := await self._inner.receive(), Exception):
+                if (answer := explain_line(item)) is not None:
+                    await self._answers.send(SessionMessage(answer))
+        except anyio.EndOfStream:
+            await self._answers.wait_until_answered()
+            raise
         message: SessionMessage = item
+        self._answers.expect(message.message)
         return message
 
     async def aclose(self) -> None:

@@ -543,3 +543,27 @@ def test_a_line_that_is_no_message_gets_an_error_and_the_server_goes_on(tasks: P
     errors = [(one["id"], one["error"]["code"]) for one in answers if "error" in one]
     assert sorted(errors, key=str) == sorted(lines.values(), key=str)
     assert {one["id"] for one in answers if "result" in one} == {0, 99}
+
+
+def test_what_was_asked_before_stdin_is_closed_gets_its_answer(tasks: Program) -> None:
+    greeting = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    messages = [
+        {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": greeting},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        *(
+            {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": "search", "arguments": {"query": "login"}}}
+            for number in range(1, 4)
+        ),
+        {"jsonrpc": "2.0", "id": 4, "method": "ping"},
+    ]  # fmt: skip
+    run = subprocess.run(
+        [*tasks.command, "mcp"],
+        env=tasks.environment,
+        cwd=tasks.home,
+        input="".join(json.dumps(one) + "\n" for one in messages),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert sorted(json.loads(line)["id"] for line in run.stdout.splitlines()) == [0, 1, 2, 3, 4]

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pastchats_memory.text.identifiers import find_subword, subword_text
 
 ELLIPSIS = "…"
+COMMON_START = 3
+"""Letters that words with the same stem have in common at least, unless they are shorter."""
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -35,8 +37,11 @@ def _find_densest(text: str, weights: Mapping[str, float], width: int) -> int:
 
     The earliest of equal windows.
     """
+    starts = {term[:COMMON_START] for term in weights}  # most words of a text have none of them
     found = [
-        (match.start(), stem) for match in _WORD.finditer(text) if (stem := _match_stem(match.group().lower(), weights))
+        (match.start(), stem)
+        for match in _WORD.finditer(text)
+        if (word := match.group().lower())[:COMMON_START] in starts and (stem := _match_stem(word, weights))
     ]
     subwords = [(term, within) for term in weights if (within := subword_text(term)) is not None]
     if subwords:
@@ -74,7 +79,7 @@ def _match_stem(word: str, weights: Mapping[str, float]) -> str | None:
     """
     if word in weights:
         return word
-    shorter = (word[:length] for length in range(len(word) - 1, max(3, len(word) - 4), -1))
+    shorter = (word[:length] for length in range(len(word) - 1, max(COMMON_START, len(word) - 4), -1))
     return next((stem for stem in shorter if stem in weights), None)
 
 

@@ -13,7 +13,7 @@ from pastchats_memory.model import Hit
 from pastchats_memory.text.topics import ANY_PROJECT_TOPIC
 
 CLEAR_TOPIC = 1.5
-"""Topic of a prompt for which nearness is enough; a vaguer one is near to many rows by chance."""
+"""Topic of a prompt for which nearness is enough in its own project; a vaguer one is near to many rows by chance."""
 CLOSE, NEAR, POSSIBLE, REMOTE = 0.9, 0.65, 0.4, 0.15
 """Relevance that suffices for a clear topic, and with more and more names in the row."""
 WEAK_NAME, NAME, NAMES, MANY_NAMES = 0.15, 0.25, 0.35, 1.0
@@ -47,7 +47,7 @@ def _is_supported(hit: Hit, topic: float, *, is_own: bool) -> bool:
         return by_names and (hit.relevance is None or hit.relevance >= REMOTE)
     is_first = len(ranks) > 1
     return (
-        (hit.relevance >= CLOSE and topic >= CLEAR_TOPIC)
+        (hit.relevance >= CLOSE and topic >= CLEAR_TOPIC and (is_own or hit.named >= WEAK_NAME))
         or (hit.relevance >= NEAR and hit.named >= (WEAK_NAME if is_first else NAME))
         or (hit.relevance >= POSSIBLE and hit.named >= NAMES and is_first)
         or (hit.relevance >= REMOTE and by_names)

@@ -9,6 +9,8 @@ import pytest
 from program import write_messages
 
 from pastchats_memory import Memory
+from pastchats_memory.model import Hit
+from pastchats_memory.recall.unasked import select_unasked
 
 
 def recall_unasked(memory: Memory, prompt: str, project: str | None = None) -> list[str]:
@@ -50,6 +52,16 @@ def test_a_vague_prompt_gets_memories_of_its_own_project_only(demo_memory: Memor
     prompt = "the migration hangs in production"
     assert recall_unasked(demo_memory, prompt, "garden") == []
     assert set(recall_unasked(demo_memory, prompt, "courier")) == {"courier"}
+
+
+@pytest.mark.parametrize(
+    ("project", "named", "is_given"), [("garden", 0.1, True), ("site", 0.1, False), ("site", 0.2, True)]
+)
+def test_nearness_alone_gives_no_memory_of_another_project(project: str, named: float, is_given: bool) -> None:
+    hit = Hit(
+        1, 1.0, 0.92, 14, 1, 0.6, "85", "prompt", "", "", "user", "x.jsonl", 3, "garden", "c", 0, None, {}, named=named
+    )
+    assert select_unasked([hit], 1.5, project) == ([hit] if is_given else [])
 
 
 @pytest.mark.parametrize("query", ["hi", "thanks", "Good morning!", "谢谢"])

@@ -198,7 +198,7 @@ def test_what_is_forgotten_while_a_restore_is_under_way_does_not_come_back_by_it
     assert indexed("backup", file).status == 0
     with closing(sqlite3.connect(indexed.database)) as database:
         database.execute(f"PRAGMA journal_mode={journal}")
-    run = indexed.altered(FORGETS_MEANWHILE)("restore", file, "--yes")
+    run = indexed.primed(FORGETS_MEANWHILE)("restore", file, "--yes")
     assert run.status == 0, run
     assert len(indexed("forget", "--list", "--json").results) == 1
     assert indexed("search", "webhooks", "--mode", "keyword").status == 1
@@ -227,7 +227,7 @@ def test_while_what_was_forgotten_is_deleted_from_what_is_restored_others_write(
     file = indexed.home / "kept.db"
     assert indexed("backup", file).status == 0
     assert indexed("forget", "--query", "webhooks", "--yes").status == 0
-    run = indexed.altered(WRITES_MEANWHILE)("restore", file, "--yes")
+    run = indexed.primed(WRITES_MEANWHILE)("restore", file, "--yes")
     assert run.status == 0, run
     assert indexed("search", "webhooks", "--mode", "keyword").status == 1
 

@@ -176,7 +176,7 @@ def test_from_a_cache_setup_indexes_and_names_a_command_that_lasts(person: Progr
     python = person.home / ".cache" / "uv" / "bin" / "python"
     python.parent.mkdir(parents=True)
     python.symlink_to(sys.executable)
-    run = person.altered(f"import sys; sys.executable = {str(python)!r}")("setup", "--yes", "--json")
+    run = person.primed(f"import sys; sys.executable = {str(python)!r}")("setup", "--yes", "--json")
     assert run.status == 0
     assert {one["state"] for one in run.results if one["step"] in {"hooks", "server"}} == {"refused"}
     assert all("uv tool install" in one["detail"] for one in run.results if one["state"] == "refused")

@@ -108,7 +108,7 @@ def test_embeddings_that_vanish_are_noticed(own_demo: Program) -> None:
 
 
 def test_an_indexer_that_embeds_only_what_people_say_is_noticed(own_demo: Program) -> None:
-    careless = own_demo.altered(
+    careless = own_demo.primed(
         "from pastchats_memory.store import turns\n"
         "embed = turns.set_vectors\n"
         "def only_users(database, model, encoded):\n"
@@ -139,7 +139,7 @@ def test_the_order_of_a_search_comes_from_words_and_meaning_together(demo: Progr
 
 @pytest.mark.parametrize("lost", ["words", "meaning"])
 def test_a_search_that_ranks_by_one_list_alone_is_noticed(demo: Program, lost: str) -> None:
-    lame = demo.altered(
+    lame = demo.primed(
         "from pastchats_memory.search import pipeline, rank\n"
         "def fuse(lists, weights):\n"
         f"    kept = {{name: ids for name, ids in lists.items() if name != '{lost}' or len(lists) == 1}}\n"

@@ -297,7 +297,7 @@ def test_a_program_in_a_cache_is_not_installed(program: Program, place: str) -> 
     python = program.home / place / "python"
     python.parent.mkdir(parents=True)
     python.symlink_to(sys.executable)
-    cached = program.altered(f"import sys; sys.executable = {str(python)!r}").with_variables(
+    cached = program.primed(f"import sys; sys.executable = {str(python)!r}").with_variables(
         UV_CACHE_DIR=str(program.home / "variable")
     )
     for target in TARGETS:
@@ -313,12 +313,12 @@ def test_a_program_in_a_marked_environment_of_its_own_is_installed(program: Prog
     (folder / "bin").mkdir(parents=True)
     (folder / "CACHEDIR.TAG").touch()  # as `uv venv` writes it
     (folder / "bin" / "python").symlink_to(sys.executable)
-    lasting = program.altered(f"import sys; sys.executable = {str(folder / 'bin' / 'python')!r}")
+    lasting = program.primed(f"import sys; sys.executable = {str(folder / 'bin' / 'python')!r}")
     assert str(folder / "bin" / "python") in lasting("install", "claude-code", "--print").stdout
 
 
 def test_a_removed_environment_is_not_installed(program: Program) -> None:
-    gone = program.altered("import sys; sys.executable = '/nowhere/venv/bin/python'")
+    gone = program.primed("import sys; sys.executable = '/nowhere/venv/bin/python'")
     done = gone("install", "claude-code", "--yes")
     assert done.status == 2
     assert "no longer there" in done.stderr
@@ -328,7 +328,7 @@ def test_doctor_reports_hooks_whose_program_is_gone(own_demo: Program) -> None:
     folder = own_demo.home / "venv" / "bin"
     folder.mkdir(parents=True)
     (folder / "python").symlink_to(sys.executable)
-    passing = own_demo.altered(f"import sys; sys.executable = {str(folder / 'python')!r}")
+    passing = own_demo.primed(f"import sys; sys.executable = {str(folder / 'python')!r}")
     assert passing("install", "claude-code", "--yes").status == 0
     assert own_demo("doctor").status == 0
     (folder / "python").unlink()

@@ -71,19 +71,20 @@ def test_a_form_of_another_page_changes_nothing(browser: httpx.Client, path: str
 
 
 def test_an_episode_is_judged_with_words_that_show_it(browser: httpx.Client, own_demo: Program) -> None:
-    (result,) = own_demo("judge", "58", "--json").results
-    page = browser.get("/page/judge", params={"id": "58"}).text
+    because = "no shared accounts in end-to-end tests"
+    (hit,) = own_demo("search", because, "--mode", "keyword", "--limit", "1", "--json").results
+    (result,) = own_demo("judge", hit["id"], "--json").results
+    page = browser.get("/page/judge", params={"id": hit["id"]}).text
     fields = {**fields_of(page, "/page/judge"), "verdict": "worked"}
     wrong = browser.post("/page/judge", data={**fields, "because": "words that nobody wrote"})
     assert wrong.status_code == 400
-    because = "no shared accounts in end-to-end tests"
     assert because in result["answered"]
     assert browser.post("/page/judge", data={**fields, "because": because}).status_code == 200
-    assert own_demo("judge", "58", "--json").results[0]["outcome"] == "worked"
-    again = browser.get("/page/judge", params={"id": "58"}).text
+    assert own_demo("judge", hit["id"], "--json").results[0]["outcome"] == "worked"
+    again = browser.get("/page/judge", params={"id": hit["id"]}).text
     assert "Remove the judgement" in again
     browser.post("/page/judge", data={**fields, "undo": "yes"})
-    assert own_demo("judge", "58", "--json").results[0]["outcome"] == result["outcome"]
+    assert own_demo("judge", hit["id"], "--json").results[0]["outcome"] == result["outcome"]
 
 
 def test_a_captured_task_asks_about_a_similar_one(browser: httpx.Client, own_demo: Program) -> None:

@@ -22,7 +22,7 @@ def test_files_and_runs_that_are_older_than_what_is_stored_are_read_all_the_same
     assert program("index", "history").status == 0
     write_messages(file, *said)
     os.utime(file, (86_400, 86_400))
-    earlier = program.altered(LONG_AGO)
+    earlier = program.primed(LONG_AGO)
     assert earlier("index", "history", "--json").json["turns_added"] == 1
     assert earlier("task", "add", "Dig the pond").status == 0
     assert earlier("search", "rim", "--mode", "keyword").status == 0

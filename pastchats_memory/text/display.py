@@ -142,7 +142,7 @@ def format_time(timestamp: str | None, zone: tzinfo | None = None) -> str:
     """Write an ISO 8601 time as `2026-01-31 08:15` in the zone; an empty text stands for no time.
 
     Exactly midnight is written as the day alone. A note that states only its day is stored with the day's first
-    moment, and an hour that nobody wrote down would be made up.
+    moment, and an hour that nobody wrote down would be made up. A damaged row shows what it has in place of a time.
 
     Args:
         timestamp: ISO 8601, or None for no time.
@@ -150,7 +150,10 @@ def format_time(timestamp: str | None, zone: tzinfo | None = None) -> str:
     """
     if timestamp is None:
         return ""
-    moment = datetime.fromisoformat(timestamp)
+    try:
+        moment = datetime.fromisoformat(timestamp)
+    except ValueError:
+        return one_line(timestamp)  # `doctor` names it
     with suppress(ValueError, OverflowError):  # the zone would push the first or last day out of the calendar
         moment = moment.astimezone(zone)
     return moment.strftime("%Y-%m-%d" if moment.time() == time.min else "%Y-%m-%d %H:%M")

@@ -114,6 +114,20 @@ def test_rows_that_lost_their_vectors_bring_no_question_down(indexed: Program, c
     assert "1" in {hit["id"] for hit in indexed("search", "webhooks", "--json").results}
 
 
+@pytest.mark.parametrize(
+    "command",
+    [*READING[:3], ["timeline"], ["show", "--conversation", "1"], ["lessons", "--all"], ["export", "--markdown", "-"]],
+)
+def test_a_row_whose_time_is_none_is_shown_and_named_by_doctor(indexed: Program, command: list[str]) -> None:
+    with sqlite3.connect(indexed.database) as connection:
+        connection.execute("UPDATE prompts SET timestamp = replace(timestamp, ':', ';')")
+    connection.close()
+    done = indexed(*command)
+    assert done.status in (0, 1, 2)
+    assert "Traceback" not in done.stderr
+    assert "times that are none" in indexed("doctor").stdout
+
+
 def test_a_run_that_no_release_wrote_down_so_is_explained_as_damage(indexed: Program) -> None:
     with sqlite3.connect(indexed.database) as connection:
         connection.execute("UPDATE runs SET turns_added = '{'")

@@ -31,12 +31,12 @@ plan without approval. Quote a line, or a telling part of one, in its own upper 
 Examples:
   pastchats-memory judge
   pastchats-memory judge --all --limit 50 --json
-  pastchats-memory judge 16 worked --because 'With chunks it ran, peak 480 MB'
-  pastchats-memory judge 18 unknown
+  pastchats-memory judge 100 worked --because 'With chunks it ran, peak 480 MB'
+  pastchats-memory judge 102 unknown
   pastchats-memory judge --outcome failed
   pastchats-memory judge --judged --all
   pastchats-memory judge --auto --limit 20
-  pastchats-memory judge 16 --undo
+  pastchats-memory judge 100 --undo
 """,
 )
 @click.argument("id_", metavar="[ID]", required=False)
@@ -87,12 +87,12 @@ def command(
     if id_ is None:
         if because is not None or undo:
             raise UsageFault(
-                "no episode is named", "Such as: pastchats-memory judge 16 worked --because 'words that show it'."
+                "no episode is named", "Such as: pastchats-memory judge 100 worked --because 'words that show it'."
             )
         return _list(None if everywhere else project or ".", listed, limit, db, judged=judged, as_json=as_json)
     if listed is not None or judged or (outcome is not None and undo) or (outcome is None and because is not None):
         raise UsageFault(
-            "say how it ended, or --undo", "Such as: pastchats-memory judge 16 worked --because 'words that show it'."
+            "say how it ended, or --undo", "Such as: pastchats-memory judge 100 worked --because 'words that show it'."
         )
     warnings: tuple[str, ...] = ()
     with options.open_memory(db) as memory:

@@ -78,7 +78,7 @@ def test_every_example_in_the_help_of_a_command_runs(
             if SHELL.isdisjoint(example) and "--watch" not in example
             else in_a_shell(own_demo, example, tools)
         )
-        if "use the packaged one" in run.stderr:  # a model of the hub, which is not reached from here
+        if "use the packaged one" in run.stderr or "The command is: " in run.stderr:  # no hub, and no agent, is here
             assert run.status == 2
             continue
         assert run.status in (0, 1), (example, run)

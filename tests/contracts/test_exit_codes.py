@@ -45,7 +45,7 @@ def test_wrong_usage_ends_with_2_and_an_empty_stdout(program: Program, arguments
 
 
 def test_a_bug_ends_with_70_and_keeps_its_traceback(demo: Program) -> None:
-    buggy = demo.primed("from pastchats_memory.store import checks\nchecks.counts = lambda _: 1 / 0")
+    buggy = demo.altered("from pastchats_memory.store import checks\nchecks.counts = lambda _: 1 / 0")
     done = buggy("status")
     assert (done.status, done.stdout) == (70, "")
     assert done.stderr.startswith("Traceback (most recent call last)")

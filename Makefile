@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: demo test test-bare test-page require-browser screenshots lint lint-workflows check-plugins docs lock release scan-patterns coverage fuzz fuzz-http fuzz-sync torture clean
-.PHONY: bench-locomo bench-longmemeval bench-quality bench-outcome bench-tasks bench-redaction bench-speed bench-scale bench-index bench-embed
+.PHONY: bench-locomo bench-longmemeval bench-beam bench-quality bench-outcome bench-tasks bench-redaction bench-speed bench-scale bench-index bench-embed
 
 # Index the sample history, then print a search and a recall block.
 demo: $(VENV)/installed
@@ -137,16 +137,21 @@ bench-redaction: $(VENV)/installed
 	$(BIN)/python benchmarks/redaction_recall.py
 	for corpus in forms bare printed passwords contexts; do $(BIN)/python benchmarks/redaction_forms.py --corpus $$corpus || exit 1; done
 
-# The official files: `make bench-locomo FILE=locomo10.json`, `make bench-longmemeval FILE=longmemeval_s.json`.
+# The official files: `make bench-locomo FILE=locomo10.json`, `make bench-longmemeval FILE=longmemeval_s.json`, `make bench-beam FILE=chats/100K`.
 bench-locomo: $(VENV)/installed
 	$(BIN)/python benchmarks/session_recall.py locomo $(FILE)
 
 bench-longmemeval: $(VENV)/installed
 	$(BIN)/python benchmarks/session_recall.py longmemeval $(FILE)
 
+bench-beam: $(VENV)/installed
+	$(BIN)/python benchmarks/session_recall.py beam $(FILE)
+	$(BIN)/python benchmarks/session_recall.py beam-sessions $(FILE)
+
 bench-speed: $(VENV)/installed
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/edges.py
+	$(if $(PASTCHATS_SHARED),$(BIN)/python benchmarks/hook_process.py)
 
 bench-scale: $(VENV)/installed
 	$(BIN)/python benchmarks/scale.py

@@ -1,17 +1,23 @@
-"""Measure how often the right session comes first, on the files that other memory tools publish results for.
+"""Measure how often the right session or turn comes first, on the files that other memory tools publish results for.
 
     python benchmarks/session_recall.py locomo locomo10.json
     python benchmarks/session_recall.py longmemeval longmemeval_s.json [--questions N]
+    python benchmarks/session_recall.py beam chats/100K
+    python benchmarks/session_recall.py beam-sessions chats/100K
 
-Both are the official files. A session is a transcript with its real dates, and a question is put verbatim. A session takes
+All are the official files. A session is a transcript with its real dates, and a question is put verbatim. A session takes
 the place of its best turn. R@k is the share of questions with a session of the answer among the first k, MRR the mean of
-1 / rank of the first one. Questions without a session that answers them are left out: 4 of LoCoMo's 1,986, and
-LongMemEval's abstentions.
+1 / rank of the first one. Questions without a session that answers them are left out: 4 of LoCoMo's 1,986, and the
+abstentions of LongMemEval and BEAM.
+
+BEAM names the turns that answer, so `beam` counts turns, and `beam-sessions` the batches that a chat was written in. It takes
+a folder of BEAM's repository, or rows of its data set on the hub: as JSON Lines, or as Parquet if pyarrow is installed.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import re
 import tempfile
@@ -20,6 +26,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -34,17 +41,21 @@ EVIDENCE = re.compile(r"D:?(\d+)")
 """The session in LoCoMo's name of a turn, such as `D8:6`; a few of its names are `D:8:6`."""
 LOCOMO_TIME = "%I:%M %p on %d %B, %Y"
 LONGMEMEVAL_TIME = "%Y/%m/%d (%a) %H:%M"
+BEAM_TIME = "%B-%d-%Y"
+BEAM_MARK = re.compile(r"\s*->->[\d, ]*\Z")
+"""What the maker of BEAM's chats left behind a message: its place in the plan."""
 ABSTENTION = "_abs"
 """End of the id of a question that no session answers."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question with the sessions that answer it."""
+    """A question with the sessions or turns that answer it."""
 
     text: str
     kind: str
-    sessions: frozenset[str]
+    answers: frozenset[str]
+    is_about_turns: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,7 +112,7 @@ def read_locomo(file: Path) -> Iterator[Haystack]:
             )
             for row in sample["qa"]
         )
-        yield Haystack(name, tuple(messages), tuple(one for one in questions if one.sessions))
+        yield Haystack(name, tuple(messages), tuple(one for one in questions if one.answers))
 
 
 def _text_of(turn: Mapping[str, Any]) -> str:
@@ -124,20 +135,108 @@ def read_longmemeval(file: Path) -> Iterator[Haystack]:
         yield Haystack(row["question_id"], tuple(messages), (question,))
 
 
+def read_beam(path: Path) -> Iterator[Haystack]:
+    """Yield the chats of BEAM, with the turns that answer."""
+    return _read_beam(path, by_session=False)
+
+
+def read_beam_sessions(path: Path) -> Iterator[Haystack]:
+    """Yield the chats of BEAM, with the batches that answer."""
+    return _read_beam(path, by_session=True)
+
+
+def _read_beam(path: Path, *, by_session: bool) -> Iterator[Haystack]:
+    for name, chat, probes in _list_beam_chats(path):
+        session_of: dict[int, str] = {}
+        messages = []
+        for number, batch in enumerate(_find_batches(chat), start=1):
+            anchor = next((message["time_anchor"] for message in batch if message.get("time_anchor")), None)
+            when = anchor and _read_time(anchor, BEAM_TIME)
+            for message in batch:
+                session_of[message["id"]] = f"{name}/S{number}"
+                text = BEAM_MARK.sub("", message["content"])
+                written = _message(session_of[message["id"]], message["role"], text, when)
+                messages.append({**written, "doc_id": f"{name}/{message['id']}"})
+        questions = (
+            Question(
+                probe["question"],
+                kind,
+                frozenset(session_of[id_] if by_session else f"{name}/{id_}" for id_ in ids),
+                is_about_turns=not by_session,
+            )
+            for kind, of_kind in probes.items()
+            for probe in of_kind
+            for ids in [set(_find_ids(probe.get("source_chat_ids"))) & session_of.keys()]
+        )
+        yield Haystack(name, tuple(messages), tuple(one for one in questions if one.answers))
+
+
+def _list_beam_chats(path: Path) -> Iterator[tuple[str, Any, dict[str, Any]]]:
+    """Yield name, chat and questions from a folder of the repository or from rows of the hub."""
+    if path.is_dir():
+        for file in sorted(path.glob("*/probing_questions/probing_questions.json")):
+            folder = file.parents[1]
+            shortened = folder / "chat_trunecated.json"  # BEAM's own spelling, of the chats that were too long
+            chat = shortened if shortened.exists() else folder / "chat.json"
+            yield folder.name, _read_json(chat), _read_json(file)
+        return
+    for row in _read_rows(path):
+        probes = row["probing_questions"]
+        yield row["conversation_id"], row["chat"], ast.literal_eval(probes) if isinstance(probes, str) else probes
+
+
+def _read_json(file: Path) -> Any:
+    return json.loads(file.read_text(encoding="utf-8"))
+
+
+def _read_rows(path: Path) -> Iterator[dict[str, Any]]:
+    if path.suffix == ".parquet":
+        yield from import_module("pyarrow.parquet").read_table(path).to_pylist()
+    else:
+        with path.open(encoding="utf-8") as lines:
+            yield from map(json.loads, lines)
+
+
+def _find_batches(value: Any) -> Iterator[list[dict[str, Any]]]:
+    """Yield the messages of each batch: a list of the hub's, or an object whose `turns` are lists of messages."""
+    if isinstance(value, Mapping):
+        yield [message for exchange in value["turns"] for message in exchange]
+    elif value and isinstance(value[0], Mapping) and "role" in value[0]:
+        yield value
+    else:
+        for inner in value:
+            yield from _find_batches(inner)
+
+
+def _find_ids(value: Any) -> Iterator[int]:
+    """Yield the numbers in lists and objects of any depth."""
+    if isinstance(value, int):
+        yield value
+    elif isinstance(value, Mapping | list):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from _find_ids(inner)
+
+
 def _read_time(text: str, pattern: str) -> str:
     """Return a time of the file in ISO 8601; the files name no zone."""
     return datetime.strptime(text, pattern).replace(tzinfo=UTC).isoformat()
 
 
-def _message(conversation: str, role: str, content: str, when: str) -> dict[str, str]:
-    return {"conversation_id": conversation, "role": role, "content": content, "timestamp": when}
+def _message(conversation: str, role: str, content: str, when: str | None) -> dict[str, str]:
+    dated = {} if when is None else {"timestamp": when}
+    return {"conversation_id": conversation, "role": role, "content": content, **dated}
 
 
-READERS = {"locomo": read_locomo, "longmemeval": read_longmemeval}
+READERS = {
+    "locomo": read_locomo,
+    "longmemeval": read_longmemeval,
+    "beam": read_beam,
+    "beam-sessions": read_beam_sessions,
+}
 
 
-def rank_sessions(haystack: Haystack, embedder: Cached, folder: Path) -> Iterator[tuple[Question, list[str]]]:
-    """Index a haystack into a database of its own, and yield each question with the sessions that it finds, best first."""
+def rank_answers(haystack: Haystack, embedder: Cached, folder: Path) -> Iterator[tuple[Question, list[str]]]:
+    """Index a haystack into a database of its own, and yield each question with the sessions or turns found, best first."""
     transcript = folder / f"{len(list(folder.iterdir()))}.jsonl"
     transcript.write_text("".join(json.dumps(message) + "\n" for message in haystack.messages), encoding="utf-8")
     with open_database(transcript.with_suffix(".db"), create=True) as database:
@@ -145,7 +244,8 @@ def rank_sessions(haystack: Haystack, embedder: Cached, folder: Path) -> Iterato
         memory.index([transcript], project=haystack.name)
         for question in haystack.questions:
             hits = memory.search(question.text, limit=DEPTH)
-            yield question, list(dict.fromkeys(str(hit.conversation_id) for hit in hits))
+            found = (hit.metadata.get("doc_id") if question.is_about_turns else hit.conversation_id for hit in hits)
+            yield question, list(dict.fromkeys(map(str, found)))
 
 
 def measure(ranked: Sequence[str], relevant: frozenset[str]) -> tuple[float, float, float]:
@@ -164,8 +264,8 @@ def main() -> None:
     embedder, found = Cached(), defaultdict[str, list[tuple[float, float, float]]](list)
     with tempfile.TemporaryDirectory() as folder:
         for haystack in READERS[arguments.benchmark](arguments.file):
-            for question, ranked in rank_sessions(haystack, embedder, Path(folder)):
-                found[question.kind].append(measure(ranked, question.sessions))
+            for question, ranked in rank_answers(haystack, embedder, Path(folder)):
+                found[question.kind].append(measure(ranked, question.answers))
             if arguments.questions and sum(map(len, found.values())) >= arguments.questions:
                 break
     every = [one for of_kind in found.values() for one in of_kind]

@@ -65,7 +65,9 @@ def replay(
             for command in shell_commands(turn):
                 calls += 1
                 purpose = find_purpose(command)
-                if purpose not in seen and (known := find_known_failure(database, turn.project, Command(command), own)):
+                if purpose not in seen and (
+                    known := find_known_failure(database, turn.project, Command(command, turn.project), own)
+                ):
                     warned.append((command, known))
                     seen.add(purpose)
         if is_whole:

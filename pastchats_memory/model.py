@@ -438,7 +438,7 @@ BASES: Mapping[str, str] = {
     "asked_again": "the user asked again",
     "broke_off": "stopped before the end",
     "broke_off_at_work": "stopped after an edit",
-    "moved_on": "no objection; the user moved on",
+    "moved_on": "no objection; the user moved on after",
     "stands": "no reply; not tested",
     "built_on": NEXT_MESSAGE,
     "task_completed": "task completed",

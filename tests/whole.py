@@ -48,7 +48,7 @@ STATE = {
         "(SELECT count(*) FROM forgotten t WHERE t.forgetting_id = f.id) FROM forgettings f"
     ),
     "due": "SELECT source_project, conversation_id, from_index FROM outcomes_due",
-    "folders": "SELECT folder, project, is_private FROM project_folders",
+    "folders": "SELECT folder, project, max(is_private, 0) FROM project_folders",  # -1: nobody has looked yet
     "model": "SELECT key, value FROM embedding_meta WHERE key LIKE '%model%' OR key = 'embedding_dim'",
     "next": "SELECT text_hash, vector_json FROM next_vectors",
 }

@@ -9,7 +9,7 @@ from pastchats_memory.cli.output import counted, emit_json, hanging, table
 from pastchats_memory.config import from_home, load
 from pastchats_memory.ingest.overview import SourceReport, overview_at
 from pastchats_memory.memory.requests import build_file_filter, find_histories
-from pastchats_memory.text.display import escape_path
+from pastchats_memory.text.display import escape_name, escape_path
 from pastchats_memory.views.build_upkeep import build_sources
 
 SHOWN = 10
@@ -48,7 +48,7 @@ def command(db: str | None, as_json: bool) -> int:
 def _text(found: list[SourceReport]) -> str:
     rows = [
         [
-            report.program,
+            escape_name(report.program),
             f"{report.files:,}",
             f"{report.bytes / 1e6:,.1f}",
             f"{report.indexed:,}",

@@ -8,7 +8,7 @@ import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import bar, counted, emit_json, ending, table, width
-from pastchats_memory.text.display import escape_path
+from pastchats_memory.text.display import escape_name, escape_path
 from pastchats_memory.views.build_upkeep import build_verify
 
 if TYPE_CHECKING:
@@ -68,5 +68,5 @@ def _text(found: Verified) -> str:
 def _line(failed: BrokenCitation) -> str:
     line = f":{failed.source_line}" if failed.source_line else ""
     moved = f" → line {failed.line}" if failed.state == "moved" else ""
-    before, after = f"  {failed.state:9}  ", f"{line}{moved} · id {failed.id}"
+    before, after = f"  {failed.state:9}  ", f"{line}{moved} · id {escape_name(failed.id)}"
     return f"{before}{escape_path(ending(failed.source_path, max(20, width() - len(before) - len(after))))}{after}"

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pastchats_memory.config.schema import KEYS, absolute
 from pastchats_memory.errors import UsageFault
@@ -33,8 +32,7 @@ OPENAI = "https://api.openai.com/"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(NamedTuple):
     """The effective configuration."""
 
     database: Path
@@ -43,12 +41,12 @@ class Config:
     model: str | None = None
     endpoint: str | None = None
     """Base URL of an OpenAI-compatible server; None: no text leaves the machine."""
-    api_key: str | None = field(default=None, repr=False)
+    api_key: str | None = None
     threads: int | None = None
     """Threads of the model; None for one per core."""
     chat_endpoint: str | None = None
     """Base URL of an OpenAI-compatible server to which `serve` passes chats on; None: to none."""
-    chat_api_key: str | None = field(default=None, repr=False)
+    chat_api_key: str | None = None
     chat_timeout: int = 300
     """Seconds without a byte from that server."""
     judge_command: tuple[str, ...] = ()
@@ -57,24 +55,24 @@ class Config:
     """Base URL of an OpenAI-compatible server that labels episodes instead; None: none does."""
     judge_model: str | None = None
     """Name of the model there."""
-    judge_api_key: str | None = field(default=None, repr=False)
+    judge_api_key: str | None = None
     judge_timeout: int = 120
     """Seconds that a label may take."""
     judge_after_sessions: int = 0
     """Episodes that are labelled after a session at most; 0 switches it off."""
-    server_token: str | None = field(default=None, repr=False)
+    server_token: str | None = None
     """Token that the clients of `serve` must send."""
     team: bool = False
     """Whether recall also answers from the local copy of the team's memory."""
     team_endpoint: str | None = None
     """The team's Milvus: a file that ends with `.db`, or the address of a server; None: nothing is shared."""
-    team_token: str | None = field(default=None, repr=False)
+    team_token: str | None = None
     """Token, or `user:password`, of that server."""
     team_author: str | None = None
     """Name under which turns are shared; None for the name of the user's account."""
     roots: tuple[str, ...] = ()
     """Folders of transcripts in addition to the usual ones."""
-    models: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: NOTHING)
+    models: Mapping[str, Mapping[str, Any]] = NOTHING
     """Models that the user described, by name."""
     chunk_size: int = 1500
     """Characters of a part of a note."""
@@ -83,7 +81,7 @@ class Config:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     note_folders: tuple[str, ...] = ()
-    formats: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: NOTHING)
+    formats: Mapping[str, Mapping[str, str]] = NOTHING
     """Maps of keys for JSON of unknown shape, by name, as `index --map` takes one."""
     budget: int = 1500
     """Tokens of a recall block."""
@@ -91,10 +89,14 @@ class Config:
     min_similarity: float | None = None
     private: bool = False
     """The project's text is recalled only inside it."""
-    origins: Mapping[str, str] = field(default_factory=lambda: NOTHING)
+    origins: Mapping[str, str] = NOTHING
     """Where the value of each key comes from, for keys without their default."""
     warnings: tuple[str, ...] = ()
     """Ignored settings of the project's file, each with the reason."""
+
+    def __repr__(self) -> str:
+        """Leave the values out, since some are secret."""
+        return f"Config({self.database})"
 
 
 def from_home(path: str) -> str:

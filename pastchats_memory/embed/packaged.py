@@ -5,9 +5,8 @@
 A vector depends on its text alone. So one text goes through the network at a time, because the activations are scaled
 over the whole call.
 
-The vector of a long text is made of its first 190 and last 64 tokens, in one window. Pooling several windows ranked turns
-worse, the more the later ones weighed, and indexing took up to three times as long. Words
-find the text between.
+The vector of a long text is made of its first 126 and last 64 tokens, in one window (decision 0045). Pooling several windows
+ranked turns worse, the more the later ones weighed, and indexing took up to three times as long. Words find the text between.
 """
 
 from __future__ import annotations
@@ -42,8 +41,8 @@ VECTOR_REQUEST = "vector"
 FAMILY = "int8-"
 """Start of the versions of this model; its original has the same name."""
 CLS_ID, SEP_ID = 101, 102
-WINDOW = 254
-"""Tokens of text in the window: 256 minus [CLS] and [SEP]."""
+WINDOW = 190
+"""Tokens of text in the window. The network would take 254 beside [CLS] and [SEP]."""
 WINDOW_TAIL = 64
 """Tokens of the window for the end of a longer text."""
 WEIGHTS_BYTES = 23_129_856
@@ -187,7 +186,7 @@ def _load_tokenizer() -> None:
 def window(text: str) -> NDArray[np.int64]:
     """Return the tokens of a text that the network sees, shape (1, tokens).
 
-    There are at most 256, [CLS] and [SEP] included.
+    There are at most 192, [CLS] and [SEP] included.
     """
     text = text.strip()
     ids = encode(text[:CHARACTERS]).ids

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from pastchats_memory.files.archives import archive_of, open_member
-from pastchats_memory.files.line_anchor import LineAnchor, digest, find_lines, find_text, unpack_anchor
+from pastchats_memory.files.line_anchor import LineAnchor, find_lines, find_text, has_lines, unpack_anchor
 from pastchats_memory.files.stored_path import other_machine, resolve_path
 from pastchats_memory.model import CITATION_STATES, Citation, Filters, Hit, Item, Place
 from pastchats_memory.store import citations
@@ -251,7 +251,7 @@ def _has_lines(path: Path, passage: LineAnchor, text: str) -> bool:
         read = _read_up_to(file, before + passage.length + 1)
     lines, after = read[before : before + passage.length], read[before + passage.length :]
     is_whole = len(lines) == passage.length and read[:before] in (b"", b"\n") and after in (b"", b"\n")
-    return is_whole and digest(lines, text) == passage.digest
+    return is_whole and has_lines(lines, passage, text)
 
 
 def _read(path: Path, archive: Path | None, max_bytes: int) -> bytes | None:

@@ -15,7 +15,15 @@ from pastchats_memory.model import Item
 from pastchats_memory.store import outcomes, recorded_calls
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.recorded_calls import RecordedTurn
-from pastchats_memory.text.commands import find_purpose, is_related, is_variant, strip_surroundings
+from pastchats_memory.text.commands import (
+    find_folder,
+    find_purpose,
+    is_related,
+    is_variant,
+    simplify_purpose,
+    sort_options,
+    strip_surroundings,
+)
 from pastchats_memory.text.shell import NO_SUCH_COMMAND, classify_check, is_editor, is_shell
 
 REACH = 60
@@ -32,7 +40,8 @@ _NEVER_RAN = re.compile(
     |^Exit\ code\ 12[67]$|\bcommand\ not\ found\b|:\ No\ module\ named\ |\bmissing\ script\b|\bdenied\b|\bEACCES\b
     |\b(?:unknown|unrecogni[sz]ed|invalid|no\ such)\ (?:option|argument|flag|command|subcommand|target)
     |\bE(?:CONNREFUSED|ADDRINUSE)\b|\bconnection\ refused\b|\baddress\ already\ in\ use\b|\bcould\ not\ resolve\ host\b
-    |\bno\ rule\ to\ make\ target\b|\bno\ tests?\ (?:ran|found|to\ run|files|collected)\b|^usage:\ """,
+    |\bno\ rule\ to\ make\ target\b|\bcould\ not\ find\ gem\b|\bexecutable\ does(?:n't|\ not)\ exist\b|\bdirectory\ not\ found:
+    |\bdoes\ not\ (?:contain|have)\ (?:the\ |this\ )?feature\b|\bno\ tests?\ (?:ran|found|to\ run|files|collected)\b|^usage:\ """,
     re.VERBOSE | re.MULTILINE | re.IGNORECASE,
 )
 """Results of a check that tell about the command, and not about the checked work."""
@@ -95,8 +104,12 @@ class _End(NamedTuple):
 class Command:
     """A command that is about to run."""
 
-    def __init__(self, command: str) -> None:
-        self.purpose = find_purpose(command)
+    def __init__(self, command: str, project: str) -> None:
+        self._project = project
+        self._whole_purpose = find_purpose(command)
+        self.purpose = simplify_purpose(self._whole_purpose, project)
+        self._key = sort_options(self.purpose)
+        self._folder = find_folder(command, project)
         self._lines = command.strip()
         self._is_check = classify_check(command) is not None
 
@@ -115,14 +128,25 @@ class Command:
         return any(map(self._is_same, shell_commands(turn)))
 
     def _is_same(self, recorded: str) -> bool:
+        folder = find_folder(recorded, self._project)
+        if folder and self._folder and folder != self._folder:
+            return False
         if not recorded.endswith(CUT):
-            return find_purpose(recorded) == self.purpose
+            return sort_options(simplify_purpose(find_purpose(recorded), self._project)) == self._key
         start = find_purpose(recorded.removesuffix(CUT))
-        return len(start) >= LEAST_CUT and self.purpose.startswith(start)
+        return len(start) >= LEAST_CUT and self._whole_purpose.startswith(start)
+
+    def find_recorded_purpose(self, turn: RecordedTurn) -> str:
+        """Return the purpose of the command in a result, which may be spelled otherwise than this one."""
+        heading = turn.content[2:].partition("\n")[0]
+        return self._whole_purpose if heading.endswith(CUT) or not self._is_same(heading) else find_purpose(heading)
 
     def is_own_failure(self, result: str) -> bool:
-        """Check whether a failure is the command's own: a check that reports faults of the checked work did not fail."""
-        return not self._is_check or _NEVER_RAN.search(result) is not None
+        """Check whether a failure is the command's own.
+
+        A check that reports faults of the checked work did not fail. An exit code without a word is an answer, as of `test -f`.
+        """
+        return bool(_find_error_line(result)) and (not self._is_check or _NEVER_RAN.search(result) is not None)
 
 
 class Edit:
@@ -203,8 +227,9 @@ def _find_end(database: Database, run: _Run, action: Command | Edit) -> _End | N
         reason = f"\n{run.result}".partition(REFUSED)[2].strip()
         return _End("refused", reason, run.turn.id) if reason else None
     turn = run.turn
-    following = _list_following(database, turn, action.purpose) if isinstance(action, Command) else []
-    if end := _find_repair(following, action.purpose):
+    purpose = action.find_recorded_purpose(turn) if isinstance(action, Command) else ""
+    following = _list_following(database, turn, purpose) if purpose else []
+    if end := _find_repair(following, purpose):
         return end
     item = Item(turn.id, "", turn.project, turn.conversation_id, turn.turn_index, turn.role, "", turn.timestamp, {}, ())
     ending = outcomes.of_turn(database, item)
@@ -214,7 +239,7 @@ def _find_end(database: Database, run: _Run, action: Command | Edit) -> _End | N
         return None
     if ending.outcome == "worked":
         for call in reversed(following):
-            if not call.has_failed and is_related(action.purpose, call.purpose):
+            if not call.has_failed and is_related(purpose, call.purpose):
                 return _End("instead", call.words, call.turn)
     return _End(ending.outcome, ending.shown_by, ending.evidence[-1].id)
 

@@ -43,7 +43,7 @@ def _find_actions(event: Event, project: str) -> list[Command | Edit]:
     """Return what the call is about to do: a command, or changes of files."""
     call = parse_call(event.tool, event.arguments)
     if call.command:
-        return [Command(utf8(call.command))]
+        return [Command(utf8(call.command), project)]
     files = utf8(call.label).partition(" ")[2].split(", ")
     return [Edit(path, project) for path in files] if is_editor(call.name) else []
 

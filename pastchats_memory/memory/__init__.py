@@ -849,7 +849,7 @@ class Memory:
         from pastchats_memory.ingest import index
 
         options = index_options(
-            self._config or replace(DEFAULTS, database=self._database.path),
+            self._config or DEFAULTS._replace(database=self._database.path),
             project,
             include,
             exclude,

@@ -1,7 +1,7 @@
-"""Answer a prompt by words alone: with nothing, with a block, or not at all.
+"""Answer a prompt by words alone, if one conversation leads.
 
-Most prompts name nothing that one row knows. Of the others, a third share rare names and most of their weight with one
-conversation, far ahead of every other. For both kinds neither NumPy nor the model is imported. The search decides the rest.
+A third of the prompts that name something share rare names and most of their weight with one conversation, far ahead of every
+other. For them neither NumPy nor the model is imported. The search decides the rest.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pastchats_memory.recall.budget import fit_budget
 from pastchats_memory.recall.entries import build_entries, resolve_citations
 from pastchats_memory.recall.request import RecallRequest
 from pastchats_memory.recall.threads import join_threads
-from pastchats_memory.recall.word_evidence import WordEvidence, measure_words
+from pastchats_memory.recall.word_evidence import WordEvidence
 from pastchats_memory.search.hits import turn_hit
 from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
@@ -36,25 +36,19 @@ TEXT_ROLES = frozenset({"user", "assistant", "note"})
 
 
 def recall_by_words(
-    database: Database, request: RecallRequest, count_tokens: Callable[[str], int]
+    database: Database, evidence: WordEvidence, request: RecallRequest, count_tokens: Callable[[str], int]
 ) -> RecallBlock | None:
-    """Return the block of a prompt; None if words do not decide.
+    """Return the block of the conversation that leads; None if none does.
 
-    The block has no entries if no row has enough of the prompt's names. Raises StoreFault.
+    Raises StoreFault.
     """
-    text = request.search.text
-    evidence = measure_words(database, text)
-    if evidence is None:
-        return None
-    if not evidence.may_answer:
-        return fit_budget(text, [], {}, request.budget, count_tokens)
     hits = _find_lead(database, evidence, request)
     built = build_entries(database, hits, hits, evidence.weights, request)
     entries = join_threads(built, evidence.weights)[: request.search.limit]
     if not entries:
         return None
     cited = resolve_citations(database, entries)
-    block = fit_budget(text, cited, evidence.weights, request.budget, count_tokens)
+    block = fit_budget(request.search.text, cited, evidence.weights, request.budget, count_tokens)
     return block if block.entries else None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from pastchats_memory.episodes.actions import actions_of, changed_files
@@ -205,7 +205,8 @@ def _build_entry(
         or plans_and_answers
         or [turn for turn in episode if turn.role == "tool"]
     )
-    answered = item.content if item.role == "note" else "\n".join(_relevant_answers(answers, weights, item))
+    standing = _drop_refuted(answers, episode)
+    answered = item.content if item.role == "note" else "\n".join(_relevant_answers(standing, weights, item))
     return RecallEntry(
         hit=add_snippet(hit, weights),
         asked=None if question is None else excerpt(question.content, weights, QUESTION_WIDTH),
@@ -247,14 +248,26 @@ def _is_summary(turn: Item) -> bool:
     return turn.metadata.get("kind") == "summary"
 
 
+def _drop_refuted(answers: Sequence[Item], episode: Sequence[Item]) -> list[Item]:
+    """Return the answers without those whose command failed at once; the last one stays."""
+    refuted = {
+        answer.id
+        for answer, result in pairwise(episode)
+        if result.role == "tool" and result.metadata.get("kind") == "error"
+    }
+    return [answer for answer in answers if answer.id not in refuted or answer is answers[-1]]
+
+
 def _relevant_answers(answers: Sequence[Item], weights: Mapping[str, float], item: Item) -> list[str]:
-    """Return the last answers about the question, including the one that matched.
+    """Return the last answers about the question, including the one that matched and the conclusion.
 
     First answers only announce a plan.
     """
     worths = [weigh_matches(answer.content, weights) for answer in answers]
     least = KEY_ANSWER * max(worths, default=0.0)
-    last = [answer for answer, worth in zip(answers, worths, strict=True) if worth >= least][-MOST_ANSWERS:]
+    last = [answer for answer, worth in zip(answers, worths, strict=True) if worth >= least or answer is answers[-1]][
+        -MOST_ANSWERS:
+    ]
     is_answer = item.role == "assistant" or _is_summary(item)
     matching = [item] if is_answer and all(answer.id != item.id for answer in last) else []
     return [answer.content for answer in (*matching, *last)]

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pastchats_memory.model import Hit
+from pastchats_memory.text.topics import ANY_PROJECT_TOPIC
 
-LEAST_TOPIC = 0.75
-"""Topic (`text.topics`) that a prompt has to name for memories of any project; a vaguer one gets those of the current one."""
 CLEAR_TOPIC = 1.5
 """Topic of a prompt for which nearness is enough; a vaguer one is near to many rows by chance."""
 CLOSE, NEAR, POSSIBLE, REMOTE = 0.9, 0.65, 0.4, 0.15
@@ -40,7 +39,7 @@ def _is_supported(hit: Hit, topic: float, *, is_own: bool) -> bool:
     Without a model only the names and their list can. They also have to for a task of another project: somebody planned
     it there, which says little about the present problem.
     """
-    if topic < LEAST_TOPIC and not is_own:
+    if topic < ANY_PROJECT_TOPIC and not is_own:
         return False
     ranks = [rank for rank in (hit.lexical_rank, hit.semantic_rank) if rank is not None and rank <= FIRST_RANKS]
     by_names = hit.named >= MANY_NAMES and bool(ranks)

@@ -16,8 +16,10 @@ LONGEST_HEAD = 1000
 _IS_SECRET_NAME = re.compile(rf"[\w .\-]{{0,40}}?(?:(?P<password>{PASSWORD_WORDS})|{SECRET_WORDS})s?\Z")
 _RULE_LINE = re.compile(r"[ \t|+:\-]++\Z")
 _NAME = r"[A-Za-z_\"](?:[\w.\-\"]|[ ](?![ ]))*"
+_BLANKS = "[ ]{2,16}"
 _NAMES = {
-    separator: re.compile(rf"{_NAME}(?:{separator}[ ]?{_NAME})+\r?\Z") for separator in (",", ";", "\t", "[ ]{2,16}")
+    separator: re.compile(rf"{_NAME}(?:{separator}{_NAME})+\r?\Z")
+    for separator in (",[ ]?", ";[ ]?", "\t[ ]?", _BLANKS)
 }
 """Match a line of names, by the pattern of what separates two of them."""
 _AROUND_CELL = " \t\"'`*\r"
@@ -103,7 +105,7 @@ COLUMNS: tuple[tuple[str, Columns], ...] = (
     *((rule, Columns(r"\|", is_ruled=True)) for rule in ("|--", "|:-", "| --", "| :-", "-+-", "-|-")),
     *(
         (f"{name}{end}", Columns(separator))
-        for separator, sign in ((",", ","), (";", ";"), ("\t", "\t"), ("[ ]{2,16}", "  "))
+        for separator, sign in ((",[ ]?", ","), (";[ ]?", ";"), ("\t[ ]?", "\t"), (_BLANKS, "  "))
         for name in ("password", "passwd", "pwd", "pass", "passwort", "kennwort", "secret", "token", "key")
         for end in (sign, "\n")
     ),

@@ -318,6 +318,7 @@ GRAMMARS: tuple[CommandGrammar, ...] = (
             ("passwd", ""),
             ("kinit ", ""),
             ("openconnect ", ""),
+            ("cryptsetup ", ""),
             ("su - ", ""),
             ("chpasswd", r"[\"']?[^\s:\"']{1,64}:"),
             ("stdinpass", ""),

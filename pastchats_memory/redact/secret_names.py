@@ -16,10 +16,15 @@ from pastchats_memory.redact.rules import ScannedText, Secret
 
 LONGEST_END = 24
 """Characters before a name's part that `ends` may look at."""
-SPACING = 64
-"""Characters behind a name in which no other name is tried, if a long run of characters goes on there without a secret.
+SPACING = 96
+"""Characters behind a name without a secret in which the name is not tried again, if a long run goes on there.
 
 It keeps a text linear that repeats a name without a blank.
+"""
+MOST_TRIED = 2_000
+"""Places of a name without a secret in one text, beyond which `SPACING` lies between any two.
+
+It bounds the time of a text that repeats a name: no list of real secrets has so many names without one.
 """
 _LONG_RUN = re.compile(rf"{RUN}{{256}}")
 _NAME_CLOSERS = " =/"
@@ -47,7 +52,7 @@ class SecretName(NamedTuple):
     def find(self, scanned: ScannedText, places: Iterable[int]) -> list[Secret]:
         """Return values behind names with this part, from left to right."""
         text, lowered, known_ends = scanned.text, scanned.lowered, scanned.known_ends
-        end, length = 0, len(self.part)
+        end, length, tried = 0, len(self.part), 0
         ends, before, after, follows = self.ends, self.before, self.after, self.follows
         assignments = _ASSIGNMENTS[self.kind]
         is_closed = self.part[-1] in _NAME_CLOSERS
@@ -55,23 +60,26 @@ class SecretName(NamedTuple):
         for at in places:
             if at < end:
                 continue
-            end = behind = at + length
+            end = behind = name_end = at + length
             if (
                 (follows and lowered[end : end + 1] not in follows)
                 or (after is not None and not after.match(lowered, end))
                 or (ends is not None and not ends.match(lowered[max(0, at - LONGEST_END) : at][::-1]))
-                or (before is not None and not before.search(lowered, max(0, at - self.reach), at))
             ):
+                continue
+            tried += 1
+            end += SPACING if tried > MOST_TRIED else 0
+            if before is not None and not before.search(lowered, max(0, at - self.reach), at):
                 continue
             if is_closed:
                 forms = assignments.get(ANYTHING)
             else:
-                rest: re.Match[str] = _REST_OF_NAME.match(text, end)  # type: ignore[assignment] # it matches everywhere
+                rest: re.Match[str] = _REST_OF_NAME.match(text, name_end)  # type: ignore[assignment] # it matches everywhere
                 behind = rest.end("rest")
                 if (
                     (known_ends and scanned.is_whole_secret(behind + 1))
                     or (rest.lastgroup == "computed" and not text[behind - 1].isupper())
-                    or (behind > end and _HARMLESS_ENDING.fullmatch(lowered, end, behind))
+                    or (behind > name_end and _HARMLESS_ENDING.fullmatch(lowered, name_end, behind))
                 ):
                     continue
                 key = SPACED_EQUALS if text.startswith(SPACED_EQUALS, behind) else text[behind : behind + 1]
@@ -79,7 +87,7 @@ class SecretName(NamedTuple):
             found = forms.find_value(scanned, behind) if forms else None
             if found is not None and not lowered.endswith(self.excludes, max(0, at - LONGEST_END), at):
                 values.append(found)
-                end = found.end
+                end, tried = found.end, tried - 1
             elif _LONG_RUN.match(text, behind):
                 end = behind + SPACING
         return values
@@ -132,7 +140,7 @@ _USERS = (
 _OTHER_WORDS = ("by", "com", "sur", "tres", "mini", "over", "multi", "llvm::", "single")
 _PASS_OF = re.compile(rf"[_\-]|(?:{_reverse_words(_USERS)})(?![a-z])")
 _PASS_ASSIGNED = re.compile(
-    r"(?=(?:\\{0,7}[\"'`])?[\])]?[ \t]{0,4}(?:[:=]|\?[?:=]|\|\||<-|-{1,2}>|[→⇒])|[ \t]{1,4}[\"']|>[^<>\s]{4,64}</)"
+    r"(?=(?:\\{0,7}[\"'`])?[\])]?[ \t]{0,4}(?:[:=]|\?[?:=]|\|\||<-|-{1,2}>|[→⇒])|[ \t]{1,4}[\"']|\*\*[ \t]|>[^<>\s]{4,64}</)"
 )
 _NO_LETTER_BEFORE = re.compile(r"(?![a-z_\-])")
 _BEHIND_USER = re.compile(
@@ -140,7 +148,7 @@ _BEHIND_USER = re.compile(
 )
 _SETTING_WORD = re.compile(r"\b(?:set|setenv|env|arg|setg)[ \t]+[\w$:]*\Z")
 _BEHIND_SHORT_USER = re.compile(r"(?<![a-z])u(?:ser)?:[ ][^\s:]{1,20}[,;]?\Z")
-_SIGNS = "\\\"'`]) \t:=?|<->"
+_SIGNS = "\\\"'`]) \t:=?|<->*"
 """The characters with which `_PASS_ASSIGNED` begins."""
 _PASS_WORD = re.compile(
     r"(?:w(?:or)?d|[ \-]?phrase|[ ]word|key|wd|code|wort|w)(?:s|_?confirm(?:ation)?|again|repeat|new|input|field|box)?(?![a-z])|e(?=[ \t]*:|[ \t]+est)|(?=[\"'=])"
@@ -347,7 +355,7 @@ LONGEST_BEFORE = 300
 _NAME_BEHIND = re.compile(
     r"(?:(?!(?:of|for|to|in|on|at|by|that|which|where|when|from|with) )[\w.\-]{1,20} ){0,3}?"
     rf"(?:(?P<password>{PASSWORD_WORDS})|{SECRET_WORDS})"
-    r"(?=[.,;:!?)\n]|\Z| (?:for|of|in|on|and|from|when|to)\b)"
+    r"(?=[.,;:!?)\n]|\Z| (?:for|of|in|on|and|from|when|to|here|there|everywhere|now|again|instead|too)\b)"
 )
 _VALUE_BEFORE = re.compile(
     r"""(?: ^ | (?<=[\s\"'`(:]) ) (?P<secret> [^\s\"'`<>(),]{6,256} ) [\"'`)]{0,2} (?:,|[ ][—–\-])? \Z""",

@@ -56,6 +56,8 @@ from pastchats_memory.text.identifiers import is_spaceless
 
 DEPTH = 100
 """Rows of each list whose evidence is weighed. Later rows follow in the order of the plain lists."""
+ASPECTS = 2
+"""Near rows of a task, which are few beside the turns."""
 MOST_UNREAD = 0.32
 """Cosine that counts at most if the model cannot read the question; words in common raise it. Alone it is too little for
 recall."""
@@ -148,6 +150,7 @@ def _start_candidates(
     Return None if that would need the database.
     """
     depth = DEPTH if request.mode == "hybrid" else max(request.last, DEPTH)
+    depth *= _rows_per_hit(database)
     propose = vectors.prepare_scan(database, depth, passing) if request.ranks_meaning else None
     return None if propose is None else BackgroundCall(lambda: propose(embedding.result()))
 
@@ -194,7 +197,7 @@ def _find_nearest(
 ) -> list[int]:
     """Return the ids of the k rows nearest to the question, best first; a task counts by its nearest aspect."""
     candidates = None if query_vector.candidates is None else query_vector.candidates.result()
-    depth = k
+    depth = k * _rows_per_hit(database)
     while True:
         nearest = vectors.nearest(database, query_vector.vector, depth, request.filters, matches.passing, candidates)
         ids = [row.id for row in nearest]
@@ -203,6 +206,11 @@ def _find_nearest(
         if len(found) >= k or len(ids) < depth:
             return found[:k]
         depth *= 2
+
+
+def _rows_per_hit(database: Database) -> int:
+    """Return how many near rows a hit may have at first: a second look reads all vectors again. Raises StoreFault."""
+    return ASPECTS if task_rows.has_aspects(database) else 1
 
 
 def _build_page(

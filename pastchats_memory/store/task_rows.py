@@ -243,6 +243,11 @@ def task_texts(database: Database, ids: Sequence[int], hidden: Sequence[str]) ->
     return [found[id_] for id_ in ids if id_ in found]
 
 
+def has_aspects(database: Database) -> bool:
+    """Check whether any task has several vectors. Raises StoreFault."""
+    return bool(database.value("SELECT EXISTS (SELECT 1 FROM task_texts WHERE aspect != '')"))
+
+
 def aspect_owners(database: Database, ids: Sequence[int]) -> dict[int, int]:
     """Return the id of a task's own text by the id of each aspect, for the tasks of whose texts some are given.
 

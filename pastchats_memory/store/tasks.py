@@ -29,6 +29,7 @@ from pastchats_memory.store.tombstones import (
     marks_against_task,
 )
 from pastchats_memory.store.vector_columns import stored_vector
+from pastchats_memory.text.display import remove_controls
 from pastchats_memory.text.hashes import text_hash
 
 CHUNK = 1500
@@ -547,7 +548,7 @@ def _key(database: Database, filed: Filed) -> str:
     """Return a free key: the native id; else, or for a bare number, with the project before it; else with a number."""
     wanted: Iterator[str]
     if filed.source_path:
-        native = _UNSAFE.sub("-", filed.task.native_id)[:LONGEST_KEY].strip("-") or "task"
+        native = _UNSAFE.sub("-", remove_controls(filed.task.native_id))[:LONGEST_KEY].strip("-") or "task"
         plain = [] if native.isdecimal() else [native]
         wanted = chain(
             plain, [f"{filed.project}/{native}"], (f"{filed.project}/{native}~{number}" for number in count(2))

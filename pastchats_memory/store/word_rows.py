@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
+
 from pastchats_memory.store.database import Database
 
 MOST_ROWS = 20_000
@@ -13,6 +16,12 @@ PARTS = (
     "SELECT id, content FROM prompts WHERE id IN (SELECT rowid FROM trigrams WHERE trigrams MATCH ?1 LIMIT ?2) "
     "UNION ALL SELECT id, content || ' ' || labels FROM task_texts "
     "WHERE id IN (SELECT rowid FROM trigrams WHERE trigrams MATCH ?1 LIMIT ?2)"
+)
+
+OF_PROJECT = (
+    "SELECT id FROM prompts WHERE source_project = ?1 AND id IN (SELECT value FROM json_each(?2)) "
+    "UNION ALL SELECT t.id FROM task_texts t JOIN tasks k ON k.id = t.task_id "
+    "WHERE k.project = ?1 AND t.id IN (SELECT value FROM json_each(?2))"
 )
 
 
@@ -41,6 +50,13 @@ def find_parts(database: Database, part: str) -> set[int]:
     candidates = database.run(PARTS, (trigrams, MOST_READ))
     is_cut = len(candidates) >= MOST_READ
     return {id_ for id_, content in candidates if is_cut or part in content.lower()}
+
+
+def rows_of_project(database: Database, ids: Iterable[int], project: str | None) -> list[int]:
+    """Return those of some rows that belong to a project; none without a project. Raises StoreFault."""
+    if project is None:
+        return []
+    return [id_ for (id_,) in database.run(OF_PROJECT, (project, json.dumps(list(ids))))]
 
 
 def quote(text: str) -> str:

@@ -12,10 +12,12 @@ _SURROUNDINGS = re.compile(
     re.VERBOSE,
 )
 """Text around a command that does not change what it does."""
-_PARTS = re.compile(r"\s*(?:&&|\|\||;)\s*")
+_PARTS = re.compile(r"(?:(?<!\s)\s+)?(?:&&|\|\||;)\s*")
 _QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
 _MESSAGE = re.compile(rf"(?<=\s)(?:-[a-z]*m|--message|--body|--title)[=\s]\s*(?:{_QUOTED.pattern}|\S+)")
 """The message of a commit or an issue."""
+_WITH_MESSAGE = frozenset({"bd", "gh", "git", "glab", "hg", "hub", "jj", "svn"})
+"""Programs that take a message; for others, `-m` names a module or a marker."""
 _LIMITS = re.compile(r"\A(?:(?:time|nohup|nice(?:\s+-n\s*\d+)?|timeout(?:\s+-\S+)*\s+[\d.]+[smh]?)\s+)+")
 """Programs that only watch over another one."""
 _LOUDNESS = re.compile(r"\s(?:-[qvs]{1,4}|--(?:quiet|verbose|silent|no-color|color(?:=\S+)?|tb=\S+))(?=\s|\Z)")
@@ -25,6 +27,18 @@ _RUNNERS = frozenset({
     "bunx", "bundle", "command", "env", "exec", "npx", "pipenv", "pnpx", "poetry", "python", "python3", "run", "rye", "sudo", "uv", "uvx", "-m",
 })  # fmt: skip
 """Words before the program that does the work."""
+_PRINTING_VARIABLES = frozenset({
+    "CI", "CLICOLOR", "COLUMNS", "DEBUG", "FORCE_COLOR", "GIT_PAGER", "LANG", "LC_ALL", "NO_COLOR", "PAGER", "PYTHONUNBUFFERED", "RUST_BACKTRACE",
+    "RUST_LOG", "TERM",
+})  # fmt: skip
+"""Variables that mostly change what a program prints."""
+_COPIED_OUTPUT = re.compile(r"(?:\s\d?>{1,2}\s*(?:/dev/null|/tmp/\S+|\S+\.(?:log|out))|\s\|\s*tee\b[^|]*)\Z")
+"""Where the output goes. `2>&1` is gone by then."""
+_INTERPRETER = re.compile(r"\Apython[\d.]*\s+(?:-m\s+)?(?=[^-\s])|(?<=\Anpx)\s+(?:-y|--yes)(?=\s)")
+"""The part of a call that only says what runs a script or a module."""
+_PRINTERS = frozenset({"cat", "echo", "printf"})
+"""Programs whose output is what they do."""
+_FOLDER = re.compile(r"\A\s*cd\s+(?:'([^'\n]+)'|\"([^\"\n]+)\"|([^\s;&|]+))\s*(?:&&|;)")
 _LONGEST = 2000
 """Characters of a command that are compared."""
 MIN_SHARED = 3
@@ -41,7 +55,7 @@ def find_purpose(command: str) -> str:
 
     Commands with equal purposes do the same: quotation marks, messages, loudness and time limits may differ.
     """
-    line = strip_surroundings(_MESSAGE.sub("", " ".join(command[:_LONGEST].split())))
+    line = " ".join(command[:_LONGEST].split())
     parts = (_normalise(part) for part in _split_parts(line))
     return " && ".join(part for part in parts if part and not is_read_only(part))
 
@@ -54,10 +68,72 @@ def _split_parts(line: str) -> list[str]:
 
 
 def _normalise(part: str) -> str:
-    bare = _LIMITS.sub("", strip_surroundings(part.strip("() ")).strip())
+    bare = _LIMITS.sub("", part.strip("() "))
+    if bare.partition(" ")[0] in _WITH_MESSAGE:
+        bare = _MESSAGE.sub("", bare)
+    bare = strip_surroundings(bare).strip()
     if classify_check(bare):
         bare = _LOUDNESS.sub("", bare)
     return " ".join(re.sub("['\"]", "", bare).removesuffix("&").split())
+
+
+def find_folder(command: str, project: str) -> str:
+    """Return the folder to which a command changes first, relative to the project; empty for the project's own."""
+    found = _FOLDER.match(command)
+    folder = _shorten_path(next(filter(None, found.groups())), project).rstrip("/") if found else ""
+    return "" if folder == "." else folder
+
+
+def simplify_purpose(purpose: str, project: str) -> str:
+    """Return a purpose in one spelling, whichever interpreter, copy of the output or form of a path it has.
+
+    >>> simplify_purpose("CI=1 python3 -m pytest ./tests > /tmp/tests.log", "shop")
+    'pytest tests'
+    """
+    return " && ".join(_simplify(part, project) for part in purpose.split(" && "))
+
+
+def _simplify(part: str, project: str) -> str:
+    words = part.split()
+    names = (word.partition("=")[0] if _ASSIGNMENT.match(word) else "" for word in words)
+    first = next((place for place, name in enumerate(names) if name not in _PRINTING_VARIABLES), len(words))
+    bare = " ".join(words[first:])
+    if words[first:] and words[first] not in _PRINTERS:
+        bare = _COPIED_OUTPUT.sub("", bare)
+    return " ".join(_shorten_path(word, project) for word in _INTERPRETER.sub("", bare).split())
+
+
+def _shorten_path(word: str, project: str) -> str:
+    """Return a path relative to the project, if it is one of its files; a word that is no path stays as it is."""
+    if not (project and word.startswith("/")):
+        return word.removeprefix("./")
+    _, folder, inside = f"{word}/".partition(f"/{project}/")
+    return (inside.removesuffix("/") or ".") if folder else word
+
+
+def sort_options(purpose: str) -> str:
+    """Return a purpose with the options of each command behind its other words, in one order.
+
+    >>> sort_options("idf.py -p /dev/ttyUSB0 flash")
+    'idf.py flash -p /dev/ttyUSB0'
+    """
+    return " && ".join(map(_sort_options, purpose.split(" && ")))
+
+
+def _sort_options(part: str) -> str:
+    words, mark, rest = part.partition(" -- ")
+    others: list[str] = []
+    options: list[str] = []
+    is_value = False
+    for word in words.split():
+        if word.startswith("-"):
+            options.append(word.replace("=", " ", 1))
+        elif is_value:
+            options[-1] += f" {word}"
+        else:
+            others.append(word)
+        is_value = word.startswith("-") and "=" not in word
+    return " ".join([*others, *sorted(options)]) + mark + rest
 
 
 def find_program(purpose: str) -> str:

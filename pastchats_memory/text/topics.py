@@ -14,6 +14,8 @@ from pastchats_memory.text.words import FUNCTION_WORDS, WORD
 
 NAME, PLAIN_WORD, COMMON_WORD = 1.0, 0.5, 0.25
 """Worth of a name or an identifier, of an unlisted word, and of a noun that many projects share; other listed words are worth 0."""
+ANY_PROJECT_TOPIC = 0.75
+"""Topic that a prompt has to name for memories of any project; a vaguer one gets those of the current one."""
 MIN_STEM = 3
 """Letters of a word without its ending."""
 MIN_DIGITS = 3

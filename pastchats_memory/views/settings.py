@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from pastchats_memory.config import Config
@@ -12,7 +11,8 @@ from pastchats_memory.text.encoding import utf8
 if TYPE_CHECKING:
     from pastchats_memory.views.schema import SettingView
 
-SECRET = frozenset({"api_key", "chat_api_key", "judge_api_key", "server_token"})
+SECRET_ENDS = ("api_key", "_token")
+"""Ends of the keys whose values are secret."""
 NO_KEYS = frozenset({"origins", "warnings"})
 ORIGIN_OF = {"caches": "cache"}
 DEFAULT = "default"
@@ -23,12 +23,12 @@ def list_settings(effective: Config) -> list[SettingView]:
     """Return every key with its value, as JSON can hold it, and its origin."""
     return [
         {
-            "key": key.name,
-            "value": _hide_secret(key.name, getattr(effective, key.name)),
-            "origin": effective.origins.get(ORIGIN_OF.get(key.name, key.name), DEFAULT),
+            "key": key,
+            "value": _hide_secret(key, value),
+            "origin": effective.origins.get(ORIGIN_OF.get(key, key), DEFAULT),
         }
-        for key in fields(effective)
-        if key.name not in NO_KEYS
+        for key, value in effective._asdict().items()
+        if key not in NO_KEYS
     ]
 
 
@@ -43,7 +43,7 @@ def format_setting(value: Any) -> str:
 
 def _hide_secret(key: str, value: Any) -> Any:
     """Return a value as JSON can hold it, without secrets."""
-    if key in SECRET:
+    if key.endswith(SECRET_ENDS):
         return None if value is None else "(set)"
     if key.endswith("endpoint") and value is not None and "@" in value:
         scheme, _, rest = value.partition("://")

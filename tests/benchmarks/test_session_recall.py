@@ -1,4 +1,4 @@
-"""The benchmarks read the official files of LoCoMo and LongMemEval, and count sessions as other tools do."""
+"""The benchmarks read the official files of LoCoMo, LongMemEval and BEAM, and count sessions and turns as other tools do."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from program import REPOSITORY
 
 LOCOMO: list[dict[str, Any]] = [
@@ -49,18 +50,78 @@ LONGMEMEVAL = [
     }
     for name in ("q1", "q2_abs")
 ]
+BEAM_BATCHES = [
+    [
+        [
+            {"role": "user", "id": 0, "time_anchor": "March-15-2024", "content": "My kiln holds nine pots. ->-> 1,1"},
+            {"role": "assistant", "id": 1, "content": "Then plan nine."},
+        ],
+        [{"role": "user", "id": 2, "content": "The glaze is cobalt blue."}],
+    ],
+    [[{"role": "user", "id": 3, "time_anchor": "April-02-2024", "content": "The kiln now holds twelve pots."}]],
+]
+BEAM_PROBES = {
+    "abstention": [{"question": "Which clay do I use?", "why_unanswerable": "no details"}],
+    "information_extraction": [{"question": "Which colour has the glaze?", "source_chat_ids": [2]}],
+    "knowledge_update": [
+        {
+            "question": "How many pots does the kiln hold?",
+            "source_chat_ids": {"original_info": [0], "updated_info": [3]},
+        }
+    ],
+}
 
 
-def rows(benchmark: str, content: object, folder: Path) -> list[list[str]]:
+def table_of(benchmark: str, file: Path) -> list[list[str]]:
     """The table that a benchmark prints for a file."""
-    file = folder / "official.json"
-    file.write_text(json.dumps(content), encoding="utf-8")
     command = [sys.executable, "session_recall.py", benchmark, str(file)]
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     done = subprocess.run(
         command, cwd=REPOSITORY / "benchmarks", env=environment, capture_output=True, text=True, check=True
     )
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines()]
+
+
+def rows(benchmark: str, content: object, folder: Path) -> list[list[str]]:
+    """The table that a benchmark prints for a file with this content."""
+    file = folder / "official.json"
+    file.write_text(json.dumps(content), encoding="utf-8")
+    return table_of(benchmark, file)
+
+
+@pytest.fixture(params=["repository", "hub"])
+def beam(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A chat of BEAM, as its repository and as its data set on the hub have it."""
+    if request.param == "hub":
+        chat = [[message for exchange in batch for message in exchange] for batch in BEAM_BATCHES]
+        row = {"conversation_id": "1", "chat": chat, "probing_questions": repr(BEAM_PROBES)}
+        (tmp_path / "100K.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+        return tmp_path / "100K.jsonl"
+    probes = tmp_path / "100K" / "1" / "probing_questions" / "probing_questions.json"
+    probes.parent.mkdir(parents=True)
+    probes.write_text(json.dumps(BEAM_PROBES), encoding="utf-8")
+    batches = [{"batch_number": number, "turns": turns} for number, turns in enumerate(BEAM_BATCHES, start=1)]
+    (tmp_path / "100K" / "1" / "chat.json").write_text(json.dumps(batches), encoding="utf-8")
+    return tmp_path / "100K"
+
+
+def test_beam_counts_the_turns_that_answer_without_abstentions(beam: Path) -> None:
+    assert table_of("beam", beam)[2:] == [
+        ["all", "2", "1.000", "1.000", "1.000"],
+        ["information_extraction", "1", "1.000", "1.000", "1.000"],
+        ["knowledge_update", "1", "1.000", "1.000", "1.000"],
+    ]
+
+
+def test_beam_counts_a_turn_alone_and_a_whole_session(beam: Path) -> None:
+    late = {"abstention": [], "information_extraction": [{"question": "cobalt blue glaze", "source_chat_ids": [1]}]}
+    if beam.is_dir():
+        (beam / "1" / "probing_questions" / "probing_questions.json").write_text(json.dumps(late), encoding="utf-8")
+    else:
+        row = json.loads(beam.read_text(encoding="utf-8"))
+        beam.write_text(json.dumps({**row, "probing_questions": late}) + "\n", encoding="utf-8")
+    assert table_of("beam", beam)[2][2] == "0.000"
+    assert table_of("beam-sessions", beam)[2][2] == "1.000"
 
 
 def test_locomo_counts_the_session_of_each_question_that_has_one(tmp_path: Path) -> None:

@@ -48,6 +48,16 @@ def shown(run: Run) -> dict[str, tuple[Any, str]]:
     return {row["key"]: (row["value"], row["origin"]) for row in run.results}
 
 
+def test_no_secret_is_shown(program: Program) -> None:
+    secrets = [key for key in KEYS if "key" in key or "token" in key]
+    assert {"api_key", "server_token", "team_token"} <= {*secrets}
+    variables = {f"PASTCHATS_MEMORY_{(KEYS[key].variable or key).upper()}": f"marigold-{key}" for key in secrets}
+    ours = program.with_variables(**variables)
+    values = shown(ours("config", "--json"))
+    assert [values[key][0] for key in secrets] == ["(set)"] * len(secrets)
+    assert "marigold" not in ours("config", "--json").stdout + ours("config").stdout
+
+
 def test_every_key_is_shown_with_its_value_and_who_said_so(program: Program, here: Path) -> None:
     file = own(here, 'budget = 900\nmodel = "packaged"\nchunk_size = 800\nthreads = 3\n[models.mine]\npath = "m"\n')
     project = projects(here, "\n# ours\nbudget = 700\nexclude = ['drafts']\n")

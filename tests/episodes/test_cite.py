@@ -6,6 +6,8 @@ import gzip
 import json
 import os
 import shutil
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -119,6 +121,32 @@ def test_a_redacted_text_is_checked_without_its_secret(memory: Memory, tmp_path:
     assert cited(memory, stored) == ("moved", 3)
     path.write_text(path.read_text().replace("release", "trials "))
     assert cited(memory, stored) == ("changed", 1)
+
+
+def test_a_citation_of_a_redacted_text_is_checked_without_the_rules_of_redaction(
+    memory: Memory, tmp_path: Path
+) -> None:
+    reported = f"The deploy key is {SECRET}, use it for the release of the shop only."
+    path = tmp_path / "secret.jsonl"
+    path.write_text(lines(reported, "It is noted."))
+    memory.index([path])
+    code = """if True:
+        import sys
+        from pastchats_memory import Memory
+        hit = Memory.open(sys.argv[1]).search("deploy key for the release of the shop", mode="keyword")[0]
+        print(hit.citation.state, "pastchats_memory.redact.marks" in sys.modules)"""
+    command = [sys.executable, "-c", code, str(tmp_path / "memory.db")]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == ["holds", "False"]
+
+
+def test_a_redacted_text_whose_parts_were_exchanged_is_changed(memory: Memory, tmp_path: Path) -> None:
+    reported = f"Use this for the shop alone: {SECRET} and never on the machines of customers."
+    path = tmp_path / "secret.jsonl"
+    path.write_text(lines(reported, "It is noted."))
+    memory.index([path])
+    first, second = reported.split(SECRET)
+    path.write_text(path.read_text().replace(reported, f"{second}{SECRET}{first}"))
+    assert cited(memory, reported.replace(SECRET, "[redacted:github-token]"))[0] == "changed"
 
 
 @pytest.mark.promise("evidence", "No digest that is stored for a citation allows guessing a secret.")

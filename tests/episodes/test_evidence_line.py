@@ -66,7 +66,7 @@ def test_an_unclear_evidence_line_has_a_basis(
     ("signal", "shown"),
     [
         ("stands", "worked (no reply; not tested: Commit 0487f16)"),
-        ("moved_on", "worked (no objection; the user moved on: Commit 0487f16)"),
+        ("moved_on", "worked (no objection; the user moved on after: Commit 0487f16)"),
         ("check_passed", "worked (Commit 0487f16)"),
     ],
 )

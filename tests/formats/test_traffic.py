@@ -22,6 +22,15 @@ def test_a_strange_answer_is_no_finding(value):
     assert notable_result(ToolCall("shell"), parse_result(value)) is None
 
 
+@pytest.mark.parametrize("command", [["apply_patch", "{}"], ["bash", "-lc", "apply_patch <<'EOF'\n{}\nEOF"]])
+def test_a_patch_that_a_shell_applies_is_a_change_of_its_files(command):
+    patch = "*** Begin Patch\n*** Update File: src/cart.ts\n@@\n-a\n+b\n*** End Patch"
+    call = parse_call("shell", {"command": [word.format(patch) for word in command]})
+    assert is_editor(call.name)
+    assert call.label.endswith(" src/cart.ts")
+    assert call.command == ""
+
+
 def test_an_answer_that_only_begins_as_json_is_kept_as_it_is():
     assert parse_result('{"output": torn').text == '{"output": torn'
 

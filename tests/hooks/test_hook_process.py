@@ -318,6 +318,13 @@ def test_a_prompt_that_names_nothing_known_loads_neither_the_memory_nor_numpy_an
     )
 
 
+def test_a_prompt_that_names_nothing_known_loads_nothing_that_writes_a_block(hooked: Program) -> None:
+    imported = imported_modules(hooked, "tune a Bösendorfer piano for the Elbphilharmonie")
+    assert b"apsw" in imported
+    heavy = {b"dataclasses", b"hashlib", b"orjson", b"pastchats_memory.model", b"pastchats_memory.hooks.block"}
+    assert not imported & heavy
+
+
 @pytest.fixture
 def bare(hooked: Program) -> Program:
     """Return the program on a system without fork, fcntl and nice, such as Windows."""

@@ -105,11 +105,45 @@ def test_a_command_that_failed_is_named_with_what_worked_instead(project: Projec
 
 @pytest.mark.parametrize(
     "command",
-    ["cd /srv/x && npm run e2e", "timeout 60 npm run e2e 2>&1 | tail -5", "npm   run 'e2e'", "npm run e2e; echo done"],
+    [
+        "cd /srv/x && npm run e2e",
+        "timeout 60 npm run e2e 2>&1 | tail -5",
+        "npm   run 'e2e'",
+        "npm run e2e; echo done",
+        "CI=1 npm run e2e | tee e2e.log",
+    ],
 )
 def test_commands_are_compared_by_what_they_do(project: Project, command: str) -> None:
     project.session(("user", "Run them."), ("run", "npm run e2e", MISSING), ("run", "npm run test:e2e", "12 passed"))
     assert "npm run test:e2e" in project.warning(command)
+
+
+def test_one_script_is_known_by_each_interpreter_and_form_of_its_path(project: Project) -> None:
+    project.session(
+        ("user", "Load the station."),
+        ("run", "python scripts/load.py --station brest", "Exit code 1\nMemoryError"),
+        ("run", "python scripts/load.py --station brest --chunked", "ok"),
+    )
+    assert "--chunked" in project.warning(f"python3 {project.folder}/scripts/load.py --station=brest")
+    assert project.warning("python3 scripts/load.py --station cuxhaven") == ""
+
+
+def test_the_same_words_in_another_folder_are_another_command(project: Project) -> None:
+    project.session(
+        ("user", "Build the backend."),
+        ("run", "cd backend && npm run build", 'Exit code 1\nnpm error Missing script: "build"'),
+        ("run", "cd backend && npm run build:all", "ok"),
+    )
+    assert project.warning("cd frontend && npm run build") == ""
+    assert "build:all" in project.warning(f"cd {project.folder}/backend && npm run build")
+
+
+def test_an_exit_code_without_a_word_is_no_failure(project: Project) -> None:
+    project.session(
+        ("user", "Is there a file with settings?"), ("run", "test -f .env", "Exit code 1"), ("run", "cp .env.example .env", "done"),
+        ("answer", "I made one."), ("user", "Thanks, it works."), ("answer", "Good."),
+    )  # fmt: skip
+    assert project.warning("test -f .env") == ""
 
 
 def test_a_warning_is_given_once_a_session(project: Project) -> None:

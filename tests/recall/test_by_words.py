@@ -30,7 +30,7 @@ def labelled(kind: str) -> list[tuple[str, str]]:
 
 
 def may_answer(database: Database, query: str) -> bool:
-    evidence = measure_words(database, query)
+    evidence = measure_words(database, query, None)
     return evidence is None or evidence.may_answer
 
 
@@ -43,7 +43,8 @@ def recall(path: Path, query: str, **options: object) -> RecallBlock | None:
     filters = options.pop("filters", Filters())
     request = RecallRequest(Request(query, limit=3, filters=filters), is_unasked=True, **options)
     with open_database(path, vec0=False) as database, database.snapshot():
-        return recall_by_words(database, request, len)
+        evidence = measure_words(database, query, None)
+        return recall_by_words(database, evidence, request, len) if evidence and evidence.may_answer else None
 
 
 @pytest.fixture(scope="module")
@@ -135,6 +136,35 @@ def test_the_output_of_a_tool_cannot_lead(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "memory.db") as memory:
         memory.index([tmp_path])
     assert recall(tmp_path / "memory.db", QUESTION) is None
+
+
+def test_a_vague_prompt_counts_the_rows_of_its_own_project_alone(tmp_path: Path) -> None:
+    for project in ("orchard", "harbour"):
+        write_messages(
+            tmp_path / f"{project}.jsonl", ("user", f"Why is the column migration of the {project} slow?"), ("assistant", "It locks."),
+            conversation=project, project=project,
+        )  # fmt: skip
+    write_messages(
+        tmp_path / "garden.jsonl", *(("user", f"Water the roses for the {number}th time.") for number in range(60))
+    )
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.index([tmp_path])
+    with open_database(tmp_path / "memory.db", vec0=False) as database:
+        answers = {
+            project: measure_words(database, "add a migration for the new column", project).may_answer
+            for project in ("orchard", "garden", None)
+        }
+    assert answers == {"orchard": True, "garden": False, None: False}
+
+
+def test_a_row_with_all_words_is_known_although_its_names_are_frequent(tmp_path: Path) -> None:
+    filler = [("user", f"Sync session {number}{'' if number % 15 else ' in the cloud'} ran.") for number in range(60)]
+    answer = ("user", "Run the cloud sync server locally, and sync one session to it.")
+    write_messages(tmp_path / "a.jsonl", *filler, answer)
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.index([tmp_path])
+    assert is_known(tmp_path / "memory.db", "run the cloud sync server locally and sync a session to it")
+    assert not is_known(tmp_path / "memory.db", "does the cloud session of the accountant need a fax machine?")
 
 
 @pytest.mark.parametrize(

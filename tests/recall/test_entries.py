@@ -72,6 +72,25 @@ def test_a_matching_answer_is_not_replaced_by_an_earlier_failure(memory: Memory,
     assert (first.answered, [one.asked for one in first.before]) == (cause[1], [UPLOAD])
 
 
+def test_an_attempt_whose_command_failed_is_not_quoted_as_the_answer(memory: Memory, tmp_path: Path) -> None:
+    plan = ("assistant", "I raise the limit for a photo of the gallery to 2 MB, so no upload is refused with 413.")
+    check = ("tool", "$ make upload\n413 Request Entity Too Large")
+    cause = ("assistant", "The proxy refuses a photo, too. Its limit is 8 MB now, as for the upload.")
+    index(
+        memory,
+        tmp_path / "said",
+        (("user", UPLOAD), plan, check, cause, ("user", "Thanks, it works.")),
+        failed=check[1],
+    )
+    assert entries(memory)[0].answered == cause[1]
+
+
+def test_the_last_answer_is_quoted_if_it_has_few_words_of_the_question(memory: Memory, tmp_path: Path) -> None:
+    conclusion = ("assistant", "40 of 40 pass. The cause was `client_max_body_size` in the second server block.")
+    index(memory, tmp_path / "said", (("user", UPLOAD), EDIT, TRIED, conclusion, ("user", "Thanks, it works.")))
+    assert entries(memory)[0].answered == f"{TRIED[1]}\n{conclusion[1]}"
+
+
 PLAN = f"1. Read nginx.conf. 2. Fix: {UPLOAD}"
 
 

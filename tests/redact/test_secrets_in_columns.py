@@ -53,3 +53,8 @@ def test_other_columns_and_other_names_stay(harmless: str) -> None:
 def test_a_text_of_many_heads_of_columns_stays_as_it_is(line: str) -> None:
     text = line * 10_000  # time that grows with the square of it would reach the time limit of tests
     assert redact(text).text == text
+
+
+def test_a_line_of_a_hundred_columns_that_is_no_head_is_read() -> None:
+    text = "aa   " * 140 + "password  b\0\nx"
+    assert redact(text).text == text

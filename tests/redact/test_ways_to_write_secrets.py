@@ -157,9 +157,37 @@ def test_a_key_in_the_name_of_a_file_is_replaced(prefix: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "way",
+    [
+        'it says wrong password, but I typed "{}"',
+        "### Password\n\n`{}`",
+        "**User** admin **Pass** {}",
+        "[mail.example.org]:587 ops@example.org:{}",
+        "notes/router-password-{}.txt",
+        'admin_password                  = "{}"',
+        "we use {} as the root password everywhere",
+    ],
+)
+def test_a_password_is_replaced_in_everyday_words_and_files(way: str) -> None:
+    assert "9ZRgxR4OYiGf" not in redact(way.format("9ZRgxR4OYiGf")).text
+
+
+def test_a_salesforce_session_is_replaced() -> None:
+    assert "Zq8Kd2Lm" not in redact("use 00DSqUtqwiqM7kH!AQ" + "Zq8Kd2Lm.w_" * 8).text
+
+
+def test_a_password_behind_thousands_of_names_without_one_is_replaced() -> None:
+    text = "pass phrase %61/" * 5_000 + "x" * 200 + "\nDB_PASSWORD=9ZRgxR4OYiGf"
+    assert "9ZRgxR4OYiGf" not in redact(text).text
+
+
+@pytest.mark.parametrize(
     "harmless",
     [
         "**Password:** Required",
+        "**Pass** 12 of 14",
+        "## Password\n\nUse SHA256.\n",
+        "static/password-reset2.html",
         "password: must-be-changed-by-the-user",
         "copying build/lib/ai/secrets.py -> build/bdist.linux-x86_64/wheel/ai",
         '"minipass": "^7.1.2"',

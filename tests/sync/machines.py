@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
@@ -25,7 +24,7 @@ class Machine:
         self.home, self.folder = home, folder
         self.access = (access or Access(is_plain=True))._replace(host=home.name)
         home.mkdir(exist_ok=True)
-        self.memory = Memory.open(home / "memory.db", config=replace(config, database=home / "memory.db"))
+        self.memory = Memory.open(home / "memory.db", config=config._replace(database=home / "memory.db"))
 
     def sync(self, access: Access | None = None) -> SyncReport:
         return self.memory.sync(self.folder, (access or self.access)._replace(host=self.home.name))

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 from pastchats_memory.config import Config
@@ -25,10 +24,8 @@ class Person:
     def __init__(self, home: Path, endpoint: Path, **settings: object) -> None:
         self.home = home
         home.mkdir(exist_ok=True)
-        self.config = replace(
-            Config(home / "memory.db", team_endpoint=str(endpoint), team_author=home.name),
-            **settings,  # type: ignore[arg-type]
-        )
+        usual = Config(home / "memory.db", team_endpoint=str(endpoint), team_author=home.name)
+        self.config = usual._replace(**settings)  # type: ignore[arg-type]
         self.memory = Memory.open(home / "memory.db", config=self.config)
 
     def write(self, name: str, *turns: tuple[str, str], project: str = "billing") -> None:

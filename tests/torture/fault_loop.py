@@ -36,7 +36,7 @@ sys.path[:0] = [str(Path(__file__).parents[1])]  # the folder of tests, as pytes
 import apsw  # noqa: E402 - after the folders that they lie in
 import everything  # noqa: E402, F401 - for the processes that fork off
 from kill_loop import Measured, finish, finish_as_undisturbed, is_done, measured, run  # noqa: E402 - after the folders that they lie in
-from moments import CHANGING, Moment, Page, keep  # noqa: E402 - after the folders that they lie in
+from moments import CHANGING, EXCHANGE, Moment, Page, keep  # noqa: E402 - after the folders that they lie in
 from scenes import SCENES, Scene, scene  # noqa: E402 - after the folders that they lie in
 from stage import LARGE, SMALL, Size, Stage, make_cheap  # noqa: E402 - after the folders that they lie in
 
@@ -79,8 +79,8 @@ def meet(known: Measured, page: Page, moment: Moment, leaves: Path) -> str:
     scene = known.scene
     scene.reset()
     if moment.deed in KILLS:
-        for file in (leaves / moment.deed / str(moment.number)).iterdir():
-            shutil.copy2(file, scene.home / file.name)
+        shutil.rmtree(scene.home / EXCHANGE, ignore_errors=True)
+        shutil.copytree(leaves / moment.deed / str(moment.number), scene.home, dirs_exist_ok=True)
         return "killed"
     code = run(scene, page, moment)
     return _became(scene, moment, code, page.trace.calls)
@@ -120,7 +120,7 @@ def _left(scene: Scene, aside: Path) -> bytes:
                 connection.execute(statement)
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     digest = sha256()
-    for file in sorted(aside.iterdir()):
+    for file in filter(Path.is_file, sorted(aside.rglob("*"))):
         content = b"" if ".partial" in file.name else file.read_bytes()
         named = re.sub(r"[.]\d+[.]partial", ".partial", file.name)  # by the process that wrote it
         digest.update(f"{named} {len(content)} ".encode() + content)

@@ -206,12 +206,18 @@ class Watch:
             keep(Path.cwd(), folder)
 
 
+EXCHANGE = "exchange"
+"""Name of the folder through which a scene synchronises."""
+
+
 def keep(home: Path, folder: Path) -> None:
-    """Copy a database and all that lies beside it into a folder, and nothing else."""
+    """Copy a database, all that lies beside it and the synchronised folder into a folder, and nothing else."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700, parents=True)
     for file in home.glob("memory.db*"):
         shutil.copy2(file, folder / file.name)
+    if (home / EXCHANGE).exists():
+        shutil.copytree(home / EXCHANGE, folder / EXCHANGE)
 
 
 class _Calls(apsw.VFS):

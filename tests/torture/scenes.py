@@ -1,11 +1,13 @@
-"""What is killed: an index run over new and over grown files, a change of model, capture by hand and live, mending, restoring."""
+"""What is killed: an index run over new and over grown files, a change of model, capture by hand and live, mending, restoring, synchronising."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from moments import EXCHANGE
 from older_builds import VERSIONS, make_older
 from program import Program
 from stage import FIXTURES, Size, Stage, write_lines
@@ -27,6 +29,8 @@ class Scene:
     run: Callable[[], int]
     before: bytes | None = None
     """The database; None: there is none yet."""
+    exchanged: Mapping[str, bytes] = field(default_factory=dict)
+    """By path, the files of the folder `EXCHANGE` before; a command may change them."""
     is_repeatable: bool = True
     """Whether to run it again after it was done ends in the same state."""
     codes: tuple[int, ...] = (0,)
@@ -55,12 +59,16 @@ class Scene:
         return Program(self.home, variables={"OPENBLAS_NUM_THREADS": "1", **self.variables}).environment
 
     def reset(self) -> None:
-        """The database as it was before, and nothing beside it."""
+        """The database and the synchronised folder as they were before, and nothing beside them."""
         for file in self.home.glob("memory.db*"):
             file.unlink()
         if self.before is not None:
             self.database.touch(mode=0o600)
             self.database.write_bytes(self.before)
+        shutil.rmtree(self.home / EXCHANGE, ignore_errors=True)
+        for path, content in self.exchanged.items():
+            (self.home / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.home / path).write_bytes(content)
 
 
 def program(*arguments: str) -> Callable[[], int]:
@@ -238,6 +246,25 @@ def _restore_older(stage: Stage, finish: Finish) -> Scene:
     return Scene("restore of an older build", stage.home, program("restore", "old.db", "--yes"))
 
 
+def _sync(stage: Stage, finish: Finish) -> Scene:
+    """Exchange turns, a task and a forgetting with another machine, both of which have news."""
+    stage.write_history(grown=True)
+    (stage.home / EXCHANGE).mkdir()
+    exchange = ("sync", EXCHANGE, "--plain")
+    other = ("--db", "other.db")
+    for arguments in (
+        ("index", "history/chats"),
+        exchange,
+        ("task", "add", "Water the roses", "--project", "garden"),
+        ("index", "history", *other),
+        ("task", "add", "Cut the roses", "--project", "garden", *other),
+        ("forget", "--query", "and more", "--yes", *other),
+        (*exchange, *other),
+    ):
+        finish(Scene(" ".join(arguments), stage.home, program(*arguments)))
+    return Scene("sync", stage.home, program(*exchange), weight=2)
+
+
 SCENES: Mapping[str, Callable[[Stage, Finish], Scene]] = {
     "index": _index,
     "grown": _index_grown,
@@ -258,6 +285,7 @@ SCENES: Mapping[str, Callable[[Stage, Finish], Scene]] = {
     "task-import": _import_tasks,
     "task-attach": _attach,
     "task-delete": _delete_task,
+    "sync": _sync,
 }
 
 
@@ -265,6 +293,8 @@ def scene(name: str, folder: Path, size: Size, finish: Finish) -> Scene:
     """The scene of a name, with its home in a folder and the state before in it."""
     made = SCENES[name](Stage(folder / name, size), finish)
     made.before = made.database.read_bytes() if made.database.exists() else None
+    files = (file for file in (made.home / EXCHANGE).rglob("*") if file.is_file())
+    made.exchanged = {str(file.relative_to(made.home)): file.read_bytes() for file in files}
     return made
 
 

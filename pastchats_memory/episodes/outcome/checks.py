@@ -52,7 +52,7 @@ _GREEN = Pattern(
     |\b(?:0|no)\ (?:\w+\ )?(?:errors?|issues|problems|offenses|violations)\b(?:\(s\))?[^\n]{0,40}
     |\bIssues\ found:\ 0\b|\bFound\ \d+\ errors?\ \([^)\n]*\b0\ remaining\)|\ball\ matched\ files\ use\ Prettier
     |\bNo\ fixes\ applied\b|\ball\ (?:\d+\ )?(?:tests?|specs|checks)\ (?:have\ )?(?:passed|successful|succeeded)\b
-    |^\W{0,6}(?:PASS(?:ED)?|OK|SUCCESS)\b[^\n]{0,40}$|\.{6,}Passed$|\S\ PASSED\ in\ |^ok\s+\S+\s+[\d.(]\S*
+    |^\W{0,6}(?:PASS(?:ED)?|OK|SUCCESS)\b[^\n]{0,40}$|(?<!\.)\.{6,}Passed$|\S\ PASSED\ in\ |^ok\s+\S+\s+[\d.(]\S*
     |\btest\ result:\ ok\.[^\n]{0,40}|^Passed!\ [^\n]{0,60}
     |\b(?:build|compil(?:ed|ation)|tests?|generation|test\ run|type.?check|lint)\b:?\ (?:\w+\ )?
         (?:succe(?:ss(?:ful(?:ly)?)?|eded)|completed?|passed|ok)\b[^\n]{0,20}

@@ -39,6 +39,8 @@ OUTPUTS, EXIT_CODES = ("output", "stdout", "stderr", "error"), ("exit_code", "ex
 """Keys under which programs keep the output of a command, and its exit code."""
 PATCHES = ("input", "patchText")
 """Keys under which a patch is passed."""
+PATCH_TOOL = "apply_patch"
+"""The name of a call in which a shell applies a patch."""
 PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: ([^\n]{1,300})", re.MULTILINE)
 
 
@@ -89,6 +91,8 @@ def parse_call(name: str, arguments: object, dialect: Dialect = COMMON) -> ToolC
         name, inputs = text_of(inputs.get("command")) or name, {**inputs, "command": None}
     command = next((words for key in ("command", "cmd") if (words := _shell_text(inputs.get(key)))), "")
     files = PATCHED.findall(command or next((text for key in PATCHES if (text := text_of(inputs.get(key)))), ""))
+    if files and command:
+        name = PATCH_TOOL
     subject = command or next((text for key in SUBJECTS if (text := text_of(inputs.get(key)))), "")
     label = _shorten_label(f"{name} {', '.join(files) or subject}")
     questions = parse_questions(inputs) if is_question_tool(name, dialect.question_tools) else ()

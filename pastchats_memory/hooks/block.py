@@ -1,0 +1,94 @@
+"""Find the block for a prompt that names something the memory knows."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from pastchats_memory.config import Config, private_among
+from pastchats_memory.hooks import BUDGET_BYTES, session
+from pastchats_memory.model import Filters
+from pastchats_memory.recall.by_words import recall_by_words
+from pastchats_memory.recall.request import RecallRequest
+from pastchats_memory.search.request import Request
+from pastchats_memory.store import sources
+from pastchats_memory.text.encoding import utf8
+from pastchats_memory.text.recall_block import RECALL_PREAMBLE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pastchats_memory.hooks.event import Event
+    from pastchats_memory.memory import Memory
+    from pastchats_memory.model import RecallBlock
+    from pastchats_memory.recall.word_evidence import WordEvidence
+    from pastchats_memory.store.database import Database
+
+LIMIT = 3
+"""Entries of a block."""
+
+
+def make_request(
+    database: Database, event: Event, query: str, project: str | None, state: Path | None
+) -> RecallRequest:
+    """Return what to recall for a prompt, without private projects and what the session has already.
+
+    Raises StoreFault.
+    """
+    private, unchecked = sources.private_projects(database)
+    hidden = tuple(sorted((private | private_among(unchecked)) - {project}))
+    return RecallRequest(
+        Request(query, limit=LIMIT, filters=Filters(hidden=hidden)),
+        BUDGET_BYTES - len(RECALL_PREAMBLE) - 1,
+        current_project=project,
+        exclude_conversation=event.session and utf8(event.session),
+        exclude_items=session.given(state, event.session) if state and event.session else frozenset(),
+        is_unasked=True,
+    )
+
+
+def find_by_words(database: Database, evidence: WordEvidence, request: RecallRequest) -> RecallBlock | None:
+    """Return the block of the conversation that leads by words; None if none does. Raises StoreFault."""
+    return recall_by_words(database, evidence, request, _count_bytes)
+
+
+def find_by_search(request: RecallRequest, config: Config) -> RecallBlock:
+    """Return the block of a search by words and meaning; the model loads while the rest is imported.
+
+    Raises MemoryFault.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads that nothing here has work for
+    from pastchats_memory.embed.packaged import load_in_background
+
+    load_in_background()
+    with open_memory(config) as memory:
+        return memory.recall(
+            request.search.text,
+            request.budget,
+            limit=request.search.limit,
+            current_project=request.current_project,
+            not_conversation=request.exclude_conversation,
+            given=request.exclude_items,
+            unasked=request.is_unasked,
+            count_tokens=_count_bytes,
+        )
+
+
+def give(block: RecallBlock, state: Path | None, session_id: str | None) -> str:
+    """Return the text of a block, and remember for the session what it holds."""
+    if state and session_id:
+        with suppress(OSError):
+            session.remember(state, session_id, frozenset().union(*(entry.ids for entry in block.entries)))
+    return f"{RECALL_PREAMBLE}\n{block.text}"
+
+
+def open_memory(config: Config) -> Memory:
+    """Open the memory of a configuration, which brings NumPy. Raises MemoryFault."""
+    from pastchats_memory.memory import Memory
+
+    return Memory.open(config.database, create=False, config=config, is_urgent=True)
+
+
+def _count_bytes(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))

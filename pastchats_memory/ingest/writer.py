@@ -30,7 +30,7 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.sources import SourceState
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from concurrent.futures import Future, ThreadPoolExecutor
     from types import TracebackType
 
@@ -174,11 +174,10 @@ class Writer:
 
     def flush(self) -> None:
         """Embed what has no vector yet, and store everything that waits."""
-        self._begin_batch()
-        self._end_batch()
+        self._begin_batch(is_last=True)
 
-    def _begin_batch(self) -> None:
-        """Store the batch before, and begin to embed what waits."""
+    def _begin_batch(self, *, is_last: bool = False) -> None:
+        """Store the batch before, and begin to embed what waits; embed and store the last one at once."""
         self._end_batch()
         parts = tuple(_Part(file, tuple(file.waiting.values()), file.is_whole) for file in self._files)
         self._files = [file for file in self._files if not file.is_whole]
@@ -189,7 +188,8 @@ class Writer:
         if any(part.task_rows for part in parts) or self._find_unembedded(batch):
             batch.turn.enter_context(take_turn(self._database))
         texts = self._find_texts(batch)
-        if not texts:
+        if is_last or not texts:
+            batch.encoded |= self._embed(texts)
             self._end_batch()
             return
         self._session.check()  # it reads the database, as this thread alone may
@@ -206,9 +206,7 @@ class Writer:
                 batch.encoded |= zip(batch.missing, batch.embedding.result(), strict=True)
             while not self._try_store(batch):
                 # Another process deleted rows whose vectors were not made again.
-                texts = self._find_texts(batch)
-                encoded = vectors.encode_or_defer(self._session, list(texts.values()))
-                batch.encoded |= zip(texts, encoded, strict=True)
+                batch.encoded |= self._embed(self._find_texts(batch))
         self._batch = None
         self._report.embedded += self._session.embedded - batch.embedded_before
         self._report.cached += len(batch.rows) - batch.uncached
@@ -255,6 +253,12 @@ class Writer:
         texts = {row.text_hash: row.turn.content for row in rows if row.text_hash not in batch.encoded}
         batch.uncached += len(texts)
         return texts
+
+    def _embed(self, texts: Mapping[bytes, str]) -> dict[bytes, str]:
+        """Return the encoded vectors of texts, by text_hash."""
+        if not texts:
+            return {}  # the model need not be loaded
+        return dict(zip(texts, vectors.encode_or_defer(self._session, list(texts.values())), strict=True))
 
     def _store(self, part: _Part, encoded: dict[bytes, str]) -> int:
         file, candidate = part.file, part.file.plan.candidate

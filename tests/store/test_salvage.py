@@ -206,13 +206,13 @@ def times(path: Path) -> list[str | None]:
         return [time for (time,) in database.run("SELECT timestamp FROM prompts ORDER BY content_hash")]
 
 
-def test_a_time_that_is_none_is_explained_and_mended_from_its_file(damaged: Path) -> None:
+def test_a_time_that_is_none_is_shown_and_mended_from_its_file(damaged: Path) -> None:
     before = times(damaged)
     with open_database(damaged) as database:
         database.run("UPDATE prompts SET timestamp = replace(timestamp, '2026-', '2026=')")
         database.run("UPDATE forgettings SET at = 'then'")
-    with pytest.raises(DatabaseCorrupt, match="times that are none"), Memory.open(damaged) as memory:
-        format_time(min(hit.timestamp or "" for hit in memory.search(QUESTION)))
+    with Memory.open(damaged) as memory:
+        assert all("2026=" in format_time(hit.timestamp) for hit in memory.search(QUESTION))
     mended(damaged)
     with Memory.open(damaged) as memory:
         memory.index([DEMO / "history"])

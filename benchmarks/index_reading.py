@@ -72,7 +72,11 @@ def samples(place: Path) -> dict[str, Path]:
     Its reader must understand the grown file whole.
     """
     found: dict[str, Path] = {}
-    fixtures = [path for path in FIXTURES.glob("*/*") if path.suffix in grown.SUFFIXES and path.parent.name != "fuzz"]
+    fixtures = [
+        path
+        for path in FIXTURES.glob("*/*")
+        if path.suffix in grown.SUFFIXES and path.parent.name not in {"fuzz", "databases"}
+    ]
     for number, path in enumerate(sorted(fixtures, key=lambda path: path.stat().st_size)):
         file = grown.grown(path, place / str(number), TRIED)
         reader = detect_format(SourceFile(file))

@@ -156,7 +156,7 @@ def test_a_row_of_a_large_memory_needs_a_larger_share_of_the_words(demo: Program
         evidence = measure_words(database, "tkinter window freezes while the tide chart is drawn", None)
     assert evidence is not None
     assert evidence.may_answer
-    assert evidence.least_share < 0.1
+    assert 0 < evidence.least_share < 0.1
     assert not evidence._replace(least_share=1.0).may_answer
 
 

@@ -21,7 +21,7 @@ def main() -> None:
     """
     _normalise_process()
     if sys.argv[1:2] == ["hook"]:
-        gc.disable()  # what a process of a third of a second leaves behind goes with it
+        gc.disable()  # the process ends within a second, and all its memory with it
         from pastchats_memory import hooks
 
         hooks.main(sys.argv[2:])
@@ -84,7 +84,7 @@ def _hurry(arguments: list[str]) -> None:
 
     A library that cannot be imported is left to the command, which explains it.
     """
-    gc.disable()  # as above
+    gc.disable()  # the process ends within a second, and all its memory with it
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads that nothing here has work for
     if "keyword" not in arguments:
         with suppress(ImportError):

@@ -26,8 +26,8 @@ from pydantic import ValidationError
 
 from pastchats_memory.text.encoding import utf8
 
-LONGEST_WAIT = 10
-"""Seconds in which requests are still answered after the client has closed stdin."""
+LONGEST_WAIT_S = 120
+"""Seconds for which requests are still answered after the client has closed stdin; a busy machine needs more than a few."""
 
 
 async def serve_stdio(server: MCPServer) -> None:
@@ -38,35 +38,11 @@ async def serve_stdio(server: MCPServer) -> None:
         await lowlevel.run(_AnsweringStream(read, answers), answers, lowlevel.create_initialization_options())
 
 
-class _AnswerStream:
-    """Pass answers on, and note which requests still lack one. It has the SDK's protocol `WriteStream`."""
+class _Stream:
+    """A stream of the SDK, closed together with the one that passes it on."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
-        self._unanswered: set[int | str] = set()
-        self._changed = anyio.Event()
-
-    def expect(self, message: Any) -> None:
-        """Note a request, or that the client no longer waits for one."""
-        if isinstance(message, JSONRPCRequest):
-            self._unanswered.add(message.id)
-        elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
-            self._settle((message.params or {}).get("requestId"))
-
-    async def wait_until_answered(self) -> None:
-        with anyio.move_on_after(LONGEST_WAIT):
-            while self._unanswered:
-                await self._changed.wait()
-
-    async def send(self, item: SessionMessage) -> None:
-        await self._inner.send(item)
-        if isinstance(item.message, JSONRPCResponse | JSONRPCError):
-            self._settle(item.message.id)
-
-    def _settle(self, id_: Any) -> None:
-        self._unanswered.discard(id_)
-        self._changed.set()
-        self._changed = anyio.Event()
 
     async def aclose(self) -> None:
         await self._inner.aclose()
@@ -80,11 +56,42 @@ class _AnswerStream:
         await self.aclose()
 
 
-class _AnsweringStream:
+class _AnswerStream(_Stream):
+    """Pass answers on, and note which requests still lack one. It has the SDK's protocol `WriteStream`."""
+
+    def __init__(self, inner: Any) -> None:
+        super().__init__(inner)
+        self._unanswered: set[int | str] = set()
+        self._changed = anyio.Event()
+
+    def expect(self, message: Any) -> None:
+        """Note a request, or that the client no longer waits for one."""
+        if isinstance(message, JSONRPCRequest):
+            self._unanswered.add(message.id)
+        elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
+            self._settle((message.params or {}).get("requestId"))
+
+    async def wait_until_answered(self) -> None:
+        with anyio.move_on_after(LONGEST_WAIT_S):
+            while self._unanswered:
+                await self._changed.wait()
+
+    async def send(self, item: SessionMessage) -> None:
+        await self._inner.send(item)
+        if isinstance(item.message, JSONRPCResponse | JSONRPCError):
+            self._settle(item.message.id)
+
+    def _settle(self, id_: Any) -> None:
+        self._unanswered.discard(id_)
+        self._changed.set()
+        self._changed = anyio.Event()
+
+
+class _AnsweringStream(_Stream):
     """Pass messages on, and answer what stands between them. It has the SDK's protocol `ReadStream`."""
 
     def __init__(self, inner: Any, answers: _AnswerStream) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._answers = answers
 
     @property
@@ -104,9 +111,6 @@ class _AnsweringStream:
         self._answers.expect(message.message)
         return message
 
-    async def aclose(self) -> None:
-        await self._inner.aclose()
-
     def __aiter__(self) -> Self:
         return self
 
@@ -115,14 +119,6 @@ class _AnsweringStream:
             return await self.receive()
         except anyio.EndOfStream:
             raise StopAsyncIteration from None
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
 
 
 def explain_line(fault: Exception) -> JSONRPCError | None:

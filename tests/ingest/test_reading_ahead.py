@@ -12,6 +12,7 @@ from program import write_messages
 from waiting import HANG_S
 
 from pastchats_memory.embed import Vector
+from pastchats_memory.embed.session import Fault, ModelSession
 from pastchats_memory.ingest import IndexOptions, Progress, index
 from pastchats_memory.ingest.run_lock import LOCK_END
 from pastchats_memory.ingest.writer import BATCH_TURNS
@@ -79,3 +80,30 @@ def test_a_run_that_is_interrupted_while_it_embeds_leaves_the_batch_to_the_next_
         assert vectors.count(database) == 0
         assert not list(tmp_path.glob(f"*{LOCK_END}"))
         assert index(database, embedder, [path], IndexOptions()).added == TURNS
+
+
+class NoticedSession(ModelSession):
+    """A session that lets its embedder go on as soon as it refuses the model."""
+
+    def __init__(self, embedder: WaitingEmbedder) -> None:
+        super().__init__(embedder)
+        self._may_go_on = embedder.may_go_on
+
+    def refuse(self, fault: Fault) -> None:
+        """Refuse the model, then let the embedder take the next text."""
+        super().refuse(fault)
+        self._may_go_on.set()
+
+
+def test_an_interrupted_run_embeds_nothing_more(tmp_path: Path) -> None:
+    embedder = WaitingEmbedder()
+    session = NoticedSession(embedder)
+
+    def interrupt(progress: Progress) -> None:
+        if progress.turns > BATCH_TURNS:
+            raise KeyboardInterrupt
+
+    with open_database(tmp_path / "memory.db", create=True) as database, pytest.raises(KeyboardInterrupt):
+        index(database, session, [write_history(tmp_path)], IndexOptions(), interrupt)
+    assert not embedder.has_waited_in_vain
+    assert session.embedded == 0

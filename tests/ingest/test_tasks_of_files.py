@@ -5,8 +5,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
+import numpy as np
 from program import REPOSITORY, Program
+
+from pastchats_memory.embed import Vector
+from pastchats_memory.ingest import IndexOptions, index
+from pastchats_memory.store.database import Database, open_database
 
 FIXTURES = REPOSITORY / "fixtures"
 SESSION = "0ccf1a04-1b4c-43b6-8aa5-79e41db43a68"
@@ -117,3 +124,42 @@ def test_the_plan_of_a_session_has_the_project_and_the_conversation_of_the_sessi
     program.database.unlink()
     program("index", "session-state")
     assert tasks(program) == {}
+
+
+class WatchingEmbedder:
+    """Note each text that is embedded while the database is locked for writing."""
+
+    name, version, dim = "watching", "1", 4
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.texts = 0
+        self.under_lock: list[str] = []
+
+    def load(self) -> None:
+        """There is nothing to load."""
+
+    def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
+        """Yield the same vector for each text."""
+        for text in texts:
+            self.texts += 1
+            if self._database.connection.in_transaction:
+                self.under_lock.append(text)
+            yield self.embed_query(text)
+
+    def embed_query(self, text: str) -> Vector:
+        """Return the same vector for any text."""
+        del text
+        vector: Vector = np.eye(1, self.dim, dtype=np.float32)[0]
+        return vector
+
+
+def test_no_task_of_a_file_is_embedded_while_others_have_to_wait_for_the_database(tmp_path: Path) -> None:
+    folder = tmp_path / "yard" / ".beads"
+    folder.mkdir(parents=True)
+    shutil.copy(FIXTURES / "beads" / "beads-q4-links.jsonl", folder / "issues.jsonl")
+    with open_database(tmp_path / "memory.db", create=True) as database:
+        embedder = WatchingEmbedder(database)
+        assert index(database, embedder, [folder], IndexOptions()).tasks == 3
+    assert embedder.texts >= 3
+    assert embedder.under_lock == []

@@ -28,8 +28,9 @@ CREATE TABLE prompts (
 );
 
 CREATE INDEX prompts_by_conversation ON prompts(conversation_id, turn_index);
-CREATE INDEX prompts_by_project ON prompts(source_project, timestamp);
-CREATE INDEX prompts_by_time ON prompts(timestamp);
+-- The role stands at the end of two of them: the rows of a role are then listed without reading their texts.
+CREATE INDEX prompts_by_project ON prompts(source_project, timestamp, role);
+CREATE INDEX prompts_by_time ON prompts(timestamp, role);
 CREATE INDEX prompts_by_text ON prompts(text_hash);
 CREATE INDEX prompts_by_echo ON prompts(echo_hash);
 
@@ -156,8 +157,8 @@ CREATE TABLE embedding_meta (
 CREATE TABLE vector_blocks (
   block INTEGER PRIMARY KEY,               -- prompt_id / 512
   ids BLOB NOT NULL,                       -- int64, ascending
-  codes BLOB NOT NULL,                     -- int8, the numbers of vector_json for each id
-  scales BLOB NOT NULL                     -- float32, one for each id: code × scale is a component of the unit vector
+  scales BLOB NOT NULL,                    -- float32, one for each id: code × scale is a component of the unit vector
+  codes BLOB NOT NULL                      -- int8, the numbers of vector_json for each id; last, since they fill most pages
 );
 
 -- By what it is known that a block is as it was read: drawn by chance at each writing, so that no restore brings back a number

@@ -356,7 +356,7 @@ def test_a_block_without_a_version_is_read_for_each_state_of_the_file(queried: Q
     [
         "UPDATE vector_blocks SET scales = scales WHERE block = 1",
         "INSERT OR REPLACE INTO vector_blocks SELECT * FROM vector_blocks WHERE block = 1",
-        "INSERT OR IGNORE INTO vector_blocks SELECT 9999, ids, codes, scales FROM vector_blocks WHERE block = 1",
+        "INSERT OR IGNORE INTO vector_blocks SELECT 9999, ids, scales, codes FROM vector_blocks WHERE block = 1",
         "UPDATE OR REPLACE vector_blocks SET block = 1 WHERE block = 2",
         "DELETE FROM vector_blocks WHERE block = 1",
     ],

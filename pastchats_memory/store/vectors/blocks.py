@@ -5,7 +5,7 @@ It finds candidates that are certain to contain the k nearest, and reads a quart
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from itertools import groupby
 from queue import SimpleQueue
@@ -28,6 +28,8 @@ BLOCK = 512
 """Ids in a row of the table."""
 STRIDE = 8
 """Consecutive blocks that are read and cached together."""
+BUFFERS = 3
+"""Parts in memory at once: one is read, one waits, one is compared."""
 WIDENED = 3 << 17
 """Components that are compared at once. They fit into the processor's cache. OpenBLAS would divide a product of more than
 460,800 among threads, which on a busy machine wait for each other many times longer than one of them takes."""
@@ -61,7 +63,7 @@ def find_candidates(database: Database, direction: Floats, k: int, excluded: Ids
 
     Raises StoreFault.
 
-    Unless the blocks are cached, this thread reads them and another one compares them.
+    Unless the blocks are cached, this thread reads them. Another one compares them, and this one does if two would wait.
 
     Args:
         database: in a snapshot.
@@ -75,14 +77,20 @@ def find_candidates(database: Database, direction: Floats, k: int, excluded: Ids
         return scan.scan(parts)
     read: SimpleQueue[Part | None] = SimpleQueue()
     free: SimpleQueue[Codes] = SimpleQueue()
-    thread = Thread(target=_compare, args=(read, free, scan))
+    there = CandidateScan(direction, k, excluded, allowed)
+    thread = Thread(target=_compare, args=(read, free, there))
     thread.start()
     try:
-        _read(database, len(direction), read, free)
+        for part in _read(database, len(direction), free):
+            if read.empty():
+                read.put(part)
+            else:
+                scan.add(part)
+                free.put(part.buffer)
     finally:
         read.put(None)
         thread.join()
-    return scan.ids
+    return scan.merge(there)
 
 
 def cached_parts(database: Database) -> list[Part] | None:
@@ -126,18 +134,21 @@ def _versions(database: Database) -> dict[int, Versions]:
     return {stride: tuple(found) for stride, found in groupby(rows, key=lambda row: row[0] // STRIDE)}
 
 
-def _read(database: Database, dim: int, read: SimpleQueue[Part | None], free: SimpleQueue[Codes]) -> None:
-    """Read all blocks, part by part; the second query that reads them fills the cache."""
+def _read(database: Database, dim: int, free: SimpleQueue[Codes]) -> Iterator[Part]:
+    """Yield all blocks, part by part; the second query that reads them fills the cache.
+
+    Each part takes a buffer from `free`, where the caller puts it back.
+    """
     now, versioned = _versions(database), database.cache.versioned
     is_cached = READ_BEFORE in versioned and len(now) * STRIDE * BLOCK * dim <= MAX_CACHED
     versioned[READ_BEFORE] = True
-    for buffer in np.empty((len(now) if is_cached else 2, STRIDE * BLOCK, dim), np.int8):
+    for buffer in np.empty((len(now) if is_cached else BUFFERS, STRIDE * BLOCK, dim), np.int8):
         free.put(buffer)
     parts: dict[int, Versioned] = {}
     with closing(database.blobs(TABLE, "codes")) as blobs:
         for stride, versions in now.items():
             part = _part(database, blobs, stride, free.get())
-            read.put(part)
+            yield part
             if is_cached:
                 parts[stride] = versions, part
     if is_cached:
@@ -146,7 +157,6 @@ def _read(database: Database, dim: int, read: SimpleQueue[Part | None], free: Si
 
 
 def _part(database: Database, blobs: Blobs, stride: int, buffer: Codes) -> Part:
-    # Scales are stored behind codes, and each page of a row leads to the next: read both while its pages are cached.
     few = database.run(
         "SELECT block, length(codes) / ?, ids, scales FROM vector_blocks WHERE block BETWEEN ? AND ?",
         (buffer.shape[1], stride * STRIDE, stride * STRIDE + STRIDE - 1),
@@ -195,8 +205,16 @@ class CandidateScan:
         similarity = self._products(part.codes) * part.scales
         near = np.flatnonzero(similarity >= self._reached)
         near = near[self._is_allowed(part.ids[near])]
-        self.ids = np.concatenate([self.ids, part.ids[near]])
-        self._similarities = np.concatenate([self._similarities, similarity[near]])
+        self._keep(part.ids[near], similarity[near])
+
+    def merge(self, other: CandidateScan) -> Ids:
+        """Add what another one found for the same query and return the ids of the candidates, ascending."""
+        self._keep(other.ids, other._similarities)
+        return np.sort(self.ids)
+
+    def _keep(self, ids: Ids, similarities: Floats) -> None:
+        self.ids = np.concatenate([self.ids, ids])
+        self._similarities = np.concatenate([self._similarities, similarities])
         if len(self.ids) > self._k:
             last = len(self.ids) - self._k
             self._reached = np.partition(self._similarities, last)[last] - SLACK
@@ -242,24 +260,24 @@ def update(
     for id_ in changed:
         rows.pop(id_, None)
     scales = scales_of(codes)
-    rows |= {id_: (codes[row].tobytes(), scales[row].tobytes()) for row, id_ in enumerate(found)}
+    rows |= {id_: (scales[row].tobytes(), codes[row].tobytes()) for row, id_ in enumerate(found)}
     if not rows:
         database.run(f"DELETE FROM {table} WHERE block = ?", (block,))
         return
     stored = sorted(rows)
     joined = (b"".join(rows[id_][part] for id_ in stored) for part in (0, 1))
     database.run(
-        f"INSERT OR REPLACE INTO {table}(block, ids, codes, scales) VALUES (?, ?, ?, ?)",
+        f"INSERT OR REPLACE INTO {table}(block, ids, scales, codes) VALUES (?, ?, ?, ?)",
         (block, np.array(stored, dtype=np.int64).tobytes(), *joined),
     )
 
 
 def _rows(database: Database, block: int, table: str) -> dict[int, tuple[bytes, bytes]]:
-    """Return the bytes of codes and scale by id."""
+    """Return the bytes of scale and codes by id."""
     found = database.run(f"SELECT ids, codes, scales FROM {table} WHERE block = ?", (block,))
     if not found:
         return {}
     ids = np.frombuffer(found[0][0], dtype=np.int64).tolist()
     codes = np.frombuffer(found[0][1], dtype=np.int8).reshape(len(ids), -1)
     scales = np.frombuffer(found[0][2], dtype=np.float32)
-    return {id_: (codes[row].tobytes(), scales[row].tobytes()) for row, id_ in enumerate(ids)}
+    return {id_: (scales[row].tobytes(), codes[row].tobytes()) for row, id_ in enumerate(ids)}

@@ -136,7 +136,7 @@ def prepare_blocks(database: Database) -> None:
     Raises StoreFault.
     """
     for name, columns in (
-        (CODED, "block INTEGER PRIMARY KEY, ids, codes, scales"),
+        (CODED, "block INTEGER PRIMARY KEY, ids, scales, codes"),
         (CODED_TEXTS, "id INTEGER PRIMARY KEY, text_hash"),
     ):
         database.run(f"DROP TABLE IF EXISTS {name}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Thread
 
 import apsw
 import numpy as np
@@ -288,6 +289,32 @@ def test_a_block_that_lacks_a_part_of_a_vector_is_damage_and_holds_nobody_up(
         for _ in range(3):
             with pytest.raises(DatabaseCorrupt):
                 vectors.nearest(database, unit(np.random.default_rng(1)), 10, Filters())
+
+
+class _LateThread(Thread):
+    """A thread that gets no processor until somebody waits for it."""
+
+    def start(self) -> None:
+        pass
+
+    def join(self, timeout: float | None = None) -> None:
+        super().start()
+        super().join(timeout)
+
+
+@pytest.mark.parametrize("thread", [Thread, _LateThread])
+def test_it_does_not_matter_which_thread_compares_a_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, thread: type[Thread]
+) -> None:
+    monkeypatch.setattr(blocks, "STRIDE", 1)
+    monkeypatch.setattr(blocks, "Thread", thread)
+    rows = _some(4_000)
+    with open_database(tmp_path / "memory.db", create=True, vec0=False) as database:
+        insert(database, rows)
+        for seed in range(5):
+            query = unit(np.random.default_rng(seed))
+            database.cache.versioned.clear()  # so that the blocks are read again
+            assert answers(database, query, 30, Filters()) == by_hand(rows, query, 30, Filters())
 
 
 @pytest.mark.parametrize("dim", [3, 384, 768, 1024, 4096])

@@ -7,8 +7,8 @@ words of the requests, or by a shared error. A later request supersedes a decisi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise, takewhile
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, pairwise, takewhile
 from typing import NamedTuple
 
 from pastchats_memory.episodes.actions import last_runs, successful_runs
@@ -64,16 +64,35 @@ def find_thread(database: Database, episode: Sequence[Item], ending: Ending, oth
     if first.role == "note" or first.conversation_id is None:
         return Thread()
     attempts = [*_find_in_conversation(database, episode, ending), *_find_elsewhere(database, episode, others)]
-    before = [one for is_earlier, one in attempts if is_earlier and one.answered and one.outcome in ("failed", "mixed")]
-    later = [one for is_earlier, one in attempts if not is_earlier and one.answered]
+    earlier = [one for one in attempts if one.is_earlier and one.ending.outcome in ("failed", "mixed")]
+    later = [one for one in attempts if not one.is_earlier]
+    before = islice(_load_answered(database, reversed(earlier)), MAX_FAILURES)
     is_open = ending.outcome in ("failed", "mixed")
-    after = next((one for one in later if is_open and one.outcome == "worked"), None)
+    worked = [one for one in later if is_open and one.ending.outcome == "worked"]
+    after = next(_load_answered(database, worked), None)
     return Thread(
-        before=tuple(before[-MAX_FAILURES:]),
+        before=tuple(before)[::-1],
         after=_find_repair(database, episode, ending) if ending.outcome == "unknown" else after,
-        answered=None if ending.is_answered else next(iter(later), None),
+        answered=None if ending.is_answered else next(_load_answered(database, later), None),
         superseded_by=find_superseding(database, episode, others),
     )
+
+
+class _Found(NamedTuple):
+    """An attempt whose texts are not loaded."""
+
+    is_earlier: bool
+    question_id: int
+    ending: Ending
+
+
+def _load_answered(database: Database, attempts: Iterable[_Found]) -> Iterator[Attempt]:
+    """Yield those that have an answer; weighing the lines of each answer takes a millisecond."""
+    for one in attempts:
+        (item,) = turns.items(database, [one.question_id])
+        attempt = describe_attempt(database, item, one.ending)
+        if attempt.answered:
+            yield attempt
 
 
 def is_failed_by_next(ending: Ending) -> bool:
@@ -93,11 +112,8 @@ def _is_continued(ending: Ending) -> bool:
     return is_failed_by_next(ending) or ending.signal in BROKE_OFF
 
 
-def _find_in_conversation(database: Database, episode: Sequence[Item], ending: Ending) -> list[tuple[bool, Attempt]]:
-    """Return the earlier and later attempts of the conversation in order.
-
-    True marks an earlier one.
-    """
+def _find_in_conversation(database: Database, episode: Sequence[Item], ending: Ending) -> list[_Found]:
+    """Return the earlier and later attempts of the conversation in order."""
     first = episode[0]
     question = next((turn for turn in episode if turn.role == "user"), first)
     project, conversation = first.project, str(first.conversation_id)
@@ -107,7 +123,7 @@ def _find_in_conversation(database: Database, episode: Sequence[Item], ending: E
     earlier = list(takewhile(lambda one: _is_continued(one.ending), before[::-1]))[::-1]
     later = [one for last, one in takewhile(lambda two: _is_continued(two[0].ending), pairwise([own, *after]))]
     return [
-        (is_earlier, _load_attempt(database, one))
+        _Found(is_earlier, one.question_id, one.ending)
         for is_earlier, ones in ((True, earlier), (False, later))
         for one in ones
     ]
@@ -135,10 +151,8 @@ def _conversation(turn: Item) -> tuple[str, str]:
     return turn.project, str(turn.conversation_id)
 
 
-def _find_elsewhere(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> list[tuple[bool, Attempt]]:
+def _find_elsewhere(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> list[_Found]:
     """Return attempts in other conversations of the project in order of time.
-
-    True marks an earlier one.
 
     Their requests are similar, or mention an error of both episodes.
     """
@@ -161,7 +175,7 @@ def _find_elsewhere(database: Database, episode: Sequence[Item], others: Sequenc
     cosines = dict(zip(ids, (rows @ rows[ids.index(question.id)]).tolist(), strict=True))
     similar = {id_ for id_ in candidates if cosines.get(id_, 0.0) >= MIN_COSINE}
     errors = extract_errors(episode)
-    found: list[tuple[str, Attempt]] = []
+    found: list[tuple[str, _Found]] = []
     for item in turns.items(database, [id_ for id_ in candidates if errors or id_ in similar]):
         ending = outcomes.of_turn(database, item)
         if ending is None or item.timestamp is None:
@@ -170,8 +184,8 @@ def _find_elsewhere(database: Database, episode: Sequence[Item], others: Sequenc
         if is_similar or (
             errors and is_shared_error(question.content, item.content, errors & load_errors(database, item, ending))
         ):
-            found.append((item.timestamp, describe_attempt(database, item, ending)))
-    return [(when < question.timestamp, one) for when, one in sorted(found, key=lambda pair: pair[0])]
+            found.append((item.timestamp, _Found(item.timestamp < question.timestamp, item.id, ending)))
+    return [one for _, one in sorted(found, key=lambda pair: pair[0])]
 
 
 def load_errors(database: Database, item: Item, ending: Ending) -> frozenset[str]:
@@ -209,11 +223,6 @@ def find_superseding(database: Database, episode: Sequence[Item], others: Sequen
             if ending is not None and ending.outcome != "failed":
                 return describe_attempt(database, found[0], ending)
     return None
-
-
-def _load_attempt(database: Database, one: Ended) -> Attempt:
-    (item,) = turns.items(database, [one.question_id])
-    return describe_attempt(database, item, one.ending)
 
 
 def describe_attempt(database: Database, item: Item, ending: Ending) -> Attempt:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
+from _blake2 import blake2b  # hashlib would bring OpenSSL, which a hook has no use for
 from contextlib import suppress
 from pathlib import Path
 
@@ -53,4 +53,5 @@ def forget_old(folder: Path) -> None:
 
 
 def _file(folder: Path, session: str) -> Path:
-    return folder / "sessions" / (hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:24] + ".json")
+    name = blake2b(session.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+    return folder / "sessions" / f"{name}.json"

@@ -118,6 +118,7 @@ def search_with_terms(
     candidates = None if embedding is None else _start_candidates(database, request, embedding, passing)
     terms = weigh_terms(database, question)
     matches = find_matches(database, terms, request.filters, passing)
+    by_words = top_rows(database, matches, max(request.last, DEPTH))  # by now the question may be embedded
     warnings = [*time.warnings, *describe_running(database)]
     query_vector: _QueryVector | None = None
     if embedding is not None:
@@ -131,7 +132,7 @@ def search_with_terms(
         warnings.append(ENGLISH_ONLY)
         if _can_do_without_meaning(request, question.typed, matches):
             query_vector = None
-    ranked = _rank_rows(database, request, matches, query_vector, time)
+    ranked = _rank_rows(database, request, matches, by_words, query_vector, time)
     if rerank_texts is not None and ranked:
         rows = _load_rows(database, [row.id for row in ranked[:RERANKED]], request.filters.hidden)
         texts = [rows[row.id].content for row in ranked[:RERANKED]]
@@ -162,26 +163,30 @@ def _can_do_without_meaning(request: Request, text: str, matches: Matches) -> bo
 
 
 def _rank_rows(
-    database: Database, request: Request, matches: Matches, query_vector: _QueryVector | None, time: QueryTime
+    database: Database,
+    request: Request,
+    matches: Matches,
+    by_words: Sequence[int],
+    query_vector: _QueryVector | None,
+    time: QueryTime,
 ) -> list[Ranked]:
     """Return rows, best first.
 
     The first DEPTH rows of each list are ordered by evidence. Later rows follow if the request needs them.
     """
     last = request.last
+    best_by_words = by_words[:DEPTH]
     if query_vector is None or not request.ranks_meaning:
-        by_words = top_rows(database, matches, max(last, DEPTH))
-        by_evidence = order_by_words(database, matches, sorted(by_words[:DEPTH]), time)
-        fused = fuse({WORDS: by_words[:DEPTH], EVIDENCE: by_evidence}, WEIGHTS)
+        by_evidence = order_by_words(database, matches, sorted(best_by_words), time)
+        fused = fuse({WORDS: best_by_words, EVIDENCE: by_evidence}, WEIGHTS)
         return extend(fused, {WORDS: by_words[:last]}, WEIGHTS)
     if request.mode == "semantic":
         by_meaning = _find_nearest(database, request, matches, query_vector, max(last, DEPTH))
         return fuse({MEANING: by_meaning}, {MEANING: 1.0})
-    by_words = top_rows(database, matches, DEPTH)
     by_meaning = _find_nearest(database, request, matches, query_vector, DEPTH)
-    pool = sorted({*by_words, *by_meaning})
+    pool = sorted({*best_by_words, *by_meaning})
     by_evidence = order_by_evidence(database, matches, query_vector.vector, pool, time, request.meaning)
-    head = {WORDS: by_words, MEANING: by_meaning, EVIDENCE: by_evidence}
+    head = {WORDS: best_by_words, MEANING: by_meaning, EVIDENCE: by_evidence}
     fused = fuse(head, list_weights(request.meaning))
     if len(fused) >= last:
         return fused

@@ -120,7 +120,8 @@ def read_codes(database: Database, ids: Sequence[int]) -> tuple[list[int], Codes
     )
     if not found:
         return [], np.empty((0, 0), np.int8)
-    return [id_ for id_, _ in found], decode([text for _, text in found])
+    rows = {text: row for row, text in enumerate(dict.fromkeys(text for _, text in found))}  # equal texts are frequent
+    return [id_ for id_, _ in found], decode(list(rows))[[rows[text] for _, text in found]]
 
 
 def normalise(codes: Codes) -> NDArray[np.float64]:

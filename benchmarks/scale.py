@@ -172,7 +172,7 @@ def measure(path: Path, rounds: int) -> None:
         nothing = np.empty(0, np.int64)
         proposed = {
             text: blocks.find_candidates(
-                opened, vectors.unit(near[text]).astype(np.float32), 100, nothing, None
+                opened, blocks.CandidateScan(vectors.unit(near[text]).astype(np.float32), 100, nothing, None)
             ).tolist()
             for text in queries
         }
@@ -192,7 +192,7 @@ def measure(path: Path, rounds: int) -> None:
             "recall": memory.recall,
             "part: nearest": lambda text: vectors.nearest(opened, near[text], 100, Filters()),
             "part: blocks": lambda text: blocks.find_candidates(
-                opened, vectors.unit(near[text]).astype(np.float32), 100, nothing, None
+                opened, blocks.CandidateScan(vectors.unit(near[text]).astype(np.float32), 100, nothing, None)
             ),
             "part: vec0 among the proposed": knn,
             "part: vec0 over all rows": lambda text: mapped.run(

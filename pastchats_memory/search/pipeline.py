@@ -146,9 +146,9 @@ def search_with_terms(
 def _start_candidates(
     database: Database, request: Request, embedding: BackgroundCall[Vector], passing: Ids | None
 ) -> BackgroundCall[vectors.Candidates | None] | None:
-    """Look for the nearest neighbours in a thread.
+    """Look for the nearest neighbours among the cached vectors in a thread.
 
-    Return None if that would need the database.
+    Return None if none are cached.
     """
     depth = DEPTH if request.mode == "hybrid" else max(request.last, DEPTH)
     depth *= _rows_per_hit(database)

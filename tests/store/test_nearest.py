@@ -323,8 +323,9 @@ def test_no_product_is_so_large_that_openblas_would_divide_it_among_threads(dim:
     codes = np.random.default_rng(2).integers(-127, 128, (3000, dim)).astype(np.int8)
     part = blocks.Part(np.arange(3000), np.full(3000, 0.001, np.float32), codes, codes)
     scan = blocks.CandidateScan(direction, 10, nothing, None)
+    scan.add(part)
     best = np.argsort(-(codes.astype(np.float64) @ direction))[:10]
-    assert set(best.tolist()) <= set(scan.scan([part]).tolist())
+    assert set(best.tolist()) <= set(scan.ids.tolist())
     assert scan._wide.size <= 460_800  # noqa: SLF001 - on a quiet machine nothing else tells
 
 

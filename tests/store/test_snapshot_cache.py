@@ -172,9 +172,22 @@ def test_blocks_that_are_too_large_for_the_cache_are_read_for_each_query(
     queried: Queried, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(blocks, "MAX_CACHED", ROWS * DIM)  # which is less than the blocks have room for
-    with queried.database.transaction():
-        forget_the_nearest(queried.database, queried)
-    assert [queried.reads_blocks() for _ in range(4)] == [2 * PARTS] * 4
+    with open_database(queried.path, vec0=False) as queried.database:
+        assert [queried.reads_blocks() for _ in range(4)] == [2 * PARTS] * 4
+
+
+def test_blocks_that_fit_into_the_cache_are_not_read_again_beside_others_that_do_not(
+    queried: Queried, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "MAX_CACHED", 2 * blocks.STRIDE * blocks.BLOCK * DIM)
+    with open_database(queried.path, vec0=False) as queried.database:
+        queried.assert_right()
+        assert [queried.reads_blocks() for _ in range(3)] == [2 * (PARTS - 2)] * 3
+        with open_database(queried.path, vec0=False) as other, other.transaction():
+            forget_the_nearest(other, queried)
+            add_one(other, queried)
+        assert queried.reads_blocks() >= 2 * (PARTS - 2)
+        queried.assert_right()
 
 
 def test_more_filters_than_the_cache_holds_give_the_same_rows(queried: Queried) -> None:
@@ -193,15 +206,15 @@ def test_nothing_is_cached_outside_of_a_snapshot(queried: Queried) -> None:
 def test_a_process_with_one_query_caches_no_blocks(queried: Queried) -> None:
     with open_database(queried.path, vec0=False) as another, another.snapshot():
         answers(another, QUERY, 40, ALL)
-        assert blocks.cached_parts(another) is None
+        assert not blocks.are_cached(another)
         answers(another, QUERY, 40, ALL)
-        assert blocks.cached_parts(another) is not None
+        assert blocks.are_cached(another)
 
 
 def parts_of(database: Database) -> list[weakref.ref[blocks.Codes]]:
     """What is queried of the blocks, without holding it."""
     with database.snapshot():
-        return [weakref.ref(part.buffer) for part in blocks.cached_parts(database) or ()]
+        return [weakref.ref(one.part.codes) for one in blocks.cached_parts(database).values()]
 
 
 def test_closing_the_database_frees_the_cached_blocks_at_once(queried: Queried) -> None:
@@ -241,6 +254,22 @@ def test_candidates_for_a_smaller_k_are_not_used(queried: Queried) -> None:
     assert [tuple(one) for one in found] == by_hand(queried.rows, QUERY, 40, ALL)
 
 
+@pytest.mark.parametrize("fitting", [1, 2, PARTS])
+def test_candidates_of_the_cached_blocks_are_joined_by_those_of_the_others(
+    queried: Queried, monkeypatch: pytest.MonkeyPatch, fitting: int
+) -> None:
+    monkeypatch.setattr(blocks, "MAX_CACHED", fitting * blocks.STRIDE * blocks.BLOCK * DIM)
+    with open_database(queried.path, vec0=False) as queried.database, queried.database.snapshot():
+        for _ in range(2):
+            queried.assert_right()
+        candidates = proposed(queried, 40)
+        assert candidates is not None
+        assert len(candidates.strides) == fitting
+        for _ in range(2):
+            found = vectors.nearest(queried.database, QUERY, 40, ALL, candidates=candidates)
+            assert [tuple(one) for one in found] == by_hand(queried.rows, QUERY, 40, ALL)
+
+
 def test_changed_rows_are_no_candidates_of_the_blocks(queried: Queried) -> None:
     changed = {id_: Row(-queried.rows[id_].vector) for id_, _ in by_hand(queried.rows, QUERY, 40, ALL)}
     with queried.database.transaction():
@@ -273,7 +302,7 @@ def test_blocks_that_are_read_again_keep_their_place(queried: Queried) -> None:
         other.run("UPDATE vector_blocks SET scales = scales WHERE block = 0")
     queried.assert_right()
     with queried.database.snapshot():
-        ids = np.concatenate([part.ids for part in blocks.cached_parts(queried.database) or ()])
+        ids = np.concatenate([one.part.ids for _, one in sorted(blocks.cached_parts(queried.database).items())])
     assert ids.tolist() == sorted(queried.rows)
 
 

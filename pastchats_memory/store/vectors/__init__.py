@@ -8,7 +8,7 @@ the answer is the same with either engine. A row that an engine is behind with (
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import groupby
 from typing import NamedTuple
@@ -148,9 +148,11 @@ def score(database: Database, query: Vector, ids: Sequence[int]) -> list[Neighbo
 
 
 class Candidates(NamedTuple):
-    """Ids that are certain to contain the k nearest of the rows in the blocks."""
+    """The candidates among the cached rows."""
 
-    ids: Ids
+    scan: blocks.CandidateScan
+    strides: Collection[int]
+    """What it has compared."""
     k: int
 
 
@@ -170,9 +172,9 @@ def passing_ids(database: Database, filters: Filters) -> Ids | None:
 
 
 def prepare_scan(database: Database, k: int, passing: Ids | None) -> Callable[[Vector], Candidates | None] | None:
-    """Return a function that finds candidates in another thread, without the database.
+    """Return a function that compares the cached rows in another thread, without the database.
 
-    Return None if the blocks are not cached.
+    Return None if none are cached.
 
     Args:
         database: in the snapshot in which `nearest` is called afterwards.
@@ -182,17 +184,25 @@ def prepare_scan(database: Database, k: int, passing: Ids | None) -> Callable[[V
     Raises:
         StoreFault: it cannot be read.
     """
-    parts = blocks.cached_parts(database)
+    parts = {stride: one.part for stride, one in blocks.cached_parts(database).items()}
     if not parts:
         return None
-    dim, excluded = parts[0].codes.shape[1], np.array(sorted(_behind(database, "blocks")), dtype=np.int64)
+    dim, behind = next(iter(parts.values())).codes.shape[1], _behind(database, "blocks")
 
     def scan(query: Vector) -> Candidates | None:
         if len(query) != dim:  # of another model, which the caller refuses by its name
             return None
-        return Candidates(blocks.CandidateScan(unit(query).astype(np.float32), k, excluded, passing).scan(parts), k)
+        begun = _begin_scan(query, k, behind, passing)
+        for part in parts.values():
+            begun.add(part)
+        return Candidates(begun, parts.keys(), k)
 
     return scan
+
+
+def _begin_scan(query: Vector, k: int, behind: Iterable[int], passing: Ids | None) -> blocks.CandidateScan:
+    excluded = np.array(sorted(behind), dtype=np.int64)
+    return blocks.CandidateScan(unit(query).astype(np.float32), k, excluded, passing)
 
 
 def nearest(
@@ -222,13 +232,13 @@ def nearest(
             passing = passing_ids(database, filters)
         behind = sorted(_behind(database, "blocks"))
         if candidates is None or candidates.k < k:
-            excluded, direction = np.array(behind, dtype=np.int64), unit(query).astype(np.float32)
-            candidates = Candidates(blocks.find_candidates(database, direction, k, excluded, passing), k)
-        ids = [*candidates.ids.tolist(), *allowed_ids(database, behind, filters).tolist()]
+            candidates = Candidates(_begin_scan(query, k, behind, passing), (), k)
+        nearest = blocks.find_candidates(database, candidates.scan, candidates.strides)
+        ids = [*nearest.tolist(), *allowed_ids(database, behind, filters).tolist()]
         found = None
         if engine_of(database) == "vec0":
             found = _nearest_by_vec0(database, query, k, ids)
-        elif blocks.cached_parts(database):
+        elif blocks.are_cached(database):
             database.stop_mapping()
         return score(database, query, ids)[:k] if found is None else found
 

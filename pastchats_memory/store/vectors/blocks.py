@@ -5,7 +5,7 @@ It finds candidates that are certain to contain the k nearest, and reads a quart
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from itertools import groupby
 from queue import SimpleQueue
@@ -35,8 +35,8 @@ WIDENED = 3 << 17
 460,800 among threads, which on a busy machine wait for each other many times longer than one of them takes."""
 SLACK = 2e-4
 """Upper bound of the error of float32 arithmetic in the difference of two similarities."""
-MAX_CACHED = 64 << 20
-"""Bytes of codes that may stay in memory between queries: some 170,000 rows at 384 dimensions."""
+MAX_CACHED = 128 << 20
+"""Bytes of codes that may stay in memory between queries: some 340,000 rows at 384 dimensions."""
 READ_BEFORE = "blocks read before"
 """Name of the mark that an earlier query read the blocks; a process with one query caches nothing."""
 
@@ -48,78 +48,91 @@ class Part(NamedTuple):
     scales: Floats
     codes: Codes
     """Of shape (rows, dim)."""
-    buffer: Codes
-    """Memory that holds the codes."""
+    buffer: Codes | None
+    """Memory that holds the codes and is used again; None if the part is cached."""
 
 
 Versions = tuple[tuple[int, int], ...]
 """Blocks, ascending, with the version that each got when it was written."""
-Versioned = tuple[Versions, Part]
-"""A stride that was read: the versions of its blocks, and the rows."""
 
 
-def find_candidates(database: Database, direction: Floats, k: int, excluded: Ids, allowed: Ids | None) -> Ids:
+class Versioned(NamedTuple):
+    """A stride that was read."""
+
+    versions: Versions
+    part: Part
+
+
+def find_candidates(database: Database, scan: CandidateScan, compared: Collection[int] = ()) -> Ids:
     """Return ids, ascending, that are certain to contain the k nearest of the rows in the blocks.
 
     Raises StoreFault.
 
-    Unless the blocks are cached, this thread reads them. Another one compares them, and this one does if two would wait.
+    This thread reads what is not cached. Another one compares it, and this one does if two parts would wait.
 
     Args:
         database: in a snapshot.
-        direction: the query as a unit vector of shape (dim,).
-        k: number of neighbours.
-        excluded: ids to leave out, ascending.
-        allowed: the only ids to consider, ascending; None for all.
+        scan: the query, with the rows of some strides.
+        compared: these strides.
     """
-    scan = CandidateScan(direction, k, excluded, allowed)
-    if (parts := cached_parts(database)) is not None:
-        return scan.scan(parts)
+    further = [stride for stride in _versions(database) if stride not in compared]
+    here, there = scan.begin_another(), scan.begin_another()
+    here.merge(scan)
+    known = cached_parts(database)
+    if known.keys() >= set(further):
+        for stride in further:
+            here.add(known[stride].part)
+        return here.ids
     read: SimpleQueue[Part | None] = SimpleQueue()
     free: SimpleQueue[Codes] = SimpleQueue()
-    there = CandidateScan(direction, k, excluded, allowed)
     thread = Thread(target=_compare, args=(read, free, there))
     thread.start()
     try:
-        for part in _read(database, len(direction), free):
+        for part in _read(database, scan.dim, further, free):
             if read.empty():
                 read.put(part)
             else:
-                scan.add(part)
-                free.put(part.buffer)
+                _add(part, here, free)
     finally:
         read.put(None)
         thread.join()
-    return scan.merge(there)
+    here.merge(there)
+    return here.ids
 
 
-def cached_parts(database: Database) -> list[Part] | None:
-    """Return all blocks if earlier queries have read them; read again those written since.
+def cached_parts(database: Database) -> dict[int, Versioned]:
+    """Return the strides that earlier queries have read, those written since as they are now.
 
     Raises StoreFault.
     """
-    values = database.cache.entries()
-    if TABLE not in values and (known := database.cache.versioned.get(TABLE)):
-        values[TABLE] = _refresh(database, known)
-    parts: list[Part] | None = values.get(TABLE)
-    return parts
+    return database.cache.get_or_make(TABLE, lambda: _refresh(database))
 
 
-def _refresh(database: Database, known: dict[int, Versioned]) -> list[Part] | None:
-    """Return None if no block is current, as after a change of model, or if there are too many to cache."""
-    now = _versions(database)
-    for stride in [stride for stride, (versions, _) in known.items() if now.get(stride) != versions]:
-        del known[stride]
+def are_cached(database: Database) -> bool:
+    """Return whether no query needs to read any block. Raises StoreFault."""
+    known = cached_parts(database)
+    return bool(known) and known.keys() == _versions(database).keys()
+
+
+def _refresh(database: Database) -> dict[int, Versioned]:
+    known: dict[int, Versioned] = database.cache.versioned.setdefault(TABLE, {})
     if not known:
-        return None
-    dim = next(iter(known.values()))[1].codes.shape[1]
-    if len(now) * STRIDE * BLOCK * dim > MAX_CACHED:
-        known.clear()
-        return None
-    with closing(database.blobs(TABLE, "codes")) as blobs:
-        for stride in now.keys() - known.keys():
-            known[stride] = now[stride], _part(database, blobs, stride, np.empty((STRIDE * BLOCK, dim), np.int8))
-    return [known[stride][1] for stride in now]
+        return known
+    now = _versions(database)
+    for stride in [stride for stride, one in known.items() if now.get(stride) != one.versions]:
+        del known[stride]
+    if known:  # none is current after a change of model
+        dim = next(iter(known.values())).part.codes.shape[1]
+        further = [stride for stride in now if stride not in known][: _room(dim) - len(known)]
+        with closing(database.blobs(TABLE, "codes")) as blobs:
+            for stride in further:
+                known[stride] = Versioned(now[stride], _part(database, blobs, stride, dim))
+    return known
+
+
+def _room(dim: int) -> int:
+    """Return how many strides may be cached."""
+    return MAX_CACHED // (STRIDE * BLOCK * dim)
 
 
 def _versions(database: Database) -> dict[int, Versions]:
@@ -127,50 +140,51 @@ def _versions(database: Database) -> dict[int, Versions]:
 
     A block without one never counts as current.
     """
-    rows = database.run(
-        "SELECT block, ifnull((SELECT version FROM vector_block_versions v WHERE v.block = b.block), random()) "
-        "FROM vector_blocks b ORDER BY block"
-    )
-    return {stride: tuple(found) for stride, found in groupby(rows, key=lambda row: row[0] // STRIDE)}
+
+    def read() -> dict[int, Versions]:
+        rows = database.run(
+            "SELECT block, ifnull((SELECT version FROM vector_block_versions v WHERE v.block = b.block), random()) "
+            "FROM vector_blocks b ORDER BY block"
+        )
+        return {stride: tuple(found) for stride, found in groupby(rows, key=lambda row: row[0] // STRIDE)}
+
+    return database.cache.get_or_make("versions of blocks", read)
 
 
-def _read(database: Database, dim: int, free: SimpleQueue[Codes]) -> Iterator[Part]:
-    """Yield all blocks, part by part; the second query that reads them fills the cache.
+def _read(database: Database, dim: int, strides: Iterable[int], free: SimpleQueue[Codes]) -> Iterator[Part]:
+    """Yield some strides; from the second query on, the cache is filled.
 
-    Each part takes a buffer from `free`, where the caller puts it back.
+    A part that is not cached takes a buffer from `free`, where the caller puts it back.
     """
-    now, versioned = _versions(database), database.cache.versioned
-    is_cached = READ_BEFORE in versioned and len(now) * STRIDE * BLOCK * dim <= MAX_CACHED
+    now, known, versioned = _versions(database), cached_parts(database), database.cache.versioned
+    room = _room(dim) if READ_BEFORE in versioned else 0
     versioned[READ_BEFORE] = True
-    for buffer in np.empty((len(now) if is_cached else BUFFERS, STRIDE * BLOCK, dim), np.int8):
+    for buffer in np.empty((BUFFERS, STRIDE * BLOCK, dim), np.int8):
         free.put(buffer)
-    parts: dict[int, Versioned] = {}
     with closing(database.blobs(TABLE, "codes")) as blobs:
-        for stride, versions in now.items():
-            part = _part(database, blobs, stride, free.get())
-            yield part
-            if is_cached:
-                parts[stride] = versions, part
-    if is_cached:
-        versioned[TABLE] = parts
-        database.cache.entries()[TABLE] = [part for _, part in parts.values()]
+        for stride in strides:
+            if stride not in known and len(known) < room:
+                known[stride] = Versioned(now[stride], _part(database, blobs, stride, dim))
+            yield known[stride].part if stride in known else _part(database, blobs, stride, dim, free.get())
 
 
-def _part(database: Database, blobs: Blobs, stride: int, buffer: Codes) -> Part:
+def _part(database: Database, blobs: Blobs, stride: int, dim: int, buffer: Codes | None = None) -> Part:
+    """Return the rows of a stride, read into a buffer or into memory of their own."""
     few = database.run(
         "SELECT block, length(codes) / ?, ids, scales FROM vector_blocks WHERE block BETWEEN ? AND ?",
-        (buffer.shape[1], stride * STRIDE, stride * STRIDE + STRIDE - 1),
+        (dim, stride * STRIDE, stride * STRIDE + STRIDE - 1),
     )
     for block, vectors, of_ids, of_scales in few:
         if not len(of_ids) / 8 == len(of_scales) / 4 == vectors <= BLOCK:
             raise DatabaseCorrupt(f"the database is damaged (block {block} of the vectors)", HINT_DAMAGED)
     ids = np.frombuffer(b"".join(row[2] for row in few), np.int64)
     scales = np.frombuffer(b"".join(row[3] for row in few), np.float32)
+    codes = np.empty((len(ids), dim), np.int8) if buffer is None else buffer[: len(ids)]
     end = 0
     for block, vectors, *_ in few:
         start, end = end, end + vectors
-        blobs.read(block, buffer[start:end].data)
-    return Part(ids, scales, buffer[:end], buffer)
+        blobs.read(block, codes[start:end].data)
+    return Part(ids, scales, codes, buffer)
 
 
 def max_rows(database: Database) -> int:
@@ -180,7 +194,12 @@ def max_rows(database: Database) -> int:
 
 def _compare(read: SimpleQueue[Part | None], free: SimpleQueue[Codes], scan: CandidateScan) -> None:
     while (part := read.get()) is not None:
-        scan.add(part)
+        _add(part, scan, free)
+
+
+def _add(part: Part, scan: CandidateScan, free: SimpleQueue[Codes]) -> None:
+    scan.add(part)
+    if part.buffer is not None:
         free.put(part.buffer)
 
 
@@ -188,17 +207,33 @@ class CandidateScan:
     """Collects the k nearest rows, and those whose similarity differs from the k-th one by a rounding error only."""
 
     def __init__(self, direction: Floats, k: int, excluded: Ids, allowed: Ids | None) -> None:
-        self.ids, self._similarities = np.empty(0, np.int64), np.empty(0, np.float32)
+        """Begin with no row.
+
+        Args:
+            direction: the query as a unit vector of shape (dim,).
+            k: number of neighbours.
+            excluded: ids to leave out, ascending.
+            allowed: the only ids to consider, ascending; None for all.
+        """
+        self._ids, self._similarities = np.empty(0, np.int64), np.empty(0, np.float32)
         self._reached = -np.inf  # just less than a similarity that at least k rows have
         self._direction = direction
         self._k, self._excluded, self._allowed = k, excluded, allowed
-        self._wide = np.empty((max(1, WIDENED // len(direction)), len(direction)), np.float32)
+        self._wide = np.empty((max(1, WIDENED // self.dim), self.dim), np.float32)
 
-    def scan(self, parts: Iterable[Part]) -> Ids:
-        """Add parts and return the ids of the candidates, ascending."""
-        for part in parts:
-            self.add(part)
-        return self.ids
+    @property
+    def dim(self) -> int:
+        """The number of components of the query."""
+        return len(self._direction)
+
+    @property
+    def ids(self) -> Ids:
+        """The ids of the candidates so far, ascending."""
+        return np.sort(self._ids)
+
+    def begin_another(self) -> CandidateScan:
+        """Return a scan without rows for the same query."""
+        return CandidateScan(self._direction, self._k, self._excluded, self._allowed)
 
     def add(self, part: Part) -> None:
         """Add the rows that may be among the k nearest, and drop those that no longer can be."""
@@ -207,19 +242,18 @@ class CandidateScan:
         near = near[self._is_allowed(part.ids[near])]
         self._keep(part.ids[near], similarity[near])
 
-    def merge(self, other: CandidateScan) -> Ids:
-        """Add what another one found for the same query and return the ids of the candidates, ascending."""
-        self._keep(other.ids, other._similarities)
-        return np.sort(self.ids)
+    def merge(self, other: CandidateScan) -> None:
+        """Add what another scan found for the same query."""
+        self._keep(other._ids, other._similarities)
 
     def _keep(self, ids: Ids, similarities: Floats) -> None:
-        self.ids = np.concatenate([self.ids, ids])
+        self._ids = np.concatenate([self._ids, ids])
         self._similarities = np.concatenate([self._similarities, similarities])
-        if len(self.ids) > self._k:
-            last = len(self.ids) - self._k
+        if len(self._ids) > self._k:
+            last = len(self._ids) - self._k
             self._reached = np.partition(self._similarities, last)[last] - SLACK
             stay = self._similarities >= self._reached
-            self.ids, self._similarities = self.ids[stay], self._similarities[stay]
+            self._ids, self._similarities = self._ids[stay], self._similarities[stay]
 
     def _products(self, codes: Codes) -> Floats:
         products = np.empty(len(codes), np.float32)

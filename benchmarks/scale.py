@@ -173,7 +173,7 @@ def measure(path: Path, rounds: int) -> None:
         proposed = {
             text: blocks.find_candidates(
                 opened, blocks.CandidateScan(vectors.unit(near[text]).astype(np.float32), 100, nothing, None)
-            ).tolist()
+            )[0].tolist()
             for text in queries
         }
 

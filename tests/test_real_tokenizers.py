@@ -13,7 +13,7 @@ import pytest
 from program import REPOSITORY, Reader
 
 from pastchats_memory import Memory
-from pastchats_memory.embed.tokenizer import wordpieces
+from pastchats_memory.embed.tokenizer import LinePrices
 from pastchats_memory.model import Hit
 from pastchats_memory.recall.context import ContextRequest, build_context
 from pastchats_memory.text.tokens import count_tokens
@@ -85,7 +85,7 @@ def tokenizer(name: str) -> Any:
 
 
 def count(text: str) -> int:
-    return count_tokens(text, wordpieces)
+    return count_tokens(text, LinePrices())
 
 
 def most(text: str) -> tuple[int, str]:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
 VECTOR_REQUEST = "vector"
-"""Kind of a request to the fork for a vector; the other kind asks for the price of a text."""
+"""Kind of a request to the fork for a vector; the other kind asks for the prices of lines."""
 FAMILY = "int8-"
 """Start of the versions of this model; its original has the same name."""
 CLS_ID, SEP_ID = 101, 102
@@ -142,11 +142,11 @@ def load_in_background() -> None:
 
 
 def _answer(kind: str, text: str) -> bytes:
-    """Return the fork's answer: bytes of a vector, or a text's price as JSON.
+    """Return the fork's answer: bytes of a vector, or the prices of lines as JSON.
 
     Raises ModelUnavailable.
     """
-    return _embed(text).tobytes() if kind == VECTOR_REQUEST else orjson.dumps(price_text(text))
+    return _embed(text).tobytes() if kind == VECTOR_REQUEST else orjson.dumps([*map(price_text, text.split("\n"))])
 
 
 def _load_quietly() -> None:

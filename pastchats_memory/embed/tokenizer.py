@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).with_name("minilm")
 REINSTALL = "reinstall pastchats-memory: a file of the package is missing or damaged"
 PRICE_REQUEST = "pieces"
-"""Kind of a request to the fork for the price of a text."""
+"""Kind of a request to the fork for the prices of lines."""
+Price = tuple[int, list[str]]
+"""What the known pieces of a text cost, and the pieces that are paid by the byte."""
 UNKNOWN = "[UNK]"
 DROPPED = {"Cc", "Cf", "Cn", "Co", "Mn"}
 CASE_CHANGES = re.compile("[a-z](?=[A-Z])|[A-Z]{3,}")
@@ -58,22 +60,35 @@ def encode(text: str) -> Encoding:
     return tokenizer().encode(text, add_special_tokens=False)
 
 
-def wordpieces(text: str) -> tuple[int, list[str]]:
-    """Return what `price_text` returns, from the fork if it has the tokenizer.
+class LinePrices:
+    """Prices of texts, remembered line by line: a block is counted whole, by its entries and by its lines."""
 
-    Without a tokenizer every word is paid by the byte: a budget then holds less, and is never exceeded.
-    """
-    answered = forkserver.ask(PRICE_REQUEST, text)
-    if answered is None:
-        try:
-            return price_text(text)
-        except ModelUnavailable:
-            return 0, text.split()
-    known, strange = orjson.loads(answered)
-    return known, strange
+    def __init__(self) -> None:
+        self._known: dict[str, Price] = {}
+
+    def __call__(self, text: str) -> Price:
+        """Return what `price_text` returns; the fork is asked once for all new lines, if it has the tokenizer.
+
+        Without a tokenizer every word is paid by the byte: a budget then holds less, and is never exceeded.
+        """
+        lines = text.split("\n")  # no piece spans the end of one
+        further = list(dict.fromkeys(line for line in lines if line not in self._known))
+        if further:
+            self._known.update(zip(further, _price_lines(further), strict=True))
+        prices = [self._known[line] for line in lines]
+        return sum(known for known, _ in prices), [part for _, strange in prices for part in strange]
 
 
-def price_text(text: str) -> tuple[int, list[str]]:
+def _price_lines(lines: list[str]) -> list[Price]:
+    if answered := forkserver.ask(PRICE_REQUEST, "\n".join(lines)):
+        return [(known, strange) for known, strange in orjson.loads(answered)]
+    try:
+        return [price_text(line) for line in lines]
+    except ModelUnavailable:
+        return [(0, line.split()) for line in lines]
+
+
+def price_text(text: str) -> Price:
     """Return a text's price in WordPieces, and its parts paid by the byte.
 
     A piece costs one, or one for each digit, because Gemma, Qwen and Mistral read digits one by one. It costs one more if the

@@ -28,8 +28,8 @@ def run(code: str, status: int = 0) -> str:
 def test_the_fork_returns_the_same_vectors_and_prices(begin: str) -> None:
     found = run(
         f"{begin}from pastchats_memory.embed.packaged import PackagedEmbedder, load_in_background\n"
-        "from pastchats_memory.embed.tokenizer import wordpieces\nimport sys\nload_in_background()\n"
-        f"for text in {ASKED}: print(PackagedEmbedder().embed_query(text).tobytes().hex(), ascii(wordpieces(text)))\n"
+        "from pastchats_memory.embed.tokenizer import LinePrices\nimport sys\nload_in_background()\n"
+        f"for text in {ASKED}: print(PackagedEmbedder().embed_query(text).tobytes().hex(), ascii(LinePrices()(text)))\n"
         "print('onnxruntime' in sys.modules)"
     ).splitlines()
     usual = PackagedEmbedder()

@@ -14,7 +14,7 @@ from older_builds import make_older
 from program import DEMO, REPOSITORY, Program, Run, write_messages
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from pastchats_memory.embed.tokenizer import wordpieces
+from pastchats_memory.embed.tokenizer import LinePrices
 from pastchats_memory.text.tokens import count_tokens
 
 scenarios(str(REPOSITORY / "features"))
@@ -199,7 +199,7 @@ def _(run: Run) -> None:
 
 @then(parsers.parse("the block is within {budget:d} tokens"))
 def _(run: Run, budget: int) -> None:
-    assert count_tokens(run.stdout, wordpieces) <= budget
+    assert count_tokens(run.stdout, LinePrices()) <= budget
 
 
 @then("no turn is added")

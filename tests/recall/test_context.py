@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from program import Reader
 
-from pastchats_memory.embed.tokenizer import wordpieces
+from pastchats_memory.embed.tokenizer import LinePrices
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.model import Hit
 from pastchats_memory.recall.context import NOTHING_RELEVANT, ContextRequest, build_context
@@ -17,7 +17,7 @@ from pastchats_memory.text.tokens import count_tokens
 
 
 def count(text: str) -> int:
-    return count_tokens(text, wordpieces)
+    return count_tokens(text, LinePrices())
 
 
 def hit(number: int, content: str, project: str = "garden", similarity: float | None = 0.5) -> Hit:

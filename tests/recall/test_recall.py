@@ -12,7 +12,7 @@ from program import Program, Reader
 
 from pastchats_memory import Memory
 from pastchats_memory.embed.packaged import PackagedEmbedder
-from pastchats_memory.embed.tokenizer import wordpieces
+from pastchats_memory.embed.tokenizer import LinePrices
 from pastchats_memory.episodes.outcome import Row, derive_outcome
 from pastchats_memory.errors import ModelUnavailable, UsageFault
 from pastchats_memory.recall.entries import ANSWERED_WIDTH, QUESTION_WIDTH
@@ -255,7 +255,7 @@ def test_an_empty_memory_recalls_nothing(memory: Memory) -> None:
 def test_a_block_never_exceeds_its_budget_and_counts_its_tokens(demo: Reader, budget: int, query: str) -> None:
     with Memory.open(demo.database) as opened:
         block = opened.recall(query, budget=budget)
-    assert block.tokens == count_tokens(block.text, wordpieces) <= budget
+    assert block.tokens == count_tokens(block.text, LinePrices()) <= budget
     assert all(f"id {hit.id}" in block.text for hit in block.hits)
     for entry in block.entries:
         assert len(entry.asked or "") <= QUESTION_WIDTH

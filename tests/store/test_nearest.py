@@ -325,7 +325,7 @@ def test_no_product_is_so_large_that_openblas_would_divide_it_among_threads(dim:
     scan = blocks.CandidateScan(direction, 10, nothing, None)
     scan.add(part)
     best = np.argsort(-(codes.astype(np.float64) @ direction))[:10]
-    assert set(best.tolist()) <= set(scan.ids.tolist())
+    assert set(best.tolist()) <= set(scan.rows[0].tolist())
     assert scan._wide.size <= 460_800  # noqa: SLF001 - on a quiet machine nothing else tells
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pastchats_memory.embed.tokenizer import wordpieces
+from pastchats_memory.embed.tokenizer import LinePrices, price_text
 from pastchats_memory.text.tokens import MARGIN, count_tokens
 
 ANY_TEXT = st.text(st.characters(), max_size=200)  # lone surrogates among them
@@ -20,7 +20,7 @@ ROUNDING = 2
 
 
 def count(text: str) -> int:
-    return count_tokens(text, wordpieces)
+    return count_tokens(text, LinePrices())
 
 
 @given(ANY_TEXT)
@@ -62,7 +62,14 @@ def test_a_sentence_costs_its_words_and_the_blanks_between_them() -> None:
     ],
 )
 def test_text_outside_the_vocabulary_is_paid_by_the_byte(text: str, known: int, unknown: list[str]) -> None:
-    assert wordpieces(text) == (known, unknown)
+    assert LinePrices()(text) == (known, unknown)
+
+
+@given(st.lists(ANY_TEXT, max_size=4).map("\n".join), ANY_TEXT)
+def test_the_price_of_a_text_is_that_of_its_lines(text: str, more: str) -> None:
+    prices = LinePrices()
+    for one in (text, f"{more}\n{text}", more, text):
+        assert prices(one) == price_text(one)
 
 
 NOISE = b"".join(sha512(bytes([n])).digest() for n in range(59))[:3750]
@@ -101,8 +108,8 @@ def test_hard_texts_cost_at_least_what_they_really_cost(text: str, real: int) ->
 def test_counting_loads_neither_onnxruntime_nor_fastembed() -> None:
     program = (
         "import sys; from pastchats_memory.text.tokens import count_tokens\n"
-        "from pastchats_memory.embed.tokenizer import wordpieces\n"
-        "count_tokens('some words', wordpieces)\n"
+        "from pastchats_memory.embed.tokenizer import LinePrices\n"
+        "count_tokens('some words', LinePrices())\n"
         "print(sorted({'onnxruntime', 'fastembed'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

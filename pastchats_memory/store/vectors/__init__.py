@@ -98,13 +98,18 @@ def matrix(database: Database, ids: Sequence[int]) -> tuple[list[int], NDArray[n
 
     One question asks several times for much the same rows, so their numbers are kept as long as the snapshot.
     """
-    known: dict[int, Codes] = database.cache.get_or_make("codes", dict)
+    known = _known_codes(database)
     if len(known) > MOST_KNOWN:
         known.clear()
     wanted = sorted(set(ids))
     known.update(zip(*read_codes(database, [id_ for id_ in wanted if id_ not in known]), strict=True))
     found = [id_ for id_ in wanted if id_ in known]
     return found, normalise(np.array([known[id_] for id_ in found], np.int8).reshape(len(found), -1 if found else 0))
+
+
+def _known_codes(database: Database) -> dict[int, Codes]:
+    """Return the numbers of rows that this question has read already; those of a block are the numbers in the JSON."""
+    return database.cache.get_or_make("codes", dict)
 
 
 def read_codes(database: Database, ids: Sequence[int]) -> tuple[list[int], Codes]:
@@ -233,8 +238,9 @@ def nearest(
         behind = sorted(_behind(database, "blocks"))
         if candidates is None or candidates.k < k:
             candidates = Candidates(_begin_scan(query, k, behind, passing), (), k)
-        nearest = blocks.find_candidates(database, candidates.scan, candidates.strides)
-        ids = [*nearest.tolist(), *allowed_ids(database, behind, filters).tolist()]
+        near, codes = blocks.find_candidates(database, candidates.scan, candidates.strides)
+        _known_codes(database).update(zip(near.tolist(), codes, strict=True))
+        ids = [*near.tolist(), *allowed_ids(database, behind, filters).tolist()]
         found = None
         if engine_of(database) == "vec0":
             found = _nearest_by_vec0(database, query, k, ids)

@@ -63,8 +63,8 @@ class Versioned(NamedTuple):
     part: Part
 
 
-def find_candidates(database: Database, scan: CandidateScan, compared: Collection[int] = ()) -> Ids:
-    """Return ids, ascending, that are certain to contain the k nearest of the rows in the blocks.
+def find_candidates(database: Database, scan: CandidateScan, compared: Collection[int] = ()) -> tuple[Ids, Codes]:
+    """Return ids, ascending, that are certain to contain the k nearest of the rows in the blocks, and their numbers.
 
     Raises StoreFault.
 
@@ -82,7 +82,7 @@ def find_candidates(database: Database, scan: CandidateScan, compared: Collectio
     if known.keys() >= set(further):
         for stride in further:
             here.add(known[stride].part)
-        return here.ids
+        return here.rows
     read: SimpleQueue[Part | None] = SimpleQueue()
     free: SimpleQueue[Codes] = SimpleQueue()
     thread = Thread(target=_compare, args=(read, free, there))
@@ -97,7 +97,7 @@ def find_candidates(database: Database, scan: CandidateScan, compared: Collectio
         read.put(None)
         thread.join()
     here.merge(there)
-    return here.ids
+    return here.rows
 
 
 def cached_parts(database: Database) -> dict[int, Versioned]:
@@ -216,6 +216,7 @@ class CandidateScan:
             allowed: the only ids to consider, ascending; None for all.
         """
         self._ids, self._similarities = np.empty(0, np.int64), np.empty(0, np.float32)
+        self._codes = np.empty((0, len(direction)), np.int8)
         self._reached = -np.inf  # just less than a similarity that at least k rows have
         self._direction = direction
         self._k, self._excluded, self._allowed = k, excluded, allowed
@@ -227,9 +228,10 @@ class CandidateScan:
         return len(self._direction)
 
     @property
-    def ids(self) -> Ids:
-        """The ids of the candidates so far, ascending."""
-        return np.sort(self._ids)
+    def rows(self) -> tuple[Ids, Codes]:
+        """The ids of the candidates so far, ascending, and their numbers of shape (ids, dim)."""
+        order = np.argsort(self._ids)
+        return self._ids[order], self._codes[order]
 
     def begin_another(self) -> CandidateScan:
         """Return a scan without rows for the same query."""
@@ -240,20 +242,23 @@ class CandidateScan:
         similarity = self._products(part.codes) * part.scales
         near = np.flatnonzero(similarity >= self._reached)
         near = near[self._is_allowed(part.ids[near])]
-        self._keep(part.ids[near], similarity[near])
+        self._keep(part.ids[near], similarity[near], part.codes, near)
 
     def merge(self, other: CandidateScan) -> None:
         """Add what another scan found for the same query."""
-        self._keep(other._ids, other._similarities)
+        self._keep(other._ids, other._similarities, other._codes, np.arange(len(other._ids)))
 
-    def _keep(self, ids: Ids, similarities: Floats) -> None:
+    def _keep(self, ids: Ids, similarities: Floats, codes: Codes, rows: Ids) -> None:
+        """Keep the nearest of the candidates and of further ones, whose numbers are these rows of `codes`."""
+        before = len(self._ids)
         self._ids = np.concatenate([self._ids, ids])
         self._similarities = np.concatenate([self._similarities, similarities])
         if len(self._ids) > self._k:
             last = len(self._ids) - self._k
             self._reached = np.partition(self._similarities, last)[last] - SLACK
-            stay = self._similarities >= self._reached
-            self._ids, self._similarities = self._ids[stay], self._similarities[stay]
+        stay = self._similarities >= self._reached
+        self._ids, self._similarities = self._ids[stay], self._similarities[stay]
+        self._codes = np.concatenate([self._codes[stay[:before]], codes[rows[stay[before:]]]])
 
     def _products(self, codes: Codes) -> Floats:
         products = np.empty(len(codes), np.float32)

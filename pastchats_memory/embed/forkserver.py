@@ -54,8 +54,7 @@ class ForkServer:
     def ask(self, kind: str, text: str) -> bytes | None:
         """Return the answer, or None if the fork has ended."""
         with self._lock, suppress(OSError):
-            _send(self._requests, kind.encode())
-            _send(self._requests, text.encode("utf-8", "surrogatepass"))
+            _send(self._requests, kind.encode(), text.encode("utf-8", "surrogatepass"))
             return _receive(self._answers)
         return None
 
@@ -78,8 +77,8 @@ def _serve(request_end: int, answer_end: int, handler: Handler, prepare: Callabl
         os._exit(0)
 
 
-def _send(stream: BinaryIO, content: bytes) -> None:
-    stream.write(len(content).to_bytes(SIZE, "little") + content)
+def _send(stream: BinaryIO, *messages: bytes) -> None:
+    stream.writelines(len(content).to_bytes(SIZE, "little") + content for content in messages)
     stream.flush()
 
 

@@ -8,6 +8,7 @@ It loads with the first text; the `tokenizers` library and the file then take ab
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ import orjson
 
 from pastchats_memory.embed import forkserver
 from pastchats_memory.errors import ModelUnavailable
+from pastchats_memory.text.tokens import count_tokens
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
@@ -60,6 +62,22 @@ def encode(text: str) -> Encoding:
     return tokenizer().encode(text, add_special_tokens=False)
 
 
+class TokenCounter:
+    """Counts tokens as `text.tokens.count_tokens` does, with the packaged tokenizer."""
+
+    def __init__(self) -> None:
+        self._prices = LinePrices()
+
+    def __call__(self, text: str) -> int:
+        """Return the tokens of a text."""
+        return count_tokens(text, self._prices)
+
+    def each(self, texts: Sequence[str]) -> list[int]:
+        """Return the tokens of each text, for which the fork is asked once."""
+        self._prices.learn(texts)
+        return [*map(self, texts)]
+
+
 class LinePrices:
     """Prices of texts, remembered line by line: a block is counted whole, by its entries and by its lines."""
 
@@ -67,16 +85,24 @@ class LinePrices:
         self._known: dict[str, Price] = {}
 
     def __call__(self, text: str) -> Price:
-        """Return what `price_text` returns; the fork is asked once for all new lines, if it has the tokenizer.
+        """Return what `price_text` returns.
 
         Without a tokenizer every word is paid by the byte: a budget then holds less, and is never exceeded.
         """
-        lines = text.split("\n")  # no piece spans the end of one
-        further = list(dict.fromkeys(line for line in lines if line not in self._known))
+        self.learn([text])
+        prices = [self._known[line] for line in _split(text)]
+        return sum(known for known, _ in prices), [part for _, strange in prices for part in strange]
+
+    def learn(self, texts: Iterable[str]) -> None:
+        """Find out the prices of all new lines. The fork is asked once, if it has the tokenizer."""
+        further = list(dict.fromkeys(line for text in texts for line in _split(text) if line not in self._known))
         if further:
             self._known.update(zip(further, _price_lines(further), strict=True))
-        prices = [self._known[line] for line in lines]
-        return sum(known for known, _ in prices), [part for _, strange in prices for part in strange]
+
+
+def _split(text: str) -> list[str]:
+    """Return the lines of a text, whose ends no piece spans."""
+    return text.split("\n")
 
 
 def _price_lines(lines: list[str]) -> list[Price]:

@@ -50,7 +50,7 @@ def make_request(
 
 def find_by_words(database: Database, evidence: WordEvidence, request: RecallRequest) -> RecallBlock | None:
     """Return the block of the conversation that leads by words; None if none does. Raises StoreFault."""
-    return recall_by_words(database, evidence, request, _count_bytes)
+    return recall_by_words(database, evidence, request, lambda texts: [*map(_count_bytes, texts)])
 
 
 def find_by_search(request: RecallRequest, config: Config) -> RecallBlock:

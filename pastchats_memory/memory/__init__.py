@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -16,7 +15,7 @@ from pastchats_memory.config import Config, load
 from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.registry import embedder_of, require_model_name
 from pastchats_memory.embed.session import ModelSession, Say
-from pastchats_memory.embed.tokenizer import LinePrices
+from pastchats_memory.embed.tokenizer import TokenCounter
 from pastchats_memory.episodes.cite import cite_hits, cite_items
 from pastchats_memory.errors import DatabaseCorrupt, MemoryFault, UsageFault
 from pastchats_memory.memory.requests import (
@@ -376,8 +375,9 @@ class Memory:
         )
         late = self._catch_up_outcomes(filters)
         of_team = self._find_team_entries if (self.uses_team if team is None else team) else None
+        count = TokenCounter().each if count_tokens is None else lambda texts: [*map(count_tokens, texts)]
         with self._database.snapshot():
-            block = recall(self._database, self._model(), request, count_tokens or _token_counter(), of_team)
+            block = recall(self._database, self._model(), request, count, of_team)
         return block._replace(warnings=(*block.warnings, *late)) if late else block
 
     def _find_team_entries(self, request: RecallRequest) -> Found:
@@ -434,7 +434,7 @@ class Memory:
                 add_snippet(hit, terms.weights)
                 for hit in cite_hits(self._database, above_threshold(hits, terms.coverage))
             ]
-        context = build_context(fitting, terms.weights, request, _token_counter())
+        context = build_context(fitting, terms.weights, request, TokenCounter())
         return context._replace(warnings=(*hits.warnings, *context.warnings))
 
     def show(self, id_: str, neighbours: int = 2, *, whole: bool = False) -> list[Item]:
@@ -940,7 +940,7 @@ class Memory:
         with self._database.snapshot():
             sheets = list_episodes(self._database, filters, limit, judged=False).sheets
         sheets = tuple(sheet for sheet in sheets if not wanted.excludes(sheet.source_path))
-        return JudgingPlan(judge, sheets, sum(map(_token_counter(), map(write_question, sheets))), late)
+        return JudgingPlan(judge, sheets, sum(map(TokenCounter(), map(write_question, sheets))), late)
 
     def judge_automatically(self, plan: JudgingPlan) -> AutoJudged:
         """Ask the judge of a plan about its episodes, and store the labels whose words stand in the conversation.
@@ -954,7 +954,7 @@ class Memory:
         from pastchats_memory.episodes.auto_judge import judge_all
         from pastchats_memory.views.judge_question import write_question
 
-        return judge_all(self._database, plan.sheets, plan.judge, write_question, _token_counter())
+        return judge_all(self._database, plan.sheets, plan.judge, write_question, TokenCounter())
 
     def unjudge(self, id_: str) -> tuple[Sheet | None, tuple[str, ...]]:
         """Remove the label of a turn's episode, so that the rules decide again.
@@ -1404,9 +1404,3 @@ def _with_whole_text(item: Item) -> Item:
 
     text = read_whole_text(item)
     return item if text is None else item._replace(content=text)
-
-
-def _token_counter() -> Callable[[str], int]:
-    from pastchats_memory.text.tokens import count_tokens
-
-    return partial(count_tokens, wordpieces=LinePrices())

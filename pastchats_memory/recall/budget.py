@@ -6,13 +6,14 @@ in a later entry. So a good line of the second entry takes the place of a weak l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pastchats_memory.model import NEXT_MESSAGE, Outcome, RecallBlock, RecallEntry
 from pastchats_memory.text.display import quote
 from pastchats_memory.text.excerpt import ELLIPSIS, excerpt
 from pastchats_memory.text.key_sentences import Line, join_lines, list_key_lines
+from pastchats_memory.text.tokens import Counter
 from pastchats_memory.views.text import NOTHING, TOO_SMALL, render_actions, render_block, render_earlier, render_entry
 
 QUESTION_WIDTH, LEAST_WIDTH = 70, 60
@@ -21,33 +22,32 @@ EVIDENCE_WIDTH = 60
 """Characters of a shortened quotation behind an outcome."""
 SHARES = (1.0, 0.5, 0.4, 0.3)
 """Share of its worth that a part has in the first entry, the second, the third, and any later one (`benchmarks/usefulness.py`)."""
+_GAP = f"> {ELLIPSIS}\n"
 ACTIONS, FAILURE = 0.01, 0.01
 """Worth of the actions of an entry and of an earlier failure, on the scale of lines (`text.key_sentences`)."""
 
 
 def fit_budget(
-    query: str,
-    candidates: Sequence[RecallEntry],
-    weights: Mapping[str, float],
-    budget: int,
-    count_tokens: Callable[[str], int],
+    query: str, candidates: Sequence[RecallEntry], weights: Mapping[str, float], budget: int, count: Counter
 ) -> RecallBlock:
     """Return the block with as much of the entries as fits.
 
     No token spans the end of a line, so the block never exceeds the sum of its parts.
     """
-    left = budget - count_tokens(render_block(query, [], ""))
     entries = list(candidates)
-    if entries and sum(count_tokens(render_entry(place, one)) for place, one in enumerate(entries, start=1)) > left:
-        entries = _Selection(entries, weights, count_tokens).choose(left)
+    rendered = (render_entry(place, one) for place, one in enumerate(entries, start=1))
+    around, *sizes = count([render_block(query, [], ""), *rendered])
+    left = budget - around
+    if entries and sum(sizes) > left:
+        entries = _Selection(entries, weights, count).choose(left)
     least, nothing = 0, NOTHING
     if candidates and not entries:
         shortest = _shorten(candidates[0], weights)
-        least = budget - left + count_tokens(render_entry(1, shortest))
+        least = around + sum(count([render_entry(1, shortest)]))
         entries = [shortest] if least <= budget else []
         nothing = TOO_SMALL.format(least=least)
     text = render_block(query, entries, nothing)
-    tokens = count_tokens(text)
+    (tokens,) = count([text])
     if tokens > budget:
         return RecallBlock(query, (), "", 0, least=least or tokens)
     return RecallBlock(query, tuple(entries), text, tokens, least=0 if entries else least)
@@ -82,7 +82,8 @@ class _Part(NamedTuple):
     entry: int
     """Its place."""
     worth: float
-    tokens: int
+    text: str
+    """As it is shown."""
     line: Line | None = None
     """A line of the answer. Without one, the part is an earlier failure or the actions."""
     before: int | None = None
@@ -92,15 +93,13 @@ class _Part(NamedTuple):
 class _Selection:
     """The parts of entries, from which those worth most are chosen."""
 
-    def __init__(
-        self, entries: Sequence[RecallEntry], weights: Mapping[str, float], count_tokens: Callable[[str], int]
-    ) -> None:
+    def __init__(self, entries: Sequence[RecallEntry], weights: Mapping[str, float], count: Counter) -> None:
         self._entries = entries
-        self._count = count_tokens
         self._stripped = [_strip(entry, weights, QUESTION_WIDTH) for entry in entries]
-        self._gap = count_tokens(f"> {ELLIPSIS}\n")
         parts = [part for place in range(len(entries)) for part in self._list_parts(place, weights)]
         self._parts = sorted(parts, key=lambda part: -part.worth)
+        texts = [_GAP, *map(self._render_head, range(len(entries))), *(part.text for part in parts)]
+        self._tokens = dict(zip(texts, count(texts), strict=True))
         self._chosen: dict[int, list[_Part]] = {}
 
     def choose(self, left: int) -> list[RecallEntry]:
@@ -109,7 +108,8 @@ class _Selection:
             chosen = self._chosen.get(part.entry, [])
             if part in chosen:
                 continue
-            tokens = part.tokens + self._count_gap(part, chosen) + (0 if chosen else self._count_head(part.entry))
+            around = [] if chosen else [self._render_head(part.entry)]
+            tokens = sum(self._tokens[text] for text in (part.text, *_gap_before(part, chosen), *around))
             if tokens <= left:
                 self._chosen[part.entry] = [*chosen, part]
                 left -= tokens
@@ -128,22 +128,15 @@ class _Selection:
         entry, share = self._entries[place], SHARES[min(place, len(SHARES) - 1)]
         lines = list_key_lines(entry.answered or "", weights)
         for line in lines:
-            yield _Part(place, share * line.worth, self._count(f"{quote(line.text)}\n"), line)
+            yield _Part(place, share * line.worth, f"{quote(line.text)}\n", line)
         for number, attempt in enumerate(entry.before):
-            yield _Part(place, share * FAILURE, self._count(f"{render_earlier(attempt)}\n"), before=number)
+            yield _Part(place, share * FAILURE, f"{render_earlier(attempt)}\n", before=number)
         if entry.done or not lines:
-            yield _Part(place, share * ACTIONS, self._count(f"{render_actions(entry.done)}\n"))
+            yield _Part(place, share * ACTIONS, f"{render_actions(entry.done)}\n")
 
-    def _count_head(self, place: int) -> int:
-        """Count the tokens of an entry without parts. An answer adds a label to it."""
-        return self._count(render_entry(place + 1, self._stripped[place]._replace(answered=ELLIPSIS)))
-
-    def _count_gap(self, part: _Part, chosen: Sequence[_Part]) -> int:
-        """Count the tokens of the mark before a line, if the line before it is not chosen. The first line has none."""
-        if part.line is None or not any(one.line for one in chosen):
-            return 0
-        above = part.line.place - 1
-        return 0 if any(one.line and one.line.place == above for one in chosen) else self._gap
+    def _render_head(self, place: int) -> str:
+        """Return an entry without parts. An answer adds a label to it."""
+        return render_entry(place + 1, self._stripped[place]._replace(answered=ELLIPSIS))
 
     def _build(self, place: int, chosen: Sequence[_Part]) -> RecallEntry:
         """Return an entry with its chosen parts, in order."""
@@ -156,3 +149,11 @@ class _Selection:
             before=tuple(entry.before[number] for number in before),
             done=entry.done if has_actions else (),
         )
+
+
+def _gap_before(part: _Part, chosen: Sequence[_Part]) -> list[str]:
+    """Return the mark before a line, if the line before it is not chosen. The first line has none."""
+    if part.line is None or not any(one.line for one in chosen):
+        return []
+    above = part.line.place - 1
+    return [] if any(one.line and one.line.place == above for one in chosen) else [_GAP]

@@ -6,7 +6,7 @@ other. For them neither NumPy nor the model is imported. The search decides the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from pastchats_memory.model import Hit, RecallBlock
@@ -21,6 +21,7 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import FIRST_TEXT
 from pastchats_memory.store.pending_deletes import exclude_pending
 from pastchats_memory.store.turn_context import TurnContext, turn_contexts
+from pastchats_memory.text.tokens import Counter
 
 LEAD_NAMED, LEAD_NAMED_SHARE = 0.75, 0.45
 """Worth of the prompt's names that the leading row needs, and its share of the worth of all names."""
@@ -37,7 +38,7 @@ TEXT_ROLES = frozenset({"user", "assistant", "note"})
 
 
 def recall_by_words(
-    database: Database, evidence: WordEvidence, request: RecallRequest, count_tokens: Callable[[str], int]
+    database: Database, evidence: WordEvidence, request: RecallRequest, count: Counter
 ) -> RecallBlock | None:
     """Return the block of the conversation that leads; None if none does.
 
@@ -49,7 +50,7 @@ def recall_by_words(
     if not entries:
         return None
     cited = resolve_citations(database, entries)
-    block = fit_budget(request.search.text, cited, evidence.weights, request.budget, count_tokens)
+    block = fit_budget(request.search.text, cited, evidence.weights, request.budget, count)
     return block if block.entries else None
 
 

@@ -25,6 +25,7 @@ from pastchats_memory.search.pipeline import search_with_terms
 from pastchats_memory.search.request import MOST_HITS, Request
 from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
+from pastchats_memory.text.tokens import Counter
 from pastchats_memory.text.topics import is_small_talk, topic_words
 
 CANDIDATES = 40
@@ -47,7 +48,7 @@ def recall(
     database: Database,
     embedder: Embedder,
     request: RecallRequest,
-    count_tokens: Callable[[str], int],
+    count: Counter,
     of_team: Callable[[RecallRequest], Found] | None = None,
 ) -> RecallBlock:
     """Return the recall block of a request.
@@ -58,10 +59,10 @@ def recall(
         StoreFault: the database cannot be read.
     """
     if is_small_talk(request.search.text):
-        return fit_budget(request.search.text, [], {}, request.budget, count_tokens)
+        return fit_budget(request.search.text, [], {}, request.budget, count)
     own = find_entries(database, embedder, request)
     found = own if of_team is None else _join(own, of_team(request), request.search.limit)
-    block = fit_budget(request.search.text, found.entries, found.weights, request.budget, count_tokens)
+    block = fit_budget(request.search.text, found.entries, found.weights, request.budget, count)
     return block._replace(warnings=found.warnings)
 
 

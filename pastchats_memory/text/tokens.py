@@ -9,6 +9,8 @@ import math
 import re
 from collections.abc import Callable, Sequence
 
+Counter = Callable[[Sequence[str]], list[int]]
+"""Counts the tokens of each text, or what else a budget is measured in."""
 WordPieces = Callable[[str], tuple[int, Sequence[str]]]
 """Returns what the known pieces of a text cost, and the pieces that are paid by the byte."""
 

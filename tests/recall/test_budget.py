@@ -26,7 +26,7 @@ def make_entry(id_: str, answered: str, verdict: str = "unknown", **fields: obje
 
 
 def fit(budget: int, *entries: RecallEntry) -> RecallBlock:
-    return fit_budget("kiln glaze", entries, WEIGHTS, budget, lambda text: len(text.encode()))
+    return fit_budget("kiln glaze", entries, WEIGHTS, budget, lambda texts: [len(text.encode()) for text in texts])
 
 
 def write_answer(*lines: str, fillers: int = 14) -> str:

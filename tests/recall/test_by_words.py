@@ -44,7 +44,11 @@ def recall(path: Path, query: str, **options: object) -> RecallBlock | None:
     request = RecallRequest(Request(query, limit=3, filters=filters), is_unasked=True, **options)
     with open_database(path, vec0=False) as database, database.snapshot():
         evidence = measure_words(database, query, None)
-        return recall_by_words(database, evidence, request, len) if evidence and evidence.may_answer else None
+        return (
+            recall_by_words(database, evidence, request, lambda texts: [*map(len, texts)])
+            if evidence and evidence.may_answer
+            else None
+        )
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ from pastchats_memory.formats.registry import BUILT_IN, added_formats, load_form
 from pastchats_memory.model import Hit, Item, Metadata
 from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
+from pastchats_memory.text.command_line import join_command
 
 SAFE_ID = re.compile(r"\w[\w./:@+=-]{0,199}", re.ASCII)
 """Ids of agents' sessions. Any other id is hostile, or had a secret in it."""
@@ -82,8 +83,6 @@ def find_command_lines(database: Database, by_id: Iterable[tuple[str, StoredTurn
 
     A turn whose session cannot be resumed is left out. Raises BrokenFormat, StoreFault.
     """
-    from pastchats_memory.files.processes import join_command
-
     found = ((id_, find_resumption(database, turn)) for id_, turn in by_id)
     return {id_: join_command(one.command, one.folder) for id_, one in found if one.command}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -13,17 +12,9 @@ from tempfile import TemporaryFile
 from threading import Thread
 
 from pastchats_memory.errors import MemoryFault
+from pastchats_memory.text.command_line import join_command
 
 GIT_SECONDS = 10.0
-
-
-def join_command(command: Sequence[str], folder: str | None = None) -> str:
-    """Return a command as a line for the user's shell, in a folder if one is given."""
-    if os.name == "nt":
-        line = subprocess.list2cmdline(command)
-        return line if folder is None else f"cd /d {subprocess.list2cmdline([folder])} && {line}"
-    line = shlex.join(command)
-    return line if folder is None else f"cd {shlex.quote(folder)} && {line}"
 
 
 def ask_git(folder: str, *arguments: str, seconds: float = GIT_SECONDS) -> str | None:

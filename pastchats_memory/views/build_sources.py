@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
 
+from pastchats_memory.text.command_line import join_command
 from pastchats_memory.text.encoding import utf8
 
 if TYPE_CHECKING:
@@ -95,8 +96,6 @@ def build_open(opened: Sequence[views.OpenedView]) -> views.OpenBody:
 
 def build_resume(found: Sequence[Resumption]) -> views.ResumeBody:
     """Build `resume/1`."""
-    from pastchats_memory.files.processes import join_command
-
     return {
         "schema": "resume/1",
         "results": [

@@ -83,7 +83,7 @@ def index(
         todo, archives = _plan(database, files, options, report)
         expected = estimate(session, todo, lambda plan: _sample_texts(database, plan, options))
         announce(replace(expected, other_runs=other_runs(database)))
-        with database.without_mapping(), database.with_long_timeout():
+        with database.with_long_timeout():
             with Writer(database, session, report, run_id, options) as writer:
                 _index_files(database, writer, todo, options, report, progress)
             report.embedded += fill_pending(database, session, sys.maxsize)

@@ -33,10 +33,8 @@ BUSY_MS = 5000
 LONG_BUSY_MS = 60_000
 PAUSE = 0.12
 """Seconds between two steps of a long job: a waiting writer looks ten times a second."""
-MMAP_BYTES = 1 << 40
-"""The whole file: pages of vec0 and of the vector blocks are then read without being copied first."""
 CACHE_KB = 8192
-"""For pages that are read one by one: it holds most of what the next query reads of the full-text index, too."""
+"""It holds most of what the next query reads of the full-text index, too."""
 
 ROWS_OF_STATEMENT = 512
 """Rows that one statement inserts; SQLite takes 32,766 parameters."""
@@ -138,26 +136,6 @@ class Database:
         finally:
             if self.connection.in_transaction:
                 self.run("ROLLBACK")
-
-    def stop_mapping(self) -> None:
-        """Read pages one by one from now on.
-
-        It takes longer to map a few of them anew after each commit.
-        """
-        self.run("PRAGMA mmap_size=0")
-        self.run(f"PRAGMA cache_size=-{CACHE_KB}")
-
-    @contextmanager
-    def without_mapping(self) -> Iterator[None]:
-        """Read pages through a small cache while much is written.
-
-        Mapped, the process would grow with the file.
-        """
-        self.run("PRAGMA mmap_size=0")
-        try:
-            yield
-        finally:
-            self.run(f"PRAGMA mmap_size={MMAP_BYTES}")
 
     @contextmanager
     def without_triggers(self) -> Iterator[None]:
@@ -385,7 +363,8 @@ def _load_vec0(connection: apsw.Connection) -> bool:
 
 def _prepare(database: Database) -> None:
     database.set_timeout(BUSY_MS)
-    database.run(f"PRAGMA mmap_size={MMAP_BYTES}")
+    # The file is not mapped into memory: a process maps and releases the pages of one question more slowly than it reads them.
+    database.run(f"PRAGMA cache_size=-{CACHE_KB}")
     database.run("PRAGMA foreign_keys=ON")
     database.run("PRAGMA secure_delete=ON")
     database.run("BEGIN")  # one view of the file: another process may be making it into a database just now

@@ -244,8 +244,6 @@ def nearest(
         found = None
         if engine_of(database) == "vec0":
             found = _nearest_by_vec0(database, query, k, ids)
-        elif blocks.are_cached(database):
-            database.stop_mapping()
         return score(database, query, ids)[:k] if found is None else found
 
 

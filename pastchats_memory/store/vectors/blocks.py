@@ -108,12 +108,6 @@ def cached_parts(database: Database) -> dict[int, Versioned]:
     return database.cache.get_or_make(TABLE, lambda: _refresh(database))
 
 
-def are_cached(database: Database) -> bool:
-    """Return whether no query needs to read any block. Raises StoreFault."""
-    known = cached_parts(database)
-    return bool(known) and known.keys() == _versions(database).keys()
-
-
 def _refresh(database: Database) -> dict[int, Versioned]:
     known: dict[int, Versioned] = database.cache.versioned.setdefault(TABLE, {})
     if not known:

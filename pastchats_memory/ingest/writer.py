@@ -16,6 +16,7 @@ from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelUnavailable
 from pastchats_memory.formats.registry import formats_of_kind
 from pastchats_memory.ingest.changes import COPIES, Plan, fingerprint, recipe_of
+from pastchats_memory.ingest.forecast import other_runs
 from pastchats_memory.ingest.open_file import OpenFile
 from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.ingest.report import FileReport, IndexReport
@@ -63,8 +64,8 @@ class _Batch:
     """Rows that are stored together."""
 
     parts: tuple[_Part, ...]
-    embedded_before: int
-    """Texts that the session had embedded."""
+    before: _Batch | None = None
+    """The batch before, until both are embedded."""
     encoded: dict[bytes, str] = field(default_factory=dict)
     """Encoded vectors by text_hash."""
     uncached: int = 0
@@ -85,7 +86,7 @@ class _Batch:
 class Writer:
     """Collect rows of several files into batches, each one transaction.
 
-    While a thread embeds one batch, the next one is read. Leave the context to end the thread.
+    While a thread embeds one batch, the one before is stored and the next one is read. Leave the context to end the thread.
     """
 
     def __init__(
@@ -101,6 +102,7 @@ class Writer:
         self._characters = 0
         self._batch: _Batch | None = None
         """The batch that is being embedded."""
+        self._embedded_before = session.embedded
 
     def __enter__(self) -> Self:
         return self
@@ -177,38 +179,56 @@ class Writer:
         self._begin_batch(is_last=True)
 
     def _begin_batch(self, *, is_last: bool = False) -> None:
-        """Store the batch before, and begin to embed what waits; embed and store the last one at once."""
-        self._end_batch()
+        """Begin to embed what waits, and store the batch before meanwhile; the last one is stored at once."""
+        before = self._batch
+        if before is not None and not self._may_be_followed(before):
+            self._end_batch(before)
+            before = None
         parts = tuple(_Part(file, tuple(file.waiting.values()), file.is_whole) for file in self._files)
         self._files = [file for file in self._files if not file.is_whole]
         self._turns = self._characters = 0
         for part in parts:
             part.file.waiting.clear()
-        self._batch = batch = _Batch(parts, self._session.embedded)
-        if any(part.task_rows for part in parts) or self._find_unembedded(batch):
+        self._batch = batch = _Batch(parts, before)
+        if before is not None:
+            batch.turn = before.turn.pop_all()
+        elif any(part.task_rows for part in parts) or self._find_unembedded(batch):
             batch.turn.enter_context(take_turn(self._database))
         texts = self._find_texts(batch)
+        if texts:
+            self._session.check()  # it reads the database, as this thread alone may
+            batch.missing = tuple(texts)
+            batch.embedding = self._start_embedding(texts)
+        if before is not None:
+            self._end_batch(before)
         if is_last or not texts:
-            batch.encoded |= self._embed(texts)
-            self._end_batch()
-            return
-        self._session.check()  # it reads the database, as this thread alone may
-        batch.missing = tuple(texts)
-        batch.embedding = self._pool.submit(vectors.encode_or_defer, self._session, list(texts.values()))
+            self._end_batch(batch)
+            self._batch = None
 
-    def _end_batch(self) -> None:
-        """Store the batch that was embedded, if there is one."""
-        batch = self._batch
-        if batch is None:
-            return
+    def _may_be_followed(self, batch: _Batch) -> bool:
+        """Return whether the next batch may be embedded while this one is stored.
+
+        Not if this one has tasks, whose texts need the model then, or if another run waits for its turn.
+        """
+        return (
+            batch.embedding is not None
+            and not any(part.task_rows for part in batch.parts)
+            and not other_runs(self._database)
+        )
+
+    def _end_batch(self, batch: _Batch) -> None:
+        """Store a batch as soon as it is embedded."""
         with batch.turn:
+            if batch.before is not None:
+                batch.encoded |= batch.before.encoded
+                batch.before = None
             if batch.embedding is not None:
                 batch.encoded |= zip(batch.missing, batch.embedding.result(), strict=True)
             while not self._try_store(batch):
                 # Another process deleted rows whose vectors were not made again.
-                batch.encoded |= self._embed(self._find_texts(batch))
-        self._batch = None
-        self._report.embedded += self._session.embedded - batch.embedded_before
+                texts = self._find_texts(batch)
+                batch.encoded |= zip(texts, self._start_embedding(texts).result(), strict=True)
+        self._report.embedded = self._session.embedded - self._embedded_before
         self._report.cached += len(batch.rows) - batch.uncached
         self._report.files += [part.file.report() for part in batch.parts if part.is_last]
 
@@ -250,15 +270,14 @@ class Writer:
         """Return the texts to embed, by text_hash; add the vectors of other rows with the same text to the batch."""
         rows = self._find_unembedded(batch)
         batch.encoded |= corpus.known_vectors(self._database, (row.text_hash for row in rows), self._session.name)
-        texts = {row.text_hash: row.turn.content for row in rows if row.text_hash not in batch.encoded}
+        known = batch.encoded.keys() | (batch.before.missing if batch.before else ())
+        texts = {row.text_hash: row.turn.content for row in rows if row.text_hash not in known}
         batch.uncached += len(texts)
         return texts
 
-    def _embed(self, texts: Mapping[bytes, str]) -> dict[bytes, str]:
-        """Return the encoded vectors of texts, by text_hash."""
-        if not texts:
-            return {}  # the model need not be loaded
-        return dict(zip(texts, vectors.encode_or_defer(self._session, list(texts.values())), strict=True))
+    def _start_embedding(self, texts: Mapping[bytes, str]) -> Future[list[str]]:
+        """Return the encoded vectors of texts, as soon as the thread has made them."""
+        return self._pool.submit(vectors.encode_or_defer, self._session, list(texts.values()))
 
     def _store(self, part: _Part, encoded: dict[bytes, str]) -> int:
         file, candidate = part.file, part.file.plan.candidate

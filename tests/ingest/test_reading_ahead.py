@@ -9,7 +9,7 @@ from threading import Event
 import numpy as np
 import pytest
 from program import write_messages
-from waiting import HANG_S
+from waiting import HANG_S, wait_until
 
 from pastchats_memory.embed import Vector
 from pastchats_memory.embed.session import Fault, ModelSession
@@ -47,8 +47,26 @@ class WaitingEmbedder:
         return vector
 
 
-def write_history(folder: Path) -> Path:
-    said = [("user" if turn % 2 else "assistant", f"Bed {turn} holds a plant.") for turn in range(TURNS)]
+class PatientEmbedder(WaitingEmbedder):
+    """Embed each batch but the first after another connection sees the turns of the batch before."""
+
+    def __init__(self, database: Path) -> None:
+        super().__init__()
+        self._database = database
+        self._batches = 0
+
+    def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
+        """Yield the same vector for each text."""
+        listed = list(texts)
+        if len(listed) == BATCH_TURNS:  # fewer are those of an estimate
+            with open_database(self._database) as other:
+                wait_until(lambda: other.value("SELECT count(*) FROM prompts") >= self._batches * BATCH_TURNS)
+            self._batches += 1
+        yield from map(self.embed_query, listed)
+
+
+def write_history(folder: Path, beds: int = TURNS) -> Path:
+    said = [("user" if turn % 2 else "assistant", f"Bed {turn % beds} holds a plant.") for turn in range(TURNS)]
     write_messages(folder / "history.jsonl", *said, conversation="beds")
     return folder / "history.jsonl"
 
@@ -64,6 +82,21 @@ def test_the_next_batch_is_read_while_one_is_embedded(tmp_path: Path) -> None:
         report = index(database, embedder, [write_history(tmp_path)], IndexOptions(), look)
         assert (report.added, report.embedded, vectors.count(database)) == (TURNS, TURNS, TURNS)
     assert not embedder.has_waited_in_vain
+
+
+def test_a_batch_is_stored_while_the_next_one_is_embedded(tmp_path: Path) -> None:
+    with open_database(tmp_path / "memory.db", create=True) as database:
+        report = index(database, PatientEmbedder(database.path), [write_history(tmp_path)], IndexOptions())
+        assert (report.added, report.embedded, vectors.count(database)) == (TURNS, TURNS, TURNS)
+
+
+def test_a_text_of_the_batch_before_is_not_embedded_again(tmp_path: Path) -> None:
+    embedder, beds = WaitingEmbedder(), BATCH_TURNS + BATCH_TURNS // 2
+    embedder.may_go_on.set()
+    with open_database(tmp_path / "memory.db", create=True) as database:
+        report = index(database, embedder, [write_history(tmp_path, beds)], IndexOptions())
+        assert (report.added, report.embedded, vectors.count(database)) == (TURNS, beds, TURNS)
+        assert report.cached == TURNS - beds
 
 
 def test_a_run_that_is_interrupted_while_it_embeds_leaves_the_batch_to_the_next_one(tmp_path: Path) -> None:

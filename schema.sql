@@ -153,7 +153,7 @@ CREATE TABLE embedding_meta (
 ) WITHOUT ROWID;
 
 -- The exact engine's matrix: one row for every 512 prompt ids, in the same transaction as the vectors it is made of. It
--- proposes candidates; their scores come from prompt_embeddings.
+-- proposes candidates, with the numbers that their scores come from.
 CREATE TABLE vector_blocks (
   block INTEGER PRIMARY KEY,               -- prompt_id / 512
   ids BLOB NOT NULL,                       -- int64, ascending

@@ -15,10 +15,10 @@ from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, is_terminal, notify
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.archives import archive_of, is_archive
+from pastchats_memory.files.command_line import join_command
 from pastchats_memory.files.processes import run_in_foreground
 from pastchats_memory.files.stored_path import other_machine, resolve_path
 from pastchats_memory.formats.base.source import SQLITE
-from pastchats_memory.text.command_line import join_command
 from pastchats_memory.text.display import escape_name, escape_path, one_line, sanitise
 from pastchats_memory.views.build_sources import build_open, build_resume
 

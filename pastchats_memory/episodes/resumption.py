@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from pastchats_memory.files.archives import archive_of
+from pastchats_memory.files.command_line import join_command
 from pastchats_memory.files.stored_path import other_machine, resolve_path
 from pastchats_memory.formats.base.format import Format, Session
 from pastchats_memory.formats.registry import BUILT_IN, added_formats, load_format
 from pastchats_memory.model import Hit, Item, Metadata
 from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
-from pastchats_memory.text.command_line import join_command
 
 SAFE_ID = re.compile(r"\w[\w./:@+=-]{0,199}", re.ASCII)
 """Ids of agents' sessions. Any other id is hostile, or had a secret in it."""

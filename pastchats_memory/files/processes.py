@@ -12,9 +12,14 @@ from tempfile import TemporaryFile
 from threading import Thread
 
 from pastchats_memory.errors import MemoryFault
-from pastchats_memory.text.command_line import join_command
+from pastchats_memory.files.command_line import join_command
 
 GIT_SECONDS = 10.0
+
+
+def quote_for_windows(command: Sequence[str]) -> str:
+    """Return a command as a line for the shell of Windows."""
+    return subprocess.list2cmdline(command)
 
 
 def ask_git(folder: str, *arguments: str, seconds: float = GIT_SECONDS) -> str | None:

@@ -23,11 +23,11 @@ from typing import Any
 
 from pastchats_memory.errors import MemoryFault, UsageFault
 from pastchats_memory.files.atomic import write_atomic
+from pastchats_memory.files.command_line import join_command
 from pastchats_memory.formats.base.hooks import HookDialect
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.registry import all_formats
 from pastchats_memory.hooks.jsonc import restore_json, with_hooks, without_ours, without_pieces
-from pastchats_memory.text.command_line import join_command
 
 IS_OURS = re.compile(r"pastchats[-_]memory\S{0,40} hook ")
 _JSON_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')

@@ -58,7 +58,7 @@ def index(
     """Index all files below the inputs, newest first, and report what became of each.
 
     Each batch is one transaction of rows, vectors and indexes, so an interrupted run keeps what it stored. The next run
-    reads the interrupted file again, and embeds nothing twice. While the model cannot be used, vectors are pending.
+    reads the interrupted file again, and embeds no stored text twice. While the model cannot be used, vectors are pending.
 
     Raises:
         InputMissing: an input does not exist; nothing was indexed.

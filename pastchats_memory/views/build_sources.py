@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
 
-from pastchats_memory.text.command_line import join_command
+from pastchats_memory.files.command_line import join_command
 from pastchats_memory.text.encoding import utf8
 
 if TYPE_CHECKING:

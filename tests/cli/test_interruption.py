@@ -16,8 +16,8 @@ from whole import assert_whole, state
 
 from pastchats_memory.store.database import Database, open_database
 
-KILLED_AFTER = (0, 300, 10, 290, 100, 280, 255)
-"""Texts that each of the killed runs embeds; a batch has at most 256 turns."""
+KILLED_AFTER = (0, 600, 10, 530, 100)
+"""Texts that each of the killed runs embeds. A batch has at most 256 turns, and two at most are embedded and not stored."""
 
 
 def _history(folder: Path) -> Path:

@@ -1,8 +1,9 @@
 """Find nearest neighbours: engines find candidates, one function scores them.
 
 The exact engine (`blocks`) finds candidates that are certain to contain the k nearest. sqlite-vec (`vec0`), if it loads,
-lists the nearest of them. `score` alone computes similarities, from `vector_json`, and orders by similarity, then id. So
-the answer is the same with either engine. A row that an engine is behind with (`vector_changes`) is scored too.
+lists the nearest of them. `score` alone computes similarities, from the whole numbers that `vector_json` and the blocks both
+hold, and orders by similarity, then id. So the answer is the same with either engine. A row that an engine is behind with
+(`vector_changes`) is scored too.
 """
 
 from __future__ import annotations

@@ -165,7 +165,7 @@ def measure(path: Path, rounds: int) -> None:
         Memory.open(path) as memory,
         Memory.open(path, vec0=False) as without,
         open_database(path) as opened,
-        open_database(path) as mapped,  # as a memory is that sqlite-vec is asked of
+        open_database(path) as other,  # with nothing cached
     ):
         embedder = PackagedEmbedder()
         near = {text: embedder.embed_query(text) for text in queries}
@@ -179,7 +179,7 @@ def measure(path: Path, rounds: int) -> None:
 
         def knn(text: str) -> object:
             return vec0.nearest(
-                mapped, vectors.decode([vectors.encode(near[text])])[0], 100 + vectors.MARGIN, proposed[text]
+                other, vectors.decode([vectors.encode(near[text])])[0], 100 + vectors.MARGIN, proposed[text]
             )
 
         ways: dict[str, Callable[[str], object]] = {
@@ -195,7 +195,7 @@ def measure(path: Path, rounds: int) -> None:
                 opened, blocks.CandidateScan(vectors.unit(near[text]).astype(np.float32), 100, nothing, None)
             ),
             "part: vec0 among the proposed": knn,
-            "part: vec0 over all rows": lambda text: mapped.run(
+            "part: vec0 over all rows": lambda text: other.run(
                 EVERY, (vectors.decode([vectors.encode(near[text])]).tobytes(), 100 + vectors.MARGIN)
             ),
             "part: score of the proposed": lambda text: vectors.score(opened, near[text], proposed[text]),

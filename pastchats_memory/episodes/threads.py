@@ -78,7 +78,7 @@ def find_thread(database: Database, episode: Sequence[Item], ending: Ending, oth
     )
 
 
-class _Found(NamedTuple):
+class _OtherEpisode(NamedTuple):
     """An attempt whose texts are not loaded."""
 
     is_earlier: bool
@@ -86,7 +86,7 @@ class _Found(NamedTuple):
     ending: Ending
 
 
-def _load_answered(database: Database, attempts: Iterable[_Found]) -> Iterator[Attempt]:
+def _load_answered(database: Database, attempts: Iterable[_OtherEpisode]) -> Iterator[Attempt]:
     """Yield those that have an answer; weighing the lines of each answer takes a millisecond."""
     for one in attempts:
         (item,) = turns.items(database, [one.question_id])
@@ -112,7 +112,7 @@ def _is_continued(ending: Ending) -> bool:
     return is_failed_by_next(ending) or ending.signal in BROKE_OFF
 
 
-def _find_in_conversation(database: Database, episode: Sequence[Item], ending: Ending) -> list[_Found]:
+def _find_in_conversation(database: Database, episode: Sequence[Item], ending: Ending) -> list[_OtherEpisode]:
     """Return the earlier and later attempts of the conversation in order."""
     first = episode[0]
     question = next((turn for turn in episode if turn.role == "user"), first)
@@ -123,7 +123,7 @@ def _find_in_conversation(database: Database, episode: Sequence[Item], ending: E
     earlier = list(takewhile(lambda one: _is_continued(one.ending), before[::-1]))[::-1]
     later = [one for last, one in takewhile(lambda two: _is_continued(two[0].ending), pairwise([own, *after]))]
     return [
-        _Found(is_earlier, one.question_id, one.ending)
+        _OtherEpisode(is_earlier, one.question_id, one.ending)
         for is_earlier, ones in ((True, earlier), (False, later))
         for one in ones
     ]
@@ -151,7 +151,7 @@ def _conversation(turn: Item) -> tuple[str, str]:
     return turn.project, str(turn.conversation_id)
 
 
-def _find_elsewhere(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> list[_Found]:
+def _find_elsewhere(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> list[_OtherEpisode]:
     """Return attempts in other conversations of the project in order of time.
 
     Their requests are similar, or mention an error of both episodes.
@@ -175,7 +175,7 @@ def _find_elsewhere(database: Database, episode: Sequence[Item], others: Sequenc
     cosines = dict(zip(ids, (rows @ rows[ids.index(question.id)]).tolist(), strict=True))
     similar = {id_ for id_ in candidates if cosines.get(id_, 0.0) >= MIN_COSINE}
     errors = extract_errors(episode)
-    found: list[tuple[str, _Found]] = []
+    found: list[tuple[str, _OtherEpisode]] = []
     for item in turns.items(database, [id_ for id_ in candidates if errors or id_ in similar]):
         ending = outcomes.of_turn(database, item)
         if ending is None or item.timestamp is None:
@@ -184,7 +184,7 @@ def _find_elsewhere(database: Database, episode: Sequence[Item], others: Sequenc
         if is_similar or (
             errors and is_shared_error(question.content, item.content, errors & load_errors(database, item, ending))
         ):
-            found.append((item.timestamp, _Found(item.timestamp < question.timestamp, item.id, ending)))
+            found.append((item.timestamp, _OtherEpisode(item.timestamp < question.timestamp, item.id, ending)))
     return [one for _, one in sorted(found, key=lambda pair: pair[0])]
 
 

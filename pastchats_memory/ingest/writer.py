@@ -64,8 +64,6 @@ class _Batch:
     """Rows that are stored together."""
 
     parts: tuple[_Part, ...]
-    before: _Batch | None = None
-    """The batch before, until both are embedded."""
     encoded: dict[bytes, str] = field(default_factory=dict)
     """Encoded vectors by text_hash."""
     uncached: int = 0
@@ -74,8 +72,6 @@ class _Batch:
     """The encoded vectors of `missing`, as soon as the thread has made them."""
     missing: tuple[bytes, ...] = ()
     """The text_hashes of the texts that the thread embeds."""
-    turn: ExitStack = field(default_factory=ExitStack)
-    """Holds the lock of the runs."""
 
     @property
     def rows(self) -> list[Prompt]:
@@ -102,6 +98,8 @@ class Writer:
         self._characters = 0
         self._batch: _Batch | None = None
         """The batch that is being embedded."""
+        self._turn = ExitStack()
+        """Holds the lock of the runs."""
         self._embedded_before = session.embedded
 
     def __enter__(self) -> Self:
@@ -113,10 +111,11 @@ class Writer:
         """End the thread, and the turn of this run; drop the batch if something failed."""
         if fault is not None:
             self._session.refuse(ModelUnavailable("the run has ended"))
-        if "_pool" in vars(self):
-            self._pool.shutdown()
-        if self._batch is not None:
-            self._batch.turn.__exit__(kind, fault, trace)
+        try:
+            if "_pool" in vars(self):
+                self._pool.shutdown()
+        finally:
+            self._turn.close()
 
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:
@@ -182,51 +181,45 @@ class Writer:
         """Begin to embed what waits, and store the batch before meanwhile; the last one is stored at once."""
         before = self._batch
         if before is not None and not self._may_be_followed(before):
-            self._end_batch(before)
-            before = None
+            with self._turn:
+                self._end_batch(before)
+            self._batch = before = None
         parts = tuple(_Part(file, tuple(file.waiting.values()), file.is_whole) for file in self._files)
         self._files = [file for file in self._files if not file.is_whole]
         self._turns = self._characters = 0
         for part in parts:
             part.file.waiting.clear()
-        self._batch = batch = _Batch(parts, before)
-        if before is not None:
-            batch.turn = before.turn.pop_all()
-        elif any(part.task_rows for part in parts) or self._find_unembedded(batch):
-            batch.turn.enter_context(take_turn(self._database))
-        texts = self._find_texts(batch)
+        batch = _Batch(parts)
+        if before is None and (any(part.task_rows for part in parts) or self._find_unembedded(batch)):
+            self._turn.enter_context(take_turn(self._database))
+        texts = self._find_texts(batch, () if before is None else before.missing)
         if texts:
-            self._session.check()  # it reads the database, as this thread alone may
             batch.missing = tuple(texts)
             batch.embedding = self._start_embedding(texts)
         if before is not None:
             self._end_batch(before)
+            needed = {row.text_hash for row in batch.rows}
+            batch.encoded = {hash_: one for hash_, one in before.encoded.items() if hash_ in needed} | batch.encoded
+        self._batch = batch
         if is_last or not texts:
-            self._end_batch(batch)
+            with self._turn:
+                self._end_batch(batch)
             self._batch = None
 
     def _may_be_followed(self, batch: _Batch) -> bool:
         """Return whether the next batch may be embedded while this one is stored.
 
-        Not if this one has tasks, whose texts need the model then, or if another run waits for its turn.
+        Not if this one has tasks, whose texts need the model then, or if there is another run, which needs its turn.
         """
-        return (
-            batch.embedding is not None
-            and not any(part.task_rows for part in batch.parts)
-            and not other_runs(self._database)
-        )
+        return not any(part.task_rows for part in batch.parts) and not other_runs(self._database)
 
     def _end_batch(self, batch: _Batch) -> None:
         """Store a batch as soon as it is embedded."""
-        with batch.turn:
-            if batch.before is not None:
-                batch.encoded |= batch.before.encoded
-                batch.before = None
-            if batch.embedding is not None:
-                batch.encoded |= zip(batch.missing, batch.embedding.result(), strict=True)
-            while not self._try_store(batch):
-                # Another process deleted rows whose vectors were not made again.
-                texts = self._find_texts(batch)
+        if batch.embedding is not None:
+            batch.encoded |= zip(batch.missing, batch.embedding.result(), strict=True)
+        while not self._try_store(batch):
+            # Another process deleted rows whose vectors were not made again, or the batch before changed a row.
+            if texts := self._find_texts(batch):
                 batch.encoded |= zip(texts, self._start_embedding(texts).result(), strict=True)
         self._report.embedded = self._session.embedded - self._embedded_before
         self._report.cached += len(batch.rows) - batch.uncached
@@ -266,17 +259,21 @@ class Writer:
         gone = corpus.find_forgotten(self._database, lacking)
         return [row for row in lacking if row.content_hash not in gone]
 
-    def _find_texts(self, batch: _Batch) -> dict[bytes, str]:
-        """Return the texts to embed, by text_hash; add the vectors of other rows with the same text to the batch."""
+    def _find_texts(self, batch: _Batch, under_way: Sequence[bytes] = ()) -> dict[bytes, str]:
+        """Return the texts to embed, by text_hash; add the vectors of other rows with the same text to the batch.
+
+        `under_way` are the text_hashes of the batch before, which is being embedded.
+        """
         rows = self._find_unembedded(batch)
         batch.encoded |= corpus.known_vectors(self._database, (row.text_hash for row in rows), self._session.name)
-        known = batch.encoded.keys() | (batch.before.missing if batch.before else ())
+        known = batch.encoded.keys() | under_way
         texts = {row.text_hash: row.turn.content for row in rows if row.text_hash not in known}
         batch.uncached += len(texts)
         return texts
 
     def _start_embedding(self, texts: Mapping[bytes, str]) -> Future[list[str]]:
         """Return the encoded vectors of texts, as soon as the thread has made them."""
+        self._session.check()  # it reads the database, as this thread alone may
         return self._pool.submit(vectors.encode_or_defer, self._session, list(texts.values()))
 
     def _store(self, part: _Part, encoded: dict[bytes, str]) -> int:

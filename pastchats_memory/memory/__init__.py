@@ -940,7 +940,7 @@ class Memory:
         with self._database.snapshot():
             sheets = list_episodes(self._database, filters, limit, judged=False).sheets
         sheets = tuple(sheet for sheet in sheets if not wanted.excludes(sheet.source_path))
-        return JudgingPlan(judge, sheets, sum(map(TokenCounter(), map(write_question, sheets))), late)
+        return JudgingPlan(judge, sheets, sum(map(_count_tokens, map(write_question, sheets))), late)
 
     def judge_automatically(self, plan: JudgingPlan) -> AutoJudged:
         """Ask the judge of a plan about its episodes, and store the labels whose words stand in the conversation.
@@ -954,7 +954,7 @@ class Memory:
         from pastchats_memory.episodes.auto_judge import judge_all
         from pastchats_memory.views.judge_question import write_question
 
-        return judge_all(self._database, plan.sheets, plan.judge, write_question, TokenCounter())
+        return judge_all(self._database, plan.sheets, plan.judge, write_question, _count_tokens)
 
     def unjudge(self, id_: str) -> tuple[Sheet | None, tuple[str, ...]]:
         """Remove the label of a turn's episode, so that the rules decide again.
@@ -1404,3 +1404,7 @@ def _with_whole_text(item: Item) -> Item:
 
     text = read_whole_text(item)
     return item if text is None else item._replace(content=text)
+
+
+def _count_tokens(text: str) -> int:
+    return TokenCounter()(text)

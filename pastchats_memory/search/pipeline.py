@@ -118,7 +118,7 @@ def search_with_terms(
     candidates = None if embedding is None else _start_candidates(database, request, embedding, passing)
     terms = weigh_terms(database, question)
     matches = find_matches(database, terms, request.filters, passing)
-    by_words = top_rows(database, matches, max(request.last, DEPTH))  # by now the question may be embedded
+    by_words = top_rows(database, matches, max(request.last, DEPTH))  # while the question is embedded
     warnings = [*time.warnings, *describe_running(database)]
     query_vector: _QueryVector | None = None
     if embedding is not None:

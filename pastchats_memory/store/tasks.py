@@ -123,6 +123,8 @@ def encode_texts(database: Database, session: ModelSession, texts: Iterable[str]
     wanted = {text_hash(text): text for text in texts}
     known = known_vectors(database, wanted, session.name)
     missing = {hash_: text for hash_, text in wanted.items() if hash_ not in known}
+    if not missing:
+        return known
     return known | dict(zip(missing, vectors.encode_or_defer(session, list(missing.values())), strict=True))
 
 

@@ -9,15 +9,15 @@ from threading import Event
 import numpy as np
 import pytest
 from program import write_messages
-from waiting import HANG_S, wait_until
+from waiting import HANG_S
 
 from pastchats_memory.embed import Vector
 from pastchats_memory.embed.session import Fault, ModelSession
 from pastchats_memory.ingest import IndexOptions, Progress, index
 from pastchats_memory.ingest.run_lock import LOCK_END
-from pastchats_memory.ingest.writer import BATCH_TURNS
+from pastchats_memory.ingest.writer import BATCH_TURNS, Writer, _Batch
 from pastchats_memory.store import vectors
-from pastchats_memory.store.database import open_database
+from pastchats_memory.store.database import Database, open_database
 
 TURNS = 3 * BATCH_TURNS
 
@@ -47,22 +47,23 @@ class WaitingEmbedder:
         return vector
 
 
-class PatientEmbedder(WaitingEmbedder):
-    """Embed each batch but the first after another connection sees the turns of the batch before."""
+class LockingEmbedder(WaitingEmbedder):
+    """Let nobody write from the end of the first batch until the second one is begun."""
 
     def __init__(self, database: Path) -> None:
         super().__init__()
-        self._database = database
-        self._batches = 0
+        self._path = database
+        self._database: Database | None = None
 
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
         """Yield the same vector for each text."""
         listed = list(texts)
-        if len(listed) == BATCH_TURNS:  # fewer are those of an estimate
-            with open_database(self._database) as other:
-                wait_until(lambda: other.value("SELECT count(*) FROM prompts") >= self._batches * BATCH_TURNS)
-            self._batches += 1
+        if self._database is not None:
+            self._database.close()
         yield from map(self.embed_query, listed)
+        if self._database is None and len(listed) == BATCH_TURNS:  # fewer are those of an estimate
+            self._database = open_database(self._path)
+            self._database.run("BEGIN IMMEDIATE")
 
 
 def write_history(folder: Path, beds: int = TURNS) -> Path:
@@ -86,8 +87,22 @@ def test_the_next_batch_is_read_while_one_is_embedded(tmp_path: Path) -> None:
 
 def test_a_batch_is_stored_while_the_next_one_is_embedded(tmp_path: Path) -> None:
     with open_database(tmp_path / "memory.db", create=True) as database:
-        report = index(database, PatientEmbedder(database.path), [write_history(tmp_path)], IndexOptions())
+        report = index(database, LockingEmbedder(database.path), [write_history(tmp_path)], IndexOptions())
         assert (report.added, report.embedded, vectors.count(database)) == (TURNS, TURNS, TURNS)
+
+
+def test_a_batch_has_no_vectors_of_another_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    embedder, sizes, store = WaitingEmbedder(), [], Writer._try_store  # noqa: SLF001 - the test looks below the public face
+    embedder.may_go_on.set()
+
+    def look(writer: Writer, batch: _Batch) -> bool:
+        sizes.append(len(batch.encoded))
+        return store(writer, batch)
+
+    monkeypatch.setattr(Writer, "_try_store", look)
+    with open_database(tmp_path / "memory.db", create=True) as database:
+        index(database, embedder, [write_history(tmp_path)], IndexOptions())
+    assert sizes == [BATCH_TURNS] * 3 + [0]
 
 
 def test_a_text_of_the_batch_before_is_not_embedded_again(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def find_candidates(database: Database, scan: CandidateScan, compared: Collectio
 
     Args:
         database: in a snapshot.
-        scan: the query, with the rows of some strides.
+        scan: the query, which may have the rows of some strides already.
         compared: these strides.
     """
     further = [stride for stride in _versions(database) if stride not in compared]
@@ -96,6 +96,8 @@ def find_candidates(database: Database, scan: CandidateScan, compared: Collectio
     finally:
         read.put(None)
         thread.join()
+    if not read.empty():
+        raise AssertionError("the thread ended with a traceback of its own")
     here.merge(there)
     return here.rows
 
@@ -117,7 +119,7 @@ def _refresh(database: Database) -> dict[int, Versioned]:
         del known[stride]
     if known:  # none is current after a change of model
         dim = next(iter(known.values())).part.codes.shape[1]
-        further = [stride for stride in now if stride not in known][: _room(dim) - len(known)]
+        further = [stride for stride in now if stride not in known][: max(0, _room(dim) - len(known))]
         with closing(database.blobs(TABLE, "codes")) as blobs:
             for stride in further:
                 known[stride] = Versioned(now[stride], _part(database, blobs, stride, dim))
@@ -146,7 +148,7 @@ def _versions(database: Database) -> dict[int, Versions]:
 
 
 def _read(database: Database, dim: int, strides: Iterable[int], free: SimpleQueue[Codes]) -> Iterator[Part]:
-    """Yield some strides; from the second query on, the cache is filled.
+    """Yield the parts of some strides; from the second query on, the cache is filled.
 
     A part that is not cached takes a buffer from `free`, where the caller puts it back.
     """

@@ -357,7 +357,9 @@ def replace_blocks(database: Database, prepared: str, further: Sequence[int]) ->
         further: ids that have changed since it was prepared.
     """
     database.run("DELETE FROM vector_blocks")
-    database.run(f"INSERT INTO vector_blocks SELECT block, ids, scales, codes FROM {prepared}")
+    database.run(
+        f"INSERT INTO vector_blocks(block, ids, scales, codes) SELECT block, ids, scales, codes FROM {prepared}"
+    )
     _set_applied(database, "blocks", database.value("SELECT max(seq) FROM vector_changes") or 0)
     database.run_many("INSERT INTO vector_changes(prompt_id) VALUES (?)", [(id_,) for id_ in further])
     catch_up(database, ("blocks",))

@@ -5,8 +5,8 @@ An agent waits for this at each call, so neither the model nor NumPy is imported
 
 from __future__ import annotations
 
-from _blake2 import blake2b  # hashlib would bring OpenSSL, which a hook has no use for
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 
 from pastchats_memory.config import load
@@ -53,5 +53,5 @@ def _claim(state: Path | None, name: str | None, purpose: str) -> bool:
     if state is None or name is None:
         return True
     with suppress(OSError):  # without a folder that can be written, a repeated warning is better than none
-        return session.claim(state, name, blake2b(purpose.encode(), digest_size=8).hexdigest())
+        return session.claim(state, name, sha256(purpose.encode()).hexdigest()[:16])
     return True

@@ -101,6 +101,7 @@ class Writer:
         self._turn = ExitStack()
         """Holds the lock of the runs."""
         self._embedded_before = session.embedded
+        """Texts that the session embedded before this run, such as those of an estimate."""
 
     def __enter__(self) -> Self:
         return self

@@ -22,7 +22,6 @@ EVIDENCE_WIDTH = 60
 """Characters of a shortened quotation behind an outcome."""
 SHARES = (1.0, 0.5, 0.4, 0.3)
 """Share of its worth that a part has in the first entry, the second, the third, and any later one (`benchmarks/usefulness.py`)."""
-_GAP = f"> {ELLIPSIS}\n"
 ACTIONS, FAILURE = 0.01, 0.01
 """Worth of the actions of an entry and of an earlier failure, on the scale of lines (`text.key_sentences`)."""
 
@@ -74,6 +73,10 @@ def _shorten_outcome(outcome: Outcome) -> Outcome:
         return outcome._replace(evidence=())
     shown = tuple(one._replace(quotation=excerpt(one.quotation, {}, EVIDENCE_WIDTH)) for one in outcome.evidence[-1:])
     return outcome._replace(evidence=shown)
+
+
+_GAP = f"> {ELLIPSIS}\n"
+"""The line that stands for lines left out."""
 
 
 class _Part(NamedTuple):

@@ -34,7 +34,7 @@ LONG_BUSY_MS = 60_000
 PAUSE = 0.12
 """Seconds between two steps of a long job: a waiting writer looks ten times a second."""
 CACHE_KB = 8192
-"""It holds most of what the next query reads of the full-text index, too."""
+"""Of SQLite's page cache: most of what the next query reads of the full-text index."""
 
 ROWS_OF_STATEMENT = 512
 """Rows that one statement inserts; SQLite takes 32,766 parameters."""

@@ -298,7 +298,7 @@ def test_a_prompt_that_one_conversation_clearly_answers_loads_neither_numpy_nor_
     prompt = "fetch from the app to the API is blocked by CORS on the invoice page"
     imported = imported_modules(hooked, prompt)
     assert b"pastchats_memory.recall.entries" in imported
-    assert not imported & {b"numpy", b"onnxruntime", b"tokenizers", b"pastchats_memory.memory", b"tomllib"}
+    assert not imported & {b"_hashlib", b"numpy", b"onnxruntime", b"tokenizers", b"pastchats_memory.memory", b"tomllib"}
 
 
 @pytest.mark.parametrize(
@@ -313,7 +313,7 @@ def test_a_prompt_that_names_nothing_known_loads_neither_the_memory_nor_numpy_an
     hooked: Program, prompt: str, is_asked: bool
 ) -> None:
     imported = imported_modules(hooked, prompt)
-    assert imported & {b"numpy", b"pastchats_memory.memory", b"click", b"pastchats_memory.cli"} == (
+    assert imported & {b"_hashlib", b"numpy", b"pastchats_memory.memory", b"click", b"pastchats_memory.cli"} == (
         {b"numpy", b"pastchats_memory.memory"} if is_asked else set()
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from pastchats_memory.model import Attempt, Evidence, Hit, Outcome, RecallBlock, RecallEntry
@@ -83,3 +85,16 @@ def test_a_prompt_without_an_answer_is_shown_as_unanswered() -> None:
     next_message = Outcome("unknown", (Evidence("Are you there?", "1.jsonl", 4),), "unanswered")
     assert "\nUnanswered\nAsked: >" in fit(4000, asked).text
     assert "\nUnanswered (said next: Are you there?)\nAsked: >" in fit(4000, asked._replace(outcome=next_message)).text
+
+
+def test_the_parts_of_a_block_are_counted_together_since_each_count_may_ask_another_process() -> None:
+    counted: list[int] = []
+
+    def count(texts: Sequence[str]) -> list[int]:
+        counted.append(len(texts))
+        return [*map(len, texts)]
+
+    entries = [make_entry(str(number), write_answer(DECISIVE)) for number in range(5)]
+    assert fit_budget("kiln glaze", entries, WEIGHTS, 900, count).entries
+    assert len(counted) == 3
+    assert max(counted) > 5 * 14

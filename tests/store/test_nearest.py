@@ -19,6 +19,7 @@ from pastchats_memory.maintenance import health
 from pastchats_memory.model import Filters
 from pastchats_memory.store import vectors
 from pastchats_memory.store.database import Database, open_database
+from pastchats_memory.store.filters import conditions
 from pastchats_memory.store.vectors import blocks
 
 FILTERS = (
@@ -315,6 +316,29 @@ def test_it_does_not_matter_which_thread_compares_a_part(
             query = unit(np.random.default_rng(seed))
             database.cache.versioned.clear()  # so that the blocks are read again
             assert answers(database, query, 30, Filters()) == by_hand(rows, query, 30, Filters())
+
+
+def test_rows_given_to_a_thread_that_ends_early_are_not_left_out_unnoticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "STRIDE", 1)
+    monkeypatch.setattr(blocks, "_compare", lambda *_: None)
+    with open_database(tmp_path / "memory.db", create=True, vec0=False) as database:
+        insert(database, _some(4_000))
+        with pytest.raises(AssertionError, match="the thread ended"):
+            vectors.nearest(database, unit(np.random.default_rng(1)), 10, Filters())
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [Filters(role="user"), Filters(role="user", project="garden"), Filters(role="user", since=moment(3000))],
+    ids=str,
+)
+def test_the_rows_of_a_role_are_listed_without_reading_their_texts(crowd: Corpus, filters: Filters) -> None:
+    where, values = conditions(filters)
+    with open_database(crowd.path) as database:
+        plan = database.run(f"EXPLAIN QUERY PLAN SELECT group_concat(p.id) FROM prompts p WHERE {where}", values)
+    assert "USING COVERING INDEX" in plan[0][3]
 
 
 @pytest.mark.parametrize("dim", [3, 384, 768, 1024, 4096])

@@ -109,7 +109,7 @@ def matrix(database: Database, ids: Sequence[int]) -> tuple[list[int], NDArray[n
 
 
 def _known_codes(database: Database) -> dict[int, Codes]:
-    """Return the numbers of rows that this question has read already; those of a block are the numbers in the JSON."""
+    """Return the numbers of rows that were read in this snapshot, from a block or as JSON."""
     return database.cache.get_or_make("codes", dict)
 
 
@@ -126,8 +126,7 @@ def read_codes(database: Database, ids: Sequence[int]) -> tuple[list[int], Codes
     )
     if not found:
         return [], np.empty((0, 0), np.int8)
-    rows = {text: row for row, text in enumerate(dict.fromkeys(text for _, text in found))}  # equal texts are frequent
-    return [id_ for id_, _ in found], decode(list(rows))[[rows[text] for _, text in found]]
+    return [id_ for id_, _ in found], decode([text for _, text in found])
 
 
 def normalise(codes: Codes) -> NDArray[np.float64]:
@@ -158,7 +157,7 @@ class Candidates(NamedTuple):
 
     scan: blocks.CandidateScan
     strides: Collection[int]
-    """What it has compared."""
+    """Strides that the scan has compared."""
     k: int
 
 

@@ -76,7 +76,7 @@ def find_candidates(database: Database, scan: CandidateScan, compared: Collectio
         compared: these strides.
     """
     further = [stride for stride in _versions(database) if stride not in compared]
-    here, there = scan.begin_another(), scan.begin_another()
+    here = scan.begin_another()
     here.merge(scan)
     known = cached_parts(database)
     if known.keys() >= set(further):
@@ -85,6 +85,7 @@ def find_candidates(database: Database, scan: CandidateScan, compared: Collectio
         return here.rows
     read: SimpleQueue[Part | None] = SimpleQueue()
     free: SimpleQueue[Codes] = SimpleQueue()
+    there = scan.begin_another()
     thread = Thread(target=_compare, args=(read, free, there))
     thread.start()
     try:

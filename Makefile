@@ -70,6 +70,7 @@ release: lint lint-workflows docs test $(VENV)/installed-release
 	$(BIN)/twine check --strict dist/pypi/*
 	$(BIN)/check-wheel-contents dist/pypi/*.whl
 	$(BIN)/python scripts/generate_downloads.py dist/pypi/*.tar.gz dist/downloads
+	PASTCHATS_TESTS_RELEASE=1 $(BIN)/python -m pytest tests/release
 	$(PYTHON) -m venv dist/venv && dist/venv/bin/python -m pip install --quiet dist/pypi/*.whl
 	$(BIN)/python scripts/smoke.py dist/venv/bin/pastchats-memory
 	rm -rf dist/venv

@@ -36,10 +36,10 @@ FORMULA = """class {class_name} < Formula
     system libexec/"bin/pip", "install", "--require-hashes", "--only-binary", ":all:", "-r", "{lock}"
     system libexec/"bin/pip", "install", "--no-deps", "."
     bin.install_symlink {links}
-    man1.install Dir["share/man/man1/*.1"]
-    bash_completion.install Dir["share/bash-completion/completions/*"]
-    zsh_completion.install Dir["share/zsh/site-functions/*"]
-    fish_completion.install Dir["share/fish/vendor_completions.d/*"]
+    man1.install Dir["packaging/share/man/man1/*.1"]
+    bash_completion.install Dir["packaging/share/bash-completion/completions/*"]
+    zsh_completion.install Dir["packaging/share/zsh/site-functions/*"]
+    fish_completion.install Dir["packaging/share/fish/vendor_completions.d/*"]
   end
 
   test do

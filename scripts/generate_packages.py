@@ -26,9 +26,9 @@ SHORT_DESCRIPTION = "Recalls what you and your coding agents tried before, what 
 NAMES = (NAME, "pastchats")
 """The names of the program."""
 SHELL_FILES = {
-    "bash": "share/bash-completion/completions/{name}",
-    "zsh": "share/zsh/site-functions/_{name}",
-    "fish": "share/fish/vendor_completions.d/{name}.fish",
+    "bash": "packaging/share/bash-completion/completions/{name}",
+    "zsh": "packaging/share/zsh/site-functions/_{name}",
+    "fish": "packaging/share/fish/vendor_completions.d/{name}.fish",
 }
 SERVER = {"command": NAME, "args": ["mcp"]}
 ABOUT = {
@@ -128,15 +128,15 @@ def render_registry() -> dict[str, str]:
         "version": PROJECT["version"],
         "packages": [package],
     }
-    return {"server.json": to_json(server)}
+    return {"packaging/server.json": to_json(server)}
 
 
 def render_shell_files() -> dict[str, str]:
     """Render the manual page and the completion of each shell, for both names of the program."""
     from click.shell_completion import BashComplete, FishComplete, ZshComplete
 
-    files = {f"share/man/man1/{NAME}.1": page()}
-    files |= {f"share/man/man1/{other}.1": f".so man1/{NAME}.1\n" for other in NAMES[1:]}
+    files = {f"packaging/share/man/man1/{NAME}.1": page()}
+    files |= {f"packaging/share/man/man1/{other}.1": f".so man1/{NAME}.1\n" for other in NAMES[1:]}
     for completes in (BashComplete, FishComplete, ZshComplete):
         for name in NAMES:
             source = completes(program, {}, name, COMPLETION_VARIABLE).source()

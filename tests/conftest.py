@@ -32,6 +32,24 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's `&` has it
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
 
+RUN_ELSEWHERE = {
+    "page": ("PASTCHATS_TESTS_BROWSER", "make test-page"),
+    "release": ("PASTCHATS_TESTS_RELEASE", "make release"),
+}
+"""By folder: the variable with which its tests run, and the command that sets it."""
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Report once for each of these folders that its tests are left out."""
+    for folder, (variable, command) in RUN_ELSEWHERE.items():
+        ours = [item for item in items if HERE / folder in item.path.parents]
+        if ours and variable not in os.environ:
+            ours[0].add_marker(pytest.mark.skip(f"{command} runs these {len(ours)} tests"))
+            config.hook.pytest_deselected(items=ours[1:])
+            items[:] = [item for item in items if item not in ours[1:]]
+
+
 UNTOUCHED = "untouched.db"
 """The demo memory as it was indexed, which no reader has open while it is copied."""
 

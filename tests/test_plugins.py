@@ -33,7 +33,7 @@ def test_no_plugin_has_a_file_that_nothing_generates() -> None:
 
 
 def test_the_address_of_the_repository_stands_in_one_file_only() -> None:
-    server = json.loads(FILES["server.json"])
+    server = json.loads(FILES["packaging/server.json"])
     assert server["repository"]["url"] == generate_packages.ADDRESS
     assert server["name"].split("/")[0].removeprefix("io.github.") in generate_packages.ADDRESS
     hand_written = [
@@ -45,7 +45,7 @@ def test_the_address_of_the_repository_stands_in_one_file_only() -> None:
 
 
 def test_the_entry_of_the_registry_keeps_its_limits() -> None:
-    server = json.loads(FILES["server.json"])
+    server = json.loads(FILES["packaging/server.json"])
     assert len(server["description"]) <= 100
     assert server["name"].count("/") == 1
     assert server["version"] == server["packages"][0]["version"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,16 +15,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 BROWSER = os.environ.get("PASTCHATS_TESTS_BROWSER")
-HERE = Path(__file__).parent
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without a browser, report once that these tests are left out."""
-    ours = [item for item in items if HERE in item.path.parents]
-    if BROWSER is None and ours:
-        ours[0].add_marker(pytest.mark.skip(f"make test-page runs the {len(ours)} tests in a browser"))
-        config.hook.pytest_deselected(items=ours[1:])
-        items[:] = [item for item in items if item not in ours[1:]]
 
 
 @pytest.fixture(scope="session")

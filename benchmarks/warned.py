@@ -26,7 +26,7 @@ import orjson
 from pastchats_memory import Memory
 from pastchats_memory.episodes import split_episodes
 from pastchats_memory.episodes.actions import shell_commands
-from pastchats_memory.episodes.known_failures import Command, KnownFailure, find_known_failure
+from pastchats_memory.episodes.known_failures import KnownFailure, PlannedCommand, find_known_failure
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.recorded_calls import RecordedTurn
 from pastchats_memory.text.commands import find_purpose
@@ -66,7 +66,7 @@ def replay(
                 calls += 1
                 purpose = find_purpose(command)
                 if purpose not in seen and (
-                    known := find_known_failure(database, turn.project, Command(command, turn.project), own)
+                    known := find_known_failure(database, turn.project, PlannedCommand(command, turn.project), own)
                 ):
                     warned.append((command, known))
                     seen.add(purpose)

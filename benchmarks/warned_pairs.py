@@ -27,7 +27,7 @@ from typing import Any
 import orjson
 
 from pastchats_memory import Memory
-from pastchats_memory.episodes.known_failures import Command, Edit, find_known_failure
+from pastchats_memory.episodes.known_failures import PlannedCommand, PlannedEdit, find_known_failure
 from pastchats_memory.store.database import Database, open_database
 
 PAIRS = Path(__file__).parent / "warned" / "pairs.tsv"
@@ -71,7 +71,7 @@ def find_warning(database: Database, number: int, now: str) -> bool:
     """Return whether something that is about to run gets a warning."""
     project = name_project(number)
     text = now.replace("PROJECT", project)
-    action = Edit(text[2:], project) if text.startswith("~ ") else Command(text, project)
+    action = PlannedEdit(text[2:], project) if text.startswith("~ ") else PlannedCommand(text, project)
     return find_known_failure(database, project, action, "now") is not None
 
 

@@ -431,6 +431,13 @@ class Context(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
+class Progress(NamedTuple):
+    """How far a run is, in the rows, files or conversations that it counts."""
+
+    done: int
+    total: int
+
+
 # Episodes, and the entries of a recall block.
 
 NEXT_MESSAGE = "said next"

@@ -14,13 +14,15 @@ from typing import NamedTuple
 from episodes import HERE, Episode, all_episodes, episodes_in
 from written import SETS, episode_of, written
 
-from pastchats_memory.episodes.outcome import Row
+from pastchats_memory.episodes.outcome import EpisodeTurn
 
 DEMO = HERE.parents[1] / "fixtures" / "demo"
-REQUEST = Row("user", "prompt", "Make the login test pass, it is flaky since Monday.")
+REQUEST = EpisodeTurn("user", "prompt", "Make the login test pass, it is flaky since Monday.")
 ANSWERS = {
-    "advice": Row("assistant", "answer", "The clock was read twice in that test, which is why it failed at midnight."),
-    "edit": Row(
+    "advice": EpisodeTurn(
+        "assistant", "answer", "The clock was read twice in that test, which is why it failed at midnight."
+    ),
+    "edit": EpisodeTurn(
         "assistant", "answer", "The button has an icon now.", {"files": ["button.tsx"], "commits": ["0487f16"]}
     ),
 }
@@ -33,7 +35,7 @@ class Labelled(NamedTuple):
     name: str
     label: str
     """A verdict; empty for the demo."""
-    turns: Sequence[Row]
+    turns: Sequence[EpisodeTurn]
     next_message: str
     tasks: Sequence[str] = ()
 
@@ -73,7 +75,7 @@ def _read_written() -> Iterator[Labelled]:
 
 
 def _convert(episode: Episode, label: str) -> Labelled:
-    turns = [Row(turn.role, turn.kind, turn.content, turn.metadata) for turn in episode.turns]
+    turns = [EpisodeTurn(turn.role, turn.kind, turn.content, turn.metadata) for turn in episode.turns]
     name = f"{episode.file}:{episode.line}"
     return Labelled(name, label, turns, episode.next_words, [one.status for one in episode.tasks])
 

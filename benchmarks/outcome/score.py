@@ -22,7 +22,7 @@ from pathlib import Path
 from episodes import HERE, Episode, all_episodes
 from written import SETS, episode_of, written
 
-from pastchats_memory.episodes.outcome import RULES, Outcome, Row, derive_outcome
+from pastchats_memory.episodes.outcome import RULES, EpisodeTurn, RuleOutcome, derive_outcome
 from pastchats_memory.store.outcomes import LEAST_CONFIDENCE
 
 
@@ -33,7 +33,7 @@ class Scored:
     file: str
     part: str
     true: str
-    given: Outcome
+    given: RuleOutcome
 
 
 LEASTS = (0, 0.7, 0.8, 0.85, 0.9, 0.95)
@@ -73,8 +73,8 @@ def kappa(first: dict[str, str], second: dict[str, str]) -> float:
     return (agreed - chance) / (1 - chance)
 
 
-def given(episode: Episode) -> Outcome:
-    rows = [Row(turn.role, turn.kind, turn.content, turn.metadata) for turn in episode.turns]
+def given(episode: Episode) -> RuleOutcome:
+    rows = [EpisodeTurn(turn.role, turn.kind, turn.content, turn.metadata) for turn in episode.turns]
     return derive_outcome(rows, episode.next_words, [one.status for one in episode.tasks])
 
 
@@ -189,7 +189,7 @@ def report(part: str, scored: Sequence[Scored]) -> None:
     print_table(Counter((one.true, shown_verdict(one.given)) for one in scored))
 
 
-def shown_verdict(outcome: Outcome) -> str:
+def shown_verdict(outcome: RuleOutcome) -> str:
     return outcome.verdict if outcome.confidence >= LEAST_CONFIDENCE else "unknown"
 
 

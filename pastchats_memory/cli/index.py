@@ -18,7 +18,7 @@ from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal
 from pastchats_memory.config import Config, from_home, load, own_places
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.formats.registry import History
-from pastchats_memory.ingest import FileReport, Forecast, IndexReport, Progress, dry_run_at
+from pastchats_memory.ingest import FileReport, Forecast, IndexProgress, IndexReport, dry_run_at
 from pastchats_memory.ingest.overview import existing_places_at
 from pastchats_memory.memory import Memory
 from pastchats_memory.memory.requests import build_file_filter, find_histories, index_options
@@ -276,7 +276,7 @@ def _near(path: str) -> str:
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[Progress], None]]:
+def _progress() -> Iterator[Callable[[IndexProgress], None]]:
     """Show a bar with rate and time left on a terminal, nothing elsewhere."""
     if not is_terminal(sys.stderr):
         yield lambda _: None
@@ -289,7 +289,7 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
         unit="B", unit_scale=True, leave=False, bar_format=form, file=sys.stderr, delay=sys.float_info.min
     ) as bar:
 
-        def step(progress: Progress) -> None:
+        def step(progress: IndexProgress) -> None:
             is_first = bar.total is None
             bar.total = progress.bytes_total
             bar.set_postfix_str(f"{progress.turns:,} turns", refresh=False)

@@ -6,11 +6,12 @@ import codecs
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Protocol, TextIO
+from typing import TextIO
 
 import click
 import orjson
 
+from pastchats_memory.model import Progress
 from pastchats_memory.text.display import escape_json, one_line
 from pastchats_memory.text.lazy_pattern import LazyPattern
 
@@ -166,20 +167,8 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-class Step(Protocol):
-    """The progress of a run, in steps of its own."""
-
-    @property
-    def done(self) -> int:
-        """Return the steps done."""
-
-    @property
-    def total(self) -> int:
-        """Return all steps."""
-
-
 @contextmanager
-def bar(unit: str, doing: str) -> Iterator[Callable[[Step], None]]:
+def bar(unit: str, doing: str) -> Iterator[Callable[[Progress], None]]:
     """Show a bar with rate and time left on a terminal, nothing elsewhere."""
     if not is_terminal(sys.stderr):
         yield lambda _: None
@@ -188,7 +177,7 @@ def bar(unit: str, doing: str) -> Iterator[Callable[[Step], None]]:
 
     with tqdm(unit=f" {unit}", leave=False, desc=doing, file=sys.stderr) as shown:
 
-        def step(progress: Step) -> None:
+        def step(progress: Progress) -> None:
             shown.total = progress.total
             shown.update(progress.done - shown.n)
 

@@ -173,7 +173,7 @@ class _Setup:
         state = state_folder()
         most = round(survey.bytes * FOREGROUND_S / survey.seconds) if _is_long(survey) else None
         if is_indexing and most is not None:  # on disk before anything else: a kill now costs nothing
-            spool.add(state, spool.Request(spool.EVERY_AGENT, spool.encode_path(str(config.database))))
+            spool.add(state, spool.IndexRequest(spool.EVERY_AGENT, spool.encode_path(str(config.database))))
         with options.open_memory(self._db, create=is_indexing) as memory:
             if is_indexing:
                 options.be_nice()

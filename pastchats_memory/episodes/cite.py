@@ -16,7 +16,7 @@ from typing import BinaryIO, NamedTuple
 from pastchats_memory.files.archives import archive_of, open_member
 from pastchats_memory.files.line_anchor import LineAnchor, find_lines, find_text, has_lines, unpack_anchor
 from pastchats_memory.files.stored_path import other_machine, resolve_path
-from pastchats_memory.model import CITATION_STATES, Citation, Filters, Hit, Item, Place
+from pastchats_memory.model import CITATION_STATES, Citation, Filters, Hit, Item, Place, Progress
 from pastchats_memory.store import citations
 from pastchats_memory.store.citations import CitedPlace
 from pastchats_memory.store.database import Database
@@ -68,13 +68,6 @@ class Verified(NamedTuple):
     def total(self) -> int:
         """Number of memories that cite a file."""
         return sum(self.states.values())
-
-
-class Progress(NamedTuple):
-    """Progress in files."""
-
-    done: int
-    total: int
 
 
 def cite_hits(database: Database, hits: Sequence[Hit]) -> list[Hit]:

@@ -22,7 +22,7 @@ MAX_OUTLINE = 5000
 """Episodes that an outline lists."""
 
 
-class Episode(NamedTuple):
+class StoredEpisode(NamedTuple):
     """An episode with all of its turns."""
 
     turns: tuple[Item, ...]
@@ -32,15 +32,15 @@ class Episode(NamedTuple):
     """Commands and changed files, as recall shows them."""
 
 
-class Conversation(NamedTuple):
+class StoredConversation(NamedTuple):
     """A stored conversation."""
 
     id: str
     project: str
-    episodes: tuple[Episode, ...]
+    episodes: tuple[StoredEpisode, ...]
 
 
-def load_conversation(database: Database, conversation_id: str, hidden: Sequence[str]) -> Conversation | None:
+def load_conversation(database: Database, conversation_id: str, hidden: Sequence[str]) -> StoredConversation | None:
     """Return a conversation by its native id; of several projects with the id, the one with the newest turn.
 
     Args:
@@ -57,10 +57,10 @@ def load_conversation(database: Database, conversation_id: str, hidden: Sequence
     project = max(items, key=lambda item: (item.timestamp or "", item.id)).project
     own = cite_items(database, [item for item in items if item.project == project])
     episodes = (
-        Episode(tuple(episode), load_outcome(database, episode[0]), actions_of(episode))
+        StoredEpisode(tuple(episode), load_outcome(database, episode[0]), actions_of(episode))
         for episode in split_episodes(own)
     )
-    return Conversation(conversation_id, project, tuple(episodes))
+    return StoredConversation(conversation_id, project, tuple(episodes))
 
 
 class EpisodePart(NamedTuple):
@@ -68,7 +68,7 @@ class EpisodePart(NamedTuple):
 
     number: int
     """Place of the episode in the conversation, counted from 1; 0 for turns of no known episode."""
-    episode: Episode
+    episode: StoredEpisode
     ended: Ended | None
     """The stored outcome; None until it is derived."""
 
@@ -146,4 +146,4 @@ def _load_episodes(database: Database, items: Sequence[Item], outline: Sequence[
         own = tuple(group)
         ended = outline[number - 1] if number else None
         outcome = Outcome() if ended is None else present_outcome(database, ended.ending)
-        yield EpisodePart(number, Episode(own, outcome, actions_of(own)), ended)
+        yield EpisodePart(number, StoredEpisode(own, outcome, actions_of(own)), ended)

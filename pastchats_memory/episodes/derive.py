@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from pastchats_memory.episodes import find_request, is_answered, is_user_turn, leading_user_turns, split_episodes
 from pastchats_memory.episodes.judgement import apply_judgement, is_valid
 from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
-from pastchats_memory.model import Item
+from pastchats_memory.model import Item, Progress
 from pastchats_memory.redact.rules_version import hash_rules
 from pastchats_memory.store import outcomes
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import Changed, Due, Ending, Judgement, Quotation, TurnRow
 
 if TYPE_CHECKING:
-    from pastchats_memory.episodes.outcome import Evidence
+    from pastchats_memory.episodes.outcome import QuotedLine
 
 BATCH_ROWS = 2000
 """Rows after which a transaction is written."""
@@ -33,14 +33,6 @@ LATEST = "9999"
 """A time after every other one."""
 MAX_WAIT_S = 2.0
 """Seconds that a reader waits for outcomes that are due."""
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Progress in conversations."""
-
-    done: int
-    total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,13 +193,13 @@ def derive_ending(
     if judgement is not None and is_valid(judgement, episode, next_turns):
         return apply_judgement(judgement, episode, next_turns)
     # Imported here: a run without changes does not need dozens of patterns.
-    from pastchats_memory.episodes.outcome import Row, derive_outcome
+    from pastchats_memory.episodes.outcome import EpisodeTurn, derive_outcome
 
     span = (episode[0].turn_index, episode[-1].turn_index)
     if not any(is_answered(turn) or turn.metadata.get("flags") for turn in episode):
         return Ending(*span, "unknown", 0.0, "")
     rows = [
-        Row(
+        EpisodeTurn(
             "user" if is_user_turn(turn) else turn.role, str(turn.metadata.get("kind", "")), turn.content, turn.metadata
         )
         for turn in episode
@@ -219,7 +211,7 @@ def derive_ending(
 
 
 def _locate_evidence(
-    shown: Evidence, turns: Sequence[TurnRow | Item], next_turns: Sequence[TurnRow | Item]
+    shown: QuotedLine, turns: Sequence[TurnRow | Item], next_turns: Sequence[TurnRow | Item]
 ) -> Quotation:
     """Return the evidence with its turn.
 

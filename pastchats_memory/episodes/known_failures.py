@@ -101,7 +101,7 @@ class _End(NamedTuple):
     turn: int
 
 
-class Command:
+class PlannedCommand:
     """A command that is about to run."""
 
     def __init__(self, command: str, project: str) -> None:
@@ -149,7 +149,7 @@ class Command:
         return bool(_find_error_line(result)) and (not self._is_check or _NEVER_RAN.search(result) is not None)
 
 
-class Edit:
+class PlannedEdit:
     """A file that is about to be changed."""
 
     def __init__(self, path: str, project: str) -> None:
@@ -173,7 +173,7 @@ class Edit:
 
 
 def find_known_failure(
-    database: Database, project: str, action: Command | Edit, not_conversation: str | None
+    database: Database, project: str, action: PlannedCommand | PlannedEdit, not_conversation: str | None
 ) -> KnownFailure | None:
     """Return how the last failure of an action ended; None if it works by now, or if the end is unknown.
 
@@ -192,7 +192,7 @@ def find_known_failure(
     runs = sorted(_find_runs(turns, action), key=lambda run: run.when)
     failed = [run for run in runs if run.is_refused or (run.has_failed and action.is_own_failure(run.result))]
     conversations = {run.turn.conversation_id for run in failed}
-    fails_often = isinstance(action, Command) and len(conversations) >= MIN_CONVERSATIONS
+    fails_often = isinstance(action, PlannedCommand) and len(conversations) >= MIN_CONVERSATIONS
     if not failed or not (runs[-1].has_failed or fails_often):
         return None
     for run in failed[: -MAX_FAILURES - 1 : -1]:
@@ -203,7 +203,7 @@ def find_known_failure(
     return None
 
 
-def _find_runs(turns: Sequence[RecordedTurn], action: Command | Edit) -> Iterator[_Run]:
+def _find_runs(turns: Sequence[RecordedTurn], action: PlannedCommand | PlannedEdit) -> Iterator[_Run]:
     """Yield the runs of an action that have a result; of a conversation without one, the last call.
 
     A result has a row if it failed, repaired a failure, or was a check. So a call without any result succeeded.
@@ -221,13 +221,13 @@ def _find_runs(turns: Sequence[RecordedTurn], action: Command | Edit) -> Iterato
     yield from (run for conversation, run in called.items() if conversation not in with_result)
 
 
-def _find_end(database: Database, run: _Run, action: Command | Edit) -> _End | None:
+def _find_end(database: Database, run: _Run, action: PlannedCommand | PlannedEdit) -> _End | None:
     """Return how a failure ended: the user's reason, the command that worked, or the outcome of its episode."""
     if run.is_refused:
         reason = f"\n{run.result}".partition(REFUSED)[2].strip()
         return _End("refused", reason, run.turn.id) if reason else None
     turn = run.turn
-    purpose = action.find_recorded_purpose(turn) if isinstance(action, Command) else ""
+    purpose = action.find_recorded_purpose(turn) if isinstance(action, PlannedCommand) else ""
     following = _list_following(database, turn, purpose) if purpose else []
     if end := _find_repair(following, purpose):
         return end

@@ -32,7 +32,7 @@ class Resumption(NamedTuple):
     """Why it cannot be resumed; empty if it can."""
 
 
-class StoredTurn(NamedTuple):
+class ResumableTurn(NamedTuple):
     """What is known of the session of a stored turn."""
 
     metadata: Metadata
@@ -42,17 +42,17 @@ class StoredTurn(NamedTuple):
     """Stored paths of the files in which the turn was seen; empty for a turn that was stored directly."""
 
     @classmethod
-    def of_item(cls, item: Item) -> StoredTurn:
+    def of_item(cls, item: Item) -> ResumableTurn:
         """Return what is known of a stored turn."""
         return cls(item.metadata, item.project, item.conversation_id, tuple(place.path for place in item.places))
 
     @classmethod
-    def of_hit(cls, hit: Hit) -> StoredTurn:
+    def of_hit(cls, hit: Hit) -> ResumableTurn:
         """Return what is known of a turn that was found."""
         return cls(hit.metadata, hit.source_project, hit.conversation_id, (hit.source_path,))
 
 
-def find_resumption(database: Database, turn: StoredTurn) -> Resumption:
+def find_resumption(database: Database, turn: ResumableTurn) -> Resumption:
     """Return how to resume the session of a turn.
 
     A session whose own file is gone cannot be resumed. Raises BrokenFormat, StoreFault.
@@ -78,7 +78,7 @@ def find_resumption(database: Database, turn: StoredTurn) -> Resumption:
     return Resumption(program, tuple(format_.resume(Session(turn.conversation_id, path, folder))), folder, "")
 
 
-def find_command_lines(database: Database, by_id: Iterable[tuple[str, StoredTurn]]) -> dict[str, str]:
+def find_command_lines(database: Database, by_id: Iterable[tuple[str, ResumableTurn]]) -> dict[str, str]:
     """Return the lines for a shell that resume the sessions of turns, by the ids of the turns.
 
     A turn whose session cannot be resumed is left out. Raises BrokenFormat, StoreFault.

@@ -182,7 +182,7 @@ def detect_format(source: SourceFile) -> Format | None:
     return best
 
 
-class Place(NamedTuple):
+class DefaultLocation(NamedTuple):
     """A default location of a format's files."""
 
     path: Path
@@ -195,7 +195,7 @@ class FormatReport(NamedTuple):
     format: Format
     origin: str
     """The package that adds the format with its version, or "built in"."""
-    files: tuple[Place, ...]
+    files: tuple[DefaultLocation, ...]
 
 
 def report_formats(environment: Environment) -> list[FormatReport]:
@@ -207,7 +207,7 @@ def report_formats(environment: Environment) -> list[FormatReport]:
         FormatReport(
             format_,
             origin_of(format_),
-            tuple(Place(path, os.path.exists(path)) for path in format_.locations(environment)),  # noqa: PTH110 - pathlib's raises below a closed folder on Python 3.11
+            tuple(DefaultLocation(path, os.path.exists(path)) for path in format_.locations(environment)),  # noqa: PTH110 - pathlib's raises below a closed folder on Python 3.11
         )
         for format_ in sorted(all_formats(), key=lambda format_: format_.name)
     ]

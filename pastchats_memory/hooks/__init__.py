@@ -152,12 +152,12 @@ def _name_state(database: str | None) -> str | None:
 
 def _request_index(folder: Path | None, agent: str, database: str | None, transcript: str | None) -> None:
     """Write a request to index down, and start the process that fulfils it."""
-    from pastchats_memory.hooks.spool import Request, add, encode_path
+    from pastchats_memory.hooks.spool import IndexRequest, add, encode_path
 
     named = database or os.environ.get(DATABASE_VARIABLE)
     if named and not named.startswith("~"):
         named = os.path.abspath(named)  # noqa: PTH100 - resolve() would follow links
-    request = Request(agent, named and encode_path(named), transcript)
+    request = IndexRequest(agent, named and encode_path(named), transcript)
     is_stored = False
     with suppress(OSError):  # a full or read-only disk: the request is handed over without one
         if folder is not None:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pastchats_memory.hooks.spool import EVERY_AGENT, Request, begin_attempt, finish, list_waiting, parse_request
+from pastchats_memory.hooks.spool import EVERY_AGENT, IndexRequest, begin_attempt, finish, list_waiting, parse_request
 
 if TYPE_CHECKING:
     from pastchats_memory.memory import Memory
@@ -21,7 +21,7 @@ LONGEST_S = 1800
 """After so long a run that hangs ends itself; the next one goes on where it was."""
 
 
-def start(folder: Path | None, request: Request | None = None) -> None:
+def start(folder: Path | None, request: IndexRequest | None = None) -> None:
     """Start a process that fulfils what waits in a folder, and return at once.
 
     Args:
@@ -87,7 +87,7 @@ def _try_request(folder: Path, file: Path) -> str:
     return attempt.name
 
 
-def fulfil(request: Request) -> None:
+def fulfil(request: IndexRequest) -> None:
     """Index the transcript of a request, and what else the agent's history has. Raises MemoryFault."""
     from pastchats_memory.config import load
     from pastchats_memory.memory import Memory
@@ -103,7 +103,7 @@ def fulfil(request: Request) -> None:
             _judge(memory, request, config.judge_after_sessions)
 
 
-def _judge(memory: Memory, request: Request, most: int) -> None:
+def _judge(memory: Memory, request: IndexRequest, most: int) -> None:
     """Let the configured judge label the newest episodes, and log what that cost."""
     from pastchats_memory.errors import MemoryFault
     from pastchats_memory.hooks import find_state

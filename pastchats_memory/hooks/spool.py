@@ -21,7 +21,7 @@ EVERY_AGENT = "*"
 """The agent of a request for every history on this machine."""
 
 
-class Request(NamedTuple):
+class IndexRequest(NamedTuple):
     """What to index: the history of an agent, and a transcript that may lie elsewhere."""
 
     agent: str
@@ -39,17 +39,17 @@ def encode_path(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "surrogateescape")
 
 
-def parse_request(text: bytes | str) -> Request | None:
+def parse_request(text: bytes | str) -> IndexRequest | None:
     """Return the request that a text stands for; None for any other text."""
     try:
         found = json.loads(text)
     except ValueError:
         return None
-    is_one = isinstance(found, list) and len(found) == len(Request._fields) and isinstance(found[0], str)
-    return Request(*found) if is_one and all(isinstance(each, str | None) for each in found) else None
+    is_one = isinstance(found, list) and len(found) == len(IndexRequest._fields) and isinstance(found[0], str)
+    return IndexRequest(*found) if is_one and all(isinstance(each, str | None) for each in found) else None
 
 
-def add(folder: Path, request: Request) -> None:
+def add(folder: Path, request: IndexRequest) -> None:
     """Write a request down; an equal one that waits already is enough. Raises OSError."""
     text = request.encode().encode("ascii")
     waiting = folder / WAITING

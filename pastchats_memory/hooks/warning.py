@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from pastchats_memory.config import load
-from pastchats_memory.episodes.known_failures import Command, Edit, find_known_failure
+from pastchats_memory.episodes.known_failures import PlannedCommand, PlannedEdit, find_known_failure
 from pastchats_memory.files.project import project_at
 from pastchats_memory.formats.base.tools import parse_call
 from pastchats_memory.hooks import find_state, session
@@ -39,13 +39,13 @@ def warn(event: Event, database: str | None) -> str | None:
     return None
 
 
-def _find_actions(event: Event, project: str) -> list[Command | Edit]:
+def _find_actions(event: Event, project: str) -> list[PlannedCommand | PlannedEdit]:
     """Return what the call is about to do: a command, or changes of files."""
     call = parse_call(event.tool, event.arguments)
     if call.command:
-        return [Command(utf8(call.command), project)]
+        return [PlannedCommand(utf8(call.command), project)]
     files = utf8(call.label).partition(" ")[2].split(", ")
-    return [Edit(path, project) for path in files] if is_editor(call.name) else []
+    return [PlannedEdit(path, project) for path in files] if is_editor(call.name) else []
 
 
 def _claim(state: Path | None, name: str | None, purpose: str) -> bool:

@@ -31,8 +31,8 @@ from pastchats_memory.ingest.open_file import OpenFile
 from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.ingest.report import (
     FileReport,
+    IndexProgress,
     IndexReport,
-    Progress,
     report_failed,
     report_refused,
     report_unchanged,
@@ -44,7 +44,7 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.pending_vectors import fill_pending
 from pastchats_memory.store.sources import SourceState
 
-__all__ = ["FileReport", "Forecast", "IndexOptions", "IndexReport", "Progress", "dry_run", "dry_run_at", "index"]
+__all__ = ["FileReport", "Forecast", "IndexOptions", "IndexProgress", "IndexReport", "dry_run", "dry_run_at", "index"]
 
 
 def index(
@@ -52,7 +52,7 @@ def index(
     embedder: Embedder,
     inputs: Sequence[Path],
     options: IndexOptions,
-    progress: Callable[[Progress], None] = lambda _: None,
+    progress: Callable[[IndexProgress], None] = lambda _: None,
     announce: Callable[[Forecast], None] = lambda _: None,
 ) -> IndexReport:
     """Index all files below the inputs, newest first, and report what became of each.
@@ -160,16 +160,16 @@ def _index_files(
     todo: Sequence[Plan],
     options: IndexOptions,
     report: IndexReport,
-    progress: Callable[[Progress], None],
+    progress: Callable[[IndexProgress], None],
 ) -> None:
     total = sum(plan.candidate.size for plan in todo)
     done = turns_read = 0
     for plan in todo:
         for characters in _index_file(database, writer, plan, options, report):
             turns_read += 1
-            progress(Progress(done + min(characters, plan.candidate.size), total, turns_read))
+            progress(IndexProgress(done + min(characters, plan.candidate.size), total, turns_read))
         done += plan.candidate.size
-        progress(Progress(done, total, turns_read))
+        progress(IndexProgress(done, total, turns_read))
     writer.flush()
 
 

@@ -108,7 +108,7 @@ def overview(
     return reports
 
 
-class Place(NamedTuple):
+class IndexedPlace(NamedTuple):
     """A file or folder outside the histories that was indexed by its path."""
 
     program: str
@@ -130,7 +130,7 @@ def existing_places_at(path: Path, histories: Iterable[History]) -> list[Path]:
     return [place for place in places if os.path.lexists(place)]
 
 
-def _other_places(database: Database, histories: Iterable[History]) -> Iterator[Place]:
+def _other_places(database: Database, histories: Iterable[History]) -> Iterator[IndexedPlace]:
     """Yield folders that a user named, shortest first, and files that belong to none of them."""
     known = sources.known_sources(database)
     roots = [utf8(str(history.path)) for history in histories]
@@ -143,13 +143,13 @@ def _other_places(database: Database, histories: Iterable[History]) -> Iterator[
     for folder in sorted(sources.named_inputs(database), key=len):
         files = frozenset(path for path in rest if path != folder and _is_below(path, folder))
         if files and not is_archive(folder) and not _is_below(home, folder):  # a whole home is no place of transcripts
-            yield Place(_program_of(known[path].format for path in files), folder, files)
+            yield IndexedPlace(_program_of(known[path].format for path in files), folder, files)
             rest -= files
     by_file: dict[str, set[str]] = {}
     for path in sorted(rest):
         by_file.setdefault(str(archive_of(Path(path)) or path), set()).add(path)
     for name, members in by_file.items():
-        yield Place(_program_of(known[path].format for path in members), name, frozenset(members))
+        yield IndexedPlace(_program_of(known[path].format for path in members), name, frozenset(members))
 
 
 def _is_below(path: str, folder: str) -> bool:

@@ -38,7 +38,7 @@ class FileReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class IndexProgress:
     """The progress of a run."""
 
     bytes_done: int

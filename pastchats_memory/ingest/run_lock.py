@@ -1,4 +1,4 @@
-"""Let index runs at once take turns, so that none embeds what another one embeds."""
+"""Let one index run at a time embed, so that none embeds what another one embeds."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from pastchats_memory.ingest.forecast import other_runs
 from pastchats_memory.store.database import Database
 
 LOCK_END = "-lock"
-"""End of the name of the file that runs lock in turn. It is empty, and removed after each turn."""
+"""End of the name of the file that runs lock. It is empty, and removed when the lock is released."""
 LONGEST_WAIT_S = 600.0
 POLL_S = 0.05
 """How often a waiting run looks."""
 
 
 @contextmanager
-def take_turn(database: Database) -> Iterator[None]:
+def hold_run_lock(database: Database) -> Iterator[None]:
     """Hold the lock of the runs; what another run has embedded is then in the database.
 
     The system frees the lock of a killed process. Without locks, two runs embed the same texts. Afterwards another run
-    gets the time to take its turn.
+    gets the time to take the lock.
     """
     from filelock import FileLock  # brings asyncio, which a run without anything new has no use for
 

@@ -20,7 +20,7 @@ from pastchats_memory.ingest.forecast import other_runs
 from pastchats_memory.ingest.open_file import OpenFile
 from pastchats_memory.ingest.options import IndexOptions
 from pastchats_memory.ingest.report import FileReport, IndexReport
-from pastchats_memory.ingest.run_lock import take_turn
+from pastchats_memory.ingest.run_lock import hold_run_lock
 from pastchats_memory.ingest.task_rows import encode_tasks, prepare_tasks, store_tasks
 from pastchats_memory.model import Prompt
 from pastchats_memory.redact import redact
@@ -94,12 +94,12 @@ class Writer:
         self._run_id = run_id
         self._options = options
         self._files: list[OpenFile] = []
-        self._turns = 0
+        self._waiting_turns = 0
         self._characters = 0
         self._batch: _Batch | None = None
         """The batch that is being embedded."""
-        self._turn = ExitStack()
-        """Holds the lock of the runs."""
+        self._run_lock = ExitStack()
+        """Holds the lock while a batch is embedded and stored."""
         self._embedded_before = session.embedded
         """Texts that the session embedded before this run, such as those of an estimate."""
 
@@ -109,14 +109,14 @@ class Writer:
     def __exit__(
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End the thread, and the turn of this run; drop the batch if something failed."""
+        """End the thread, and release the lock; drop the batch if something failed."""
         if fault is not None:
             self._session.refuse(ModelUnavailable("the run has ended"))
         try:
             if "_pool" in vars(self):
                 self._pool.shutdown()
         finally:
-            self._turn.close()
+            self._run_lock.close()
 
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:
@@ -151,9 +151,9 @@ class Writer:
         if earlier is None or len(earlier.turn.content) < len(prompt.turn.content):
             file.waiting[prompt.content_hash] = prompt
         file.read += 1
-        self._turns += 1
+        self._waiting_turns += 1
         self._characters += len(prompt.turn.content)
-        if self._turns >= BATCH_TURNS or self._characters >= BATCH_CHARACTERS:
+        if self._waiting_turns >= BATCH_TURNS or self._characters >= BATCH_CHARACTERS:
             self._begin_batch()
 
     def abandon(self, file: OpenFile) -> None:
@@ -182,17 +182,17 @@ class Writer:
         """Begin to embed what waits, and store the batch before meanwhile; the last one is stored at once."""
         before = self._batch
         if before is not None and not self._may_be_followed(before):
-            with self._turn:
+            with self._run_lock:
                 self._end_batch(before)
             self._batch = before = None
         parts = tuple(_Part(file, tuple(file.waiting.values()), file.is_whole) for file in self._files)
         self._files = [file for file in self._files if not file.is_whole]
-        self._turns = self._characters = 0
+        self._waiting_turns = self._characters = 0
         for part in parts:
             part.file.waiting.clear()
         batch = _Batch(parts)
         if before is None and (any(part.task_rows for part in parts) or self._find_unembedded(batch)):
-            self._turn.enter_context(take_turn(self._database))
+            self._run_lock.enter_context(hold_run_lock(self._database))
         texts = self._find_texts(batch, () if before is None else before.missing)
         if texts:
             batch.missing = tuple(texts)
@@ -203,14 +203,14 @@ class Writer:
             batch.encoded = {hash_: one for hash_, one in before.encoded.items() if hash_ in needed} | batch.encoded
         self._batch = batch
         if is_last or not texts:
-            with self._turn:
+            with self._run_lock:
                 self._end_batch(batch)
             self._batch = None
 
     def _may_be_followed(self, batch: _Batch) -> bool:
         """Return whether the next batch may be embedded while this one is stored.
 
-        Not if this one has tasks, whose texts need the model then, or if there is another run, which needs its turn.
+        Not if this one has tasks, whose texts need the model then, or if there is another run, which needs the lock.
         """
         return not any(part.task_rows for part in batch.parts) and not other_runs(self._database)
 

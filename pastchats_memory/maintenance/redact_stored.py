@@ -22,6 +22,7 @@ import orjson
 from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.episodes.derive import derive
+from pastchats_memory.model import Progress
 from pastchats_memory.redact import redact, redact_json, redact_path, redact_split
 from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import redactions, scrub, sources, vectors
@@ -40,14 +41,6 @@ Values = dict[str, str | None]
 TableRow = tuple[Texts, Key]
 """A row by its table and key."""
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class RedactProgress:
-    """Number of rows that are done, and of all rows."""
-
-    done: int
-    total: int
 
 
 @dataclass(slots=True)
@@ -92,7 +85,7 @@ class RedactReport:
 
 
 def find_stored_secrets(
-    database: Database, report_progress: Callable[[RedactProgress], None] = lambda _: None
+    database: Database, report_progress: Callable[[Progress], None] = lambda _: None
 ) -> StoredSecrets:
     """Return the rows in which the current rules find secrets; change nothing.
 
@@ -112,13 +105,13 @@ def find_stored_secrets(
                     found.split.append((previous[0], id_))
                     found.secrets.update(_count_marks(halves[1]) - _count_marks(content))
             previous = id_, conversation, index, content
-        report_progress(RedactProgress(found.looked_at, total))
+        report_progress(Progress(found.looked_at, total))
     tasks: defaultdict[int, list[TableRow]] = defaultdict(list)
     for kind in (*TASK_TEXTS, *OTHER_TEXTS):
         for row in redactions.rows(database, kind):
             if _search_row(found, kind, row):
                 (found.others if row.task is None else tasks[row.task]).append((kind, row.key))
-        report_progress(RedactProgress(found.looked_at, total))
+        report_progress(Progress(found.looked_at, total))
     found.tasks = dict(tasks)
     return found
 
@@ -177,7 +170,7 @@ def redact_stored(
     database: Database,
     embedder: Embedder,
     found: StoredSecrets,
-    report_progress: Callable[[RedactProgress], None] = lambda _: None,
+    report_progress: Callable[[Progress], None] = lambda _: None,
 ) -> RedactReport:
     """Remove the secrets that were found, and overwrite them in the file.
 
@@ -207,7 +200,7 @@ def redact_stored(
             batch = rows[first : first + BATCH]
             write(batch)
             done += len(batch)
-            report_progress(RedactProgress(done, total))
+            report_progress(Progress(done, total))
 
     run_batches(found.turns, lambda ids: _rewrite_turns(database, session, ids, []))
     run_batches(found.split, lambda pairs: _rewrite_turns(database, session, _list_ids(pairs), pairs))

@@ -74,30 +74,27 @@ if TYPE_CHECKING:
 
     from pastchats_memory.embed.reranker import CrossEncoder
     from pastchats_memory.episodes.auto_judge import AutoJudged, JudgingPlan
-    from pastchats_memory.episodes.cite import Progress as VerifyProgress
     from pastchats_memory.episodes.cite import Verified
-    from pastchats_memory.episodes.conversation import Conversation, ConversationPart
+    from pastchats_memory.episodes.conversation import ConversationPart, StoredConversation
     from pastchats_memory.episodes.derive import Derived
-    from pastchats_memory.episodes.derive import Progress as DeriveProgress
     from pastchats_memory.episodes.history import Digest, Timeline
     from pastchats_memory.episodes.resumption import Resumption
-    from pastchats_memory.ingest import Forecast, IndexReport, Progress
+    from pastchats_memory.ingest import Forecast, IndexProgress, IndexReport
     from pastchats_memory.ingest.blame import Blamed
     from pastchats_memory.ingest.live import StoredTurn
     from pastchats_memory.ingest.overview import SourceReport, UnreadFile
     from pastchats_memory.maintenance.forget import ForgetResult
     from pastchats_memory.maintenance.health import HealthCheck, RepairReport, Status
-    from pastchats_memory.maintenance.redact_stored import RedactProgress, RedactReport, StoredSecrets
-    from pastchats_memory.model import Sheet
+    from pastchats_memory.maintenance.redact_stored import RedactReport, StoredSecrets
+    from pastchats_memory.model import Progress, Sheet
     from pastchats_memory.recall.pipeline import Found
     from pastchats_memory.recall.request import RecallRequest
     from pastchats_memory.store.backup import Counts
     from pastchats_memory.store.outcomes import Tally
     from pastchats_memory.store.tombstones import Forgetting
     from pastchats_memory.store.turns import NewPrompt, ProjectTurns
-    from pastchats_memory.store.vectors.reindex import ReindexProgress, ReindexReport
+    from pastchats_memory.store.vectors.reindex import ReindexReport
     from pastchats_memory.sync import Access, SyncReport
-    from pastchats_memory.sync import Progress as SyncProgress
     from pastchats_memory.tasks import TaskMemory
     from pastchats_memory.tasks.ask import TaskAnswer
     from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask
@@ -461,7 +458,7 @@ class Memory:
         shown = cite_items(self._database, [one for one in around if one.project not in hidden])
         return [_with_whole_text(one) if whole and one.id == item.id else one for one in shown]
 
-    def load_conversation(self, id_: str) -> Conversation | None:
+    def load_conversation(self, id_: str) -> StoredConversation | None:
         """Return a whole conversation by its native id, or by the id of one of its turns; None for no such one.
 
         Raises StoreFault.
@@ -526,10 +523,10 @@ class Memory:
             StoreFault: the database cannot be read.
             BrokenFormat: a format of another package cannot be loaded.
         """
-        from pastchats_memory.episodes.resumption import StoredTurn, find_resumption
+        from pastchats_memory.episodes.resumption import ResumableTurn, find_resumption
 
         item = self._find_item(id_)
-        return None if item is None else find_resumption(self._database, StoredTurn.of_item(item))
+        return None if item is None else find_resumption(self._database, ResumableTurn.of_item(item))
 
     def resume_lines(self, hits: Iterable[Hit]) -> dict[str, str]:
         """Return the command lines that resume the sessions of turns among the hits, by id.
@@ -540,16 +537,16 @@ class Memory:
             StoreFault: the database cannot be read.
             BrokenFormat: a format of another package cannot be loaded.
         """
-        from pastchats_memory.episodes.resumption import StoredTurn, find_command_lines
+        from pastchats_memory.episodes.resumption import ResumableTurn, find_command_lines
 
-        found = ((hit.id, StoredTurn.of_hit(hit)) for hit in hits if hit.task is None and not hit.author)
+        found = ((hit.id, ResumableTurn.of_hit(hit)) for hit in hits if hit.task is None and not hit.author)
         return find_command_lines(self._database, found)
 
     def resume_lines_of(self, items: Iterable[Item]) -> dict[str, str]:
         """Return the command lines that resume the sessions of turns, as `resume_lines` does. Raises as it."""
-        from pastchats_memory.episodes.resumption import StoredTurn, find_command_lines
+        from pastchats_memory.episodes.resumption import ResumableTurn, find_command_lines
 
-        return find_command_lines(self._database, ((str(item.id), StoredTurn.of_item(item)) for item in items))
+        return find_command_lines(self._database, ((str(item.id), ResumableTurn.of_item(item)) for item in items))
 
     def blame(self, file: str | PathLike[str], line: int | None = None, limit: int = 20) -> list[Blamed]:
         """Return the episodes whose recorded edits changed a file, the newest first.
@@ -582,7 +579,7 @@ class Memory:
         *,
         project: str | None = None,
         source: str | None = None,
-        progress: Callable[[VerifyProgress], None] = lambda _: None,
+        progress: Callable[[Progress], None] = lambda _: None,
     ) -> Verified:
         """Check every citation: whether the text still stands in its file, on its line.
 
@@ -792,7 +789,7 @@ class Memory:
         map: str | None = None,  # noqa: A002 - the name of the flag
         format: str | None = None,  # noqa: A002 - the name of the flag
         newest_bytes: int | None = None,
-        progress: Callable[[Progress], None] = lambda _: None,
+        progress: Callable[[IndexProgress], None] = lambda _: None,
         forecast: Callable[[Forecast], None] = lambda _: None,
     ) -> IndexReport:
         """Add the conversations, notes and tasks below the paths to the memory.
@@ -1105,7 +1102,7 @@ class Memory:
 
         return check_health(self._database, self._model())
 
-    def find_secrets(self, progress: Callable[[RedactProgress], None] = lambda _: None) -> StoredSecrets:
+    def find_secrets(self, progress: Callable[[Progress], None] = lambda _: None) -> StoredSecrets:
         """Find stored rows with secrets by the rules of this release, and change nothing.
 
         Raises StoreFault.
@@ -1115,7 +1112,7 @@ class Memory:
         return find_stored_secrets(self._database, progress)
 
     def redact_stored(
-        self, found: StoredSecrets | None = None, progress: Callable[[RedactProgress], None] = lambda _: None
+        self, found: StoredSecrets | None = None, progress: Callable[[Progress], None] = lambda _: None
     ) -> RedactReport:
         """Remove secrets from stored rows, from their words and vectors, and from the bytes of the file.
 
@@ -1135,7 +1132,7 @@ class Memory:
         found = find_stored_secrets(self._database) if found is None else found
         return redact_stored(self._database, self._open_session(may_fetch=bool(found)), found, progress)
 
-    def reindex_outcomes(self, progress: Callable[[DeriveProgress], None] = lambda _: None) -> Derived:
+    def reindex_outcomes(self, progress: Callable[[Progress], None] = lambda _: None) -> Derived:
         """Derive the outcome of every episode again from the rows.
 
         After an interruption, the next index run does the rest. Raises StoreFault.
@@ -1145,7 +1142,7 @@ class Memory:
         return derive(self._database, progress, anew=True)
 
     def reindex_embeddings(
-        self, model: str | None = None, progress: Callable[[ReindexProgress], None] = lambda _: None
+        self, model: str | None = None, progress: Callable[[Progress], None] = lambda _: None
     ) -> ReindexReport:
         """Embed every text again, and change to the new vectors when the last is stored.
 
@@ -1241,7 +1238,7 @@ class Memory:
         self,
         folder: str | PathLike[str],
         access: Access | None = None,
-        progress: Callable[[SyncProgress], None] = lambda _: None,
+        progress: Callable[[Progress], None] = lambda _: None,
     ) -> SyncReport:
         """Exchange the memory with the user's other machines through a folder, as `sync.synchronise` does.
 

@@ -36,7 +36,7 @@ class TurnVersion(NamedTuple):
     digest: bytes
 
 
-class Episode(NamedTuple):
+class SharedEpisode(NamedTuple):
     """An episode of a shared project."""
 
     content_hash: str
@@ -106,7 +106,7 @@ def turn_versions(database: Database, project: str) -> Iterator[TurnVersion]:
         yield TurnVersion(content_hash, path, outcome or "unknown", digest)
 
 
-def episodes(database: Database, project: str) -> Iterator[Episode]:
+def episodes(database: Database, project: str) -> Iterator[SharedEpisode]:
     """Yield the episodes of a project whose outcome is stored. Raises StoreFault."""
     for row in database.rows(
         "SELECT p.content_hash, p.source_path, o.conversation_id, p.turn_index, p.timestamp, substr(p.content, 1, ?2), "
@@ -116,7 +116,7 @@ def episodes(database: Database, project: str) -> Iterator[Episode]:
         f"{OUTCOME} FROM outcomes o JOIN prompts p ON p.id = o.prompt_id WHERE o.source_project = ?1 AND {KNOWN}",
         (project, EPISODE_CHARS),
     ):
-        yield Episode(*row)
+        yield SharedEpisode(*row)
 
 
 def describe_project(database: Database, project: str) -> tuple[int, int, str | None, str | None]:

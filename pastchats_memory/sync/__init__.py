@@ -16,17 +16,18 @@ from filelock import FileLock, Timeout
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.episodes.derive import derive
 from pastchats_memory.errors import InputMissing, UsageFault
+from pastchats_memory.model import Progress
 from pastchats_memory.store import scrub, sources, sync, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sync import SyncFile, SyncFolder
 from pastchats_memory.sync import folder as files
 from pastchats_memory.sync.folder import Json, UnusableFile
 from pastchats_memory.sync.receive import receive
-from pastchats_memory.sync.report import Access, Limits, Machine, Progress, Refused, SyncReport
+from pastchats_memory.sync.report import Access, Limits, Machine, Refused, SyncReport
 from pastchats_memory.sync.send import note_judgements, send
 from pastchats_memory.text.encoding import utf8
 
-__all__ = ["Access", "Limits", "Machine", "Progress", "Refused", "SyncReport", "read_status", "retire", "synchronise"]
+__all__ = ["Access", "Limits", "Machine", "Refused", "SyncReport", "read_status", "retire", "synchronise"]
 
 
 def synchronise(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pastchats_memory.embed.session import ModelSession
+from pastchats_memory.model import Progress
 from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import redactions, sources, sync, vectors
 from pastchats_memory.store.database import Database
@@ -13,7 +14,7 @@ from pastchats_memory.store.sync import SyncFile, SyncFolder
 from pastchats_memory.sync import folder as files
 from pastchats_memory.sync import merge
 from pastchats_memory.sync.folder import Json, UnusableFile, describe_model
-from pastchats_memory.sync.report import Limits, Progress, Refused, SyncReport
+from pastchats_memory.sync.report import Limits, Refused, SyncReport
 
 PROJECT = {"turn": "source_project", "task": "project"}
 """Name of the project in a body, by kind."""

@@ -31,13 +31,6 @@ class Limits(NamedTuple):
     """Says of a project or path whether it is excluded."""
 
 
-class Progress(NamedTuple):
-    """Progress in files that are read."""
-
-    done: int
-    total: int
-
-
 class Refused(NamedTuple):
     """A file that could not be taken, and why; the next run tries again."""
 

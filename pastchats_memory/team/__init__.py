@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from pastchats_memory.embed.session import ModelSession
-from pastchats_memory.model import Hits
+from pastchats_memory.model import Hits, Progress
 from pastchats_memory.search.request import Request
 from pastchats_memory.store import team
 from pastchats_memory.store.database import Database
@@ -21,7 +21,6 @@ from pastchats_memory.team.report import (
     Access,
     AuthorCount,
     Limits,
-    Progress,
     PullReport,
     PushReport,
     SharedProject,
@@ -30,7 +29,7 @@ from pastchats_memory.team.report import (
 )
 from pastchats_memory.team.rows import digest_name
 
-__all__ = ["Access", "Limits", "Progress", "PullReport", "PushReport", "SharePreview", "TeamMemory", "TeamStatus"]
+__all__ = ["Access", "Limits", "PullReport", "PushReport", "SharePreview", "TeamMemory", "TeamStatus"]
 
 
 class TeamMemory:

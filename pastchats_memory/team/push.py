@@ -16,14 +16,15 @@ import orjson
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.episodes.derive import derive
 from pastchats_memory.errors import InputMissing, TeamUnavailable, UsageFault
+from pastchats_memory.model import Progress
 from pastchats_memory.redact import redact
 from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import sources, sync, team, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sync import Body
-from pastchats_memory.store.team import Episode, Member, TurnVersion
+from pastchats_memory.store.team import Member, SharedEpisode, TurnVersion
 from pastchats_memory.team.client import IDS, Collection, Row, require_hex, split_into_batches
-from pastchats_memory.team.report import Access, Limits, Progress, PushReport, SharePreview
+from pastchats_memory.team.report import Access, Limits, PushReport, SharePreview
 from pastchats_memory.team.rows import (
     EPISODE,
     TURN,
@@ -48,7 +49,7 @@ class _Wanted(NamedTuple):
 
     digest: str
     project: str
-    of: TurnVersion | Episode
+    of: TurnVersion | SharedEpisode
 
 
 def preview_share(database: Database, access: Access, limits: Limits, project: str) -> SharePreview:

@@ -31,13 +31,6 @@ class Limits(NamedTuple):
         return project in self.private or self.excludes(project) or (path != "" and self.excludes(path))
 
 
-class Progress(NamedTuple):
-    """Progress in rows."""
-
-    done: int
-    total: int
-
-
 class SharePreview(NamedTuple):
     """What sharing a project would show to the team."""
 

@@ -19,7 +19,7 @@ from pastchats_memory.formats.base.exported_turn import find_wrong_field
 from pastchats_memory.model import TEAM, TEAM_DIGITS
 from pastchats_memory.redact import redact, redact_json, redact_path
 from pastchats_memory.store.sync import Body, digest_of
-from pastchats_memory.store.team import Episode, Member, TurnVersion
+from pastchats_memory.store.team import Member, SharedEpisode, TurnVersion
 from pastchats_memory.team.client import KEY_CHARS, NAME_CHARS, PATH_CHARS, TEXT_BYTES, Row
 from pastchats_memory.text.display import one_line
 from pastchats_memory.text.encoding import MAX_DEPTH, is_shallow
@@ -128,7 +128,7 @@ def build_turn_row(shared: Shared, body: Body, version: TurnVersion, digest: str
 
 
 def build_episode_row(
-    shared: Shared, project: str, episode: Episode, judgement: Body | None, vector: Sequence[int], digest: str
+    shared: Shared, project: str, episode: SharedEpisode, judgement: Body | None, vector: Sequence[int], digest: str
 ) -> Row:
     """Return the row of an episode: its question and last answer, its outcome, and the judgement if there is one."""
     text = redact(f"{episode.question}\n\n{episode.answer}".strip()).text

@@ -8,7 +8,7 @@ from hashlib import sha256
 from html import escape
 from typing import NamedTuple
 
-from pastchats_memory.episodes.conversation import Conversation, Episode
+from pastchats_memory.episodes.conversation import StoredConversation, StoredEpisode
 from pastchats_memory.model import Hit, Item
 from pastchats_memory.text.display import escape_name, format_time, one_line, remove_controls
 from pastchats_memory.text.excerpt import excerpt
@@ -83,7 +83,7 @@ class Document(NamedTuple):
 # --- content ----------------------------------------------------------------------------------------------------------
 
 
-def document_of_conversation(conversation: Conversation) -> Document:
+def document_of_conversation(conversation: StoredConversation) -> Document:
     """Return a conversation as a document with a section for each episode."""
     items = [item for episode in conversation.episodes for item in episode.turns]
     first = next((item for item in items if item.role == "user"), items[0])
@@ -97,7 +97,7 @@ def document_of_conversation(conversation: Conversation) -> Document:
     return Document(_shorten(first.content), tuple(filter(None, facts)), sections)
 
 
-def _section_of_episode(number: int, episode: Episode) -> Section:
+def _section_of_episode(number: int, episode: StoredEpisode) -> Section:
     is_known = episode.outcome.is_known
     return Section(
         f"Episode {number}",

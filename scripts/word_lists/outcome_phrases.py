@@ -20,7 +20,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "benchmarks" / "outcome")]
 
 from pastchats_memory.episodes import outcome  # noqa: E402 - the path comes first
-from pastchats_memory.episodes.outcome import Outcome, Row, answers, derive_outcome, feedback  # noqa: E402 - the path comes first
+from pastchats_memory.episodes.outcome import EpisodeTurn, RuleOutcome, answers, derive_outcome, feedback  # noqa: E402 - the path comes first
 from pastchats_memory.episodes.outcome.phrases import Group, Kind, Phrases, join_groups, read_phrases  # noqa: E402 - the path comes first
 
 Span = tuple[int, int]
@@ -29,7 +29,7 @@ Span = tuple[int, int]
 class Labelled(Protocol):
     """An episode as `benchmarks/outcome/labelled.py` reads it."""
 
-    turns: Sequence[Row]
+    turns: Sequence[EpisodeTurn]
     next_message: str
     tasks: Sequence[str]
 
@@ -104,7 +104,7 @@ def check_outcome_phrases(folders: Sequence[Path], kinds: Sequence[Kind] = ("evi
     ]
 
 
-def _derive(episode: Labelled) -> Outcome:
+def _derive(episode: Labelled) -> RuleOutcome:
     return derive_outcome(episode.turns, episode.next_message, episode.tasks)
 
 
@@ -115,7 +115,7 @@ def _list_patterns() -> list[Phrases]:
 
 
 def _find_unneeded(
-    pattern: Phrases, recorder: _Recorder, episodes: Sequence[Labelled], expected: Sequence[Outcome]
+    pattern: Phrases, recorder: _Recorder, episodes: Sequence[Labelled], expected: Sequence[RuleOutcome]
 ) -> Iterator[Unneeded]:
     groups = read_phrases()[pattern.kind][pattern.meaning]
     for language, phrase, rest in _leave_one_out(groups):

@@ -15,7 +15,7 @@ from pastchats_memory import Memory
 from pastchats_memory.episodes import derive as deriving
 from pastchats_memory.episodes import find_request
 from pastchats_memory.episodes.derive import derive, derive_ending, rules_version
-from pastchats_memory.episodes.outcome import Row
+from pastchats_memory.episodes.outcome import EpisodeTurn
 from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database, open_database
 
@@ -389,8 +389,8 @@ def todo(uuid: str, items: list[dict[str, str]]) -> list[dict[str, object]]:
 
 
 def test_the_request_is_the_typed_text_before_any_command() -> None:
-    trial = Row("user", "command", "/run npx detox test e2e/checkout.e2e.js", {"kind": "command"})
-    words = Row("user", "prompt", "still times out", {"kind": "prompt"})
-    answer = Row("assistant", "answer", "The dialog is in front of the sheet.")
+    trial = EpisodeTurn("user", "command", "/run npx detox test e2e/checkout.e2e.js", {"kind": "command"})
+    words = EpisodeTurn("user", "prompt", "still times out", {"kind": "prompt"})
+    answer = EpisodeTurn("assistant", "answer", "The dialog is in front of the sheet.")
     assert find_request([trial, words, answer]) is words
     assert find_request([trial, answer]) is trial

@@ -249,7 +249,7 @@ def test_a_request_that_a_kill_left_waiting_is_fulfilled_at_the_next_hook_whatev
 ) -> None:
     lost = write_messages(hooked.home / "lost.jsonl", ("user", "Where is the lost anchor?"), ("assistant", "Aft."))
     state = hooked.home / "state" / "pastchats-memory"
-    spool.add(state, spool.Request("claude-code", hooked.environment["PASTCHATS_MEMORY_DB"], str(lost)))
+    spool.add(state, spool.IndexRequest("claude-code", hooked.environment["PASTCHATS_MEMORY_DB"], str(lost)))
     (state / "waiting" / "0.json").touch()  # as a machine leaves it that goes down before the disk has the words
     assert context(hooked, {"session_id": "s", "prompt": "yes, go on"}) == ""
     wait_until(lambda: "lost anchor" in hooked("search", "lost anchor", "--mode", "keyword", "--json").stdout)

@@ -80,7 +80,7 @@ def test_a_request_outlives_a_background_process_that_is_killed_at_any_step(hook
     for number in count():
         for file in spool.list_waiting(state):
             file.unlink()
-        spool.add(state, spool.Request("claude-code", str(hooked.database), str(transcript)))
+        spool.add(state, spool.IndexRequest("claude-code", str(hooked.database), str(transcript)))
         code = KILL_AT_CHANGE.format(number=number) + (
             f"from pastchats_memory.hooks.background import main; main({str(state)!r})"
         )
@@ -102,14 +102,16 @@ def test_a_session_that_no_hook_reported_is_indexed_when_the_next_one_starts(hoo
 def test_index_all_fulfils_what_hooks_left_waiting(hooked: Program) -> None:
     write_history(hooked, "vase")
     transcript = write_history(hooked, "urn").rename(hooked.home / "elsewhere.jsonl")
-    spool.add(hooked.home / "state" / "pastchats-memory", spool.Request("codex", str(hooked.database), str(transcript)))
+    spool.add(
+        hooked.home / "state" / "pastchats-memory", spool.IndexRequest("codex", str(hooked.database), str(transcript))
+    )
     assert hooked("index", "--all", "--yes").status == 0
     assert is_found(hooked, "urn")
     assert is_found(hooked, "vase")
 
 
 def test_a_request_that_kills_every_process_is_given_up_in_the_end(tmp_path: Path) -> None:
-    spool.add(tmp_path, spool.Request("codex", None, "/nowhere/hostile.jsonl"))
+    spool.add(tmp_path, spool.IndexRequest("codex", None, "/nowhere/hostile.jsonl"))
     for _ in range(spool.MOST_ATTEMPTS):
         (file,) = spool.list_waiting(tmp_path)
         assert spool.begin_attempt(file) is not None

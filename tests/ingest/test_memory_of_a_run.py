@@ -11,7 +11,7 @@ from program import write_messages
 
 from pastchats_memory import Memory
 from pastchats_memory.formats.base.source import SourceFile
-from pastchats_memory.ingest import Progress
+from pastchats_memory.ingest import IndexProgress
 from pastchats_memory.ingest.writer import BATCH_TURNS
 from pastchats_memory.model import Prompt
 
@@ -32,7 +32,7 @@ def test_neither_files_nor_turns_are_kept_once_they_are_stored(tmp_path: Path) -
         id(o) for o in gc.get_objects() if isinstance(o, SourceFile)
     }  # what other tests of this process still hold
 
-    def look(progress: Progress) -> None:
+    def look(progress: IndexProgress) -> None:
         if progress.turns % 100 == 0:
             objects = gc.get_objects()
             alive.append(

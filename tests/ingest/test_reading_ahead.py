@@ -13,7 +13,7 @@ from waiting import HANG_S
 
 from pastchats_memory.embed import Vector
 from pastchats_memory.embed.session import Fault, ModelSession
-from pastchats_memory.ingest import IndexOptions, Progress, index
+from pastchats_memory.ingest import IndexOptions, IndexProgress, index
 from pastchats_memory.ingest.run_lock import LOCK_END
 from pastchats_memory.ingest.writer import BATCH_TURNS, Writer, _Batch
 from pastchats_memory.store import vectors
@@ -75,7 +75,7 @@ def write_history(folder: Path, beds: int = TURNS) -> Path:
 def test_the_next_batch_is_read_while_one_is_embedded(tmp_path: Path) -> None:
     embedder = WaitingEmbedder()
 
-    def look(progress: Progress) -> None:
+    def look(progress: IndexProgress) -> None:
         if progress.turns > BATCH_TURNS:
             embedder.may_go_on.set()
 
@@ -117,7 +117,7 @@ def test_a_text_of_the_batch_before_is_not_embedded_again(tmp_path: Path) -> Non
 def test_a_run_that_is_interrupted_while_it_embeds_leaves_the_batch_to_the_next_one(tmp_path: Path) -> None:
     path, embedder = write_history(tmp_path), WaitingEmbedder()
 
-    def interrupt(progress: Progress) -> None:
+    def interrupt(progress: IndexProgress) -> None:
         if progress.turns > BATCH_TURNS:
             embedder.may_go_on.set()
             raise KeyboardInterrupt
@@ -147,7 +147,7 @@ def test_an_interrupted_run_embeds_nothing_more(tmp_path: Path) -> None:
     embedder = WaitingEmbedder()
     session = NoticedSession(embedder)
 
-    def interrupt(progress: Progress) -> None:
+    def interrupt(progress: IndexProgress) -> None:
         if progress.turns > BATCH_TURNS:
             raise KeyboardInterrupt
 

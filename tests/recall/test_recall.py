@@ -13,7 +13,7 @@ from program import Program, Reader
 from pastchats_memory import Memory
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.embed.tokenizer import LinePrices
-from pastchats_memory.episodes.outcome import Row, derive_outcome
+from pastchats_memory.episodes.outcome import EpisodeTurn, derive_outcome
 from pastchats_memory.errors import ModelUnavailable, UsageFault
 from pastchats_memory.recall.entries import ANSWERED_WIDTH, QUESTION_WIDTH
 from pastchats_memory.store import outcomes
@@ -332,7 +332,7 @@ def test_an_entry_shows_its_outcome_and_the_evidence(memory: Memory, said: Path)
 def test_an_unreliable_signal_is_not_shown(memory: Memory, said: Path) -> None:
     again = (("user", QUESTION), ("assistant", "In a window that slides."), ("user", "And the pizza?"), ELSEWHERE[1])
     text = recalled(memory, said, ANSWERED, *again)
-    rows = [Row("user", "prompt", QUESTION), Row("assistant", "answer", ANSWERED[1])]
+    rows = [EpisodeTurn("user", "prompt", QUESTION), EpisodeTurn("assistant", "answer", ANSWERED[1])]
     assert derive_outcome(rows, QUESTION).verdict == "failed"
     assert "\nAnswered (said next: And the pizza?):\n" in text, "for whoever reads it"
 

@@ -43,9 +43,9 @@ from pastchats_memory.episodes.outcome.episode import (
     MAX_SCANNED,
     OPENING,
     Episode,
-    Evidence,
+    EpisodeTurn,
     Pattern,
-    Row,
+    QuotedLine,
     Signal,
     cached,
     message_opening,
@@ -79,7 +79,7 @@ from pastchats_memory.episodes.outcome.phrases import Phrases
 from pastchats_memory.episodes.outcome.requests import is_greeting, is_inquiry, is_question
 from pastchats_memory.text.shell import classify_check, is_read_only, is_shell
 
-__all__ = ["RULES", "Evidence", "Outcome", "Row", "Rule", "Verdict", "derive_outcome"]
+__all__ = ["RULES", "EpisodeTurn", "OutcomeRule", "QuotedLine", "RuleOutcome", "Verdict", "derive_outcome"]
 
 Verdict = Literal["worked", "failed", "mixed", "unknown"]
 
@@ -111,19 +111,19 @@ _CODE_BLOCK = re.compile(r"^ {0,3}```.*?(?:^ {0,3}```|\Z)", re.DOTALL | re.MULTI
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RuleOutcome:
     """How an episode ended."""
 
     verdict: Verdict
     confidence: float
     """Share of correct verdicts of the rule on labelled episodes, 0 to 1; 0 for unknown."""
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[QuotedLine, ...] = ()
     """One or two quotations. For unknown, the user's next message, if any."""
     signal: str = ""
     """Name of the rule that decided; empty for unknown."""
 
 
-class Rule(NamedTuple):
+class OutcomeRule(NamedTuple):
     """A signal, and what it shows."""
 
     name: str
@@ -133,7 +133,7 @@ class Rule(NamedTuple):
     signal: Signal
 
 
-def derive_outcome(turns: Sequence[Row], next_message: str = "", tasks: Sequence[str] = ()) -> Outcome:
+def derive_outcome(turns: Sequence[EpisodeTurn], next_message: str = "", tasks: Sequence[str] = ()) -> RuleOutcome:
     """Return the outcome of an episode.
 
     Args:
@@ -144,20 +144,20 @@ def derive_outcome(turns: Sequence[Row], next_message: str = "", tasks: Sequence
     episode = Episode(tuple(turns), next_message.strip(), tuple(tasks))
     for rule in RULES:
         if evidence := rule.signal(episode):
-            return Outcome(rule.verdict, rule.confidence, evidence, rule.name)
-    return Outcome("unknown", 0.0, quote_message_start(episode))
+            return RuleOutcome(rule.verdict, rule.confidence, evidence, rule.name)
+    return RuleOutcome("unknown", 0.0, quote_message_start(episode))
 
 
-def has_no_answer(episode: Episode) -> tuple[Evidence, ...]:
+def has_no_answer(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a request without an answer, because the user or the client stopped it."""
     dialogue = [(at, turn) for at, turn in enumerate(episode.turns) if turn.role in ("user", "assistant")]
-    last, turn = dialogue[-1] if dialogue else (0, Row("", "", ""))
+    last, turn = dialogue[-1] if dialogue else (0, EpisodeTurn("", "", ""))
     if turn.role != "user" or not {"interrupted", "api_error"} & recorded_values(turn, "flags"):
         return ()
     return quote_line(turn.content, last)
 
 
-def rejects_result(episode: Episode) -> tuple[Evidence, ...]:
+def rejects_result(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find words that reject the result, or the answer if no work is visible.
 
     With visible work, a fault may concern a part only. After a question of the agent, the words are an answer.
@@ -167,7 +167,7 @@ def rejects_result(episode: Episode) -> tuple[Evidence, ...]:
     return refuses_result(episode) or (() if _find_work(episode) else finds_fault(episode)) or _reports_trouble(episode)
 
 
-def _reports_trouble(episode: Episode) -> tuple[Evidence, ...]:
+def _reports_trouble(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a statement of trouble that concerns the request or the answer."""
     if not get_last_answer(episode)[1] or requests_input(episode):
         return ()
@@ -177,24 +177,24 @@ def _reports_trouble(episode: Episode) -> tuple[Evidence, ...]:
     return says_still(episode) if _find_work(episode) else ()
 
 
-def accepts_result(episode: Episode) -> tuple[Evidence, ...]:
+def accepts_result(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find the user's praise, unless they only report a requested action."""
     return () if requests_input(episode) and reports_own_action(episode) else praises_result(episode)
 
 
-def breaks_off(episode: Episode) -> tuple[Evidence, ...]:
+def breaks_off(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find an interruption, an unanswered error or a cut code block at the end."""
     return _find_interruption(episode) or _find_cut_block(episode)
 
 
-def breaks_off_at_work(episode: Episode) -> tuple[Evidence, ...]:
+def breaks_off_at_work(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a stopped answer or command after edits: a part of the work is there. Another error at the end says more."""
     last = episode.turns[-1]
     is_stopped = last.role == "assistant" or _INTERRUPTED.find_last(last.content[-MAX_SHORT_ANSWER:]) is not None
     return _find_interruption(episode) if is_stopped and list_edits(episode) else ()
 
 
-def _find_interruption(episode: Episode) -> tuple[Evidence, ...]:
+def _find_interruption(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find an interruption or an unanswered error after no visible work."""
     place = len(episode.turns) - 1
     last = episode.turns[place]
@@ -225,7 +225,7 @@ def _is_stopped(episode: Episode) -> bool:
     return "api_error" in flags or ("interrupted" in flags and not is_complete)
 
 
-def _find_cut_block(episode: Episode) -> tuple[Evidence, ...]:
+def _find_cut_block(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a last answer that stops within a code block, unless the user accepts it."""
     place, text = get_last_answer(episode)
     is_last = place == len(episode.turns) - 1 and bool(episode.next_message)
@@ -234,14 +234,14 @@ def _find_cut_block(episode: Episode) -> tuple[Evidence, ...]:
     return quote_line(text, place, len(text.rstrip()) - 1)
 
 
-def admits_partial_failure(episode: Episode) -> tuple[Evidence, ...]:
+def admits_partial_failure(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find an answer that did something, and names something undone."""
     undone = find_admission(episode) or find_remaining_work(episode)
     work = _find_work(episode) if undone else ()
     return work[:1] + undone if work else ()
 
 
-def fails_check(episode: Episode) -> tuple[Evidence, ...]:
+def fails_check(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a red last check that the answer reports, or that nothing follows.
 
     Ignore a check that was meant to fail, and one that passes in another folder.
@@ -262,7 +262,7 @@ def fails_check(episode: Episode) -> tuple[Evidence, ...]:
     return checks[0].evidence if is_silent or is_unrepaired or is_reported else ()
 
 
-def fails_command(episode: Episode) -> tuple[Evidence, ...]:
+def fails_command(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a failed last command that changes something, with no work after it.
 
     The answer must name the obstacle, or the request must name the command.
@@ -284,20 +284,20 @@ def fails_command(episode: Episode) -> tuple[Evidence, ...]:
     return _quote_error(row, place) if is_reported or is_requested else ()
 
 
-def gives_up(episode: Episode) -> tuple[Evidence, ...]:
+def gives_up(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a short last answer that begins by saying that the work could not be done."""
     text = get_last_answer(episode)[1]
     is_short = len(text) <= MAX_SHORT_ANSWER
     return find_admission(episode) if is_short and admits_failure(text.lstrip().partition("\n\n")[0]) else ()
 
 
-def passes_checks(episode: Episode) -> tuple[Evidence, ...]:
+def passes_checks(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find green checks, if the user goes on from the work or says nothing."""
     return _find_green_checks(episode) if moves_on(episode) or leaves_work_standing(episode) else ()
 
 
 @cached
-def moves_on(episode: Episode) -> tuple[Evidence, ...]:
+def moves_on(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find visible work, if the user moves on from it.
 
     The user requests something else, continues, or picks a next step.
@@ -317,7 +317,7 @@ def moves_on(episode: Episode) -> tuple[Evidence, ...]:
     return () if claim and _fails_after(episode, claim[0].place) else claim
 
 
-def leaves_work_standing(episode: Episode) -> tuple[Evidence, ...]:
+def leaves_work_standing(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find visible work without a comment, an open task or an invitation to try."""
     ending = get_last_answer(episode)[1][-2 * OPENING :]
     is_untried = not _find_green_checks(episode) and _UNTRIED.search(ending)
@@ -332,7 +332,7 @@ def leaves_work_standing(episode: Episode) -> tuple[Evidence, ...]:
     return _find_finished_work(episode) if has_visible_work(episode) and not is_open else ()
 
 
-def builds_on_answer(episode: Episode) -> tuple[Evidence, ...]:
+def builds_on_answer(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a next message that takes up the answer to a question.
 
     If the user wanted something done, an offer is a plan, and a yes to it shows nothing.
@@ -342,7 +342,7 @@ def builds_on_answer(episode: Episode) -> tuple[Evidence, ...]:
     return quote_next_message(episode) if is_accepted else ()
 
 
-def completes_task(episode: Episode) -> tuple[Evidence, ...]:
+def completes_task(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a task that was completed meanwhile, if nobody doubts it.
 
     Quote the last turn rather than the task, since a quotation belongs to its turn.
@@ -355,7 +355,7 @@ def completes_task(episode: Episode) -> tuple[Evidence, ...]:
 
 
 @cached
-def _find_work(episode: Episode) -> tuple[Evidence, ...]:
+def _find_work(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a claim, a commit, an edit or a green check."""
     green = [check.evidence for check in standing_checks(episode) if check.passed]
     return (
@@ -372,13 +372,13 @@ def has_visible_work(episode: Episode) -> bool:
     return bool(find_commit(episode) or find_final_edit(episode) or list_edits(episode) or _find_green_checks(episode))
 
 
-def _find_finished_work(episode: Episode) -> tuple[Evidence, ...]:
+def _find_finished_work(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find green checks, a commit, a claim after visible steps, or an edit."""
     return _find_green_checks(episode) or find_commit(episode) or find_claim(episode) or find_final_edit(episode)
 
 
 @cached
-def _find_green_checks(episode: Episode) -> tuple[Evidence, ...]:
+def _find_green_checks(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a complete answer after which the last run of every check is green."""
     checks = standing_checks(episode)
     return checks[0].evidence if checks and all(check.passed for check in checks) and is_finished(episode) else ()
@@ -416,7 +416,7 @@ def _fails_after(episode: Episode, place: int) -> bool:
 
 
 @cached
-def _find_last_failure(episode: Episode) -> tuple[tuple[int, Row], ...]:
+def _find_last_failure(episode: Episode) -> tuple[tuple[int, EpisodeTurn], ...]:
     """Return the last changing command, if it failed and no work follows."""
     commands = ((at, row) for at, row in episode.tool_results() if row.content.startswith("$ "))
     found = next(((at, row) for at, row in commands if not is_read_only(_command_of(row))), None)
@@ -426,7 +426,7 @@ def _find_last_failure(episode: Episode) -> tuple[tuple[int, Row], ...]:
     return () if any(later > step and _changes_something(label) for later, label in episode.steps()) else (found,)
 
 
-def _command_of(row: Row) -> str:
+def _command_of(row: EpisodeTurn) -> str:
     return row.content.partition("\n")[0].removeprefix("$ ")
 
 
@@ -436,36 +436,36 @@ def _changes_something(label: str) -> bool:
     return is_edit(label) or (is_shell(tool) and not is_read_only(subject) and "--abort" not in subject)
 
 
-def _quote_error(row: Row, place: int) -> tuple[Evidence]:
+def _quote_error(row: EpisodeTurn, place: int) -> tuple[QuotedLine]:
     """Quote the error line of an output, or its last line."""
     output = row.content.rstrip()[-MAX_SCANNED:]
     error = find_error(output)
     return quote_line(output, place, error.start() if error else output.rfind("\n") + 1)
 
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[OutcomeRule, ...] = (
     # Nothing was tried, so nothing can have failed.
-    Rule("unanswered", "unknown", 0.94, has_no_answer),
+    OutcomeRule("unanswered", "unknown", 0.94, has_no_answer),
     # The user's next words or actions outweigh all claims of the agent.
-    Rule("undone", "failed", 0.96, takes_work_back),
-    Rule("asked_again", "failed", 0.88, repeats_request),
-    Rule("half_works", "mixed", 0.57, reports_partial_success),
-    Rule("still_so", "failed", 0.94, reports_same_problem),
-    Rule("advice_erred", "failed", 0.67, pastes_error_of_advice),
-    Rule("rejected", "failed", 0.96, rejects_result),
-    Rule("accepted", "worked", 0.97, accepts_result),
+    OutcomeRule("undone", "failed", 0.96, takes_work_back),
+    OutcomeRule("asked_again", "failed", 0.88, repeats_request),
+    OutcomeRule("half_works", "mixed", 0.57, reports_partial_success),
+    OutcomeRule("still_so", "failed", 0.94, reports_same_problem),
+    OutcomeRule("advice_erred", "failed", 0.67, pastes_error_of_advice),
+    OutcomeRule("rejected", "failed", 0.96, rejects_result),
+    OutcomeRule("accepted", "worked", 0.97, accepts_result),
     # Reports of machines: the last one counts.
-    Rule("broke_off_at_work", "mixed", 0.75, breaks_off_at_work),
-    Rule("broke_off", "failed", 0.94, breaks_off),
-    Rule("admitted_in_part", "mixed", 0.70, admits_partial_failure),
-    Rule("check_failed", "failed", 0.97, fails_check),
-    Rule("command_failed", "failed", 0.97, fails_command),
-    Rule("gave_up", "failed", 0.93, gives_up),
-    Rule("check_passed", "worked", 0.97, passes_checks),
-    Rule("moved_on", "worked", 0.88, moves_on),
-    Rule("stands", "worked", 0.95, leaves_work_standing),
-    Rule("built_on", "worked", 0.85, builds_on_answer),
-    Rule("task_completed", "worked", 0.75, completes_task),
+    OutcomeRule("broke_off_at_work", "mixed", 0.75, breaks_off_at_work),
+    OutcomeRule("broke_off", "failed", 0.94, breaks_off),
+    OutcomeRule("admitted_in_part", "mixed", 0.70, admits_partial_failure),
+    OutcomeRule("check_failed", "failed", 0.97, fails_check),
+    OutcomeRule("command_failed", "failed", 0.97, fails_command),
+    OutcomeRule("gave_up", "failed", 0.93, gives_up),
+    OutcomeRule("check_passed", "worked", 0.97, passes_checks),
+    OutcomeRule("moved_on", "worked", 0.88, moves_on),
+    OutcomeRule("stands", "worked", 0.95, leaves_work_standing),
+    OutcomeRule("built_on", "worked", 0.85, builds_on_answer),
+    OutcomeRule("task_completed", "worked", 0.75, completes_task),
 )
 """The rules, the strongest first.
 

@@ -10,8 +10,8 @@ from pastchats_memory.episodes.outcome.episode import (
     MAX_SCANNED,
     OPENING,
     Episode,
-    Evidence,
     Pattern,
+    QuotedLine,
     Step,
     cached,
     quote_line,
@@ -114,13 +114,13 @@ def list_commit_calls(episode: Episode) -> list[tuple[int, str]]:
 
 
 @cached
-def find_commit(episode: Episode) -> tuple[Evidence, ...]:
+def find_commit(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a commit, push, merge or pull request that succeeded."""
     place, text = get_last_answer(episode)
     if any(row.kind == "error" and not EXIT_KEY.match(row.content) for at, row in episode.tool_results() if at > place):
         return ()
     if hashes := recorded_values(episode.turns[place], "commits"):
-        return (Evidence(f"Commit {min(hashes)}"[:MAX_QUOTATION], place),)
+        return (QuotedLine(f"Commit {min(hashes)}"[:MAX_QUOTATION], place),)
     if not is_finished(episode):
         return ()
     if found := _find_asserted(_COMMIT_REPORT, text[:MAX_SCANNED]):
@@ -128,7 +128,7 @@ def find_commit(episode: Episode) -> tuple[Evidence, ...]:
     return _find_commit_call(episode)
 
 
-def _find_commit_call(episode: Episode) -> tuple[Evidence, ...]:
+def _find_commit_call(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find the last commit command, unless it failed or the answer only proposed it."""
     calls = list_commit_calls(episode)
     errors = [(at, row.content[:MAX_SCANNED]) for at, row in episode.tool_results() if row.kind == "error"]
@@ -143,7 +143,7 @@ def _find_commit_call(episode: Episode) -> tuple[Evidence, ...]:
 
 
 @cached
-def find_own_revert(episode: Episode) -> tuple[Evidence, ...]:
+def find_own_revert(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find the command with which the agent undid its work without a request."""
     steps = [(step, label, _QUOTED_ARGUMENT.sub("_", label)) for step, label in episode.steps()]
     reverts = [
@@ -191,7 +191,7 @@ def list_edits(episode: Episode) -> list[tuple[Step, str]]:
 
 
 @cached
-def find_final_edit(episode: Episode) -> tuple[Evidence, ...]:
+def find_final_edit(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find an edit in a complete last answer, or the last edit by a tool."""
     place, text = get_last_answer(episode)
     if not text or place != len(episode.turns) - 1 or not is_finished(episode) or requests_input(episode):
@@ -201,7 +201,7 @@ def find_final_edit(episode: Episode) -> tuple[Evidence, ...]:
     return find_last_edit(episode)
 
 
-def find_last_edit(episode: Episode) -> tuple[Evidence, ...]:
+def find_last_edit(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find the client's last edit, unless something fails after it."""
     edits = list_edits(episode)
     failures = (at for at, row in episode.tool_results() if row.kind == "error" and not episode.is_repaired(at))
@@ -226,7 +226,7 @@ def _find_asserted(pattern: Pattern, text: str) -> re.Match[str] | None:
 
 
 @cached
-def find_claim(episode: Episode) -> tuple[Evidence, ...]:
+def find_claim(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a claim of success at the start of the last answer, after visible steps."""
     place, text = get_last_answer(episode)
     if not (is_finished(episode) and (len(episode.answers()) > 1 or has_tool_use(episode))) or requests_input(episode):
@@ -236,7 +236,7 @@ def find_claim(episode: Episode) -> tuple[Evidence, ...]:
 
 
 @cached
-def find_any_claim(episode: Episode) -> tuple[Evidence, ...]:
+def find_any_claim(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a claim of success in any answer, the last answer first."""
     for place, text in reversed(episode.answers()):
         if found := _find_asserted(_CLAIM, text[: 2 * OPENING]):
@@ -257,14 +257,14 @@ def admits_failure(text: str) -> bool:
 
 
 @cached
-def find_admission(episode: Episode) -> tuple[Evidence, ...]:
+def find_admission(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find an admission of failure in the first sentences of the last answer."""
     place, text = get_last_answer(episode)
     found = _ADMISSION.search(text[:OPENING])
     return quote_line(text, place, found.start()) if found else ()
 
 
-def find_remaining_work(episode: Episode) -> tuple[Evidence, ...]:
+def find_remaining_work(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a mention of remaining work or failures in the last answer."""
     place, text = get_last_answer(episode)
     ending = text[-8 * OPENING :]

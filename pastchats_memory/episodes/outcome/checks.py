@@ -14,9 +14,9 @@ from pastchats_memory.episodes.outcome.episode import (
     MAX_QUOTATION,
     MAX_SCANNED,
     Episode,
-    Evidence,
+    EpisodeTurn,
     Pattern,
-    Row,
+    QuotedLine,
     cached,
     quote_line,
 )
@@ -131,7 +131,7 @@ class Check:
     place: int
     family: Family
     passed: bool
-    evidence: tuple[Evidence]
+    evidence: tuple[QuotedLine]
     scope: str
     """Folder or package of the run; empty if the command names none."""
     selected: frozenset[str]
@@ -172,7 +172,7 @@ def _trim_brackets(line: str) -> str:
     return text.rstrip(")]") if text.count("(") < text.count(")") or text.count("[") < text.count("]") else text
 
 
-def _read_check(place: int, row: Row) -> Check | None:
+def _read_check(place: int, row: EpisodeTurn) -> Check | None:
     heading, _, output = row.content.partition("\n")
     command = heading.removeprefix("$ ")
     family = classify_check(command if heading.startswith("$ ") else "", output)
@@ -195,7 +195,7 @@ def _read_check(place: int, row: Row) -> Check | None:
         place,
         family,
         green,
-        (Evidence(line, place),),
+        (QuotedLine(line, place),),
         _find_scope(command),
         _find_selection(command),
         bool(_EXCLUDES.search(command)),

@@ -80,7 +80,7 @@ TRIAL_COMMANDS = Pattern(r"\s*(?:/(?:run|test|lint)\b|!)[^\n]*(?:\n|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class EpisodeTurn:
     """One turn of an episode, as the readers give it."""
 
     role: str
@@ -92,7 +92,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class QuotedLine:
     """One line that shows an outcome."""
 
     quotation: str
@@ -109,7 +109,7 @@ Step = tuple[int, int]
 class Episode:
     """The turns of an episode, and the user's next message."""
 
-    turns: tuple[Row, ...]
+    turns: tuple[EpisodeTurn, ...]
     next_message: str
     """Empty at the end of a transcript."""
     tasks: tuple[str, ...] = ()
@@ -140,7 +140,7 @@ class Episode:
         """Yield the recorded tool calls with the places of their turns."""
         return ((place, label) for (place, _), label in self.steps())
 
-    def tool_results(self) -> Iterator[tuple[int, Row]]:
+    def tool_results(self) -> Iterator[tuple[int, EpisodeTurn]]:
         """Yield places and rows of errors and check results, the last first."""
         for place in range(len(self.turns) - 1, -1, -1):
             if self.turns[place].role == "tool":
@@ -169,7 +169,7 @@ class Episode:
         return _result_heading(self.turns[place])
 
 
-Signal = Callable[[Episode], tuple[Evidence, ...]]
+Signal = Callable[[Episode], tuple[QuotedLine, ...]]
 """A pure function that returns evidence for one way to end, or nothing."""
 Result = TypeVar("Result")
 
@@ -188,7 +188,7 @@ def cached(function: Callable[[Episode], Result]) -> Callable[[Episode], Result]
     return evaluate
 
 
-def _result_heading(row: Row) -> str:
+def _result_heading(row: EpisodeTurn) -> str:
     return " ".join(row.content.partition("\n")[0].split())
 
 
@@ -254,7 +254,7 @@ def strip_emphasis(text: str) -> str:
     return " ".join(_EMPHASIS.sub("", text).split())
 
 
-def quote_line(text: str, place: int, at: int = 0) -> tuple[Evidence]:
+def quote_line(text: str, place: int, at: int = 0) -> tuple[QuotedLine]:
     """Quote the line at a position, or the next line with a word.
 
     Emphasis is removed. From a long line, quote the part around the position.
@@ -264,7 +264,7 @@ def quote_line(text: str, place: int, at: int = 0) -> tuple[Evidence]:
     start = text.rfind("\n", 0, at) + 1
     if at - start > MAX_QUOTATION // 2:
         start = text.rfind(" ", start, at - MAX_QUOTATION // 2) + 1 or start
-    return (Evidence(shorten(strip_emphasis(text[start:].partition("\n")[0])), place),)
+    return (QuotedLine(shorten(strip_emphasis(text[start:].partition("\n")[0])), place),)
 
 
 def shorten(line: str) -> str:
@@ -272,13 +272,13 @@ def shorten(line: str) -> str:
     return line if len(line) <= MAX_QUOTATION else f"{line[: MAX_QUOTATION - 1]}…"
 
 
-def tool_labels(turn: Row) -> list[str]:
+def tool_labels(turn: EpisodeTurn) -> list[str]:
     """Return the calls that the client recorded with the turn, in order."""
     tools = turn.metadata.get("tools")
     return [str(label) for label in tools] if isinstance(tools, Sequence) and not isinstance(tools, str) else []
 
 
-def recorded_values(turn: Row, key: str) -> frozenset[str]:
+def recorded_values(turn: EpisodeTurn, key: str) -> frozenset[str]:
     """Return what the client recorded under the key."""
     values = turn.metadata.get(key)
     return frozenset(map(str, values)) if isinstance(values, Sequence) else frozenset()
@@ -313,16 +313,16 @@ def message_opening(episode: Episode) -> str:
     return strip_client_commands(episode.next_message[:MAX_SCANNED])[:OPENING]
 
 
-def quote_next_message(episode: Episode, at: int = 0) -> tuple[Evidence]:
+def quote_next_message(episode: Episode, at: int = 0) -> tuple[QuotedLine]:
     """Quote the line of the next message that holds a position."""
     text = strip_client_commands(episode.next_message[:MAX_SCANNED]) or episode.next_message
     return quote_line(text, len(episode.turns), at)
 
 
-def quote_message_start(episode: Episode) -> tuple[Evidence, ...]:
+def quote_message_start(episode: Episode) -> tuple[QuotedLine, ...]:
     """Quote the start of the next message on one line.
 
     Nothing if it is empty or consists of client commands.
     """
     line = " ".join(strip_client_commands(episode.next_message[:MAX_SCANNED]).split())
-    return (Evidence(shorten(line), len(episode.turns)),) if line else ()
+    return (QuotedLine(shorten(line), len(episode.turns)),) if line else ()

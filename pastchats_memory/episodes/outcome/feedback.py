@@ -19,8 +19,8 @@ from pastchats_memory.episodes.outcome.episode import (
     OPENING,
     TRIAL_COMMANDS,
     Episode,
-    Evidence,
     Pattern,
+    QuotedLine,
     cached,
     first_sentence,
     first_statement,
@@ -141,7 +141,7 @@ _TERMINAL_OUTPUT = Pattern(
 )
 
 
-def _find(episode: Episode, pattern: Pattern, text: str | None = None) -> tuple[Evidence, ...]:
+def _find(episode: Episode, pattern: Pattern, text: str | None = None) -> tuple[QuotedLine, ...]:
     """Find a phrase in the opening of the next message, or in a part of it."""
     found = pattern.search(message_opening(episode) if text is None else text)
     return quote_next_message(episode, found.start()) if found else ()
@@ -161,12 +161,12 @@ def _first_remark(episode: Episode) -> str:
 
 
 @cached
-def takes_work_back(episode: Episode) -> tuple[Evidence, ...]:
+def takes_work_back(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find words with which the user undoes the work, unless they made it by mistake."""
     return () if _USER_MISTAKE.search(message_opening(episode)) else _find(episode, _UNDO)
 
 
-def reports_same_problem(episode: Episode) -> tuple[Evidence, ...]:
+def reports_same_problem(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find words with which the user says the problem persists.
 
     Ignore pastes and answers to the agent's questions.
@@ -176,7 +176,7 @@ def reports_same_problem(episode: Episode) -> tuple[Evidence, ...]:
     return _find(episode, _PROBLEM_PERSISTS, _first_remark(episode)) or _repeats_topic(episode)
 
 
-def _repeats_topic(episode: Episode) -> tuple[Evidence, ...]:
+def _repeats_topic(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a first sentence that repeats the topic of the request with a "still"."""
     sentence = first_sentence(message_opening(episode))
     found = _STILL.search(sentence)
@@ -191,7 +191,7 @@ def _long_words(text: str) -> set[str]:
 
 
 @cached
-def states_trouble(episode: Episode) -> tuple[Evidence, ...]:
+def states_trouble(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a short first statement of what is wrong, in the user's own words."""
     opening = message_opening(episode)
     first = first_sentence(opening)
@@ -212,13 +212,13 @@ def shares_request_word(episode: Episode, text: str) -> bool:
     return bool(_long_words(text) & _long_words(episode.request))
 
 
-def says_still(episode: Episode) -> tuple[Evidence, ...]:
+def says_still(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a "still" in the first sentence of the next message."""
     return _find(episode, _STILL, first_sentence(message_opening(episode)))
 
 
 @cached
-def refuses_result(episode: Episode) -> tuple[Evidence, ...]:
+def refuses_result(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a refusal of the whole result, a failed trial, or sarcastic praise."""
     opening = message_opening(episode)
     sarcasm = () if _RELIEF.search(opening) else (_SARCASM,)
@@ -228,13 +228,13 @@ def refuses_result(episode: Episode) -> tuple[Evidence, ...]:
 
 
 @cached
-def finds_fault(episode: Episode) -> tuple[Evidence, ...]:
+def finds_fault(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a "no", a breakage, or a difference from the request."""
     found = (_find(episode, pattern, _first_remark(episode)) for pattern in _FAULTS)
     return next(filter(None, found), ()) or refuses_result(episode)
 
 
-def reports_partial_success(episode: Episode) -> tuple[Evidence, ...]:
+def reports_partial_success(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find words that part of the result works, or that it needs a correction."""
     if is_pasted_output(episode):
         return ()
@@ -242,7 +242,7 @@ def reports_partial_success(episode: Episode) -> tuple[Evidence, ...]:
     return (_find(episode, _HALF_SUCCESS) if has_reservation else ()) or _find(episode, _FLAW)
 
 
-def praises_result(episode: Episode) -> tuple[Evidence, ...]:
+def praises_result(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find praise or a commit request, without a reservation and without sarcasm."""
     opening = message_opening(episode)
     if doubts_result(episode) or _HOWEVER.search(opening) or _repeats_answer(episode):
@@ -350,7 +350,7 @@ def is_pasted_output(episode: Episode) -> bool:
 
 
 @cached
-def repeats_request(episode: Episode) -> tuple[Evidence, ...]:
+def repeats_request(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find a prompt or an error that the user sends once more.
 
     Ignore files that the answer requested, and commands that try the work.
@@ -366,7 +366,7 @@ def repeats_request(episode: Episode) -> tuple[Evidence, ...]:
     return _repeats_error(episode)
 
 
-def _repeats_error(episode: Episode) -> tuple[Evidence, ...]:
+def _repeats_error(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find an error line of the request that is sent again without being asked for."""
     ending = get_last_answer(episode)[1][-2 * OPENING :]
     if ends_with_question(episode) or _REQUEST_TO_SEE.search(ending):
@@ -439,7 +439,7 @@ def _names_something_else(words: frozenset[str], others: frozenset[str]) -> bool
 
 
 @cached
-def find_pasted_error(episode: Episode) -> tuple[Evidence, ...]:
+def find_pasted_error(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find an error line in a paste, near its start or in the output of a program."""
     is_output = is_pasted_output(episode)
     text = episode.next_message[: MAX_SCANNED if is_output else 3 * OPENING]
@@ -447,7 +447,7 @@ def find_pasted_error(episode: Episode) -> tuple[Evidence, ...]:
     return quote_line(text, len(episode.turns), found.start()) if found else ()
 
 
-def pastes_error_of_advice(episode: Episode) -> tuple[Evidence, ...]:
+def pastes_error_of_advice(episode: Episode) -> tuple[QuotedLine, ...]:
     """Find an error in the pasted output of a command that the agent recommended."""
     text = episode.next_message[:MAX_SCANNED]
     error = _ERROR_LINE.search(text)

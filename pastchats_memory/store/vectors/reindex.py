@@ -15,6 +15,7 @@ from itertools import groupby
 from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelChanged
+from pastchats_memory.model import Progress
 from pastchats_memory.store import vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.sources import meta, set_meta
@@ -223,16 +224,8 @@ class ReindexReport:
     duration_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class ReindexProgress:
-    """Progress of a change of model, in rows."""
-
-    done: int
-    total: int
-
-
 def reindex_embeddings(
-    database: Database, embedder: Embedder, progress: Callable[[ReindexProgress], None] = lambda _: None
+    database: Database, embedder: Embedder, progress: Callable[[Progress], None] = lambda _: None
 ) -> ReindexReport:
     """Give every row a vector of the embedder's model.
 
@@ -266,7 +259,7 @@ def reindex_embeddings(
                 with database.transaction():
                     add_vectors(database, name, version, encoded)
             embedded += len(encoded)
-            progress(ReindexProgress(total - pending(database), total))
+            progress(Progress(total - pending(database), total))
 
     embed_missing(alone=False)
     prepare_blocks(database)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from pastchats_memory.episodes.outcome import Row, derive_outcome
+from pastchats_memory.episodes.outcome import EpisodeTurn, derive_outcome
 
-MADE = Row("assistant", "answer", "The button has an icon now.", {"files": ["button.tsx"], "commits": ["0487f16"]})
-REQUEST = Row("user", "prompt", "Make the login test pass, it is flaky since Monday.")
-GREEN = Row("tool", "result", "$ pytest -q\n............\n12 passed in 0.81s")
-RED = Row(
+MADE = EpisodeTurn(
+    "assistant", "answer", "The button has an icon now.", {"files": ["button.tsx"], "commits": ["0487f16"]}
+)
+REQUEST = EpisodeTurn("user", "prompt", "Make the login test pass, it is flaky since Monday.")
+GREEN = EpisodeTurn("tool", "result", "$ pytest -q\n............\n12 passed in 0.81s")
+RED = EpisodeTurn(
     "tool", "error", "$ pytest -q\nExit code 1\nFAILED tests/test_login.py::test_flaky\n1 failed, 11 passed in 0.90s"
 )
-LOOKING = Row("assistant", "answer", "The clock is read twice, let me look at it.")
-ANSWER = Row("assistant", "answer", "The clock was read twice in that test, which is why it failed at midnight.")
-DONE = Row("assistant", "answer", "Fixed: the clock is read once.")
+LOOKING = EpisodeTurn("assistant", "answer", "The clock is read twice, let me look at it.")
+ANSWER = EpisodeTurn(
+    "assistant", "answer", "The clock was read twice in that test, which is why it failed at midnight."
+)
+DONE = EpisodeTurn("assistant", "answer", "Fixed: the clock is read once.")
 NEXT_REQUEST = "Now make the logout test pass."
 
 
-def verdict(*turns: Row, next_message: str = "") -> str:
+def verdict(*turns: EpisodeTurn, next_message: str = "") -> str:
     return derive_outcome((REQUEST, *turns), next_message).verdict

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from one_episode import verdict
 
-from pastchats_memory.episodes.outcome import Row
+from pastchats_memory.episodes.outcome import EpisodeTurn
 from pastchats_memory.episodes.outcome.checks import read_check_output
 from pastchats_memory.text.shell import classify_check
 
@@ -171,9 +171,9 @@ def test_red_is_read_as_red(output: str) -> None:
 )
 @pytest.mark.parametrize("kind", ["result", "error"])
 def test_a_missing_program_is_no_check(kind: str, output: str) -> None:
-    missing = Row("tool", kind, f"$ mvn test\n{output}")
-    shown = Row("assistant", "answer", "That is all there is to say.")
-    assert verdict(Row("assistant", "answer", "I run the tests."), missing, shown) == "unknown"
+    missing = EpisodeTurn("tool", kind, f"$ mvn test\n{output}")
+    shown = EpisodeTurn("assistant", "answer", "That is all there is to say.")
+    assert verdict(EpisodeTurn("assistant", "answer", "I run the tests."), missing, shown) == "unknown"
 
 
 @pytest.mark.parametrize("output", ["", "src/cart.py\nsrc/shop.py", "no tests ran in 0.01s", "0 failed"])

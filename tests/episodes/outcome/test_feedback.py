@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from one_episode import ANSWER, DONE, GREEN, LOOKING, MADE, NEXT_REQUEST, RED, REQUEST, verdict
 
-from pastchats_memory.episodes.outcome import Row, derive_outcome
+from pastchats_memory.episodes.outcome import EpisodeTurn, derive_outcome
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_feedback_may_follow_another_sentence(words: str, expected: str) -> None
 
 
 def test_an_answer_to_a_question_is_no_verdict() -> None:
-    asks = Row("assistant", "answer", "The clock is read twice. Does the other test pass?")
+    asks = EpisodeTurn("assistant", "answer", "The clock is read twice. Does the other test pass?")
     assert verdict(asks, next_message="still broken") == "unknown"
     assert verdict(asks, next_message="I meant the exact line") == "unknown"
 
@@ -163,7 +163,9 @@ def test_a_mention_of_trouble_is_no_complaint(words: str) -> None:
 
 
 def test_an_offer_of_other_changes_is_no_question() -> None:
-    done = Row("assistant", "answer", "按钮的图标已经换好了。\n\nIs there anything else?", {"files": ["button.tsx"]})
+    done = EpisodeTurn(
+        "assistant", "answer", "按钮的图标已经换好了。\n\nIs there anything else?", {"files": ["button.tsx"]}
+    )
     assert verdict(done, next_message="还是报错") == "failed"
 
 
@@ -254,7 +256,7 @@ def test_a_new_and_long_request_is_no_doubt() -> None:
 
 
 def test_a_report_of_the_user_s_own_action_is_no_praise() -> None:
-    ask = Row("assistant", "answer", "Please run `npm install` and try again.")
+    ask = EpisodeTurn("assistant", "answer", "Please run `npm install` and try again.")
     assert verdict(ask, next_message="done") == "unknown"
     assert verdict(ask, next_message="done, it works") == "worked"
 
@@ -266,7 +268,7 @@ def test_the_user_s_words_outweigh_a_check() -> None:
 
 
 def test_a_pasted_error_of_the_recommended_command_is_failed() -> None:
-    advice = Row("assistant", "answer", "Run `npm run dev` in another terminal.")
+    advice = EpisodeTurn("assistant", "answer", "Run `npm run dev` in another terminal.")
     pasted = "(venv) mira@home shop % npm run dev\nnpm error Missing script: dev"
     assert verdict(advice, next_message=pasted) == "failed"
     assert verdict(advice, next_message="mira@home % docker ps\nError: no daemon") == "unknown"
@@ -301,7 +303,7 @@ def test_a_pasted_error_of_the_recommended_command_is_failed() -> None:
     ],
 )
 def test_the_next_message_is_read_as_feedback(words: str, expected: str) -> None:
-    edit = Row("assistant", "answer", "The clock is read in one place.", {"tools": ("Edit app.py",)})
+    edit = EpisodeTurn("assistant", "answer", "The clock is read in one place.", {"tools": ("Edit app.py",)})
     assert verdict(edit, next_message=words) == expected
 
 
@@ -341,7 +343,7 @@ def test_a_statement_of_trouble_after_advice_means_failed(words: str) -> None:
 
 
 def test_trouble_with_the_requested_thing_means_failed() -> None:
-    turns = (Row("user", "prompt", "Give the button an icon."), MADE)
+    turns = (EpisodeTurn("user", "prompt", "Give the button an icon."), MADE)
     assert derive_outcome(turns, "the icon is missing").verdict == "failed"
     assert derive_outcome(turns, "the button doesn't show it").verdict == "failed"
 
@@ -375,13 +377,17 @@ def test_a_mistaken_undo_is_no_failure() -> None:
 
 
 def test_a_yes_to_go_on_shows_nothing() -> None:
-    question = Row("user", "prompt", "How is the merge going?")
-    answer = Row("assistant", "answer", "I resolve the third conflict of seven now. Should I continue with the rest?")
+    question = EpisodeTurn("user", "prompt", "How is the merge going?")
+    answer = EpisodeTurn(
+        "assistant", "answer", "I resolve the third conflict of seven now. Should I continue with the rest?"
+    )
     assert derive_outcome((question, answer), "yes").verdict == "unknown"
 
 
 def test_a_no_to_the_agent_s_question_rejects_nothing() -> None:
-    asks = Row("assistant", "answer", "The bridge drops the upper half of the word. Shall I start the build now?")
+    asks = EpisodeTurn(
+        "assistant", "answer", "The bridge drops the upper half of the word. Shall I start the build now?"
+    )
     assert verdict(asks, next_message="No, that is too expensive. Make the change and write it down.") == "unknown"
 
 
@@ -397,11 +403,11 @@ def test_a_persistent_problem_outweighs_visible_work() -> None:
 
 def test_a_repeated_answer_is_no_praise() -> None:
     text = "Perfect the order of the modules, so that the build finds them"
-    assert verdict(Row("assistant", "answer", text), next_message=text) == "unknown"
+    assert verdict(EpisodeTurn("assistant", "answer", text), next_message=text) == "unknown"
 
 
 def test_the_difference_that_a_client_shows_is_an_edit() -> None:
-    shown = Row(
+    shown = EpisodeTurn(
         "assistant", "answer", "I'll create it.\n\n---\n\n_****_\n\n```diff\n- \n+ KEY=value\n```\n\nIt is there."
     )
     found = derive_outcome((REQUEST, shown), "now the second file")

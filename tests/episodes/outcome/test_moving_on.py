@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from one_episode import ANSWER, MADE, NEXT_REQUEST, RED, REQUEST, verdict
 
-from pastchats_memory.episodes.outcome import Row, derive_outcome
+from pastchats_memory.episodes.outcome import EpisodeTurn, derive_outcome
 
 
 def test_a_yes_to_a_plan_or_offer_shows_nothing() -> None:
-    leave = Row("assistant", "answer", "I would rename three files. I need your permission to write.")
-    offer = Row("assistant", "answer", "The clock is read twice. Would you like me to fix it?")
-    plan = Row("assistant", "answer", f"{'First the schema, then the migration. ' * 9}Does this order work?")
+    leave = EpisodeTurn("assistant", "answer", "I would rename three files. I need your permission to write.")
+    offer = EpisodeTurn("assistant", "answer", "The clock is read twice. Would you like me to fix it?")
+    plan = EpisodeTurn("assistant", "answer", f"{'First the schema, then the migration. ' * 9}Does this order work?")
     assert verdict(leave, next_message="yes") == "unknown"
     assert verdict(offer, next_message="yes please") == "unknown"
     assert verdict(plan, next_message="yes") == "unknown"
@@ -19,28 +19,30 @@ def test_a_yes_to_a_plan_or_offer_shows_nothing() -> None:
 
 
 def test_a_yes_to_an_offer_below_an_answer_accepts_the_answer() -> None:
-    question = Row("user", "prompt", "Is there an option to try the release without publishing it?")
-    shown = Row("assistant", "answer", "Yes: `--snapshot` builds and publishes nothing. Want me to run it?")
+    question = EpisodeTurn("user", "prompt", "Is there an option to try the release without publishing it?")
+    shown = EpisodeTurn("assistant", "answer", "Yes: `--snapshot` builds and publishes nothing. Want me to run it?")
     assert derive_outcome((question, shown), "sure").verdict == "worked"
-    needs = Row("assistant", "answer", "That depends on the version. Could you share its configuration?")
+    needs = EpisodeTurn("assistant", "answer", "That depends on the version. Could you share its configuration?")
     assert derive_outcome((question, needs), "sure").verdict == "unknown"
     assert verdict(shown, next_message="sure") == "unknown", "where something was to be done, that is a plan"
     for wish in ("Could you try the release without publishing it?", "Do the release without publishing it"):
-        assert derive_outcome((Row("user", "prompt", wish), shown), "sure").verdict == "unknown", "it is a request"
-    look = Row("user", "prompt", "Still the same white box. What is it, and where is it set? Then remove it.")
+        assert derive_outcome((EpisodeTurn("user", "prompt", wish), shown), "sure").verdict == "unknown", (
+            "it is a request"
+        )
+    look = EpisodeTurn("user", "prompt", "Still the same white box. What is it, and where is it set? Then remove it.")
     assert derive_outcome((look, shown), "proceed").verdict == "unknown", "more is wanted than an answer"
 
 
 @pytest.mark.parametrize("words", ["b", "let's go with the second one", "y, both"])
 def test_a_choice_after_an_edit_accepts_the_edit(words: str) -> None:
-    edited = Row(
+    edited = EpisodeTurn(
         "assistant",
         "answer",
         "Updated the header. Next is (a) the menu or (b) the footer?",
         {"tools": ["Edit head.tsx"]},
     )
     assert verdict(edited, next_message=words) == "worked"
-    intended = Row("assistant", "answer", "Do you mean (a) the menu or (b) the footer?")
+    intended = EpisodeTurn("assistant", "answer", "Do you mean (a) the menu or (b) the footer?")
     assert verdict(intended, next_message=words) == "unknown", "nothing is done yet"
 
 
@@ -71,13 +73,13 @@ def test_a_request_to_redo_accepts_nothing(words: str) -> None:
 
 
 def test_a_choice_after_a_bare_claim_shows_nothing() -> None:
-    shown = Row("assistant", "answer", "Updated the header. Say a for the menu or b for the footer.")
+    shown = EpisodeTurn("assistant", "answer", "Updated the header. Say a for the menu or b for the footer.")
     assert [verdict(shown, next_message=words) for words in ("b", "option 2", "both")] == ["unknown"] * 3
 
 
 @pytest.mark.parametrize("words", ["a", "1. the menu is red", "first, it flickers", "b, but the header is not updated"])
 def test_a_list_of_faults_is_no_choice(words: str) -> None:
-    edited = Row(
+    edited = EpisodeTurn(
         "assistant",
         "answer",
         "Updated the header. Next is (a) the menu or (b) the footer?",
@@ -134,7 +136,7 @@ def test_a_statement_after_visible_work_shows_nothing(words: str) -> None:
 def test_an_answer_with_a_question_needs_more_than_a_claim() -> None:
     text = "The icon is in place. Which colour shall the label have?"
     for tool, expected in (("Edit a.tsx", "worked"), ("Read a.tsx", "unknown")):
-        asks = Row("assistant", "answer", text, {"tools": (tool,)})
+        asks = EpisodeTurn("assistant", "answer", text, {"tools": (tool,)})
         assert verdict(asks, next_message="Add a label too.") == expected
         assert verdict(asks, next_message="blue") == "unknown", "it answers the question"
 
@@ -172,8 +174,11 @@ def test_a_correction_does_not_accept_the_work(words: str) -> None:
 
 def test_conditions_are_no_faults_and_go_on_is_no_yes() -> None:
     assert derive_outcome((REQUEST, MADE), "if things don't work we deploy the build of yesterday").verdict != "failed"
-    looking = Row("assistant", "answer", "Now I need to see where the callback is hooked. Let me look at it:")
-    assert derive_outcome((Row("user", "prompt", "why is the bar empty?"), looking), "continue").verdict == "unknown"
+    looking = EpisodeTurn("assistant", "answer", "Now I need to see where the callback is hooked. Let me look at it:")
+    assert (
+        derive_outcome((EpisodeTurn("user", "prompt", "why is the bar empty?"), looking), "continue").verdict
+        == "unknown"
+    )
 
 
 @pytest.mark.parametrize(
@@ -184,25 +189,28 @@ def test_conditions_are_no_faults_and_go_on_is_no_yes() -> None:
     ],
 )
 def test_a_request_to_apply_the_answer_accepts_it(words: str) -> None:
-    user_turn = Row("user", "prompt", "Why does the login test fail?")
+    user_turn = EpisodeTurn("user", "prompt", "Why does the login test fail?")
     assert derive_outcome((user_turn, ANSWER), words).verdict == "worked"
     assert verdict(ANSWER, next_message=words) == "unknown", "nobody had asked a question"
 
 
 def test_a_yes_to_a_list_of_choices_shows_nothing() -> None:
-    asks = Row("assistant", "answer", "How should I seed it?\n\n- add what is missing\n- make all of it anew")
+    asks = EpisodeTurn("assistant", "answer", "How should I seed it?\n\n- add what is missing\n- make all of it anew")
     assert verdict(asks, next_message="yes do that") == "unknown"
 
 
 def test_a_y_is_a_yes_only_alone() -> None:
     for words, expected in (("y", "worked"), ("y los archivos de prueba", "unknown")):
         assert (
-            derive_outcome((Row("user", "prompt", "Why does the login test fail?"), ANSWER), words).verdict == expected
+            derive_outcome((EpisodeTurn("user", "prompt", "Why does the login test fail?"), ANSWER), words).verdict
+            == expected
         )
 
 
 def test_go_ahead_with_an_offer_shows_nothing() -> None:
-    offer = Row("assistant", "answer", "I would hash the key with PBKDF2 instead of MD5. Shall I proceed with it?")
+    offer = EpisodeTurn(
+        "assistant", "answer", "I would hash the key with PBKDF2 instead of MD5. Shall I proceed with it?"
+    )
     assert verdict(offer, next_message="Ok, proceed.") == "unknown"
 
 
@@ -217,27 +225,33 @@ def test_feedback_follows_a_trial_command() -> None:
     "wish", ["Go through the app and let me know what you would change.", "Search for problems that you can fix."]
 )
 def test_deliberately_unchanged_parts_are_not_missing(wish: str) -> None:
-    user_turn = Row("user", "prompt", wish)
-    read = Row(
+    user_turn = EpisodeTurn("user", "prompt", wish)
+    read = EpisodeTurn(
         "assistant",
         "answer",
         "I've explored the app and listed two bugs. As requested, I have not made any changes.",
         {"tools": ["Read app.py"]},
     )
-    red = Row("tool", "error", "$ npm run lint\nsrc/app.tsx(2799,23): error TS2345: not assignable\nExit code 2")
+    red = EpisodeTurn(
+        "tool", "error", "$ npm run lint\nsrc/app.tsx(2799,23): error TS2345: not assignable\nExit code 2"
+    )
     assert derive_outcome((user_turn, read)).verdict == "unknown"
     assert derive_outcome((user_turn, red, read)).verdict == "unknown", "what was searched for"
 
 
 def test_a_late_admission_is_no_failure() -> None:
-    shown = Row("assistant", "answer", "The version is 2.1.10.\n\nI can't check your tags; `git tag` lists them.")
+    shown = EpisodeTurn(
+        "assistant", "answer", "The version is 2.1.10.\n\nI can't check your tags; `git tag` lists them."
+    )
     assert verdict(shown, next_message="Which one is the latest?") == "unknown"
-    gave_up = Row("assistant", "answer", "I can't check your tags; `git tag` lists them.\n\nThe version is 2.1.10.")
+    gave_up = EpisodeTurn(
+        "assistant", "answer", "I can't check your tags; `git tag` lists them.\n\nThe version is 2.1.10."
+    )
     assert verdict(gave_up, next_message="Which one is the latest?") == "failed"
 
 
 def test_declining_unrequested_work_is_no_failure() -> None:
-    shown = Row(
+    shown = EpisodeTurn(
         "assistant", "answer", "Your settings deny edits: I am asked each time, and I can't do it automatically."
     )
     assert verdict(shown, next_message="Create a file with a command") == "unknown"
@@ -245,7 +259,7 @@ def test_declining_unrequested_work_is_no_failure() -> None:
 
 @pytest.mark.parametrize("user_turn", ["مرحبا", "Hello there!", "你好", "thanks a lot", "Bonjour,"])
 def test_a_greeting_has_no_outcome(user_turn: str) -> None:
-    greeted = Row("user", "prompt", user_turn)
+    greeted = EpisodeTurn("user", "prompt", user_turn)
     assert derive_outcome((greeted, MADE)).verdict == derive_outcome((greeted, MADE), NEXT_REQUEST).verdict == "unknown"
-    wanted = Row("user", "prompt", f"{user_turn} make the button blue")
+    wanted = EpisodeTurn("user", "prompt", f"{user_turn} make the button blue")
     assert derive_outcome((wanted, MADE)).verdict == derive_outcome((wanted, MADE), NEXT_REQUEST).verdict == "worked"

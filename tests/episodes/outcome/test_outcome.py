@@ -8,11 +8,11 @@ import sys
 import pytest
 from one_episode import ANSWER, DONE, GREEN, LOOKING, MADE, NEXT_REQUEST, RED, REQUEST, verdict
 
-from pastchats_memory.episodes.outcome import Evidence, Outcome, Row, derive_outcome
+from pastchats_memory.episodes.outcome import EpisodeTurn, QuotedLine, RuleOutcome, derive_outcome
 
 
 def test_an_answer_that_nothing_follows_is_unknown() -> None:
-    assert derive_outcome((REQUEST, ANSWER)) == Outcome("unknown", 0.0)
+    assert derive_outcome((REQUEST, ANSWER)) == RuleOutcome("unknown", 0.0)
 
 
 @pytest.mark.parametrize(
@@ -35,8 +35,8 @@ def test_an_answer_that_nothing_follows_is_unknown() -> None:
     ],
 )
 def test_an_unknown_outcome_quotes_the_next_message(next_message: str, listed: str | None) -> None:
-    ended = derive_outcome((Row("user", "prompt", "Is the clock fixed?"), ANSWER), next_message)
-    assert ended == Outcome("unknown", 0.0, () if listed is None else (Evidence(listed, 2),))
+    ended = derive_outcome((EpisodeTurn("user", "prompt", "Is the clock fixed?"), ANSWER), next_message)
+    assert ended == RuleOutcome("unknown", 0.0, () if listed is None else (QuotedLine(listed, 2),))
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_an_unknown_outcome_quotes_the_next_message(next_message: str, listed: s
     ],
 )
 def test_denials_conditions_and_announcements_are_no_claims(claim: str) -> None:
-    assert verdict(LOOKING, Row("assistant", "answer", claim)) == "unknown"
+    assert verdict(LOOKING, EpisodeTurn("assistant", "answer", claim)) == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -65,19 +65,19 @@ def test_denials_conditions_and_announcements_are_no_claims(claim: str) -> None:
     ],
 )
 def test_a_check_decides_if_nobody_comments(output: str, expected: str) -> None:
-    listed = Row("assistant", "answer", "That is how the test fails or passes in the middle of the night.")
-    assert verdict(LOOKING, Row("tool", "result", output), listed) == expected
+    listed = EpisodeTurn("assistant", "answer", "That is how the test fails or passes in the middle of the night.")
+    assert verdict(LOOKING, EpisodeTurn("tool", "result", output), listed) == expected
 
 
 def test_each_kind_of_check_counts_by_its_last_run() -> None:
-    lint = Row("tool", "result", "$ ruff check .\nAll checks passed!")
-    listed = Row("assistant", "answer", "The names are in order, and the list is sorted.")
+    lint = EpisodeTurn("tool", "result", "$ ruff check .\nAll checks passed!")
+    listed = EpisodeTurn("assistant", "answer", "The names are in order, and the list is sorted.")
     assert verdict(RED, lint, listed) == "unknown"
     assert verdict(RED, lint, GREEN, listed) == "worked"
 
 
 def test_an_edit_after_a_red_check_restores_a_claim() -> None:
-    edit = Row("assistant", "answer", "Let me mend it.", {"tools": ("Edit app.py",)})
+    edit = EpisodeTurn("assistant", "answer", "Let me mend it.", {"tools": ("Edit app.py",)})
     assert verdict(LOOKING, edit, RED, DONE) == "unknown"
     assert verdict(LOOKING, RED, edit, DONE) == "worked"
 
@@ -88,52 +88,64 @@ def test_the_last_check_beats_earlier_ones() -> None:
 
 
 def test_a_failing_grep_is_no_check() -> None:
-    assert verdict(Row("tool", "error", "$ grep -n todo app.py\nExit code 1"), ANSWER) == "unknown"
+    assert verdict(EpisodeTurn("tool", "error", "$ grep -n todo app.py\nExit code 1"), ANSWER) == "unknown"
 
 
 @pytest.mark.parametrize(
     "claim", ["Push and re-run, it should work now.", "If this still fails, clear the cache.", "Try running it again."]
 )
 def test_an_edit_with_an_invitation_to_try_shows_nothing(claim: str) -> None:
-    made = Row("assistant", "answer", f"Changed the token in the workflow. {claim}", {"tools": ("Edit release.yml",)})
+    made = EpisodeTurn(
+        "assistant", "answer", f"Changed the token in the workflow. {claim}", {"tools": ("Edit release.yml",)}
+    )
     assert verdict(made) == "unknown"
-    assert verdict(made, GREEN, Row("assistant", "answer", f"Changed the token in the workflow. {claim}")) == "worked"
+    assert (
+        verdict(made, GREEN, EpisodeTurn("assistant", "answer", f"Changed the token in the workflow. {claim}"))
+        == "worked"
+    )
     assert verdict(made, next_message=NEXT_REQUEST) == "worked"
 
 
 def test_a_claim_with_a_failed_edit_shows_nothing() -> None:
-    claim = Row("assistant", "answer", "I've updated the block, it matches now.")
-    refused = Row(
+    claim = EpisodeTurn("assistant", "answer", "I've updated the block, it matches now.")
+    refused = EpisodeTurn(
         "tool", "error", "The LLM did not conform to the edit format.\n# 1 SEARCH/REPLACE block failed to match!"
     )
-    missing = Row("assistant", "answer", "That section does not exist in the file, so there is nothing to replace.")
+    missing = EpisodeTurn(
+        "assistant", "answer", "That section does not exist in the file, so there is nothing to replace."
+    )
     assert verdict(claim, missing, next_message=NEXT_REQUEST) == "worked"
     assert verdict(claim, refused, missing, next_message=NEXT_REQUEST) == "unknown"
 
 
 def test_a_line_of_a_check_is_quoted_without_the_bracket_that_was_opened_before_it() -> None:
-    lint = Row("tool", "result", "$ npx eslint .\n✖ 4 problems (0 errors, 4 warnings)")
-    ended = derive_outcome((REQUEST, MADE, lint, Row("assistant", "answer", "All errors are fixed.")))
+    lint = EpisodeTurn("tool", "result", "$ npx eslint .\n✖ 4 problems (0 errors, 4 warnings)")
+    ended = derive_outcome((REQUEST, MADE, lint, EpisodeTurn("assistant", "answer", "All errors are fixed.")))
     assert ended.evidence[-1].quotation == "0 errors, 4 warnings"
 
 
 def test_an_unanswered_error_means_failed() -> None:
-    assert verdict(LOOKING, Row("tool", "error", "Traceback (most recent call last):\nKeyError: 'x'")) == "failed"
+    assert (
+        verdict(LOOKING, EpisodeTurn("tool", "error", "Traceback (most recent call last):\nKeyError: 'x'")) == "failed"
+    )
 
 
 def test_prose_about_interruptions_is_no_interruption() -> None:
     prose = f"{'The loop runs until the queue is empty. ' * 9}A KeyboardInterrupt ends it."
-    assert verdict(Row("assistant", "answer", prose)) == "unknown"
-    assert verdict(Row("assistant", "answer", "API Error: 529 overloaded_error")) == "failed"
-    assert verdict(ANSWER, Row("tool", "error", "Traceback (most recent call last):\n^C KeyboardInterrupt")) == "failed"
-    assert verdict(ANSWER, Row("tool", "error", "^C again to exit\n\n^C KeyboardInterrupt")) == "unknown"
+    assert verdict(EpisodeTurn("assistant", "answer", prose)) == "unknown"
+    assert verdict(EpisodeTurn("assistant", "answer", "API Error: 529 overloaded_error")) == "failed"
+    assert (
+        verdict(ANSWER, EpisodeTurn("tool", "error", "Traceback (most recent call last):\n^C KeyboardInterrupt"))
+        == "failed"
+    )
+    assert verdict(ANSWER, EpisodeTurn("tool", "error", "^C again to exit\n\n^C KeyboardInterrupt")) == "unknown"
 
 
 def test_an_interruption_after_success_is_no_failure() -> None:
     flagged = {"flags": ("interrupted",), "tools": ("Read app.py",)}
-    assert verdict(LOOKING, Row("assistant", "answer", "Let me read on.", flagged)) == "failed"
+    assert verdict(LOOKING, EpisodeTurn("assistant", "answer", "Let me read on.", flagged)) == "failed"
     fixed = {**flagged, "tools": ("Edit app.py", "Read app.py")}
-    assert verdict(LOOKING, Row("assistant", "answer", "Fixed both places.", fixed)) == "worked"
+    assert verdict(LOOKING, EpisodeTurn("assistant", "answer", "Fixed both places.", fixed)) == "worked"
 
 
 def test_stopping_a_complete_answer_is_no_failure() -> None:
@@ -144,51 +156,53 @@ def test_stopping_a_complete_answer_is_no_failure() -> None:
         ("interrupted", "The clock is read twice, so I mend the test:", "failed"),
         ("api_error", "The clock is read twice.", "failed"),
     ):
-        assert verdict(Row("assistant", "answer", text, {"flags": (flag,)})) == expected, (flag, text)
+        assert verdict(EpisodeTurn("assistant", "answer", text, {"flags": (flag,)})) == expected, (flag, text)
 
 
 def test_an_answer_cut_within_a_block_is_incomplete() -> None:
     whole = "app.py\n```python\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n```"
     torn = f"{whole}\n\nshop.py\n```python\n<<<<<<< SEARCH\na"
     applied = {"files": ("app.py",)}
-    assert verdict(Row("assistant", "answer", whole, applied)) == "worked"
-    assert verdict(Row("assistant", "answer", torn), next_message="go on") == "failed"
-    assert verdict(Row("assistant", "answer", torn)) == "unknown", "it may be the recording that ends here"
-    assert verdict(Row("assistant", "answer", whole, {**applied, "flags": ("interrupted",)})) == "worked"
-    assert verdict(Row("assistant", "answer", torn), next_message="thanks, that was enough") == "worked"
-    nested = Row("assistant", "answer", "```md\n```sh\nmake\n```\nTell me if you want the other page as well.")
+    assert verdict(EpisodeTurn("assistant", "answer", whole, applied)) == "worked"
+    assert verdict(EpisodeTurn("assistant", "answer", torn), next_message="go on") == "failed"
+    assert verdict(EpisodeTurn("assistant", "answer", torn)) == "unknown", "it may be the recording that ends here"
+    assert verdict(EpisodeTurn("assistant", "answer", whole, {**applied, "flags": ("interrupted",)})) == "worked"
+    assert verdict(EpisodeTurn("assistant", "answer", torn), next_message="thanks, that was enough") == "worked"
+    nested = EpisodeTurn("assistant", "answer", "```md\n```sh\nmake\n```\nTell me if you want the other page as well.")
     assert verdict(nested, next_message="go on") == "unknown", "a fence within a fence, then prose to its end"
-    left_out = Row("assistant", "answer", "I write the table of terms.\n\n```markdown:docs/terms.md")
+    left_out = EpisodeTurn("assistant", "answer", "I write the table of terms.\n\n```markdown:docs/terms.md")
     assert verdict(left_out, next_message="go on") == "unknown", "SpecStory left out what the block held"
 
 
 def test_a_visible_commit_or_edit_means_worked() -> None:
-    assert verdict(Row("assistant", "answer", "Renamed it.", {"commits": ("6dec692",)})) == "worked"
+    assert verdict(EpisodeTurn("assistant", "answer", "Renamed it.", {"commits": ("6dec692",)})) == "worked"
     block = "app.py\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n"
-    applied = Row("assistant", "answer", block, {"files": ("app.py",)})
-    unmatched = Row("tool", "error", "# 1 block failed to match!")
-    assert verdict(Row("assistant", "answer", block)) == "unknown"
+    applied = EpisodeTurn("assistant", "answer", block, {"files": ("app.py",)})
+    unmatched = EpisodeTurn("tool", "error", "# 1 block failed to match!")
+    assert verdict(EpisodeTurn("assistant", "answer", block)) == "unknown"
     assert verdict(applied) == "worked"
-    by_subagent = Row(
+    by_subagent = EpisodeTurn(
         "assistant",
         "answer",
         "Done.\n\n- Commit: `6dec692a`\n- No push performed.",
         {"tools": ("task Commit the work",)},
     )
     assert verdict(by_subagent) == "worked"
-    assert verdict(Row("assistant", "answer", block), unmatched) == "failed"
-    assert verdict(Row("assistant", "answer", block, {"commits": ("6dec692",)}), unmatched) != "worked"
+    assert verdict(EpisodeTurn("assistant", "answer", block), unmatched) == "failed"
+    assert verdict(EpisodeTurn("assistant", "answer", block, {"commits": ("6dec692",)}), unmatched) != "worked"
 
 
 def test_an_unanswered_error_outweighs_a_claim() -> None:
-    claim = Row("assistant", "answer", "```\n```\n\nI've created the empty file.", {"tools": ("Write logs/a.log",)})
-    skipped = Row("tool", "error", "Skipping edits to logs/a.log that matches gitignore spec.")
+    claim = EpisodeTurn(
+        "assistant", "answer", "```\n```\n\nI've created the empty file.", {"tools": ("Write logs/a.log",)}
+    )
+    skipped = EpisodeTurn("tool", "error", "Skipping edits to logs/a.log that matches gitignore spec.")
     assert verdict(LOOKING, claim, next_message="now fill it") == "worked"
     assert verdict(LOOKING, claim, skipped, next_message="now fill it") == "unknown"
 
 
 def test_evidence_has_words() -> None:
-    claim = Row("assistant", "answer", "```\n```\n\nCreated the file as you asked.")
+    claim = EpisodeTurn("assistant", "answer", "```\n```\n\nCreated the file as you asked.")
     (shown,) = derive_outcome((REQUEST, LOOKING, claim), "谢谢").evidence or ()
     assert shown.quotation == "谢谢"
     (shown,) = derive_outcome((REQUEST, LOOKING, claim), "Add a test.").evidence
@@ -198,18 +212,18 @@ def test_evidence_has_words() -> None:
 def test_a_committed_edit_counts_whatever_the_answer_asks() -> None:
     asks = "app.py\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\nPlease confirm if you would like to proceed."
     for commits, expected in ((("6dec692",), "worked"), ((), "unknown")):
-        made = Row("assistant", "answer", asks, {"files": ("app.py",), "commits": commits})
+        made = EpisodeTurn("assistant", "answer", asks, {"files": ("app.py",), "commits": commits})
         assert verdict(made, next_message="Add a test for the clock.") == expected
 
 
 def test_a_claim_counts_only_for_continued_work() -> None:
     assert verdict(DONE, next_message=NEXT_REQUEST) == "worked"
     assert verdict(DONE) == "unknown"
-    question = Row("user", "prompt", "Is the clock fixed?")
+    question = EpisodeTurn("user", "prompt", "Is the clock fixed?")
     assert derive_outcome((question, DONE), "Where is the calendar?").verdict == "unknown"
     assert verdict(LOOKING, DONE) == "unknown"
     assert verdict(LOOKING, DONE, next_message=NEXT_REQUEST) == "worked"
-    waits = Row("assistant", "answer", "Fixed the first. Still waiting on the second one.")
+    waits = EpisodeTurn("assistant", "answer", "Fixed the first. Still waiting on the second one.")
     assert verdict(LOOKING, waits, next_message=NEXT_REQUEST) == "unknown"
 
 
@@ -220,13 +234,15 @@ def test_a_claim_counts_only_for_continued_work() -> None:
         (("apply_patch app.py",), (), "worked"),
         (("Read app.py",), (), "unknown"),
         (("Bash git commit -m 'Read the clock once'",), (), "worked"),
-        (("Bash git push",), (Row("tool", "error", "$ git push\nrejected: non-fast-forward"),), "unknown"),
+        (("Bash git push",), (EpisodeTurn("tool", "error", "$ git push\nrejected: non-fast-forward"),), "unknown"),
         (("Bash gh pr create --fill",), (), "worked"),
     ],
 )
-def test_tool_actions_count_without_a_later_error(tools: tuple[str, ...], then: tuple[Row, ...], expected: str) -> None:
-    step = Row("assistant", "answer", "On with it.", {"tools": tools})
-    assert verdict(step, *then, Row("assistant", "answer", "The clock is read in one place.")) == expected
+def test_tool_actions_count_without_a_later_error(
+    tools: tuple[str, ...], then: tuple[EpisodeTurn, ...], expected: str
+) -> None:
+    step = EpisodeTurn("assistant", "answer", "On with it.", {"tools": tools})
+    assert verdict(step, *then, EpisodeTurn("assistant", "answer", "The clock is read in one place.")) == expected
 
 
 def test_an_open_task_leaves_the_outcome_unknown() -> None:
@@ -234,7 +250,9 @@ def test_an_open_task_leaves_the_outcome_unknown() -> None:
     assert derive_outcome((REQUEST, MADE), tasks=(done,)).verdict == "worked"
     assert derive_outcome((REQUEST, MADE), tasks=(done, doing)).verdict == "unknown"
     assert derive_outcome((REQUEST, MADE), NEXT_REQUEST, (done, doing)).verdict == "worked", "the person says so"
-    announces = Row("assistant", "answer", "The changelog is there. Next are the notes.", {"tools": ("Edit a.md",)})
+    announces = EpisodeTurn(
+        "assistant", "answer", "The changelog is there. Next are the notes.", {"tools": ("Edit a.md",)}
+    )
     assert verdict(announces) == "unknown"
 
 
@@ -248,13 +266,13 @@ def test_a_completed_task_means_worked() -> None:
 
 def test_a_raw_tool_call_leaves_the_answer_incomplete() -> None:
     call = '<function name="Bash">\n<parameter name="command">ls</parameter>\n</function>\n</tool_call>'
-    ended = Row("assistant", "answer", f"{DONE.content}\n{call}")
+    ended = EpisodeTurn("assistant", "answer", f"{DONE.content}\n{call}")
     assert verdict(LOOKING, DONE, next_message=NEXT_REQUEST) == "worked"
     assert verdict(LOOKING, ended, next_message=NEXT_REQUEST) == "unknown"
 
 
 def test_a_final_red_check_outweighs_claims() -> None:
-    claim = Row(
+    claim = EpisodeTurn(
         "assistant",
         "answer",
         "The tests are in place. I run them now.",
@@ -264,9 +282,9 @@ def test_a_final_red_check_outweighs_claims() -> None:
 
 
 def test_an_admission_means_failed_and_with_work_mixed() -> None:
-    admission = Row("assistant", "answer", "I could not reproduce it.")
+    admission = EpisodeTurn("assistant", "answer", "I could not reproduce it.")
     assert verdict(admission) == "failed"
-    assert verdict(GREEN, Row("assistant", "answer", "I can't test the upload itself.")) == "mixed"
+    assert verdict(GREEN, EpisodeTurn("assistant", "answer", "I can't test the upload itself.")) == "mixed"
 
 
 def test_the_evidence_names_the_line_and_the_turn() -> None:
@@ -281,7 +299,7 @@ def test_no_pattern_is_compiled_before_the_first_outcome() -> None:
         "import re; made = []; compile_ = re._compiler.compile\n"
         "re._compiler.compile = lambda p, f=0: made.append(p) or compile_(p, f)\n"
         "import pastchats_memory.episodes.outcome as o; loaded = sum(len(p) > 400 for p in made)\n"
-        "o.derive_outcome((o.Row('user', 'prompt', 'a'), o.Row('assistant', 'answer', 'b')), 'no')\n"
+        "o.derive_outcome((o.EpisodeTurn('user', 'prompt', 'a'), o.EpisodeTurn('assistant', 'answer', 'b')), 'no')\n"
         "print(loaded, sum(len(p) > 400 for p in made))"
     )
     loaded, after = subprocess.run(
@@ -291,101 +309,108 @@ def test_no_pattern_is_compiled_before_the_first_outcome() -> None:
 
 
 def test_a_failed_last_command_with_an_obstacle_means_failed() -> None:
-    user_turn = Row("user", "prompt", "Deploy it to staging.")
-    red = Row("tool", "error", "$ fly deploy\nExit code 1\nError: not enough memory on builder")
+    user_turn = EpisodeTurn("user", "prompt", "Deploy it to staging.")
+    red = EpisodeTurn("tool", "error", "$ fly deploy\nExit code 1\nError: not enough memory on builder")
     tools = {"tools": ("Write Dockerfile", "Bash fly deploy")}
-    hindered = Row("assistant", "answer", "The builder can't get the memory that it needs.", tools)
+    hindered = EpisodeTurn("assistant", "answer", "The builder can't get the memory that it needs.", tools)
     found = derive_outcome((user_turn, red, hindered))
     assert (found.verdict, found.evidence[0].quotation) == ("failed", "Error: not enough memory on builder")
-    mended = Row("tool", "result", "$ fly deploy\nMachine update succeeded")
+    mended = EpisodeTurn("tool", "result", "$ fly deploy\nMachine update succeeded")
     assert derive_outcome((user_turn, red, mended, hindered)).verdict != "failed"
-    retried = Row(
+    retried = EpisodeTurn(
         "assistant", "answer", "It can't deploy there.", {"tools": ("Bash fly deploy", "Bash fly deploy -r ams")}
     )
     assert derive_outcome((user_turn, red, retried)).verdict == "unknown"
-    question = Row("user", "prompt", "Why does the deploy fail?")
+    question = EpisodeTurn("user", "prompt", "Why does the deploy fail?")
     assert derive_outcome((question, red, hindered)).verdict == "unknown"
 
 
 def test_a_requested_red_check_is_no_failure() -> None:
-    user_turn = Row("user", "prompt", "The login test fails one run in six. Find out why it is flaky.")
-    listed = Row("assistant", "answer", "Five of thirty fail: the limiter answers 429 when two workers share a user.")
+    user_turn = EpisodeTurn("user", "prompt", "The login test fails one run in six. Find out why it is flaky.")
+    listed = EpisodeTurn(
+        "assistant", "answer", "Five of thirty fail: the limiter answers 429 when two workers share a user."
+    )
     assert derive_outcome((user_turn, RED, listed)).verdict == "unknown"
     assert derive_outcome((REQUEST, RED, listed)).verdict == "failed"
 
 
 def test_a_red_check_that_reproduces_a_bug_is_no_failure() -> None:
-    listed = Row("user", "prompt", "Since March all high tides are one hour late.")
-    found = Row("assistant", "answer", "Reproduced with a test. The importer stores the errors of both clocks.")
+    listed = EpisodeTurn("user", "prompt", "Since March all high tides are one hour late.")
+    found = EpisodeTurn("assistant", "answer", "Reproduced with a test. The importer stores the errors of both clocks.")
     assert derive_outcome((listed, RED, found), "So which side do I fix?").verdict == "unknown"
 
 
 def test_an_edit_counts_as_after_a_red_check_by_the_order_of_the_calls() -> None:
     listed = "Two tests contradict each other, and I left both as they are."
-    before = Row("assistant", "answer", listed, {"tools": ("Edit app.py", "Bash pytest -q")})
-    after = Row("assistant", "answer", listed, {"tools": ("Bash pytest -q", "Edit app.py")})
+    before = EpisodeTurn("assistant", "answer", listed, {"tools": ("Edit app.py", "Bash pytest -q")})
+    after = EpisodeTurn("assistant", "answer", listed, {"tools": ("Bash pytest -q", "Edit app.py")})
     assert verdict(RED, before) == "failed"
     assert verdict(RED, after) == "worked"
 
 
 def test_a_refused_push_means_failed() -> None:
-    refused = Row("tool", "error", "$ git push\nExit code 1\nerror: failed to push some refs")
-    asks = Row("assistant", "answer", "The remote has newer commits.", {"tools": ("Bash git push",)})
-    assert derive_outcome((Row("user", "prompt", "push it"), refused, asks)).verdict == "failed"
+    refused = EpisodeTurn("tool", "error", "$ git push\nExit code 1\nerror: failed to push some refs")
+    asks = EpisodeTurn("assistant", "answer", "The remote has newer commits.", {"tools": ("Bash git push",)})
+    assert derive_outcome((EpisodeTurn("user", "prompt", "push it"), refused, asks)).verdict == "failed"
     assert verdict(refused, asks) == "unknown", "it is not what was asked for"
 
 
 def test_a_multiline_command_matches_its_joined_call() -> None:
-    red = Row("tool", "error", "$ cd app\npytest -q\nExit code 1\n1 failed, 3 passed in 0.10s")
-    edited = Row("assistant", "answer", "The parser is done.", {"tools": ("Bash cd app pytest -q", "Edit parser.py")})
+    red = EpisodeTurn("tool", "error", "$ cd app\npytest -q\nExit code 1\n1 failed, 3 passed in 0.10s")
+    edited = EpisodeTurn(
+        "assistant", "answer", "The parser is done.", {"tools": ("Bash cd app pytest -q", "Edit parser.py")}
+    )
     assert verdict(red, edited) == "worked", "the edit came after it"
 
 
 def test_work_that_the_agent_reverted_does_not_count() -> None:
     for back in ("git checkout -- app.py", "git restore .", "git reset --hard HEAD", "git stash", "git revert HEAD"):
         tools = ("Edit app.py", f"Bash {back}")
-        assert verdict(Row("assistant", "answer", "The clock is read once.", {"tools": tools})) == "unknown", back
-        again = Row("assistant", "answer", "The clock is read once.", {"tools": (*tools, "Edit clock.py")})
+        assert verdict(EpisodeTurn("assistant", "answer", "The clock is read once.", {"tools": tools})) == "unknown", (
+            back
+        )
+        again = EpisodeTurn("assistant", "answer", "The clock is read once.", {"tools": (*tools, "Edit clock.py")})
         assert verdict(again) == "worked", "something was done after it"
     for saved in ("git checkout -- package-lock.json", "git commit -m 'Explain git revert in the guide'"):
-        assert verdict(Row("assistant", "answer", "Done.", {"tools": ("Edit app.py", f"Bash {saved}")})) == "worked", (
-            saved
-        )
-    user_turn = Row("user", "prompt", "Revert the clock to what it was in March.")
-    done = Row(
+        assert (
+            verdict(EpisodeTurn("assistant", "answer", "Done.", {"tools": ("Edit app.py", f"Bash {saved}")}))
+            == "worked"
+        ), saved
+    user_turn = EpisodeTurn("user", "prompt", "Revert the clock to what it was in March.")
+    done = EpisodeTurn(
         "assistant", "answer", "Done.", {"tools": ("Bash git revert --no-edit 4f1c", "Bash git commit -m clock")}
     )
     assert derive_outcome((user_turn, done)).verdict == "worked"
 
 
 def test_a_failed_last_command_outweighs_earlier_work() -> None:
-    rollout = Row("tool", "error", "$ kubectl rollout status deploy/web\nExit code 1\nerror: timed out waiting")
+    rollout = EpisodeTurn("tool", "error", "$ kubectl rollout status deploy/web\nExit code 1\nerror: timed out waiting")
     edit = {"tools": ("Edit web.yaml", "Bash kubectl rollout status deploy/web")}
-    assert verdict(rollout, Row("assistant", "answer", "The worker is created.", edit)) == "unknown"
+    assert verdict(rollout, EpisodeTurn("assistant", "answer", "The worker is created.", edit)) == "unknown"
     looked = {"tools": ("Edit web.yaml", "Bash kubectl rollout status deploy/web", "Bash kubectl get pods")}
-    assert verdict(rollout, Row("assistant", "answer", "The worker is created.", looked)) == "unknown"
+    assert verdict(rollout, EpisodeTurn("assistant", "answer", "The worker is created.", looked)) == "unknown"
     mended = {"tools": ("Bash kubectl rollout status deploy/web", "Edit web.yaml")}
-    assert verdict(rollout, Row("assistant", "answer", "The worker is created.", mended)) == "worked"
+    assert verdict(rollout, EpisodeTurn("assistant", "answer", "The worker is created.", mended)) == "worked"
 
 
 def test_a_refused_edit_does_not_count() -> None:
     flags = {"tools": ("Edit app.py",), "flags": ("interrupted",)}
-    refused = Row("assistant", "answer", "This touches fourteen files, app.py first.", flags)
+    refused = EpisodeTurn("assistant", "answer", "This touches fourteen files, app.py first.", flags)
     assert verdict(refused, next_message="no. small steps, please") == "failed"
 
 
 def test_an_interruption_after_edits_leaves_a_part() -> None:
     flags = {"tools": ("Edit app.py", "Edit clock.py"), "flags": ("interrupted",)}
     outcome = derive_outcome(
-        (REQUEST, Row("assistant", "answer", "The clock comes next, and", flags)), "Use UTC there."
+        (REQUEST, EpisodeTurn("assistant", "answer", "The clock comes next, and", flags)), "Use UTC there."
     )
     assert (outcome.verdict, outcome.signal) == ("mixed", "broke_off_at_work")
 
 
 def test_a_command_that_was_interrupted_after_edits_leaves_a_part() -> None:
-    edited = Row("assistant", "answer", "First the app.", {"tools": ("Edit app.py",)})
-    stopped = Row("tool", "error", "$ make serve\n[Request interrupted by user for tool use]")
-    failed = Row("tool", "error", "$ make deploy\nExit code 2\nfatal: no such target")
+    edited = EpisodeTurn("assistant", "answer", "First the app.", {"tools": ("Edit app.py",)})
+    stopped = EpisodeTurn("tool", "error", "$ make serve\n[Request interrupted by user for tool use]")
+    failed = EpisodeTurn("tool", "error", "$ make deploy\nExit code 2\nfatal: no such target")
     assert verdict(edited, stopped) == "mixed"
     assert verdict(edited, failed) == "failed"
     assert verdict(stopped) == "failed"
@@ -394,20 +419,25 @@ def test_a_command_that_was_interrupted_after_edits_leaves_a_part() -> None:
 @pytest.mark.parametrize("prompt", ["Speed up the start.", "hi", "可以"])
 @pytest.mark.parametrize("flag", ["interrupted", "api_error"])
 def test_an_unanswered_prompt_is_unknown(prompt: str, flag: str) -> None:
-    outcome = derive_outcome((Row("user", "prompt", prompt, {"flags": (flag,)}),))
+    outcome = derive_outcome((EpisodeTurn("user", "prompt", prompt, {"flags": (flag,)}),))
     assert (outcome.verdict, outcome.signal) == ("unknown", "unanswered")
 
 
 def test_prompts_and_summaries_alone_have_no_outcome() -> None:
-    assert derive_outcome((Row("user", "prompt", "Speed up the start."),)).verdict == "unknown"
-    assert derive_outcome((Row("system", "summary", "The start was to be faster."),)).verdict == "unknown"
+    assert derive_outcome((EpisodeTurn("user", "prompt", "Speed up the start."),)).verdict == "unknown"
+    assert derive_outcome((EpisodeTurn("system", "summary", "The start was to be faster."),)).verdict == "unknown"
 
 
 def test_an_edit_counts_whatever_the_answer_announces() -> None:
-    announced = Row("assistant", "answer", "Let me first look at the test.", {"tools": ("Edit test_login.py", "Read")})
+    announced = EpisodeTurn(
+        "assistant", "answer", "Let me first look at the test.", {"tools": ("Edit test_login.py", "Read")}
+    )
     assert verdict(announced, next_message=NEXT_REQUEST) == "worked"
     assert verdict(announced) == "unknown"
-    assert verdict(announced, Row("tool", "error", "$ pytest -q\nExit code 2"), next_message=NEXT_REQUEST) != "worked"
+    assert (
+        verdict(announced, EpisodeTurn("tool", "error", "$ pytest -q\nExit code 2"), next_message=NEXT_REQUEST)
+        != "worked"
+    )
 
 
 @pytest.mark.parametrize(
@@ -417,24 +447,26 @@ def test_an_edit_counts_whatever_the_answer_announces() -> None:
     ],
 )
 def test_a_polite_offer_leaves_work_complete(what_else: str) -> None:
-    steps = Row("tool", "result", "$ ls\ntest_login.py"), DONE
-    polite = Row("assistant", "answer", f"Fixed: the clock is read once. {what_else}")
-    open_ = Row("assistant", "answer", "Fixed: the clock is read once. Should the other tests have it too?")
+    steps = EpisodeTurn("tool", "result", "$ ls\ntest_login.py"), DONE
+    polite = EpisodeTurn("assistant", "answer", f"Fixed: the clock is read once. {what_else}")
+    open_ = EpisodeTurn("assistant", "answer", "Fixed: the clock is read once. Should the other tests have it too?")
     assert verdict(*steps, polite, next_message=NEXT_REQUEST) == "worked"
     assert verdict(*steps, open_, next_message=NEXT_REQUEST) == "unknown"
 
 
 def test_a_proposed_push_shows_nothing() -> None:
-    proposed = Row("assistant", "answer", "Push it:\n\n```bash\ngit push\n```", {"tools": ["shell git push"]})
+    proposed = EpisodeTurn("assistant", "answer", "Push it:\n\n```bash\ngit push\n```", {"tools": ["shell git push"]})
     assert verdict(proposed) == "unknown"
-    assert verdict(Row("assistant", "answer", "It is pushed.", {"tools": ["shell git push"]})) == "worked"
+    assert verdict(EpisodeTurn("assistant", "answer", "It is pushed.", {"tools": ["shell git push"]})) == "worked"
 
 
 def test_an_edit_by_the_client_clears_an_earlier_red_check() -> None:
-    lint = Row("tool", "error", "$ aider --lint\ndoor.py:2: SyntaxError: unmatched ')'")
-    mended = Row("assistant", "answer", 'I close it.\n\n```python\nprint("failed")\n```', {"files": ["door.py"]})
+    lint = EpisodeTurn("tool", "error", "$ aider --lint\ndoor.py:2: SyntaxError: unmatched ')'")
+    mended = EpisodeTurn(
+        "assistant", "answer", 'I close it.\n\n```python\nprint("failed")\n```', {"files": ["door.py"]}
+    )
     assert verdict(MADE, lint, mended) == "worked"
     assert verdict(MADE, lint, mended, lint) == "failed"
-    command = Row("tool", "error", "$ pip install door\nno such package")
-    hindered = Row("assistant", "answer", "It cannot be installed, so I wrote it.", {"files": ["door.py"]})
+    command = EpisodeTurn("tool", "error", "$ pip install door\nno such package")
+    hindered = EpisodeTurn("assistant", "answer", "It cannot be installed, so I wrote it.", {"files": ["door.py"]})
     assert verdict(command, hindered) != "failed"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from one_episode import ANSWER, MADE, REQUEST, verdict
 
-from pastchats_memory.episodes.outcome import Row, derive_outcome
+from pastchats_memory.episodes.outcome import EpisodeTurn, derive_outcome
 
 
 def test_a_repeated_prompt_means_failed() -> None:
     assert verdict(ANSWER, next_message=REQUEST.content) == "failed"
     assert verdict(ANSWER, next_message=f"{REQUEST.content} It is the one with the clock.") == "failed"
     assert verdict(ANSWER, next_message=REQUEST.content.replace("login", "logout")) == "unknown"
-    assert derive_outcome((Row("user", "prompt", "yes"), ANSWER), "yes").verdict == "unknown"
+    assert derive_outcome((EpisodeTurn("user", "prompt", "yes"), ANSWER), "yes").verdict == "unknown"
 
 
 TEMPLATE = (
@@ -33,50 +33,52 @@ TEMPLATE = (
     ids=["number", "name", "far below"],
 )
 def test_prompts_that_differ_within_a_fence_are_different(first: str, second: str) -> None:
-    turns = (Row("user", "prompt", TEMPLATE.format(first)), MADE)
+    turns = (EpisodeTurn("user", "prompt", TEMPLATE.format(first)), MADE)
     assert derive_outcome(turns, TEMPLATE.format(second)).signal != "asked_again"
     assert derive_outcome(turns, TEMPLATE.format(first)).signal == "asked_again"
 
 
 def test_a_corrected_spelling_asks_the_same_again() -> None:
-    turns = (Row("user", "prompt", TEMPLATE.format("the calender")), MADE)
+    turns = (EpisodeTurn("user", "prompt", TEMPLATE.format("the calender")), MADE)
     assert derive_outcome(turns, TEMPLATE.format("the calendar")).signal == "asked_again"
 
 
 def test_a_prompt_with_requested_files_is_no_repetition() -> None:
-    wants = Row("assistant", "answer", "Please add `login.py` to the chat, so that I can change it.")
+    wants = EpisodeTurn("assistant", "answer", "Please add `login.py` to the chat, so that I can change it.")
     assert verdict(wants, next_message=f"/add login.py\n{REQUEST.content}") == "unknown"
     assert verdict(MADE, next_message=f"/add login.py\n{REQUEST.content}") == "failed"
 
 
 def test_a_repeated_trial_is_no_repeated_request() -> None:
-    trial = Row("user", "command", "/run npx detox test e2e/checkout.e2e.js")
-    turns = (trial, Row("user", "prompt", "still times out after 60 s"), MADE)
+    trial = EpisodeTurn("user", "command", "/run npx detox test e2e/checkout.e2e.js")
+    turns = (trial, EpisodeTurn("user", "prompt", "still times out after 60 s"), MADE)
     assert derive_outcome(turns, f"{trial.content}\nworks, thanks").verdict == "worked"
     assert derive_outcome(turns, f"{trial.content}\nstill times out after 60 s").verdict == "failed"
 
 
 def test_a_short_prompt_that_points_at_something_may_point_at_something_else_the_next_time() -> None:
     check = "Can you check this cell?"
-    assert derive_outcome((Row("user", "prompt", check), ANSWER), check).verdict == "unknown"
+    assert derive_outcome((EpisodeTurn("user", "prompt", check), ANSWER), check).verdict == "unknown"
     exact = "Can you check this cell for the clock that is read twice?"
-    assert derive_outcome((Row("user", "prompt", exact), ANSWER), exact).verdict == "failed"
+    assert derive_outcome((EpisodeTurn("user", "prompt", exact), ANSWER), exact).verdict == "failed"
 
 
 @pytest.mark.parametrize(
     "words", ["@/tmp/terminals/build/log/1.txt", "@/tmp/terminals/build/log/1.txt @/tmp/make/log/2.txt"]
 )
 def test_a_file_alone_may_hold_something_else_the_next_time(words: str) -> None:
-    question = Row("user", "prompt", words)
+    question = EpisodeTurn("user", "prompt", words)
     assert derive_outcome((question, ANSWER), words).verdict == "unknown"
     reported = f"The build fails with {words}"
-    assert derive_outcome((Row("user", "prompt", reported), ANSWER), reported).verdict == "failed"
+    assert derive_outcome((EpisodeTurn("user", "prompt", reported), ANSWER), reported).verdict == "failed"
 
 
 def test_a_line_of_at_signs_ends() -> None:
     """OpenSSH prints one; a pattern that took them for files never came to an end."""
     framed = f"{'@' * 59}\n@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\n{'@' * 59}\nSomeone could be eavesdropping."
-    assert derive_outcome((Row("user", "prompt", framed), ANSWER), "Which key does it mean?").verdict == "unknown"
+    assert (
+        derive_outcome((EpisodeTurn("user", "prompt", framed), ANSWER), "Which key does it mean?").verdict == "unknown"
+    )
 
 
 def test_only_marked_comments_are_requests() -> None:
@@ -87,37 +89,39 @@ def test_only_marked_comments_are_requests() -> None:
         for question in ("Why is the clock read twice?", "Where would a cache belong?")
     )
     for following, expected in ((first, "failed"), (second, "unknown")):
-        assert derive_outcome((Row("user", "prompt", first), ANSWER), following).verdict == expected
+        assert derive_outcome((EpisodeTurn("user", "prompt", first), ANSWER), following).verdict == expected
     assert (
         derive_outcome((REQUEST, ANSWER), first.replace("Why is the clock", "still broken, it is")).verdict == "failed"
     )
 
 
 def test_the_same_request_in_the_plural_is_the_same_request() -> None:
-    turns = (Row("user", "prompt", "fix the error in roster.ts"), MADE)
+    turns = (EpisodeTurn("user", "prompt", "fix the error in roster.ts"), MADE)
     assert derive_outcome(turns, "fix the errors in roster.ts").signal == "asked_again"
 
 
 def test_the_same_error_again_is_failed_whatever_line_it_stands_on_by_now() -> None:
     error = "TypeError: Cannot read properties of undefined (reading 'clock')\n    at Watch (src/Watch.jsx:{}:5)"
-    question = Row("user", "prompt", f"I get this when I open the page:\n{error.format(12)}")
+    question = EpisodeTurn("user", "prompt", f"I get this when I open the page:\n{error.format(12)}")
     assert derive_outcome((question, MADE), error.format(14)).signal == "asked_again"
     traced = 'Traceback (most recent call last):\n  File "watch.py", line 3\nImportError: cannot import name clock from watch'
-    imported = Row("user", "prompt", "fix it: ImportError: cannot import name clock from watch")
+    imported = EpisodeTurn("user", "prompt", "fix it: ImportError: cannot import name clock from watch")
     assert derive_outcome((imported, MADE), f"$ python watch.py\n{traced}").verdict == "failed"
     assert derive_outcome((question, MADE), "TypeError: hands is not iterable").verdict == "unknown", "another one"
-    wanted = Row("assistant", "answer", "Please paste the whole output of the console.")
+    wanted = EpisodeTurn("assistant", "answer", "Please paste the whole output of the console.")
     whole = f"All there is:\n{error.format(12)}\n    at Clock"
     assert derive_outcome((question, wanted), whole).verdict == "unknown", "it was asked for"
     runs = [f"{name}\nError: Process completed with exit code 1." for name in ("Run make lint", "Run make test")]
-    assert derive_outcome((Row("user", "prompt", runs[0]), MADE), runs[1]).verdict == "unknown", "every run ends so"
+    assert derive_outcome((EpisodeTurn("user", "prompt", runs[0]), MADE), runs[1]).verdict == "unknown", (
+        "every run ends so"
+    )
 
 
 def test_another_printed_error_is_no_complaint() -> None:
     printed = (
         "engine.js:264 Error generating question for {}: TypeError: Cannot read properties of undefined (reading '{}')"
     )
-    question = Row("user", "prompt", printed.format("C06", "max"))
-    edit = Row("assistant", "answer", "The level has its own parameters now.", {"tools": ("Edit engine.js",)})
+    question = EpisodeTurn("user", "prompt", printed.format("C06", "max"))
+    edit = EpisodeTurn("assistant", "answer", "The level has its own parameters now.", {"tools": ("Edit engine.js",)})
     assert derive_outcome((question, edit), printed.format("M06", "min")).verdict == "unknown", "it may be the next one"
     assert derive_outcome((question, edit), printed.format("C06", "max")).verdict == "failed"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from one_episode import REQUEST
 
-from pastchats_memory.episodes.outcome import Row, derive_outcome
+from pastchats_memory.episodes.outcome import EpisodeTurn, derive_outcome
 
 
 def ended(*rows: str, reported: str = "It counts from one.", tools: tuple[str, ...] = ()) -> str:
-    made = (Row("tool", "error" if "Exit code" in row else "result", row) for row in rows)
-    return derive_outcome((REQUEST, *made, Row("assistant", "answer", reported, {"tools": tools}))).verdict
+    made = (EpisodeTurn("tool", "error" if "Exit code" in row else "result", row) for row in rows)
+    return derive_outcome((REQUEST, *made, EpisodeTurn("assistant", "answer", reported, {"tools": tools}))).verdict
 
 
 WIDE_RED = (

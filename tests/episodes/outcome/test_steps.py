@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pastchats_memory.episodes.outcome.episode import Episode, Row
+from pastchats_memory.episodes.outcome.episode import Episode, EpisodeTurn
 
 LONG = "./fire.sh --cone 6 --hold 20 --kiln north --glaze celadon --until 1222 --then cool --log fire.log --mail bo"
 OTHER = LONG.replace("north", "south")
@@ -12,7 +12,7 @@ FAR = "./fire.sh --cone 6 --hold 20 --kiln east"
 
 
 def find_step(answer: str, *calls: str) -> tuple[int, int]:
-    turns = (Row("assistant", "answer", "I fire it.", {"tools": calls}), Row("tool", "error", answer))
+    turns = (EpisodeTurn("assistant", "answer", "I fire it.", {"tools": calls}), EpisodeTurn("tool", "error", answer))
     return Episode(turns, "").find_step(1)
 
 

@@ -98,10 +98,7 @@ def last_runs(episode: Sequence[Item]) -> list[Run]:
 
 
 def _find_call(row: str, heading: str, called: Collection[str]) -> str:
-    """Return the recorded call of a result row.
-
-    It is on one line and perhaps shortened. Without one, return the heading.
-    """
+    """Return the recorded call of a result row, which may be shortened, or the heading if there is none."""
     if heading in called:
         return heading
     line = " ".join(row.split())
@@ -128,10 +125,7 @@ def changed_files(turn: ProjectTurn) -> Iterator[str]:
 
 
 def relative_path(project: str, name: str) -> str:
-    """Return the path below the project's folder.
-
-    Of a path elsewhere, its last parts.
-    """
+    """Return the path below the project's folder; of a path elsewhere, return the last parts."""
     path = name.replace("\\", "/") if "\\" in name and "/" not in name else name
     if not _ABSOLUTE.match(path):
         return path.removeprefix("./")

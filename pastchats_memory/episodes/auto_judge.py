@@ -57,7 +57,6 @@ def judge_all(
     """Ask a judge about each episode, and store the labels whose words stand in the conversation.
 
     Args:
-        database: open for writing.
         sheets: episodes with unknown outcome.
         judge: answers questions.
         write_question: returns the question about an episode; it is redacted once more.

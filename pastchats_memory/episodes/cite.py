@@ -1,4 +1,7 @@
-"""Check whether cited text still stands, and find the line of a quotation."""
+"""Check whether cited text still stands, and find the line of a quotation.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -71,10 +74,7 @@ class Verified(NamedTuple):
 
 
 def cite_hits(database: Database, hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits with checked citations, each at its best place.
-
-    Raises StoreFault.
-    """
+    """Return the hits with checked citations, each at its best place."""
     turns = [int(hit.id) for hit in hits if hit.task is None]
     tasks = [hit.task.id for hit in hits if hit.task is not None]
     places = citations.places(database, turns, tasks)
@@ -94,10 +94,7 @@ def cite_hits(database: Database, hits: Sequence[Hit]) -> list[Hit]:
 
 
 def cite_items(database: Database, items: Sequence[Item]) -> list[Item]:
-    """Return the items with checked citations. Raises StoreFault.
-
-    The best place comes first, with its present line.
-    """
+    """Return the items with checked citations; the best place comes first, with its present line."""
     places = citations.places(database, [item.id for item in items], ())
     files = CitedFiles(MAX_WAITING_BYTES)
     checked = []
@@ -123,13 +120,9 @@ def verify(
     """Check every citation. For a row in several files, the best place counts.
 
     Args:
-        database: open.
         filters: only project and hidden projects count.
         paths: files and folders; all files if empty.
         progress: called after each file.
-
-    Raises:
-        StoreFault: the database cannot be read.
     """
     rank = {state: place for place, state in enumerate(CITATION_STATES)}
     best: dict[tuple[bool, int], int] = {}
@@ -162,10 +155,7 @@ class CitedFiles:
         self._contents: dict[str, bytes | None] = {}
 
     def find_best(self, places: Sequence[CitedPlace], text: str) -> CheckedPlace | None:
-        """Return the first place that holds, or the next best one.
-
-        None for a row without places.
-        """
+        """Return the first place that holds, or the next best one; None for a row without places."""
         best: CheckedPlace | None = None
         for place in places:
             one = CheckedPlace(place, self.check(place, text))
@@ -234,10 +224,7 @@ def _is_unchanged(file: Path, place: CitedPlace, *, is_packed: bool) -> bool:
 
 
 def _has_lines(path: Path, passage: LineAnchor, text: str) -> bool:
-    """Return whether lines stand at their old place.
-
-    Reads nothing else. Raises OSError.
-    """
+    """Return whether lines stand at their old place, and read nothing else. Raises OSError."""
     with _open_regular_file(path) as file:
         before = min(1, passage.offset)
         os.lseek(file, passage.offset - before, os.SEEK_SET)
@@ -261,10 +248,7 @@ def _read(path: Path, archive: Path | None, max_bytes: int) -> bytes | None:
 
 @contextmanager
 def _open_regular_file(path: Path) -> Iterator[int]:
-    """Open a file. Refuse a pipe or device that took its place meanwhile.
-
-    Raises OSError.
-    """
+    """Open a file, but no pipe or device that took its place meanwhile. Raises OSError."""
     file = os.open(path, OPEN_FLAGS)
     try:
         if not stat.S_ISREG(os.fstat(file).st_mode):
@@ -296,10 +280,7 @@ def find_line(quotation: str, place: Place) -> int:
 
 
 def find_nearest_line(quotation: str, place: Place) -> int:
-    """Return the line nearest to the place that holds the quotation's words.
-
-    Without one, return the place's own line.
-    """
+    """Return the line nearest to the place with the quotation's words, else the place's own line."""
     return min(_lines_with(quotation, place), key=lambda number: abs(number - place.line), default=place.line)
 
 
@@ -316,10 +297,7 @@ def _lines_with(quotation: str, place: Place) -> Iterator[int]:
 
 
 def _read_lines_around(place: Place) -> Iterator[tuple[int, bytes]]:
-    """Yield numbered lines around the place.
-
-    None of a large file, or of one in an archive.
-    """
+    """Yield numbered lines around the place; of a large or packed file, yield none."""
     path = Path(place.path)
     if not path.is_file() or path.stat().st_size > MAX_WAITING_BYTES:
         return
@@ -330,10 +308,7 @@ def _read_lines_around(place: Place) -> Iterator[tuple[int, bytes]]:
 
 
 def _skip_lines(file: BinaryIO, lines: int) -> int:
-    """Skip lines, and return how many there were.
-
-    Counting in blocks takes a third of the time of reading lines.
-    """
+    """Skip lines in blocks, which takes a third of the time of reading lines; return how many there were."""
     left = lines
     while left and (block := file.read(BLOCK)):
         count = block.count(b"\n")

@@ -1,4 +1,7 @@
-"""Load a conversation, whole or a part of it: its episodes with outcomes, commands and changed files."""
+"""Load a conversation, whole or a part of it: its episodes with outcomes, commands and changed files.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -44,12 +47,8 @@ def load_conversation(database: Database, conversation_id: str, hidden: Sequence
     """Return a conversation by its native id; of several projects with the id, the one with the newest turn.
 
     Args:
-        database: to be read.
         conversation_id: the native id.
         hidden: projects to leave out.
-
-    Raises:
-        StoreFault: the database cannot be read.
     """
     items = [item for item in turns.of_conversation(database, conversation_id) if item.project not in hidden]
     if not items:
@@ -99,14 +98,10 @@ def load_part(
     """Return a part of a conversation of up to PART_TURNS turns; None for no such conversation.
 
     Args:
-        database: to be read.
         conversation_id: the native id.
         hidden: projects to leave out.
         project: of several projects with the id, this one; None for the one with the newest turn.
         number: of the part, counted from 1; one too large means the last.
-
-    Raises:
-        StoreFault: the database cannot be read.
     """
     extent = turns.find_extent(database, conversation_id, hidden, project)
     if extent is None:

@@ -70,7 +70,6 @@ def derive(
     next call continues.
 
     Args:
-        database: open for writing.
         progress: called after each transaction.
         anew: derive all outcomes, changed or not.
         max_s: seconds after which no transaction starts.
@@ -114,9 +113,7 @@ class _Batch(NamedTuple):
 
 
 def _derive_batch(database: Database) -> int:
-    """Derive and store outcomes of some due conversations.
-
-    Return the number of episodes.
+    """Derive and store outcomes of some due conversations; return the number of episodes.
 
     Deriving takes longer than writing, and the lock keeps others from writing. So derive before the transaction, and
     leave conversations due that changed meanwhile. If all of them changed, others write faster: derive under the lock.
@@ -166,10 +163,7 @@ def derive_endings(
 
 
 def select_changes(changes: Sequence[Changed], start: str | None, end: str | None) -> list[Changed]:
-    """Return the last change of each task from start until end, in order of time.
-
-    Return nothing without both times.
-    """
+    """Return the last change of each task from start until end, in order; none without both times."""
     if not changes or start is None or end is None:
         return []
     latest = {one.task: one for one in changes if start <= one.at < end}

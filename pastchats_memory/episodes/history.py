@@ -1,4 +1,7 @@
-"""List what was worked on in a span of time: conversations by day, and a digest of their episodes."""
+"""List what was worked on in a span of time: conversations by day, and a digest of their episodes.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -87,13 +90,9 @@ def list_days(database: Database, filters: Filters, limit: int, most_episodes: i
     Rows without a time are left out.
 
     Args:
-        database: to be read.
         filters: project, hidden projects and times.
         limit: most conversations.
         most_episodes: the newest episodes that are read.
-
-    Raises:
-        StoreFault: the database cannot be read.
     """
     episodes, warnings = _load(database, filters, most_episodes)
     days = _group_by_day(episodes)
@@ -111,13 +110,9 @@ def make_digest(database: Database, filters: Filters, tasks: Sequence[StoredTask
     a short request that replaces one thing by another.
 
     Args:
-        database: to be read.
         filters: project, hidden projects and times.
         tasks: open tasks of the span.
         limit: most lines of each section, the newest.
-
-    Raises:
-        StoreFault: the database cannot be read.
     """
     episodes, warnings = _load(database, filters)
     days = _group_by_day(episodes)

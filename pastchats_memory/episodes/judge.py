@@ -1,4 +1,7 @@
-"""Let an agent or a person label an episode, with a quotation as evidence."""
+"""Let an agent or a person label an episode, with a quotation as evidence.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -48,13 +51,9 @@ def list_episodes(database: Database, filters: Filters, limit: int, *, judged: b
     Unknown ones only if they were answered.
 
     Args:
-        database: to be read.
         filters: outcomes, project and time.
         limit: sheets at most.
         judged: return episodes with a judgement, rather than those without one.
-
-    Raises:
-        StoreFault: the database cannot be read.
     """
     found, total = outcomes.by_signal(database, filters, SIGNAL, limit, among=judged)
     return Unjudged(tuple(_make_sheet(database, one) for one in found), total - len(found))
@@ -64,14 +63,12 @@ def judge(database: Database, item: Item, verdict: str, because: str | None) -> 
     """Store how the item's episode ended. Return the episode, and warnings.
 
     Args:
-        database: open for writing.
         item: any turn of the episode.
         verdict: one of `VERDICTS`.
         because: words of an answer, a result or the next message; None for `unknown`. Blanks and emphasis do not count.
 
     Raises:
         UsageFault: the item has no outcome or is gone, or the words are not there; nothing is written.
-        StoreFault: the database cannot be written.
     """
     if verdict == "unknown" and because is not None:
         raise UsageFault("an unknown outcome takes no quotation", "Leave `because` out, or choose another verdict.")
@@ -97,7 +94,6 @@ def withdraw_judgement(database: Database, item: Item) -> tuple[Sheet, tuple[str
 
     Raises:
         UsageFault: the item has no outcome, or is gone.
-        StoreFault: the database cannot be written.
     """
     with database.transaction():
         episode, _ = _read_episode(database, item)
@@ -110,7 +106,7 @@ def withdraw_judgement(database: Database, item: Item) -> tuple[Sheet, tuple[str
 
 
 def load_sheet(database: Database, item: Item) -> Sheet:
-    """Return the item's episode with its outcome. Raises UsageFault, StoreFault."""
+    """Return the item's episode with its outcome. Raises UsageFault."""
     episode, next_turns = _read_episode(database, item)
     return _make_sheet(database, _ended(item, episode, _current_ending(database, item, episode, next_turns)))
 

@@ -38,10 +38,7 @@ def is_valid(judgement: Judgement, episode: Turns, next_turns: Turns) -> bool:
 
 
 def apply_judgement(judgement: Judgement, episode: Turns, next_turns: Turns) -> Ending:
-    """Return the ending with the quoted words.
-
-    For unknown, with the user's next message.
-    """
+    """Return the ending with the quoted words; if it is unknown, with the user's next message."""
     # Imported here, since only a judged episode needs their patterns.
     from pastchats_memory.episodes.outcome.episode import shorten, strip_client_commands
 

@@ -1,6 +1,8 @@
 """Find out whether a command or an edit failed in a project before, and how that ended.
 
 A hook asks this before an agent acts, so nothing here imports the model or NumPy.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
 """
 
 from __future__ import annotations
@@ -178,13 +180,9 @@ def find_known_failure(
     """Return how the last failure of an action ended; None if it works by now, or if the end is unknown.
 
     Args:
-        database: to be read.
         project: name of the project in which the agent is about to act.
         action: what it is about to do.
         not_conversation: id of the current conversation, whose agent knows its own failures.
-
-    Raises:
-        StoreFault: the database cannot be read.
     """
     if not action.purpose:
         return None

@@ -1,4 +1,7 @@
-"""Find lessons: problems that failed repeatedly before they were solved."""
+"""Find lessons: problems that failed repeatedly before they were solved.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -38,13 +41,9 @@ def find_lessons(database: Database, project: str | None, hidden: Sequence[str],
     requests mention an error of both episodes. The last two need known times, since otherwise their order is unknown.
 
     Args:
-        database: to be read.
         project: only this one; None for all.
         hidden: projects to leave out.
         limit: lessons at most.
-
-    Raises:
-        StoreFault: the database cannot be read.
     """
     episodes = outcomes.latest_known(database, project, hidden, MAX_EPISODES)
     solved = [found for group in group_by_problem(database, episodes) if (found := _find_solution(group))]
@@ -53,10 +52,7 @@ def find_lessons(database: Database, project: str | None, hidden: Sequence[str],
 
 
 def _find_solution(group: Sequence[Ended]) -> tuple[list[Ended], Ended] | None:
-    """Return the failures of a group and the first success after them.
-
-    None without repeated failures or a success.
-    """
+    """Return the failures of a group and the first success after them; None if either is missing."""
     failed = [one for one in group if one.ending.outcome in ("failed", "mixed") and one.ending.is_answered]
     if len(failed) < MIN_FAILURES:
         return None
@@ -65,10 +61,7 @@ def _find_solution(group: Sequence[Ended]) -> tuple[list[Ended], Ended] | None:
 
 
 def group_by_problem(database: Database, episodes: Sequence[Ended]) -> list[list[Ended]]:
-    """Return episodes about the same problem, each group in order of time.
-
-    Raises StoreFault.
-    """
+    """Return episodes about the same problem, each group in order of time."""
     leader = list(range(len(episodes)))
 
     def find_leader(place: int) -> int:
@@ -104,10 +97,7 @@ def _pair_consecutive(episodes: Sequence[Ended]) -> list[tuple[int, int]]:
 
 
 def _pair_similar(database: Database, episodes: Sequence[Ended]) -> list[tuple[int, int]]:
-    """Return places of a failed episode and one with the same request.
-
-    Both are of one project, with known times.
-    """
+    """Return places of a failed episode and a dated one of the same project with the same request."""
     places = {one.question_id: place for place, one in enumerate(episodes) if one.timestamp is not None}
     ids, rows = vectors.matrix(database, list(places))
     failed = [row for row, id_ in enumerate(ids) if episodes[places[id_]].ending.outcome in ("failed", "mixed")]
@@ -124,10 +114,7 @@ def _pair_similar(database: Database, episodes: Sequence[Ended]) -> list[tuple[i
 
 
 def _pair_by_error(database: Database, episodes: Sequence[Ended]) -> list[tuple[int, int]]:
-    """Return places of a failed episode and one whose request shares its error.
-
-    Both are of one project, with known times.
-    """
+    """Return places of a failed episode and a dated one of the same project whose request shares its error."""
     dated = [place for place, one in enumerate(episodes) if one.timestamp is not None]
     failed = [place for place in dated if episodes[place].ending.outcome in ("failed", "mixed")]
     errors = _load_errors(database, episodes, failed)
@@ -156,10 +143,7 @@ def _load_errors(database: Database, episodes: Sequence[Ended], places: Sequence
 
 
 def _make_lesson(database: Database, failed: Sequence[Ended], solution: Ended) -> Lesson:
-    """Return a lesson.
-
-    Attempts with equal requests appear once, with their last outcome.
-    """
+    """Return a lesson, in which attempts with equal requests appear once, with their last outcome."""
     shown = [*failed[-MAX_ATTEMPTS:], solution]
     items = {item.id: item for item in turns.items(database, [one.question_id for one in shown])}
     described = [describe_attempt(database, items[one.question_id], one.ending) for one in shown]

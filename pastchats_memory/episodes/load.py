@@ -1,6 +1,8 @@
 """Load the episode of a stored turn with its outcome.
 
 Derive an outcome that is not stored yet.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
 """
 
 from __future__ import annotations
@@ -19,14 +21,9 @@ NEIGHBOURS = 12
 
 
 def load_episode(database: Database, item: Item) -> tuple[list[Item], Ending]:
-    """Return the turns of the item's episode, and its ending.
-
-    A note is its own episode.
+    """Return the turns of the item's episode, and its ending. A note is its own episode.
 
     Of a long episode, return the turns near its start, its end and the item.
-
-    Raises:
-        StoreFault: the database cannot be read.
     """
     if item.role == "note" or item.conversation_id is None:
         return [item], _unknown_ending(item, item)
@@ -46,18 +43,12 @@ def load_episode(database: Database, item: Item) -> tuple[list[Item], Ending]:
 
 
 def load_outcome(database: Database, item: Item) -> Outcome:
-    """Return the outcome of the item's episode, ready to be shown. Raises StoreFault."""
+    """Return the outcome of the item's episode, ready to be shown."""
     return present_outcome(database, outcomes.of_turn(database, item) or load_episode(database, item)[1])
 
 
 def present_outcome(database: Database, ending: Ending) -> Outcome:
-    """Return the outcome with the present line of each quotation.
-
-    An outcome below the least confidence is unknown, with the user's next message.
-
-    Raises:
-        StoreFault: the database cannot be read.
-    """
+    """Return the outcome with the present line of each quotation; an unknown one quotes the next message."""
     is_known = ending.outcome != "unknown"
     quotations = [shown for shown in ending.evidence if is_known or shown.turn_index > ending.last_index]
     quoted = turns.items(database, [shown.id for shown in quotations])
@@ -74,10 +65,7 @@ def _cite_quotation(item: Item, quotation: str) -> Evidence:
 
 
 def cite_run(item: Item, command: str) -> Evidence:
-    """Return a command with the line nearest to the turn that records it.
-
-    Its call may stand above or below the turn.
-    """
+    """Return a command with the line nearest to the turn that records it, above or below the turn."""
     where = cited_place(item)
     return Evidence(command, where.path, find_nearest_line(command, where) or None, item.citation)
 

@@ -68,9 +68,7 @@ _GO_WORDS = frozenset(
 
 
 def extract_subject(request: str) -> frozenset[str]:
-    """Return the content words of a request, and n-grams of scripts without blanks.
-
-    Nothing for a command.
+    """Return the content words of a request, and n-grams of scripts without blanks; none of a command.
 
     Leave out paths, function words, and words such as "go on".
     """
@@ -108,10 +106,7 @@ def has_different_name(first: str, second: str) -> bool:
 
 
 def _is_one_file(first: str, second: str) -> bool:
-    """Return whether two paths may name one file.
-
-    One may be longer, and one may lack the suffix.
-    """
+    """Return whether two paths may name one file, if one is longer or lacks the suffix."""
     (stem, suffix), (other_stem, other_suffix) = map(_split_name, (first, second))
     return stem == other_stem and (suffix == other_suffix or not (suffix and other_suffix))
 
@@ -158,10 +153,7 @@ def extract_errors(turns: Iterable[Item]) -> frozenset[str]:
 
 
 def is_shared_error(first: str, second: str, errors: frozenset[str]) -> bool:
-    """Return whether two requests mention errors of both episodes.
-
-    An unmentioned error was always there.
-    """
+    """Return whether two requests mention errors of both episodes; an unmentioned one was always there."""
     named = frozenset(part for error in errors for part in _words_of(error))
     return bool(named) and all(
         len(_words_of(request[:OPENING]) & named) >= MIN_ERROR_WORDS for request in (first, second)

@@ -1,4 +1,7 @@
-"""Find the agent's own command that resumes a stored session."""
+"""Find the agent's own command that resumes a stored session.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -53,10 +56,7 @@ class ResumableTurn(NamedTuple):
 
 
 def find_resumption(database: Database, turn: ResumableTurn) -> Resumption:
-    """Return how to resume the session of a turn.
-
-    A session whose own file is gone cannot be resumed. Raises BrokenFormat, StoreFault.
-    """
+    """Return how to resume the session of a turn, unless its own file is gone. Raises BrokenFormat."""
     format_ = _format_of(turn.metadata)
     program = format_.program if format_ else ""
 
@@ -79,10 +79,7 @@ def find_resumption(database: Database, turn: ResumableTurn) -> Resumption:
 
 
 def find_command_lines(database: Database, by_id: Iterable[tuple[str, ResumableTurn]]) -> dict[str, str]:
-    """Return the lines for a shell that resume the sessions of turns, by the ids of the turns.
-
-    A turn whose session cannot be resumed is left out. Raises BrokenFormat, StoreFault.
-    """
+    """Return the shell's lines that resume sessions, by the ids of their turns. Raises BrokenFormat."""
     found = ((id_, find_resumption(database, turn)) for id_, turn in by_id)
     return {id_: join_command(one.command, one.folder) for id_, one in found if one.command}
 

@@ -227,10 +227,7 @@ def _find_put_aside(sentence: str) -> Iterator[tuple[str, str]]:
 
 
 def replaces(one: Replacement, request: str, answer: str) -> bool:
-    """Return whether a request or its answer chose the replaced thing.
-
-    The subject must be the same.
-    """
+    """Return whether a request of the same subject, or its answer, chose the replaced thing."""
     request, answer = find_instruction(request)[:MAX_SCANNED], answer[:MAX_SCANNED]
     own = _extract_subject(request, set(one.old.split()))
     clauses = [clause for about in one.clauses if (clause := about - (one.news - own))]

@@ -3,6 +3,8 @@
 Precision comes before recall. Within a conversation, an attempt belongs to the next episode if the user's next message
 reports a failure. Across the conversations of a project, only hits of the same question are compared: by the vectors and
 words of the requests, or by a shared error. A later request supersedes a decision if it chooses something else instead.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
 """
 
 from __future__ import annotations
@@ -52,13 +54,9 @@ def find_thread(database: Database, episode: Sequence[Item], ending: Ending, oth
     """Return the thread of an episode.
 
     Args:
-        database: to be read.
         episode: its turns, in order.
         ending: its outcome.
         others: further hits of the same question, without hidden ones.
-
-    Raises:
-        StoreFault: the database cannot be read.
     """
     first = episode[0]
     if first.role == "note" or first.conversation_id is None:
@@ -189,15 +187,12 @@ def _find_elsewhere(database: Database, episode: Sequence[Item], others: Sequenc
 
 
 def load_errors(database: Database, item: Item, ending: Ending) -> frozenset[str]:
-    """Return the errors in the item's episode. Raises StoreFault."""
+    """Return the errors in the item's episode."""
     return extract_errors(turns.episode_turns(database, item, ending, NEIGHBOURS))
 
 
 def find_superseding(database: Database, episode: Sequence[Item], others: Sequence[Hit]) -> Attempt | None:
-    """Return the first later request that replaces an episode's decision.
-
-    It is of the same project. Raises StoreFault.
-    """
+    """Return the first later request of the project that replaces an episode's decision."""
     last = episode[-1]
     if last.timestamp is None:
         return None
@@ -226,10 +221,7 @@ def find_superseding(database: Database, episode: Sequence[Item], others: Sequen
 
 
 def describe_attempt(database: Database, item: Item, ending: Ending) -> Attempt:
-    """Return the short form of the item's episode that other episodes show.
-
-    Raises StoreFault.
-    """
+    """Return the short form of the item's episode that other episodes show."""
     where = cited_place(item)
     rows = turns.episode_turns(database, item, ending, LAST_TURNS)
     answers = [turn.content for turn in rows if turn.role == "assistant"]
@@ -248,7 +240,7 @@ def describe_attempt(database: Database, item: Item, ending: Ending) -> Attempt:
 
 
 def cite_attempts(database: Database, attempts: Sequence[Attempt]) -> dict[str, Attempt]:
-    """Return the attempts by id, each at its best place. Raises StoreFault."""
+    """Return the attempts by id, each at its best place."""
     items = cite_items(database, turns.items(database, [int(one.id) for one in attempts]))
     requests = {str(item.id): item for item in items}
     return {one.id: _cite(one, requests[one.id]) for one in attempts}

@@ -1,4 +1,7 @@
-"""Find the commands that worked before, for a task."""
+"""Find the commands that worked before, for a task.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -85,15 +88,11 @@ def working_commands(
     the task does not name, and commands that add a package which was removed later.
 
     Args:
-        database: to be read.
         request: the task, with a filter for episodes that worked.
         hits: for the task, the best first.
         about: hits that are relevant to the task.
         terms: of the task.
         limit: commands at most.
-
-    Raises:
-        StoreFault: the database cannot be read.
     """
     used: dict[tuple[str, str], _UsedCommand] = {}
     removed: dict[tuple[str, str, str], tuple[str, int]] = {}
@@ -134,10 +133,7 @@ def working_commands(
 
 
 def _named_checks(task: str, terms: Terms) -> set[str]:
-    """Return the kinds of checks that the task names.
-
-    The weight of its words decides, or their number if they are unknown.
-    """
+    """Return the kinds of checks that the task names, by weight, or by number if its words are unknown."""
     alike = dict.fromkeys((word for word in words(task) if word not in FUNCTION_WORDS), 1.0)
     known = {family: _measure_fit(family, terms.weights) * terms.coverage for family in FAMILIES}
     return {
@@ -171,10 +167,7 @@ def _is_undone(used: _UsedCommand, removed: Mapping[tuple[str, str, str], tuple[
 
 
 def _packages(command: str, verbs: Collection[str]) -> set[tuple[str, str]]:
-    """Return the packages that a command handles with one of the verbs.
-
-    Each comes with its program, without a version.
-    """
+    """Return the packages that a command handles with one of the verbs, each after its program."""
     parts = [part.split() for part in _PARTS.split(command)]
     at = ((words, place) for words in parts for place in range(1, len(words)) if words[place] in verbs)
     return {

@@ -108,10 +108,7 @@ def index(
 def _plan(
     database: Database, files: list[Candidate], options: IndexOptions, report: IndexReport
 ) -> tuple[list[Plan], list[Candidate]]:
-    """Return the files to read, and the archives that were opened.
-
-    File moved files under their new paths.
-    """
+    """Return the files to read, and the archives that were opened; file moved files under their new paths."""
     known = sources.known_sources(database)
     files, archives = expand_archives(files, known, options, report)
     require_records(files, known, options)
@@ -176,10 +173,7 @@ def _index_files(
 def _index_file(
     database: Database, writer: Writer, plan: Plan, options: IndexOptions, report: IndexReport
 ) -> Iterator[int]:
-    """Pass one file to the writer, from its last checkpoint if it only grew.
-
-    Yields the number of characters so far, after each turn.
-    """
+    """Pass one file to the writer, from its last checkpoint if it only grew; yield the characters so far."""
     source = resume(database, plan, options)
     if source is not None and plan.state is not None and plan.state.format is not None:
         try:

@@ -1,6 +1,8 @@
 """Write the anchor of each text, so that citations are cheap to check.
 
 An anchor is the place of a text's lines in its file.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
 """
 
 from __future__ import annotations
@@ -30,13 +32,7 @@ NO_ANCHOR = b""
 
 
 def write_anchors(database: Database) -> None:
-    """Write the anchors of all rows that lack one, a transaction for each file.
-
-    Changed files are left.
-
-    Raises:
-        StoreFault: the database cannot be written.
-    """
+    """Write the anchors of all rows of unchanged files that lack one, a transaction for each file."""
     for source in citations.sources_without_passage(database):
         rows = citations.rows_without_passage(database, source)
         try:

@@ -33,10 +33,7 @@ FOREIGN = frozenset({"__MACOSX", *SKIPPED_FOLDERS})
 
 
 def list_members(archive: Candidate) -> Iterator[Candidate | Unreadable]:
-    """Yield the members that could be transcripts, and the refused ones.
-
-    Raises OSError.
-    """
+    """Yield the members that could be transcripts, and the refused ones. Raises OSError."""
     if archive.path.suffix.lower() == ".zip":
         yield from _list_zip(archive)
     else:
@@ -57,10 +54,7 @@ def reopen_member(archive: Candidate, name: str, size: int) -> Candidate:
 def expand_archives(
     found: Sequence[Candidate], known: Mapping[str, SourceState], options: IndexOptions, report: IndexReport
 ) -> tuple[list[Candidate], list[Candidate]]:
-    """Replace archives by their members; also return the archives that were opened.
-
-    An unchanged archive is not opened, because its members are known.
-    """
+    """Replace archives by their members, which are known if it is unchanged; also return opened archives."""
     files: list[Candidate] = []
     opened: list[Candidate] = []
     for candidate in found:

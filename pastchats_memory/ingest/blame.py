@@ -1,6 +1,8 @@
 """Find the episodes that changed a file, and those that wrote one of its lines.
 
 Stored turns name the files that they changed. The changes themselves are read again from the transcripts.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
 """
 
 from __future__ import annotations
@@ -86,14 +88,10 @@ def find_editors(
     """Return the episodes that changed a file, the newest first.
 
     Args:
-        database: to be read.
         names: of the file.
         line: the text of a line; only episodes that wrote it are returned. None for all.
         hidden: projects to leave out.
         limit: most episodes.
-
-    Raises:
-        StoreFault: the database cannot be read.
     """
     found: list[Blamed] = []
     seen: set[tuple[str, str | None, int]] = set()

@@ -64,10 +64,7 @@ class Plan:
 def plan_files(
     found: Iterable[Candidate], known: Mapping[str, SourceState], options: IndexOptions
 ) -> tuple[list[Plan], dict[str, Candidate]]:
-    """Return a plan for each file, and moved files by their old paths.
-
-    Raises OSError.
-    """
+    """Return a plan for each file, and moved files by their old paths. Raises OSError."""
     found = list(found)
     moved = _find_moved([candidate for candidate in found if candidate.name not in known], known)
     old_paths = {new.name: old for old, new in moved.items()}
@@ -88,10 +85,7 @@ def plan_files(
 
 
 def recipe_of(format_: str, options: IndexOptions) -> str:
-    """Return what decides the rows of a file besides its bytes.
-
-    It has the version of the file's own format, and of no other.
-    """
+    """Return what decides the rows of a file besides its bytes, such as its own format's version."""
     others = ""
     if any(
         format_ == known.name and not known.is_specific for known in all_formats()
@@ -101,10 +95,7 @@ def recipe_of(format_: str, options: IndexOptions) -> str:
 
 
 def recipe_of_skipped(candidate: Candidate, options: IndexOptions) -> str:
-    """Return the recipe of a file without a format.
-
-    It has all versions, and whether notes were wanted.
-    """
+    """Return the recipe of a file without a format: all versions, and whether notes were wanted."""
     return _recipe_of_skipped(options, notes=_wants_notes(candidate, options))
 
 
@@ -190,10 +181,7 @@ def has_same_bytes(state: SourceState, candidate: Candidate) -> bool:
 
 
 def fingerprint(path: Path, offset: int | None = None) -> str:
-    """Return SHA-256 of a file, or of both ends of its part before `offset`.
-
-    An end has 4 KB. Raises OSError.
-    """
+    """Return SHA-256 of a file, or of both 4 KB ends of its part before `offset`. Raises OSError."""
     with open_regular(path) as file:
         if offset is None:
             return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"

@@ -27,10 +27,7 @@ BY_FORMAT: dict[str, Format] = {known.name: known for known in all_formats()}
 
 
 def detect(plan: Plan, options: IndexOptions) -> tuple[SourceFile, Format | None, str]:
-    """Open a file; return it, its format or None, and the reason for None.
-
-    Raises OSError.
-    """
+    """Open a file; return it, its format or None, and the reason for None. Raises OSError."""
     candidate = plan.candidate
     source = SourceFile(
         candidate.path,
@@ -83,10 +80,7 @@ def _explain_unclaimed(source: SourceFile) -> str:
 
 
 def resume(database: Database, plan: Plan, options: IndexOptions) -> SourceFile | None:
-    """Return the file from its last checkpoint on, if it has only grown since.
-
-    Else None.
-    """
+    """Return the file from its last checkpoint on if it has only grown since, else None."""
     state = plan.state
     if state is None or state.format not in BY_FORMAT or options.force:
         return None
@@ -105,10 +99,7 @@ def resume(database: Database, plan: Plan, options: IndexOptions) -> SourceFile 
 
 
 def suggest_map(source: SourceFile, format_: Format | None) -> str | None:
-    """Return the value of `--map` that reads a file, or would read it.
-
-    Returns None for a known format, and for a file that no map fits. Raises OSError.
-    """
+    """Return the value of `--map` that reads a file; None for a known format, or if none fits. Raises OSError."""
     suggest = (format_ or mapped_format()).suggest_map
     try:
         return suggest(source) if suggest else None

@@ -56,10 +56,7 @@ class Candidate:
     """The path as text that can be stored and printed: valid UTF-8, without secrets."""
 
     def __post_init__(self) -> None:
-        """Make the name once.
-
-        It is used five times for each file, and most files are unchanged.
-        """
+        """Make the name once, since it is used five times for each file."""
         object.__setattr__(self, "name", stored_name(self.where))
 
     @property
@@ -157,10 +154,7 @@ def _walk_folder(root: str, wanted: FileFilter, unreadable: list[Unreadable]) ->
 def _leads_out(
     entry: os.DirEntry[str], root: str, entered: set[str], wanted: FileFilter, unreadable: list[Unreadable]
 ) -> bool:
-    """Check whether to follow a link.
-
-    It must lead out of the folder and be wanted; each folder is entered once.
-    """
+    """Check whether to follow a wanted link out of the folder; each folder is entered once."""
     try:
         Path(entry.path).readlink()  # since Python 3.13 realpath itself is silent of one that cannot be read
         target = os.path.realpath(entry.path)

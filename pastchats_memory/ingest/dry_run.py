@@ -1,4 +1,7 @@
-"""Show what a run would make of files, without writing."""
+"""Show what a run would make of files, without writing.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,6 @@ def dry_run(database: Database | None, inputs: Sequence[Path], options: IndexOpt
     Raises:
         InputMissing: an input does not exist.
         UsageFault: no record has the keys of the map.
-        StoreFault: the database cannot be read.
     """
     found, faults = discover_files(inputs, options.wanted)
     known = sources.known_sources(database) if database else {}

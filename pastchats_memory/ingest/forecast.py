@@ -1,4 +1,7 @@
-"""Estimate how long a run will take, from a few of its files and texts."""
+"""Estimate how long a run will take, from a few of its files and texts.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -69,8 +72,5 @@ def estimate(
 
 
 def other_runs(database: Database) -> tuple[int, ...]:
-    """Return the ids of other processes that write to the database now.
-
-    Raises StoreFault.
-    """
+    """Return the ids of other processes that write to the database now."""
     return tuple(pid for pid in sources.running_processes(database) if pid != os.getpid() and is_alive(pid))

@@ -42,10 +42,7 @@ class Identities:
         """Tells whether an equal turn stands before a line, in a part of the file that is not read again."""
 
     def of(self, turn: Turn) -> tuple[str, str | None]:
-        """Return the turn's own identity, and the one that it shares with copies.
-
-        Both are hex SHA-256, 64 characters. The second is None without a fine time.
-        """
+        """Return the hex SHA-256 of the turn itself, and that which copies share; None without a fine time."""
         if turn.native_id is not None:
             own = digest("native", turn.role, turn.native_id, "" if is_unique(turn.native_id) else turn.content)
             return own, self._identify_copy(turn)

@@ -36,10 +36,7 @@ class StoredTurn:
 def make_live_turn(
     role: str, content: str, conversation_id: str | None, event_id: str | None, cwd: str | None, timestamp: str | None
 ) -> Turn:
-    """Return a turn as a format would yield it; without a time it happens now.
-
-    Raises UsageFault.
-    """
+    """Return a turn as a format would yield it; without a time it happens now. Raises UsageFault."""
     moment = iso_utc(timestamp or datetime.now(UTC).isoformat())
     if moment is None:
         raise UsageFault(f"{timestamp!r} is no time", "Use ISO 8601, such as 2026-01-31T08:15:00Z.")
@@ -67,7 +64,6 @@ def store_turn(
     """Store a turn with its words and its vector, which may be pending, in one transaction.
 
     Args:
-        database: open for writing.
         embedder: the embedder of the database's model.
         turn: from `make_live_turn`; its `native_id` is the caller's id of the event. A repeated event is the same row.
         project: None for the project of the turn's working directory.

@@ -79,10 +79,7 @@ class OpenFile:
 
 
 def _must_not_be_stored(state: object) -> bool:
-    """Check whether text in a state would be redacted or holds a recall block.
-
-    All texts are checked as one first.
-    """
+    """Check whether text in a state would be redacted or holds a recall block, first all texts as one."""
     together = "\n".join(_texts(state))
     if strip_recall_blocks(together) != together:
         return True

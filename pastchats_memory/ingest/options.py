@@ -130,10 +130,7 @@ class IndexOptions:
         return f";maps={hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
     def recipe(self) -> str:
-        """Return the options, except the project, that change the rows of a file.
-
-        Empty for the defaults.
-        """
+        """Return the options, except the project, that change the rows of a file; "" for the defaults."""
         usual = IndexOptions()
         chunks = (self.chunk_size, self.overlap)
         return "" if chunks == (usual.chunk_size, usual.overlap) else f";chunks={self.chunk_size}/{self.overlap}"

@@ -1,4 +1,7 @@
-"""List the agent histories on this machine, and how much of each is indexed."""
+"""List the agent histories on this machine, and how much of each is indexed.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +66,7 @@ class UnreadFile(NamedTuple):
 
 
 def list_unread(database: Database) -> list[UnreadFile]:
-    """Return the files of which some lines, or all, were not understood when they were last read. Raises StoreFault."""
+    """Return the files of which some lines, or all, were not understood when they were last read."""
     return [
         UnreadFile(
             state.path,
@@ -75,7 +78,7 @@ def list_unread(database: Database) -> list[UnreadFile]:
 
 
 def overview_at(path: Path, histories: Iterable[History], wanted: FileFilter = ALL_FILES) -> list[SourceReport]:
-    """Return the overview with a database that may not exist yet. Raises StoreFault."""
+    """Return the overview with a database that may not exist yet."""
     if not path.exists():
         return overview(None, histories, wanted)
     with open_database(path) as database:
@@ -85,10 +88,7 @@ def overview_at(path: Path, histories: Iterable[History], wanted: FileFilter = A
 def overview(
     database: Database | None, histories: Iterable[History], wanted: FileFilter = ALL_FILES
 ) -> list[SourceReport]:
-    """Return each history, then the other places from which something was indexed.
-
-    Raises StoreFault.
-    """
+    """Return each history, then the other places from which something was indexed."""
     histories = list(histories)
     known = sources.known_sources(database) if database else {}
     indexed = {path for path, state in known.items() if state.format is not None}
@@ -119,10 +119,7 @@ class IndexedPlace(NamedTuple):
 
 
 def existing_places_at(path: Path, histories: Iterable[History]) -> list[Path]:
-    """Return the files and folders outside the histories that were indexed once and still exist.
-
-    The database may not exist yet. Raises StoreFault.
-    """
+    """Return the files and folders outside the histories that were indexed once and still exist."""
     if not path.exists():
         return []
     with open_database(path) as database:

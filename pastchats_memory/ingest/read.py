@@ -50,20 +50,14 @@ def begins_judging(turn: Turn) -> bool:
 
 
 def clean(turn: Turn) -> Turn | None:
-    """Return the turn clean and without our own recall blocks.
-
-    None if nothing else is left.
-    """
+    """Return the turn clean and without our own recall blocks, or None if nothing else is left."""
     cleaned = clean_turn(turn)
     content = strip_recall_blocks(cleaned.content) if cleaned else ""
     return cleaned._replace(content=content) if cleaned and content else None
 
 
 def is_wanted(turn: Turn, project: str, options: IndexOptions) -> bool:
-    """Check that neither the project nor its folder is excluded.
-
-    A marker file or a glob excludes them.
-    """
+    """Check that no marker file and no glob excludes the project or its folder."""
     if options.wanted.excludes(project):
         return False
     return turn.cwd is None or not _is_excluded(turn.cwd, options)

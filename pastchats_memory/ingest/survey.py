@@ -1,4 +1,7 @@
-"""Measure a run before it begins: files, turns and seconds, without writing."""
+"""Measure a run before it begins: files, turns and seconds, without writing.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,6 @@ def survey_at(path: Path, inputs: Sequence[Path], options: IndexOptions, embedde
 
     Raises:
         InputMissing: an input does not exist.
-        StoreFault: the database cannot be read.
     """
     if not path.exists():
         return _survey(None, inputs, options, embedder)

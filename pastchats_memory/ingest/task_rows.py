@@ -1,4 +1,7 @@
-"""Store the tasks of a file in the transaction of its turns."""
+"""Store the tasks of a file in the transaction of its turns.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -45,10 +48,7 @@ class StoredTasks:
 
 
 def prepare_tasks(found: Iterable[Task], candidate: Candidate, project: str | None) -> list[Filed]:
-    """Return the tasks of a file, clean and redacted.
-
-    Without any known project the project is empty.
-    """
+    """Return the tasks of a file, clean and redacted; the project is "" if none is known."""
     seen_at = iso_utc(candidate.mtime_ns)
     return [
         _prepare(task, project or task.project or _project_of(task, candidate.path), candidate.name, seen_at)
@@ -76,10 +76,7 @@ def _prepare(task: Task, project: str, source_path: str, seen_at: str | None) ->
 
 
 def find_fault(task: Task) -> str | None:
-    """Return what is wrong with an exported task.
-
-    None for a valid task or one of another source.
-    """
+    """Return what is wrong with an exported task; None for a valid task or one of another source."""
     return None if task.exported is None else interchange.find_fault(task.exported)
 
 
@@ -90,10 +87,7 @@ def _prepare_exported(task: Task, exported: Metadata) -> Filed:
 
 
 def _project_of(task: Task, path: Path) -> str:
-    """Return the project of the recorded folder, else of the file.
-
-    Empty for a conversation's list.
-    """
+    """Return the project of the recorded folder, else of the file; "" for a conversation's list."""
     if task.cwd is None and task.conversation_id is not None:
         return ""
     return utf8(project_at(task.cwd or str(path.parent)))
@@ -121,7 +115,7 @@ def _text(text: str) -> str:
 
 
 def encode_tasks(database: Database, session: ModelSession, files: Iterable[Sequence[Filed]]) -> dict[bytes, str]:
-    """Return the encoded vectors of the tasks, before the write lock is taken. Raises StoreFault."""
+    """Return the encoded vectors of the tasks, before the write lock is taken."""
     tombstones = Tombstones(database)
     remaining = (without_forgotten(database, tombstones, one) for waiting in files for one in waiting)
     texts = texts_to_come(one.task for one in remaining if one is not None)
@@ -135,10 +129,7 @@ def store_tasks(
     file: tuple[str, str],
     ready_by_hash: dict[bytes, str],
 ) -> StoredTasks:
-    """Store the tasks of a whole file in the caller's transaction.
-
-    `file` is its format and name. Raises StoreFault.
-    """
+    """Store the tasks of a whole file, with its format and name, in the caller's transaction."""
     format_, name = file
     writer = TaskWriter(database, session, ready_by_hash)
     whole = [one if one.project else _add_project(database, one) for one in waiting]
@@ -162,10 +153,7 @@ def _put(database: Database, writer: TaskWriter, one: Filed) -> tuple[int, str]:
 
 
 def _folders_of(waiting: Iterable[Filed], name: str) -> dict[str, str]:
-    """Return the project of each folder.
-
-    A tracker's tasks without a folder belong to the file's.
-    """
+    """Return the project of each folder; a tracker's tasks without one belong to the file's folder."""
     here = str(Path(name).parent)
     return {
         one.task.cwd or here: one.project for one in waiting if one.project and (one.task.cwd or not one.task.exported)

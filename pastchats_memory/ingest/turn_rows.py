@@ -68,10 +68,7 @@ def read_rows(
 def _identify(
     database: Database, source: SourceFile, format_: Format, file: OpenFile, options: IndexOptions
 ) -> Iterator[IdentifiedTurn]:
-    """Yield the wanted turns of a file with their identity.
-
-    Turns of an export keep the identity that it has.
-    """
+    """Yield the wanted turns of a file with their identity; an exported turn keeps its own."""
     name = file.plan.candidate.name
     identities = Identities(utf8(source.path.name), copies=format_.is_specific)
     if source.resumed is not None and (resume := sources.reading_state(database, name)) is not None:
@@ -95,10 +92,7 @@ def _identify(
 
 
 def redact_split_secret(before: IdentifiedTurn, after: IdentifiedTurn) -> tuple[IdentifiedTurn, IdentifiedTurn]:
-    """Redact a secret that begins in one turn and ends in the next.
-
-    A stream may cut a secret so.
-    """
+    """Redact a secret that begins in one turn and ends in the next, as a stream may cut it."""
     if before.turn.conversation_id != after.turn.conversation_id:
         return before, after
     redacted = redact_split(before.turn.content, after.turn.content)

@@ -227,10 +227,7 @@ class Writer:
         self._report.files += [part.file.report() for part in batch.parts if part.is_last]
 
     def _try_store(self, batch: _Batch) -> bool:
-        """Store everything, or return False if a vector is missing after all.
-
-        A row that had the vector may have been deleted meanwhile.
-        """
+        """Store everything, or return False if a row with a needed vector was deleted meanwhile."""
         ready = encode_tasks(self._database, self._session, (part.task_rows for part in batch.parts))
         with sources.vector_transaction(self._database, self._session):
             if self._find_unembedded(batch):
@@ -246,10 +243,7 @@ class Writer:
         return True
 
     def _find_unembedded(self, batch: _Batch) -> list[Prompt]:
-        """Return the rows whose vector is needed and not known.
-
-        Rows that are stored unchanged, or were forgotten, need none.
-        """
+        """Return the rows whose vector is needed and not known; unchanged and forgotten rows need none."""
         rows = batch.rows
         same = corpus.are_unchanged(self._database, rows)
         lacking = [
@@ -314,10 +308,7 @@ class Writer:
 
 
 def _is_same_file(file: OpenFile) -> bool:
-    """Check whether the file is unchanged since it was last read.
-
-    Size and time decide, or the bytes if it was copied.
-    """
+    """Check by size and time, or by the bytes of a copy, whether the file is unchanged since its last reading."""
     before = file.plan.state
     return file.plan.is_known_whole or (
         before is not None and before.fingerprint is not None and before.fingerprint == file.fingerprint

@@ -2,6 +2,8 @@
 
 A third of the prompts that name something share rare names and most of their weight with one conversation, far ahead of every
 other. For them neither NumPy nor the model is imported. The search decides the rest.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
 """
 
 from __future__ import annotations
@@ -40,10 +42,7 @@ TEXT_ROLES = frozenset({"user", "assistant", "note"})
 def recall_by_words(
     database: Database, evidence: WordEvidence, request: RecallRequest, count: Counter
 ) -> RecallBlock | None:
-    """Return the block of the conversation that leads; None if none does.
-
-    Raises StoreFault.
-    """
+    """Return the block of the conversation that leads; None if none does."""
     hits = _find_lead(database, evidence, request)
     built = build_entries(database, hits, hits, evidence.weights, request)
     entries = join_threads(built, evidence.weights)[: request.search.limit]

@@ -43,10 +43,7 @@ _SENTENCE = LazyPattern(r"(?<=[.!?\n])\s+|(?<=[。！？])")
 def build_entries(
     database: Database, hits: Sequence[Hit], others: Sequence[Hit], weights: Mapping[str, float], request: RecallRequest
 ) -> list[EpisodeEntry]:
-    """Return one entry for each episode, without near-duplicates.
-
-    There are at most MOST_EPISODES, or as many as requested if that is more.
-    """
+    """Return one entry for each episode, without near-duplicates: MOST_EPISODES or as many as requested."""
     stored = {item.id: item for item in turns.items(database, [int(hit.id) for hit in hits if hit.task is None])}
     shown = {(True, int(id_)) for id_ in request.exclude_items if id_.isdecimal()}
     vocabularies: list[frozenset[str]] = []
@@ -237,10 +234,7 @@ def _add_thread(database: Database, entry: RecallEntry, found: _ShownEpisode) ->
 
 
 def _is_instruction(turn: Item) -> bool:
-    """Check whether a turn instructs the assistant or a subagent.
-
-    Without an answer it is not worth remembering.
-    """
+    """Check whether a turn instructs the assistant or a subagent, which is nothing without an answer."""
     return turn.role == "system" and not _is_summary(turn)
 
 
@@ -259,7 +253,7 @@ def _drop_refuted(answers: Sequence[Item], episode: Sequence[Item]) -> list[Item
 
 
 def _relevant_answers(answers: Sequence[Item], weights: Mapping[str, float], item: Item) -> list[str]:
-    """Return the last answers about the question, including the one that matched and the conclusion.
+    """Return the last answers about the question, with the one that matched and the conclusion.
 
     First answers only announce a plan.
     """
@@ -274,10 +268,7 @@ def _relevant_answers(answers: Sequence[Item], weights: Mapping[str, float], ite
 
 
 def _build_task_entry(hit: Hit, task: StoredTask, weights: Mapping[str, float], request: RecallRequest) -> RecallEntry:
-    """Return the entry of a task: its title, and the comment that matched.
-
-    Without such a comment, the last comment counts.
-    """
+    """Return the entry of a task: its title, and the comment that matched, else the last one."""
     last = task.comments[-1].content if task.comments else task.description
     text = hit.content if hit.id != f"t:{task.key}" else last
     return RecallEntry(

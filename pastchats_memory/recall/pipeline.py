@@ -2,6 +2,8 @@
 
 The way of a question: search widely, drop hits without enough evidence, let project and date settle near ties, turn hits into
 entries (one for each episode), join those of one thread, and fit the block into the budget.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
 """
 
 from __future__ import annotations
@@ -54,9 +56,6 @@ def recall(
     """Return the recall block of a request.
 
     It has no entries if nothing is relevant enough. `of_team` returns what a team's memory has for the request.
-
-    Raises:
-        StoreFault: the database cannot be read.
     """
     if is_small_talk(request.search.text):
         return fit_budget(request.search.text, [], {}, request.budget, count)
@@ -67,11 +66,7 @@ def recall(
 
 
 def find_entries(database: Database, embedder: Embedder, request: RecallRequest) -> Found:
-    """Return the entries of one memory for a request, best first.
-
-    Raises:
-        StoreFault: the database cannot be read.
-    """
+    """Return the entries of one memory for a request, best first."""
     excluded = request.exclude_conversation
     excluded_turns = 0 if excluded is None else turns.count_turns(database, excluded)
     names = topic_words(request.search.text) if request.is_unasked else {}

@@ -10,10 +10,7 @@ from pastchats_memory.search.request import Request
 
 @dataclass(frozen=True, slots=True)
 class RecallRequest:
-    """What to recall, and how long the block may be.
-
-    Raises UsageFault for a budget below one token.
-    """
+    """What to recall, and how long the block may be. Raises UsageFault for a budget below one token."""
 
     search: Request
     budget: int = 1500

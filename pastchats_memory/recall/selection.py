@@ -35,19 +35,13 @@ def above_threshold(found: Hits, coverage: float) -> list[Hit]:
 
 
 def drop_weak_outputs(hits: Sequence[Hit]) -> list[Hit]:
-    """Drop outputs of tools far below the best hit.
-
-    They share the words of a command with every run of it.
-    """
+    """Drop outputs of tools far below the best hit; they share the words of every run of a command."""
     best = max((hit.relevance or 0 for hit in hits), default=0)
     return [hit for hit in hits if hit.role != "tool" or (hit.relevance or 0) >= OUTPUT_FAR_BELOW * best]
 
 
 def settle_near_ties(hits: Sequence[Hit], current_project: str | None) -> list[Hit]:
-    """Return hits best first.
-
-    Within near ties the current project comes first, then the newer turn.
-    """
+    """Return hits best first; within near ties the current project comes first, then the newer turn."""
     ordered: list[Hit] = []
     tied: list[Hit] = []
     for hit in hits:
@@ -59,10 +53,7 @@ def settle_near_ties(hits: Sequence[Hit], current_project: str | None) -> list[H
 
 
 def _is_near_tie(first: Hit, second: Hit) -> bool:
-    """Check whether a hit is nearly as good as a better one.
-
-    Without a model no hit is.
-    """
+    """Check whether a hit is nearly as good as a better one; without a model none is."""
     if first.similarity is None or second.similarity is None:
         return False
     is_near = abs(first.similarity - second.similarity) <= NEAR_SIMILARITY
@@ -70,10 +61,7 @@ def _is_near_tie(first: Hit, second: Hit) -> bool:
 
 
 def _by_project_and_date(tied: Sequence[Hit], current_project: str | None) -> list[Hit]:
-    """Order hits by current project, then by newer conversation.
-
-    Within a conversation the better hit stays first.
-    """
+    """Order hits by current project, then by newer conversation; within one the better hit stays first."""
     newest: dict[str, str] = {}
     for hit in tied:
         newest[_conversation(hit)] = max(newest.get(_conversation(hit), ""), hit.timestamp or "")

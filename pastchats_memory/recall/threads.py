@@ -56,10 +56,7 @@ def _find_lead(entries: Sequence[EpisodeEntry]) -> tuple[EpisodeEntry, list[Epis
 
 
 def _find_earlier(lead: EpisodeEntry, entries: Sequence[EpisodeEntry]) -> list[EpisodeEntry]:
-    """Return the earlier attempts at the problem of an attempt that worked, in order.
-
-    Empty if none of them failed.
-    """
+    """Return the earlier attempts at the problem of an attempt that worked, in order; none if none failed."""
     if lead.span is None or lead.entry.outcome.verdict != "worked":
         return []
     others = [one for one in entries if one is not lead and _precedes(one, lead)]

@@ -1,4 +1,7 @@
-"""Measure what each row has of the words of a prompt, without NumPy and without the model. Reads the full-text index alone."""
+"""Measure what each row has of the words of a prompt, without NumPy and without the model. Reads the full-text index alone.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +63,7 @@ class WordEvidence(NamedTuple):
 def measure_words(database: Database, query: str, project: str | None) -> WordEvidence | None:
     """Return what the rows have of a prompt's words; for a vague prompt, those of the current project alone.
 
-    Return None for a text of many names, or without spaces between its words: they need the search. Raises StoreFault.
+    Return None for a text of many names, or without spaces between its words: they need the search.
     """
     names = topic_words(query)
     if len(names) > MOST_NAMES or is_foreign(query):

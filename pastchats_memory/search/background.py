@@ -12,10 +12,7 @@ Value = TypeVar("Value")
 
 
 class BackgroundCall(Generic[Value]):
-    """A call that runs in a thread.
-
-    Models, NumPy and SQLite all release Python's lock.
-    """
+    """A call that runs in a thread; models, NumPy and SQLite all release Python's lock."""
 
     def __init__(self, call: Callable[[], Value]) -> None:
         self._call = call

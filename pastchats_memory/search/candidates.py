@@ -1,4 +1,7 @@
-"""Gather the evidence for each row of the pool, the best rows of both lists."""
+"""Gather the evidence for each row of the pool, the best rows of both lists.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -36,9 +39,6 @@ def order_by_evidence(
     """Return the pool's rows, ordered by `rank.evidence`, then by id.
 
     A row whose vector is pending is as near to the question as rows usually are.
-
-    Raises:
-        StoreFault: the database cannot be read.
     """
     owners = task_rows.aspect_owners(database, pool)
     ids, rows = vectors.matrix(database, [*pool, *owners])
@@ -57,10 +57,7 @@ def order_by_evidence(
 
 
 def _load_background(database: Database, passing: Ids | None) -> tuple[list[int], NDArray[np.float64]]:
-    """Return a sample of the searched rows and their vectors.
-
-    Without filters it is the same for every question.
-    """
+    """Return a sample of the searched rows and their vectors; without filters it is always the same."""
     if passing is not None:
         return vectors.matrix(database, spread_among(passing, BACKGROUND_SAMPLE))
     return database.cache.get_or_make(
@@ -69,13 +66,7 @@ def _load_background(database: Database, passing: Ids | None) -> tuple[list[int]
 
 
 def order_by_words(database: Database, matches: Matches, pool: Sequence[int], time: QueryTime) -> list[int]:
-    """Return the pool ordered by `rank.word_evidence`, equal ones by id.
-
-    The pool's ids are in ascending order.
-
-    Raises:
-        StoreFault: the database cannot be read.
-    """
+    """Return the pool, which is in ascending order, by `rank.word_evidence`, equal ones by id."""
     if not pool:
         return []
     return _order(pool, word_evidence(_gather_signals(database, matches, pool, time, np.empty(0))))
@@ -122,10 +113,7 @@ def _gather_signals(
 def _ignore_unknown_scripts(
     database: Database, scores: NDArray[np.float64], openings: Sequence[str]
 ) -> NDArray[np.float64]:
-    """Return scores of at most 0 for rows in a script that the model never learnt.
-
-    They stand out by that alone.
-    """
+    """Return scores of at most 0 for rows in a script that the model never learnt, which stand out by it."""
     if not len(scores) or not is_english(sources.meta(database).get("model_name", "")):
         return scores
     return np.where([is_spaceless(opening) for opening in openings], np.minimum(scores, 0.0), scores)
@@ -152,9 +140,7 @@ def _place_neighbours(
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the places in `ids` of each row's neighbours, and whether roles match.
 
-    A missing neighbour has the place -1.
-
-    Both arrays have the shape (pool, most neighbours).
+    Both arrays have the shape (pool, most neighbours). A missing neighbour has the place -1.
     """
     at = {id_: place for place, id_ in enumerate(ids.tolist())}
     of: dict[int, list[tuple[int, bool]]] = {id_: [] for id_ in pool}

@@ -57,10 +57,7 @@ def build_hit(item: Item | TaskText, row: Ranked, place: int, fit: Fit | None, n
 
 
 def turn_hit(item: Item) -> Hit:
-    """Return a turn as a hit, with its stored place.
-
-    `citations` checks the place of the few hits that are shown.
-    """
+    """Return a turn as a hit, with its stored place; `cite` checks the places of the hits that are shown."""
     where = cited_place(item)
     return Hit(
         **UNRANKED,

@@ -1,4 +1,7 @@
-"""Search by words: weigh words, find their rows, score the rows by BM25."""
+"""Search by words: weigh words, find their rows, score the rows by BM25.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -50,13 +53,7 @@ class Terms(NamedTuple):
 
 
 def weigh_terms(database: Database, question: QueryText) -> Terms:
-    """Return the terms of a question.
-
-    These are its words, the words of its pastes at a lower weight, and its subwords.
-
-    Raises:
-        StoreFault: the database cannot be read.
-    """
+    """Return the terms of a question: its words, its subwords, and at a lower weight words of its pastes."""
     own = dict.fromkeys(words(blank_spaceless(question.typed)))
     corpus = fulltext.count_rows(database)
     terms = _weigh_words(database, own, words(blank_spaceless(question.full)), corpus)
@@ -92,10 +89,7 @@ def _weigh_words(database: Database, own: dict[str, None], pasted: Sequence[str]
 
 
 def _add_subwords(terms: Sequence[Term], subwords: Mapping[str, Ids], corpus: int) -> list[Term]:
-    """Return words and subwords.
-
-    A subword replaces its word if it occurs in more rows.
-    """
+    """Return words and subwords; a subword replaces its word if it occurs in more rows."""
     by_text = {term.word: term for term in terms}
     for part, rows in subwords.items():
         text = subword_text(part) or ""
@@ -127,13 +121,9 @@ def find_matches(database: Database, terms: Terms, filters: Filters, passing: Id
     """Return the rows that contain any of the words.
 
     Args:
-        database: the database to search.
         terms: the words.
         filters: the filters of the request.
         passing: ids of the rows that pass them, if they are known; finding them reads thousands of pages.
-
-    Raises:
-        StoreFault: the database cannot be read.
     """
     plain = [word for word in terms.importances if subword_text(word) is None]
     found = {
@@ -157,9 +147,6 @@ def top_rows(database: Database, matches: Matches, k: int) -> list[int]:
 
     Rows are scored only if their ceiling reaches the k-th best score found so far. So most rows that have only a frequent
     word are never scored.
-
-    Raises:
-        StoreFault: the database cannot be read.
     """
     first = OVERSAMPLING * k
     if len(matches.ids) <= first:
@@ -179,20 +166,12 @@ def _sort_top(ids: NDArray[np.int64], scored: NDArray[np.float64], k: int) -> li
 
 
 def score_rows(database: Database, matches: Matches, ids: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the score of each row, shape (ids,).
-
-    Raises:
-        StoreFault: the database cannot be read.
-    """
+    """Return the score of each row, shape (ids,)."""
     return np.asarray(score_by_word(database, matches, ids).sum(axis=0))
 
 
 def score_by_word(database: Database, matches: Matches, ids: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the score of each word in each row, shape (words, ids).
-
-    Raises:
-        StoreFault: the database cannot be read.
-    """
+    """Return the score of each word in each row, shape (words, ids)."""
     sizes = fulltext.sizes(database, ids)
     importances = matches.terms.importances
     found = [importances[word] * rows.at(ids, sizes) for word, rows in matches.postings.items()]
@@ -220,10 +199,7 @@ def named_weight(matches: Matches, names: Mapping[str, float], ids: NDArray[np.i
 
 
 def matched_weight(matches: Matches, ids: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the share of the question's weight that occurs in each row, 0 to 1.
-
-    Unknown words count as missing.
-    """
+    """Return the share of the question's weight in each row, 0 to 1; unknown words count as missing."""
     weights = matches.terms.weights
     total = sum(weights.values()) / matches.terms.coverage if weights else 1.0
     found = np.zeros(len(ids))

@@ -1,4 +1,7 @@
-"""Explain an empty result that has nothing to do with the question."""
+"""Explain an empty result that has nothing to do with the question.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,7 @@ MOST_SUGGESTIONS = 3
 
 
 def explain_empty(database: Database, filters: Filters) -> tuple[str, ...]:
-    """Return a warning if the filters exclude every row, whatever the question.
-
-    Raises:
-        StoreFault: the database cannot be read.
-    """
+    """Return a warning if the filters exclude every row, whatever the question."""
     if is_any(database, filters):
         return ()
     if not is_any(database, NO_FILTERS):

@@ -2,6 +2,8 @@
 
 The way of a question: `query` reads its words and `times` its dates; `lexical` finds rows by words while a thread embeds
 the question and finds the nearest vectors; `candidates` gathers evidence for the best rows of both; `rank` orders them.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
 """
 
 from __future__ import annotations
@@ -89,7 +91,6 @@ def search(database: Database, embedder: Embedder, request: Request, rerank_text
     alone, and a warning says so.
 
     Raises:
-        StoreFault: the database cannot be read.
         ModelUnavailable: the cross-encoder cannot be loaded.
     """
     hits, terms = search_with_terms(database, embedder, request, rerank_texts)
@@ -104,7 +105,6 @@ def search_with_terms(
     `recall` looks at many more hits than it shows, and the snippet of a long text takes milliseconds.
 
     Raises:
-        StoreFault: the database cannot be read.
         ModelUnavailable: the cross-encoder cannot be loaded.
     """
     question = query_text(request.text)
@@ -146,10 +146,7 @@ def search_with_terms(
 def _start_candidates(
     database: Database, request: Request, embedding: BackgroundCall[Vector], passing: Ids | None
 ) -> BackgroundCall[vectors.Candidates | None] | None:
-    """Look for the nearest neighbours among the cached vectors in a thread.
-
-    Return None if none are cached.
-    """
+    """Look for the nearest neighbours among the cached vectors in a thread; return None if none are cached."""
     depth = DEPTH if request.mode == "hybrid" else max(request.last, DEPTH)
     depth *= _rows_per_hit(database)
     propose = vectors.prepare_scan(database, depth, passing) if request.ranks_meaning else None
@@ -214,7 +211,7 @@ def _find_nearest(
 
 
 def _rows_per_hit(database: Database) -> int:
-    """Return how many near rows a hit may have at first: a second look reads all vectors again. Raises StoreFault."""
+    """Return how many near rows a hit may have at first: a second look reads all vectors again."""
     return ASPECTS if task_rows.has_aspects(database) else 1
 
 
@@ -225,10 +222,7 @@ def _build_page(
     matches: Matches,
     query_vector: _QueryVector | None,
 ) -> tuple[Hit, ...]:
-    """Return the hits of the requested page.
-
-    Drop rows below the request's thresholds first.
-    """
+    """Return the hits of the requested page of those that pass the request's thresholds."""
     last = request.limit * request.page
     window = ranked if request.is_selective else ranked[:last]
     fits = {} if query_vector is None else _measure_fits(database, [row.id for row in window], matches, query_vector)

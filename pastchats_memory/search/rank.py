@@ -113,18 +113,12 @@ class Ranked(NamedTuple):
 
 
 def reciprocal_rank(rank: int, weight: float, k: int = RRF_K) -> float:
-    """Return weight / (k + rank), with rank counted from 1.
-
-    Cormack, Clarke, Büttcher 2009.
-    """
+    """Return weight / (k + rank), with rank counted from 1 (Cormack, Clarke, Büttcher 2009)."""
     return weight / (k + rank)
 
 
 def list_weights(meaning: float) -> dict[str, float]:
-    """Return the weights of the lists at a balance.
-
-    The balance runs from 0 (words alone) to 1 (meaning alone); 0.5 gives WEIGHTS.
-    """
+    """Return the weights of the lists at a balance from 0 (words) to 1 (meaning); 0.5 gives WEIGHTS."""
     return {
         WORDS: 2 * (1 - meaning) * WEIGHTS[WORDS],
         MEANING: 2 * meaning * WEIGHTS[MEANING],
@@ -153,9 +147,7 @@ def fuse(lists: Mapping[str, Sequence[int]], weights: Mapping[str, float]) -> li
 
 
 def extend(head: Sequence[Ranked], lists: Mapping[str, Sequence[int]], weights: Mapping[str, float]) -> list[Ranked]:
-    """Append further rows below the head's last score.
-
-    They are the other rows of longer lists, in the order of their own fusion.
+    """Append the other rows of longer lists, in the order of their own fusion, below the head's last score.
 
     The head does not depend on how much is asked for, so a later page continues where the one before ended.
     """
@@ -319,10 +311,7 @@ def neighbour_similarity(own: Floats, around: Places, shares: Floats) -> Floats:
 
 
 def time_decay(days: Floats) -> Floats:
-    """Return 1 within the named time, and less for days after or before it.
-
-    Days after it are positive, days before it negative.
-    """
+    """Return 1 within the named time, and less for days after it (positive) or before it (negative)."""
     return np.asarray(np.where(days >= 0, np.exp(-np.abs(days) / DAYS_AFTER), np.exp(-np.abs(days) / DAYS_BEFORE)))
 
 
@@ -400,10 +389,7 @@ def evidence(signals: Signals, meaning: float) -> Floats:
 
 
 def word_evidence(signals: Signals) -> Floats:
-    """Return the evidence for each row by words alone, as shares of the best match.
-
-    Shape (n,).
-    """
+    """Return the evidence for each row by words alone, as shares of the best match; shape (n,)."""
     n = len(signals.around)
     standing = signals.matches[:, :n].sum(axis=0) + WORDS_ONLY_PHRASE * signals.phrases
     most = float(standing.max(initial=0.0)) or 1.0

@@ -1,4 +1,7 @@
-"""Say how far an index run is, while it adds to what is searched."""
+"""Say how far an index run is, while it adds to what is searched.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,7 @@ from pastchats_memory.store.database import Database
 
 
 def describe_running(database: Database) -> tuple[str, ...]:
-    """Return a warning for an index run that has stored a part of its files, if its process is alive.
-
-    Raises StoreFault.
-    """
+    """Return a warning for an index run that has stored a part of its files, if its process is alive."""
     run = sources.find_unfinished_run(database)
     if run is None or not is_alive(run.pid):
         return ()

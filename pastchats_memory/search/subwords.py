@@ -1,6 +1,8 @@
 """Find the rows that contain parts of words.
 
 Subwords are characters of scripts without spaces, parts of identifiers, and unknown words.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
 """
 
 from __future__ import annotations
@@ -41,13 +43,9 @@ def find_subword_rows(database: Database, text: str, typed: Iterable[str], unmat
     A subword that no row has gets none; too frequent subwords are missing.
 
     Args:
-        database: the database to search.
         text: the question.
         typed: its words.
         unmatched: those of its words that no row has as a word.
-
-    Raises:
-        StoreFault: the database cannot be read.
     """
     script_ngrams, parts_of = ngrams(text), split_identifiers(text)
     # A word next to a script without spaces has no blank around it, so the index does not see it as a word.
@@ -84,13 +82,7 @@ def _find_rows(database: Database, term: str, parts_of: Mapping[str, tuple[str, 
 def subword_postings(
     database: Database, rows: Mapping[str, Ids], weights: Mapping[str, float]
 ) -> dict[str, fulltext.Scored]:
-    """Return the score of each subword in its rows.
-
-    It is the weight of the subword, more in short rows than in long ones.
-
-    Raises:
-        StoreFault: the database cannot be read.
-    """
+    """Return the score of each subword in its rows: its weight, more in short rows than in long ones."""
     if not rows:
         return {}
     sampled = spread_ids(database, LENGTH_SAMPLE)

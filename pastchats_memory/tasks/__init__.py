@@ -1,4 +1,7 @@
-"""Manage tasks: edit them by hand, find similar ones, check prior work, answer plain questions."""
+"""Manage tasks: edit them by hand, find similar ones, check prior work, answer plain questions.
+
+Every method raises StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +77,6 @@ class TaskMemory(TaskEditor):
 
         Raises:
             InputMissing: there is no such epic or task.
-            StoreFault: the database cannot be read.
         """
         conditions = [task_rows.IS_BLOCKED] if blocked else []
         if not has_epic:
@@ -94,9 +96,6 @@ class TaskMemory(TaskEditor):
         Args:
             filters: of the tasks.
             limit: number of tasks in a column.
-
-        Raises:
-            StoreFault: the database cannot be read.
         """
         visible = self._hide_private(filters)
         latest = f"{task_rows.CLOSED} DESC"
@@ -112,12 +111,12 @@ class TaskMemory(TaskEditor):
         return columns
 
     def list_of_conversation(self, conversation_id: str) -> list[StoredTask]:
-        """Return the tasks that a conversation worked on. Raises StoreFault."""
+        """Return the tasks that a conversation worked on."""
         ids = task_rows.find_of_conversation(self._database, conversation_id, self._viewpoint.hidden)
         return task_rows.tasks(self._database, ids, self._viewpoint.hidden)
 
     def list_projects(self) -> list[str]:
-        """Return the projects that have visible tasks, sorted. Raises StoreFault."""
+        """Return the projects that have visible tasks, sorted."""
         return task_rows.projects(self._database, self._viewpoint.hidden)
 
     def _hide_private(self, filters: Filters) -> Filters:
@@ -130,7 +129,6 @@ class TaskMemory(TaskEditor):
 
         Raises:
             UsageFault: the key names several tasks.
-            StoreFault: the database cannot be read.
         """
         if id_[:2] in PART_TABLES:
             part = self.find_part(id_)
@@ -143,18 +141,12 @@ class TaskMemory(TaskEditor):
         return task, next((one for one in task.attachments if f"a:{one.id}" == id_), None)
 
     def capture(self, text: str, project: str, decide: Callable[[SimilarTask], CaptureDecision]) -> CaptureResult:
-        """Store a text as a task or as a comment on a similar one.
-
-        See `tasks.capture.capture_task`.
-        """
+        """Store a text as a task or as a comment on a similar one; see `tasks.capture.capture_task`."""
         self._fill_pending()
         return capture_task(self._database, self._embedder, text, project, decide, self._viewpoint)
 
     def find_similar(self, name: str, limit: int = NEAREST) -> list[SimilarTask]:
-        """Return the tasks most similar to a task.
-
-        Raises UsageFault, StoreFault.
-        """
+        """Return the tasks most similar to a task. Raises UsageFault."""
         task = self.get_task(name)
         self._fill_pending()
         query = TaskQuery.embed(self._embedder, task_text(task.title, task.description))
@@ -163,10 +155,7 @@ class TaskMemory(TaskEditor):
             return find_similar_tasks(self._database, self._embedder, query, visible, exclude=task.id)[:limit]
 
     def find_duplicates(self, text: str, limit: int = NEAREST) -> list[SimilarTask]:
-        """Return the tasks most similar to a text.
-
-        Raises UsageFault, StoreFault.
-        """
+        """Return the tasks most similar to a text. Raises UsageFault."""
         if not text.strip():
             raise UsageFault("there is nothing to look for", "Say what the task is about.")
         self._fill_pending()
@@ -175,32 +164,26 @@ class TaskMemory(TaskEditor):
             return find_similar_tasks(self._database, self._embedder, query, self._viewpoint.visible_tasks)[:limit]
 
     def _fill_pending(self) -> None:
-        """Embed tasks that were stored without a model, so that they are compared too. Raises StoreFault."""
+        """Embed tasks that were stored without a model, so that they are compared too."""
         if vectors.count_pending(self._database):
             TaskQuery.embed(self._embedder, "Is the model back?")
             fill_few(self._database, self._embedder)
 
     def scan_duplicates(self, min_score: float = MIN_PAIR_SCORE, project: str | None = None) -> list[DuplicateCluster]:
-        """Compare all tasks and return clusters of similar ones. Raises StoreFault."""
+        """Compare all tasks and return clusters of similar ones."""
         with self._database.snapshot():
             filters = self._viewpoint.visible_tasks._replace(project=project)
             return find_duplicate_clusters(self._database, filters, min_score)
 
     def check_prior_work(self, query: str) -> PriorWork:
-        """Return the verdict and the three best matches.
-
-        Raises UsageFault, StoreFault.
-        """
+        """Return the verdict and the three best matches. Raises UsageFault."""
         self._fill_pending()
         with self._database.snapshot():
             visible, project = self._viewpoint.visible_tasks, self._viewpoint.project
             return check_prior_work(self._database, self._embedder, query, visible, project)
 
     def consult_episodic_memory(self, problem: str, limit: int = NEAREST) -> tuple[list[ResolvedTask], tuple[str, ...]]:
-        """Return resolved tasks about a problem, and warnings.
-
-        Raises UsageFault, StoreFault.
-        """
+        """Return resolved tasks about a problem, and warnings. Raises UsageFault."""
         with self._database.snapshot():
             return find_resolved_tasks(self._database, self._embedder, problem, limit, self._viewpoint.hidden)
 
@@ -216,7 +199,6 @@ class TaskMemory(TaskEditor):
 
         Raises:
             UsageFault: the query is empty.
-            StoreFault: the database cannot be read.
         """
         with self._database.snapshot():
             request = Request(query, limit=max(40, limit * 4), filters=self._hide_private(filters))
@@ -226,10 +208,7 @@ class TaskMemory(TaskEditor):
         return Hits((hit._replace(rank=rank) for rank, hit in enumerate(best, start=1)), hits.warnings)
 
     def export(self) -> Generator[str]:
-        """Yield every visible task with its parts as a line of JSON.
-
-        Raises StoreFault.
-        """
+        """Yield every visible task with its parts as a line of JSON."""
         with self._database.snapshot():
             for body in interchange.export_tasks(self._database, self._viewpoint.hidden):
                 yield orjson.dumps(body).decode()
@@ -241,20 +220,16 @@ class TaskMemory(TaskEditor):
 
         Raises:
             UsageFault: the file exists and `force` is not set.
-            StoreFault: the database cannot be read.
         """
         with closing(self.export()) as lines:  # the generator holds a snapshot, even if writing fails
             return write_lines(file, self._database.path, map(escape_json, lines), force=force)
 
     def count(self) -> int:
-        """Return the number of tasks, including hidden ones. Raises StoreFault."""
+        """Return the number of tasks, including hidden ones."""
         return task_rows.count(self._database)
 
     def count_hidden(self) -> int:
-        """Return the number of tasks of private projects that are hidden here.
-
-        Raises StoreFault.
-        """
+        """Return the number of tasks of private projects that are hidden here."""
         return task_rows.count_hidden(self._database, self._viewpoint.hidden)
 
     def import_lines(self, lines: Iterable[str]) -> dict[str, int]:
@@ -282,10 +257,7 @@ class TaskMemory(TaskEditor):
 
 
 def _parse_line(line: str, number: int) -> dict[str, Any]:
-    """Parse a line of an export and redact its values.
-
-    Raises UsageFault that names the line.
-    """
+    """Parse a line of an export and redact its values. Raises UsageFault that names the line."""
     hint = "Import what `task export` wrote."
     try:
         body = orjson.loads(line)

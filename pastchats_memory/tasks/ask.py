@@ -2,6 +2,8 @@
 
 A small grammar reads the question from left to right. Each step takes the phrases that it knows (a status, a date, another
 task) and leaves a bar in their place. Words that no step knows, and that are no filler, are the topic of the question.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
 """
 
 from __future__ import annotations
@@ -478,10 +480,7 @@ class QuestionParser:
         self.parsed.present = tuple(dict.fromkeys(having))
 
     def parse_stale(self) -> None:
-        """Read that nobody changed the tasks since a time.
-
-        The span ends on the day before that time.
-        """
+        """Read that nobody changed the tasks since a time; the span ends on the day before it."""
         words = self.vocabulary.words
         untouched = rf"{words['never']}(?: has| have)?(?: been)? {words['touched']}|{words['no']} {words['activity']}|{words['untouched']}"
         if not self.cut(rf"\b(?:{untouched})\b"):
@@ -653,7 +652,6 @@ def answer_question(
     If no task fits the reading of the question, the nearest by meaning answer, and a warning says so.
 
     Args:
-        database: open.
         embedder: of the database's vectors.
         question: in plain language.
         today: the day to which "last week" and the like refer; None for the current day in the local zone.
@@ -661,7 +659,6 @@ def answer_question(
 
     Raises:
         UsageFault: the question is empty.
-        StoreFault: the database cannot be read.
     """
     if not question.strip():
         raise UsageFault("there is no question", 'Ask one: pastchats-memory ask "what is blocked?"')
@@ -748,10 +745,7 @@ def _search_everything(
 def _search_days(
     database: Database, embedder: Embedder, parsed: ParsedQuestion, topic: str, viewpoint: Viewpoint
 ) -> TaskAnswer:
-    """Return parts of conversations of the days that a question names, those nearest to its topic first.
-
-    A question about tasks gets none.
-    """
+    """Return parts of conversations of the named days, the nearest first; none for a question about tasks."""
     if parsed.span is None or parsed.statuses or parsed.names_tasks:
         return TaskAnswer(parsed, (), 0)
     since, until = parsed.span.stored_bounds
@@ -828,10 +822,7 @@ def find_named_tasks(database: Database, embedder: Embedder, name: str, viewpoin
 def _search_topic(
     database: Database, embedder: Embedder, topic: str, filters: Filters
 ) -> tuple[Sequence[int], tuple[str, ...]]:
-    """Return tasks about a topic, the best first, and warnings.
-
-    A comment or attachment about the topic leads to its task.
-    """
+    """Return tasks about a topic, or with a comment or attachment about it, the best first, and warnings."""
     with_parts = filters._replace(kinds=(*filters.kinds, "comment", "attachment"))
     hits = search(database, embedder, Request(topic, limit=MAX_TOPIC_HITS, filters=with_parts))
     least = 1.0 if is_unread(embedder.name, topic) else MIN_SIMILARITY

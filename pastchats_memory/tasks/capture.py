@@ -1,4 +1,7 @@
-"""Store a text as a new task, unless a similar task exists."""
+"""Store a text as a new task, unless a similar task exists.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,6 @@ def capture_task(
     capture one text at the same time, only one creates a task.
 
     Args:
-        database: open for writing.
         embedder: of the database's vectors.
         text: its first line becomes the title.
         project: of a task that is created.
@@ -57,7 +59,6 @@ def capture_task(
 
     Raises:
         UsageFault: the text is empty.
-        StoreFault: the database cannot be written.
     """
     text = sanitize(text)
     if not text:

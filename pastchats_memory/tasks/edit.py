@@ -1,4 +1,7 @@
-"""Create, change and delete tasks by hand, each together with its words and vectors."""
+"""Create, change and delete tasks by hand, each together with its words and vectors.
+
+Every method raises StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -57,10 +60,7 @@ BINARY_SAMPLE_SIZE = 4096
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """New values of a task's fields; None leaves a field as it is.
-
-    Raises UsageFault for an impossible value.
-    """
+    """New values of a task's fields; None leaves a field. Raises UsageFault for an impossible value."""
 
     title: str | None = None
     description: str | None = None
@@ -124,10 +124,7 @@ def current_time() -> str:
 
 
 def sanitize(text: str) -> str:
-    """Return the text as it may be stored.
-
-    It is valid UTF-8 without NUL bytes, carriage returns and secrets.
-    """
+    """Return the text as UTF-8 that may be stored: without NUL bytes, carriage returns and secrets."""
     return redact(utf8(text).replace("\0", "").replace("\r\n", "\n").strip()).text
 
 
@@ -147,26 +144,17 @@ class TaskEditor:
         self._viewpoint = viewpoint
 
     def embed_tasks(self, tasks: Iterable[Task]) -> dict[bytes, str]:
-        """Return the vectors that storing the tasks needs, by text hash.
-
-        Call it before the transaction, so that no write lock is held meanwhile.
-        """
+        """Return the vectors that storing the tasks needs, by text hash; call it before the write lock is taken."""
         return encode_texts(self._database, self._embedder, texts_to_come(tasks))
 
     def open_writer(self, embedded: dict[bytes, str] | None = None) -> TaskWriter:
-        """Return a writer of tasks for the caller's transaction.
-
-        Raises ModelChanged if another process has changed the model since vectors were made.
-        """
+        """Return a writer for the caller's transaction. Raises ModelChanged if another model is in use by now."""
         sources.claim_model(self._database, self._embedder)
         redactions.claim_rules(self._database, rules_version())
         return TaskWriter(self._database, self._embedder, embedded)
 
     def get_task(self, name: str) -> StoredTask:
-        """Return the task with a key, its comments, attachments and parts.
-
-        Raises UsageFault for none or several.
-        """
+        """Return a task with its comments, attachments and parts. Raises UsageFault for none or several."""
         return self._read_with_parts(self.find_id(name))
 
     def _read(self, id_: int) -> StoredTask:
@@ -176,10 +164,7 @@ class TaskEditor:
         return task_rows.with_parts(self._database, self._read(id_), self._viewpoint.hidden)
 
     def find_id(self, name: str) -> int:
-        """Return the row id of the task with a key or a tracker's id.
-
-        Raises UsageFault for none or several.
-        """
+        """Return the row id of a key or a tracker's id. Raises UsageFault for none or several."""
         found = task_rows.find(self._database, utf8(name), self._viewpoint.hidden)
         if not found:
             raise UsageFault(f"there is no task {name}", "See `pastchats-memory task list`.")
@@ -198,7 +183,6 @@ class TaskEditor:
 
         Raises:
             UsageFault: the title is empty, the key is taken, or another task does not exist.
-            StoreFault: the database cannot be written.
         """
         time, key = current_time(), None if key is None else sanitize(key)
         raw = change.status or "todo"
@@ -240,10 +224,7 @@ class TaskEditor:
         return self.open_writer(embedded).store(filed)[0]
 
     def update(self, name: str, change: Change) -> StoredTask:
-        """Change fields of a task and return it.
-
-        Raises UsageFault, StoreFault.
-        """
+        """Change fields of a task and return it. Raises UsageFault."""
         time = current_time()
         with self._database.transaction():
             id_ = self.find_id(name)
@@ -272,10 +253,7 @@ class TaskEditor:
         return self._read(id_)
 
     def depend(self, name: str, others: Sequence[str], *, remove: bool = False) -> StoredTask:
-        """Make a task wait for others, or with `remove` no longer; return it.
-
-        Raises UsageFault, StoreFault.
-        """
+        """Make a task wait for others, or with `remove` no longer; return it. Raises UsageFault."""
         with self._database.transaction():
             id_ = self.find_id(name)
             if remove:
@@ -290,10 +268,7 @@ class TaskEditor:
         self._link(id_, "related", other)
 
     def comment(self, name: str, content: str, author: str = "") -> StoredTask:
-        """Add a comment to a task and return the task.
-
-        Raises UsageFault, StoreFault.
-        """
+        """Add a comment to a task and return the task. Raises UsageFault."""
         comment = Comment(sanitize(content), sanitize(author), current_time())
         if not comment.content:
             raise UsageFault("the comment is empty", "Say something about the task.")
@@ -312,10 +287,7 @@ class TaskEditor:
         writer.texts.refresh(id_)
 
     def attach(self, name: str, path: Path) -> StoredTask:
-        """Attach a file to a task and return the task.
-
-        Raises InputMissing, UsageFault, StoreFault.
-        """
+        """Attach a file to a task and return the task. Raises InputMissing, UsageFault."""
         attachment = read_attachment(path)
         task = self.get_task(name)
         embedded = self.embed_tasks([Task("", task.title, attachments=(attachment,))])
@@ -329,10 +301,7 @@ class TaskEditor:
         return self._read(id_)
 
     def delete(self, name: str) -> str:
-        """Delete a task, comment (`c:5`) or attachment (`a:7`).
-
-        Return the title of the task. Raises UsageFault, StoreFault.
-        """
+        """Delete a task, comment (`c:5`) or attachment (`a:7`); return the task's title. Raises UsageFault."""
         with self._database.transaction():
             if name[:2] in PART_TABLES:
                 part = self.find_part(name)
@@ -347,10 +316,7 @@ class TaskEditor:
         return task.title
 
     def find_part(self, id_: str) -> TaskPart | None:
-        """Return the comment (`c:5`) or attachment (`a:7`) with an id, or None.
-
-        Raises StoreFault.
-        """
+        """Return the comment (`c:5`) or attachment (`a:7`) with an id, or None."""
         table, number = PART_TABLES[id_[:2]], number_of(id_[2:])
         if number is None:
             return None

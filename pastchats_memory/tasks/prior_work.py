@@ -1,6 +1,8 @@
 """Check whether work is new before it starts.
 
 The verdict is done, in progress, failed before, superseded or new.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
 """
 
 from __future__ import annotations
@@ -96,7 +98,6 @@ def check_prior_work(
     """Return the verdict with the three best matching tasks.
 
     Args:
-        database: open.
         embedder: of the database's vectors.
         query: the work that is about to start.
         filters: of the tasks.
@@ -104,7 +105,6 @@ def check_prior_work(
 
     Raises:
         UsageFault: the query is empty.
-        StoreFault: the database cannot be read.
     """
     if not query.strip():
         raise UsageFault("there is nothing to check", "Say what you are about to do.")
@@ -133,13 +133,9 @@ def find_similar_episodes(
     """Return answered episodes with a similar user turn, the most similar first.
 
     Args:
-        database: open.
         session: of the database's model.
         query: the work that is about to start.
         hidden: projects whose episodes are left out.
-
-    Raises:
-        StoreFault: the database cannot be read.
     """
     user_turns = Filters(role="user", notes=False, hidden=hidden)
     topic = extract_subject(query.text)
@@ -246,10 +242,7 @@ def decide_verdict(
 
 
 def _judge_episode(episode: PriorEpisode) -> tuple[Verdict, str, tuple[Attempt, ...]] | None:
-    """Return verdict, reason and evidence of an episode that asked for the same.
-
-    Return None if the episode neither did the work nor failed at it.
-    """
+    """Return verdict, reason and evidence of an episode that did the work or failed at it, else None."""
     attempt = episode.attempt
     if later := episode.superseded_by:
         reason = (
@@ -298,7 +291,6 @@ def find_resolved_tasks(
     """Return resolved tasks about a problem, the best first, and warnings.
 
     Args:
-        database: open.
         embedder: of the database's vectors.
         problem: in any words.
         limit: maximum number of tasks.
@@ -306,7 +298,6 @@ def find_resolved_tasks(
 
     Raises:
         UsageFault: the problem is empty.
-        StoreFault: the database cannot be read.
     """
     filters = Filters(statuses=RESOLVED, hidden=hidden)
     hits = search(database, embedder, Request(problem, limit=20, filters=filters))

@@ -5,6 +5,8 @@ Cosine alone is not enough: for the packaged model, "Fix the login bug" is 0.61 
 probabilities: that two tasks are related, and that related tasks are the same. Differences between near texts count
 against the second: a word substituted for another, an opposite, other numbers or other names of code. A third one
 estimates whether a text without a description means the same as a task that has one.
+
+Every function that takes the database raises StoreFault if it cannot be read or written.
 """
 
 from __future__ import annotations
@@ -208,9 +210,7 @@ def label_score(score: float) -> str:
 
 
 def combine_probabilities(related: float, same: float, duplicate: float = DUPLICATE_PROBABILITY) -> float:
-    """Combine two probabilities to one score from 0 to 1.
-
-    They are the probability of being related, and of being the same if related.
+    """Combine the probabilities of being related, and of being the same if related, to a score from 0 to 1.
 
     The score is RELATED_SCORE at even odds of a relation. It is DUPLICATE_SCORE or more if both together have the probability
     `duplicate`, and grows from DUPLICATE_PROBABILITY on, so that scores of both models can be compared.
@@ -367,10 +367,7 @@ def _build_profile(text: str, words: TaskWords) -> _Profile:
 
 
 def find_identifiers(text: str) -> frozenset[str]:
-    """Return numbers, versions, keys, names of code, files and paths.
-
-    They are in lower case, without `#` and `()`.
-    """
+    """Return numbers, versions, keys, names of code, files and paths in lower case, without `#` and `()`."""
     return frozenset(match[0].lower().strip("#()") for match in _IDENTIFIER.finditer(text))
 
 
@@ -385,10 +382,7 @@ def _stem(word: str) -> str:
 
 
 def _share_substituted(first: _Profile, second: _Profile) -> float:
-    """Return the share of title words in equal order.
-
-    Return 0 unless each title has a stem that the other lacks.
-    """
+    """Return the share of title words in equal order, if each title has a stem that the other lacks, else 0."""
     if not (first.title_stems - second.title_stems and second.title_stems - first.title_stems):
         return 0.0
     return SequenceMatcher(a=first.order, b=second.order, autojunk=False).ratio()
@@ -434,14 +428,10 @@ def find_similar_tasks(
     """Return tasks by score, the most similar first, then by cosine, then by id.
 
     Args:
-        database: open.
         session: of the database's model.
         query: the text to compare with; without its vectors, words decide alone.
         filters: of the tasks.
         exclude: row id of a task to leave out.
-
-    Raises:
-        StoreFault: the database cannot be read.
     """
     if query.vector is None or query.title_vector is None:
         return _find_tasks_by_words(database, session, query, filters, exclude)
@@ -489,10 +479,7 @@ def _measure_aspects(
 def find_duplicate_clusters(
     database: Database, filters: Filters, min_score: float = MIN_PAIR_SCORE
 ) -> list[DuplicateCluster]:
-    """Return clusters of similar tasks that pass the filters.
-
-    The most similar cluster comes first. Raises StoreFault.
-    """
+    """Return clusters of similar tasks that pass the filters, the most similar cluster first."""
     ids = task_rows.listed(database, filters, limit=-1)
     tasks = [task for task in task_rows.plain_tasks(database, sorted(ids)) if MACHINE_TAG not in task.tags]
     texts = {

@@ -176,10 +176,7 @@ def is_edit(label: str) -> bool:
 
 @cached
 def list_edits(episode: Episode) -> list[tuple[Step, str]]:
-    """Return the client's edits in order, with tool or file.
-
-    An interrupted edit does not count.
-    """
+    """Return the client's edits in order, with tool or file; an interrupted edit does not count."""
     edits = []
     for at, turn in enumerate(episode.turns):
         calls = tool_labels(turn)

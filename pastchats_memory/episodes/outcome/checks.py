@@ -153,10 +153,7 @@ def find_error(output: str) -> re.Match[str] | None:
 
 
 def read_check_output(output: str) -> tuple[bool, str] | None:
-    """Return whether a check passed, and the line that shows it.
-
-    Return None without such a line.
-    """
+    """Return whether a check passed, and the line that shows it; None without such a line."""
     if red := _RED.find_last(output):
         return False, quote_line(output, 0, red.start())[0].quotation
     green = _GREEN.find_last(output)
@@ -246,10 +243,7 @@ def _supersedes(later: Check, earlier: Check) -> bool:
 
 
 def _find_scope(command: str) -> str:
-    """Return the last part of a command's folder, or its package.
-
-    Empty if it names none.
-    """
+    """Return the last part of a command's folder, or its package; "" if it names none."""
     found = _WHERE.find_last(command)
     return found["folder"].rstrip("/").rpartition("/")[2] if found else ""
 

@@ -320,9 +320,6 @@ def quote_next_message(episode: Episode, at: int = 0) -> tuple[QuotedLine]:
 
 
 def quote_message_start(episode: Episode) -> tuple[QuotedLine, ...]:
-    """Quote the start of the next message on one line.
-
-    Nothing if it is empty or consists of client commands.
-    """
+    """Quote the start of the next message on one line; nothing if it has only client commands."""
     line = " ".join(strip_client_commands(episode.next_message[:MAX_SCANNED]).split())
     return (QuotedLine(shorten(line), len(episode.turns)),) if line else ()

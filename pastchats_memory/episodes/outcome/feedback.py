@@ -167,10 +167,7 @@ def takes_work_back(episode: Episode) -> tuple[QuotedLine, ...]:
 
 
 def reports_same_problem(episode: Episode) -> tuple[QuotedLine, ...]:
-    """Find words with which the user says the problem persists.
-
-    Ignore pastes and answers to the agent's questions.
-    """
+    """Find words that the problem persists, but not in pastes or answers to the agent's questions."""
     if is_pasted_output(episode) or ends_with_question(episode) or _CONDITION.match(message_opening(episode)):
         return ()
     return _find(episode, _PROBLEM_PERSISTS, _first_remark(episode)) or _repeats_topic(episode)
@@ -287,10 +284,7 @@ def is_long_without_complaint(episode: Episode) -> bool:
 
 @cached
 def continues_from_answer(episode: Episode) -> bool:
-    """Return whether the user goes on from the answer.
-
-    A mere "continue" counts after a question.
-    """
+    """Return whether the user goes on from the answer; a mere "continue" counts after a question."""
     opening = message_opening(episode)
     applies = _APPLY_REQUEST.search(opening) and not _REDO_REQUEST.search(first_sentence(opening))
     continues = _NEXT_STEP.search(opening) or applies or (_GO_AHEAD.search(opening) and is_inquiry(episode))
@@ -377,10 +371,7 @@ def _repeats_error(episode: Episode) -> tuple[QuotedLine, ...]:
 
 
 def _error_lines(text: str) -> dict[int, str]:
-    """Return lines that identify an error, by position.
-
-    Numbers vary between runs and are removed.
-    """
+    """Return lines that identify an error, by position, without numbers, which vary between runs."""
     lines = {}
     for found in _ERROR_LINE.finditer(text[:MAX_SCANNED]):
         start = text.rfind("\n", 0, found.end()) + 1
@@ -411,10 +402,7 @@ def _read_prompt(text: str) -> _Prompt:
 
 
 def _is_same_prompt(first: str, second: str) -> bool:
-    """Return whether two prompts are equal, or one extends the other.
-
-    Another word makes another prompt.
-    """
+    """Return whether two prompts are equal, or one extends the other without another word."""
     one, other = _read_prompt(first), _read_prompt(second)
     is_short = min(one.length, other.length) < MIN_POINTING_WORDS
     if _FILES_ONLY.fullmatch(one.text) or (is_short and _POINTER.search(one.text)):

@@ -17,11 +17,6 @@ from pastchats_memory.files.command_line import join_command
 GIT_SECONDS = 10.0
 
 
-def quote_for_windows(command: Sequence[str]) -> str:
-    """Return a command as a line for the shell of Windows."""
-    return subprocess.list2cmdline(command)
-
-
 def ask_git(folder: str, *arguments: str, seconds: float = GIT_SECONDS) -> str | None:
     """Return what git prints about a folder; None if it fails, is missing, or takes longer.
 

@@ -21,6 +21,8 @@ def done_in(source: str) -> set[str]:
         match node:
             case ast.Import(names=names):
                 found |= {one.name for one in names if one.name.partition(".")[0] in MODULES | {"subprocess"}}
+            case ast.ImportFrom(module="subprocess", names=[ast.alias(name="list2cmdline")]):
+                pass  # it quotes a command, and starts nothing
             case ast.ImportFrom(module=str(module)) if module.partition(".")[0] in MODULES | {"subprocess"}:
                 found.add(module)
             case ast.Call(func=ast.Name(id=name)) if name in CALLS:

@@ -26,18 +26,18 @@ from numpy.typing import NDArray
 from pastchats_memory import Memory
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.embed.session import ModelSession
+from pastchats_memory.files.exclusion import SharingLimits
 from pastchats_memory.search.request import Request
 from pastchats_memory.store.database import open_database
 from pastchats_memory.store.sources import set_meta
 from pastchats_memory.team.ask import search
 from pastchats_memory.team.client import Collection, Row, open_collection, split_into_batches
-from pastchats_memory.team.report import Limits
 from pastchats_memory.team.rows import digest_name
 
 TURNS = (10_000, 200_000)
 MEMBERS = 10
 MODEL = digest_name(f"{PackagedEmbedder.name}\0{PackagedEmbedder.version}")
-NOTHING_STAYS = Limits(frozenset(), lambda _: False)
+NOTHING_STAYS = SharingLimits(frozenset(), lambda _: False)
 
 
 def batches(turns: int) -> Iterator[tuple[int, list[str], NDArray[np.float32]]]:

@@ -63,14 +63,14 @@ def command(
     The files are encrypted (age). The first machine sets the passphrase; $PASTCHATS_MEMORY_SYNC_PASSPHRASE gives it without
     a terminal. Afterwards the key lies in the memory, and nobody is asked again.
     """
-    from pastchats_memory.sync import Access
+    from pastchats_memory.sync import FolderAccess
 
     options.interrupt_in_order()
     if key is not None and plain:
         raise UsageFault("--key and --plain exclude each other", "Leave out one of the two.")
     with options.open_memory(db, create=True) as memory:
         folder = folder or _only_folder(memory)
-        access = Access(_passphrase(folder), key, plain)
+        access = FolderAccess(_passphrase(folder), key, plain)
         if retire is not None:
             memory.retire_machine(folder, retire, access)
         if status:

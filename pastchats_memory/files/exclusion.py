@@ -1,12 +1,27 @@
-"""Turn a path that a person names into the glob that excludes it."""
+"""Say what stays out of a memory, and what never leaves it."""
 
 from __future__ import annotations
 
 import glob
 import os
+from collections.abc import Callable
+from typing import NamedTuple
 
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.text.encoding import utf8
+
+
+class SharingLimits(NamedTuple):
+    """What never leaves this machine, and what is never stored here."""
+
+    private: frozenset[str]
+    """Projects."""
+    excludes: Callable[[str], bool]
+    """Says of a project or path whether it is excluded."""
+
+    def keep_here(self, project: str, path: str = "") -> bool:
+        """Return whether a row of a project and a file stays here."""
+        return project in self.private or self.excludes(project) or (path != "" and self.excludes(path))
 
 
 def make_pattern(path: str) -> str:

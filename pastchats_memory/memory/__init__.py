@@ -94,7 +94,7 @@ if TYPE_CHECKING:
     from pastchats_memory.store.tombstones import Forgetting
     from pastchats_memory.store.turns import NewPrompt, ProjectTurns
     from pastchats_memory.store.vectors.reindex import ReindexReport
-    from pastchats_memory.sync import Access, SyncReport
+    from pastchats_memory.sync import FolderAccess, SyncReport
     from pastchats_memory.tasks import TaskMemory
     from pastchats_memory.tasks.ask import TaskAnswer
     from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask
@@ -1218,14 +1218,15 @@ class Memory:
         """
         from getpass import getuser
 
-        from pastchats_memory.team import Access, Limits, TeamMemory
+        from pastchats_memory.files.exclusion import SharingLimits
+        from pastchats_memory.team import TeamAccess, TeamMemory
 
         update_private_projects(self._database)
         config = self._config or DEFAULTS
         wanted = build_file_filter(config)
         stay = private_projects(self._database) | excluded_projects(self._database, wanted)
-        access = Access(self._require_endpoint(), config.team_token, config.team_author or getuser())
-        limits = Limits(stay, wanted.excludes)
+        access = TeamAccess(self._require_endpoint(), config.team_token, config.team_author or getuser())
+        limits = SharingLimits(stay, wanted.excludes)
         return TeamMemory(self._database, self._open_session(), access, limits, is_merged=config.team)
 
     def _require_endpoint(self) -> str:
@@ -1237,34 +1238,35 @@ class Memory:
     def sync(
         self,
         folder: str | PathLike[str],
-        access: Access | None = None,
+        access: FolderAccess | None = None,
         progress: Callable[[Progress], None] = lambda _: None,
     ) -> SyncReport:
         """Exchange the memory with the user's other machines through a folder, as `sync.synchronise` does.
 
         Private and excluded projects stay here. Raises MemoryFault, OSError.
         """
-        from pastchats_memory.sync import Access, Limits, synchronise
+        from pastchats_memory.files.exclusion import SharingLimits
+        from pastchats_memory.sync import FolderAccess, synchronise
 
         update_private_projects(self._database)
         config = self.config
         wanted = build_file_filter(config)
         stay = private_projects(self._database) | excluded_projects(self._database, wanted)
-        limits = Limits(stay, wanted.excludes)
+        limits = SharingLimits(stay, wanted.excludes)
         session = self._open_session()
-        return synchronise(self._database, session, Path(folder), access or Access(), limits, progress)
+        return synchronise(self._database, session, Path(folder), access or FolderAccess(), limits, progress)
 
-    def sync_status(self, folder: str | PathLike[str], access: Access | None = None) -> SyncReport:
+    def sync_status(self, folder: str | PathLike[str], access: FolderAccess | None = None) -> SyncReport:
         """Return the machines that use a folder, and what they have not done yet. Raises MemoryFault, OSError."""
-        from pastchats_memory.sync import Access, read_status
+        from pastchats_memory.sync import FolderAccess, read_status
 
-        return read_status(self._database, Path(folder), access or Access())
+        return read_status(self._database, Path(folder), access or FolderAccess())
 
-    def retire_machine(self, folder: str | PathLike[str], machine: str, access: Access | None = None) -> None:
+    def retire_machine(self, folder: str | PathLike[str], machine: str, access: FolderAccess | None = None) -> None:
         """Take over the files of a machine that is no longer used. Raises MemoryFault, OSError."""
-        from pastchats_memory.sync import Access, retire
+        from pastchats_memory.sync import FolderAccess, retire
 
-        retire(self._database, Path(folder), access or Access(), machine)
+        retire(self._database, Path(folder), access or FolderAccess(), machine)
 
     def sync_folders(self) -> list[str]:
         """Return the folders that were used for `sync`. Raises StoreFault."""

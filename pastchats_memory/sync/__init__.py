@@ -16,6 +16,7 @@ from filelock import FileLock, Timeout
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.episodes.derive import derive
 from pastchats_memory.errors import InputMissing, UsageFault
+from pastchats_memory.files.exclusion import SharingLimits
 from pastchats_memory.model import Progress
 from pastchats_memory.store import scrub, sources, sync, vectors
 from pastchats_memory.store.database import Database
@@ -23,19 +24,19 @@ from pastchats_memory.store.sync import SyncFile, SyncFolder
 from pastchats_memory.sync import folder as files
 from pastchats_memory.sync.folder import Json, UnusableFile
 from pastchats_memory.sync.receive import receive
-from pastchats_memory.sync.report import Access, Limits, Machine, Refused, SyncReport
+from pastchats_memory.sync.report import FolderAccess, Machine, Refused, SyncReport
 from pastchats_memory.sync.send import note_judgements, send
 from pastchats_memory.text.encoding import utf8
 
-__all__ = ["Access", "Limits", "Machine", "Refused", "SyncReport", "read_status", "retire", "synchronise"]
+__all__ = ["FolderAccess", "Machine", "Refused", "SyncReport", "read_status", "retire", "synchronise"]
 
 
 def synchronise(
     database: Database,
     session: ModelSession,
     path: Path,
-    access: Access,
-    limits: Limits,
+    access: FolderAccess,
+    limits: SharingLimits,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> SyncReport:
     """Take what is new in the folder, then send what is new here.
@@ -71,7 +72,7 @@ def synchronise(
     return report
 
 
-def read_status(database: Database, path: Path, access: Access) -> SyncReport:
+def read_status(database: Database, path: Path, access: FolderAccess) -> SyncReport:
     """Return the machines of the folder, and what they have not done yet; change nothing in it.
 
     Raises InputMissing, UsageFault, StoreFault, OSError.
@@ -82,7 +83,7 @@ def read_status(database: Database, path: Path, access: Access) -> SyncReport:
     return report
 
 
-def retire(database: Database, path: Path, access: Access, machine: str) -> None:
+def retire(database: Database, path: Path, access: FolderAccess, machine: str) -> None:
     """Take over the files of a machine that is no longer used, so that the next run sends what they hold as this machine's.
 
     Its files are read first. Raises InputMissing, UsageFault, StoreFault, OSError.
@@ -120,7 +121,7 @@ def _only_run(database: Database) -> Iterator[None]:
         lock.release()
 
 
-def _open(database: Database, path: Path, access: Access, *, may_begin: bool = True) -> SyncFolder:
+def _open(database: Database, path: Path, access: FolderAccess, *, may_begin: bool = True) -> SyncFolder:
     """Return what is known of the folder, which is set up at its first use."""
     if not path.is_dir():
         raise InputMissing(
@@ -148,7 +149,7 @@ def _open(database: Database, path: Path, access: Access, *, may_begin: bool = T
     return folder
 
 
-def _begin(path: Path, access: Access) -> files.Marker:
+def _begin(path: Path, access: FolderAccess) -> files.Marker:
     if not access.is_plain and access.key_file is None:
         if access.passphrase is None:
             raise UsageFault(
@@ -159,7 +160,7 @@ def _begin(path: Path, access: Access) -> files.Marker:
     return files.write_marker(path, is_encrypted=not access.is_plain)
 
 
-def _find_secret(path: Path, marker: files.Marker, access: Access) -> str | None:
+def _find_secret(path: Path, marker: files.Marker, access: FolderAccess) -> str | None:
     if not marker.is_encrypted:
         if not access.is_plain:
             raise UsageFault(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pastchats_memory.embed.session import ModelSession
+from pastchats_memory.files.exclusion import SharingLimits
 from pastchats_memory.model import Progress
 from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import redactions, sources, sync, vectors
@@ -14,7 +15,7 @@ from pastchats_memory.store.sync import SyncFile, SyncFolder
 from pastchats_memory.sync import folder as files
 from pastchats_memory.sync import merge
 from pastchats_memory.sync.folder import Json, UnusableFile, describe_model
-from pastchats_memory.sync.report import Limits, Refused, SyncReport
+from pastchats_memory.sync.report import Refused, SyncReport
 
 PROJECT = {"turn": "source_project", "task": "project"}
 """Name of the project in a body, by kind."""
@@ -24,7 +25,7 @@ def receive(
     database: Database,
     session: ModelSession,
     known: SyncFolder,
-    limits: Limits,
+    limits: SharingLimits,
     report: SyncReport,
     progress: Callable[[Progress], None],
 ) -> None:
@@ -55,7 +56,7 @@ def receive(
     report.received["judgement"] += merge.apply_judgements(database)
 
 
-def _leave_out(records: merge.Records, limits: Limits) -> int:
+def _leave_out(records: merge.Records, limits: SharingLimits) -> int:
     """Remove the turns and tasks that are excluded here, and return their number."""
     before = sum(len(records.by_kind[kind]) for kind in ("turn", "task"))
     for kind in ("turn", "task"):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 
-class Access(NamedTuple):
+class FolderAccess(NamedTuple):
     """How this machine opens a folder."""
 
     passphrase: Callable[[], str] | None = None
@@ -20,15 +20,6 @@ class Access(NamedTuple):
     """Whether a new folder's files are not encrypted."""
     host: str = ""
     """Name of this computer for the others; empty for the system's."""
-
-
-class Limits(NamedTuple):
-    """What never leaves this machine."""
-
-    private: frozenset[str]
-    """Projects."""
-    excludes: Callable[[str], bool]
-    """Says of a project or path whether it is excluded."""
 
 
 class Refused(NamedTuple):

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from pastchats_memory.embed.session import ModelSession
+from pastchats_memory.files.exclusion import SharingLimits
 from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import sync
 from pastchats_memory.store.database import Database
@@ -19,7 +20,7 @@ from pastchats_memory.store.tombstones import Tombstones
 from pastchats_memory.sync import folder as files
 from pastchats_memory.sync import merge
 from pastchats_memory.sync.folder import Json, Segment, describe_model
-from pastchats_memory.sync.report import Limits, SyncReport
+from pastchats_memory.sync.report import SyncReport
 
 MAX_RECORDS = 2000
 """Of a file."""
@@ -29,7 +30,9 @@ BATCH = 200
 """Turns that are read at once."""
 
 
-def send(database: Database, session: ModelSession, known: SyncFolder, limits: Limits, report: SyncReport) -> None:
+def send(
+    database: Database, session: ModelSession, known: SyncFolder, limits: SharingLimits, report: SyncReport
+) -> None:
     """Write what no file of the folder has, and replace own files with something that was forgotten or is private now."""
     replaced = _find_outdated(database, known, limits)
     report.rewritten = len(replaced)
@@ -88,7 +91,7 @@ def _find_next_number(database: Database, known: SyncFolder) -> int:
 class _NewRecords:
     """Records of everything here that no file of the folder has in this version."""
 
-    def __init__(self, database: Database, known: SyncFolder, limits: Limits) -> None:
+    def __init__(self, database: Database, known: SyncFolder, limits: SharingLimits) -> None:
         self._database = database
         self._host = known.host
         self._limits = limits
@@ -106,7 +109,7 @@ class _NewRecords:
         return digest not in self._present.get((kind, identity), ())
 
     def _may_leave(self, project: str, path: str) -> bool:
-        stays = _has_to_stay(self._limits, project, path)
+        stays = self._limits.keep_here(project, path)
         self.held_back += stays
         return not stays
 
@@ -149,16 +152,12 @@ class _NewRecords:
     def _list_judgements(self) -> Iterator[Json]:
         for identity, (body, _) in sync.latest_judgements(self._database).items():
             digest = sync.digest_of(body)
-            if self._is_new("judgement", identity, digest) and not _has_to_stay(self._limits, body["project"], ""):
+            if self._is_new("judgement", identity, digest) and not self._limits.keep_here(body["project"]):
                 yield _build_record("judgement", identity, digest, body=body)
 
 
 def _build_record(kind: str, identity: str, digest: bytes, **more: Any) -> Json:
     return {"kind": kind, "identity": identity, "digest": digest.hex(), **more}
-
-
-def _has_to_stay(limits: Limits, project: str, path: str) -> bool:
-    return project in limits.private or limits.excludes(project) or limits.excludes(path)
 
 
 def _name_machine(body: Json, host: str) -> Json:
@@ -171,22 +170,22 @@ def _name_machine(body: Json, host: str) -> Json:
     return body
 
 
-def _find_outdated(database: Database, known: SyncFolder, limits: Limits) -> list[SyncFile]:
+def _find_outdated(database: Database, known: SyncFolder, limits: SharingLimits) -> list[SyncFile]:
     """Return the own files with something that was forgotten since, or is private or excluded now.
 
     After a `forget`, a file with an earlier version of a row counts as well: `forget` may have changed the row.
     """
     own = sync.records_of_machine(database, known.id, known.machine)
     turns = {
-        identity: (digest, _has_to_stay(limits, project, path))
+        identity: (digest, limits.keep_here(project, path))
         for identity, project, path, digest in sync.turn_versions(database)
     }
     tasks = {
-        body["identity"]: (sync.task_digest(body), _has_to_stay(limits, body["project"], body["source_path"]))
+        body["identity"]: (sync.task_digest(body), limits.keep_here(body["project"], body["source_path"]))
         for body in sync.tasks(database)
     }
     judgements = {
-        identity: (sync.digest_of(body), _has_to_stay(limits, body["project"], ""))
+        identity: (sync.digest_of(body), limits.keep_here(body["project"]))
         for identity, (body, _) in sync.latest_judgements(database).items()
     }
     known_rows = {"turn": turns, "task": tasks, "judgement": judgements}

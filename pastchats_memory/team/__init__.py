@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from pastchats_memory.embed.session import ModelSession
+from pastchats_memory.files.exclusion import SharingLimits
 from pastchats_memory.model import Hits, Progress
 from pastchats_memory.search.request import Request
 from pastchats_memory.store import team
@@ -18,25 +19,30 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.team import ask, copy, push
 from pastchats_memory.team.client import Collection, open_collection
 from pastchats_memory.team.report import (
-    Access,
     AuthorCount,
-    Limits,
     PullReport,
     PushReport,
     SharedProject,
     SharePreview,
+    TeamAccess,
     TeamStatus,
 )
 from pastchats_memory.team.rows import digest_name
 
-__all__ = ["Access", "Limits", "PullReport", "PushReport", "SharePreview", "TeamMemory", "TeamStatus"]
+__all__ = ["PullReport", "PushReport", "SharePreview", "TeamAccess", "TeamMemory", "TeamStatus"]
 
 
 class TeamMemory:
     """A team's memory as this one uses it."""
 
     def __init__(
-        self, database: Database, session: ModelSession, access: Access, limits: Limits, *, is_merged: bool = False
+        self,
+        database: Database,
+        session: ModelSession,
+        access: TeamAccess,
+        limits: SharingLimits,
+        *,
+        is_merged: bool = False,
     ) -> None:
         """Describe the use; nothing is connected yet.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelUnavailable, UsageFault
+from pastchats_memory.files.exclusion import SharingLimits
 from pastchats_memory.model import TEAM, Attempt, Filters, Hit, Hits, Item, RecallEntry, is_team_id
 from pastchats_memory.search.hits import SNIPPET_WIDTH, UNRANKED, Fit
 from pastchats_memory.search.query import query_text
@@ -17,7 +18,6 @@ from pastchats_memory.store import team
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.tombstones import Tombstones, TurnIdentity
 from pastchats_memory.team.client import Collection, Question
-from pastchats_memory.team.report import Limits
 from pastchats_memory.team.rows import (
     OUTCOMES,
     TURN,
@@ -38,7 +38,9 @@ MOST_ROWS = 1000
 SPARE_ROWS = 20
 
 
-def search(database: Database, session: ModelSession, collection: Collection, request: Request, limits: Limits) -> Hits:
+def search(
+    database: Database, session: ModelSession, collection: Collection, request: Request, limits: SharingLimits
+) -> Hits:
     """Return the turns of the team that answer a request, in the order of Milvus's ranker.
 
     What was forgotten here, or belongs to a project that is excluded here, is left out.

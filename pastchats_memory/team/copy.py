@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.episodes.derive import derive
+from pastchats_memory.files.exclusion import SharingLimits
 from pastchats_memory.store import deletion, scrub, sources, sync, team, tombstone_transfer, vectors
 from pastchats_memory.store.copy_path import copy_path
 from pastchats_memory.store.database import Database, open_database
@@ -16,7 +17,7 @@ from pastchats_memory.store.sources import set_meta
 from pastchats_memory.store.team import Member, PulledRow
 from pastchats_memory.sync import merge
 from pastchats_memory.team.client import IDS, Collection, require_hex
-from pastchats_memory.team.report import AuthorCount, Limits, PullReport
+from pastchats_memory.team.report import AuthorCount, PullReport
 from pastchats_memory.team.rows import EPISODE, TURN, Received, build_body, build_judgement, make_model_key, read_row
 
 ENDPOINT = "team_endpoint"
@@ -69,7 +70,7 @@ def delete_copy(path: Path) -> None:
 
 
 def pull(
-    database: Database, session: ModelSession, collection: Collection, member: Member, limits: Limits
+    database: Database, session: ModelSession, collection: Collection, member: Member, limits: SharingLimits
 ) -> PullReport:
     """Make the copy equal to what others share, but for what was forgotten or is excluded here.
 
@@ -106,7 +107,12 @@ def _drop_foreign(database: Database, session: ModelSession, endpoint: str) -> N
 
 
 def _receive(
-    copy: Database, session: ModelSession, collection: Collection, member: Member, limits: Limits, report: PullReport
+    copy: Database,
+    session: ModelSession,
+    collection: Collection,
+    member: Member,
+    limits: SharingLimits,
+    report: PullReport,
 ) -> None:
     there: dict[str, str] = {}
     if collection.exists:

@@ -16,6 +16,7 @@ import orjson
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.episodes.derive import derive
 from pastchats_memory.errors import InputMissing, TeamUnavailable, UsageFault
+from pastchats_memory.files.exclusion import SharingLimits
 from pastchats_memory.model import Progress
 from pastchats_memory.redact import redact
 from pastchats_memory.redact.rules_version import rules_version
@@ -24,7 +25,7 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.sync import Body
 from pastchats_memory.store.team import Member, SharedEpisode, TurnVersion
 from pastchats_memory.team.client import IDS, Collection, Row, require_hex, split_into_batches
-from pastchats_memory.team.report import Access, Limits, PushReport, SharePreview
+from pastchats_memory.team.report import PushReport, SharePreview, TeamAccess
 from pastchats_memory.team.rows import (
     EPISODE,
     TURN,
@@ -52,7 +53,7 @@ class _Wanted(NamedTuple):
     of: TurnVersion | SharedEpisode
 
 
-def preview_share(database: Database, access: Access, limits: Limits, project: str) -> SharePreview:
+def preview_share(database: Database, access: TeamAccess, limits: SharingLimits, project: str) -> SharePreview:
     """Return what the team would see of a project.
 
     Raises:
@@ -73,14 +74,14 @@ def preview_share(database: Database, access: Access, limits: Limits, project: s
     )  # fmt: skip
 
 
-def share(database: Database, access: Access, limits: Limits, project: str) -> None:
+def share(database: Database, access: TeamAccess, limits: SharingLimits, project: str) -> None:
     """Note that a project is shared; the next `push` writes it. Raises as `preview_share`."""
     _refuse_unshareable(database, limits, project)
     with database.transaction():
         team.add_project(database, access.endpoint, project)
 
 
-def _refuse_unshareable(database: Database, limits: Limits, project: str) -> None:
+def _refuse_unshareable(database: Database, limits: SharingLimits, project: str) -> None:
     if project not in sources.project_names(database):
         raise InputMissing(f"no project is called {project!r}", "`pastchats-memory status` lists the projects.")
     if project in limits.private:
@@ -93,8 +94,8 @@ def push(
     database: Database,
     session: ModelSession,
     collection: Collection,
-    access: Access,
-    limits: Limits,
+    access: TeamAccess,
+    limits: SharingLimits,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> PushReport:
     """Make this memory's rows there equal to the shared projects here; deletions come first.
@@ -140,7 +141,7 @@ def _loses_text(collection: Collection, batch: Sequence[Row], there: Container[s
     return any(not new[row["id"]].startswith(row["text"]) for row in earlier)
 
 
-def withdraw(database: Database, access: Access, projects: Sequence[str]) -> None:
+def withdraw(database: Database, access: TeamAccess, projects: Sequence[str]) -> None:
     """Share projects no more; the next `push` deletes them there. Raises UsageFault, StoreFault."""
     shared = team.shared_projects(database, access.endpoint)
     if unknown := [project for project in projects if project not in shared]:
@@ -150,7 +151,7 @@ def withdraw(database: Database, access: Access, projects: Sequence[str]) -> Non
             team.remove_project(database, access.endpoint, project)
 
 
-def find_own_member(database: Database, access: Access) -> Member:
+def find_own_member(database: Database, access: TeamAccess) -> Member:
     """Return this memory's name there; a copy of the database on another computer gets a new one. Raises StoreFault."""
     host = access.host or utf8(socket.gethostname()).partition(".")[0]
     known = team.load_member(database, access.endpoint)
@@ -172,7 +173,7 @@ def _measure_row(row: Row) -> int:
 
 
 def _find_wanted(
-    database: Database, shared: Shared, limits: Limits, projects: Iterable[str]
+    database: Database, shared: Shared, limits: SharingLimits, projects: Iterable[str]
 ) -> dict[str, _Wanted]:  # fmt: skip
     """Return the rows that belong there, by id, without their texts."""
     rules, wanted = rules_version(), {}
@@ -230,7 +231,7 @@ class _Source:
         return bodies
 
 
-def require_projects(database: Database, access: Access) -> None:
+def require_projects(database: Database, access: TeamAccess) -> None:
     """Refuse to push before anything was shared. Raises UsageFault, StoreFault."""
     if not team.shared_projects(database, access.endpoint) and team.load_member(database, access.endpoint) is None:
         raise UsageFault("nothing is shared yet", "Share a project first: pastchats-memory team share PROJECT.")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
-class Access(NamedTuple):
+class TeamAccess(NamedTuple):
     """How this memory uses a team's Milvus."""
 
     endpoint: str
@@ -16,19 +15,6 @@ class Access(NamedTuple):
     """Name under which turns are shared."""
     host: str = ""
     """Name of this computer for the others; empty for the system's."""
-
-
-class Limits(NamedTuple):
-    """What never leaves this machine, and what is never stored here."""
-
-    private: frozenset[str]
-    """Projects."""
-    excludes: Callable[[str], bool]
-    """Says of a project or path whether it is excluded."""
-
-    def keep_here(self, project: str, path: str = "") -> bool:
-        """Return whether a turn of a project and a file stays here."""
-        return project in self.private or self.excludes(project) or (path != "" and self.excludes(path))
 
 
 class SharePreview(NamedTuple):

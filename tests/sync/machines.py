@@ -12,7 +12,7 @@ from pastchats_memory.memory import Memory
 from pastchats_memory.store import sync
 from pastchats_memory.store.database import open_database
 from pastchats_memory.store.tombstones import Tombstones
-from pastchats_memory.sync import Access, SyncReport
+from pastchats_memory.sync import FolderAccess, SyncReport
 
 NO_CONFIG = Config(Path())
 
@@ -20,13 +20,15 @@ NO_CONFIG = Config(Path())
 class Machine:
     """A memory that uses the folder under the name of a computer."""
 
-    def __init__(self, home: Path, folder: Path, *, access: Access | None = None, config: Config = NO_CONFIG) -> None:
+    def __init__(
+        self, home: Path, folder: Path, *, access: FolderAccess | None = None, config: Config = NO_CONFIG
+    ) -> None:
         self.home, self.folder = home, folder
-        self.access = (access or Access(is_plain=True))._replace(host=home.name)
+        self.access = (access or FolderAccess(is_plain=True))._replace(host=home.name)
         home.mkdir(exist_ok=True)
         self.memory = Memory.open(home / "memory.db", config=config._replace(database=home / "memory.db"))
 
-    def sync(self, access: Access | None = None) -> SyncReport:
+    def sync(self, access: FolderAccess | None = None) -> SyncReport:
         return self.memory.sync(self.folder, (access or self.access)._replace(host=self.home.name))
 
     def status(self) -> SyncReport:

@@ -13,7 +13,7 @@ from pastchats_memory.config import Config
 from pastchats_memory.errors import InputMissing, UsageFault
 from pastchats_memory.store import turns
 from pastchats_memory.store.database import open_database
-from pastchats_memory.sync import Access
+from pastchats_memory.sync import FolderAccess
 
 ASKED = "Why do the webhook retries of the billing service pile up at night?"
 ANSWERED = "Because the queue has no backoff. A delay that doubles at each attempt ended it."
@@ -137,22 +137,22 @@ def test_a_folder_that_is_missing_is_explained(tmp_path: Path, desk: Machine) ->
 def test_nothing_of_the_text_can_be_read_in_an_encrypted_folder(tmp_path: Path, folder: Path) -> None:
     key = tmp_path / "age.txt"
     key.write_text(f"# created: today\n{pyrage.x25519.Identity.generate()}\n", encoding="utf-8")
-    desk = Machine(tmp_path / "desk", folder, access=Access(key_file=key))
-    laptop = Machine(tmp_path / "laptop", folder, access=Access(key_file=key))
+    desk = Machine(tmp_path / "desk", folder, access=FolderAccess(key_file=key))
+    laptop = Machine(tmp_path / "laptop", folder, access=FolderAccess(key_file=key))
     desk.write("webhooks", ("user", ASKED))
     desk.sync()
     assert b"webhook" not in folder_bytes(folder)
     laptop.sync()
     assert laptop.texts == [ASKED]
     key.unlink()
-    assert laptop.sync(Access()).refused == []  # the key lies in the memory by now
+    assert laptop.sync(FolderAccess()).refused == []  # the key lies in the memory by now
 
 
 def test_another_key_reads_nothing(tmp_path: Path, folder: Path) -> None:
     keys = [tmp_path / name for name in ("one.txt", "two.txt")]
     for key in keys:
         key.write_text(str(pyrage.x25519.Identity.generate()), encoding="utf-8")
-    desk, laptop = (Machine(tmp_path / f"m{key.stem}", folder, access=Access(key_file=key)) for key in keys)
+    desk, laptop = (Machine(tmp_path / f"m{key.stem}", folder, access=FolderAccess(key_file=key)) for key in keys)
     desk.write("webhooks", ("user", ASKED))
     desk.sync()
     (refused,) = laptop.sync().refused
@@ -161,24 +161,24 @@ def test_another_key_reads_nothing(tmp_path: Path, folder: Path) -> None:
 
 
 def test_a_passphrase_opens_the_folder_and_a_wrong_one_does_not(tmp_path: Path, folder: Path) -> None:
-    desk = Machine(tmp_path / "desk", folder, access=Access(passphrase=lambda: "correct horse"))
+    desk = Machine(tmp_path / "desk", folder, access=FolderAccess(passphrase=lambda: "correct horse"))
     desk.write("webhooks", ("user", ASKED))
     desk.sync()
     laptop = Machine(tmp_path / "laptop", folder)
     with pytest.raises(UsageFault, match="not the folder's passphrase"):
-        laptop.sync(Access(passphrase=lambda: "battery staple"))
+        laptop.sync(FolderAccess(passphrase=lambda: "battery staple"))
     with pytest.raises(UsageFault, match="are encrypted"):
-        laptop.sync(Access(is_plain=True))
+        laptop.sync(FolderAccess(is_plain=True))
     with pytest.raises(UsageFault, match="needs its passphrase"):
-        laptop.sync(Access())
-    laptop.sync(Access(passphrase=lambda: "correct horse"))
+        laptop.sync(FolderAccess())
+    laptop.sync(FolderAccess(passphrase=lambda: "correct horse"))
     assert laptop.texts == [ASKED]
 
 
 def test_a_folder_that_stops_being_encrypted_is_refused(tmp_path: Path, folder: Path) -> None:
     key = tmp_path / "age.txt"
     key.write_text(str(pyrage.x25519.Identity.generate()), encoding="utf-8")
-    desk = Machine(tmp_path / "desk", folder, access=Access(key_file=key))
+    desk = Machine(tmp_path / "desk", folder, access=FolderAccess(key_file=key))
     desk.sync()
     marker = folder / "pastchats-sync.json"
     marker.write_text(marker.read_text().replace("true", "false"), encoding="utf-8")
@@ -189,13 +189,13 @@ def test_a_folder_that_stops_being_encrypted_is_refused(tmp_path: Path, folder: 
 def test_a_stranger_who_replaces_the_marker_gets_no_plain_text(tmp_path: Path, folder: Path) -> None:
     key = tmp_path / "age.txt"
     key.write_text(str(pyrage.x25519.Identity.generate()), encoding="utf-8")
-    desk = Machine(tmp_path / "desk", folder, access=Access(key_file=key))
+    desk = Machine(tmp_path / "desk", folder, access=FolderAccess(key_file=key))
     desk.write("webhooks", ("user", ASKED))
     desk.sync()
     marker = folder / "pastchats-sync.json"
     body = json.loads(marker.read_text(encoding="utf-8"))
     marker.write_text(json.dumps(body | {"id": "0" * 32, "is_encrypted": False}), encoding="utf-8")
-    for access in (Access(), Access(key_file=key), Access(passphrase=lambda: "correct horse")):
+    for access in (FolderAccess(), FolderAccess(key_file=key), FolderAccess(passphrase=lambda: "correct horse")):
         with pytest.raises(UsageFault, match="not encrypted"):
             desk.sync(access)
     assert b"webhook" not in folder_bytes(folder)
@@ -205,8 +205,8 @@ def test_a_passphrase_or_a_key_that_is_no_text_is_explained(tmp_path: Path, fold
     key = tmp_path / "age.txt"
     key.write_bytes(b"\x00\xa3\xff" * 100)
     for access, problem in (
-        (Access(passphrase=lambda: "a\udcff"), "is not UTF-8"),
-        (Access(key_file=key), "no age key"),
+        (FolderAccess(passphrase=lambda: "a\udcff"), "is not UTF-8"),
+        (FolderAccess(key_file=key), "no age key"),
     ):
         with pytest.raises(UsageFault, match=problem):
             Machine(tmp_path / "desk", folder, access=access).sync()

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from functools import cache, reduce
-from importlib import import_module
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
 from pastchats_memory.errors import BrokenFormat, UsageFault
-from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.format import CERTAIN, Format, load
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,8 +97,7 @@ def load_format(name: str) -> Format:
     """
     name = SHORT_NAMES.get(name, name)
     if name in BUILT_IN:
-        module, _, constant = BUILT_IN[name].partition(":")
-        found: Format = getattr(import_module(f"pastchats_memory.formats.{module}"), constant)
+        found: Format = load(BUILT_IN[name])
         return found
     for format_ in added_formats():
         if format_.name == name:

@@ -12,7 +12,7 @@ import re
 
 from pastchats_memory.formats.base.agent import JsonlAgent
 from pastchats_memory.formats.base.companions import named_after
-from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.format import Format, has_record
 from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of
 from pastchats_memory.formats.base.source import (
@@ -49,11 +49,6 @@ _HEAD = re.compile(
     r"(?:\s*The command (?:completed successfully|(?:failed|exited) with (?:exit )?code:? ?(?P<code>\d{1,9}))\.?\s*?\n(?:\s*Output:[ \t]*(?:\n|\Z))?)?"
 )
 """The lines above a tool result."""
-
-
-def detect(source: SourceFile) -> int:
-    """Return 90 if a first record is a step of the person or the model, else 0."""
-    return CERTAIN if any(map(_is_step, source.sample)) else 0
 
 
 def _is_step(record: Json) -> bool:
@@ -146,7 +141,7 @@ def _parse_result(step: Json, text: str) -> ToolResult:
 ANTIGRAVITY = Format(
     name="antigravity",
     version=3,
-    detect=detect,
+    detect=has_record(_is_step),
     read=AntigravitySession.read,
     program="Antigravity",
     locations=below_home(*(f".gemini/{name}/brain" for name in ("antigravity-cli", "antigravity", "antigravity-ide"))),

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.locations import below_folder
 from pastchats_memory.formats.base.session import (
     Position,
     Row,
@@ -145,8 +146,6 @@ CONTINUE_DEV = Format(
     detect=detect,
     read=read,
     program="Continue",
-    locations=lambda environment: iter(
-        [environment.folder("CONTINUE_GLOBAL_DIR", environment.home / ".continue") / "sessions"]
-    ),
+    locations=below_folder("CONTINUE_GLOBAL_DIR", ".continue", "sessions"),
     verified="2026-11",
 )

@@ -5,12 +5,9 @@ A message that the model reads as the user's may come from the program. Its sour
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 from pastchats_memory.formats.base.agent import JsonlAgent
-from pastchats_memory.formats.base.format import CERTAIN, Format
-from pastchats_memory.formats.base.locations import Environment
+from pastchats_memory.formats.base.format import Format, has_record
+from pastchats_memory.formats.base.locations import below_folder
 from pastchats_memory.formats.base.session import Position, count_images, folder_of, texts_of
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, number_of, parse_json, text_of
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
@@ -21,11 +18,6 @@ TYPED = ("user", "human", "")
 INJECTED = ("agent-instructions", "plugin", "skill-catalog", "tool")
 """Sources of a subagent's messages that its parent did not write."""
 FLAGS = {"aborted": "interrupted", "interrupted": "interrupted", "error": "api_error"}
-
-
-def detect(source: SourceFile) -> int:
-    """Return 90 for a header or an event of a session, else 0."""
-    return CERTAIN if any(_is_header(record) or _is_event(record) for record in source.sample) else 0
 
 
 def _is_header(record: Json) -> bool:
@@ -114,17 +106,12 @@ class DeepSeekSession(JsonlAgent):
         self.builder.add_result(call_id, ToolResult(text_of_result(block.get("content")), failed=failed), at)
 
 
-def locations(environment: Environment) -> Iterator[Path]:
-    """Yield the folder of the sessions."""
-    yield environment.folder("DSH_HOME", environment.home / ".dsh") / "sessions"
-
-
 DEEPSEEK_HARNESS = Format(
     name="deepseek-harness",
     version=1,
-    detect=detect,
+    detect=has_record(lambda record: _is_header(record) or _is_event(record)),
     read=DeepSeekSession.read,
     program="DeepSeek Harness",
-    locations=locations,
+    locations=below_folder("DSH_HOME", ".dsh", "sessions"),
     verified="2026-11",
 )

@@ -16,7 +16,8 @@ from urllib.parse import unquote
 
 from pastchats_memory.formats.base.agent import JsonlAgent
 from pastchats_memory.formats.base.companions import named_after
-from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
+from pastchats_memory.formats.base.format import Format, has_record, resume_with
+from pastchats_memory.formats.base.locations import below_folder
 from pastchats_memory.formats.base.session import Position, SessionInfo
 from pastchats_memory.formats.base.sibling_files import read_sibling
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
@@ -27,11 +28,6 @@ CHUNKS = {"user_message_chunk": "user", "agent_message_chunk": "assistant"}
 ENDED = ("completed", "failed")
 
 _FOLDER = re.compile(r"/|[A-Za-z]:[/\\]")
-
-
-def detect(source: SourceFile) -> int:
-    """Return 90 if one of the first records is an update of a session, else 0."""
-    return CERTAIN if any(map(_update_of, source.sample)) else 0
 
 
 def _update_of(record: Json) -> Json:
@@ -137,10 +133,10 @@ def _parse_result(call: Json) -> ToolResult:
 GROK = Format(
     name="grok",
     version=3,
-    detect=detect,
+    detect=has_record(_update_of),
     read=GrokSession.read,
     program="Grok Build",
-    locations=lambda environment: iter([environment.folder("GROK_HOME", environment.home / ".grok") / "sessions"]),
+    locations=below_folder("GROK_HOME", ".grok", "sessions"),
     companions=named_after({UPDATES: (SENT, SUMMARY)}),
     resume=resume_with("grok", "--resume"),  # https://docs.x.ai/build/features/sessions
     verified="2026-11",

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 from pastchats_memory.formats.base.dialect import COMMON, UserText
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
+from pastchats_memory.formats.base.locations import below_folder
 from pastchats_memory.formats.base.session import (
     Position,
     Row,
@@ -169,7 +170,7 @@ HERMES = Format(
     detect=detect,
     read=read,
     program="Hermes",
-    locations=lambda environment: iter([environment.folder("HERMES_HOME", environment.home / ".hermes") / "state.db"]),
+    locations=below_folder("HERMES_HOME", ".hermes", "state.db"),
     resume=resume_with("hermes", "--resume"),  # https://hermes-agent.nousresearch.com/docs/user-guide/cli
     verified="2026-11",
 )

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pastchats_memory.formats.base.agent import JsonlAgent
 from pastchats_memory.formats.base.companions import named_after
-from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
+from pastchats_memory.formats.base.format import Format, has_record, resume_with
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import (
     Position,
@@ -39,11 +39,6 @@ FLAGS = {"cancelled": "interrupted", "error": "api_error", "failed": "api_error"
 MOST_UNSENT = 16
 
 _EXIT = re.compile(r"(?:failed with |\A)exit code:? (\d{1,9})\b", re.IGNORECASE)
-
-
-def detect(source: SourceFile) -> int:
-    """Return 90 if a first record is an event or a checkpoint, else 0."""
-    return CERTAIN if any(_is_event(record) or record.get("role") == CHECKPOINT for record in source.sample) else 0
 
 
 def _is_event(record: Json) -> bool:
@@ -238,7 +233,7 @@ def locations(environment: Environment) -> Iterator[Path]:
 KIMI = Format(
     name="kimi",
     version=3,
-    detect=detect,
+    detect=has_record(lambda record: _is_event(record) or record.get("role") == CHECKPOINT),
     read=KimiSession.read,
     program="Kimi",
     locations=locations,

@@ -6,7 +6,9 @@ A hook loads the format of its agent at every prompt. So this module imports lit
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from importlib import import_module
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pastchats_memory.formats.base.locations import Locations, no_locations
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from pastchats_memory.formats.base.dialect import Dialect
     from pastchats_memory.formats.base.hooks import HookDialect
     from pastchats_memory.formats.base.key_map import KeyMap
-    from pastchats_memory.formats.base.source import SourceFile
+    from pastchats_memory.formats.base.source import Json, SourceFile
     from pastchats_memory.model import Task, Turn, Unreadable
 
     Row = Turn | Task | Unreadable | Checkpoint
@@ -117,3 +119,23 @@ def resume_with(*command: str) -> Callable[[Session], list[str]]:
 def confident(matches: Callable[[SourceFile], bool], confidence: int) -> Callable[[SourceFile], int]:
     """Return a `detect` that has this confidence in every file for which a predicate holds."""
     return lambda source: confidence if matches(source) else 0
+
+
+def has_record(is_known: Callable[[Json], object], confidence: int = CERTAIN) -> Callable[[SourceFile], int]:
+    """Return a `detect` that has this confidence in JSONL with a known record among the first ones."""
+    return confident(lambda source: any(map(is_known, source.sample)), confidence)
+
+
+def load(place: str) -> Any:
+    """Return what a module of a format defines, such as `agents.codex.reader:read`."""
+    module, _, name = place.partition(":")
+    return attrgetter(name)(import_module(f"pastchats_memory.formats.{module}"))
+
+
+def deferred(place: str) -> Callable[..., Any]:
+    """Return a function that is imported at its first call: a hook needs no reader."""
+
+    def call(*arguments: object) -> Any:
+        return load(place)(*arguments)
+
+    return call

@@ -53,6 +53,11 @@ class HookDialect(NamedTuple):
     """Return the entry of an MCP server for its command."""
 
 
+def settings_path(variable: str, default: str, name: str) -> Callable[[Mapping[str, str]], str]:
+    """Return a path below the folder that a variable names, by default below one in the home folder."""
+    return lambda environment: f"{environment.get(variable) or environment['HOME'] + default}/{name}"
+
+
 def command_group(line: str) -> dict[str, Any]:
     """Return an entry with a command and its time limit in seconds."""
     return {"hooks": [{"type": "command", "command": line, "timeout": TIMEOUT_S}]}

@@ -69,3 +69,8 @@ def no_locations(_: Environment) -> Iterator[Path]:
 def below_home(*names: str) -> Locations:
     """Return locations with fixed names below the home folder."""
     return lambda environment: (environment.home / name for name in names)
+
+
+def below_folder(variable: str, default: str, *names: str) -> Locations:
+    """Return locations below the folder that a variable names, by default one in the home folder."""
+    return lambda environment: (environment.folder(variable, environment.home / default) / name for name in names)

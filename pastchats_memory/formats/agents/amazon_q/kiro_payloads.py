@@ -12,11 +12,11 @@ from pathlib import Path
 from pastchats_memory.formats.agents.amazon_q.dialect import DIALECT
 from pastchats_memory.formats.base.agent import JsonlAgent
 from pastchats_memory.formats.base.companions import named_after
-from pastchats_memory.formats.base.format import CERTAIN, Format
+from pastchats_memory.formats.base.format import Format, has_record
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of, texts_of
 from pastchats_memory.formats.base.sibling_files import read_sibling
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, parse_json, text_of
+from pastchats_memory.formats.base.source import Json, list_of, mapping_of, parse_json, text_of
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 
 SESSION, MESSAGES = "session.json", "messages.jsonl"
@@ -28,11 +28,6 @@ REASONING = "Reasoning"
 FLAGS = {"cancelled": "interrupted", "error": "api_error", "failed": "api_error", "aborted": "api_error"}
 
 _EXIT_CODE = re.compile(r"^Exit Code: (-?\d{1,9})\Z", re.MULTILINE)
-
-
-def detect(source: SourceFile) -> int:
-    """Return 90 if one of the first records has such a payload and no type of its own, else 0."""
-    return CERTAIN if any(map(_is_record, source.sample)) else 0
 
 
 def _is_record(record: Json) -> bool:
@@ -94,7 +89,7 @@ def locations(environment: Environment) -> Iterator[Path]:
 KIRO = Format(
     name="kiro",
     version=1,
-    detect=detect,
+    detect=has_record(_is_record),
     read=KiroPayloads.read,
     program="Kiro",
     locations=locations,

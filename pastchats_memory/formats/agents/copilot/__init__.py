@@ -5,25 +5,15 @@ The reader is imported with the first file: a hook needs only what is here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pastchats_memory.formats.base.format import CERTAIN, Format
-from pastchats_memory.formats.base.hooks import TIMEOUT_S, HookDialect, server_entry
-from pastchats_memory.formats.base.locations import Environment
+from pastchats_memory.formats.base.format import CERTAIN, Format, confident, deferred, load
+from pastchats_memory.formats.base.hooks import TIMEOUT_S, HookDialect, server_entry, settings_path
+from pastchats_memory.formats.base.locations import Environment, below_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from pastchats_memory.formats.base.dialect import Dialect
-    from pastchats_memory.formats.base.format import Row
-    from pastchats_memory.formats.base.source import SourceFile
-
-
-def cli_locations(environment: Environment) -> Iterator[Path]:
-    """Yield the folders of the command line's sessions."""
-    folder = environment.folder("COPILOT_HOME", environment.home / ".copilot")
-    yield from (folder / name for name in ("session-state", "history-session-state"))
 
 
 def vscode_locations(environment: Environment) -> Iterator[Path]:
@@ -34,67 +24,14 @@ def vscode_locations(environment: Environment) -> Iterator[Path]:
         yield editor / "globalStorage" / "github.copilot-chat" / "conversations.json"
 
 
-def detect_cli(source: SourceFile) -> int:
-    """Return the confidence that a file is of this format."""
-    from pastchats_memory.formats.agents.copilot.cli import matches
-
-    return CERTAIN if matches(source) else 0
-
-
-def read_cli(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns of a file."""
-    from pastchats_memory.formats.agents.copilot.cli import CopilotSession
-
-    yield from CopilotSession.read(source)
-
-
-def detect_share(source: SourceFile) -> int:
-    """Return the confidence that a file is of this format."""
-    from pastchats_memory.formats.agents.copilot.share import matches_share
-
-    return CERTAIN if matches_share(source) else 0
-
-
-def read_share(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns of a file."""
-    from pastchats_memory.formats.agents.copilot.share import SharedSession
-
-    yield from SharedSession.read(source)
-
-
-def detect_vscode(source: SourceFile) -> int:
-    """Return the confidence that a file is of this format."""
-    from pastchats_memory.formats.agents.copilot.vscode import matches
-
-    return CERTAIN if matches(source) else 0
-
-
-def read_vscode(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns of a file."""
-    from pastchats_memory.formats.agents.copilot.vscode import read as read_chat
-
-    yield from read_chat(source)
-
-
-def dialect() -> Dialect:
-    """Return the spellings of tools and wrappers."""
-    from pastchats_memory.formats.agents.copilot.dialect import DIALECT
-
-    return DIALECT
-
-
-def _copilot(environment: Mapping[str, str]) -> str:
-    return environment.get("COPILOT_HOME") or f"{environment['HOME']}/.copilot"
-
-
 HOOKS = HookDialect(
     name="copilot",
     events={"sessionStart": "greet", "userPromptSubmitted": "recall", "preToolUse": "warn", "sessionEnd": "index"},
-    settings=lambda environment: f"{_copilot(environment)}/hooks/pastchats-memory.json",
+    settings=settings_path("COPILOT_HOME", "/.copilot", "hooks/pastchats-memory.json"),
     entry=lambda line: {"type": "command", "bash": line, "powershell": f"& {line}", "timeoutSec": TIMEOUT_S},
     context=lambda _event, context: {"additionalContext": context},
     begins={"version": 1},
-    servers=lambda environment: f"{_copilot(environment)}/mcp-config.json",
+    servers=settings_path("COPILOT_HOME", "/.copilot", "mcp-config.json"),
     server=lambda command: {"type": "local", **server_entry(command), "tools": ["*"]},
 )
 
@@ -102,12 +39,12 @@ HOOKS = HookDialect(
 COPILOT_CLI = Format(
     name="copilot-cli",
     version=7,
-    detect=detect_cli,
-    read=read_cli,
+    detect=deferred("agents.copilot.cli:detect"),
+    read=deferred("agents.copilot.cli:CopilotSession.read"),
     program="Copilot CLI",
-    locations=cli_locations,
+    locations=below_folder("COPILOT_HOME", ".copilot", "session-state", "history-session-state"),
     hooks=HOOKS,
-    dialect=dialect,
+    dialect=lambda: load("agents.copilot.dialect:DIALECT"),
     verified="1.0.10, 2026-11",
     resume=lambda session: [
         "copilot",
@@ -119,8 +56,8 @@ COPILOT_CLI = Format(
 COPILOT_SHARE = Format(
     name="copilot-share",
     version=3,
-    detect=detect_share,
-    read=read_share,
+    detect=confident(deferred("agents.copilot.share:matches_share"), CERTAIN),
+    read=deferred("agents.copilot.share:SharedSession.read"),
     fidelity=1,
     verified="2026-11",
 )
@@ -129,10 +66,10 @@ COPILOT_SHARE = Format(
 VSCODE_COPILOT = Format(
     name="vscode-copilot-chat",
     version=12,
-    detect=detect_vscode,
-    read=read_vscode,
+    detect=confident(deferred("agents.copilot.vscode:matches"), CERTAIN),
+    read=deferred("agents.copilot.vscode:read"),
     program="Copilot Chat",
     locations=vscode_locations,
-    dialect=dialect,
+    dialect=lambda: load("agents.copilot.dialect:DIALECT"),
     verified="session files of version 3, 2026-11",
 )

@@ -6,9 +6,10 @@ import re
 
 from pastchats_memory.formats.agents.copilot.dialect import DIALECT
 from pastchats_memory.formats.base.agent import JsonlAgent
+from pastchats_memory.formats.base.format import has_record
 from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import recorded_cwd
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tags import without_rim
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 
@@ -24,16 +25,14 @@ FLAGS = {"session.error": "api_error", "abort": "interrupted"}
 _EXITED = re.compile(r"\n?<(?:exited with exit code|shellId: \d+ completed with exit code) (-?\d{1,9})>\s*\Z")
 
 
-def matches(source: SourceFile) -> bool:
-    """Return whether one of the first records is an event with a dotted type, data and a parent."""
-    return any(_is_event(record) for record in source.sample)
-
-
 def _is_event(record: Json) -> bool:
     name = text_of(record.get("type"))
     kind, dot, _ = name.partition(".")
     chained = bool(dot) and kind in EVENT_GROUPS and "parentId" in record
     return (chained or name in MESSAGES) and isinstance(record.get("data"), dict)
+
+
+detect = has_record(_is_event)
 
 
 class CopilotSession(JsonlAgent):

@@ -8,15 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
+from pastchats_memory.formats.base.format import CERTAIN, Format, confident, deferred, resume_with
 from pastchats_memory.formats.base.hooks import TIMEOUT_S, HookDialect
 from pastchats_memory.formats.base.locations import Environment
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from pastchats_memory.formats.base.format import Row
-    from pastchats_memory.formats.base.source import SourceFile
 
 
 def locations(environment: Environment) -> Iterator[Path]:
@@ -27,34 +24,6 @@ def locations(environment: Environment) -> Iterator[Path]:
     user = environment.programs / "Cursor" / "User"
     yield user / "globalStorage" / "state.vscdb"
     yield from sorted(user.glob("workspaceStorage/*/state.vscdb"))
-
-
-def detect(source: SourceFile) -> int:
-    """Return the confidence that a file is of this format."""
-    from pastchats_memory.formats.agents.cursor.transcript import matches
-
-    return CERTAIN if matches(source) else 0
-
-
-def read(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns of a file."""
-    from pastchats_memory.formats.agents.cursor.transcript import read as read_session
-
-    yield from read_session(source)
-
-
-def detect_ide(source: SourceFile) -> int:
-    """Return the confidence that a file is of this format."""
-    from pastchats_memory.formats.agents.cursor.editor import matches_editor
-
-    return CERTAIN if matches_editor(source) else 0
-
-
-def read_editor(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns of a file."""
-    from pastchats_memory.formats.agents.cursor.editor import read_editor as read_state
-
-    yield from read_state(source)
 
 
 HOOKS = HookDialect(
@@ -76,8 +45,8 @@ HOOKS = HookDialect(
 CURSOR = Format(
     name="cursor",
     version=8,
-    detect=detect,
-    read=read,
+    detect=confident(deferred("agents.cursor.transcript:matches"), CERTAIN),
+    read=deferred("agents.cursor.transcript:read"),
     program="Cursor",
     locations=locations,
     hooks=HOOKS,
@@ -89,7 +58,7 @@ CURSOR = Format(
 CURSOR_IDE = Format(
     name="cursor-ide",
     version=5,
-    detect=detect_ide,
-    read=read_editor,
+    detect=confident(deferred("agents.cursor.editor:matches_editor"), CERTAIN),
+    read=deferred("agents.cursor.editor:read_editor"),
     verified="2026-11",
 )

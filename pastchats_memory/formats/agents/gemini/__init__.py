@@ -5,106 +5,45 @@ The reader is imported with the first file: a hook needs only what is here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from pastchats_memory.formats.base.format import CERTAIN, Format, confident, deferred, load, resume_with
+from pastchats_memory.formats.base.hooks import HookDialect, named_group, settings_path, specific_output
+from pastchats_memory.formats.base.locations import below_folder, below_home
 
-from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
-from pastchats_memory.formats.base.hooks import HookDialect, named_group, specific_output
-from pastchats_memory.formats.base.locations import Environment, below_home
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pastchats_memory.formats.base.dialect import Dialect
-    from pastchats_memory.formats.base.format import Row
-    from pastchats_memory.formats.base.source import SourceFile
-
-
-def _qwen(environment: Mapping[str, str]) -> str:
-    return environment.get("QWEN_HOME") or f"{environment['HOME']}/.qwen"
-
-
-def locations(environment: Environment) -> Iterator[Path]:
-    """Yield the folders of sessions."""
-    home = environment.folder("GEMINI_CLI_HOME", environment.home)
-    yield home / ".gemini" / "tmp"
-    yield home / ".cache" / ".gemini" / "tmp"  # inside the sandbox of macOS
-
-
-def detect(source: SourceFile) -> int:
-    """Return the confidence that a file is of this format."""
-    from pastchats_memory.formats.agents.gemini.reader import matches
-
-    return CERTAIN if matches(source) else 0
-
-
-def read(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns of a file."""
-    from pastchats_memory.formats.agents.gemini.reader import read as read_session
-
-    yield from read_session(source)
-
-
-def detect_qwen(source: SourceFile) -> int:
-    """Return the confidence that a file is of this format."""
-    from pastchats_memory.formats.agents.gemini import qwen
-
-    return qwen.detect(source)
-
-
-def read_qwen(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns of a file."""
-    from pastchats_memory.formats.agents.gemini.qwen import QwenSession
-
-    yield from QwenSession.read(source)
-
-
-def dialect() -> Dialect:
-    """Return the spellings of tools and wrappers."""
-    from pastchats_memory.formats.agents.gemini.dialect import DIALECT
-
-    return DIALECT
-
-
-def _gemini_settings(environment: Mapping[str, str]) -> str:
-    return f"{environment.get('GEMINI_CLI_HOME') or environment['HOME']}/.gemini/settings.json"
-
+_SETTINGS = settings_path("GEMINI_CLI_HOME", "", ".gemini/settings.json")
+_QWEN_SETTINGS = settings_path("QWEN_HOME", "/.qwen", "settings.json")
 
 HOOKS = HookDialect(
     name="gemini",
     events={"SessionStart": "greet", "BeforeAgent": "recall", "PreCompress": "index", "SessionEnd": "index"},
-    settings=_gemini_settings,
+    settings=_SETTINGS,
     entry=named_group,
     context=specific_output,
-    servers=_gemini_settings,
+    servers=_SETTINGS,
 )
-
-
-def _qwen_settings(environment: Mapping[str, str]) -> str:
-    return f"{_qwen(environment)}/settings.json"
 
 
 QWEN_HOOKS = HookDialect(
     name="qwen",
     events={"UserPromptSubmit": "recall", "PreToolUse": "warn", "PreCompact": "index", "SessionEnd": "index"},
-    settings=_qwen_settings,
+    settings=_QWEN_SETTINGS,
     entry=named_group,
     context=specific_output,
     tools="run_shell_command|edit|write_file",
-    servers=_qwen_settings,
-    skills=lambda environment: f"{_qwen(environment)}/skills",
+    servers=_QWEN_SETTINGS,
+    skills=settings_path("QWEN_HOME", "/.qwen", "skills"),
 )
 
 
 GEMINI_CLI = Format(
     name="gemini-cli",
     version=10,
-    detect=detect,
-    read=read,
+    detect=confident(deferred("agents.gemini.reader:matches"), CERTAIN),
+    read=deferred("agents.gemini.reader:read"),
     program="Gemini CLI",
-    locations=locations,
+    # the second folder is that of the sandbox of macOS
+    locations=below_folder("GEMINI_CLI_HOME", "", ".gemini/tmp", ".cache/.gemini/tmp"),
     hooks=HOOKS,
-    dialect=dialect,
+    dialect=lambda: load("agents.gemini.dialect:DIALECT"),
     verified="2026-11",
     resume=resume_with("gemini", "--resume"),  # https://geminicli.com/docs/cli/session-management
 )
@@ -113,12 +52,12 @@ GEMINI_CLI = Format(
 QWEN_CODE = Format(
     name="qwen-code",
     version=7,
-    detect=detect_qwen,
-    read=read_qwen,
+    detect=deferred("agents.gemini.qwen:detect"),
+    read=deferred("agents.gemini.qwen:QwenSession.read"),
     program="Qwen Code",
     locations=below_home(".qwen/projects", ".qwen/tmp"),
     hooks=QWEN_HOOKS,
-    dialect=dialect,
+    dialect=lambda: load("agents.gemini.dialect:DIALECT"),
     verified="0.21.0, 2026-11",
     resume=resume_with("qwen", "--resume"),  # https://www.mintlify.com/QwenLM/qwen-code/cli/options/resume
 )

@@ -6,9 +6,9 @@ from pastchats_memory.formats.agents.gemini.content import strip_context
 from pastchats_memory.formats.agents.gemini.dialect import DIALECT
 from pastchats_memory.formats.base.agent import JsonlAgent
 from pastchats_memory.formats.base.agent_spellings import parse_gemini_output
-from pastchats_memory.formats.base.format import CERTAIN
+from pastchats_memory.formats.base.format import has_record
 from pastchats_memory.formats.base.session import Position, folder_of
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tags import REMINDERS, without_spans
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.formats.base.tree import parent_in
@@ -19,13 +19,11 @@ SENT_BY_CLIENT = frozenset({"notification", "cron", "goal_runtime"})
 """Subtypes of messages that the client itself sends in the user's role."""
 
 
-def detect(source: SourceFile) -> int:
-    """Return a confidence: one of the first records has a session and a message in parts."""
-    return CERTAIN if any(map(_is_qwen, source.sample)) else 0
-
-
 def _is_qwen(record: Json) -> bool:
     return isinstance(mapping_of(record.get("message")).get("parts"), list) and isinstance(record.get("sessionId"), str)
+
+
+detect = has_record(_is_qwen)
 
 
 class QwenSession(JsonlAgent):

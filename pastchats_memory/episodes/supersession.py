@@ -12,9 +12,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from pastchats_memory.text.lazy_pattern import LazyPattern
-from pastchats_memory.text.required_words import fold_case
 from pastchats_memory.text.shell import find_instruction
-from pastchats_memory.text.words import FUNCTION_WORDS
+from pastchats_memory.text.words import FUNCTION_WORDS, fold_case
 
 MAX_SCANNED = 2000
 """Characters of a request, and of an answer."""

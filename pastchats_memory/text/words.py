@@ -1,4 +1,4 @@
-"""Split text into words as the full-text index does."""
+"""Split text into words as the full-text index does, and compare letters as regular expressions do."""
 
 from __future__ import annotations
 
@@ -22,3 +22,8 @@ WORD = re.compile(r"[^\W_]+")
 def words(text: str) -> list[str]:
     """Return the distinct words, lower-cased, in order: runs of letters and digits."""
     return list(dict.fromkeys(word.lower() for word in WORD.findall(text)))
+
+
+def fold_case(text: str) -> str:
+    """Return the text so that letters which an expression takes as equal, case ignored, are one letter."""
+    return text.lower() if text.isascii() else text.replace("İ", "i").replace("ı", "i").casefold()

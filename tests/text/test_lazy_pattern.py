@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import pytest
+from program import REPOSITORY
+
+sys.path.insert(0, str(REPOSITORY / "scripts"))
+
+from word_lists.required_words import required_words
 
 from pastchats_memory.episodes import supersession
 from pastchats_memory.text import key_sentences
 from pastchats_memory.text.lazy_pattern import LazyPattern
-from pastchats_memory.text.required_words import fold_case, required_words
+from pastchats_memory.text.words import fold_case
 
 SOURCE = r"(\w)=(\d)"
 TEXTS = ("a=1 b=2", "a=1", "no sign", "")

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from program import REPOSITORY
 
-from pastchats_memory.episodes.outcome import answers, checks, episode, feedback, requests
-from pastchats_memory.episodes.outcome.episode import Pattern
-from pastchats_memory.text.required_words import fold_case, required_words
+sys.path.insert(0, str(REPOSITORY / "scripts"))
 
-WRITTEN = sorted((Path(__file__).parents[2] / "benchmarks" / "outcome" / "written").glob("*.txt"))
-PATTERNS = {
-    f"{module.__name__.rpartition('.')[2]}.{name}": value
-    for module in (answers, checks, episode, feedback, requests)
-    for name, value in vars(module).items()
-    if isinstance(value, Pattern)
-}
+from word_lists.required_words import build_table, list_patterns, required_words
+
+from pastchats_memory.episodes.outcome.episode import REQUIRED_WORDS
+from pastchats_memory.text.words import fold_case
+
+WRITTEN = sorted((REPOSITORY / "benchmarks" / "outcome" / "written").glob("*.txt"))
+PATTERNS = list_patterns()
 
 
 @pytest.mark.parametrize(
@@ -38,7 +37,7 @@ PATTERNS = {
         ("a?", set()),
         ("(a|bc){2,}z", {"az", "bcz"}),
         ("(a|b){0,3}", set()),
-        ("Straße", {"straße"}),
+        ("Straße", {"strasse"}),
     ],
 )
 def test_the_words_are_those_of_which_a_match_has_one(expression: str, words: set[str]) -> None:
@@ -54,6 +53,13 @@ def test_words_are_found_in_every_spelling_that_an_expression_takes_as_equal(wor
     assert any(required in fold_case(text) for required in required_words(word, re.IGNORECASE))
 
 
+def test_letters_that_an_expression_takes_as_equal_are_one_letter() -> None:
+    for letter in map(chr, range(sys.maxunicode + 1)):
+        for other in {letter.lower(), letter.upper(), letter.upper().lower(), letter.casefold()} - {letter}:
+            if len(other) == 1 and re.fullmatch(re.escape(letter), other, re.IGNORECASE):
+                assert fold_case(letter) == fold_case(other), (letter, other)
+
+
 @given(st.text(alphabet="abkısſİK Kµ.|()?*+[]^$\\{}12,-"), st.text(alphabet="abkısſİKKSAB.12 "))
 def test_an_expression_matches_no_text_that_lacks_its_words(source: str, text: str) -> None:
     try:
@@ -63,6 +69,11 @@ def test_an_expression_matches_no_text_that_lacks_its_words(source: str, text: s
     words = required_words(source, re.IGNORECASE)
     if expression.search(text) and words:
         assert any(word in fold_case(text) for word in words)
+
+
+def test_the_table_of_required_words_is_current() -> None:
+    assert len(PATTERNS) > 40
+    assert REQUIRED_WORDS.read_text(encoding="utf-8") == build_table(), "run scripts/word_lists/required_words.py"
 
 
 @pytest.mark.parametrize("name", PATTERNS)

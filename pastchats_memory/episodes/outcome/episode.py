@@ -6,16 +6,21 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache, wraps
+from functools import cache, cached_property, lru_cache, wraps
+from hashlib import blake2b
+from pathlib import Path
 from typing import TypeVar, cast
 
+import orjson
 from ahocorasick_rs import BytesAhoCorasick
 
 from pastchats_memory.model import EMPTY, Metadata
 from pastchats_memory.text.lazy_pattern import LazyPattern
-from pastchats_memory.text.required_words import fold_case, required_words
 from pastchats_memory.text.shell import find_instruction
+from pastchats_memory.text.words import fold_case
 
+REQUIRED_WORDS = Path(__file__).with_name("required_words.json")
+"""Words of which each match has one, by the key of the expression. `scripts/word_lists/required_words.py` writes it."""
 MAX_QUOTATION = 120
 """Characters."""
 OPENING = 240
@@ -32,17 +37,22 @@ _FILE_LINE = re.compile(r"\A(?:(?:in|at|for|file)\s+)?[`@]?[\w./\\-]{1,200}\.\w{
 
 
 class Pattern(LazyPattern):
-    """A verbose expression that knows by itself which words its matches have."""
+    """A verbose expression that is searched only in texts with one of its required words."""
 
     flags = re.VERBOSE | re.MULTILINE | re.IGNORECASE
 
     def __init__(self, source: str | Callable[[], str], *, cased: bool = False) -> None:
         super().__init__(source, self.flags & ~re.IGNORECASE if cased else self.flags)
 
+    @property
+    def key(self) -> str:
+        """Return what stands for the expression in the table of required words."""
+        return blake2b(f"{self._flags:d} {self.source}".encode(), digest_size=8).hexdigest()
+
     @cached_property
     def _automaton(self) -> BytesAhoCorasick | None:
-        """The words of which each match has one, or None if a match needs none."""
-        words = required_words(self.source, self._flags)
+        """The words of which each match has one. None if a match needs none, or the table lacks the expression."""
+        words = _read_required_words().get(self.key)
         return BytesAhoCorasick([word.encode() for word in words]) if words else None
 
     def may_occur(self, text: str) -> bool:
@@ -55,6 +65,11 @@ class Pattern(LazyPattern):
         for found in self.finditer(text):  # noqa: B007 - the last one is wanted
             pass
         return found
+
+
+@cache
+def _read_required_words() -> dict[str, list[str]]:
+    return orjson.loads(REQUIRED_WORDS.read_bytes())  # type: ignore[no-any-return] # a test writes it anew
 
 
 @lru_cache(maxsize=64)

@@ -1,4 +1,6 @@
-"""Find words without which an expression cannot match, so that most texts need not be searched at all.
+"""Write the words without which each expression of `episodes/outcome` cannot match: `required_words.py`.
+
+Most texts have none of them, and need not be searched at all. A test checks that the table is current.
 
 The method is that of RE2's `FilteredRE2`: each part of an expression is either a small set of exact strings, or it
 requires one word of a set. The longest set of a sequence counts.
@@ -6,9 +8,22 @@ requires one word of a set. The longest set of a sequence counts.
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Iterable
-from functools import cache
+from importlib import import_module
+from pathlib import Path
+from re import _parser  # type: ignore[attr-defined] # the standard library has no public parser of its expressions
 from typing import Any
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(REPOSITORY))
+
+from pastchats_memory.episodes.outcome.episode import REQUIRED_WORDS, Pattern  # noqa: E402 - the path comes first
+from pastchats_memory.text.words import fold_case  # noqa: E402 - the path comes first
+
+MODULES = ("", ".answers", ".checks", ".episode", ".feedback", ".requests")
+"""Modules below `episodes.outcome` that have expressions."""
 
 MAX_STRINGS = 64
 """Exact strings of one part, beyond which only its longest words count."""
@@ -20,28 +35,11 @@ NOTHING: Strings = frozenset({""})
 def required_words(source: str, flags: int = 0) -> Strings:
     """Return folded words, one of which is in each text that an expression matches; none if there is no such set.
 
-    The expression is not compiled, which takes longer.
-
     >>> sorted(required_words(r"\\b(?:fail(?:s|ed)?|not (?:pass|work)ing)\\b"))
     ['fail', 'not passing', 'not working']
     """
-    from re import _parser  # type: ignore[attr-defined] # the standard library has no public parser of its expressions
-
     words = _require(_parser.parse(source, flags))
     return frozenset() if "" in words else frozenset(_drop_longer(words))
-
-
-def fold_case(text: str) -> str:
-    """Return the text so that letters which an expression takes as equal, case ignored, are one letter."""
-    return text.lower() if text.isascii() else text.replace("İ", "i").lower().translate(_equal_letters())
-
-
-@cache
-def _equal_letters() -> dict[int, int]:
-    """Return one letter for each of a few that differ in lower case, such as `ſ` and `s`."""
-    from re import _casefix  # type: ignore[attr-defined] # the table that expressions use
-
-    return {letter: min(letter, *others) for letter, others in _casefix._EXTRA_CASES.items()}  # noqa: SLF001 - no public name has the letters that `re` takes as equal
 
 
 def _drop_longer(words: Strings) -> list[str]:
@@ -119,3 +117,30 @@ def _exact_strings_of(items: Iterable[tuple[Any, Any]]) -> Strings | None:
 
 def _join(starts: Strings, ends: Strings) -> Strings:
     return frozenset([start + end for start in starts for end in ends])
+
+
+def list_patterns() -> dict[str, Pattern]:
+    """Return the expressions of `episodes.outcome` by module and name."""
+    modules = [import_module(f"pastchats_memory.episodes.outcome{module}") for module in MODULES]
+    return {
+        f"{module.__name__}.{name}": value
+        for module in modules
+        for name, value in vars(module).items()
+        if isinstance(value, Pattern)
+    }
+
+
+def build_table() -> str:
+    """Return the text of the table: the words of each expression that needs some, by the expression's key."""
+    found = {
+        pattern.key: sorted(required_words(pattern.source, pattern.compiled.flags))
+        for pattern in list_patterns().values()
+    }
+    lines = (
+        f"{json.dumps(key)}: {json.dumps(words, ensure_ascii=False)}" for key, words in sorted(found.items()) if words
+    )
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+if __name__ == "__main__":
+    REQUIRED_WORDS.write_text(build_table(), encoding="utf-8")

@@ -57,14 +57,11 @@ def judge_all(
     """Ask a judge about each episode, and store the labels whose words stand in the conversation.
 
     Args:
-        sheets: episodes with unknown outcome.
-        judge: answers questions.
         write_question: returns the question about an episode; it is redacted once more.
         count_tokens: counts them where the judge reports none.
 
     Raises:
-        MemoryFault: the judge cannot be used at all.
-        StoreFault: the database cannot be written; earlier labels stand.
+        MemoryFault: the judge cannot be used at all; earlier labels stand.
     """
     done = AutoJudged()
     faults = 0

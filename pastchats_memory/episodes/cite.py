@@ -117,10 +117,9 @@ def verify(
     paths: Sequence[str] = (),
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Verified:
-    """Check every citation. For a row in several files, the best place counts.
+    """Check every citation of rows of the filters' project. For a row in several files, the best place counts.
 
     Args:
-        filters: only project and hidden projects count.
         paths: files and folders; all files if empty.
         progress: called after each file.
     """

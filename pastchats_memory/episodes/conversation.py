@@ -44,12 +44,7 @@ class StoredConversation(NamedTuple):
 
 
 def load_conversation(database: Database, conversation_id: str, hidden: Sequence[str]) -> StoredConversation | None:
-    """Return a conversation by its native id; of several projects with the id, the one with the newest turn.
-
-    Args:
-        conversation_id: the native id.
-        hidden: projects to leave out.
-    """
+    """Return a conversation by its native id; of several projects with it, the one with the newest turn."""
     items = [item for item in turns.of_conversation(database, conversation_id) if item.project not in hidden]
     if not items:
         return None
@@ -98,8 +93,6 @@ def load_part(
     """Return a part of a conversation of up to PART_TURNS turns; None for no such conversation.
 
     Args:
-        conversation_id: the native id.
-        hidden: projects to leave out.
         project: of several projects with the id, this one; None for the one with the newest turn.
         number: of the part, counted from 1; one too large means the last.
     """

@@ -73,9 +73,6 @@ def derive(
         progress: called after each transaction.
         anew: derive all outcomes, changed or not.
         max_s: seconds after which no transaction starts.
-
-    Raises:
-        StoreFault: the database cannot be written; earlier outcomes stay.
     """
     start = time.monotonic()
     with database.transaction():
@@ -151,7 +148,6 @@ def derive_endings(
     """Yield the id of each request of a conversation with the ending of its episode.
 
     Args:
-        turns: of the conversation, in order.
         changes: states of its tasks.
         judged: judgements by the id of the request.
     """
@@ -179,10 +175,8 @@ def derive_ending(
     """Return how an episode ended, by a valid judgement or by the rules.
 
     Args:
-        episode: turns in order.
         next_turns: the user's next message.
         changes: states that tasks reached meanwhile.
-        judgement: of a reader, if any.
     """
     if judgement is not None and is_valid(judgement, episode, next_turns):
         return apply_judgement(judgement, episode, next_turns)

@@ -85,15 +85,7 @@ class Digest(NamedTuple):
 
 
 def list_days(database: Database, filters: Filters, limit: int, most_episodes: int = MAX_EPISODES) -> Timeline:
-    """Return the newest conversations of a span by day.
-
-    Rows without a time are left out.
-
-    Args:
-        filters: project, hidden projects and times.
-        limit: most conversations.
-        most_episodes: the newest episodes that are read.
-    """
+    """Return the newest conversations of a span by day, without rows that have no time."""
     episodes, warnings = _load(database, filters, most_episodes)
     days = _group_by_day(episodes)
     shown = days[-limit:]
@@ -104,15 +96,10 @@ def list_days(database: Database, filters: Filters, limit: int, most_episodes: i
 
 
 def make_digest(database: Database, filters: Filters, tasks: Sequence[StoredTask], limit: int) -> Digest:
-    """Return the digest of a span.
+    """Return the digest of a span, with its open tasks and the newest lines of each section up to the limit.
 
     A failure is open if nothing later in its conversation worked, nor a later attempt at the same problem. A decision is
     a short request that replaces one thing by another.
-
-    Args:
-        filters: project, hidden projects and times.
-        tasks: open tasks of the span.
-        limit: most lines of each section, the newest.
     """
     episodes, warnings = _load(database, filters)
     days = _group_by_day(episodes)

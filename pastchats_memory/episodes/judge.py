@@ -46,14 +46,9 @@ _TOKEN = re.compile(r"(?P<blank>\s+)|[*`#>\u200b-\u200f\u2060\ufeff]+|(?P<word>[
 
 
 def list_episodes(database: Database, filters: Filters, limit: int, *, judged: bool) -> Unjudged:
-    """Return the newest episodes with an outcome of the filters.
+    """Return the newest episodes with an outcome of the filters and with a judgement, or all without one.
 
-    Unknown ones only if they were answered.
-
-    Args:
-        filters: outcomes, project and time.
-        limit: sheets at most.
-        judged: return episodes with a judgement, rather than those without one.
+    An unknown one must be answered.
     """
     found, total = outcomes.by_signal(database, filters, SIGNAL, limit, among=judged)
     return Unjudged(tuple(_make_sheet(database, one) for one in found), total - len(found))
@@ -88,9 +83,7 @@ def judge(database: Database, item: Item, verdict: str, because: str | None) -> 
 
 
 def withdraw_judgement(database: Database, item: Item) -> tuple[Sheet, tuple[str, ...]]:
-    """Let the rules decide again on the item's episode.
-
-    Return the episode, and warnings.
+    """Let the rules decide again on the item's episode; return the episode, and warnings.
 
     Raises:
         UsageFault: the item has no outcome, or is gone.

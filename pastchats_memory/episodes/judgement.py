@@ -20,13 +20,7 @@ Turns = Sequence[TurnRow | Item]
 
 
 def find_basis(episode: Turns, next_turns: Turns, shown_in: int | None) -> frozenset[int]:
-    """Return the ids of the turns that a judgement rests on.
-
-    Args:
-        episode: turns in order.
-        next_turns: the user's next message.
-        shown_in: id of the quoted turn, if any.
-    """
+    """Return the ids of the turns that a judgement rests on; one of them may be quoted (`shown_in`)."""
     last = max((place for place, turn in enumerate(episode) if turn.role == "assistant"), default=len(episode))
     shown = [turn for turn in (*episode, *next_turns) if turn.id == shown_in]
     return frozenset(turn.id for turn in (*leading_user_turns(episode), *episode[last:], *next_turns, *shown))

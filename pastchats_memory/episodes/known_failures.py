@@ -179,10 +179,7 @@ def find_known_failure(
 ) -> KnownFailure | None:
     """Return how the last failure of an action ended; None if it works by now, or if the end is unknown.
 
-    Args:
-        project: name of the project in which the agent is about to act.
-        action: what it is about to do.
-        not_conversation: id of the current conversation, whose agent knows its own failures.
+    The agent of a conversation knows its own failures, so `not_conversation` is left out.
     """
     if not action.purpose:
         return None

@@ -33,17 +33,10 @@ MAX_ATTEMPTS = 5
 
 
 def find_lessons(database: Database, project: str | None, hidden: Sequence[str], limit: int) -> list[Lesson]:
-    """Return problems that failed at least twice before they were solved.
-
-    The most failures come first, then the newest.
+    """Return problems that failed at least twice before they were solved: the most failures first, then the newest.
 
     Attempts belong together if the next message reports a failure, or if they request the same. They also do if both
     requests mention an error of both episodes. The last two need known times, since otherwise their order is unknown.
-
-    Args:
-        project: only this one; None for all.
-        hidden: projects to leave out.
-        limit: lessons at most.
     """
     episodes = outcomes.latest_known(database, project, hidden, MAX_EPISODES)
     solved = [found for group in group_by_problem(database, episodes) if (found := _find_solution(group))]

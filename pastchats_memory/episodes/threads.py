@@ -51,13 +51,7 @@ class Thread(NamedTuple):
 
 
 def find_thread(database: Database, episode: Sequence[Item], ending: Ending, others: Sequence[Hit]) -> Thread:
-    """Return the thread of an episode.
-
-    Args:
-        episode: its turns, in order.
-        ending: its outcome.
-        others: further hits of the same question, without hidden ones.
-    """
+    """Return the thread of an episode, which visible hits of the same question (`others`) may belong to."""
     first = episode[0]
     if first.role == "note" or first.conversation_id is None:
         return Thread()

@@ -91,8 +91,6 @@ def working_commands(
         request: the task, with a filter for episodes that worked.
         hits: for the task, the best first.
         about: hits that are relevant to the task.
-        terms: of the task.
-        limit: commands at most.
     """
     used: dict[tuple[str, str], _UsedCommand] = {}
     removed: dict[tuple[str, str, str], tuple[str, int]] = {}

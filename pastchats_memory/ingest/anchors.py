@@ -109,16 +109,13 @@ class _OpenAnchors:
 def find_anchors(
     stream: BinaryIO, rows: Sequence[Row], offset: int = 0, number: int = 1
 ) -> Iterator[tuple[Row, bytes]]:
-    """Yield each row with its packed anchor; NO_ANCHOR for a row without one.
+    """Yield each row with its packed anchor; NO_ANCHOR for a row without one. Raises OSError.
 
     Args:
         stream: the file's bytes, at the start of a line.
         rows: ordered by line.
         offset: bytes before that line.
         number: number of that line.
-
-    Raises:
-        OSError: the file cannot be read.
     """
     wanted: defaultdict[int, list[Row]] = defaultdict(list)
     for row in rows:

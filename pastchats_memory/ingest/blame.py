@@ -51,13 +51,7 @@ class FileNames(NamedTuple):
     """Below the root, with `/` between the parts; the present name comes first."""
 
     def match(self, path: str, project: str, folder: str | None) -> bool:
-        """Return whether a path of a session names the file.
-
-        Args:
-            path: as a call names it.
-            project: of the session.
-            folder: its working directory, for relative paths.
-        """
+        """Return whether a path of a session of a project, in its working directory, names the file."""
         path = path.replace("\\", "/") if "\\" in path and "/" not in path else path
         whole = path if _ABSOLUTE.match(path) else str(PurePosixPath(folder or "", path))
         if any(whole == f"{self.root}/{name}" for name in self.relative):
@@ -85,14 +79,7 @@ class Blamed(NamedTuple):
 def find_editors(
     database: Database, names: FileNames, line: str | None, hidden: Sequence[str], limit: int
 ) -> list[Blamed]:
-    """Return the episodes that changed a file, the newest first.
-
-    Args:
-        names: of the file.
-        line: the text of a line; only episodes that wrote it are returned. None for all.
-        hidden: projects to leave out.
-        limit: most episodes.
-    """
+    """Return the episodes that changed a file, or wrote a line with this text, the newest first."""
     found: list[Blamed] = []
     seen: set[tuple[str, str | None, int]] = set()
     file_names = {PurePosixPath(name).name for name in names.relative}
@@ -182,9 +169,7 @@ def _read_turns_with_edits(format_name: str, stored_path: str) -> tuple[Turn, ..
 def written_lines(arguments: object, is_file: Callable[[str], bool] = lambda _: True) -> frozenset[str]:
     """Return the lines that an edit writes, without the blanks around them.
 
-    Args:
-        arguments: the input of the call.
-        is_file: tells whose lines are wanted, of a patch of several files.
+    A patch may have several files; `is_file` tells whose lines are wanted.
     """
     return frozenset(line for text in _new_texts(arguments) for line in _lines_of(text, is_file))
 

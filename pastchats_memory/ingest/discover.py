@@ -69,10 +69,7 @@ def discover_files(inputs: Iterable[Path], wanted: FileFilter = ALL_FILES) -> tu
     """Return each file once, newest first, and what could not be looked at.
 
     Links out of a folder are followed only on request. Links within it are never followed, because their target is found
-    anyway.
-
-    Raises:
-        InputMissing: one of the inputs does not exist.
+    anyway. Raises InputMissing.
     """
     found: dict[str, Candidate] = {}
     unreadable: list[Unreadable] = []

@@ -64,7 +64,6 @@ def store_turn(
     """Store a turn with its words and its vector, which may be pending, in one transaction.
 
     Args:
-        embedder: the embedder of the database's model.
         turn: from `make_live_turn`; its `native_id` is the caller's id of the event. A repeated event is the same row.
         project: None for the project of the turn's working directory.
         client: the caller; the row's source is `live:CLIENT` until a transcript has it.
@@ -73,7 +72,6 @@ def store_turn(
     Raises:
         UsageFault: the project has opted out, or these words were forgotten.
         ModelChanged: another process has changed the model meanwhile; nothing was stored.
-        StoreFault: nothing was stored.
     """
     if turn.cwd is not None and is_opted_out(turn.cwd):
         raise UsageFault("this project is not to be remembered", "A .pastchats-ignore in its folder says so.")

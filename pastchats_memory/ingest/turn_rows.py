@@ -43,9 +43,7 @@ class IdentifiedTurn:
 def read_rows(
     database: Database, source: SourceFile, format_: Format, file: OpenFile, options: IndexOptions
 ) -> Iterator[Prompt]:
-    """Read, clean, identify and redact the turns of a file.
-
-    Turns of excluded projects are left out.
+    """Read, clean, identify and redact the turns of a file, without those of excluded projects.
 
     Raises:
         CannotResume: before the first row, if the file does not continue what was read of it.

@@ -20,14 +20,10 @@ SHORT = 7
 
 
 def add_commits(entries: Sequence[RecallEntry], folder: str) -> list[RecallEntry]:
-    """Return the entries of the current project with the commits of their edits.
+    """Return the entries of the current project with the commits of their edits, as the folder's repository has them.
 
     The first commit after the request that changed one of the files holds the edits, since a commit takes the whole file. git is
     started only if an entry has edits.
-
-    Args:
-        entries: of a block.
-        folder: the working directory.
     """
     spans = {place: span for place, entry in enumerate(entries) if entry.is_current and (span := _Span.of(entry.edits))}
     if not spans:

@@ -42,14 +42,8 @@ def build_context(
 ) -> Context:
     """Return the context of as many hits as fit, best first.
 
-    The first that does not fit is shortened, or ends the context. If not even the first fits, a warning names the budget
-    that is enough.
-
-    Args:
-        hits: best first.
-        weights: weights of the question's words, around which excerpts are cut.
-        request: the limits.
-        count_tokens: counts the tokens of a text.
+    The first that does not fit is shortened around the question's weighed words, or ends the context. If not even the first
+    fits, a warning names the budget that is enough.
     """
     items: list[ContextItem] = []
     enough = 0

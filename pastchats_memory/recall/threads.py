@@ -25,12 +25,7 @@ LINE_WIDTH = 120
 
 
 def join_threads(entries: Sequence[EpisodeEntry], weights: Mapping[str, float]) -> list[RecallEntry]:
-    """Return one entry for each thread, in the order of their best episodes; a later decision precedes what it replaced.
-
-    Args:
-        entries: of episodes and tasks, best first.
-        weights: weights of the question's words, by which lines are chosen.
-    """
+    """Return one entry for each thread, the best first; a later decision precedes what it replaced."""
     left = list(entries)
     joined: list[RecallEntry] = []
     while left:

@@ -28,11 +28,7 @@ class BackgroundCall(Generic[Value]):
             self._fault = fault
 
     def result(self) -> Value:
-        """Wait for the call and return its result.
-
-        Raises:
-            ModelUnavailable, ModelChanged: the call raised it.
-        """
+        """Wait for the call and return its result. Raises ModelUnavailable or ModelChanged if the call did."""
         self._thread.join()
         if not self._results:
             raise self._fault or AssertionError("the thread ended with a traceback of its own")

@@ -34,13 +34,12 @@ class Fit(NamedTuple):
 
 
 def build_hit(item: Item | TaskText, row: Ranked, place: int, fit: Fit | None, named: float) -> Hit:
-    """Return the hit of a ranked row.
+    """Return the hit of a ranked row; without a vector of the question it has no fit.
 
     Args:
         item: the row.
         row: its score, contributions and ranks.
         place: its rank, counted from 1.
-        fit: None if the question has no vector.
         named: worth of the question's names in the row.
     """
     hit = _task_hit(item) if isinstance(item, TaskText) else turn_hit(item)

@@ -118,12 +118,9 @@ class Matches(NamedTuple):
 
 
 def find_matches(database: Database, terms: Terms, filters: Filters, passing: Ids | None) -> Matches:
-    """Return the rows that contain any of the words.
+    """Return the rows that contain any of the words and pass the filters.
 
-    Args:
-        terms: the words.
-        filters: the filters of the request.
-        passing: ids of the rows that pass them, if they are known; finding them reads thousands of pages.
+    Finding all rows that pass (`passing`) reads thousands of pages, so they may be unknown.
     """
     plain = [word for word in terms.importances if subword_text(word) is None]
     found = {
@@ -182,11 +179,6 @@ def named_weight(matches: Matches, names: Mapping[str, float], ids: NDArray[np.i
     """Return the worth of the names that occur in each row, shape (ids,).
 
     A name counts by its rarity: fully if one row has it, hardly if most rows do.
-
-    Args:
-        matches: the rows of the question's words.
-        names: worth of each name.
-        ids: the rows.
     """
     found = np.zeros(len(ids))
     rarest = math.log(max(matches.terms.corpus, LEAST_ROWS))

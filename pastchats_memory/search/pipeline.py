@@ -88,10 +88,7 @@ def search(database: Database, embedder: Embedder, request: Request, rerank_text
     """Return the hits of a request, best first.
 
     A cross-encoder, if there is one, orders the first RERANKED hits again. Without a usable model the hits are by words
-    alone, and a warning says so.
-
-    Raises:
-        ModelUnavailable: the cross-encoder cannot be loaded.
+    alone, and a warning says so. Raises ModelUnavailable if the cross-encoder cannot be loaded.
     """
     hits, terms = search_with_terms(database, embedder, request, rerank_texts)
     return Hits((add_snippet(hit, terms.weights) for hit in hits), hits.warnings, hits.time_read)
@@ -102,10 +99,8 @@ def search_with_terms(
 ) -> tuple[Hits, Terms]:
     """Return the hits of a request without snippets, and the terms of its question.
 
-    `recall` looks at many more hits than it shows, and the snippet of a long text takes milliseconds.
-
-    Raises:
-        ModelUnavailable: the cross-encoder cannot be loaded.
+    `recall` looks at many more hits than it shows, and the snippet of a long text takes milliseconds. Raises
+    ModelUnavailable if the cross-encoder cannot be loaded.
     """
     question = query_text(request.text)
     request = replace(request, filters=exclude_pending(database, request.filters))

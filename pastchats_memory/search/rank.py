@@ -127,9 +127,7 @@ def list_weights(meaning: float) -> dict[str, float]:
 
 
 def fuse(lists: Mapping[str, Sequence[int]], weights: Mapping[str, float]) -> list[Ranked]:
-    """Merge lists by weighted reciprocal rank fusion.
-
-    The highest score comes first, equal scores by id.
+    """Merge lists by weighted reciprocal rank fusion: the highest score first, equal scores by id.
 
     Args:
         lists: ids by list name, best first.
@@ -167,9 +165,7 @@ def _scale(factor: float, rows: Sequence[Ranked]) -> list[Ranked]:
 
 
 def rerank(rows: Sequence[Ranked], scores: Floats) -> list[Ranked]:
-    """Order the first rows by a cross-encoder's scores.
-
-    The others keep their order behind them.
+    """Order the first rows by a cross-encoder's scores; the others keep their order behind them.
 
     Args:
         rows: ranked rows, best first.
@@ -183,9 +179,7 @@ def rerank(rows: Sequence[Ranked], scores: Floats) -> list[Ranked]:
 
 
 def standard_scores(query: Floats, rows: Floats, background: Floats) -> Floats:
-    """Return how far each row stands out from usual rows, in standard deviations.
-
-    A row stands out if it is nearer to the query than rows of the corpus usually are.
+    """Return how far each row stands out from usual rows in nearness to the query, in standard deviations.
 
     The score is the mean of two views: of the vectors as they are, and of vectors centred on the background's mean, which
     removes what all texts share (Mu, Viswanath 2018, "All-but-the-top", its first step). The corpus decides which is better.
@@ -216,7 +210,7 @@ def emphasize(scores: Floats) -> Floats:
 
 
 def semantic_evidence(scores: Floats, searched: int) -> Floats:
-    """Return emphasised scores, scaled by the nearest row's lead over chance.
+    """Return emphasised scores, scaled by the nearest row's lead over chance; shape (n,).
 
     The largest of n normal deviates is near √(2 ln n) (Gumbel 1958, "Statistics of Extremes"). A question that no row is about
     also has a nearest row, and a nearer one in a larger corpus.
@@ -224,9 +218,6 @@ def semantic_evidence(scores: Floats, searched: int) -> Floats:
     Args:
         scores: shape (n,), from `standard_scores`, including the nearest row.
         searched: number of rows that were searched.
-
-    Returns:
-        Shape (n,).
     """
     farthest = max(float(scores.max(initial=0.0)), 0.0)
     by_chance = math.sqrt(2 * math.log(max(searched, LEAST_ROWS)))
@@ -234,9 +225,7 @@ def semantic_evidence(scores: Floats, searched: int) -> Floats:
 
 
 def rarity(weights: Sequence[float], corpus: int) -> float:
-    """Return the rarity of a question's two rarest words.
-
-    It is 0 without a known word, and about 1 for words that occur in one row.
+    """Return the rarity of a question's two rarest words: 0 without a known word, about 1 for words of one row.
 
     Names and identifiers lead to one row; common words occur in many other rows as well.
 
@@ -249,9 +238,7 @@ def rarity(weights: Sequence[float], corpus: int) -> float:
 
 
 def score_one_occurrence(weight: float, lengths: Floats) -> Floats:
-    """Return BM25 of a subword that occurs once in each row, with k₁ 1.2 and b 0.75.
-
-    The shape of `lengths`.
+    """Return BM25 of a subword that occurs once in each row, with k₁ 1.2 and b 0.75; shape (n,).
 
     The index does not count how often a subword occurs.
 
@@ -263,9 +250,7 @@ def score_one_occurrence(weight: float, lengths: Floats) -> Floats:
 
 
 def word_strengths(matches: Floats, weights: Floats) -> Floats:
-    """Return the strength of each word in each row.
-
-    The strength is its BM25, plus PRESENCE of its weight for occurring at all.
+    """Return the BM25 of each word in each row, plus PRESENCE of its weight for occurring at all.
 
     Args:
         matches: shape (words, rows), BM25, 0 for a missing word.
@@ -275,17 +260,12 @@ def word_strengths(matches: Floats, weights: Floats) -> Floats:
 
 
 def neighbour_terms(strong: Floats, around: Places, shares: Floats | float) -> Floats:
-    """Return what neighbouring rows have of words that a row lacks or has less of.
-
-    Each word counts once, at its best.
+    """Return what neighbouring rows have of words that a row lacks or has less of, each word at its best; shape (n,).
 
     Args:
         strong: shape (words, all rows), from `word_strengths`.
         around: shape (n, reach), places of the neighbours of each of the first n rows; -1 for none.
         shares: shape (n, reach), how much each neighbour counts; or one number for all.
-
-    Returns:
-        Shape (n,).
     """
     n = len(around)
     padded = np.concatenate([strong, np.zeros((len(strong), 1))], axis=1)  # -1 points at the zeros
@@ -294,15 +274,12 @@ def neighbour_terms(strong: Floats, around: Places, shares: Floats | float) -> F
 
 
 def neighbour_similarity(own: Floats, around: Places, shares: Floats) -> Floats:
-    """Return the lead of the best neighbour's evidence, 0 if none leads.
+    """Return the lead of the best neighbour's evidence, 0 if none leads; shape (n,).
 
     Args:
         own: shape (n,).
         around: as for `neighbour_terms`; rows behind the first n are unknown and count for nothing.
         shares: as for `neighbour_terms`.
-
-    Returns:
-        Shape (n,).
     """
     n = len(own)
     padded = np.append(own, -np.inf)
@@ -316,9 +293,7 @@ def time_decay(days: Floats) -> Floats:
 
 
 def conversation_evidence(own: Floats, conversations: Places) -> Floats:
-    """Return the evidence of each row's conversation.
-
-    It is the mean of its BEST_ROWS best rows; missing rows count as 0.
+    """Return the mean of the BEST_ROWS best rows of each row's conversation; missing rows count as 0.
 
     Args:
         own: shape (n,).

@@ -38,9 +38,7 @@ LENGTH_SAMPLE = 256
 
 
 def find_subword_rows(database: Database, text: str, typed: Iterable[str], unmatched: Iterable[str]) -> dict[str, Ids]:
-    """Return the ids of the rows with each subword.
-
-    A subword that no row has gets none; too frequent subwords are missing.
+    """Return the ids of the rows with each subword of a question; too frequent subwords are missing.
 
     Args:
         text: the question.

@@ -91,12 +91,7 @@ class TaskMemory(TaskEditor):
         return task_rows.tasks(self._database, ids, self._viewpoint.hidden)
 
     def load_board(self, filters: Filters, limit: int = 50) -> list[BoardColumn]:
-        """Return a column for each status that has tasks, in the order of work.
-
-        Args:
-            filters: of the tasks.
-            limit: number of tasks in a column.
-        """
+        """Return a column of at most `limit` tasks for each status that has tasks, in the order of work."""
         visible = self._hide_private(filters)
         latest = f"{task_rows.CLOSED} DESC"
         with self._database.snapshot():
@@ -123,9 +118,7 @@ class TaskMemory(TaskEditor):
         return filters._replace(hidden=self._viewpoint.hidden)
 
     def find_item(self, id_: str) -> tuple[StoredTask, Attachment | None] | None:
-        """Return the task of `t:KEY`, `c:5` or `a:7`, and the attachment itself.
-
-        Return None if there is no such item.
+        """Return the task of `t:KEY`, `c:5` or `a:7`, and the attachment itself; None if there is no such item.
 
         Raises:
             UsageFault: the key names several tasks.
@@ -193,13 +186,7 @@ class TaskMemory(TaskEditor):
             return answer_question(self._database, self._embedder, question, today, self._viewpoint)
 
     def recall(self, query: str, filters: Filters, limit: int = 10) -> Hits:
-        """Return tasks that match a query, each once.
-
-        A comment or attachment that matches leads to its task.
-
-        Raises:
-            UsageFault: the query is empty.
-        """
+        """Return tasks that match a query by themselves, a comment or an attachment, each once. Raises UsageFault."""
         with self._database.snapshot():
             request = Request(query, limit=max(40, limit * 4), filters=self._hide_private(filters))
             hits = search(self._database, self._embedder, request)
@@ -216,10 +203,7 @@ class TaskMemory(TaskEditor):
     def export_to(self, file: Path, *, force: bool = False) -> int:
         """Export to a file that only its owner can read, and return the number of lines.
 
-        The file gets its name when it is complete.
-
-        Raises:
-            UsageFault: the file exists and `force` is not set.
+        The file gets its name when it is complete. Raises UsageFault if it exists and `force` is not set.
         """
         with closing(self.export()) as lines:  # the generator holds a snapshot, even if writing fails
             return write_lines(file, self._database.path, map(escape_json, lines), force=force)
@@ -241,7 +225,6 @@ class TaskMemory(TaskEditor):
 
         Raises:
             UsageFault: a line is no exported task; nothing is stored.
-            StoreFault: the database cannot be written; nothing is stored.
         """
         bodies = [_parse_line(line, number) for number, line in enumerate(lines, start=1) if line.strip()]
         counts = {"added": 0, "updated": 0, "unchanged": 0, "forgotten": 0}

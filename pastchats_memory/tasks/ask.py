@@ -652,7 +652,6 @@ def answer_question(
     If no task fits the reading of the question, the nearest by meaning answer, and a warning says so.
 
     Args:
-        embedder: of the database's vectors.
         question: in plain language.
         today: the day to which "last week" and the like refer; None for the current day in the local zone.
         viewpoint: what "this project" means, and which projects are hidden.

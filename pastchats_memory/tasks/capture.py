@@ -48,14 +48,8 @@ def capture_task(
     """Store a text as a task, as a comment on a similar task, or not at all.
 
     The user decides before the write lock is taken. The store is searched again inside the transaction: if two processes
-    capture one text at the same time, only one creates a task.
-
-    Args:
-        embedder: of the database's vectors.
-        text: its first line becomes the title.
-        project: of a task that is created.
-        decide: called with a similar task.
-        viewpoint: where the text is captured; a task that is hidden there counts as not similar.
+    capture one text at the same time, only one creates a task. Its first line becomes the title. A task that is hidden from
+    the viewpoint counts as not similar.
 
     Raises:
         UsageFault: the text is empty.

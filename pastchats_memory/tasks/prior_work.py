@@ -95,16 +95,9 @@ class ResolvedTask:
 def check_prior_work(
     database: Database, embedder: Embedder, query: str, filters: Filters, project: str | None = None
 ) -> PriorWork:
-    """Return the verdict with the three best matching tasks.
+    """Return the verdict on a query with the three best matching tasks. Raises UsageFault for an empty query.
 
-    Args:
-        embedder: of the database's vectors.
-        query: the work that is about to start.
-        filters: of the tasks.
-        project: the user's project; the reason names the project of a task that belongs to another one.
-
-    Raises:
-        UsageFault: the query is empty.
+    The reason names the project of a task that belongs to another one than the user's.
     """
     if not query.strip():
         raise UsageFault("there is nothing to check", "Say what you are about to do.")
@@ -130,13 +123,7 @@ def _measure_turns(database: Database, session: ModelSession, query: TaskQuery, 
 def find_similar_episodes(
     database: Database, session: ModelSession, query: TaskQuery, hidden: tuple[str, ...]
 ) -> list[PriorEpisode]:
-    """Return answered episodes with a similar user turn, the most similar first.
-
-    Args:
-        session: of the database's model.
-        query: the work that is about to start.
-        hidden: projects whose episodes are left out.
-    """
+    """Return answered episodes with a user turn that is similar to the query, the most similar first."""
     user_turns = Filters(role="user", notes=False, hidden=hidden)
     topic = extract_subject(query.text)
     cosines = _measure_turns(database, session, query, user_turns)
@@ -216,14 +203,7 @@ def decide_verdict(
     topic: frozenset[str] = frozenset(),
     project: str | None = None,
 ) -> PriorWork:
-    """Decide by the most similar tasks, else by episodes that ask for the same.
-
-    Args:
-        tasks: the most similar first.
-        episodes: the most similar first.
-        topic: subject words of the query.
-        project: the user's project; the reason names the project of a task that belongs to another one.
-    """
+    """Decide by the most similar tasks, else by episodes that ask for the same; the topic is the query's subject."""
     results = tuple(similar for similar in tasks if similar.match.is_related)[:MAX_RESULTS]
     same = [similar for similar in results if similar.match.is_duplicate]
     if same:
@@ -260,9 +240,7 @@ def _judge_episode(episode: PriorEpisode) -> tuple[Verdict, str, tuple[Attempt, 
 def judge_task(task: StoredTask, project: str | None = None) -> tuple[Verdict, str]:
     """Return verdict and reason of a task that is the same as the query.
 
-    Args:
-        task: the stored task.
-        project: the user's project; the reason names the task's project if it is another one.
+    The reason names the task's project if it is not the user's.
     """
     name = f"t:{escape_name(task.key)}" + (
         f" of {escape_name(task.project)}" if task.project and task.project != project else ""
@@ -288,17 +266,7 @@ def judge_task(task: StoredTask, project: str | None = None) -> tuple[Verdict, s
 def find_resolved_tasks(
     database: Database, embedder: Embedder, problem: str, limit: int, hidden: tuple[str, ...]
 ) -> tuple[list[ResolvedTask], tuple[str, ...]]:
-    """Return resolved tasks about a problem, the best first, and warnings.
-
-    Args:
-        embedder: of the database's vectors.
-        problem: in any words.
-        limit: maximum number of tasks.
-        hidden: projects whose tasks are left out.
-
-    Raises:
-        UsageFault: the problem is empty.
-    """
+    """Return resolved tasks about a problem, the best first, and warnings. Raises UsageFault if it is empty."""
     filters = Filters(statuses=RESOLVED, hidden=hidden)
     hits = search(database, embedder, Request(problem, limit=20, filters=filters))
     cannot_read = is_unread(embedder.name, problem)

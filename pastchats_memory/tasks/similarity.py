@@ -189,7 +189,6 @@ def score_similarity(
         first: title of a task, then an empty line and its description if it has one.
         second: the same of the other task.
         tags: of the other task.
-        words: stop words, opposites and synonyms; None for those of `similarity.toml`.
     """
     words = words or load_words()
     if _build_profile(first, words).plain == _build_profile(second, words).plain:
@@ -427,11 +426,7 @@ def find_similar_tasks(
 ) -> list[SimilarTask]:
     """Return tasks by score, the most similar first, then by cosine, then by id.
 
-    Args:
-        session: of the database's model.
-        query: the text to compare with; without its vectors, words decide alone.
-        filters: of the tasks.
-        exclude: row id of a task to leave out.
+    Without the vectors of the query, words decide alone. `exclude` is the row id of a task to leave out.
     """
     if query.vector is None or query.title_vector is None:
         return _find_tasks_by_words(database, session, query, filters, exclude)
@@ -511,9 +506,7 @@ def find_duplicate_clusters(
 
 
 def find_near_pairs(rows: Rows) -> Iterator[tuple[int, int]]:
-    """Yield pairs of row numbers whose cosine is MIN_TITLE_COSINE or more.
-
-    Each row is paired with its NEIGHBOURS nearest at most.
+    """Yield pairs of rows whose cosine is MIN_TITLE_COSINE or more, each row with its NEIGHBOURS nearest at most.
 
     Each row goes into its CELLS nearest of about √n cells, whose centres are rows drawn at random. Only rows that share a
     cell are compared, so about n^1.5 cosines are computed instead of n², unless many rows are equal. Two near rows

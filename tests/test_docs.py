@@ -301,7 +301,7 @@ def list_all_sentences(text: str) -> list[str]:
     return split_sentences(re.sub(r"^(?:[-*]|\d+\.) ", "\n", strip_markup(text), flags=re.MULTILINE))
 
 
-def test_prose_is_told_from_code_lists_and_tables() -> None:
+def test_prose_is_distinguished_from_code_lists_and_tables() -> None:
     text = "# Head\n\nOne `a b` two. Three\nfour!\n\n- item one.\n  more\n\n| a | b |\n\n```sh\nls\n```\n<!-- generated -->\nx y\n<!-- end of generated -->\n"
     assert list_prose(text) == ["One Code two.", "Three four!"]
     assert list_all_sentences(text)[2:] == ["item one. more"]

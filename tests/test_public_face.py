@@ -35,7 +35,7 @@ def test_memory_opens_searches_and_recalls_as_the_readme_says(demo: Program) -> 
     assert all(hit.source_path for hit in block.hits)
 
 
-def test_whatever_goes_wrong_with_the_request_or_its_surroundings_is_one_exception(demo: Program, tmp_path) -> None:
+def test_every_failure_of_a_request_is_one_exception(demo: Program, tmp_path) -> None:
     with pytest.raises(MemoryFault, match="there is no database yet"):
         Memory.open(tmp_path / "none.db", create=False)
     with Memory.open(demo.database) as memory, pytest.raises(MemoryFault, match="the query is empty"):

@@ -50,16 +50,16 @@ def assert_quoted(text: str) -> None:
      ["show", "--conversation", "2"], ["export", "--markdown", "--conversation", "2"], ["export", "--markdown", "--query", WORDS]],
     ids=lambda arguments: arguments[0],
 )  # fmt: skip
-def test_what_a_command_prints_keeps_it_within_its_quotation(shell: Shell, arguments: list[str]) -> None:
-    said = shell(*arguments)
-    assert said.status == 0, said.stderr
-    assert_quoted(said.stdout)
+def test_command_output_keeps_hostile_text_inside_its_quotation(shell: Shell, arguments: list[str]) -> None:
+    run = shell(*arguments)
+    assert run.status == 0, run.stderr
+    assert_quoted(run.stdout)
 
 
 @pytest.mark.promise(
     "text", "Broken fences, forged entries and instructions stay quoted in what a hook passes to an agent."
 )
-def test_what_a_hook_hands_to_an_agent_keeps_it_there_and_says_what_it_is(shell: Shell) -> None:
+def test_a_hook_block_quotes_hostile_text_and_names_itself(shell: Shell) -> None:
     assert (
         shell("index", REPOSITORY / "fixtures" / "demo" / "history").status == 0
     )  # words that every row has are no names
@@ -78,9 +78,7 @@ def test_what_a_hook_hands_to_an_agent_keeps_it_there_and_says_what_it_is(shell:
      ("consult_episodic_memory", {"problem_context": WORDS}), ("lessons", {"project": None}), ("unjudged", {"project": None, "outcome": "worked,failed,unknown"}), ("how", {"task": WORDS, "project": None})],
     ids=lambda value: value if isinstance(value, str) else "",
 )  # fmt: skip
-def test_what_the_tools_of_the_mcp_server_say_keeps_it_there(
-    shell: Shell, tool: str, arguments: dict[str, str]
-) -> None:
+def test_mcp_answers_keep_hostile_text_inside_its_quotation(shell: Shell, tool: str, arguments: dict[str, str]) -> None:
     with shell.at(shell.home):
         answer: CallToolResult = getattr(Tools(load(), allow_write=False), tool)(**arguments)
     for part in answer.content:

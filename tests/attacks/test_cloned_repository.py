@@ -38,12 +38,12 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     "A project's configuration cannot choose the model, an endpoint, the database or extra roots; the attempt is reported.",
 )
 @pytest.mark.parametrize("line", MINE)
-def test_what_only_its_person_may_say_is_ignored_there_and_reported(shell: Shell, line: str) -> None:
+def test_settings_of_the_user_alone_are_ignored_in_a_project_file(shell: Shell, line: str) -> None:
     clone = shell.home / "clone"
     (clone / FILE).write_text(f"{line}\nbudget = 700\n", encoding="utf-8")
-    said = shell("search", "8080", "--mode", "keyword", at=clone)
-    assert (said.status, "8080" in said.stdout) == (0, True)
-    assert line.partition(" ")[0] in said.stderr
+    run = shell("search", "8080", "--mode", "keyword", at=clone)
+    assert (run.status, "8080" in run.stdout) == (0, True)
+    assert line.partition(" ")[0] in run.stderr
     config = shell("config", "--json", at=clone)
     assert "attacker" not in config.stdout
     assert "theirs" not in config.stdout
@@ -57,9 +57,9 @@ def test_what_only_its_person_may_say_is_ignored_there_and_reported(shell: Shell
 def test_no_glob_of_it_holds_an_index_run_up_or_leads_out_of_its_folder(shell: Shell, key: str, glob: str) -> None:
     clone = shell.home / "clone"
     (clone / FILE).write_text(f"{key} = [{json.dumps(glob)}]\n", encoding="utf-8")
-    said = shell("index", ".", "--dry-run", at=clone)
-    assert said.status in (0, 1), said.stderr
-    assert "Traceback" not in said.stderr
+    result = shell("index", ".", "--dry-run", at=clone)
+    assert result.status in (0, 1), result.stderr
+    assert "Traceback" not in result.stderr
     assert shell("search", "8080", "--mode", "keyword").status == 0
 
 
@@ -74,5 +74,5 @@ BODIES = (
 def test_no_file_of_it_that_is_none_hangs_or_breaks_a_command(shell: Shell, body: str) -> None:
     clone = shell.home / "clone"
     (clone / FILE).write_text(body, encoding="utf-8")
-    said = shell("search", "8080", "--mode", "keyword", at=clone)
-    assert (said.status, "8080" in said.stdout) == (0, True), said.stderr
+    run = shell("search", "8080", "--mode", "keyword", at=clone)
+    assert (run.status, "8080" in run.stdout) == (0, True), run.stderr

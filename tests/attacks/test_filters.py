@@ -35,10 +35,10 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
 @pytest.mark.parametrize("arguments", FILTERS, ids=" ".join)
 def test_a_value_is_a_value_whatever_it_looks_like(shell: Shell, arguments: tuple[str, ...]) -> None:
     for value in VALUES:
-        said = shell(*arguments, value)
-        assert said.status in (0, 1, 2), (value, said.stderr)
-        assert "Traceback" not in said.stderr
-        assert "syntax error" not in said.stderr
-        assert "no such column" not in said.stderr
+        run = shell(*arguments, value)
+        assert run.status in (0, 1, 2), (value, run.stderr)
+        assert "Traceback" not in run.stderr
+        assert "syntax error" not in run.stderr
+        assert "no such column" not in run.stderr
     assert shell("search", "8080", "--mode", "keyword").status == 0
     assert Path(shell.home / "chat.jsonl").exists()

@@ -119,9 +119,9 @@ BOMBS: dict[Callable[[Path], None], str] = {
 def test_a_bomb_is_refused_without_being_unpacked(shell: Shell, make: Callable[[Path], None]) -> None:
     make(shell.home / "in")
     (shell.home / "in" / "good.jsonl").write_text(SAID, encoding="utf-8")
-    said = shell("index", "in", "--json")
-    assert (said.status, said.json["turns_added"]) == (0, 2), said.stderr
-    assert BOMBS[make] in said.stdout
+    run = shell("index", "in", "--json")
+    assert (run.status, run.json["turns_added"]) == (0, 2), run.stderr
+    assert BOMBS[make] in run.stdout
 
 
 def linked(name: str, to: str) -> tuple[zipfile.ZipInfo, str]:
@@ -147,15 +147,15 @@ def test_no_name_in_an_archive_leads_out_of_it(shell: Shell, name: str) -> None:
     path.write_bytes(path.read_bytes().replace(name.replace("\0", "Q").encode(), name.encode()))
     (shell.home / "out.jsonl").write_text(SAID.replace("8080", "hidden"), encoding="utf-8")
     here = sorted(str(path) for path in shell.home.rglob("*"))
-    said = shell("index", "in", "--json")
-    assert (said.status, "Traceback" in said.stderr) == (0, False)
+    run = shell("index", "in", "--json")
+    assert (run.status, "Traceback" in run.stderr) == (0, False)
     written = {str(path) for path in shell.home.rglob("*")} - set(here)
     assert {Path(path).name.partition("-")[0] for path in written} <= {"memory.db", "data", "pastchats"}
     found = shell("search", "port", "--json").stdout
     assert "9090" in shell("search", "9090", "--json").stdout
     assert "hidden" not in found
-    assert ("a name that leads out of the archive" in said.stdout) == (name in LEADING_OUT)
-    assert ("a member without a name, or with one longer than any path" in said.stdout) == (name in NAMELESS)
+    assert ("a name that leads out of the archive" in run.stdout) == (name in LEADING_OUT)
+    assert ("a member without a name, or with one longer than any path" in run.stdout) == (name in NAMELESS)
 
 
 @pytest.mark.promise("files", "Links in archives are not followed.")
@@ -191,7 +191,7 @@ PACKERS: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.promise("files", "An archive with any changed byte is read or refused.")
 @pytest.mark.parametrize("name", PACKERS)
-def test_whichever_byte_of_an_archive_is_another_it_is_read_or_refused(tmp_path: Path, name: str) -> None:
+def test_an_archive_with_any_changed_byte_is_read_or_refused(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     PACKERS[name](path)
     whole = path.read_bytes()
@@ -220,7 +220,7 @@ def test_a_member_that_begins_beyond_any_file_is_refused(tmp_path: Path) -> None
         read_through(path)
 
 
-def test_what_would_take_gigabytes_to_be_unpacked_with_is_refused(tmp_path: Path) -> None:
+def test_an_archive_that_needs_gigabytes_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_LZMA) as archive:
         archive.writestr("a.jsonl", SAID)
     with pytest.raises(OSError, match="packed by LZMA"):

@@ -194,8 +194,8 @@ def paths(folder: Path) -> None:
 )
 def test_the_good_transcript_is_read_and_nothing_else_harms_or_holds_up(shell: Shell, make) -> None:
     make(shell.home / "in")
-    said = shell("index", "in", "--notes", "--json")
-    assert (said.status, "Traceback" in said.stderr) == (0, False), said.stderr
+    run = shell("index", "in", "--notes", "--json")
+    assert (run.status, "Traceback" in run.stderr) == (0, False), run.stderr
     assert shell("search", "8080", "--mode", "keyword").status == 0
     assert shell("search", "hidden", "--mode", "keyword").status == 1
 
@@ -222,17 +222,17 @@ def a_link_to_a_pipe(place: Path) -> None:
 @pytest.mark.parametrize("make", [os.mkfifo, a_link_to_a_pipe], ids=["pipe", "link"])
 @pytest.mark.parametrize("beside", PROGRAMS)
 def test_nothing_in_the_place_of_a_file_beside_a_session_holds_it_up(tmp_path: Path, beside: str, make) -> None:
-    for path, said in PROGRAMS[beside].items():
+    for path, run in PROGRAMS[beside].items():
         session = tmp_path / "in" / path
         session.parent.mkdir(parents=True, exist_ok=True)
         session.write_text(
-            said if said.startswith("{") else (FIXTURES / said).read_text(encoding="utf-8"), encoding="utf-8"
+            run if run.startswith("{") else (FIXTURES / run).read_text(encoding="utf-8"), encoding="utf-8"
         )
     place = tmp_path / "in" / beside
     place.parent.mkdir(parents=True, exist_ok=True)
     make(place)
-    said = Program(tmp_path)("index", "in", "--json")
-    assert said.status == 0, said.stderr
+    run = Program(tmp_path)("index", "in", "--json")
+    assert run.status == 0, run.stderr
     assert Program(tmp_path)("export").stdout.count("\n") > 0
 
 
@@ -251,7 +251,7 @@ def test_a_link_in_the_place_of_a_file_beside_a_session_is_not_read(tmp_path: Pa
 
 @pytest.mark.promise("files", "A document too large for memory is reported and not read.")
 @pytest.mark.parametrize("name", ["large.md", "large.txt", "large.json"])
-def test_a_document_that_no_memory_holds_is_told_of_and_not_read(
+def test_a_document_beyond_the_memory_limit_is_reported_and_not_read(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setattr(source, "LARGEST_TEXT", LARGEST)
@@ -259,14 +259,14 @@ def test_a_document_that_no_memory_holds_is_told_of_and_not_read(
     (shell.home / "in" / name).write_text(
         json.dumps({"text": body}) if name.endswith("json") else body, encoding="utf-8"
     )
-    said = shell("index", "in", "--notes", "--json")
-    assert said.status == 0
-    assert "a document of more than" in said.stdout
+    run = shell("index", "in", "--notes", "--json")
+    assert run.status == 0
+    assert "a document of more than" in run.stdout
     assert shell("search", "hidden", "--mode", "keyword").status == 1
 
 
 @pytest.mark.skipif(not Path("/proc/self/exe").is_symlink(), reason="no links of processes on this system")
-def test_a_link_that_may_be_seen_and_not_be_read_is_told_of(tmp_path: Path) -> None:
+def test_an_unreadable_link_is_reported(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as ended:
         os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
         (tmp_path / "process").symlink_to(f"/proc/{ended.pid}/task/{ended.pid}")

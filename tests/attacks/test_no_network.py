@@ -52,7 +52,7 @@ def test_no_process_that_a_test_starts_leaves_it_either() -> None:
     assert REFUSED in done.stderr
 
 
-def test_nor_does_the_program_itself(program: Program) -> None:
+def test_the_program_itself_sends_nothing(program: Program) -> None:
     with_it = Program(program.home, (sys.executable, "-c", LEAVE))
     assert REFUSED in with_it("status").stderr
     assert INSTALLED[0].startswith(sys.prefix)  # so the program has the interpreter that the line above has

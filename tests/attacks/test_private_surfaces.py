@@ -87,10 +87,10 @@ def told_of(text: str) -> list[str]:
 @pytest.mark.parametrize("arguments", ASKED, ids=" ".join)
 @pytest.mark.parametrize("form", [[], ["--json"]], ids=["text", "json"])
 def test_no_command_shows_it_outside(shell: Shell, arguments: list[str], form: list[str]) -> None:
-    said = shell(*arguments, *form, at=shell.home / "balloon")
-    assert said.status in (0, 1, 2), said.stderr
+    run = shell(*arguments, *form, at=shell.home / "balloon")
+    assert run.status in (0, 1, 2), run.stderr
     asked = " ".join(arguments).lower()
-    assert [word for word in told_of(said.stdout + said.stderr) if word not in asked] == []
+    assert [word for word in told_of(run.stdout + run.stderr) if word not in asked] == []
 
 
 @pytest.mark.parametrize(
@@ -99,9 +99,9 @@ def test_no_command_shows_it_outside(shell: Shell, arguments: list[str], form: l
      ["consult-episodic-memory", WORDS], ["task", "export"], ["export"], ["forget", "--query", WORDS], ["ask", WORDS]],
     ids=lambda arguments: arguments[0],
 )  # fmt: skip
-def test_inside_the_same_commands_do(shell: Shell, arguments: list[str]) -> None:
-    said = shell(*arguments, at=shell.home / "submarine")
-    assert told_of(said.stdout), said
+def test_inside_the_project_these_commands_show_it(shell: Shell, arguments: list[str]) -> None:
+    run = shell(*arguments, at=shell.home / "submarine")
+    assert told_of(run.stdout), run
 
 
 def test_nobody_judges_its_episodes_outside(shell: Shell) -> None:

@@ -31,8 +31,8 @@ COMMANDS = (
 @pytest.mark.parametrize("command", COMMANDS, ids="".join)
 def test_a_question_is_text_whatever_it_looks_like(demo: Reader, command: tuple[str, ...]) -> None:
     for question in HOSTILE:
-        said = demo(*command, question)
-        assert said.status in (0, 1), (question, said.stderr)
-        assert "Traceback" not in said.stderr
-        assert "\x1b" not in said.stdout
+        run = demo(*command, question)
+        assert run.status in (0, 1), (question, run.stderr)
+        assert "Traceback" not in run.stderr
+        assert "\x1b" not in run.stdout
     assert demo("search", "webhook").status == 0

@@ -69,10 +69,10 @@ def test_no_output_holds_what_a_terminal_obeys(shell: Shell, line: str) -> None:
         "evil": EVIL, "words": "Why does the webhook retry fail?", "tasks": "which tasks are finished?",
         "key": f"gar-0{EVIL}", "other": f"gar-1{EVIL}", "folder": str(folder),
     }  # fmt: skip
-    said = shell(*(word.format(**known) for word in line.split()))
-    assert said.status in (0, 1, 2), said.stderr
-    assert said.status == 0 or not line.startswith(FOUND), said.stderr
-    for printed in (said.stdout, said.stderr):
+    run = shell(*(word.format(**known) for word in line.split()))
+    assert run.status in (0, 1, 2), run.stderr
+    assert run.status == 0 or not line.startswith(FOUND), run.stderr
+    for printed in (run.stdout, run.stderr):
         unseen = UNSEEN.search(printed)
         assert unseen is None, printed[max(0, unseen.start() - 60) : unseen.start() + 60]
 

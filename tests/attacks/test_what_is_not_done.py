@@ -56,5 +56,5 @@ def test_the_package_unpickles_evaluates_and_shells_out_nowhere() -> None:
         "np.load(f, allow_pickle=True)", "__import__('os')",
     ],
 )  # fmt: skip
-def test_each_of_these_would_be_noticed(source: str) -> None:
+def test_each_of_these_faults_is_noticed(source: str) -> None:
     assert done_in(source)

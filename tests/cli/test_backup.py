@@ -61,7 +61,7 @@ def test_a_backup_is_whole_for_its_owner_alone_and_restores_to_the_same_rows(ind
     assert turns(indexed) == 4
 
 
-def test_what_is_there_is_replaced_only_when_that_is_said(indexed: Program) -> None:
+def test_an_existing_file_is_replaced_only_with_the_flag(indexed: Program) -> None:
     file = indexed.home / "kept.db"
     file.write_text("mine", encoding="utf-8")
     explained(indexed("backup", file), "there already")
@@ -96,7 +96,7 @@ def test_a_memory_is_not_restored_from_itself(indexed: Program) -> None:
     assert turns(indexed) == 2
 
 
-def test_what_is_no_backup_of_ours_is_refused_and_the_memory_stays(indexed: Program) -> None:
+def test_a_foreign_file_is_no_backup_and_the_memory_stays(indexed: Program) -> None:
     before = _state(indexed.database)
     folder = indexed.home / "files"
     folder.mkdir()
@@ -139,7 +139,7 @@ def test_a_database_of_an_older_build_is_refused_until_it_is_restored_and_left_a
     assert program.database.stat().st_mode & 0o777 == 0o600
 
 
-def test_what_was_forgotten_since_the_backup_stays_forgotten_and_what_was_known_before_comes_back(
+def test_a_restore_brings_back_old_rows_but_no_forgotten_ones(
     indexed: Program,
 ) -> None:
     write_messages(
@@ -191,9 +191,7 @@ tombstone_transfer.apply_tombstones = and_then_forget
 
 
 @pytest.mark.parametrize("journal", ["wal", "delete"])
-def test_what_is_forgotten_while_a_restore_is_under_way_does_not_come_back_by_it(
-    indexed: Program, journal: str
-) -> None:
+def test_a_restore_does_not_bring_back_a_row_forgotten_meanwhile(indexed: Program, journal: str) -> None:
     file = indexed.home / "kept.db"
     assert indexed("backup", file).status == 0
     with closing(sqlite3.connect(indexed.database)) as database:
@@ -223,7 +221,7 @@ deletion.delete_rows = while_another_writes
 """
 
 
-def test_while_what_was_forgotten_is_deleted_from_what_is_restored_others_write(indexed: Program) -> None:
+def test_other_processes_write_while_a_restore_deletes_forgotten_rows(indexed: Program) -> None:
     file = indexed.home / "kept.db"
     assert indexed("backup", file).status == 0
     assert indexed("forget", "--query", "webhooks", "--yes").status == 0
@@ -342,7 +340,7 @@ def test_a_backup_while_something_indexes_holds_whole_batches(large: Program, mo
     assert all((size - LONG - 2) % 256 in (0, 600 % 256) for size in sizes)
 
 
-def test_who_reads_while_a_restore_goes_on_sees_the_old_memory_or_the_new_one(large: Program) -> None:
+def test_a_reader_during_a_restore_sees_the_old_or_the_new_memory(large: Program) -> None:
     seen = set()
     with Memory.open(large.database) as memory:
         before = memory.status().turns

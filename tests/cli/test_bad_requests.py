@@ -35,7 +35,7 @@ def asked(_webhooks: Path) -> Program:
 
 
 @pytest.mark.parametrize("query", SYNTAX)
-def test_what_would_be_syntax_elsewhere_is_searched_for_as_words(asked: Program, query: str) -> None:
+def test_search_syntax_of_other_tools_is_searched_as_words(asked: Program, query: str) -> None:
     found = asked("search", "--json", "--mode", "keyword", f"--query={query}")
     assert found.stderr == "" or found.stderr.startswith("Nothing found")
     assert [row["id"] for row in found.results] == (["1"] if "web" in query else [])
@@ -110,7 +110,7 @@ def test_an_empty_query_is_refused_with_an_example(asked: Program, command: str,
     ],
     ids=lambda value: "-".join(value)[:40],
 )
-def test_what_cannot_be_asked_is_refused_by_name(asked: Program, arguments: list[str], words: list[str]) -> None:
+def test_an_unsupported_argument_is_refused_by_name(asked: Program, arguments: list[str], words: list[str]) -> None:
     explained(asked(*arguments), *words)
 
 
@@ -175,7 +175,7 @@ def test_closed_standard_streams_are_no_bug(asked: Program) -> None:
         assert run.stderr == ""
 
 
-def test_who_cannot_be_asked_or_told_since_streams_are_closed_meets_no_bug(asked: Program) -> None:
+def test_closed_streams_cause_no_bug(asked: Program) -> None:
     assert asked("backup", "copy.db").status == 0
     for line in ("restore copy.db <&-", "recall xyzzy 2>&-"):
         assert _shell(asked, f'"$P" {line}').returncode == 1, line
@@ -184,7 +184,7 @@ def test_who_cannot_be_asked_or_told_since_streams_are_closed_meets_no_bug(asked
 @pytest.mark.parametrize(
     "arguments", [["--db", "F", "index"], ["--json", "search", "kiln"], ["--limit=3", "recall", "kiln"]]
 )
-def test_an_option_before_the_command_is_told_its_place(program: Program, arguments: list[str]) -> None:
+def test_an_option_before_the_command_is_explained(program: Program, arguments: list[str]) -> None:
     run = program(*arguments)
     command = next(argument for argument in arguments if argument in COMMANDS)
     option = arguments[0].partition("=")[0]

@@ -144,7 +144,7 @@ def test_a_line_that_says_nothing_is_refused(kiln: Program, line: str) -> None:
     assert kiln("blame", f"kiln/heat.py:{line}").status == 2
 
 
-def test_what_is_no_file_has_no_lines(kiln: Program) -> None:
+def test_a_missing_file_has_no_lines(kiln: Program) -> None:
     os.mkfifo(kiln.home / "pipe")
     for name in ("kiln:1", "pipe:1", "/dev/zero:1"):
         assert kiln("blame", name).status == 2

@@ -75,7 +75,7 @@ def test_a_database_of_a_newer_release_is_refused_by_name(indexed: Program, comm
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "device", "loop", "name too long", "below a file", "no such home"])
-def test_what_cannot_be_a_database_file_is_explained_at_once(indexed: Program, kind: str) -> None:
+def test_an_impossible_database_path_is_explained_at_once(indexed: Program, kind: str) -> None:
     place = indexed.home / "place"
     if kind == "folder":
         place.mkdir()

@@ -96,9 +96,7 @@ def test_a_hook_under_a_limit_on_memory_disturbs_no_agent(own_demo: Program) -> 
 @pytest.mark.parametrize(
     ("number", "words"), [(errno.ENOLCK, "cannot lock files"), (None, "locked by another process")]
 )
-def test_a_file_system_without_locks_is_told_from_another_process(
-    own_demo: Program, number: int | None, words: str
-) -> None:
+def test_a_file_system_without_locks_is_recognised(own_demo: Program, number: int | None, words: str) -> None:
     program = own_demo if number is None else own_demo.altered(NO_LOCKS.format(number=number))
     with apsw.Connection(str(own_demo.database)) as other:  # which begins a transaction
         other.execute("DELETE FROM tasks WHERE id < 0")

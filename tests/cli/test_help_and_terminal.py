@@ -165,9 +165,7 @@ def test_on_a_terminal_a_long_warning_or_error_is_broken_between_words(
 
 
 @pytest.mark.parametrize("command", ["how 'run the tests' --all", "lessons"])
-def test_what_was_learned_is_broken_between_words_on_a_terminal_and_whole_in_a_pipe(
-    own_demo: Program, command: str
-) -> None:
+def test_lessons_are_wrapped_on_a_terminal_and_whole_in_a_pipe(own_demo: Program, command: str) -> None:
     run, (_, shown) = own_demo(*shlex.split(command)), on_a_terminal(own_demo, *shlex.split(command))
     lines = shown.replace("\r", "").removesuffix("\n").split("\n")
     sources = [line for line in lines if line.startswith("Source: ")]
@@ -192,7 +190,7 @@ def test_a_question_that_is_left_without_an_answer_ends_its_line(own_demo: Progr
 
 
 @pytest.mark.parametrize("command", [["lessons"], ["how", "run the tests"]])
-def test_nobody_is_told_to_look_in_every_project_who_did(program: Program, command: list[str]) -> None:
+def test_a_search_of_all_projects_gets_no_hint_to_search_all(program: Program, command: list[str]) -> None:
     assert program("task", "add", "Run the tests").status == 0
     assert "--all looks in every project" in program(*command).stderr
     assert "--all" not in program(*command, "--all").stderr
@@ -271,7 +269,7 @@ def test_hits_by_words_alone_have_no_fit(own_demo: Program) -> None:
     assert "closely" not in run.stdout
 
 
-def test_hits_of_a_project_with_a_long_name_leave_room_for_what_was_said(program: Program) -> None:
+def test_hits_of_a_project_with_a_long_name_leave_room_for_the_text(program: Program) -> None:
     project = "a-service-with-quite-a-long-name"
     described = "Writers that wait too long for the lock of the database give up without a word to anybody."
     made = program(
@@ -387,7 +385,7 @@ def test_a_list_that_was_cut_says_so(two_long_tasks: Program) -> None:
     assert two_long_tasks("task", "list", "--limit", "2").stderr == ""
 
 
-def test_what_a_transcript_says_cannot_move_the_cursor_or_turn_the_text(program: Program) -> None:
+def test_transcript_text_cannot_control_the_terminal(program: Program) -> None:
     write_messages(
         program.home / "hostile.jsonl",
         ("user", "Retry\x1b[2J\x1b]0;owned\x07 \u202egnp.exe\u202c now\r\x08\x9b31m"),
@@ -425,7 +423,7 @@ def test_columns_that_are_folded_share_the_terminal_and_break_between_words(monk
 
 
 @pytest.mark.parametrize("text", ["", "a b", "x" * 95, "one/two/three/four five", " /a//b ", "word " * 30])
-def test_what_is_folded_fits_and_loses_nothing_but_blanks(text):
+def test_folded_text_loses_only_blanks(text):
     lines = folded(text, 12)
     assert all(len(line) <= 12 for line in lines)
     assert "".join("".join(lines).split()) == "".join(text.split())

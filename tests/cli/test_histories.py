@@ -73,7 +73,7 @@ def test_histories_are_listed_with_what_is_indexed_and_what_is_gone(program: Pro
     assert own("search", "port").status == 0
 
 
-def test_what_is_not_looked_into_is_said_once_and_a_moved_file_is_told_of(program: Program, home: Path) -> None:
+def test_a_skipped_folder_is_reported_once_and_a_moved_file_too(program: Program, home: Path) -> None:
     (home / "links").mkdir()
     (home / "links" / "out").symlink_to(home / ".continue")
     run = program("index", "links")
@@ -204,7 +204,7 @@ def test_a_project_with_the_marker_is_left_wherever_its_conversations_lie(progra
 
 
 @pytest.mark.parametrize("glob", ["{home}/src/secret", "secret", "{home}/src/sec*", "src/secret/"])
-def test_what_is_excluded_is_left_by_flag_and_by_configuration(program: Program, home: Path, glob: str) -> None:
+def test_flags_and_configuration_exclude_files(program: Program, home: Path, glob: str) -> None:
     pattern = glob.format(home=home)
     session(home / "sessions" / "b.jsonl", "Hide the treasure.", cwd=f"{home}/src/secret")
     write_messages(home / "src" / "secret" / "chat.jsonl", ("user", "Where is the treasure?"), ("assistant", "Here."))
@@ -256,7 +256,7 @@ def test_links_out_and_pipes_are_passed_over_with_a_reason(program: Program, tmp
     assert program("index", "chats", "--follow-links", "--json").json["turns_added"] == 2
 
 
-def test_what_is_written_to_a_watched_folder_is_indexed(program: Program) -> None:
+def test_new_files_in_a_watched_folder_are_indexed(program: Program) -> None:
     folder = write_messages(program.home / "chats" / "a.jsonl", ("user", "Which port?"), ("assistant", "8080.")).parent
     process = program.started("index", "chats", "--watch")
     try:
@@ -282,7 +282,7 @@ def _stored(program: Program, word: str) -> bool:
         return False
 
 
-def test_what_this_program_writes_below_a_folder_is_neither_read_nor_watched(program: Program, tmp_path: Path) -> None:
+def test_own_files_below_a_folder_are_not_indexed(program: Program, tmp_path: Path) -> None:
     write_messages(program.home / "a.jsonl", ("user", "Which port?"), ("assistant", "8080."))
     process = at(program).started("index", ".", "--watch", "--json")
     try:
@@ -300,7 +300,7 @@ def test_what_this_program_writes_below_a_folder_is_neither_read_nor_watched(pro
 
 
 @pytest.mark.parametrize("variable", ["XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"])
-def test_nor_are_its_folders_of_data_state_and_models(program: Program, variable: str) -> None:
+def test_own_data_folders_are_not_indexed(program: Program, variable: str) -> None:
     write_messages(program.home / "a.jsonl", ("user", "Which port?"), ("assistant", "8080."))
     write_messages(program.home / "own" / "pastchats-memory" / "b.jsonl", ("user", "Which?"), ("assistant", "This."))
     looked_at = at(program, **{variable: str(program.home / "own")})("index", "--dry-run", ".", "--json").results
@@ -328,7 +328,7 @@ def test_crush_lists_the_projects_that_have_its_histories(tmp_path: Path) -> Non
         assert discover(environment) == []
 
 
-def test_what_gemini_cli_writes_inside_the_sandbox_of_macos_is_found_beside_the_rest(tmp_path: Path) -> None:
+def test_gemini_sessions_of_the_macos_sandbox_are_found(tmp_path: Path) -> None:
     folders = [tmp_path / ".gemini" / "tmp", tmp_path / ".cache" / ".gemini" / "tmp"]
     for folder in folders:
         folder.mkdir(parents=True)

@@ -121,7 +121,7 @@ def test_nothing_is_sent_without_a_yes(garden: Program) -> None:
     assert asked == []
 
 
-def test_without_a_configured_model_the_message_says_what_to_configure(garden: Program) -> None:
+def test_without_a_configured_model_the_message_names_the_setting(garden: Program) -> None:
     run = auto(garden, "--yes")
     assert run.status == 2
     assert "no model is configured that labels episodes" in run.stderr

@@ -66,7 +66,7 @@ def test_all_that_is_written_is_the_persons_alone(program: Program, umask: str) 
     assert alone(home / "own"), modes(home / "own")
 
 
-def test_what_a_program_in_python_has_written_is_so_too_though_its_umask_is_its_own(tmp_path: Path) -> None:
+def test_files_written_from_python_are_private_whatever_the_umask(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         with Memory.open(tmp_path / "own" / "deep" / "memory.db") as memory:
@@ -81,7 +81,7 @@ def test_what_a_program_in_python_has_written_is_so_too_though_its_umask_is_its_
 
 @pytest.mark.promise("permissions", "Every file that hooks and `install` write is readable by you alone.")
 @pytest.mark.parametrize("umask", UMASKS)
-def test_what_hooks_and_install_leave_is_the_persons_alone(own_demo: Program, umask: str) -> None:
+def test_files_of_hooks_and_install_are_private(own_demo: Program, umask: str) -> None:
     home = own_demo.home
     settings = home / ".claude" / "settings.json"
     settings.parent.mkdir(mode=0o755)
@@ -182,7 +182,7 @@ def test_a_part_of_the_path_that_belongs_to_somebody_else_is_refused(own_demo: P
     assert "another user" in error["message"]
 
 
-def test_where_a_sticky_bit_keeps_files_apart_a_database_may_lie(own_demo: Program) -> None:
+def test_a_database_may_lie_in_a_sticky_folder(own_demo: Program) -> None:
     own_demo.home.chmod(0o1777)
     assert own_demo("status").status == 0
     own_demo.home.chmod(0o777)
@@ -209,7 +209,7 @@ def test_nor_is_a_link_in_such_a_folder(own_demo: Program) -> None:
 
 
 @pytest.mark.promise("permissions", "`doctor` reports files that others can read.")
-def test_doctor_tells_of_what_others_may_read(own_demo: Program) -> None:
+def test_doctor_reports_files_that_others_may_read(own_demo: Program) -> None:
     with apsw.Connection(str(own_demo.database)) as held:  # keeps what lies beside it there
         held.execute("SELECT count(*) FROM prompts").fetchall()
         for name, mode in (("memory.db", 0o640), ("memory.db-shm", 0o604)):

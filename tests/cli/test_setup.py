@@ -150,7 +150,7 @@ def test_a_server_that_the_user_has_added_stays_and_so_does_what_they_add_to_our
     assert json.loads(copilot.read_text(encoding="utf-8")) == {"mcpServers": {}}
 
 
-def test_what_the_user_adds_to_our_table_of_codex_goes_with_it(person: Program) -> None:
+def test_uninstall_removes_the_whole_codex_table(person: Program) -> None:
     file = person.home / ".codex/config.toml"
     before = tomllib.loads(file.read_text(encoding="utf-8"))
     person("setup", "--yes")

@@ -30,7 +30,7 @@ def test_an_item_of_nought_is_named_as_it_was_asked_for(indexed: Program) -> Non
     assert "no item 0." in run.stderr
 
 
-def test_without_its_table_sqlite_vec_is_not_said_to_be_missing(program: Program, tmp_path: Path) -> None:
+def test_a_missing_vec0_table_is_not_reported_as_a_missing_extension(program: Program, tmp_path: Path) -> None:
     (program.home / "empty").mkdir()
     without = program.without_sqlite_vec(tmp_path)
     assert without("index", "empty").status == 1

@@ -58,7 +58,7 @@ def test_no_secret_is_shown(program: Program) -> None:
     assert "marigold" not in ours("config", "--json").stdout + ours("config").stdout
 
 
-def test_every_key_is_shown_with_its_value_and_who_said_so(program: Program, here: Path) -> None:
+def test_every_setting_is_shown_with_its_value_and_source(program: Program, here: Path) -> None:
     file = own(here, 'budget = 900\nmodel = "packaged"\nchunk_size = 800\nthreads = 3\n[models.mine]\npath = "m"\n')
     project = projects(here, "\n# ours\nbudget = 700\nexclude = ['drafts']\n")
     ours = program.with_variables(PASTCHATS_MEMORY_THREADS="2", PASTCHATS_MEMORY_API_KEY="secret-key")
@@ -81,7 +81,7 @@ def test_every_key_is_shown_with_its_value_and_who_said_so(program: Program, her
         assert key in ours("config").stdout
 
 
-def test_what_is_false_is_shown_as_a_file_would_say_it(program: Program) -> None:
+def test_a_false_value_is_shown_as_toml(program: Program) -> None:
     assert re.search(r"^private +false +default$", program("config").stdout, re.MULTILINE)
 
 
@@ -102,9 +102,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("key", HOSTILE)
-def test_what_a_projects_file_may_not_say_is_reported_and_ignored_while_the_rest_counts(
-    program: Program, here: Path, key: str
-) -> None:
+def test_forbidden_project_settings_are_reported_and_ignored(program: Program, here: Path, key: str) -> None:
     file = projects(here, f"budget = 700\n{key} = {HOSTILE[key]}\n")
     run = program("config", "--json")
     values = shown(run)
@@ -184,7 +182,7 @@ def test_a_wrong_variable_is_named(program: Program, variable: str, value: str) 
     assert run.stderr.startswith(f"Error: PASTCHATS_MEMORY_{variable} must be ")
 
 
-def test_what_is_secret_of_an_endpoint_is_not_shown(program: Program) -> None:
+def test_secrets_of_an_endpoint_are_not_shown(program: Program) -> None:
     ours = program.with_variables(
         PASTCHATS_MEMORY_ENDPOINT="http://ada:marigold@127.0.0.1:9/v1", PASTCHATS_MEMORY_API_KEY="marigold"
     )

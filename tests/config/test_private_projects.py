@@ -69,7 +69,7 @@ def test_its_text_is_found_inside_it_alone(program: Program, workshop: Path, arg
         assert "tenth" in inside(program, workshop, *arguments).stdout
 
 
-def test_neither_show_nor_its_neighbours_give_it_away(program: Program, workshop: Path) -> None:
+def test_show_and_its_neighbours_hide_a_private_turn(program: Program, workshop: Path) -> None:
     ids = [hit["id"] for hit in inside(program, workshop / "submarine", "search", "--json", "submarine").results]
     private = next(id_ for id_ in ids if "ninth" in inside(program, workshop / "submarine", "show", id_).stdout)
     outside = inside(program, workshop, "show", private)
@@ -85,7 +85,7 @@ def test_the_answer_is_the_same_without_sqlite_vec(program: Program, tmp_path: P
 
 
 @pytest.mark.usefixtures("workshop")
-def test_it_holds_before_the_first_run_has_ended(program: Program) -> None:
+def test_a_project_is_private_before_the_first_run_has_ended(program: Program) -> None:
     with Memory.open(program.database) as memory:
         memory._database.run("UPDATE project_folders SET is_private = -1")  # noqa: SLF001 - as a killed run leaves it
     assert "ninth" not in program("search", "launch date").stdout
@@ -181,7 +181,7 @@ def test_nobody_outside_changes_its_tasks(program: Program, boards: Path) -> Non
 
 
 @pytest.mark.promise("privacy", "A task of another project does not reveal the key of a private task.")
-def test_a_link_to_one_of_its_tasks_is_not_told_outside_it(program: Program, boards: Path) -> None:
+def test_a_link_to_a_private_task_is_not_shown_outside_its_project(program: Program, boards: Path) -> None:
     submarine = boards / "submarine"
     assert inside(program, submarine, "task", "depend", "bal-1", "sub-1").status == 0
     assert inside(program, submarine, "task", "depend", "bal-1", "bal-0").status == 0
@@ -207,9 +207,7 @@ def test_a_link_to_one_of_its_tasks_is_not_told_outside_it(program: Program, boa
     assert "bal-1" not in inside(program, boards / "balloon", *asked).stdout
 
 
-def test_what_a_private_conversation_resolved_is_not_told_with_a_task_of_another_project(
-    program: Program, boards: Path
-) -> None:
+def test_a_private_resolution_is_not_shown_with_a_task_of_another_project(program: Program, boards: Path) -> None:
     asked = ["consult-episodic-memory", "burner valve leaks"]
     assert "ninth" in inside(program, boards / "submarine", *asked).stdout
     outside = inside(program, boards / "balloon", *asked).stdout

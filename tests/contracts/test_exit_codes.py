@@ -19,7 +19,7 @@ MANY = 700
 """Turns: more than two batches of an index run."""
 
 
-def test_what_is_found_ends_with_0_and_without_talk_in_a_pipe(demo: Program) -> None:
+def test_results_in_a_pipe_end_with_0_and_an_empty_stderr(demo: Program) -> None:
     for arguments in (
         ["search", "--json", "retry strategy"],
         ["recall", "--query", "build webhook retries"],

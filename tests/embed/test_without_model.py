@@ -330,7 +330,7 @@ def test_a_search_at_an_endpoint_sends_one_request(program: Program) -> None:
             assert [one["body"]["input"] for one in seen] == [["fence"]]
 
 
-def test_text_is_said_to_leave_the_machine_only_when_it_does(program: Program) -> None:
+def test_a_notice_says_that_text_leaves_only_when_it_does(program: Program) -> None:
     with endpoint(answer, []) as base:
         ours = program.with_variables(PASTCHATS_MEMORY_ENDPOINT=base)
         fill(ours, "--model", NAME)

@@ -291,9 +291,7 @@ def test_a_memory_without_a_file_is_not_checked(memory: Memory) -> None:
     "A citation reports whether its file still contains the text; a pipe or a device in its place neither blocks nor leaks.",
 )
 @pytest.mark.parametrize("what", ["pipe", "folder", "link to a device", "link to another file", "sparse"])
-def test_whatever_was_put_in_the_place_of_a_source_neither_holds_anything_up_nor_tells_anything(
-    memory: Memory, file: Path, tmp_path: Path, what: str
-) -> None:
+def test_a_replaced_source_neither_blocks_nor_leaks(memory: Memory, file: Path, tmp_path: Path, what: str) -> None:
     file.unlink()
     other = tmp_path / "other"
     other.write_text("root:secret-of-the-host\n" * 50)

@@ -413,7 +413,7 @@ def test_a_missing_episode_is_not_judged(own: Program) -> None:
     assert own("judge", "999", "unknown", "--json").json == {"schema": "judge/1", "results": []}
 
 
-def test_what_judge_prints_fits_its_schema(own: Program) -> None:
+def test_judge_fits_its_schema(own: Program) -> None:
     schema = json.loads((REPOSITORY / "contracts" / "schemas" / "judge.json").read_text(encoding="utf-8"))
     for arguments in (
         ["--all"],

@@ -59,9 +59,7 @@ def test_attempts_of_one_conversation_appear_in_order(memory: Memory, history: P
 @pytest.mark.promise(
     "evidence", "The line that shows an outcome is checked against its file, and so are other attempts."
 )
-def test_what_shows_an_outcome_and_other_attempts_are_checked_where_they_were_read(
-    memory: Memory, history: Path
-) -> None:
+def test_evidence_and_attempts_are_checked_in_their_own_files(memory: Memory, history: Path) -> None:
     write_messages(history, *MENDED)
     memory.index([history])
     sure(memory)
@@ -286,7 +284,7 @@ def test_equally_telling_lines_yield_to_the_last_ones() -> None:
     assert shown == "\n".join(["…", *steps[-3:]])
 
 
-def test_the_number_of_a_list_stays_with_what_it_numbers() -> None:
+def test_a_list_number_stays_with_its_item() -> None:
     steps = [
         f"{number}. The webhook was tried in the garden. " + "It was a long and windy day. " * 4
         for number in range(1, 30)

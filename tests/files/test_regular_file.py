@@ -35,7 +35,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return place
 
 
-def test_what_is_no_file_is_neither_waited_for_nor_read(place: Path) -> None:
+def test_pipes_and_devices_are_not_read(place: Path) -> None:
     with pytest.raises(OSError, match=REFUSAL):
         open_regular(place)
 
@@ -56,7 +56,7 @@ def test_an_archive_that_was_replaced_since_it_was_found_is_not_read(place: Path
         open_member(tmp_path / f"packed{suffix}", "chat.jsonl")()
 
 
-def test_neither_are_a_file_of_the_folder_and_a_line_of_a_changed_file(place: Path) -> None:
+def test_no_sibling_or_line_is_read_from_a_pipe_or_device(place: Path) -> None:
     assert read_sibling(place) == ""
     with pytest.raises(OSError, match=REFUSAL):
         read_line(place, 1)

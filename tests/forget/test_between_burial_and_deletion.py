@@ -114,9 +114,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tupl
     "forgetting", "From the first moment of a long deletion, no other command shows what is being deleted."
 )
 @pytest.mark.parametrize("name", ASKED)
-def test_nothing_is_told_of_what_is_forgotten_but_not_deleted_yet(
-    answers: dict[str, tuple[str, str]], name: str
-) -> None:
+def test_rows_that_are_forgotten_but_not_deleted_are_not_shown(answers: dict[str, tuple[str, str]], name: str) -> None:
     before, after = answers[name]
     assert WORD in before
     assert WORD not in after

@@ -56,10 +56,10 @@ def test_an_excluded_project_is_kept_out_by_its_name_wherever_it_is_talked_of(ga
     assert garden("index", "history", "--json").json["turns_added"] == 1
 
 
-def test_what_is_stored_already_stays_and_is_told(garden: Program) -> None:
+def test_stored_turns_stay_and_are_reported(garden: Program) -> None:
     garden("index", "history")
-    said = garden("exclude", "--project", "safe")
-    assert (said.status, "1 row" in said.stderr, "forget" in said.stderr) == (0, True, True)
+    run = garden("exclude", "--project", "safe")
+    assert (run.status, "1 row" in run.stderr, "forget" in run.stderr) == (0, True, True)
 
 
 def test_the_rest_of_the_own_file_stays_as_it_is(garden: Program) -> None:
@@ -118,7 +118,7 @@ def test_nor_is_a_folder_that_is_marked_below_the_one_that_is_named(garden: Prog
     assert garden("search", "fence", "--mode", "keyword").status == 0
 
 
-def test_what_exclude_prints_fits_its_schema(garden: Program) -> None:
+def test_exclude_fits_its_schema(garden: Program) -> None:
     garden("index", "history")
     schema = json.loads((REPOSITORY / "contracts" / "schemas" / "exclude.json").read_text(encoding="utf-8"))
     body = garden("exclude", "--project", "safe", "history/open", "--json").json

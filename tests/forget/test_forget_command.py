@@ -89,7 +89,7 @@ def test_each_way_of_choosing_takes_what_it_names_and_no_more(garden: Program, b
 
 
 @pytest.mark.promise("forgetting", "No file brings a forgotten turn back.")
-def test_what_was_forgotten_does_not_come_back_by_any_file(garden: Program) -> None:
+def test_a_forgotten_turn_does_not_come_back_by_any_file(garden: Program) -> None:
     forgotten(garden("forget", "--query", "quince", "--yes", "--json"))
     again = garden("index", "history", "--force", "--json").json
     assert (again["turns_added"], again["forgotten"], again["embedded"]) == (0, 2, 0)
@@ -104,7 +104,7 @@ def test_what_was_forgotten_does_not_come_back_by_any_file(garden: Program) -> N
 
 
 @pytest.mark.promise("forgetting", "No export or backup brings a forgotten task, comment or attachment back.")
-def test_nor_do_a_task_a_comment_and_an_attachment_by_an_export_or_a_backup(tmp_path: Path) -> None:
+def test_forgotten_tasks_do_not_come_back_by_an_export_or_a_backup(tmp_path: Path) -> None:
     def kept(memory: Memory) -> list[list[Any]]:
         return [
             [body[name] for name in ("title", "comments", "attachments")]
@@ -166,7 +166,7 @@ def test_undoing_brings_it_back_by_indexing_alone(garden: Program) -> None:
 @pytest.mark.parametrize(
     "arguments", [[], ["--query", " "], ["--id", "twelve"], ["--list", "--id", "1"], ["--undo", "x"]]
 )
-def test_what_cannot_be_asked_is_explained(garden: Program, arguments: list[str]) -> None:
+def test_an_impossible_question_is_explained(garden: Program, arguments: list[str]) -> None:
     assert garden("forget", *arguments, "--yes").status == 2
     assert len(texts(garden)) == 6
 

@@ -173,7 +173,7 @@ def test_others_leave_a_deletion_to_its_process_until_that_has_ended(tmp_path: P
         assert not scrub.is_due(database)
 
 
-def test_what_a_process_that_died_had_deleted_is_overwritten_by_the_next_command(tmp_path: Path) -> None:
+def test_the_next_command_overwrites_rows_that_a_dead_process_deleted(tmp_path: Path) -> None:
     path = made(tmp_path)
     database = open_database(path)
     sought = traces(database, [5])
@@ -211,7 +211,7 @@ def test_a_purged_memory_is_empty_and_keeps_what_was_forgotten_away(tmp_path: Pa
         assert vec0.is_there(database)
 
 
-def test_what_is_older_than_a_prune_stays_away_wherever_it_comes_from(tmp_path: Path) -> None:
+def test_pruned_turns_stay_away_whatever_their_source(tmp_path: Path) -> None:
     path = made(tmp_path)
     with open_database(path) as database:
         sought = traces(database, [1, 31])
@@ -243,7 +243,7 @@ def test_a_backup_from_before_brings_nothing_back(tmp_path: Path) -> None:
         assert [one.turns for one in memory.list_forgettings()] == [1, 3]
 
 
-def test_nothing_is_left_of_it_in_a_session_either_that_was_told_of_it_and_goes_on(tmp_path: Path) -> None:
+def test_a_forgotten_memory_leaves_open_sessions_too(tmp_path: Path) -> None:
     def said(number: int, text: str) -> dict[str, object]:
         message = {"role": "assistant", "id": f"msg_{number:024}", "content": [{"type": "text", "text": text}]}
         return {"type": "assistant", "uuid": f"00000000-0000-4000-8000-{number:012}", "sessionId": "s2", "message": message,

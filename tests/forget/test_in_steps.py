@@ -61,7 +61,7 @@ def killed_after(steps: int, path: Path) -> None:
 
 @pytest.mark.promise("forgetting", "The next opening finishes a deletion whose process was killed.")
 @pytest.mark.parametrize("steps", [0, 1, 2])
-def test_what_a_killed_process_left_is_gone_at_the_next_opening(path: Path, steps: int) -> None:
+def test_leftovers_of_a_killed_process_are_deleted_at_the_next_opening(path: Path, steps: int) -> None:
     killed_after(steps, path)
     assert turns(path) > 2
     with Memory.open(path) as memory:
@@ -90,7 +90,7 @@ def going_elsewhere(path: Path, *, seconds_ago: float = 0) -> list[str]:
 
 
 @pytest.mark.promise("forgetting", "From the first moment of a long deletion, no search finds what is being deleted.")
-def test_while_the_process_lives_nobody_does_its_work_for_it_and_nobody_finds_what_goes(path: Path) -> None:
+def test_a_running_deletion_is_left_alone_and_its_rows_are_hidden(path: Path) -> None:
     *turns, key = going_elsewhere(path)
     with Memory.open(path) as memory:
         assert memory.status().turns == COUNT + 2
@@ -106,7 +106,7 @@ def test_while_the_process_lives_nobody_does_its_work_for_it_and_nobody_finds_wh
         assert memory.search("lighthouse", mode="keyword") == []
 
 
-def test_who_has_been_silent_for_a_minute_counts_as_ended_though_another_process_has_its_number(path: Path) -> None:
+def test_a_process_silent_for_a_minute_counts_as_ended(path: Path) -> None:
     going_elsewhere(path, seconds_ago=deletion.ABANDONED_AFTER_S + 1)
     Memory.open(path).close()
     assert turns(path) == 2
@@ -145,7 +145,7 @@ def test_while_a_reader_keeps_the_log_open_who_waits_for_it_lets_others_write(pa
         assert not scrub.is_due(forgetful)
 
 
-def test_who_has_waited_long_enough_for_a_reader_leaves_the_rest_to_the_next(path: Path) -> None:
+def test_after_a_long_wait_the_rest_is_left_to_the_next_command(path: Path) -> None:
     with open_database(path) as reader, open_database(path) as forgetful, reader.snapshot():
         reader.run("SELECT count(*) FROM prompts")
         with forgetful.transaction():

@@ -105,7 +105,7 @@ def test_a_text_that_opens_with_a_role_is_not_cursors_by_that_alone(tmp_path):
     assert [turn.content for turn in turns(CURSOR, moved)] == ["Hello.", "Hello to you."]
 
 
-def test_what_cursors_command_line_keeps_twice_is_the_same_conversation(tmp_path):
+def test_two_copies_of_a_cursor_cli_session_are_one_conversation(tmp_path):
     kept = turns(CURSOR, FIXTURES / "cursor" / "cursor-q5-store.sql")
     said = [{"type": "text", "text": "<user_query>\nGood, commit it.\n</user_query>"}]
     name = "6f0d2c1e-9a42-4f59-8b1e-0c4f2a9d7e66"
@@ -168,7 +168,7 @@ def test_a_damaged_root_of_a_cursor_store_is_read_as_far_as_it_goes(damage, tmp_
     assert (turn.content, turn.cwd) == ("Look.", None)
 
 
-def test_a_message_of_a_cursor_store_that_is_no_json_is_told(tmp_path):
+def test_a_malformed_cursor_message_is_reported(tmp_path):
     (row,) = rows(CURSOR, kept_by_cursor(tmp_path, '{"role": "user", "conte'))
     assert row.reason.startswith("a message is not JSON: ")
 
@@ -270,7 +270,7 @@ def copied(folder, name, as_name):
     return shutil.copy(FIXTURES / "cline" / name, folder / as_name)
 
 
-def test_of_a_cline_task_the_screen_is_read_and_what_the_model_was_sent_is_not_read_again(tmp_path):
+def test_a_cline_task_is_read_from_its_screen_file_alone(tmp_path):
     task = tmp_path / "tasks" / "1772618400000"
     sent = copied(task, "cline-q1-cwd-in-context.json", "api_conversation_history.json")
     assert [turn.conversation_id for turn in turns(CLINE, sent)] == ["1772618400000"] * 2

@@ -105,14 +105,14 @@ def test_a_notice_whose_blanks_were_cut_is_none_the_less_one_below_another(tmp_p
     ]
 
 
-def test_who_sends_an_answer_back_with_words_of_their_own_typed_them(tmp_path):
+def test_an_edited_answer_sent_back_is_a_prompt(tmp_path):
     history = tmp_path / aider.CHAT
     for said in ("Red. That is wrong.", "Is it Red.", "Which cable?"):
         history.write_text(f"{CHAT.rpartition('####')[0]}#### {said}  \n", encoding="utf-8")
         assert [turn.content for turn in turns(AIDER, history)][-1] == said
 
 
-def test_an_architects_plan_with_a_quotation_in_it_is_told_in_pieces_and_typed_by_nobody(tmp_path):
+def test_an_architect_plan_with_a_quotation_is_no_prompt(tmp_path):
     history = tmp_path / aider.CHAT
     plan = ["As the manual has it:", "", "> Degrees.  ", "", "So let it add the offset."]
     echoed = "\n".join(f"#### {line}  " for line in plan)
@@ -130,7 +130,7 @@ def test_a_question_that_was_stopped_and_is_asked_again_without_its_command_was_
 
 
 @pytest.mark.parametrize("typed", ["and why? And when?", "No. and why?"])
-def test_words_that_only_begin_or_end_as_what_was_asked_are_the_persons(tmp_path, typed):
+def test_a_prompt_that_only_begins_like_the_question_is_the_users(tmp_path, typed):
     history = tmp_path / aider.CHAT
     history.write_text(f"{CHAT}\n#### {typed}  \n\nHeat.\n", encoding="utf-8")
     assert [turn.content for turn in turns(AIDER, history) if turn.role == "user"][-1] == typed

@@ -45,7 +45,7 @@ def test_a_conversation_of_lm_studio_is_named_by_its_file(tmp_path):
         ([], "a", set()),
     ],
 )
-def test_what_hangs_beside_the_path_to_the_current_message_is_abandoned(links, current, left):
+def test_messages_off_the_current_path_are_abandoned(links, current, left):
     assert abandoned_places(links, current) == left
 
 

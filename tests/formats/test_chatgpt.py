@@ -94,7 +94,7 @@ def test_real_exports_have_the_prompts_and_answers_that_were_counted_by_hand():
     assert counted >= 7
 
 
-def test_of_several_fences_the_one_that_fills_the_file_is_the_export(tmp_path):
+def test_the_fence_that_fills_the_file_is_the_export(tmp_path):
     export = (FIXTURES / "chatgpt" / "single.json").read_text(encoding="utf-8")
     path = tmp_path / "kept.md"
     path.write_text(f'```json\n{{"mapping": "an example"}}\n```\n\n```json\n{export}\n```\n', encoding="utf-8")
@@ -103,7 +103,7 @@ def test_of_several_fences_the_one_that_fills_the_file_is_the_export(tmp_path):
     assert not CHATGPT.detect(SourceFile(path))
 
 
-def test_a_large_export_that_ends_within_an_item_gives_what_stands_before_and_says_so(tmp_path, monkeypatch):
+def test_a_truncated_large_export_gives_its_whole_items(tmp_path, monkeypatch):
     monkeypatch.setattr(source, "LARGE_DOCUMENT", 0)
     conversation = (FIXTURES / "chatgpt" / "single.json").read_text(encoding="utf-8")
     path = tmp_path / "conversations.json"

@@ -74,7 +74,7 @@ def test_a_session_that_never_says_where_it_ran_is_named_after_its_folder(tmp_pa
     assert (turn.cwd, turn.project) == (None, "-home-ada-kiln")
 
 
-def test_the_first_working_directory_of_a_session_is_its_home_and_later_ones_are_told(tmp_path):
+def test_the_first_working_directory_counts_and_later_ones_are_metadata(tmp_path):
     first, second = turns(
         CLAUDE_CODE, written(tmp_path / "s.jsonl", record("one", cwd="/a"), record("two", cwd="/a/b", uuid="v"))
     )
@@ -181,7 +181,7 @@ def test_lines_of_a_message_far_behind_its_end_are_a_copy_of_it(tmp_path):
     assert [turn.content for turn in turns(CLAUDE_CODE, path)] == ["first\n\nsecond"]
 
 
-def test_an_interruption_before_anything_was_said_flags_nothing(tmp_path):
+def test_an_interruption_before_the_first_message_flags_nothing(tmp_path):
     path = written(tmp_path / "s.jsonl", record("[Request interrupted by user]"), record("hello", uuid="v"))
     assert [(turn.content, dict(turn.metadata)) for turn in turns(CLAUDE_CODE, path)] == [("hello", {})]
 
@@ -193,7 +193,7 @@ def test_a_web_session_may_be_one_line_of_lines(tmp_path):
     assert [(turn.content, turn.line) for turn in turns(CLAUDE_CODE, path)] == [("one", 1), ("two", 1)]
 
 
-def test_content_of_a_strange_type_is_told_and_words_beside_a_result_are_nobodys(tmp_path):
+def test_content_of_an_unknown_type_is_reported(tmp_path):
     strange = answer("", 1) | {"message": {"role": "assistant", "content": 7}}
     result = record(
         [{"type": "text", "text": "a reminder"}, {"type": "tool_result", "tool_use_id": "t", "content": "ok"}]

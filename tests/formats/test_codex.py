@@ -30,20 +30,20 @@ def test_every_turn_of_a_rollout_has_an_identity_of_its_own(path):
     assert len(set(ids)) == len(ids)
 
 
-def test_replayed_turns_are_one_with_those_of_the_session_that_said_them():
+def test_replayed_turns_are_stored_once():
     replayed = identities(FOLDER / "codex-q4.jsonl", replayed=True)
     assert replayed == identities(FOLDER / "codex-q4-parent.jsonl")
     assert len(replayed) == 5
 
 
-def test_what_was_said_after_a_replay_is_new_even_in_the_same_words():
+def test_turns_after_a_replay_are_new_even_in_equal_words():
     old = {native_id for _, _, native_id in identities(FOLDER / "codex-q4-parent.jsonl")}
     new = identities(FOLDER / "codex-q4.jsonl", replayed=False)
     assert ("user", "ok") in [(role, text) for role, text, _ in new]
     assert not old & {native_id for _, _, native_id in new}
 
 
-def test_real_replayed_turns_are_one_with_those_of_the_session_that_said_them():
+def test_real_replayed_turns_are_stored_once():
     folder = shared("transcripts", "codex")
     (parent,) = folder.glob("*9cd28a74*")
     (fork,) = folder.glob("*613a9a68*")

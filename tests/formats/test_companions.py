@@ -27,7 +27,7 @@ def test_messages_are_left_to_their_session_and_parts_to_their_message():
             assert hidden_in(str(path.parent), names) == set(names)
 
 
-def test_what_says_a_conversation_again_or_tells_about_it_is_left_to_what_tells_it_best(tmp_path):
+def test_a_copy_of_a_conversation_is_read_from_its_best_source(tmp_path):
     for name, again in (
         ("updates.jsonl", "chat_history.jsonl"),
         ("transcript.jsonl", "transcript_full.jsonl"),
@@ -40,7 +40,7 @@ def test_what_says_a_conversation_again_or_tells_about_it_is_left_to_what_tells_
         assert set(hidden_in(str(tmp_path), (again, "notes.md"))) == set()
 
 
-def test_what_tells_about_a_session_of_droid_or_kiro_is_left_to_the_session(tmp_path):
+def test_files_about_a_droid_or_kiro_session_are_not_read_on_their_own(tmp_path):
     names = ("a.jsonl", "a.settings.json", "a.json", "b.json", "b.settings.json")
     assert set(hidden_in(str(tmp_path / ".factory" / "sessions" / "-home"), names)) == {"a.settings.json"}
     assert set(hidden_in(str(tmp_path / ".kiro" / "sessions" / "cli"), names)) == {"a.json"}
@@ -70,7 +70,7 @@ def test_a_session_of_vibe_is_read_with_its_journal_and_no_piece_of_it_for_itsel
     assert set(hidden_in(str(session / "notes"), ["a.json"])) == set()
 
 
-def test_what_gptme_keeps_beside_a_session_is_not_read_for_itself(tmp_path):
+def test_files_beside_a_gptme_session_are_not_read_on_their_own(tmp_path):
     names = ("conversation.jsonl", "events.jsonl", "lesson-emissions.jsonl", "model_selection_trace.json", "notes.md")
     assert list(hidden_in(str(tmp_path), names)) == list(names[1:4])
     assert list(hidden_in(str(tmp_path), names[1:])) == []

@@ -223,7 +223,7 @@ def test_signs_of_a_screen_in_an_aider_chat_are_the_chats(tmp_path):
 @pytest.mark.parametrize(
     "action", ["Ran", "Edited", "Added", "Deleted", "Explored", "Searched", "Called", "Waited", "Viewed", "Updated"]
 )
-def test_what_codex_did_is_nobodys_words(tmp_path, action):
+def test_actions_of_codex_are_no_message(tmp_path, action):
     path = tmp_path / "screen.txt"
     path.write_text(f"› Mend it.\n\n• {action} kiln.py\n  └ done\n\n• It is mended.\n", encoding="utf-8")
     assert [turn.content for turn in turns(SCROLLBACK, path)] == ["Mend it.", "It is mended."]
@@ -234,7 +234,7 @@ def test_what_codex_did_is_nobodys_words(tmp_path, action):
     [(reader, path) for reader in (SCROLLBACK, PERPLEXITY) for path in inputs(reader.name)],
     ids=lambda value: getattr(value, "FORMAT", None) or value.name,
 )
-def test_a_copy_without_roles_gives_what_was_said(reader, path):
+def test_a_copy_without_roles_gives_its_messages(reader, path):
     assert detect_format(SourceFile(path)) is reader
     assert [plain(row) for row in turns(reader, path)] == expected(path)
 
@@ -324,7 +324,7 @@ def test_words_that_look_like_an_exporters_notes_stay(tmp_path, words):
 
 
 @pytest.mark.parametrize("nothing", ["No response requested.", "(no content)"])
-def test_what_stands_for_no_words_is_none(tmp_path, nothing):
+def test_a_placeholder_is_no_text(tmp_path, nothing):
     path = tmp_path / "kiln.md"
     path.write_text(f"## User\n\nHow hot?\n\n## Assistant\n\n{nothing}\n", encoding="utf-8")
     assert [turn.content for turn in turns(DIALOGUE, path)] == ["How hot?"]

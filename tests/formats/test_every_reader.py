@@ -47,7 +47,7 @@ def test_every_quirk_has_a_fixture_and_every_fixture_of_a_quirk_is_in_the_table(
 
 
 @pytest.mark.parametrize("path", FUZZED, ids=lambda path: path.name)
-def test_what_the_fuzzer_found_once_is_found_no_more(path):
+def test_inputs_that_the_fuzzer_found_are_read(path):
     read_by_everyone(path)
 
 

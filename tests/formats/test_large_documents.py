@@ -68,7 +68,7 @@ def test_a_list_that_begins_with_the_newest_keeps_its_order_where_it_is_read_by_
     assert (reader, turns[::-1]) == _turns(path, monkeypatch, 1 << 30)
 
 
-def test_what_breaks_off_is_told_and_the_items_before_it_are_read(tmp_path, monkeypatch):
+def test_a_truncated_document_is_reported_and_read_up_to_there(tmp_path, monkeypatch):
     path = tmp_path / "chat.json"
     for value in (SAID, CHATS):
         path.write_text(json.dumps(value, indent=1)[:-100], encoding="utf-8")
@@ -92,7 +92,7 @@ def test_a_broken_message_of_a_large_export_costs_itself_alone(tmp_path, monkeyp
 
 
 @pytest.mark.parametrize("folder", ["claude-ai", "chatgpt", "messages"])
-def test_to_know_what_a_large_document_is_it_is_not_read_whole(folder, monkeypatch):
+def test_detection_reads_only_the_start_of_a_large_document(folder, monkeypatch):
     monkeypatch.setattr(source, "LARGE_DOCUMENT", 0)
     for path in inputs(folder):
         opened = SourceFile(path)

@@ -95,7 +95,7 @@ def test_tasks_with_numbers_are_made_changed_and_deleted() -> None:
     assert [link.target for link in second.links] == ["c-1"]
 
 
-def test_what_is_no_list_makes_no_task() -> None:
+def test_prose_makes_no_task() -> None:
     plans = TodoLists()
     for name, arguments in (("TodoWrite", {}), ("TodoWrite", "not json"), ("TodoWrite", None), ("Read", {"todos": ["a"]}),
                             ("TodoWrite", {"todos": [3, "", {"status": "pending"}]}), ("TaskCreate", {"subject": ""})):  # fmt: skip

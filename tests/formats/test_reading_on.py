@@ -105,7 +105,7 @@ def is_read_by(reader, path):
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.differing_executors],
 )
 @given(data=st.data())
-def test_whatever_happened_to_a_file_reading_on_gives_the_turns_of_the_whole(reader, data, tmp_path):
+def test_continued_reading_gives_the_turns_of_the_whole_file(reader, data, tmp_path):
     path = data.draw(st.sampled_from(GROWING[reader]))
     lines = data.draw(damaged(path)).splitlines(keepends=True)
     target = tmp_path / path.name
@@ -134,14 +134,14 @@ def test_messages_a_line_are_gone_on_with_behind_those_by_which_they_were_recogn
     assert gone_on_with(MESSAGES, path, tmp_path / "grown.jsonl", first=SAMPLE_RECORDS) == 8
 
 
-def test_what_was_added_is_read_alike_where_it_is_too_much_to_be_held(tmp_path, monkeypatch):
+def test_a_large_addition_is_read_like_a_small_one(tmp_path, monkeypatch):
     path = next(path for path in GROWING[CLAUDE_CODE] if path.name == "claude-code-q1.jsonl")
     longest = max(map(len, path.read_bytes().splitlines(keepends=True)))
     monkeypatch.setattr(source, "LARGE_DOCUMENT", longest)
     assert gone_on_with(CLAUDE_CODE, path, tmp_path / path.name)
 
 
-def test_a_call_that_tells_late_where_a_session_runs_has_the_file_read_as_a_whole(tmp_path):
+def test_a_late_working_directory_has_the_whole_file_read(tmp_path):
     path = tmp_path / "projects" / "home-ada-kiln" / "agent-transcripts" / "6d1f" / "6d1f.jsonl"
     path.parent.mkdir(parents=True)
     said = [

@@ -43,7 +43,7 @@ def test_the_members_of_an_object_are_those_that_a_parser_finds(value, chunk, in
 
 
 @given(st.lists(VALUES, min_size=1, max_size=4), st.integers(1, 30), st.data())
-def test_a_document_that_is_cut_anywhere_is_said_to_be_and_gives_what_was_whole(value, chunk, data):
+def test_a_truncated_document_is_reported_and_gives_its_whole_items(value, chunk, data):
     text = json.dumps(value)
     cut = data.draw(st.integers(1, len(text) - 1))
     with pytest.MonkeyPatch.context() as monkeypatch:
@@ -56,7 +56,7 @@ def test_a_document_that_is_cut_anywhere_is_said_to_be_and_gives_what_was_whole(
 
 
 @pytest.mark.parametrize("text", ['{"a" 1}', "{1: 2}", "{,:}", '{"\\x": 1}', "7", '[1, "', "{"])
-def test_what_is_no_json_is_torn(text):
+def test_text_that_is_no_json_is_incomplete(text):
     scanner = Scanner(io.BytesIO(text.encode()))
     with pytest.raises(Torn):
         _skip_all(scanner)
@@ -89,7 +89,7 @@ def test_elements_below_keys_wherever_these_stand(tmp_path):
     assert list(document.elements("z", "in")) == []
 
 
-def test_a_broken_item_costs_itself_and_a_cut_end_is_told(tmp_path):
+def test_a_broken_item_costs_itself_and_a_truncated_end_is_reported(tmp_path):
     one, bad, two, end = _written(tmp_path, '[{"a": 1},\n{"b": nil},\n{"c": 3},\n{"d": ').elements()
     assert isinstance(one, Element)
     assert isinstance(two, Element)

@@ -26,12 +26,12 @@ def said(folder, text):
 @pytest.mark.parametrize(
     "below", ["", "Token usage: total=200,332", "\n  ⏎ send   ⌃J newline   ⌃C quit"], ids=["nothing", "text", "keys"]
 )
-def test_what_stands_in_the_input_line_of_earlier_codex_was_not_sent(tmp_path, below):
+def test_the_input_line_of_earlier_codex_was_not_sent(tmp_path, below):
     asked = [content for role, content in said(tmp_path, BARRED.format(below=below)) if role == "user"]
     assert asked == ["hold() is to return kelvins."]
 
 
-def test_what_something_stands_below_was_sent(tmp_path):
+def test_an_input_with_output_below_it_was_sent(tmp_path):
     asked = [content for role, content in said(tmp_path, BARRED.format(below="\n> It sticks.\n")) if role == "user"]
     assert asked == ["hold() is to return kelvins.", "Now the relay."]
 
@@ -71,7 +71,7 @@ CODEX = """› Show subtasks below their task.
 
 
 @pytest.mark.parametrize("output", ["└ M notes.md\n?? a.txt", "    … +35 lines\n    ?? a.txt", "  └ M notes.md"])
-def test_what_a_command_printed_on_codexs_screen_is_no_answer_wherever_a_copy_put_it(tmp_path, output):
+def test_command_output_on_a_codex_screen_is_no_answer(tmp_path, output):
     assert said(tmp_path, CODEX.format(output=output)) == [
         ("user", "Show subtasks below their task."),
         ("assistant", "I look at the list first."),
@@ -113,12 +113,12 @@ def test_a_list_that_claude_code_writes_is_no_words_and_no_edit_wherever_it_stan
     assert not any(is_editor(tool.partition(" ")[0]) for tool in tools)
 
 
-def test_a_bar_on_another_screen_is_a_quotations_and_its_prompts_stay_the_persons(tmp_path):
+def test_quotation_bars_of_another_screen_leave_prompts_alone(tmp_path):
     told = said(tmp_path, "> What does the manual say?\n\n⏺ It says:\n\n▌ Degrees.\n\n> Thanks.\n\n⏺ Welcome.\n")
     assert [content for role, content in told if role == "user"] == ["What does the manual say?", "Thanks."]
 
 
-def test_what_stands_far_below_a_prompt_is_no_paragraph_of_it(tmp_path):
+def test_text_far_below_a_prompt_is_not_part_of_it(tmp_path):
     told = said(tmp_path, "❯ Now the relay.\n\n\n\n\n  12:30  kiln\n\n⏺ It sticks.\n\n❯ Thanks.\n\n⏺ Welcome.\n")
     assert told[0] == ("user", "Now the relay.")
 
@@ -144,7 +144,7 @@ def test_an_answer_above_the_rule_of_the_input_line_is_one(tmp_path):
     assert told[2:] == [("user", "Now."), ("assistant", "It holds.")]
 
 
-def test_what_is_folded_below_a_result_is_nobodys_words(tmp_path):
+def test_folds_below_a_result_are_no_message(tmp_path):
     told = said(
         tmp_path,
         "❯ Test it.\n\n⏺ Bash(make test)\n  ⎿  … +9 lines (ctrl+o to expand)\n     1 failed in 0.1s\n  Read 3 files (ctrl+o to expand)\n\n⏺ No.\n",
@@ -165,7 +165,7 @@ def test_a_command_that_the_person_ran_is_theirs_and_what_came_of_it_is_known(tm
     ]
 
 
-def test_what_the_client_says_between_is_no_answer(tmp_path):
+def test_notices_of_the_client_are_no_answer(tmp_path):
     told = said(
         tmp_path,
         "❯ Hi.\n\n⏺ Hi!\n\n※ recap: You said hi;\n  next is work.\n\n❯ Go.\n\n⏺ Gone.\n\n✻ Conversation compacted (ctrl+o for history)\n\n❯ Thanks.\n\n⏺ Welcome.\n",
@@ -180,7 +180,7 @@ def test_only_a_screen_of_gemini_clis_has_calls_in_boxes():
     assert not has_boxes(["● I build it.", "✦ a star", *box])
 
 
-def test_what_stands_below_an_input_line_at_the_very_top_of_a_screen_moves_nothing(tmp_path):
+def test_text_below_a_first_input_line_keeps_its_place(tmp_path):
     said(tmp_path, "  95% left · ~/kiln\n› light it\n\n• It is lit.\n\n› and now\n\n• It burns.\n\n› typed\n")
     assert [(turn.role, turn.line) for turn in turns(SCROLLBACK, tmp_path / "screen.txt")] == [
         ("user", 2), ("assistant", 4), ("user", 6), ("assistant", 8), ("user", 10),

@@ -40,7 +40,7 @@ def test_a_database_of_no_known_program_is_named(tmp_path):
         detect_format(SourceFile(tmp_path / "x.db"))
 
 
-def test_a_line_of_an_export_that_is_no_conversation_is_told(tmp_path):
+def test_a_line_without_a_conversation_is_reported(tmp_path):
     node = {"message": {"author": {"role": "user"}, "content": {"parts": ["Hello."]}}}
     path = written(tmp_path / "x.jsonl", {"mapping": {"a": node}}, {"x": 1}, 7)
     assert [row.content if isinstance(row, Turn) else row.reason for row in rows(CHATGPT, path)] == [
@@ -174,14 +174,14 @@ def test_a_text_without_roles_is_no_transcript_of_cursors(tmp_path):
     assert list(CURSOR.read(SourceFile(path))) == []
 
 
-def test_what_became_of_a_turn_is_told_once(tmp_path):
+def test_an_aborted_turn_is_flagged_once(tmp_path):
     aborted = {"type": "event_msg", "payload": {"type": "turn_aborted"}}
     said = {"type": "event_msg", "payload": {"type": "user_message", "message": "Hello."}}
     path = written(tmp_path / "x.jsonl", {"type": "session_meta", "payload": {"id": "r"}}, said, aborted, aborted)
     assert [turn.metadata["flags"] for turn in turns(CODEX, path)] == [["interrupted"]]
 
 
-def test_an_item_of_an_open_webui_export_that_is_no_chat_is_told(tmp_path):
+def test_an_open_webui_item_without_a_chat_is_reported(tmp_path):
     first = next(path for path in inputs("open-webui") if path.suffix == ".json")
     chats = json.loads(first.read_text(encoding="utf-8"))
     path = tmp_path / "export.json"

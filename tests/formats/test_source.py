@@ -144,7 +144,7 @@ def unknown_database(folder):
     ],
 )
 @pytest.mark.parametrize("name", ["a.jsonl", "a.json", "a.md"])
-def test_what_is_no_text_is_named(tmp_path, raw, what, name):
+def test_binary_content_is_named(tmp_path, raw, what, name):
     with pytest.raises(NotText, match=what):
         detect_format(source_of(tmp_path, name, raw(tmp_path) if callable(raw) else raw))
 
@@ -170,7 +170,7 @@ def test_a_database_that_is_damaged_further_on_is_read_up_to_there(tmp_path):
     assert "malformed" in fault.reason
 
 
-def test_a_long_line_is_read_and_an_over_long_one_is_told(tmp_path, monkeypatch):
+def test_a_long_line_is_read_and_a_longer_one_is_reported(tmp_path, monkeypatch):
     long = json.dumps({"role": "user", "content": "x" * 2_000_000})
     source = source_of(tmp_path, "a.jsonl", f"{LINES}{long}\n{LINES}")
     assert len(values(source)) == 5
@@ -182,7 +182,7 @@ def test_a_long_line_is_read_and_an_over_long_one_is_told(tmp_path, monkeypatch)
     assert [item.line for item in found] == [1, 2, 3, 4, 5]
 
 
-def test_a_bad_line_is_told_with_its_number(tmp_path):
+def test_a_bad_line_is_reported_with_its_number(tmp_path):
     source = source_of(tmp_path, "a.jsonl", LINES + "{bad}\n" + LINES)
     assert [item.line for item in source.records() if isinstance(item, Unreadable)] == [3]
 
@@ -222,7 +222,7 @@ def test_a_document_of_more_than_may_be_held_says_so(tmp_path, monkeypatch):
         _ = source_of(tmp_path, "long.md", "123456789").text
 
 
-def test_a_value_of_a_database_that_is_too_long_is_told_of_behind_the_rows(tmp_path, monkeypatch):
+def test_an_over_long_database_value_is_reported_after_the_rows(tmp_path, monkeypatch):
     path = tmp_path / "history.db"
     owner = apsw.Connection(str(path))
     owner.execute("CREATE TABLE notes(text)")

@@ -48,7 +48,7 @@ def test_real_histories_have_as_many_prompts_as_were_counted_but_for_the_clients
         assert int(row["human_prompts_or_items"]) == counted == said.count("user") + clients, row["file"]
 
 
-def test_what_cursor_tells_of_a_call_behind_its_name_is_what_it_was_about(tmp_path):
+def test_text_behind_a_cursor_call_is_its_argument(tmp_path):
     fold = '<tool-use data-tool-type="write" data-tool-name="edit_file_v2"><details>\n<summary>Tool use: **edit_file_v2** • Edit file: docs/a b.md</summary>\n\n</details></tool-use>'
     assert calls_of(fold, tmp_path) == [None, ["edit_file_v2 docs/a b.md"]]
 
@@ -94,7 +94,7 @@ def test_a_fold_tells_of_its_call_in_each_of_the_ways_that_versions_have(tmp_pat
         ('{"commandLine": {"original": "make", "toolEdited": "make -j2"}}', "t make -j2"),
     ],
 )
-def test_a_command_is_told_as_it_was_run(tmp_path, text, call):
+def test_a_command_is_shown_as_it_was_run(tmp_path, text, call):
     assert calls_of(FOLDED.format(kind="x", told="", below=f"```json\n{text}\n```\n"), tmp_path) == [None, [call]]
 
 
@@ -106,7 +106,7 @@ def test_a_command_is_told_as_it_was_run(tmp_path, text, call):
         "```\nRead file: a.md\n```\n\nDone.",
     ],
 )
-def test_what_an_answer_shows_as_an_example_was_not_run(tmp_path, text):
+def test_an_example_command_in_an_answer_was_not_run(tmp_path, text):
     (answer,) = (turn for turn in read(text, tmp_path) if turn.role == "assistant")
     assert "a.md" in answer.content
     assert "a.md" not in str(answer.metadata)
@@ -126,11 +126,11 @@ def test_a_line_that_tells_of_a_call_is_a_persons_where_a_person_writes_it(tmp_p
         "<details>\n<summary>More</summary>\nWords.\n</details>",
     ],
 )
-def test_what_only_looks_like_a_call_is_words(tmp_path, text):
+def test_text_that_resembles_a_call_is_text(tmp_path, text):
     assert calls_of(text, tmp_path) == [None, None]
 
 
-def test_what_a_command_printed_is_known_as_its_output(tmp_path):
+def test_printed_text_is_recognised_as_output(tmp_path):
     fold = FOLDED.format(kind="x", told=" • Run command: make lint", below="```\nmake: *** [lint] Error 1\n```\n")
     assert outputs_of(fold, tmp_path) == ["$ make lint\nmake: *** [lint] Error 1"]
 
@@ -183,7 +183,7 @@ def test_only_a_tool_that_asks_has_an_answer_of_the_person(tmp_path):
     ]
 
 
-def test_what_a_tool_says_of_a_file_names_the_file_of_an_edit_alone(tmp_path):
+def test_a_tool_result_names_a_file_only_after_an_edit(tmp_path):
     below = "```text\nThe file a.md has been updated.\n```\n"
     assert calls_of(FOLDED.format(kind="x", told="", below=below), tmp_path) == [None, ["t"]]
     assert calls_of(EDITED.replace("Path: `a.md`\n\n", "").format(below=below), tmp_path) == [None, ["Edit a.md"]]
@@ -200,7 +200,7 @@ def test_a_file_that_is_cut_at_the_top_may_begin_with_a_subagent(tmp_path):
         assert detect_format(SourceFile(path)) is SPECSTORY
 
 
-def test_what_came_of_an_edit_is_no_output_of_a_command(tmp_path):
+def test_the_result_of_an_edit_is_no_command_output(tmp_path):
     fold = FOLDED.format(kind="x", told=" • Edit file: a.md", below="```\nError: no such file\n```\n")
     assert not any(output.startswith("$") for output in outputs_of(fold, tmp_path))
 
@@ -210,7 +210,7 @@ def test_a_call_that_is_not_folded_away_ends_where_somebody_speaks(tmp_path):
     assert [turn.content for turn in said] == ["Write it.", "I write it.", "Thanks."]
 
 
-def test_what_a_command_of_the_client_printed_is_nobodys_words(tmp_path):
+def test_output_of_a_client_command_is_no_message(tmp_path):
     said = read("_**User**_\n\n/model opus\n ⎿  Set model to opus\n\n_**User**_\n\n/srv is full", tmp_path)
     assert [(turn.kind, turn.content) for turn in said[2:]] == [("command", "/model opus"), ("prompt", "/srv is full")]
 

@@ -44,7 +44,7 @@ def test_comments_and_mails_are_no_tasks(path):
         ("# A\n\nstatus: open\n", False),
     ],
 )
-def test_an_issue_is_told_from_an_article(tmp_path, text, is_issue):
+def test_an_issue_is_distinguished_from_an_article(tmp_path, text, is_issue):
     (tmp_path / "a.md").write_text(text, encoding="utf-8")
     assert bool(ISSUE_FILES.detect(SourceFile(tmp_path / "a.md"))) is is_issue
 
@@ -119,7 +119,7 @@ def test_tasks_of_one_list_that_share_an_id_are_all_kept(tmp_path):
     ]
 
 
-def test_a_line_among_issues_that_is_none_is_told_of(tmp_path):
+def test_a_malformed_issue_line_is_reported(tmp_path):
     issues = [{"number": number, "title": "Leak", "state": "open"} for number in range(40)]
     path = tmp_path / "issues.jsonl"
     path.write_text("\n".join(map(json.dumps, [*issues, {"exported": 40}])) + "\n", encoding="utf-8")
@@ -157,7 +157,7 @@ def counted(row):
         ("post.md", "---\ntitle: Kilns\nlabels: [heat]\n---\nAn article.\n"),
     ],
 )
-def test_what_tasks_begin_as_and_texts_of_such_names_are_no_tasks(tmp_path, name, text):
+def test_templates_and_texts_named_like_tasks_are_no_tasks(tmp_path, name, text):
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
     path.write_text(text, encoding="utf-8")

@@ -46,7 +46,7 @@ def test_every_spelling_of_a_moment_is_the_same_moment(value):
         "9" * 400,
     ],
 )
-def test_what_is_missing_or_no_time_is_none(value):
+def test_a_missing_or_malformed_time_is_none(value):
     assert iso_utc(value) is None
 
 

@@ -35,7 +35,7 @@ def test_an_answer_that_only_begins_as_json_is_kept_as_it_is():
     assert parse_result('{"output": torn').text == '{"output": torn'
 
 
-def test_what_is_kept_of_a_result_is_short_and_has_its_beginning_and_its_end():
+def test_a_stored_result_is_short_and_has_beginning_and_end():
     kept = notable_result(
         ToolCall("Bash", "pytest " + "-k x" * 500),
         ToolResult("first line\n" + "x" * 100_000 + "\nlast line", 1, failed=True),
@@ -68,7 +68,7 @@ def test_the_files_of_a_patch_are_what_the_call_is_about():
     assert labels == ["apply_patch glaze.py, rim.py"] * 3
 
 
-def test_what_a_person_says_on_refusing_a_call_is_kept_and_a_bare_refusal_is_not():
+def test_words_of_a_refusal_are_stored_and_a_bare_refusal_is_not():
     push = ToolCall("bash git push", "git push")
     refused = "The user rejected permission to use this specific tool call"
     kept = notable_result(
@@ -86,11 +86,11 @@ def test_what_a_person_says_on_refusing_a_call_is_kept_and_a_bare_refusal_is_not
         "The user dismissed this question",
     ],
 )  # fmt: skip
-def test_what_passes_between_an_agent_and_its_client_teaches_nobody_anything(answer):
+def test_internal_client_messages_are_no_results(answer):
     assert notable_result(ToolCall("edit glaze.py"), ToolResult(answer, failed=True), any_dialect()) is None
 
 
-def test_a_check_that_says_nothing_passed_and_is_kept():
+def test_a_check_without_output_passed_and_is_stored():
     assert notable_result(ToolCall("Bash", "npx tsc --noEmit"), ToolResult("", 0)) == (
         "tool",
         "result",
@@ -147,7 +147,7 @@ def test_an_edit_that_was_made_stays_noted_whatever_was_refused_in_the_same_word
 
 
 @pytest.mark.parametrize("tool", ["str_replace_editor", "developer__text_editor", "file_editor", "fs_write", "editor"])
-def test_what_an_editor_of_several_commands_did_is_named_and_none_is_for_a_shell(tool: str) -> None:
+def test_commands_of_an_edit_tool_are_named_and_are_no_shell_commands(tool: str) -> None:
     view = parse_call(tool, {"command": "view", "path": "/home/ada/door.py"}, any_dialect())
     assert (view.label, view.command) == ("view /home/ada/door.py", "")
     edit = parse_call(tool, {"command": "str_replace", "path": "door.py", "old_str": "x"}, any_dialect())

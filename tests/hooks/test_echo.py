@@ -63,7 +63,7 @@ def test_a_text_that_is_all_echo_leaves_nothing(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_what_stands_around_an_echo_stays(form: str) -> None:
+def test_text_around_a_recall_block_stays(form: str) -> None:
     break_ = "\\n" if form.startswith("as JSON") and "in" not in form else "\n"
     text = f"Please mend the retries.{break_}{FORMS[form](BLOCK)}{break_}Then run the tests."
     left = strip_recall_blocks(text)
@@ -74,7 +74,7 @@ def test_what_stands_around_an_echo_stays(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_block_with_everything_that_one_can_tell_leaves_nothing(form: str) -> None:
+def test_a_whole_recall_block_is_removed_without_a_trace(form: str) -> None:
     hit = Hit(1, 1.0, 1.0, 1, 1, 1.0, "85", "prompt", "", "", "user", "x.jsonl", 3, "courier", "c", 0, None, {})
     stored = StoredTask(1, "T-1", "Build the retries", "", "task", "pending", "todo", None, (), "courier", None, (), "x.jsonl", 3,
                         None, None, None, None, (), (), (), (), {})  # fmt: skip

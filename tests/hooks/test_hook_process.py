@@ -54,7 +54,7 @@ def context(program: Program, body: dict[str, Any], event: str = "UserPromptSubm
     return text
 
 
-def test_a_prompt_gets_what_was_said_before_within_its_bytes(hooked: Program) -> None:
+def test_a_prompt_gets_earlier_turns_within_its_bytes(hooked: Program) -> None:
     text = context(hooked, {"session_id": "s1", "prompt": PROMPT, "cwd": str(hooked.home)})
     assert "full jitter" in text
     assert "Source: " in text
@@ -72,18 +72,18 @@ def test_no_block_is_given_twice_in_a_session(hooked: Program) -> None:
     assert sources("another") == first
 
 
-def test_what_is_said_in_the_current_session_is_left_out(hooked: Program) -> None:
+def test_turns_of_the_current_session_are_left_out(hooked: Program) -> None:
     body = {"session_id": "b2a7e9d4-1c3f-4e8a-8f60-6f1d2b7c9a05", "prompt": PROMPT}
     assert "b2a7e9d4" not in context(hooked, body)
 
 
-def test_nothing_is_said_where_nothing_fits(hooked: Program) -> None:
+def test_no_match_gives_no_block(hooked: Program) -> None:
     assert (
         context(hooked, {"session_id": "s", "prompt": "Which orchids flower in a cold greenhouse in December?"}) == ""
     )
 
 
-def test_what_recall_says_when_it_is_asked_a_prompt_that_only_resembles_it_does_not_bring(hooked: Program) -> None:
+def test_a_similar_prompt_brings_no_block_of_another_question(hooked: Program) -> None:
     prompt = "Deploy the worker to staging"
     assert hooked("recall", prompt, "--json").results
     assert context(hooked, {"session_id": "s", "prompt": prompt}) == ""
@@ -116,12 +116,12 @@ def test_every_agent_is_answered_in_its_own_form(hooked: Program, agent: str, ev
         b"[" * 100_000,
     ],
 )
-def test_whatever_comes_on_stdin_it_ends_with_0_and_without_a_word(hooked: Program, body: bytes) -> None:
+def test_any_stdin_ends_with_0_and_no_output(hooked: Program, body: bytes) -> None:
     status, _, stderr = told(hooked, "UserPromptSubmit", body)
     assert (status, stderr) == (0, "")
 
 
-def test_what_is_no_event_is_noted_without_a_word_of_it(hooked: Program) -> None:
+def test_a_malformed_event_is_logged_without_its_content(hooked: Program) -> None:
     assert told(hooked, "UserPromptSubmit", b"webhook garbage")[0] == 0
     log = (hooked.home / "state" / "pastchats-memory" / "hooks.log").read_text(encoding="utf-8")
     assert "JSONDecodeError" in log
@@ -166,7 +166,7 @@ def broken(program: Program) -> Iterator[tuple[str, Program]]:
 
 
 @pytest.mark.parametrize("kind", ["missing", "text", "folder", "no model", "aborts", "raises", "hangs"])
-def test_whatever_is_broken_it_ends_with_0(hooked: Program, kind: str) -> None:
+def test_a_hook_ends_with_0_whatever_is_broken(hooked: Program, kind: str) -> None:
     if kind == "aborts" and "PASTCHATS_TESTS_BARE" in os.environ:
         pytest.skip("without a child, a library that aborts ends the hook")
     program = dict(broken(hooked.with_variables(PASTCHATS_MEMORY_HOOK_SECONDS="3")))[kind]
@@ -204,7 +204,7 @@ def test_doctor_reports_when_each_agent_last_called_and_what_the_hook_did(hooked
 
 
 @pytest.mark.promise("text", "An event name cannot forge a line in the hook log.")
-def test_whatever_a_caller_says_of_itself_is_one_line_of_the_log(hooked: Program) -> None:
+def test_a_name_of_a_caller_is_one_log_line(hooked: Program) -> None:
     for event in ("no\n2026-01-01T00:00:00+00:00\tforged", "\x1b[2J", os.fsdecode(b"\xff")):
         assert told(hooked, event, {"prompt": PROMPT}) == (0, "", "")
     log = (hooked.home / "state" / "pastchats-memory" / "hooks.log").read_text(encoding="utf-8")

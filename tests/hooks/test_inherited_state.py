@@ -136,7 +136,7 @@ def test_the_age_of_a_process_is_that_of_the_system() -> None:
     assert seconds_since_start() > 0
 
 
-def test_of_a_crowd_some_answer_some_wait_for_their_turn_and_the_others_end_at_once(tmp_path: Path) -> None:
+def test_of_many_hooks_at_once_some_answer_and_some_wait(tmp_path: Path) -> None:
     code = (
         "import sys, time; from pastchats_memory.hooks.turns import wait_for_turn\n"
         "print(wait_for_turn(sys.argv[1], time.monotonic() + float(sys.argv[2])), flush=True); sys.stdin.read()"

@@ -34,7 +34,7 @@ def settings_of(person: Program, target: str) -> Path:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_what_install_puts_in_uninstall_takes_out_byte_for_byte(person: Program, target: str) -> None:
+def test_uninstall_restores_settings_byte_for_byte(person: Program, target: str) -> None:
     file = settings_of(person, target)
     file.parent.mkdir(parents=True)
     file.write_text(SETTINGS, encoding="utf-8")
@@ -138,7 +138,7 @@ def test_a_database_of_ones_own_is_named_in_the_line(person: Program) -> None:
     assert f"--db {person.home / 'mine.db'}" in settings_of(person, "claude-code").read_text(encoding="utf-8")
 
 
-def test_what_the_file_system_refuses_is_explained(person: Program) -> None:
+def test_a_refusal_of_the_file_system_is_explained(person: Program) -> None:
     folder = settings_of(person, "claude-code")
     folder.mkdir(parents=True)
     (person.home / ".gemini").write_text("", encoding="utf-8")
@@ -185,7 +185,7 @@ def test_a_damaged_record_is_named_and_without_it_our_entries_are_found(person: 
         "[features]\ncodex_hooks = false\n",
     ],
 )
-def test_codex_is_told_of_in_words_and_its_own_settings_are_left_alone(person: Program, config: str) -> None:
+def test_install_names_the_codex_step_and_leaves_its_settings(person: Program, config: str) -> None:
     file = person.home / ".codex" / "config.toml"
     file.parent.mkdir()
     file.write_bytes(config.encode())
@@ -197,7 +197,7 @@ def test_codex_is_told_of_in_words_and_its_own_settings_are_left_alone(person: P
     assert file.read_bytes() == config.encode()
 
 
-def test_whoever_uses_cursor_is_told_what_to_do_where_its_prompts_take_no_context(person: Program) -> None:
+def test_install_explains_cursor_versions_without_prompt_context(person: Program) -> None:
     run = person("install", "cursor", "--yes")
     assert run.status == 0
     assert "pastchats-memory mcp" in run.stderr
@@ -259,7 +259,7 @@ def test_settings_that_are_read_only_are_left_alone(person: Program) -> None:
 @pytest.mark.promise(
     "permissions", "`install` does not overwrite what another program writes to an agent's settings meanwhile."
 )
-def test_what_another_program_wrote_while_the_change_was_looked_at_is_not_overwritten(tmp_path: Path) -> None:
+def test_a_concurrent_change_of_a_settings_file_is_not_overwritten(tmp_path: Path) -> None:
     environment, file = {"HOME": str(tmp_path)}, tmp_path / ".claude" / "settings.json"
     file.parent.mkdir()
     file.write_text(SETTINGS, encoding="utf-8")

@@ -62,7 +62,7 @@ def test_a_long_prompt_is_known_by_its_start_and_its_end() -> None:
         ("  \n\t# Bug\nThe login page answers 429.", "# Bug The login page answers 429."),
     ],
 )  # fmt: skip
-def test_what_a_prompt_begins_with_does_not_silence_it(agent: str, prompt: str, query: str) -> None:
+def test_no_opening_of_a_prompt_silences_the_hook(agent: str, prompt: str, query: str) -> None:
     assert query_for(strip_wrappers(prompt, load_format(agent))) == query
 
 

@@ -17,7 +17,7 @@ def test_nothing_that_was_given_is_forgotten_however_much_it_was(tmp_path: Path)
     assert given(tmp_path, "one") == many | {"1"}
 
 
-def test_what_a_session_was_given_is_kept_for_a_week(tmp_path: Path) -> None:
+def test_the_list_of_shown_memories_lasts_a_week(tmp_path: Path) -> None:
     remember(tmp_path, "over", frozenset({"1"}))
     (over,) = (tmp_path / "sessions").iterdir()
     remember(tmp_path, "going on", frozenset({"2"}))
@@ -27,7 +27,7 @@ def test_what_a_session_was_given_is_kept_for_a_week(tmp_path: Path) -> None:
     assert (given(tmp_path, "over"), given(tmp_path, "going on")) == (frozenset(), {"2"})
 
 
-def test_of_what_went_wrong_the_latest_is_kept(tmp_path: Path) -> None:
+def test_the_log_holds_the_latest_faults(tmp_path: Path) -> None:
     for fault in ("first", "second", "third"):
         note(tmp_path, fault)
         with (tmp_path / "hooks.log").open("a", encoding="utf-8") as log:

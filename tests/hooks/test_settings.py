@@ -70,7 +70,7 @@ def test_hooks_are_added_and_taken_out_byte_for_byte(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", SETTINGS)
-def test_what_was_there_before_is_there_as_it_was(text: str) -> None:
+def test_existing_settings_stay_unchanged(text: str) -> None:
     before = scan(text).plain() if text else {}
     after = scan(with_hooks(text, HOOKS, {}, OURS).text).plain()
     for key, value in before.items():
@@ -108,7 +108,7 @@ def test_entries_are_found_in_a_file_that_was_written_anew(text: str) -> None:
         '{"hooks": {"SessionStart": 3}}',
     ],
 )
-def test_what_cannot_be_added_to_is_refused(text: str) -> None:
+def test_settings_that_cannot_be_extended_are_refused(text: str) -> None:
     with pytest.raises(UsageFault):
         with_hooks(text, HOOKS, {}, OURS)
 

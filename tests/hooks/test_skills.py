@@ -29,7 +29,7 @@ def test_there_are_four_skills_with_the_front_matter_that_agents_read() -> None:
 
 
 @pytest.mark.parametrize("file", [*SKILLS, PROMPT], ids=lambda file: file.parent.name)
-def test_every_command_that_agents_are_told_runs(own_demo: Program, file: Path) -> None:
+def test_every_command_in_the_agent_texts_runs(own_demo: Program, file: Path) -> None:
     own_demo("task", "add", "Retry failed webhooks with backoff", "--key", "KEY")
     commands = COMMAND.findall(file.read_text(encoding="utf-8"))
     assert commands
@@ -71,7 +71,7 @@ def test_skills_are_installed_and_taken_away_and_a_changed_one_is_left(
 
 
 @pytest.mark.parametrize("target", ["claude-code", "cursor"])
-def test_where_the_skills_would_not_find_the_program_install_says_so(program: Program, target: str) -> None:
+def test_install_warns_if_skills_cannot_find_the_program(program: Program, target: str) -> None:
     beside = program.with_variables(XDG_STATE_HOME=str(program.home / "state"), PATH="/nowhere")
     said = beside("install", target, "--yes").stderr
     assert ("which is not on your PATH" in said) == (target == "claude-code")

@@ -275,7 +275,7 @@ def test_an_optional_parameter_that_says_nothing_counts_as_absent(client: httpx.
 
 
 @pytest.mark.parametrize("bytes_", ["%ED%A0%80", "%FF", "a%00b", "%C3"])
-def test_what_is_not_unicode_is_answered_and_the_server_lives_on(client: httpx.Client, bytes_: str) -> None:
+def test_invalid_unicode_gets_an_answer_and_the_server_continues(client: httpx.Client, bytes_: str) -> None:
     for path in (f"/search?query={bytes_}", f"/search?query=a&project={bytes_}", f"/items/t:{bytes_}", f"/{bytes_}"):
         assert client.get(path).status_code in (200, 400, 404), path
     for body in (b'{"messages": [{"role": "user", "content": "\\ud83d"}]}', b"\xff", b"[" * 5000):

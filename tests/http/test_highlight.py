@@ -27,7 +27,7 @@ def test_forms_of_a_word_of_the_query_are_marked(text: str, query: str, marked: 
 
 
 @given(st.text(), st.text(), st.text(min_size=1))
-def test_without_the_marks_the_text_is_what_it_was(text: str, query: str, quotation: str) -> None:
+def test_text_without_its_marks_is_the_original(text: str, query: str, quotation: str) -> None:
     for shown in (escape_text(text), render_html(text)):
         assert re.sub(r'</?mark(?: class="shown")?>', "", mark_html(shown, query, [quotation])) == shown
 

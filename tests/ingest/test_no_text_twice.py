@@ -28,7 +28,7 @@ class Counting(PackagedEmbedder):
         return super().embed(listed)
 
 
-def test_of_a_corpus_with_forty_percent_duplicates_sixty_percent_go_through_the_model(tmp_path: Path) -> None:
+def test_duplicate_texts_are_embedded_once(tmp_path: Path) -> None:
     said = [f"Sentence {place % DISTINCT}" for place in range(ROWS)]
     for file in range(4):
         part = [(("user", "assistant")[place % 2], text) for place, text in enumerate(said[file * 25 : file * 25 + 25])]

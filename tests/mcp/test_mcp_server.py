@@ -545,7 +545,7 @@ def test_a_line_that_is_no_message_gets_an_error_and_the_server_goes_on(tasks: P
     assert {one["id"] for one in answers if "result" in one} == {0, 99}
 
 
-def test_what_was_asked_before_stdin_is_closed_gets_its_answer(tasks: Program) -> None:
+def test_requests_before_the_end_of_stdin_get_answers(tasks: Program) -> None:
     greeting = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
     messages = [
         {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": greeting},

@@ -192,10 +192,10 @@ def test_the_current_project_does_not_win_against_a_better_hit(twice: Memory) ->
 
 @pytest.mark.parametrize("query", ["zebra", "best restaurants in Lisbon", "my cat is sick what should I do"])
 def test_recall_returns_nothing_if_no_hit_is_relevant(demo: Reader, query: str) -> None:
-    told = demo("recall", "--query", query)
-    assert told.status == 1
-    assert NOTHING in told.stdout
-    assert "Source:" not in told.stdout
+    run = demo("recall", "--query", query)
+    assert run.status == 1
+    assert NOTHING in run.stdout
+    assert "Source:" not in run.stdout
     assert demo("recall", "--query", query, "--json").results == []
 
 
@@ -209,9 +209,9 @@ def test_recall_returns_nothing_if_no_hit_is_relevant(demo: Reader, query: str) 
     ],
 )
 def test_recall_returns_entries_if_a_hit_is_relevant(demo: Reader, query: str, found: str) -> None:
-    told = demo("recall", "--query", query, "--budget", "3000")
-    assert told.status == 0
-    assert found in told.stdout
+    run = demo("recall", "--query", query, "--budget", "3000")
+    assert run.status == 0
+    assert found in run.stdout
 
 
 @pytest.mark.parametrize("name", ["next_attempt_at", "41c9e0d", "ConnectionRefusedError", "Delfzijl"])

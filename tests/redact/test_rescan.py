@@ -84,9 +84,9 @@ def test_nothing_of_a_secret_is_left_in_the_file_and_all_else_is_as_it_was(
     program = stored_before(tmp_path, monkeypatch)
     assert holds(program, SECRET)
     assert holds(program, OTHER[:20])
-    said = program("redact", "--rescan", "--yes")
-    assert (said.status, said.stderr) == (0, "")
-    assert SECRET not in said.stdout
+    run = program("redact", "--rescan", "--yes")
+    assert (run.status, run.stderr) == (0, "")
+    assert SECRET not in run.stdout
     assert not holds(program, SECRET)
     assert not holds(program, OTHER[:20])
     assert not holds(program, OTHER[20:])
@@ -162,11 +162,11 @@ def test_reading_the_files_again_adds_nothing(tmp_path: Path, monkeypatch: pytes
 def test_it_says_what_there_is_and_changes_nothing_without_yes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = stored_before(tmp_path, monkeypatch)
     for answer in ((), ("--no",)):
-        said = program("redact", "--rescan", *answer)
-        assert said.status == 1
-        assert "gitlab-token" in said.stdout
-        assert f"{TURNS + 4} turns and 3 tasks" in said.stdout
-        assert SECRET not in said.stdout
+        run = program("redact", "--rescan", *answer)
+        assert run.status == 1
+        assert "gitlab-token" in run.stdout
+        assert f"{TURNS + 4} turns and 3 tasks" in run.stdout
+        assert SECRET not in run.stdout
     assert holds(program, SECRET)
 
 
@@ -197,9 +197,7 @@ def test_status_and_doctor_say_when_other_rules_took_secrets_out(
     assert program("status", "--json").results[0]["is_redacted"] is True
 
 
-def test_what_is_stored_beside_text_of_other_rules_does_not_make_all_of_it_new(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_new_turn_does_not_redact_all_stored_text_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = stored_before(tmp_path, monkeypatch)
     more = write_messages(
         tmp_path / "more.jsonl", ("user", "Prune the apple tree."), ("assistant", "Done."), conversation="more"
@@ -213,9 +211,9 @@ def test_what_is_stored_beside_text_of_other_rules_does_not_make_all_of_it_new(
 def test_a_new_memory_is_by_the_rules_of_today(program: Program) -> None:
     assert program("capture", "Water the roses").status == 0
     assert program("status", "--json").results[0]["is_redacted"] is True
-    said = program("redact", "--rescan")
-    assert said.status == 0
-    assert "no stored secret" in said.stdout
+    run = program("redact", "--rescan")
+    assert run.status == 0
+    assert "no stored secret" in run.stdout
 
 
 def test_a_run_that_ends_half_way_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

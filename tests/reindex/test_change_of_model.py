@@ -108,7 +108,7 @@ def test_the_same_model_again_embeds_nothing_and_makes_the_engines_anew(database
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_what_happens_to_a_row_after_the_change_is_followed_as_before(database: Database, fails: bool) -> None:
+def test_later_changes_of_a_row_are_followed(database: Database, fails: bool) -> None:
     with suppress(InterruptedError), database.transaction(), database.without_triggers():
         if fails:
             raise InterruptedError
@@ -179,7 +179,7 @@ def test_a_change_back_takes_the_vectors_of_the_model_before_and_embeds_new_text
     whole(database, again)
 
 
-def test_what_was_forgotten_leaves_the_vectors_of_the_model_before_too(database: Database) -> None:
+def test_forgetting_deletes_vectors_of_the_previous_model(database: Database) -> None:
     reindex_embeddings(database, Checksums())
     reindex_embeddings(database, Checksums(8, "8"))
     stored = "SELECT count(*) FROM previous_vectors WHERE text_hash = (SELECT text_hash FROM prompts WHERE id = ?)"

@@ -107,7 +107,7 @@ def _fits(body: Any, name: str) -> None:
     Draft202012Validator(schema).validate(body)
 
 
-def test_reindex_alone_says_what_to_say(program: Program) -> None:
+def test_reindex_without_a_flag_names_the_flags(program: Program) -> None:
     done = program("reindex")
     assert done.status == 2
     assert "--embeddings" in done.stderr

@@ -95,7 +95,7 @@ def test_both_archives_hold_the_same_package(built: Built) -> None:
 
 
 @pytest.mark.parametrize("kind", ["wheel", "sdist"])
-def test_what_was_installed_indexes_searches_and_recalls_elsewhere(built: Built, kind: str, tmp_path: Path) -> None:
+def test_an_installed_package_indexes_searches_and_recalls(built: Built, kind: str, tmp_path: Path) -> None:
     venv, home = tmp_path / "venv", tmp_path / "home"
     shutil.copytree(DEMO, home / "demo")
     assert run(sys.executable, "-m", "venv", "--without-pip", venv, cwd=tmp_path).returncode == 0

@@ -19,7 +19,7 @@ def assert_as_if_just_opened(memory: Memory, own_demo: Program) -> None:
             assert memory.search(QUESTION, **ways) == fresh.search(QUESTION, **ways)
 
 
-def test_the_next_answer_has_what_another_process_changed(own_demo: Program) -> None:
+def test_the_next_answer_shows_changes_of_another_process(own_demo: Program) -> None:
     copy = own_demo.home / "copy.db"
     assert own_demo("backup", copy).status == 0
     with Memory.open(own_demo.database) as memory:

@@ -132,7 +132,7 @@ def test_texts_in_a_script_unknown_to_the_model_are_relevant_only_by_their_words
         assert [entry.hit.content for entry in opened.recall(query).entries] == [same]
 
 
-def test_a_name_in_a_question_that_the_model_cannot_read_finds_what_is_said_about_it(tmp_path) -> None:
+def test_a_name_in_another_script_finds_text_about_it(tmp_path) -> None:
     asked = ("user", "Why do I get ERR_CONNECTION_REFUSED in playwright?")
     with Memory.open(tmp_path / "memory.db") as opened:
         opened.index([write_messages(tmp_path / "a.jsonl", asked, ("assistant", "The port is wrong."))])

@@ -80,7 +80,7 @@ def test_every_row_of_the_table_is_reached_by_a_result_code() -> None:
     assert [row[0] for row in TRANSLATIONS if row[0] not in raised] == []
 
 
-def test_what_is_no_fault_of_the_surroundings_passes_untouched(database: Database) -> None:
+def test_other_errors_pass_untranslated(database: Database) -> None:
     with pytest.raises(apsw.SQLError):
         database.run("SELECT no_such_column FROM prompts")
     with pytest.raises(ZeroDivisionError), translate_errors("x"):

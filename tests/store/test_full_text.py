@@ -86,7 +86,7 @@ def test_after_any_changes_the_index_finds_just_the_rows_that_have_the_word(
             assert found(database, word) == sorted(id_ for id_, text in rows.items() if word in text.split())
 
 
-def test_what_another_connection_has_written_is_no_damage(garden: Database) -> None:
+def test_a_write_of_another_connection_is_no_damage(garden: Database) -> None:
     random = np.random.default_rng(2)
     with open_database(garden.path) as other:
         for first in range(6, 36, 5):  # some of these merge segments of the index, which are then gone

@@ -75,9 +75,7 @@ def test_equal_vectors_come_in_the_order_of_their_ids(crowd: Corpus) -> None:
     assert [id_ for id_, _ in found] == sorted(id_ for id_, _ in found)
 
 
-def test_of_ten_thousand_rows_a_filter_finds_all_three_that_pass_and_both_engines_answer_alike(
-    multitude: Corpus, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_narrow_filter_finds_all_rows_in_both_engines(multitude: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "VEC0_ROWS", 200_000)
     needles = {id_ for id_, row in multitude.rows.items() if row.project == "needle"}
     far_from_all = -multitude.rows[min(needles)].vector
@@ -222,7 +220,7 @@ def test_a_change_of_any_kind_made_without_the_extension_is_seen_by_both_engines
             assert_both(Corpus(path, left), query, 5, filters)
 
 
-def test_what_was_written_without_the_extension_is_caught_up_with_at_the_next_opening_with_it(tmp_path: Path) -> None:
+def test_the_extension_catches_up_with_rows_written_without_it(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with open_database(path, create=True, vec0=False) as database:
         insert(database, _some(30))

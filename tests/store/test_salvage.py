@@ -84,9 +84,7 @@ def cut(content: bytearray) -> None:
 
 @pytest.mark.promise("durability", "`doctor` explains a damaged database and saves every intact page.")
 @pytest.mark.parametrize("damage", [in_the_middle, headless, without_schema, cut])
-def test_what_stands_in_whole_pages_is_saved_and_nothing_else(
-    damaged: Path, damage: Callable[[bytearray], None]
-) -> None:
+def test_only_rows_of_whole_pages_are_saved(damaged: Path, damage: Callable[[bytearray], None]) -> None:
     before, content = contents(damaged), bytearray(damaged.read_bytes())
     damage(content)
     damaged.write_bytes(content)
@@ -98,9 +96,7 @@ def test_what_stands_in_whole_pages_is_saved_and_nothing_else(
 
 @pytest.mark.promise("durability", "A private project is still private in a rescued database.")
 @pytest.mark.parametrize("damage", [headless, without_schema])
-def test_rows_of_small_tables_that_look_alike_are_told_apart(
-    tmp_path: Path, damage: Callable[[bytearray], None]
-) -> None:
+def test_similar_rows_of_small_tables_are_kept_apart(tmp_path: Path, damage: Callable[[bytearray], None]) -> None:
     """States of tasks are like comments without an end, folders and events like entries of indexes."""
     path = tmp_path / "memory.db"
     write_messages(tmp_path / "garden" / "chat.jsonl", ("user", "Water the roses?"), ("assistant", "Yes."))
@@ -126,7 +122,7 @@ def test_rows_of_small_tables_that_look_alike_are_told_apart(
         assert after[name] == before[name], name
 
 
-def test_what_was_lost_comes_back_from_the_transcripts_and_what_was_forgotten_does_not(damaged: Path) -> None:
+def test_lost_rows_come_back_from_transcripts_but_forgotten_ones_do_not(damaged: Path) -> None:
     before, content = contents(damaged), bytearray(damaged.read_bytes())
     in_the_middle(content)
     damaged.write_bytes(content)
@@ -150,7 +146,7 @@ def test_what_was_lost_comes_back_from_the_transcripts_and_what_was_forgotten_do
         "DROP TABLE outcomes",
     ],
 )
-def test_where_only_derived_parts_are_damaged_no_turn_is_lost(damaged: Path, statement: str) -> None:
+def test_damage_to_derived_tables_loses_no_turn(damaged: Path, statement: str) -> None:
     before = contents(damaged)
     connection = apsw.Connection(str(damaged))
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
@@ -165,7 +161,7 @@ def test_where_only_derived_parts_are_damaged_no_turn_is_lost(damaged: Path, sta
 
 @pytest.mark.parametrize("table", ["prompts_fts", "task_texts_fts"])
 @pytest.mark.parametrize("how", ["UPDATE {}_config SET v = x''", "DELETE FROM {}_config"])
-def test_an_index_of_words_of_no_known_version_is_told_by_the_doctor(damaged: Path, how: str, table: str) -> None:
+def test_doctor_reports_a_word_index_of_an_unknown_version(damaged: Path, how: str, table: str) -> None:
     connection = apsw.Connection(str(damaged))
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
     connection.execute(how.format(table))
@@ -188,7 +184,7 @@ def test_a_table_that_would_take_sqlite_vec_down_is_explained(damaged: Path, tmp
         memory.index([tmp_path / "more.jsonl"])
 
 
-def test_a_text_that_was_altered_is_told_and_mended_from_its_file(damaged: Path) -> None:
+def test_an_altered_text_is_reported_and_read_from_its_file_again(damaged: Path) -> None:
     before = contents(damaged)
     content = damaged.read_bytes()
     assert content.count(b"flaky login") > 0
@@ -230,7 +226,7 @@ def test_a_vector_of_a_task_that_is_none_is_explained_and_made_anew(damaged: Pat
     mended(damaged)
 
 
-def test_of_a_file_that_holds_nothing_of_ours_nothing_is_made(tmp_path: Path) -> None:
+def test_a_settings_file_without_our_entries_is_not_written(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     path.write_bytes(b"no database at all\n" * 5000)
     path.chmod(0o600)
@@ -320,14 +316,14 @@ def _is_turn(values: tuple[object, ...]) -> bool:
     return len(values) == 14 and isinstance(values[8], str) and len(values[8]) == 64
 
 
-def test_doctor_says_what_to_do_and_mends_only_when_it_is_told_to(own_demo: Program) -> None:
+def test_doctor_names_the_remedy_and_repairs_only_with_the_flag(own_demo: Program) -> None:
     content = bytearray(own_demo.database.read_bytes())
     in_the_middle(content)
     own_demo.database.write_bytes(content)
     for arguments in (["doctor"], ["doctor", "--no"], ["doctor", "--json"]):
-        told = own_demo(*arguments)
-        assert told.status == 1
-        assert "doctor --yes" in told.stdout
+        run = own_demo(*arguments)
+        assert run.status == 1
+        assert "doctor --yes" in run.stdout
         assert own_demo.database.read_bytes() == content
     done = own_demo("doctor", "--yes")
     assert done.status == 0, done
@@ -337,7 +333,7 @@ def test_doctor_says_what_to_do_and_mends_only_when_it_is_told_to(own_demo: Prog
     assert own_demo("search", QUESTION).status == 0
 
 
-def test_whatever_is_damaged_every_command_ends_with_an_answer_or_a_sentence() -> None:
+def test_every_command_explains_a_damaged_database() -> None:
     done = subprocess.run(
         [sys.executable, str(LOOP), "--damages", "2", "--seed", "suite", "--json"],
         capture_output=True,

@@ -173,7 +173,7 @@ def test_a_task_no_longer_in_its_rewritten_file_is_gone_and_others_stay(database
     assert [task_rows.find(database, key, ()) != [] for key in ("yard-1", "yard-2", "shed-1")] == [True, False, True]
 
 
-def test_what_a_person_added_survives_the_next_reading(database: Database) -> None:
+def test_manual_additions_survive_the_next_index(database: Database) -> None:
     put(database, FENCE, GATE)
     (gate,) = task_rows.find(database, "yard-2", ())
     with database.transaction():
@@ -238,7 +238,7 @@ def test_ten_megabytes_of_text_are_few_chunks_that_hold_every_word(database: Dat
     assert len(fulltext.postings(database, ["399999"], Filters(kinds=("attachment",)))["399999"].ids) == 1
 
 
-def test_what_a_task_begins_with_is_read_as_what_a_turn_does(database: Database) -> None:
+def test_the_start_of_a_task_is_read_like_that_of_a_turn(database: Database) -> None:
     put(database, GATE)
     assert sorted(text_beginnings(database, allowed_ids(database, None, Filters()).tolist()).values()) == [
         "Hang the gate",

@@ -73,7 +73,7 @@ def test_acknowledging_ends(desk: Machine, laptop: Machine) -> None:
     assert sorted(desk.folder.rglob("*")) == before
 
 
-def test_what_is_allowed_again_is_allowed_everywhere(desk: Machine, laptop: Machine) -> None:
+def test_an_allowed_item_is_allowed_everywhere(desk: Machine, laptop: Machine) -> None:
     path = desk.write("webhooks", ("user", MERGER))
     desk.sync()
     laptop.sync()

@@ -112,7 +112,7 @@ def test_private_and_excluded_projects_never_leave(tmp_path: Path, folder: Path,
     assert b"merger" not in folder_bytes(folder)
 
 
-def test_what_becomes_private_is_taken_back(tmp_path: Path, folder: Path, desk: Machine) -> None:
+def test_turns_that_become_private_are_withdrawn(tmp_path: Path, folder: Path, desk: Machine) -> None:
     project = tmp_path / "project"
     project.mkdir()
     transcript = tmp_path / "session.jsonl"

@@ -41,7 +41,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         "pump stops because weeds block the float switch",
     ],
 )
-def test_what_a_description_says_is_done_with_its_task(memory: Memory, query: str) -> None:
+def test_a_described_step_is_done_if_its_task_is(memory: Memory, query: str) -> None:
     work = memory.check_prior_work(query)
     assert (work.verdict, work.results[0].task.key) == ("done", "B-1")
     captured = memory.tasks.capture(query, "", lambda _: "nothing")
@@ -49,7 +49,7 @@ def test_what_a_description_says_is_done_with_its_task(memory: Memory, query: st
 
 
 @pytest.mark.parametrize("query", ["Talk to the neighbours", "Plant weeds", "Write down who complains"])
-def test_what_a_description_only_mentions_is_new(memory: Memory, query: str) -> None:
+def test_a_task_that_only_mentions_the_subject_is_new(memory: Memory, query: str) -> None:
     assert memory.check_prior_work(query).verdict == "new"
 
 
@@ -173,7 +173,7 @@ def test_names_of_other_tools_are_understood(board: Program) -> None:
 
 
 @pytest.mark.parametrize("key", ["H-99", "c:99", "a:99"])
-def test_what_is_not_there_is_not_asked_about_before_it_is_deleted(board: Program, key: str) -> None:
+def test_deleting_a_missing_item_asks_nothing(board: Program, key: str) -> None:
     run = board("task", "delete", key)
     assert (run.status, run.stdout) == (2, "")
     assert f"there is no {key}" in run.stderr

@@ -38,7 +38,7 @@ def test_a_forgotten_turn_is_gone_after_the_next_push(ada: Person, bob: Person, 
     assert b"backoff" not in texts_in_copy(bob)
 
 
-def test_what_bob_forgot_no_answer_of_the_team_shows(ada: Person, bob: Person) -> None:
+def test_turns_that_a_member_forgot_are_in_no_team_answer(ada: Person, bob: Person) -> None:
     bob.write("webhooks", ("user", ASKED), ("assistant", ANSWERED))
     ada.share("billing")
     bob.pull()

@@ -56,7 +56,7 @@ def test_the_block_of_both_memories_keeps_its_budget(ada: Person, bob: Person) -
     assert bob.recall(budget=200).tokens <= 200
 
 
-def test_what_both_have_is_shown_once(ada: Person, bob: Person) -> None:
+def test_a_turn_of_both_memories_is_shown_once(ada: Person, bob: Person) -> None:
     bob.write("webhooks", ("user", ASKED), ("assistant", ANSWERED), ("user", THANKS))
     ada.share("billing")
     bob.pull()

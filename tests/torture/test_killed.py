@@ -16,7 +16,7 @@ KILLS = 8
 
 @pytest.mark.promise("durability", "A killed process loses nothing that was stored.")
 @pytest.mark.parametrize("scenes", ["grown,capture,live,redact", "reindex,restore,restore-older"])
-def test_whatever_is_killed_the_database_is_whole_and_the_next_run_ends_as_if_nothing_had_been(scenes: str) -> None:
+def test_the_next_run_completes_the_work_of_a_killed_one(scenes: str) -> None:
     command = [sys.executable, str(LOOP), "--kills", str(KILLS), "--scenes", scenes, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

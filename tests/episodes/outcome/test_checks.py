@@ -137,7 +137,7 @@ RED = [
 
 
 @pytest.mark.parametrize("output", GREEN)
-def test_green_is_read_as_green(output: str) -> None:
+def test_a_passing_check_is_recognised(output: str) -> None:
     reported = read_check_output(output)
     assert reported is not None
     assert reported[0], reported
@@ -208,7 +208,7 @@ def test_a_command_is_known_by_what_it_checks_and_naming_a_runner_is_not_running
         assert classify_check(command) == family, command
 
 
-def test_what_a_command_writes_is_found_however_long_it_is() -> None:
+def test_a_written_file_is_found_in_a_command_of_any_length() -> None:
     for piece in ("\n", "sh "):
         assert classify_check(f"cat <<a\n{piece * 300_000}") is None
 

@@ -10,16 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.session import (
     Position,
-    Row,
     SessionBuilder,
     SessionInfo,
     count_images,
     folder_of,
-    read_items,
-    read_session,
     texts_of,
 )
 from pastchats_memory.formats.base.session_names import NAMELESS, session_name
@@ -27,7 +25,7 @@ from pastchats_memory.formats.base.sibling_files import read_sibling_field
 from pastchats_memory.formats.base.source import (
     Element,
     Json,
-    Record,
+    Records,
     SourceFile,
     list_of,
     mapping_of,
@@ -38,6 +36,7 @@ from pastchats_memory.formats.base.thoughts import without_thoughts
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed, text_of_result
 from pastchats_memory.formats.base.visible_words import visible_words
 from pastchats_memory.formats.registry import any_dialect
+from pastchats_memory.model import Unreadable
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "computer"})
 IDS, TIMES = ("session_id", "sessionId", "conversation_id"), ("timestamp", "created_at", "time", "ts")
@@ -81,46 +80,44 @@ def _place_of_list(source: SourceFile) -> tuple[str, ...] | None:
     return next((place for place, found in lists if _is_log([mapping_of(item) for item in list_of(found)])), None)
 
 
-def read(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns in file order, and the lines that are no messages."""
-    path = source.path
-    cwd = folder_of(read_sibling_field(path.with_name("meta.json"), "working_directory", "cwd"))
-    builder = SessionBuilder(SessionInfo(session_name(path), cwd), any_dialect())
-    place = _place_of_list(source) if source.shape == "json" else None
-    if place is None:
-        yield from read_session(source, builder, lambda item: _add_message(builder, item))
-    else:
-        yield from read_items(source, builder, source.elements(*place), lambda item: _add_message(builder, item))
-        yield from builder.flush()
+class _Session(AgentSession):
+    record_noun = "a message"
 
+    def session_info(self) -> SessionInfo:
+        path = self.source.path
+        cwd = folder_of(read_sibling_field(path.with_name("meta.json"), "working_directory", "cwd"))
+        return SessionInfo(session_name(path), cwd)
 
-def _add_message(builder: SessionBuilder, item: Record | Element) -> str | None:
-    """Add the turns of a message; return why it cannot be read, else None."""
-    message = item.value
-    if not isinstance(message, dict):
-        return f"a {type(message).__name__} instead of a message"
-    info = builder.info
-    info.conversation_id = next(filter(None, (text_of(message.get(key)) for key in IDS)), info.conversation_id)
-    builder.model = text_of(message.get("model")) or builder.model
-    content = _blocks_of(message) or message.get("content")
-    text = texts_of(content)
-    own_id = text_of(message.get("message_id")) or text_of(message.get("id"))
-    fields = mapping_of(message.get("extra")) | message
-    at = Position(item.line, next((fields[key] for key in TIMES if key in fields), None), own_id)
-    for call_id, output in _results_of(message):
-        builder.add_result(call_id, output, at)
-    match message.get("role"):
-        case "user":
-            texts = [text] if isinstance(content, str) else [texts_of([block]) for block in list_of(content)]
-            typed = filter(None, (visible_words(words, "user", builder.dialect).strip() for words in texts))
-            builder.add_prompt("\n\n".join(typed), at, count_images(content, ("image", "image_url")))
-        case "assistant" if message.get("type") != CODE:
-            builder.add_answer(without_thoughts(text), at)
-        case "system" | "developer":
-            builder.add_turn("system", "prompt", text, at)
-    for call_id, name, arguments in _calls_of(message):
-        builder.add_call(call_id, name, arguments)
-    return None
+    def start(self) -> None:
+        self.builder = SessionBuilder(self.builder.info, any_dialect())
+
+    def records(self) -> Records | Iterator[Element | Unreadable]:
+        place = _place_of_list(self.source) if self.source.shape == "json" else None
+        return self.source.records() if place is None else self.source.elements(*place)
+
+    def add_record(self, record: Json, line: int) -> str | None:
+        info = self.builder.info
+        info.conversation_id = next(filter(None, (text_of(record.get(key)) for key in IDS)), info.conversation_id)
+        self.builder.model = text_of(record.get("model")) or self.builder.model
+        content = _blocks_of(record) or record.get("content")
+        text = texts_of(content)
+        own_id = text_of(record.get("message_id")) or text_of(record.get("id"))
+        fields = mapping_of(record.get("extra")) | record
+        at = Position(line, next((fields[key] for key in TIMES if key in fields), None), own_id)
+        for call_id, output in _results_of(record):
+            self.builder.add_result(call_id, output, at)
+        match record.get("role"):
+            case "user":
+                texts = [text] if isinstance(content, str) else [texts_of([block]) for block in list_of(content)]
+                typed = filter(None, (visible_words(words, "user", self.builder.dialect).strip() for words in texts))
+                self.builder.add_prompt("\n\n".join(typed), at, count_images(content, ("image", "image_url")))
+            case "assistant" if record.get("type") != CODE:
+                self.builder.add_answer(without_thoughts(text), at)
+            case "system" | "developer":
+                self.builder.add_turn("system", "prompt", text, at)
+        for call_id, name, arguments in _calls_of(record):
+            self.builder.add_call(call_id, name, arguments)
+        return None
 
 
 def _blocks_of(message: Json) -> list[Json]:
@@ -179,7 +176,7 @@ AGENT_LOG = Format(
     name="agent-log",
     version=4,
     detect=detect,
-    read=read,
+    read=_Session.read,
     is_specific=False,
     verified="2026-11",
 )

@@ -5,18 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.locations import Environment
-from pastchats_memory.formats.base.session import (
-    Position,
-    Row,
-    SessionBuilder,
-    SessionInfo,
-    count_images,
-    folder_of,
-    read_items,
-    texts_of,
-)
+from pastchats_memory.formats.base.session import Position, SessionInfo, count_images, folder_of, texts_of
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, number_of, text_of
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
@@ -37,73 +29,63 @@ def detect(source: SourceFile) -> int:
     return CERTAIN if isinstance(thread.get("messages"), list) and (has_id or has_version) else 0
 
 
-def read(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns in file order, and the messages that cannot be read."""
-    builder = SessionBuilder(_session_info(mapping_of(source.outline), source.path.stem))
-    messages = source.elements("messages")
-    yield from read_items(
-        source, builder, messages, lambda item: _add_message(builder, mapping_of(item.value), item.line)
-    )
-    yield from builder.flush()
+class _Session(AgentSession):
+    record_noun = ""
+    list_keys = ("messages",)
 
+    def session_info(self) -> SessionInfo:
+        thread = mapping_of(self.source.outline)
+        initial = mapping_of(mapping_of(thread.get("env")).get("initial"))
+        trees = [mapping_of(tree) for tree in list_of(initial.get("trees"))]
+        names = [name for tree in trees if (name := text_of(tree.get("displayName")))]
+        cwd = next((path for tree in trees if (path := folder_of(tree.get("uri")))), folder_of(initial.get("cwd")))
+        return SessionInfo(
+            text_of(thread.get("id")) or self.source.path.stem,
+            cwd,
+            None if cwd else next(iter(names), None),
+            started=to_the_minute(iso_utc(thread.get("created"))),
+            metadata={
+                "title": text_of(thread.get("title")),
+                "parent_conversation_id": text_of(thread.get("mainThreadID")) or text_of(thread.get("originThreadID")),
+            },
+        )
 
-def _session_info(thread: Json, stem: str) -> SessionInfo:
-    initial = mapping_of(mapping_of(thread.get("env")).get("initial"))
-    trees = [mapping_of(tree) for tree in list_of(initial.get("trees"))]
-    names = [name for tree in trees if (name := text_of(tree.get("displayName")))]
-    cwd = next((path for tree in trees if (path := folder_of(tree.get("uri")))), folder_of(initial.get("cwd")))
-    return SessionInfo(
-        text_of(thread.get("id")) or stem,
-        cwd,
-        None if cwd else next(iter(names), None),
-        started=to_the_minute(iso_utc(thread.get("created"))),
-        metadata={
-            "title": text_of(thread.get("title")),
-            "parent_conversation_id": text_of(thread.get("mainThreadID")) or text_of(thread.get("originThreadID")),
-        },
-    )
-
-
-def _add_message(builder: SessionBuilder, message: Json, line: int) -> str | None:
-    """Add the turns of a message; return why it cannot be read, else None."""
-    content, role, number = message.get("content"), message.get("role"), message.get("messageId")
-    if role not in ("user", "assistant", INFO):
-        return "a message without a role"
-    if not isinstance(content, str | list):
-        return f"content of a message is a {type(content).__name__}"
-    time = mapping_of(message.get("meta")).get("sentAt") or mapping_of(message.get("usage")).get("timestamp")
-    own_id = f"{builder.info.conversation_id}:{number}" if isinstance(number, int | str) else ""
-    at = Position(line, time, own_id)
-    blocks = [mapping_of(block) for block in list_of(content)]
-    if role == INFO:
-        _add_info(builder, blocks, at)
+    def add_record(self, record: Json, line: int) -> str | None:
+        content, role, number = record.get("content"), record.get("role"), record.get("messageId")
+        if role not in ("user", "assistant", INFO):
+            return "a message without a role"
+        if not isinstance(content, str | list):
+            return f"content of a message is a {type(content).__name__}"
+        time = mapping_of(record.get("meta")).get("sentAt") or mapping_of(record.get("usage")).get("timestamp")
+        own_id = f"{self.builder.info.conversation_id}:{number}" if isinstance(number, int | str) else ""
+        at = Position(line, time, own_id)
+        blocks = [mapping_of(block) for block in list_of(content)]
+        if role == INFO:
+            self._add_info(blocks, at)
+            return None
+        shown = content if isinstance(content, str) else [block for block in blocks if block.get("hidden") is not True]
+        if role == "assistant":
+            self.builder.add_answer(texts_of(shown), at, text_of(mapping_of(record.get("usage")).get("model")))
+        elif not any(block.get("type") == "tool_result" for block in blocks):
+            self.builder.add_prompt(texts_of(shown), at, count_images(shown))
+        for block in blocks:
+            if block.get("type") == "tool_use":
+                self.builder.add_call(text_of(block.get("id")), text_of(block.get("name")), block.get("input"))
+            elif block.get("type") == "tool_result":
+                call_id = text_of(block.get("toolUseID")) or text_of(block.get("tool_use_id"))
+                self.builder.add_result(call_id, _parse_result(block), at)
+        if flag := FLAGS.get(text_of(mapping_of(record.get("state")).get("type"))):
+            self.builder.queue.flag(flag)
         return None
-    shown = content if isinstance(content, str) else [block for block in blocks if block.get("hidden") is not True]
-    if role == "assistant":
-        builder.add_answer(texts_of(shown), at, text_of(mapping_of(message.get("usage")).get("model")))
-    elif not any(block.get("type") == "tool_result" for block in blocks):
-        builder.add_prompt(texts_of(shown), at, count_images(shown))
-    for block in blocks:
-        if block.get("type") == "tool_use":
-            builder.add_call(text_of(block.get("id")), text_of(block.get("name")), block.get("input"))
-        elif block.get("type") == "tool_result":
-            call_id = text_of(block.get("toolUseID")) or text_of(block.get("tool_use_id"))
-            builder.add_result(call_id, _parse_result(block), at)
-    if flag := FLAGS.get(text_of(mapping_of(message.get("state")).get("type"))):
-        builder.queue.flag(flag)
-    return None
 
-
-def _add_info(builder: SessionBuilder, blocks: list[Json], at: Position) -> None:
-    """Add the shell commands of the person and the summaries between the messages."""
-    for block in blocks:
-        command = text_of(mapping_of(block.get("args")).get("cmd"))
-        if block.get("type") == SHELL and command and block.get("hidden") is not True:
-            builder.add_prompt(f"! {command}", at, kind="command")
-            builder.add_call(at.native_id, "Bash", {"command": command})
-            builder.add_result(at.native_id, _parse_result({"run": block.get("toolRun")}), at)
-        summary = mapping_of(block.get("summary"))
-        builder.add_turn("system", "summary", text_of(summary.get("summary")), at)
+    def _add_info(self, blocks: list[Json], at: Position) -> None:
+        """Add the shell commands of the person and the summaries between the messages."""
+        for block in blocks:
+            command = text_of(mapping_of(block.get("args")).get("cmd"))
+            if block.get("type") == SHELL and command and block.get("hidden") is not True:
+                self.builder.add_typed_command(command, _parse_result({"run": block.get("toolRun")}), at, "Bash")
+            summary = mapping_of(block.get("summary"))
+            self.builder.add_turn("system", "summary", text_of(summary.get("summary")), at)
 
 
 def _parse_result(block: Json) -> ToolResult:
@@ -129,7 +111,7 @@ AMP = Format(
     name="amp",
     version=5,
     detect=detect,
-    read=read,
+    read=_Session.read,
     program="Amp",
     locations=locations,
     keeps_mtime=False,

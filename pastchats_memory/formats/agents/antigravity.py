@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import re
 
-from pastchats_memory.formats.base.agent import JsonlAgent
+from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.companions import named_after
 from pastchats_memory.formats.base.format import Format, has_record
 from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of
 from pastchats_memory.formats.base.source import (
     Json,
-    SourceFile,
     list_of,
     mapping_of,
     number_of,
@@ -58,7 +57,7 @@ def _is_step(record: Json) -> bool:
     return record.get("source") in (PERSON, MODEL) and (is_numbered or kind in (PROMPT, *ANSWERS))
 
 
-class AntigravitySession(JsonlAgent):
+class _Session(AgentSession):
     """A session of Antigravity.
 
     A tool result does not name its call. Results follow the order of the calls.
@@ -66,26 +65,18 @@ class AntigravitySession(JsonlAgent):
 
     record_noun = "a step"
 
-    def __init__(self, source: SourceFile) -> None:
-        self.waiting: list[object] = []
+    kept = ("waiting",)
+
+    def start(self) -> None:
+        self.waiting: list[str] = []
         """Ids of the calls without a result, oldest first."""
-        super().__init__(source)
 
     def session_info(self) -> SessionInfo:
         """Return the session's id: the folder's name, or for a copied file its own."""
         generated = self.source.path.parent.parent
         return SessionInfo(generated.parent.name if generated.name == GENERATED else self.source.path.stem)
 
-    def snapshot(self) -> Json:
-        """Return the ids of the calls without a result."""
-        return {"waiting": self.waiting}
-
-    def restore(self, snapshot: Json) -> None:
-        """Restore the ids of the calls without a result."""
-        self.waiting = list_of(snapshot.get("waiting"))
-
     def add_record(self, record: Json, line: int) -> str | None:
-        """Add the turns of a step, unless it has not ended."""
         if record.get("status") in UNFINISHED:
             return None
         index = number_of(record.get("step_index"))
@@ -107,7 +98,7 @@ class AntigravitySession(JsonlAgent):
             self._add_call(call, f"{own_id or line}.{place}")
         is_result = record.get("source") == MODEL and kind not in NO_RESULTS
         if is_result or (kind == "ERROR_MESSAGE" and self.waiting):
-            call_id = str(self.waiting.pop(0)) if self.waiting else ""
+            call_id = self.waiting.pop(0) if self.waiting else ""
             self.builder.add_result(call_id, _parse_result(record, text), at)
         return None
 
@@ -142,7 +133,7 @@ ANTIGRAVITY = Format(
     name="antigravity",
     version=3,
     detect=has_record(_is_step),
-    read=AntigravitySession.read,
+    read=_Session.read,
     program="Antigravity",
     locations=below_home(*(f".gemini/{name}/brain" for name in ("antigravity-cli", "antigravity", "antigravity-ide"))),
     companions=named_after({SHORT: (FULL,)}),

@@ -8,16 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.locations import below_folder
 from pastchats_memory.formats.base.session import (
     Position,
-    Row,
     SessionBuilder,
     SessionInfo,
     count_images,
     folder_of,
-    read_items,
     texts_of,
 )
 from pastchats_memory.formats.base.sibling_files import is_sibling
@@ -47,21 +46,49 @@ def _id_of(session: Json) -> str:
     return text_of(session.get("sessionId")) or text_of(session.get("session_id"))
 
 
-def read(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns in file order, and the items without a message."""
-    session = mapping_of(source.outline)
-    builder = SessionBuilder(
-        SessionInfo(
-            _id_of(session),
+class _Session(AgentSession):
+    record_noun = ""
+    list_keys = ("history",)
+
+    def session_info(self) -> SessionInfo:
+        session, own_id = self._document, _id_of(self._document)
+        return SessionInfo(
+            own_id,
             folder_of(session.get("workspaceDirectory")),
-            started=_start_of(_id_of(session), source.path.parent),
+            started=_start_of(own_id, self.source.path.parent),
             metadata={"title": text_of(session.get("title"))},
         )
-    )
-    builder.model = text_of(session.get("chatModelTitle"))
-    history = source.elements("history")
-    yield from read_items(source, builder, history, lambda item: _add_item(builder, mapping_of(item.value), item.line))
-    yield from builder.flush()
+
+    def start(self) -> None:
+        self.builder.model = text_of(self._document.get("chatModelTitle"))
+
+    @property
+    def _document(self) -> Json:
+        return mapping_of(self.source.outline)
+
+    def add_record(self, record: Json, line: int) -> str | None:
+        message = mapping_of(record.get("message"))
+        content, at = message.get("content"), Position(line, native_id=text_of(message.get("id")))
+        if not message:
+            return "an item without a message"
+        if not isinstance(content, str | list | None):
+            return f"content of a message is a {type(content).__name__}"
+        match message.get("role"):
+            case "user":
+                self.builder.add_prompt(
+                    text_of_editor(record.get("editorState")) or texts_of(content),
+                    at,
+                    count_images(content, ("imageUrl",)),
+                )
+            case "assistant":
+                titles = [text_of(mapping_of(log).get("modelTitle")) for log in list_of(record.get("promptLogs"))]
+                self.builder.add_answer(texts_of(content), at, next(iter(titles[-1:]), ""))
+                _add_tools(self.builder, record, at)
+            case "tool":
+                self.builder.add_result(text_of(message.get("toolCallId")), ToolResult(texts_of(content)), at)
+        if summary := text_of(record.get("conversationSummary")):
+            self.builder.add_turn("system", "summary", summary, at)
+        return None
 
 
 def _start_of(session_id: str, folder: Path) -> str | None:
@@ -73,30 +100,6 @@ def _start_of(session_id: str, folder: Path) -> str | None:
     entries = map(mapping_of, list_of(SourceFile(path).document) if is_sibling(path) else [])
     dates = (entry.get("dateCreated") for entry in entries if entry.get("sessionId") == session_id)
     return next((to_the_minute(iso_utc(date)) for date in dates), None)
-
-
-def _add_item(builder: SessionBuilder, item: Json, line: int) -> str | None:
-    """Add the turns of an item; return why it cannot be read, else None."""
-    message = mapping_of(item.get("message"))
-    content, at = message.get("content"), Position(line, native_id=text_of(message.get("id")))
-    if not message:
-        return "an item without a message"
-    if not isinstance(content, str | list | None):
-        return f"content of a message is a {type(content).__name__}"
-    match message.get("role"):
-        case "user":
-            builder.add_prompt(
-                text_of_editor(item.get("editorState")) or texts_of(content), at, count_images(content, ("imageUrl",))
-            )
-        case "assistant":
-            titles = [text_of(mapping_of(log).get("modelTitle")) for log in list_of(item.get("promptLogs"))]
-            builder.add_answer(texts_of(content), at, next(iter(titles[-1:]), ""))
-            _add_tools(builder, item, at)
-        case "tool":
-            builder.add_result(text_of(message.get("toolCallId")), ToolResult(texts_of(content)), at)
-    if summary := text_of(item.get("conversationSummary")):
-        builder.add_turn("system", "summary", summary, at)
-    return None
 
 
 def _add_tools(builder: SessionBuilder, item: Json, at: Position) -> None:
@@ -144,7 +147,7 @@ CONTINUE_DEV = Format(
     name="continue",
     version=6,
     detect=detect,
-    read=read,
+    read=_Session.read,
     program="Continue",
     locations=below_folder("CONTINUE_GLOBAL_DIR", ".continue", "sessions"),
     verified="2026-11",

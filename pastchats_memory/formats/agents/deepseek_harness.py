@@ -5,11 +5,11 @@ A message that the model reads as the user's may come from the program. Its sour
 
 from __future__ import annotations
 
-from pastchats_memory.formats.base.agent import JsonlAgent
+from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import Format, has_record
 from pastchats_memory.formats.base.locations import below_folder
 from pastchats_memory.formats.base.session import Position, count_images, folder_of, texts_of
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, number_of, parse_json, text_of
+from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, parse_json, text_of
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
@@ -29,35 +29,25 @@ def _is_event(record: Json) -> bool:
     return is_numbered and record.get("type") in ("user/message", "assistant/message", "turn/start")
 
 
-class DeepSeekSession(JsonlAgent):
-    """A session, of a person or of a subagent."""
-
+class _Session(AgentSession):
     record_noun = "an event"
 
-    def __init__(self, source: SourceFile) -> None:
-        self._branch = "main"
-        self._seeded = 0
+    kept = ("branch", "seeded")
+
+    def start(self) -> None:
+        self.branch = "main"
+        self.seeded = 0
         """The number of events at the beginning that are the parent's."""
-        super().__init__(source)
-
-    def snapshot(self) -> Json:
-        """Return whose session it is."""
-        return {"branch": self._branch, "seeded": self._seeded}
-
-    def restore(self, snapshot: Json) -> None:
-        """Restore whose session it is."""
-        self._branch, self._seeded = text_of(snapshot.get("branch")), number_of(snapshot.get("seeded")) or 0
 
     def add_record(self, record: Json, line: int) -> str | None:
-        """Add the turns of an event. Return why it is unreadable, or None."""
         if _is_header(record):
             self._apply_header(record)
             return None
         data = mapping_of(record.get("data"))
         message = mapping_of(data.get("message")) or data
-        if (number_of(record.get("seq")) or 0) < self._seeded:
+        if (number_of(record.get("seq")) or 0) < self.seeded:
             return None
-        at = Position(line, record.get("time"), text_of(message.get("id")), self._branch)
+        at = Position(line, record.get("time"), text_of(message.get("id")), self.branch)
         match record.get("type"):
             case "user/message":
                 self._add_message(message, at, is_summary=isinstance(record.get("surfaceOp"), dict))
@@ -83,8 +73,8 @@ class DeepSeekSession(JsonlAgent):
         if parent := text_of(record.get("parentSession")):
             info.metadata["parent_conversation_id"] = parent
         if record.get("origin") == "subagent":
-            self._branch = "sidechain"
-            self._seeded = number_of(record.get("seedLength")) or 0
+            self.branch = "sidechain"
+            self.seeded = number_of(record.get("seedLength")) or 0
 
     def _add_message(self, message: Json, at: Position, *, is_summary: bool) -> None:
         """Add a prompt, or the summary that takes the place of earlier messages."""
@@ -92,7 +82,7 @@ class DeepSeekSession(JsonlAgent):
         kind = text_of(source) or text_of(mapping_of(source).get("kind"))
         if is_summary:
             self.builder.add_turn("system", "summary", texts_of(content), at)
-        elif kind in TYPED or (self._branch == "sidechain" and kind not in INJECTED):
+        elif kind in TYPED or (self.branch == "sidechain" and kind not in INJECTED):
             self.builder.add_prompt(texts_of(content), at, count_images(content))
 
     def _add_result(self, data: Json, message: Json, at: Position) -> None:
@@ -110,7 +100,7 @@ DEEPSEEK_HARNESS = Format(
     name="deepseek-harness",
     version=1,
     detect=has_record(lambda record: _is_header(record) or _is_event(record)),
-    read=DeepSeekSession.read,
+    read=_Session.read,
     program="DeepSeek Harness",
     locations=below_folder("DSH_HOME", ".dsh", "sessions"),
     verified="2026-11",

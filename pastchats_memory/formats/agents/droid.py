@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pastchats_memory.formats.base.agent import JsonlAgent
+from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.agent_spellings import parse_droid_output
 from pastchats_memory.formats.base.companions import ending_in
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
@@ -54,9 +54,7 @@ def _blocks_of(record: Json) -> list[Json]:
     return [{"type": "text", "text": part} if isinstance(part, str) else mapping_of(part) for part in parts]
 
 
-class DroidSession(JsonlAgent):
-    """A session of Droid, whose messages form a tree."""
-
+class _Session(AgentSession):
     record_noun = "an entry"
     has_branches = True
 
@@ -66,10 +64,6 @@ class DroidSession(JsonlAgent):
             self.branches.add(text_of(record.get("id")), text_of(record.get("parentId")) or None)
 
     def add_record(self, record: Json, line: int) -> str | None:
-        """Apply a header, or add the turns of a record.
-
-        Return why the record is unreadable, or None.
-        """
         if _is_header(record):
             self._apply_header(record)
             return None
@@ -116,7 +110,7 @@ DROID = Format(
     name="droid",
     version=3,
     detect=detect,
-    read=DroidSession.read,
+    read=_Session.read,
     program="Factory Droid",
     locations=below_home(SESSIONS),
     companions=ending_in(SESSIONS, SETTINGS),

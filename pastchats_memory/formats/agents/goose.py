@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pastchats_memory.files.foreign_sqlite import Database, Value
+from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import (
@@ -15,13 +16,10 @@ from pastchats_memory.formats.base.session import (
     SessionInfo,
     count_images,
     folder_of,
-    read_items,
-    read_session,
     texts_of,
 )
 from pastchats_memory.formats.base.source import (
     Json,
-    Record,
     SourceFile,
     list_of,
     mapping_of,
@@ -65,18 +63,21 @@ def read(source: SourceFile) -> Iterator[Row]:
     if source.shape == "sqlite":
         yield from source.from_database(_read_database)
         return
-    builder = SessionBuilder(SessionInfo(source.path.stem))
-    if source.shape == "json":
-        yield from _read_export(source, builder)
-    else:
-        yield from read_session(source, builder, lambda item: _add_record(builder, item))
+    yield from _Session.read(source)
 
 
-def _read_export(source: SourceFile, builder: SessionBuilder) -> Iterator[Row]:
-    _add_record(builder, Record(1, source.outline))
-    messages = source.elements(EXPORTED)
-    yield from read_items(source, builder, messages, lambda item: _add_record(builder, Record(item.line, item.value)))
-    yield from builder.flush()
+class _Session(AgentSession):
+    """A session as lines, or as an exported document, whose own keys are those of a header."""
+
+    record_noun = ""
+    list_keys = (EXPORTED,)
+
+    def start(self) -> None:
+        if self.source.shape == "json":
+            _add_record(self.builder, mapping_of(self.source.outline), 1)
+
+    def add_record(self, record: Json, line: int) -> str | None:
+        return _add_record(self.builder, record, line)
 
 
 def _read_database(database: Database) -> Iterator[Row]:
@@ -86,7 +87,7 @@ def _read_database(database: Database) -> Iterator[Row]:
             title = text_of(description) or text_of(name)
             builder = SessionBuilder(SessionInfo(str(own_id), folder_of(folder), metadata={"title": title}))
             for record in _stored_messages(database, own_id):
-                _add_record(builder, Record(1, record))
+                _add_record(builder, record, 1)
             yield from builder.flush()
 
 
@@ -99,12 +100,12 @@ def _stored_messages(database: Database, session_id: Value) -> Iterator[Json]:
         yield fields | {"metadata": parse_json(text_of(metadata))}
 
 
-def _add_record(builder: SessionBuilder, item: Record) -> str | None:
+def _add_record(builder: SessionBuilder, record: Json, line: int) -> str | None:
     """Apply a header, or add the turns of a message.
 
     Return why the record cannot be read, or None.
     """
-    record, info = mapping_of(item.value), builder.info
+    info = builder.info
     if _is_header(record):
         info.conversation_id = text_of(record.get("id")) or info.conversation_id
         info.cwd = folder_of(record.get("working_dir"))
@@ -116,7 +117,7 @@ def _add_record(builder: SessionBuilder, item: Record) -> str | None:
     if not blocks and _content_of(record) != []:
         return "content is neither text nor a list of blocks"
     if mapping_of(record.get("metadata")).get("userVisible") is not False:
-        _add_message(builder, record, blocks, Position(item.line, record.get("created"), text_of(record.get("id"))))
+        _add_message(builder, record, blocks, Position(line, record.get("created"), text_of(record.get("id"))))
     return None
 
 

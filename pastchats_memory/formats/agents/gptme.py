@@ -10,12 +10,12 @@ import re
 import tomllib
 from pathlib import Path
 
-from pastchats_memory.formats.base.agent import JsonlAgent
+from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.companions import named_after
 from pastchats_memory.formats.base.format import CERTAIN, Format
 from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import read_sibling
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import Json, SourceFile, mapping_of, text_of
 from pastchats_memory.formats.base.thoughts import without_thoughts
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.text.timestamps import LOCAL, iso_utc
@@ -55,31 +55,21 @@ def _is_context(message: Json) -> bool:
     return any(message.get(key) is True for key in CONTEXT)
 
 
-class GptmeSession(JsonlAgent):
-    """A session of gptme."""
-
+class _Session(AgentSession):
     record_noun = "a message"
 
-    def __init__(self, source: SourceFile) -> None:
+    kept = ("waiting",)
+
+    def start(self) -> None:
         self.waiting: list[str] = []
         """Ids of the calls without a result, oldest first."""
-        super().__init__(source)
 
     def session_info(self) -> SessionInfo:
         """Return the session's id from its folder's name, and its working directory."""
         path = self.source.path
         return SessionInfo(path.parent.name or None, _working_directory(path.with_name("config.toml")))
 
-    def snapshot(self) -> Json:
-        """Return the ids of the calls without a result."""
-        return {"waiting": self.waiting}
-
-    def restore(self, snapshot: Json) -> None:
-        """Restore the ids of the calls without a result."""
-        self.waiting = [text_of(call_id) for call_id in list_of(snapshot.get("waiting"))]
-
     def add_record(self, record: Json, line: int) -> str | None:
-        """Add the turns of a message. Return why it is unreadable, or None."""
         if not isinstance(record.get("content"), str):
             return "no message"
         text = text_of(record["content"])
@@ -152,7 +142,7 @@ GPTME = Format(
     name="gptme",
     version=2,
     detect=detect,
-    read=GptmeSession.read,
+    read=_Session.read,
     program="gptme",
     locations=lambda environment: iter(
         [environment.folder("GPTME_LOGS_HOME", environment.local_data("gptme", "gptme/gptme") / "logs")]

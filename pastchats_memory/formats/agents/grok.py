@@ -14,13 +14,13 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
-from pastchats_memory.formats.base.agent import JsonlAgent
+from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.companions import named_after
 from pastchats_memory.formats.base.format import Format, has_record, resume_with
 from pastchats_memory.formats.base.locations import below_folder
 from pastchats_memory.formats.base.session import Position, SessionInfo
 from pastchats_memory.formats.base.sibling_files import read_sibling
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
+from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tools import ToolResult, parse_printed
 
 UPDATES, SENT, SUMMARY = "updates.jsonl", "chat_history", "summary.json"
@@ -37,31 +37,21 @@ def _update_of(record: Json) -> Json:
     return update if isinstance(update.get("sessionUpdate"), str) and not is_other_call else {}
 
 
-class GrokSession(JsonlAgent):
-    """A session of Grok Build."""
-
+class _Session(AgentSession):
     record_noun = "a notification"
 
-    def __init__(self, source: SourceFile) -> None:
-        self.calls: Json = {}
+    kept = ("open",)
+
+    def start(self) -> None:
+        self.open: Json = {}
         """The known fields of each call that has not ended, by its id."""
-        super().__init__(source)
 
     def session_info(self) -> SessionInfo:
         """Return the session's id and working directory by the names of its folders."""
         folder = self.source.path.parent
         return SessionInfo(folder.name or None, _working_directory(folder.parent))
 
-    def snapshot(self) -> Json:
-        """Return the calls that have not ended."""
-        return {"open": self.calls}
-
-    def restore(self, snapshot: Json) -> None:
-        """Restore the calls that had not ended."""
-        self.calls = mapping_of(snapshot.get("open"))
-
     def add_record(self, record: Json, line: int) -> str | None:
-        """Add the turns of a notification."""
         update, params = _update_of(record), mapping_of(record.get("params"))
         metas = mapping_of(params.get("_meta")), mapping_of(update.get("_meta"))
         time = next((meta["agentTimestampMs"] for meta in metas if "agentTimestampMs" in meta), record.get("timestamp"))
@@ -89,19 +79,19 @@ class GrokSession(JsonlAgent):
         A call is added once its input is known or it has ended.
         """
         call_id = text_of(update.get("toolCallId"))
-        known = mapping_of(self.calls.get(call_id))
+        known = mapping_of(self.open.get(call_id))
         call = known | {key: value for key, value in update.items() if value not in (None, "", [], {})}
         has_ended = call.get("status") in ENDED
         if not known.get("is_added") and (call.get("rawInput") or has_ended):
             name = text_of(call.get("kind")) or text_of(call.get("title")) or "tool"
             self.builder.add_call(call_id, name, _input_of(call))
             call["is_added"] = True
-        self.calls[call_id] = {
+        self.open[call_id] = {
             key: call[key] for key in ("kind", "title", "rawInput", "locations", "is_added") if key in call
         }
         if has_ended:
             self.builder.add_result(call_id, _parse_result(call), at)
-            del self.calls[call_id]
+            del self.open[call_id]
 
 
 def _working_directory(group: Path) -> str | None:
@@ -134,7 +124,7 @@ GROK = Format(
     name="grok",
     version=3,
     detect=has_record(_update_of),
-    read=GrokSession.read,
+    read=_Session.read,
     program="Grok Build",
     locations=below_folder("GROK_HOME", ".grok", "sessions"),
     companions=named_after({UPDATES: (SENT, SUMMARY)}),

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from hashlib import md5
 from pathlib import Path
 
-from pastchats_memory.formats.base.agent import JsonlAgent
+from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.companions import named_after
 from pastchats_memory.formats.base.format import Format, has_record, resume_with
 from pastchats_memory.formats.base.locations import Environment
@@ -23,7 +23,7 @@ from pastchats_memory.formats.base.session import (
     texts_of,
 )
 from pastchats_memory.formats.base.sibling_files import read_sibling, read_sibling_field
-from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, parse_json, text_of
+from pastchats_memory.formats.base.source import Json, list_of, mapping_of, parse_json, text_of
 from pastchats_memory.formats.base.tools import ToolResult
 
 WIRE, SENT, AGENTS, STATE = "wire.jsonl", "context", "agents", "state.json"
@@ -55,15 +55,16 @@ def _older_event(record: Json) -> tuple[str, Json]:
     return (text_of(message.get("type")), payload) if isinstance(payload, dict) else ("", {})
 
 
-class KimiSession(JsonlAgent):
+class _Session(AgentSession):
     """A session of either command line, or the messages that its model received."""
 
     record_noun = "an event"
 
-    def __init__(self, source: SourceFile) -> None:
+    kept = ("unsent",)
+
+    def start(self) -> None:
         self.unsent: list[str] = []
         """Typed prompts, until a message to the model repeats them."""
-        super().__init__(source)
 
     def session_info(self) -> SessionInfo:
         """Return the session by the folders of a file.
@@ -80,16 +81,7 @@ class KimiSession(JsonlAgent):
             return SessionInfo(f"{session.name}/{agent.name}", cwd, metadata={"parent_conversation_id": session.name})
         return SessionInfo(session.name or None, cwd)
 
-    def snapshot(self) -> Json:
-        """Return the prompts that no message repeated."""
-        return {"unsent": list(self.unsent)}
-
-    def restore(self, snapshot: Json) -> None:
-        """Restore these prompts."""
-        self.unsent = list(map(text_of, list_of(snapshot.get("unsent"))))
-
     def add_record(self, record: Json, line: int) -> str | None:
-        """Add the turns of an event."""
         branch = "sidechain" if "parent_conversation_id" in self.builder.info.metadata else "main"
         at = Position(line, record.get("time") or record.get("timestamp"), branch=branch)
         match record.get("type"):
@@ -234,7 +226,7 @@ KIMI = Format(
     name="kimi",
     version=3,
     detect=has_record(lambda record: _is_event(record) or record.get("role") == CHECKPOINT),
-    read=KimiSession.read,
+    read=_Session.read,
     program="Kimi",
     locations=locations,
     companions=named_after({WIRE: (SENT,), AGENTS: (STATE,)}),

@@ -13,25 +13,17 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.format import CERTAIN, Companions, Format, resume_with
 from pastchats_memory.formats.base.locations import below_home
-from pastchats_memory.formats.base.session import (
-    Position,
-    Row,
-    SessionBuilder,
-    SessionInfo,
-    count_images,
-    folder_of,
-    read_items,
-    read_session,
-    texts_of,
-)
+from pastchats_memory.formats.base.session import Position, SessionInfo, count_images, folder_of, texts_of
 from pastchats_memory.formats.base.sibling_files import is_sibling, read_sibling_field
 from pastchats_memory.formats.base.source import (
     BadJson,
     Json,
     Record,
+    Records,
     SourceFile,
     list_of,
     mapping_of,
@@ -86,69 +78,66 @@ def _is_event(record: Json) -> bool:
     return record.get("kind") in KINDS and record.get("source") in SOURCES
 
 
-def read(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns in order, and the files and lines that are no events."""
-    path = source.path
-    if source.shape == "jsonl":
-        builder = SessionBuilder(SessionInfo(path.parent.name if path.stem == FOLDER else path.stem), DIALECT)
-        yield from read_session(source, builder, lambda item: _add_event(builder, item))
-        return
-    folder = path.parent.parent
-    builder = SessionBuilder(
-        SessionInfo(folder.name, folder_of(read_sibling_field(folder / STATE, "working_dir"))), DIALECT
-    )
-    yield from read_items(source, builder, _events(path), lambda item: _add_event(builder, item))
-    yield from builder.flush()
+class _Session(AgentSession):
+    dialect = DIALECT
+    record_noun = "an event"
+
+    def session_info(self) -> SessionInfo:
+        path = self.source.path
+        if self.source.shape == "jsonl":
+            return SessionInfo(path.parent.name if path.stem == FOLDER else path.stem)
+        folder = path.parent.parent
+        return SessionInfo(folder.name, folder_of(read_sibling_field(folder / STATE, "working_dir")))
+
+    def records(self) -> Records | Iterator[Record | Unreadable]:
+        return self.source.records() if self.source.shape == "jsonl" else _events(self.source.path)
+
+    def add_record(self, record: Json, line: int) -> str | None:
+        at = Position(line, iso_utc(record.get("timestamp"), LOCAL), text_of(record.get("id")))
+        kind, call_id = text_of(record.get("kind")), text_of(record.get("tool_call_id"))
+        match kind:
+            case "MessageEvent":
+                message = mapping_of(record.get("llm_message"))
+                content = message.get("content")
+                if record.get("source") == "user":
+                    self.builder.add_prompt(texts_of(content), at, count_images(content))
+                else:
+                    self.builder.add_answer(texts_of(content), at)
+            case "ActionEvent":
+                self.builder.add_answer(texts_of(record.get("thought")), at)
+                self._add_call(record, call_id, at)
+            case "ObservationEvent":
+                self.builder.add_result(call_id, _parse_result(mapping_of(record.get("observation"))), at)
+            case "AgentErrorEvent":
+                self.builder.add_result(call_id, ToolResult(text_of(record.get("error")), failed=True), at)
+            case "Condensation":
+                self.builder.add_turn("system", "summary", text_of(record.get("summary")), at)
+            case flagged if flagged in FLAGS:
+                self.builder.queue.flag(FLAGS[flagged])
+        return None
+
+    def _add_call(self, record: Json, call_id: str, at: Position) -> None:
+        """Add an action: a tool call, the last answer or a plan.
+
+        A refused action has only the arguments of the model.
+        """
+        arguments = mapping_of(record.get("tool_call")).get("arguments")
+        name, action = (
+            text_of(record.get("tool_name")),
+            mapping_of(record.get("action")) or mapping_of(value_of(arguments)),
+        )
+        if name == FINISH:
+            self.builder.add_answer(text_of(action.get("message")), at)
+        else:
+            self.builder.add_call(call_id, name, action)
+        if name == PLANNER and list_of(action.get("task_list")):
+            self.builder.queue.add_todo_call("update_plan", {"plan": action["task_list"]})
 
 
 def _events(path: Path) -> Iterator[Record | Unreadable]:
     for file in event_files(path) or [path]:
         value = SourceFile(file).document
         yield Unreadable(str(file), 0, f"not JSON: {value.reason}") if isinstance(value, BadJson) else Record(1, value)
-
-
-def _add_event(builder: SessionBuilder, item: Record) -> str | None:
-    """Add the turns of an event; return why it cannot be read, else None."""
-    event = item.value
-    if not isinstance(event, dict):
-        return f"a {type(event).__name__} instead of an event"
-    at = Position(item.line, iso_utc(event.get("timestamp"), LOCAL), text_of(event.get("id")))
-    kind, call_id = text_of(event.get("kind")), text_of(event.get("tool_call_id"))
-    match kind:
-        case "MessageEvent":
-            message = mapping_of(event.get("llm_message"))
-            content = message.get("content")
-            if event.get("source") == "user":
-                builder.add_prompt(texts_of(content), at, count_images(content))
-            else:
-                builder.add_answer(texts_of(content), at)
-        case "ActionEvent":
-            builder.add_answer(texts_of(event.get("thought")), at)
-            _add_call(builder, event, call_id, at)
-        case "ObservationEvent":
-            builder.add_result(call_id, _parse_result(mapping_of(event.get("observation"))), at)
-        case "AgentErrorEvent":
-            builder.add_result(call_id, ToolResult(text_of(event.get("error")), failed=True), at)
-        case "Condensation":
-            builder.add_turn("system", "summary", text_of(event.get("summary")), at)
-        case flagged if flagged in FLAGS:
-            builder.queue.flag(FLAGS[flagged])
-    return None
-
-
-def _add_call(builder: SessionBuilder, event: Json, call_id: str, at: Position) -> None:
-    """Add an action: a tool call, the last answer or a plan.
-
-    A refused action has only the arguments of the model.
-    """
-    arguments = mapping_of(event.get("tool_call")).get("arguments")
-    name, action = text_of(event.get("tool_name")), mapping_of(event.get("action")) or mapping_of(value_of(arguments))
-    if name == FINISH:
-        builder.add_answer(text_of(action.get("message")), at)
-    else:
-        builder.add_call(call_id, name, action)
-    if name == PLANNER and list_of(action.get("task_list")):
-        builder.queue.add_todo_call("update_plan", {"plan": action["task_list"]})
 
 
 def _parse_result(observation: Json) -> ToolResult:
@@ -161,7 +150,7 @@ OPENHANDS = Format(
     name="openhands",
     version=3,
     detect=detect,
-    read=read,
+    read=_Session.read,
     program="OpenHands",
     locations=below_home(".openhands/conversations"),
     dialect=lambda: DIALECT,

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from pastchats_memory.formats.base.agent import JsonlAgent
+from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.format import CERTAIN, Format, Session
 from pastchats_memory.formats.base.locations import Environment
@@ -66,9 +66,7 @@ def _role_of(record: Json) -> str:
     return text_of(mapping_of(record.get("message")).get("role")) if record.get("type") in MESSAGES else ""
 
 
-class PiSession(JsonlAgent):
-    """A session of pi, whose entries form a tree."""
-
+class _Session(AgentSession):
     record_noun = "an entry"
     has_branches = True
 
@@ -99,7 +97,6 @@ class PiSession(JsonlAgent):
             info.metadata["title"] = text_of(record.get("name"))
 
     def add_record(self, record: Json, line: int) -> str | None:
-        """Add the turns of an entry. Return why it is unreadable, or None."""
         own_id, message = text_of(record.get("id")), mapping_of(record.get("message"))
         time = iso_utc(record.get("timestamp")) or message.get("timestamp")
         at = Position(line, time, own_id, self.branches.of(own_id))
@@ -177,7 +174,7 @@ PI = Format(
     name="pi",
     version=10,
     detect=detect,
-    read=PiSession.read,
+    read=_Session.read,
     program="pi, OpenClaw",
     locations=locations,
     resume=resume,

@@ -126,6 +126,12 @@ class SessionBuilder:
         if typed.text or not text.strip():
             self.add_prompt(typed.text, at, pictures, kind="command" if typed.is_command else "prompt")
 
+    def add_typed_command(self, command: str, output: ToolResult, at: Position, tool: str = "bash") -> None:
+        """Add a shell command that the person ran, with its output if that is worth a row."""
+        self.add_prompt(f"! {command}", at, kind="command")
+        self.add_call(at.native_id, tool, {"command": command})
+        self.add_result(at.native_id, output, at)
+
     def add_answer(self, text: str, at: Position, model: str = "") -> None:
         """Add the visible text of an answer, if there is any."""
         if text.strip():
@@ -222,29 +228,6 @@ class SessionBuilder:
             self._calls[call_id] = call_from_json(call)
 
 
-def read_session(
-    source: SourceFile,
-    builder: SessionBuilder,
-    add_record: Callable[[Record], str | None],
-    snapshot: Json | None = None,
-) -> Iterator[Row]:
-    """Yield the turns of a session with a record on each line, in file order, and a checkpoint.
-
-    Args:
-        source: the file.
-        builder: is restored if the file has grown.
-        add_record: adds a record to the builder; returns why it is unreadable, or None.
-        snapshot: what the checkpoint needs besides the builder's snapshot; may still change while records are read.
-
-    """
-    if source.resumed is not None:
-        builder.restore(source.resumed.state)
-    records = source.records()
-    yield from read_items(source, builder, records, add_record)
-    yield from records.checkpoint(builder.snapshot() | (snapshot or {}))
-    yield from builder.flush()
-
-
 def read_items(
     source: SourceFile,
     builder: SessionBuilder,
@@ -253,7 +236,7 @@ def read_items(
 ) -> Iterator[Row]:
     """Yield each turn when no later item can change it, and the unreadable items.
 
-    `add_item` is as in `read_session`.
+    `add_item` adds an item to the builder; it returns why the item is unreadable, or None.
     """
     for position, item in enumerate(items):
         if isinstance(item, Unreadable):

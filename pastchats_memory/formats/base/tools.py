@@ -159,6 +159,15 @@ def parse_result(value: object, dialect: Dialect = COMMON) -> ToolResult:
     return ToolResult(text, failed=success is False or text.startswith(dialect.never_ran))
 
 
+def split_exit_code(text: str, pattern: re.Pattern[str], *, failed: bool = False) -> ToolResult:
+    """Return a result without the passage that a pattern finds, whose first group is the exit code."""
+    found = pattern.search(text)
+    if found is None:
+        return ToolResult(text, failed=failed)
+    code = int(found[1])
+    return ToolResult(text[: found.start()] + text[found.end() :], code, failed=failed or code != 0)
+
+
 def parse_printed(fields: Json, *, failed: bool = False) -> ToolResult:
     """Return the output and exit code of a command, from an object with the usual keys."""
     text = "\n".join(words for key in OUTPUTS if (words := text_of(fields.get(key))))

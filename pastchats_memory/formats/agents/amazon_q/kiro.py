@@ -7,14 +7,13 @@ one document with the same records under `log_entries`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from pastchats_memory.formats.agents.amazon_q.dialect import DIALECT
-from pastchats_memory.formats.base.agent import JsonlAgent
+from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.companions import ending_in
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.locations import below_home
-from pastchats_memory.formats.base.session import Position, Row, SessionInfo, folder_of, read_items
+from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import read_sibling_field
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tools import ToolResult
@@ -38,27 +37,15 @@ def _is_saved(source: SourceFile) -> bool:
     return source.shape == "json" and mapping_of(source.outline).get("format") == SAVED
 
 
-def read(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns of a session's file, or of a saved session."""
-    return _read_saved(source) if _is_saved(source) else KiroSession.read(source)
-
-
-def _read_saved(source: SourceFile) -> Iterator[Row]:
-    session = KiroSession(source)
-    yield from read_items(source, session.builder, source.elements(ENTRIES), session.add_item)
-    yield from session.builder.flush()
-
-
 def _blocks_of(record: Json) -> list[Json]:
     """Return the blocks `{kind, data}` of a message."""
     blocks = map(mapping_of, list_of(mapping_of(record.get("data")).get("content")))
     return [block for block in blocks if isinstance(block.get("kind"), str)]
 
 
-class KiroSession(JsonlAgent):
-    """A session of Kiro CLI."""
-
+class _Session(AgentSession):
     dialect = DIALECT
+    list_keys = (ENTRIES,)
 
     def session_info(self) -> SessionInfo:
         """Return the id by the file's name, and the folder by the file beside it; a saved session has both inside."""
@@ -70,7 +57,6 @@ class KiroSession(JsonlAgent):
         return SessionInfo(path.stem, read_sibling_field(path.with_suffix(".json"), "cwd") or None)
 
     def add_record(self, record: Json, line: int) -> str | None:
-        """Add the turns of a record."""
         data, blocks = mapping_of(record.get("data")), _blocks_of(record)
         at = Position(line, mapping_of(data.get("meta")).get("timestamp"), text_of(data.get("message_id")))
         text = "\n\n".join(text for block in blocks if block["kind"] == "text" and (text := text_of(block.get("data"))))
@@ -114,7 +100,7 @@ KIRO_CLI = Format(
     name="kiro-cli",
     version=5,
     detect=detect,
-    read=read,
+    read=_Session.read,
     program="Amazon Q, Kiro CLI",
     locations=below_home(SESSIONS),
     dialect=lambda: DIALECT,

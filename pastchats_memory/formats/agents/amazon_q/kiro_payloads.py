@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pastchats_memory.formats.agents.amazon_q.dialect import DIALECT
-from pastchats_memory.formats.base.agent import JsonlAgent
+from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.companions import named_after
 from pastchats_memory.formats.base.format import Format, has_record
 from pastchats_memory.formats.base.locations import Environment
@@ -35,9 +35,7 @@ def _is_record(record: Json) -> bool:
     return is_named and "type" not in record and isinstance(record.get("timestamp"), str)
 
 
-class KiroPayloads(JsonlAgent):
-    """A session of Kiro's editor."""
-
+class _Session(AgentSession):
     dialect = DIALECT
 
     def session_info(self) -> SessionInfo:
@@ -52,7 +50,6 @@ class KiroPayloads(JsonlAgent):
         )
 
     def add_record(self, record: Json, line: int) -> str | None:
-        """Add the turns of a record."""
         payload = mapping_of(record.get("payload"))
         at = Position(line, record.get("timestamp"), text_of(record.get("id")))
         call_id, content = text_of(payload.get("toolCallId")), payload.get("content")
@@ -90,7 +87,7 @@ KIRO = Format(
     name="kiro",
     version=1,
     detect=has_record(_is_record),
-    read=KiroPayloads.read,
+    read=_Session.read,
     program="Kiro",
     locations=locations,
     dialect=lambda: DIALECT,

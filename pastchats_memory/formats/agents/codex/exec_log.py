@@ -11,11 +11,12 @@ from collections.abc import Iterator
 
 from pastchats_memory.formats.agents.codex.dialect import DIALECT
 from pastchats_memory.formats.agents.codex.exec_sections import sections
+from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.dialect import Dialect
 from pastchats_memory.formats.base.format import Format, confident
 from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
-from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of, read_session
-from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, number_of, text_of
+from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of
+from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, number_of, text_of
 from pastchats_memory.formats.base.tools import ToolResult
 
 EVENTS = frozenset({
@@ -58,11 +59,7 @@ def _is_event(record: Json) -> bool:
 
 def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns in file order."""
-    if source.shape != "jsonl":
-        yield from _ExecLog.read(source)
-        return
-    builder = SessionBuilder(SessionInfo(source.path.stem), DIALECT)
-    yield from read_session(source, builder, lambda item: _add_event(builder, item))
+    yield from (_Events if source.shape == "jsonl" else _ExecLog).read(source)
 
 
 class _ExecLog(MarkdownDialogue[Section]):
@@ -173,25 +170,24 @@ def _split_command(command: str) -> list[str]:
         return [command]
 
 
-def _add_event(builder: SessionBuilder, item: Record) -> str | None:
-    """Add one event. Return why it is unreadable, or None."""
-    record = item.value
-    if not isinstance(record, dict):
-        return f"a {type(record).__name__} instead of an event"
-    at = Position(item.line)
-    about = builder.info
-    if record.get("type") == "thread.started":
-        about.conversation_id = text_of(record.get("thread_id")) or about.conversation_id
-    elif record.get("type") in ("turn.failed", "error"):
-        builder.queue.flag("api_error")
-    elif record.get("type") == "item.completed":
-        _item(builder, mapping_of(record.get("item")), at)
-    elif "prompt" in record:
-        builder.add_prompt(text_of(record["prompt"]), at)
-    elif "workdir" in record:
-        about.cwd, builder.model = folder_of(record["workdir"]), text_of(record.get("model"))
-    _message(builder, mapping_of(record.get("msg")), at)
-    return None
+class _Events(AgentSession):
+    dialect = DIALECT
+    record_noun = "an event"
+
+    def add_record(self, record: Json, line: int) -> str | None:
+        at, builder = Position(line), self.builder
+        if record.get("type") == "thread.started":
+            builder.info.conversation_id = text_of(record.get("thread_id")) or builder.info.conversation_id
+        elif record.get("type") in ("turn.failed", "error"):
+            builder.queue.flag("api_error")
+        elif record.get("type") == "item.completed":
+            _item(builder, mapping_of(record.get("item")), at)
+        elif "prompt" in record:
+            builder.add_prompt(text_of(record["prompt"]), at)
+        elif "workdir" in record:
+            builder.info.cwd, builder.model = folder_of(record["workdir"]), text_of(record.get("model"))
+        _message(builder, mapping_of(record.get("msg")), at)
+        return None
 
 
 def _item(builder: SessionBuilder, item: Json, at: Position) -> None:

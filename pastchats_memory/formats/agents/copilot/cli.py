@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pastchats_memory.formats.agents.copilot.dialect import DIALECT
-from pastchats_memory.formats.base.agent import JsonlAgent
+from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.format import has_record
 from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import recorded_cwd
@@ -35,7 +35,7 @@ def _is_event(record: Json) -> bool:
 detect = has_record(_is_event)
 
 
-class CopilotSession(JsonlAgent):
+class CopilotSession(AgentSession):
     """A session of Copilot CLI."""
 
     dialect = DIALECT

@@ -6,12 +6,13 @@ Messages have no ids. Newer versions write the minute before the prompt. Only te
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from pastchats_memory.files.foreign_sqlite import Database
 from pastchats_memory.formats.agents.cursor.store import TABLES, find_roots, read_conversations
+from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
 from pastchats_memory.formats.base.session import (
@@ -22,13 +23,14 @@ from pastchats_memory.formats.base.session import (
     count_images,
     find_folder,
     folder_of,
-    read_session,
     texts_of,
 )
 from pastchats_memory.formats.base.source import (
     BadJson,
+    Element,
     Json,
     Record,
+    Records,
     SourceFile,
     list_of,
     mapping_of,
@@ -99,15 +101,41 @@ def read(source: SourceFile) -> Iterator[Row]:
     if source.shape != "jsonl":
         yield from _TextTranscript.read(source)
         return
-    before = source.resumed.state if source.resumed else {}
-    about = SessionInfo(**mapping_of(before["info"])) if before else _about(source.path)  # type: ignore[arg-type] # what this reader itself has stored
-    builder = SessionBuilder(about)
-    branch = _branch_of(source.path)
-    if about.cwd is None and (found := _folder(source)):
-        if before:
-            raise CannotResume("where the session runs was not known before")
-        about.cwd, about.project = found, None
-    yield from read_session(source, builder, lambda item: _add_record(builder, item, branch))
+    yield from _Session.read(source)
+
+
+class _Session(AgentSession):
+    record_noun = "a message"
+
+    def session_info(self) -> SessionInfo:
+        return _about(self.source.path)
+
+    def records(self) -> Records | Iterable[Record | Element | Unreadable]:
+        """Return the lines, once a late call has shown the folder. Raises CannotResume if only an appended one does."""
+        info = self.builder.info
+        if info.cwd is None and (found := _folder(self.source)):
+            if self.source.resumed is not None:
+                raise CannotResume("where the session runs was not known before")
+            info.cwd, info.project = found, None
+        return super().records()
+
+    def add_record(self, record: Json, line: int) -> str | None:
+        at = Position(line, branch=_branch_of(self.source.path))
+        if record.get("role") not in ROLES:
+            return None
+        content = mapping_of(record.get("message")).get("content")
+        if not isinstance(content, str | list):
+            return f"content of a message is a {type(content).__name__}"
+        if record["role"] == "user":
+            text = texts_of(content)
+            pictures = count_images(content) + text.partition("<user_query>")[0].count(PICTURE)
+            self.builder.add_prompt(strip_wrappers(text), replace(at, time=_time_of_prompt(text)), pictures)
+            return None
+        self.builder.add_answer(texts_of(content).replace(HIDDEN, "").strip(), at)
+        for block in map(mapping_of, list_of(content)):
+            if block.get("type") == "tool_use":
+                self.builder.add_call("", text_of(block.get("name")), block.get("input"))
+        return None
 
 
 class _TextTranscript(MarkdownDialogue[Section]):
@@ -227,26 +255,6 @@ def _time_of_prompt(text: str) -> str | None:
     return iso_utc(
         f"{found[3]}-{MONTHS.index(found[1].lower()) + 1:02}-{int(found[2]):02}T{hour:02}:{found[5]}:00{zone}"
     )
-
-
-def _add_record(builder: SessionBuilder, item: Record, branch: str) -> str | None:
-    """Add one record. Return why it is unreadable, or None."""
-    record, at = mapping_of(item.value), Position(item.line, branch=branch)
-    if record.get("role") not in ROLES:
-        return None if isinstance(item.value, dict) else f"a {type(item.value).__name__} instead of a message"
-    content = mapping_of(record.get("message")).get("content")
-    if not isinstance(content, str | list):
-        return f"content of a message is a {type(content).__name__}"
-    if record["role"] == "user":
-        text = texts_of(content)
-        pictures = count_images(content) + text.partition("<user_query>")[0].count(PICTURE)
-        builder.add_prompt(strip_wrappers(text), replace(at, time=_time_of_prompt(text)), pictures)
-        return None
-    builder.add_answer(texts_of(content).replace(HIDDEN, "").strip(), at)
-    for block in map(mapping_of, list_of(content)):
-        if block.get("type") == "tool_use":
-            builder.add_call("", text_of(block.get("name")), block.get("input"))
-    return None
 
 
 def strip_wrappers(text: str) -> str:

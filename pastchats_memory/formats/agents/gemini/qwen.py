@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pastchats_memory.formats.agents.gemini.content import strip_context
 from pastchats_memory.formats.agents.gemini.dialect import DIALECT
-from pastchats_memory.formats.base.agent import JsonlAgent
+from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.agent_spellings import parse_gemini_output
 from pastchats_memory.formats.base.format import has_record
 from pastchats_memory.formats.base.session import Position, folder_of
@@ -26,7 +26,7 @@ def _is_qwen(record: Json) -> bool:
 detect = has_record(_is_qwen)
 
 
-class QwenSession(JsonlAgent):
+class QwenSession(AgentSession):
     """A session of Qwen Code."""
 
     dialect = DIALECT

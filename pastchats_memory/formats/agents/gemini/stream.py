@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pastchats_memory.formats.agents.gemini.content import strip_context
 from pastchats_memory.formats.agents.gemini.dialect import DIALECT
-from pastchats_memory.formats.base.agent import JsonlAgent
+from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.agent_spellings import parse_gemini_output
 from pastchats_memory.formats.base.session import Position, SessionInfo
 from pastchats_memory.formats.base.source import Json, SourceFile, mapping_of, text_of
@@ -22,7 +22,7 @@ def _is_start(record: Json) -> bool:
     return record.get("type") == "init" and all(isinstance(record.get(key), str) for key in ("session_id", "model"))
 
 
-class PrintedSession(JsonlAgent):
+class PrintedSession(AgentSession):
     """A session that was printed while it took place."""
 
     dialect = DIALECT

@@ -13,11 +13,15 @@ import string
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pastchats_memory.redact import redact
-from pastchats_memory.redact.rules import RULES_FILE, Rule, ScannedText, Secret, load_rules
+from pastchats_memory.redact.commands import GRAMMARS
+from pastchats_memory.redact.rule_files import FOLDER
+from pastchats_memory.redact.rules import Finder, Rule, ScannedText, Secret, load_rules
+from pastchats_memory.redact.secret_names import FOREIGN_NAMES, NAMES, NAMING_PHRASES
+from pastchats_memory.redact.settings import SETTINGS
 
 ALNUM = string.ascii_letters + string.digits
 ALPHABETS = {
@@ -79,9 +83,15 @@ def find_overlaps(rule: Rule, example: str) -> list[str]:
     ]
 
 
+def read_entries(file: str, table: str) -> list[dict[str, Any]]:
+    """Return the entries of a table, with their descriptions and examples."""
+    entries: list[dict[str, Any]] = tomllib.loads((FOLDER / file).read_text(encoding="utf-8"))[table]
+    return entries
+
+
 def check_redaction_rules() -> Iterator[str]:
     """Report rules that miss their example, find their counter-example, or could be deleted."""
-    entries: list[dict[str, Any]] = tomllib.loads(RULES_FILE.read_text(encoding="utf-8"))["rules"]
+    entries = read_entries("rules.toml", "rules")
     for id_, count in Counter(entry["id"] for entry in entries).items():
         if count > 1:
             yield f"{id_}: {count} rules have this id"
@@ -107,8 +117,80 @@ def _check_rule(rule: Rule, example: str, counter_example: str, overlap: str) ->
         yield f"{rule.id}: has an `overlap`, but no other rule finds its example"
 
 
+def find_in_example(find: Finder, keyword: str, text: str) -> list[Secret]:
+    """Return the secrets that a finder alone finds at a keyword."""
+    scanned = ScannedText(text, text.lower(), {})
+    return list(find(scanned, _places(keyword, scanned.lowered)))
+
+
+def put_keyword(example: str, first: str, keyword: str) -> str:
+    """Put another keyword in the place of the first one, in capitals if that has capitals only."""
+    at = example.lower().index(first)
+    is_upper = example[at : at + len(first)].isupper()
+    return example[:at] + (keyword.upper() if is_upper else keyword) + example[at + len(first) :]
+
+
+def check_keywords(entries: list[dict[str, Any]], field: str, finders: Mapping[str, Sequence[Finder]]) -> Iterator[str]:
+    """Report keywords that miss the example of their entry, and counter-examples that are redacted.
+
+    `field` holds the keywords of an entry. The example has the first one, and each other one is put in its place.
+    """
+    for entry in entries:
+        example, keywords = fill_example(entry["example"]), entry[field]
+        for keyword in keywords:
+            text = put_keyword(example, keywords[0], keyword)
+            if not any(find_in_example(find, keyword, text) for find in finders.get(keyword, ())):
+                yield f"{keyword!r}: does not find {text!r}"
+        counter_example = fill_example(entry["counter_example"])
+        if not any(keyword in counter_example.lower() for keyword in keywords):
+            yield f"{counter_example!r}: has none of the keywords {keywords}"
+        if redact(counter_example).kinds:
+            yield f"{counter_example!r}: is redacted"
+
+
+def group_finders(finders: Iterable[tuple[str, Finder]]) -> dict[str, list[Finder]]:
+    """Group finders by their keyword."""
+    grouped: dict[str, list[Finder]] = {}
+    for keyword, find in finders:
+        grouped.setdefault(keyword, []).append(find)
+    return grouped
+
+
+def check_commands() -> Iterator[str]:
+    """Report grammars of commands that miss their example or find their counter-example."""
+    finders = group_finders((grammar.keyword, grammar.find) for grammar in GRAMMARS)
+    return check_keywords(read_entries("commands.toml", "commands"), "keywords", finders)
+
+
+def check_names() -> Iterator[str]:
+    """Report names and phrases that miss their example or find their counter-example."""
+    names = group_finders((name.part, name.find) for name in (*NAMES, *FOREIGN_NAMES))
+    yield from check_keywords(read_entries("names.toml", "names"), "parts", names)
+    phrases = group_finders((phrase.words, phrase.find) for phrase in NAMING_PHRASES)
+    yield from check_keywords(read_entries("names.toml", "phrases"), "words", phrases)
+
+
+def check_settings() -> Iterator[str]:
+    """Report ends of names of settings that miss their example or find their counter-example."""
+    finders = group_finders((setting.part, setting.find) for setting in SETTINGS)
+    return check_keywords(read_entries("settings.toml", "settings"), "parts", finders)
+
+
+def check_forms() -> Iterator[str]:
+    """Report forms of writing a value whose example is kept or whose counter-example is redacted."""
+    for entry in read_entries("forms.toml", "forms"):
+        if redact(fill_example(entry["example"])).kinds.total() != 1:
+            yield f"{entry['pattern']}: does not find one secret in its example"
+        if redact(entry["counter_example"]).kinds:
+            yield f"{entry['pattern']}: its counter-example is redacted"
+
+
 CHECKS: dict[str, Callable[[], Iterator[str]]] = {
     "redact/rules.toml": check_redaction_rules,
+    "redact/commands.toml": check_commands,
+    "redact/forms.toml": check_forms,
+    "redact/names.toml": check_names,
+    "redact/settings.toml": check_settings,
 }
 """By data file below the package, the function that reports what is wrong with it."""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from types import ModuleType
 
 import pytest
 from program import REPOSITORY
 
-from pastchats_memory.redact.rules import load_rules
+from pastchats_memory.redact.rules import Finder, ScannedText, Secret, load_rules
 
 
 @pytest.fixture(scope="module")
@@ -43,4 +43,22 @@ def test_a_redaction_rule_that_misses_its_example_or_finds_its_counter_example_i
     assert problems == [
         "github-token: does not find its example",
         "github-token: its counter-example is redacted",
+    ]
+
+
+@pytest.mark.parametrize(("example", "expected"), [("a mysql -p", "a mongo -p"), ("a MYSQL -p", "a MONGO -p")])
+def test_a_keyword_takes_the_place_of_the_first_in_an_example(checker: ModuleType, example: str, expected: str) -> None:
+    assert checker.put_keyword(example, "mysql", "mongo") == expected
+
+
+def test_a_keyword_that_misses_the_example_of_its_entry_is_reported(checker: ModuleType) -> None:
+    def find_mysql(scanned: ScannedText, places: Iterable[int]) -> Iterable[Secret]:
+        return (Secret(at, at + 1, "password") for at in places if scanned.text.startswith("mysql", at))
+
+    entry = {"keywords": ["mysql", "mongo"], "example": "mysql", "counter_example": "a password=kf83Qzzt19"}
+    finders: dict[str, list[Finder]] = {"mysql": [find_mysql], "mongo": [find_mysql]}
+    assert list(checker.check_keywords([entry], "keywords", finders)) == [
+        "'mongo': does not find 'mongo'",
+        "'a password=kf83Qzzt19': has none of the keywords ['mysql', 'mongo']",
+        "'a password=kf83Qzzt19': is redacted",
     ]

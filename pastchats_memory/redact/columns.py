@@ -9,11 +9,10 @@ from typing import NamedTuple
 from pastchats_memory.redact.assignments import RANK
 from pastchats_memory.redact.heuristics import is_random_secret, is_secret_in_prose
 from pastchats_memory.redact.rules import ScannedText, Secret
-from pastchats_memory.redact.secret_names import PASSWORD_WORDS, SECRET_WORDS
+from pastchats_memory.redact.secret_names import name_kind
 
 LONGEST_HEAD = 1000
 """Characters of a line of names."""
-_IS_SECRET_NAME = re.compile(rf"[\w .\-]{{0,40}}?(?:(?P<password>{PASSWORD_WORDS})|{SECRET_WORDS})s?\Z")
 _RULE_LINE = re.compile(r"[ \t|+:\-]++\Z")
 _NAME = r"[A-Za-z_\"](?:[\w.\-\"]|[ ](?![ ]))*"
 _BLANKS = "[ ]{2,16}"
@@ -23,12 +22,6 @@ _NAMES = {
 }
 """Match a line of names, by the pattern of what separates two of them."""
 _AROUND_CELL = " \t\"'`*\r"
-
-
-def name_kind(name: str) -> str:
-    """Return the kind of secret that a column of this name holds, or nothing."""
-    found = _IS_SECRET_NAME.match(name.lower())
-    return "" if found is None or name.endswith(" to pass") else "password" if found["password"] else "secret"
 
 
 class Columns(NamedTuple):
@@ -97,8 +90,8 @@ class Columns(NamedTuple):
 
 
 def _is_secret(value: str, kind: str) -> bool:
-    judge = is_secret_in_prose if kind == "password" else is_random_secret
-    return value.isascii() and "[redacted:" not in value and judge(value, kind)
+    is_secret = is_secret_in_prose if kind == "password" else is_random_secret
+    return value.isascii() and "[redacted:" not in value and is_secret(value, kind)
 
 
 COLUMNS: tuple[tuple[str, Columns], ...] = (

@@ -30,7 +30,7 @@ ALL_CLASSES = 4
 LEAST_ENTROPY_OF_PATHS = 4.2
 """Above it, a value that begins with a slash is base64."""
 
-Judgement = Callable[[str, str], bool]
+SecretTest = Callable[[str, str], bool]
 """Returns whether a value behind a name of some kind is a secret."""
 
 _PLACEHOLDER = re.compile(
@@ -353,3 +353,25 @@ def is_unnamed_key(value: str, _kind: str = "") -> bool:
         and any(map(str.isdigit, value))
         and is_random_secret(value)
     )
+
+
+SECRET_TESTS: dict[str, SecretTest] = {
+    test.__name__: test
+    for test in (
+        has_secret_cookie,
+        is_assigned_secret,
+        is_header_secret,
+        is_mixed_secret,
+        is_random_secret,
+        is_secret_behind_words,
+        is_secret_in_brackets,
+        is_secret_in_cell,
+        is_secret_in_later_brackets,
+        is_secret_in_prose,
+        is_secret_on_own_line,
+        is_session_id,
+        is_unnamed_key,
+        is_user_password,
+    )
+}
+"""The functions that files of rules name."""

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
 from typing import NamedTuple
 
-from pastchats_memory.redact.rules_version import strip_documentation
+from pastchats_memory.redact.rule_files import read_rules
 
-RULES_FILE = Path(__file__).with_name("rules.toml")
 BOUNDARY = r"""(?:
     (?<![A-Za-z0-9])
   | (?<=\\[nrtbf])
@@ -122,5 +119,5 @@ def load_rules() -> tuple[Rule, ...]:
             is_token=entry.get("token", True),
             rank=entry.get("rank", 0),
         )
-        for entry in tomllib.loads(strip_documentation(RULES_FILE.read_text(encoding="utf-8")))["rules"]
+        for entry in read_rules("rules.toml")["rules"]
     )

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from pastchats_memory.redact.assignments import ANYTHING, RANK, RUN, SPACED_EQUALS, assignments_by_character
 from pastchats_memory.redact.heuristics import is_mixed_secret, is_random_secret
+from pastchats_memory.redact.rule_files import compile_pattern, read_rules
 from pastchats_memory.redact.rules import ScannedText, Secret
 
 LONGEST_END = 24
@@ -32,22 +33,16 @@ _NAME_CLOSERS = " =/"
 
 
 class SecretName(NamedTuple):
-    """A part of names of secrets, in lower case."""
+    """A part of names of secrets, as the header of `names.toml` explains."""
 
     kind: str
     part: str
     ends: re.Pattern[str] | None = None
-    """Has to match the lower-cased text before the part, read backwards from there."""
     before: re.Pattern[str] | None = None
-    """Has to occur right before the part."""
     after: re.Pattern[str] | None = None
-    """Has to match right behind the part."""
     follows: str = ""
-    """The characters with which `after` can begin; empty for any. Most places fail here, without a pattern."""
     excludes: tuple[str, ...] = ()
-    """Beginnings with which the part is another word."""
     reach: int = 24
-    """Characters before the part that `before` may look at."""
 
     def find(self, scanned: ScannedText, places: Iterable[int]) -> list[Secret]:
         """Return values behind names with this part, from left to right."""
@@ -93,220 +88,31 @@ class SecretName(NamedTuple):
         return values
 
 
-_PROVIDERS = (
-    "adafruit|adobe|airtable|algolia|alpaca|amplitude|anthropic|asana|assemblyai|atlassian|auth0|aws|azure|bitbucket|brevo|bugsnag|"
-    "clickup|cloudflare|cloudinary|codecov|cohere|coinbase|confluent|contentful|datadog|deepgram|deepseek|discord|drone|dropbox|"
-    "elastic|elevenlabs|etsy|fastly|figma|finnhub|flickr|freshbooks|github|gitlab|gitter|grafana|groq|heroku|honeycomb|hubspot|"
-    "intercom|jfrog|jira|kraken|kucoin|linear|linode|linkedin|loggly|looker|mailchimp|mailgun|mailjet|mattermost|messagebird|"
-    "mistral|mixpanel|netlify|new relic|newrelic|notion|nytimes|okta|opsgenie|pagerduty|papertrail|perplexity|pinecone|plaid|plivo|"
-    "postmark|pusher|rapidapi|replicate|rollbar|segment|sendbird|sendgrid|sentry|shopify|snyk|sparkpost|spotify|square|stripe|"
-    "sumologic|telegram|trello|twilio|twitch|twitter|vercel|vultr|wandb|weather|zendesk|zoom"
-)
-KEY_WORDS = (
-    f"{_PROVIDERS}|wrapping|data|root|integration|write|read|ingest|ingestion|insert|record|reporter|feed|trigger|recovery|application|license|"
-    "project|server|team|personal|secret access|api|access|secret|private|signing|encryption|master|auth|account|service|storage|app|session|"
-    "deploy|subscription|functions|client|consumer|shared|bot|webhook|admin|ssh|hmac|fernet|aes|crypto|cipher|cookie|jwt|csrf|cosmos|db|search|"
-    "user|developer|dev|prod|live|staging|publish|push|rest|web|mobile|upload|registry|ai|fal"
-)
-"""Words before "key" that make it the name of a secret, with `|` between them."""
-_PUBLIC_KEY_WORDS = (
-    "publishable|public|primary|foreign|cache|sort|partition|idempotency|unique|group|index|query|object|node|anon|i18n|"
-    "translation|message"
-)
+_RULES = read_rules("names.toml")
+_PARTS: dict[str, str] = {
+    **_RULES["parts"],
+    **{name: "|".join(map(re.escape, words)) for name, words in _RULES["words"].items()},
+    **{
+        f"backwards_{name}": "|".join(re.escape(word[::-1]) for word in words)
+        for name, words in _RULES["words"].items()
+    },
+}
 
 
-def _reverse_words(words: str) -> str:
-    """Reverse each of the words between `|`."""
-    return "|".join(word[::-1] for word in words.split("|"))
+def _read_names() -> Iterator[SecretName]:
+    for entry in _RULES["names"]:
+        for field in ("ends", "before", "after"):
+            if field in entry:
+                entry[field] = compile_pattern(entry[field], _PARTS)
+        entry["excludes"] = tuple(entry.get("excludes", ()))
+        for part in entry.pop("parts"):
+            yield SecretName(part=part, **entry)
 
 
-_KEY_OF = re.compile(rf"[_\-. ]?(?:{_reverse_words(KEY_WORDS)})|_(?!{_reverse_words(_PUBLIC_KEY_WORDS)})")
-_HOST = re.compile(_reverse_words("github|gitlab|gh|gl|devops|azdo|ado|vsts|bitbucket|docker|jira|asana|airtable|git"))
-_NO_LETTER = re.compile(r"(?![a-z])")
-_PLACES_IN_LIST = tuple(
-    f"{place}{joint}"
-    for place in (
-        "next", "page", "pagination", "continuation", "starting", "creation", "change", "lock", "idempotency", "sync", "cursor",
-    )
-    for joint in ("", "_", "-")
-)  # fmt: skip
-"""Tokens that mark a place in a list or one request open nothing."""
-_OF_AN_ARN = tuple(f"{digit}:" for digit in range(10))
-"""The names of secrets at AWS follow the number of an account."""
-_USERS = (
-    "db|my|root|user|admin|smtp|imap|mail|email|redis|sql|mysql|mongo|pg|postgres|ssh|sftp|ftp|ldap|bind|login|auth|become|sudo|proxy|http|api|app|"
-    "wifi|wlan|vault|key|cert|store"
-)
-_OTHER_WORDS = ("by", "com", "sur", "tres", "mini", "over", "multi", "llvm::", "single")
-_PASS_OF = re.compile(rf"[_\-]|(?:{_reverse_words(_USERS)})(?![a-z])")
-_PASS_ASSIGNED = re.compile(
-    r"(?=(?:\\{0,7}[\"'`])?[\])]?[ \t]{0,4}(?:[:=]|\?[?:=]|\|\||<-|-{1,2}>|[→⇒])|[ \t]{1,4}[\"']|\*\*[ \t]|>[^<>\s]{4,64}</)"
-)
-_NO_LETTER_BEFORE = re.compile(r"(?![a-z_\-])")
-_BEHIND_USER = re.compile(
-    r"\b(?:user(?:name)?|login|account|as|logged)[ \t:=]{1,3}\S{1,64}?[\s,;/&]{0,3}(?:[ \t](?:and|with|its))?\Z"
-)
-_SETTING_WORD = re.compile(r"\b(?:set|setenv|env|arg|setg)[ \t]+[\w$:]*\Z")
-_BEHIND_SHORT_USER = re.compile(r"(?<![a-z])u(?:ser)?:[ ][^\s:]{1,20}[,;]?\Z")
-_SIGNS = "\\\"'`]) \t:=?|<->*"
-"""The characters with which `_PASS_ASSIGNED` begins."""
-_PASS_WORD = re.compile(
-    r"(?:w(?:or)?d|[ \-]?phrase|[ ]word|key|wd|code|wort|w)(?:s|_?confirm(?:ation)?|again|repeat|new|input|field|box)?(?![a-z])|e(?=[ \t]*:|[ \t]+est)|(?=[\"'=])"
-)
-_BEHIND_NO_LETTER = re.compile(rf"(?![a-z]|[_\-](?:{_reverse_words('publishable|public')}))")
-_KEY_IN_PROSE = re.compile(
-    r"""
-    (?=
-        [\"'`\])\\ \t]{0,8} (?: [:=,|→⇒] | -{1,2}> )
-      | [ \t]+(?:is|was|for|you|[\"'`])
-      | [ \t]+[A-Za-z0-9+/_\-]{24}
-    )
-    """,
-    re.VERBOSE,
-)
-_IN_URL = re.compile(r"https?://[^\s\"'<>]{0,100}\Z")
-_PARAMETER = re.compile(r"(?:[?&;]|%3f|%26)(?:[a-z][\w.\-]{0,40}[_\-])?\Z")
-_HTTPIE = re.compile(r"(?:\A|[\s;|&(`$])(?:https?|xhs?)(?:[ \t][^\n]{0,400})?\Z")
-
-NAMES: tuple[SecretName, ...] = (
-    SecretName("password", "pass", excludes=_OTHER_WORDS, after=_PASS_WORD, follows="wpcke -\"'="),
-    SecretName("password", "pass", ends=_PASS_OF, after=_PASS_ASSIGNED, follows=_SIGNS),
-    SecretName("pass", "pass", ends=_NO_LETTER_BEFORE, after=_PASS_ASSIGNED, follows=_SIGNS),
-    SecretName("pass-of-user", " pass ", before=_BEHIND_USER, reach=80),
-    SecretName("pass-of-user", "\npass ", before=_BEHIND_USER, reach=80),
-    SecretName("pass-of-user", "(pw "),
-    SecretName("pass-of-user", "(pass "),
-    SecretName("pass-of-user", "pass is ", ends=_NO_LETTER_BEFORE),
-    SecretName("secret", "secret", excludes=_OF_AN_ARN),
-    SecretName("secret", "credential"),
-    SecretName("secret", "pepper"),
-    SecretName("secret", "_verifier"),
-    *(
-        SecretName("password", word)
-        for word in (
-            "pass phrase",
-            "kennwort",
-            "senha",
-            "wachtwoord",
-            "clave",
-            "adgangskode",
-            "salasana",
-            "passord",
-            "heslo",
-            "parola",
-            "parool",
-            "geslo",
-            "lozinka",
-            "lozinku",
-            "hasla",
-            "hasle",
-            "sifre",
-            "kata sandi",
-            "kata laluan",
-            "palavra-passe",
-            "contrasenya",
-            "contrasena",
-            "contrasinal",
-            "jelszava",
-            "pasahitza",
-            "losenord",
-            "mot de passe",
-            "zugangscode",
-            "sandi:",
-            "parole:",
-            "passwrd",
-            "pswd",
-            "psw:",
-            "p/w:",
-            "pa55word",
-            "pword:",
-            "pword=",
-            "wifi key",
-            "wi-fi key",
-            "wlan key",
-            "wpa key",
-            "wpa2 key",
-            "network key",
-            "security key",
-        )
-    ),
-    SecretName("password", "psk", ends=_BEHIND_NO_LETTER, after=_PASS_ASSIGNED, follows=_SIGNS),
-    SecretName("password", "mdp", ends=_BEHIND_NO_LETTER, after=_PASS_ASSIGNED, follows=_SIGNS),
-    SecretName("key", "unseal key"),
-    SecretName("token", "token", excludes=_PLACES_IN_LIST),
-    SecretName("token", "_pat", after=_NO_LETTER),
-    SecretName("token", "_tok", after=_NO_LETTER),
-    SecretName("token", "-pat", after=re.compile(r"[\"']?[ \t]{0,2}[:=]|[ \t]+[a-z0-9]{40}")),
-    SecretName("token", "pat", ends=_HOST, after=_NO_LETTER),
-    SecretName("key", "key", ends=_BEHIND_NO_LETTER, after=_KEY_IN_PROSE),
-    *(
-        SecretName("url-token", f"{word}=", before=_PARAMETER, reach=48)
-        for word in ("key", "signature", "code", "appid")
-    ),
-    *(SecretName("session", f"{word}=") for word in ("session", "sessionid", "session_id", "sessid")),
-    SecretName("session", "sid=", ends=_BEHIND_NO_LETTER),
-    *(
-        SecretName("webhook", place, before=_IN_URL, reach=120)
-        for place in ("hook/", "hooks/", "make.com/", "with/key/", "hc-ping.com/", "reset-password/")
-    ),
-    SecretName("auth", "auth", ends=_BEHIND_NO_LETTER, after=re.compile(r"\\{0,7}[\"']?[ \t]{0,4}[:=]")),
-    SecretName(
-        "password", "pw", after=re.compile(rf"d|[ \t]+(?:is|ist|est|es|é|är|er|for|of|to)\b|{_PASS_ASSIGNED.pattern}")
-    ),
-    *(SecretName("pass-of-user", word, before=_SETTING_WORD) for word in ("pass ", "pw ")),
-    *(SecretName("pass-of-user", word, ends=_NO_LETTER_BEFORE) for word in ("pw ", "psw ", "mdp est ", "salasana on ")),
-    SecretName("pass-of-user", " p: ", before=_BEHIND_SHORT_USER),
-    SecretName("api-key", "key", ends=_KEY_OF, after=_NO_LETTER),
-    SecretName("authorization", "authorization"),
-    SecretName("authorization", "bearer "),
-    SecretName("authorization", "cookie"),
-    *(SecretName("basic-auth", option, before=_HTTPIE, reach=420) for option in (" -a ", " --auth ")),
-)
-FOREIGN_NAMES = tuple(
-    SecretName("password", word)
-    for word in (
-        "contraseña",
-        "пароль",
-        "пароля",
-        "паролем",
-        "парола",
-        "парола:",
-        "лозинка",
-        "密码",
-        "密碼",
-        "口令",
-        "暗証番号",
-        "パスワード",
-        "비밀번호",
-        "암호",
-        "비번",
-        "패스워드",
-        "hasło",
-        "şifre",
-        "lösenord",
-        "jelszó",
-        "parolă",
-        "salasõna",
-        "slaptažodis",
-        "schlüssel",
-        "κωδικός",
-        "κωδικό",
-        "συνθηματικό",
-        "كلمة المرور",
-        "كلمة السر",
-        "رمز عبور",
-        "گذرواژه",
-        "mật khẩu",
-        "סיסמה",
-        "סיסמא",
-        "รหัสผ่าน",
-        "पासवर्ड",
-        "পাসওয়ার্ড",
-        "கடவுச்சொல்",
-        "lykilorð",
-    )
-)
-"""Names that are not ASCII, which the keyword index cannot hold."""
+_EVERY_NAME = tuple(_read_names())
+NAMES = tuple(name for name in _EVERY_NAME if name.part.isascii())
+FOREIGN_NAMES = tuple(name for name in _EVERY_NAME if not name.part.isascii())
+"""Names that the keyword index cannot hold."""
 _HARMLESS_ENDING = re.compile(
     r"""
     [_\-]?
@@ -344,18 +150,29 @@ _REST_OF_NAME = re.compile(
 What is `computed` is a secret only behind a name in capitals. The test is early, since all forms would be tried.
 """
 _ASSIGNMENTS = {kind: assignments_by_character(kind) for kind in {name.kind for name in NAMES}}
-PASSWORD_WORDS = (
-    "(?:password|passwd|passphrase|passcode|pwd|pass|pw|"  # noqa: S105 - a pattern # nosec B105
-    "passwort|kennwort|contraseña|senha|mot de passe|wachtwoord|hasło|пароль|密码)"
-)
-SECRET_WORDS = rf"(?:secret|token|(?:{KEY_WORDS})[_\-. ]?key(?:_base)?)"
-"""Whole names in lower case, as patterns: those of passwords, and those of other secrets."""
+_WHOLE_NAME = "(?:(?P<password>(?&password_names))|(?&secret_names))"
+_COLUMN_NAME = compile_pattern(rf"[\w .\-]{{0,40}}?{_WHOLE_NAME}s?\Z", _PARTS)
+
+
+def name_kind(name: str) -> str:
+    """Return the kind of secret that a field or column of this name holds, or nothing."""
+    found = _COLUMN_NAME.match(name.lower())
+    return "" if found is None or name.endswith(" to pass") else "password" if found["password"] else "secret"
+
+
 LONGEST_BEFORE = 300
 """Characters before a phrase in which its value is looked for."""
-_NAME_BEHIND = re.compile(
-    r"(?:(?!(?:of|for|to|in|on|at|by|that|which|where|when|from|with) )[\w.\-]{1,20} ){0,3}?"
-    rf"(?:(?P<password>{PASSWORD_WORDS})|{SECRET_WORDS})"
-    r"(?=[.,;:!?)\n]|\Z| (?:for|of|in|on|and|from|when|to|here|there|everywhere|now|again|instead|too)\b)"
+_NAME_BEHIND = compile_pattern(
+    rf"""
+    (?: (?! (?:of|for|to|in|on|at|by|that|which|where|when|from|with)[ ] ) [\w.\-]{{1,20}}[ ] ){{0,3}}?
+    {_WHOLE_NAME}
+    (?=
+        [.,;:!?)\n]
+      | \Z
+      | [ ](?:for|of|in|on|and|from|when|to|here|there|everywhere|now|again|instead|too)\b
+    )
+    """,
+    _PARTS,
 )
 _VALUE_BEFORE = re.compile(
     r"""(?: ^ | (?<=[\s\"'`(:]) ) (?P<secret> [^\s\"'`<>(),]{6,256} ) [\"'`)]{0,2} (?:,|[ ][—–\-])? \Z""",
@@ -367,7 +184,7 @@ class NamingPhrase(NamedTuple):
     """A phrase between a value and its name: `… as the API key`, `… is my password`."""
 
     words: str
-    name_start: str = ""
+    name_start: str
     """Letters with which the name has to begin, in lower case."""
 
     @property
@@ -388,16 +205,9 @@ class NamingPhrase(NamedTuple):
                 yield Secret(*value.span("secret"), kind, RANK)
 
 
-NAMING_PHRASES = (
-    *(
-        NamingPhrase(words)
-        for words in (" that's the ", " that is the ", " (the ", " (that's the ", " (that is the ", " (that's my ")
-    ),
-    *(NamingPhrase(f" for {article} ", "pass") for article in ("the", "my")),
-    *(NamingPhrase(" as ", start) for start in ("pass", "pwd", "api", "token", "secret")),
-    *(
-        NamingPhrase(f" {verb} {article} ")
-        for verb in ("as", "is", "was")
-        for article in ("the", "my", "our", "your", "its")
-    ),
+NAMING_PHRASES = tuple(
+    NamingPhrase(words, start)
+    for entry in _RULES["phrases"]
+    for words in entry["words"]
+    for start in entry.get("name_starts", ("",))
 )

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from pastchats_memory.redact.assignments import RANK
 from pastchats_memory.redact.heuristics import LEAST_PASSWORD, is_placeholder
+from pastchats_memory.redact.rule_files import read_rules
 from pastchats_memory.redact.rules import ScannedText, Secret
 
 _MARGIN = r"(?: [ \t]{0,8}\d{1,6}[→\t:] | [+\-][ ]? | >[ ] )?"
@@ -54,12 +55,11 @@ REACH = 2000
 
 
 class Setting(NamedTuple):
-    """The end of a name, in lower case, behind which a word is a secret."""
+    """The end of a name, behind which a word is a secret, as the header of `settings.toml` explains."""
 
     kind: str
     part: str
-    is_environment_only: bool = False
-    """Whether the name has to be a variable in capitals."""
+    is_environment_only: bool
 
     def find(self, scanned: ScannedText, places: Iterable[int]) -> list[Secret]:
         """Return the words, from left to right."""
@@ -106,14 +106,8 @@ def _is_among_entries(text: str, start: int, end: int, *, is_upper: bool) -> boo
     return (is_upper or any(map(_ENTRY.match, neighbours))) and not any(map(_OBJECT_LINE.match, neighbours))
 
 
-SETTINGS = (
-    *(Setting("password", part) for part in ("password", "passwd", "pwd", "passphrase", "passwort", "_pass", "pw")),
-    *(
-        Setting(kind, part, is_environment_only=True)
-        for part, kind in (
-            ("secret", "secret"),
-            ("token", "token"),
-            *((f"{of}_key", "api-key") for of in ("api", "secret", "access", "private", "encryption", "signing")),
-        )
-    ),
+SETTINGS = tuple(
+    Setting(entry["kind"], part, entry.get("is_environment_only", False))
+    for entry in read_rules("settings.toml")["settings"]
+    for part in entry["parts"]
 )

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from pastchats_memory.redact.assignments import RANK
-from pastchats_memory.redact.columns import name_kind
 from pastchats_memory.redact.heuristics import is_placeholder, is_random_secret
 from pastchats_memory.redact.rules import ScannedText, Secret
+from pastchats_memory.redact.secret_names import name_kind
 
 LEAST_LENGTH = 4
 _HEAD = re.compile(

@@ -151,9 +151,8 @@ def late(module: ModuleType) -> Iterator[tuple[str, object]]:
     if module.__name__ == "pastchats_memory.redact.rules":
         yield from ((rule.id, rule) for rule in module.load_rules())
     if module.__name__ == "pastchats_memory.redact.assignments":
-        named = ((name, value) for name, value in vars(module).items() if isinstance(value, str))
-        verbose = {form.pattern for form in module._FORMS} | {module._BRACKETED_REST}  # noqa: SLF001 - all of its patterns
-        yield from ((name, re.compile(value, re.VERBOSE)) for name, value in named if value in verbose)
+        for number, form in enumerate(module._FORMS):  # noqa: SLF001 - all of its patterns
+            yield f"_FORMS[{number}]", re.compile(form.pattern, re.VERBOSE)
 
 
 def within(value: object, path: str, depth: int = 0) -> Iterator[tuple[str, re.Pattern[Any]]]:

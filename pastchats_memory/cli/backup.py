@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.output import counted, emit_json, notify
 from pastchats_memory.config import load
 from pastchats_memory.errors import InputMissing
@@ -17,13 +18,10 @@ from pastchats_memory.text.encoding import utf8
 from pastchats_memory.views.build_database import build_backup, build_restore, build_restored
 
 
-@click.command(
+@make_command(
     "backup",
-    epilog="""\b
-Examples:
-  pastchats-memory backup ~/memory-backup.db
-  pastchats-memory backup ~/memory-backup.db --force --json
-""",
+    "pastchats-memory backup ~/memory-backup.db",
+    "pastchats-memory backup ~/memory-backup.db --force --json",
 )
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="Replace an existing FILE.")
@@ -45,14 +43,11 @@ def backup(file: Path, force: bool, db: str | None, as_json: bool) -> int:
     return DONE
 
 
-@click.command(
+@make_command(
     "restore",
-    epilog="""\b
-Examples:
-  pastchats-memory backup ~/memory-backup.db
-  pastchats-memory restore ~/memory-backup.db
-  pastchats-memory restore ~/memory-backup.db --yes --json
-""",
+    "pastchats-memory backup ~/memory-backup.db",
+    "pastchats-memory restore ~/memory-backup.db",
+    "pastchats-memory restore ~/memory-backup.db --yes --json",
 )
 @click.argument("file", type=click.Path(path_type=Path))
 @options.yes

@@ -7,43 +7,35 @@ from pathlib import Path
 
 import click
 
-from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, hanging, name_ways_back
+from pastchats_memory.cli.asking import CommandResult, ask_memory
+from pastchats_memory.memory import Memory
 from pastchats_memory.views.blame import build_blame, render_blame
 
 _WITH_LINE = re.compile(r"(?s)(.+):([1-9]\d{0,8})")
 
 
-@click.command(
+@ask_memory(
     "blame",
-    epilog="""\b
-Examples:
-  pastchats-memory blame src/limiter.py
-  pastchats-memory blame src/limiter.py:42
-  pastchats-memory blame src/limiter.py --json | jq -r '.results[0].resume'
-""",
+    "pastchats-memory blame src/limiter.py",
+    "pastchats-memory blame src/limiter.py:42",
+    "pastchats-memory blame src/limiter.py --json | jq -r '.results[0].resume'",
 )
 @click.argument("file", metavar="FILE[:LINE]")
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Episodes at most.")
-@options.database
-@options.as_json
-def command(file: str, limit: int, db: str | None, as_json: bool) -> int:
+def command(memory: Memory, file: str, limit: int) -> CommandResult:
     """List the episodes that changed FILE, the newest first, each with its prompt, outcome and source.
 
     With LINE, list those whose edit contains the present text of that line. Former names that git knows count, too.
     """
     path, line = _split(file)
-    with options.open_memory(db) as memory:
-        found = memory.blame(path, line, limit)
-        lines = memory.resume_lines_of([one.turn for one in found]) if as_json else {}
-    if as_json:
-        emit_json(build_blame(found, lines))
-    elif found:
-        click.echo(hanging(render_blame(found)), nl=False)
-        name_ways_back()
-    else:
-        click.echo("No known session has changed it by a recorded edit.", err=True)
-    return DONE if found else NOTHING
+    found = memory.blame(path, line, limit)
+    return CommandResult(
+        lambda: build_blame(found, memory.resume_lines_of([one.turn for one in found])),
+        lambda: render_blame(found),
+        is_found=bool(found),
+        nothing="No known session has changed it by a recorded edit.",
+        leads_back=True,
+    )
 
 
 def _split(file: str) -> tuple[Path, int | None]:

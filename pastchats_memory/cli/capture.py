@@ -7,6 +7,7 @@ import sys
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.output import emit_json, hanging, is_terminal
 from pastchats_memory.memory.requests import find_current_project, resolve_project
 from pastchats_memory.tasks.capture import CaptureDecision
@@ -15,14 +16,11 @@ from pastchats_memory.text.display import escape_name
 from pastchats_memory.views.build_tasks import build_capture
 
 
-@click.command(
+@make_command(
     "capture",
-    epilog="""\b
-Examples:
-  pastchats-memory capture 'Fix the login bug'
-  pastchats-memory capture 'Users cannot sign in' --yes
-  pastchats-memory capture 'Users cannot sign in' --no --json
-""",
+    "pastchats-memory capture 'Fix the login bug'",
+    "pastchats-memory capture 'Users cannot sign in' --yes",
+    "pastchats-memory capture 'Users cannot sign in' --no --json",
 )
 @click.argument("text", nargs=-1, required=True)
 @click.option(

@@ -5,16 +5,14 @@ from __future__ import annotations
 import click
 
 from pastchats_memory.cli import COMPLETION_VARIABLE, DONE, options, program
+from pastchats_memory.cli.asking import make_command
 
 
-@click.command(
+@make_command(
     "completion",
-    epilog="""\b
-Examples:
-  pastchats-memory completion bash > pastchats-memory.bash
-  pastchats-memory completion zsh > _pastchats-memory
-  pastchats-memory completion fish > pastchats-memory.fish
-""",
+    "pastchats-memory completion bash > pastchats-memory.bash",
+    "pastchats-memory completion zsh > _pastchats-memory",
+    "pastchats-memory completion fish > pastchats-memory.fish",
 )
 @options.unused_database
 @click.argument("shell", type=options.Choice(["bash", "zsh", "fish"]))

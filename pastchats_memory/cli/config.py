@@ -6,18 +6,16 @@ import click
 
 from pastchats_memory import config
 from pastchats_memory.cli import DONE, options
+from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.output import emit_json, table, warn
 from pastchats_memory.text.display import one_line
 from pastchats_memory.views.settings import build_config, format_setting, list_settings
 
 
-@click.command(
+@make_command(
     "config",
-    epilog="""\b
-Examples:
-  pastchats-memory config
-  pastchats-memory config --json | jq '.results[] | select(.origin != "default")'
-""",
+    "pastchats-memory config",
+    "pastchats-memory config --json | jq '.results[] | select(.origin != \"default\")'",
 )
 @options.database
 @options.as_json

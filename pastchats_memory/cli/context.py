@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, hanging, warn
+from pastchats_memory.cli import options
+from pastchats_memory.cli.asking import CommandResult, ask_memory
+from pastchats_memory.memory import Memory
 from pastchats_memory.views.build import build_context
 
 
-@click.command(
+@ask_memory(
     "context",
-    epilog="""\b
-Examples:
-  pastchats-memory context 'why do webhook retries use jitter?'
-  pastchats-memory context 'what is blocked in payments?' --type task --budget 300
-  pastchats-memory context 'which queue did we choose?' --budget 500 --json
-""",
+    "pastchats-memory context 'why do webhook retries use jitter?'",
+    "pastchats-memory context 'what is blocked in payments?' --type task --budget 300",
+    "pastchats-memory context 'which queue did we choose?' --budget 500 --json",
 )
 @options.query
 @click.option(
@@ -31,32 +31,21 @@ Examples:
 @click.option(
     "--excerpt", "width", type=click.IntRange(1), default=200, show_default=True, help="Characters of each excerpt."
 )
-@click.option("--type", "type_", metavar="TYPE", help="Only this type, as for search.")
+@click.option("--type", metavar="TYPE", help="Only this type, as for search.")
 @click.option("--status", metavar="STATUS", help="Only tasks with these, such as todo,in_progress.")
 @click.option("--min-similarity", type=click.FloatRange(-1, 1), help="Least cosine.")
 @options.project
 @options.since
 @options.until
-@options.database
-@options.as_json
-def command(
-    query_words: tuple[str, ...],
-    query_option: str | None,
-    db: str | None,
-    as_json: bool,
-    type_: str | None,
-    **limits: object,
-) -> int:
+def command(memory: Memory, query: str, budget: int, **how: Any) -> CommandResult:
     """Print the best few items for the question QUERY: excerpts with id, similarity and source.
 
     For a chat or an agent that answers the question itself: `show ID` prints the full text of an excerpt.
     """
-    question = options.query_text(query_words, query_option)
-    with options.open_memory(db) as memory:
-        context = memory.context(question, type=type_, **limits)  # type: ignore[arg-type] # click has parsed them
-    if as_json:
-        emit_json(build_context(context, limits["budget"]))  # type: ignore[arg-type] # likewise
-    else:
-        click.echo(hanging(context.text), nl=False)
-    warn(context.warnings)
-    return DONE if context.items else NOTHING
+    context = memory.context(query, budget, **how)
+    return CommandResult(
+        lambda: build_context(context, budget),
+        lambda: context.text,
+        is_found=bool(context.items),
+        warnings=context.warnings,
+    )

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.output import emit_json, hanging
 from pastchats_memory.config import load, state_folder
 from pastchats_memory.errors import DatabaseCorrupt, MemoryFault, UsageFault
@@ -20,14 +21,11 @@ from pastchats_memory.text.encoding import utf8
 from pastchats_memory.views.build_database import build_doctor
 
 
-@click.command(
+@make_command(
     "doctor",
-    epilog="""\b
-Examples:
-  pastchats-memory doctor
-  pastchats-memory doctor --yes
-  pastchats-memory doctor --json | jq '.results[] | select(.is_well | not)'
-""",
+    "pastchats-memory doctor",
+    "pastchats-memory doctor --yes",
+    "pastchats-memory doctor --json | jq '.results[] | select(.is_well | not)'",
 )
 @options.yes
 @options.no

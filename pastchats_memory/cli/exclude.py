@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.output import counted, emit_json
 from pastchats_memory.config import load, toml
 from pastchats_memory.errors import UsageFault
@@ -18,15 +19,12 @@ from pastchats_memory.text.display import escape_path
 from pastchats_memory.views.settings import build_exclude
 
 
-@click.command(
+@make_command(
     "exclude",
-    epilog="""\b
-Examples:
-  pastchats-memory exclude ~/work/secret
-  pastchats-memory exclude --project acme
-  pastchats-memory exclude --list
-  pastchats-memory exclude --remove --project acme
-""",
+    "pastchats-memory exclude ~/work/secret",
+    "pastchats-memory exclude --project acme",
+    "pastchats-memory exclude --list",
+    "pastchats-memory exclude --remove --project acme",
 )
 @click.argument("paths", metavar="[PATH]...", nargs=-1)
 @click.option(

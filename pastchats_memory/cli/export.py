@@ -9,6 +9,7 @@ from typing import Protocol
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.output import counted, echo_json, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
@@ -45,15 +46,12 @@ def put_out(what: Exporting, noun: str, file: Path | None, *, force: bool) -> in
     return number
 
 
-@click.command(
+@make_command(
     "export",
-    epilog="""\b
-Examples:
-  pastchats-memory export ~/memory.jsonl
-  pastchats-memory export --html retries.html --query 'webhook retries' --force
-  pastchats-memory export --markdown --conversation 12
-  pastchats-memory export | jq -r 'select(.kind == "turn") | .content'
-""",
+    "pastchats-memory export ~/memory.jsonl",
+    "pastchats-memory export --html retries.html --query 'webhook retries' --force",
+    "pastchats-memory export --markdown --conversation 12",
+    "pastchats-memory export | jq -r 'select(.kind == \"turn\") | .content'",
 )
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 @click.option("--markdown", "form", flag_value="markdown", help="Write a document of Markdown to read or to pass on.")

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.output import counted, emit_json, hanging, table, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.maintenance.forget import ForgetResult
@@ -33,17 +34,14 @@ WIDTH = 100
 LAST = "last"
 
 
-@click.command(
+@make_command(
     "forget",
-    epilog="""\b
-Examples:
-  pastchats-memory forget --id 12 --id t:PUMP-1
-  pastchats-memory forget --query 'launch code'
-  pastchats-memory forget --project acme --until 2025-12-31 --yes
-  pastchats-memory forget --source ~/.claude/projects/-home-me-acme
-  pastchats-memory forget --list
-  pastchats-memory forget --undo 3
-""",
+    "pastchats-memory forget --id 12 --id t:PUMP-1",
+    "pastchats-memory forget --query 'launch code'",
+    "pastchats-memory forget --project acme --until 2025-12-31 --yes",
+    "pastchats-memory forget --source ~/.claude/projects/-home-me-acme",
+    "pastchats-memory forget --list",
+    "pastchats-memory forget --undo 3",
 )
 @click.option("--id", "ids", metavar="ID", multiple=True, help="12, t:KEY, c:5 or a:7; repeatable.")
 @click.option("--conversation", metavar="ID", help="A conversation, by its own id.")
@@ -95,13 +93,10 @@ def command(
         return _gone(memory.forget(*ids, **by), "forget", as_json=as_json)
 
 
-@click.command(
+@make_command(
     "prune",
-    epilog="""\b
-Examples:
-  pastchats-memory prune --before 2025-01-01
-  pastchats-memory prune --before 2025-01-01 --yes --json
-""",
+    "pastchats-memory prune --before 2025-01-01",
+    "pastchats-memory prune --before 2025-01-01 --yes --json",
 )
 @click.option(
     "--before",
@@ -125,13 +120,10 @@ def prune(before: str, yes: bool, no: bool, db: str | None, as_json: bool) -> in
         return _gone(memory.prune(before), "prune", as_json=as_json)
 
 
-@click.command(
+@make_command(
     "purge",
-    epilog="""\b
-Examples:
-  pastchats-memory purge
-  pastchats-memory purge --yes --json
-""",
+    "pastchats-memory purge",
+    "pastchats-memory purge --yes --json",
 )
 @options.yes
 @options.no

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from pastchats_memory.cli import DONE, options
+from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.output import emit_json, table
 from pastchats_memory.config import from_home
 from pastchats_memory.formats.registry import FormatReport, report_formats
@@ -13,14 +14,11 @@ from pastchats_memory.text.display import escape_path
 from pastchats_memory.views.build_sources import build_formats
 
 
-@click.command(
+@make_command(
     "formats",
-    epilog="""\b
-Examples:
-  pastchats-memory formats
-  pastchats-memory formats --json | jq -r '.results[] | select(.origin != "built in").name'
-  pastchats-memory index --format claude-code ~/.claude/projects
-""",
+    "pastchats-memory formats",
+    "pastchats-memory formats --json | jq -r '.results[] | select(.origin != \"built in\").name'",
+    "pastchats-memory index --format claude-code ~/.claude/projects",
 )
 @options.unused_database
 @options.as_json

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, notify, table
 from pastchats_memory.config import Config, from_home, load, own_places
 from pastchats_memory.errors import UsageFault
@@ -43,18 +44,15 @@ SETTLED_MS = 800
 STEP_MS, LOOKS_MS = 50, 500
 
 
-@click.command(
+@make_command(
     "index",
-    epilog="""\b
-Examples:
-  pastchats-memory index ~/.claude/projects
-  pastchats-memory index exports/conversations.json --project chatgpt
-  pastchats-memory index ~/notes --notes
-  pastchats-memory index --dry-run ~/Downloads
-  pastchats-memory index chats.json --map role=speaker,text=body,time=at
-  pastchats-memory index --all --exclude '~/work/secret'
-  pastchats-memory index --all --watch
-""",
+    "pastchats-memory index ~/.claude/projects",
+    "pastchats-memory index exports/conversations.json --project chatgpt",
+    "pastchats-memory index ~/notes --notes",
+    "pastchats-memory index --dry-run ~/Downloads",
+    "pastchats-memory index chats.json --map role=speaker,text=body,time=at",
+    "pastchats-memory index --all --exclude '~/work/secret'",
+    "pastchats-memory index --all --watch",
 )
 @click.argument("paths", metavar="PATH...", nargs=-1)
 @click.option("--input", "inputs", metavar="PATH", multiple=True, help="A path, same as the argument; repeatable.")

@@ -8,15 +8,13 @@ from importlib.metadata import version
 import click
 
 from pastchats_memory.cli import DONE, options, program
+from pastchats_memory.cli.asking import make_command
 
 
-@click.command(
+@make_command(
     "man",
-    epilog="""\b
-Examples:
-  pastchats-memory man > pastchats-memory.1
-  pastchats-memory man | head -20
-""",
+    "pastchats-memory man > pastchats-memory.1",
+    "pastchats-memory man | head -20",
 )
 @options.unused_database
 def command() -> int:

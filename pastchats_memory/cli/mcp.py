@@ -5,16 +5,14 @@ from __future__ import annotations
 import click
 
 from pastchats_memory.cli import DONE, options
+from pastchats_memory.cli.asking import make_command
 from pastchats_memory.config import load
 
 
-@click.command(
+@make_command(
     "mcp",
-    epilog="""\b
-Examples:
-  pastchats-memory mcp
-  pastchats-memory mcp --allow-write
-""",
+    "pastchats-memory mcp",
+    "pastchats-memory mcp --allow-write",
 )
 @click.option("--http", "port", type=click.IntRange(1, 65535), metavar="PORT", help="At http://127.0.0.1:PORT/mcp.")
 @click.option("--allow-write", is_flag=True, help="Offer store_turn, index_paths, unjudged and judge as well.")

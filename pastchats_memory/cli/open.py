@@ -12,6 +12,7 @@ from pathlib import Path, PurePath
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.output import emit_json, is_terminal, notify
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.archives import archive_of, is_archive
@@ -36,14 +37,11 @@ EDITORS: tuple[tuple[str, Callable[[str, int], list[str]]], ...] = (
 """How each family of editors, by the name of its program, is told the line. Other editors get the file alone."""
 
 
-@click.command(
+@make_command(
     "open",
-    epilog="""\b
-Examples:
-  pastchats-memory open 12
-  EDITOR='code --wait' pastchats-memory open 12
-  pastchats-memory open t:WEB-12 --print
-""",
+    "pastchats-memory open 12",
+    "EDITOR='code --wait' pastchats-memory open 12",
+    "pastchats-memory open t:WEB-12 --print",
 )
 @click.argument("id_", metavar="ID")
 @click.option("--print", "only_print", is_flag=True, help="Print the editor's command, and open nothing.")
@@ -110,14 +108,11 @@ def _edit(path: str, line: int) -> list[str]:
     return [*editor, *arguments(os.path.abspath(path), max(line, 1))]  # noqa: PTH100 - no option can begin with a slash
 
 
-@click.command(
+@make_command(
     "resume",
-    epilog="""\b
-Examples:
-  pastchats-memory resume 12
-  pastchats-memory resume 12 --run
-  eval "$(pastchats-memory resume 12)"
-""",
+    "pastchats-memory resume 12",
+    "pastchats-memory resume 12 --run",
+    'eval "$(pastchats-memory resume 12)"',
 )
 @click.argument("id_", metavar="ID")
 @click.option("--run", "run", is_flag=True, help="Start the agent in the session's folder.")

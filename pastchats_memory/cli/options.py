@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import sys
@@ -41,8 +42,24 @@ until: Decorator = click.option(
 outcome: Decorator = click.option(
     "--outcome", metavar="A,B", help="Only episodes that ended so: worked, failed, mixed, unknown."
 )
+everywhere: Decorator = click.option("--all", "everywhere", is_flag=True, help="All projects.")
 yes: Decorator = click.option("--yes", is_flag=True, help="Answer yes to every question.")
 no: Decorator = click.option("--no", is_flag=True, help="Answer no to every question.")
+
+
+def project_or_all(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--project` and `--all`; the command receives the project, `.` by default, or None for all."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, project: str | None, everywhere: bool, **given: Any) -> Any:
+        return command(*arguments, project=None if everywhere else project or ".", **given)
+
+    return project(everywhere(run))
+
+
+def hint_at_all(project: str | None) -> str:
+    """Return the end of a message that nothing was found."""
+    return "." if project is None else " here; --all looks in every project."
 
 
 class Choice(click.Choice):  # type: ignore[type-arg]  # no generic type before click 8.2

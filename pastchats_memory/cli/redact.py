@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.output import bar, counted, emit_json
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.maintenance.redact_stored import RedactReport, StoredSecrets, build_report
@@ -12,13 +13,10 @@ from pastchats_memory.memory import Memory
 from pastchats_memory.views.build_database import build_redact
 
 
-@click.command(
+@make_command(
     "redact",
-    epilog="""\b
-Examples:
-  pastchats-memory redact --rescan
-  pastchats-memory redact --rescan --yes --json
-""",
+    "pastchats-memory redact --rescan",
+    "pastchats-memory redact --rescan --yes --json",
 )
 @click.option("--rescan", is_flag=True, help="Search all stored text by the rules of this release.")
 @options.yes

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from pastchats_memory.cli import DONE, options
+from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.output import bar, counted, emit_json, notify
 from pastchats_memory.episodes.derive import Derived
 from pastchats_memory.errors import UsageFault
@@ -13,15 +14,12 @@ from pastchats_memory.store.vectors.reindex import ReindexReport
 from pastchats_memory.views.build_database import build_reindex
 
 
-@click.command(
+@make_command(
     "reindex",
-    epilog="""\b
-Examples:
-  pastchats-memory reindex --embeddings
-  pastchats-memory reindex --embeddings --model BAAI/bge-small-en-v1.5
-  pastchats-memory reindex --embeddings --model packaged --json
-  pastchats-memory reindex --outcomes
-""",
+    "pastchats-memory reindex --embeddings",
+    "pastchats-memory reindex --embeddings --model BAAI/bge-small-en-v1.5",
+    "pastchats-memory reindex --embeddings --model packaged --json",
+    "pastchats-memory reindex --outcomes",
 )
 @click.option("--embeddings", is_flag=True, help="Embed every text again; the old vectors answer until all are done.")
 @click.option("--outcomes", is_flag=True, help="Derive every outcome again by the rules of this release.")

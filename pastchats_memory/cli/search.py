@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import emit_json, hanging, name_ways_back, notify, warn
+from pastchats_memory.cli import options
+from pastchats_memory.cli.asking import CommandResult, ask_memory
+from pastchats_memory.cli.output import hanging
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory.requests import TYPES
-from pastchats_memory.model import Hit
+from pastchats_memory.model import Hit, Hits
 from pastchats_memory.search.request import MODES, MOST_HITS
 from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line
 from pastchats_memory.views.build import build_search
@@ -23,18 +24,16 @@ if TYPE_CHECKING:
 INDENT = "   "
 
 
-@click.command(
+@ask_memory(
     "search",
-    epilog="""\b
-Examples:
-  pastchats-memory search 'retry strategy'
-  pastchats-memory search --mode keyword ECONNRESET --project . --limit 5
-  pastchats-memory search 'why did we drop redis' --since 2026-01-01 --role user
-  pastchats-memory search 'what failed in the import since last month' --explain
-  pastchats-memory search 'webhook' --type task --status todo,in_progress
-  pastchats-memory search --query 'webhook retries' --json | jq '.results[0]'
-  pastchats-memory search --team 'webhook retries'
-""",
+    "pastchats-memory search 'retry strategy'",
+    "pastchats-memory search --mode keyword ECONNRESET --project . --limit 5",
+    "pastchats-memory search 'why did we drop redis' --since 2026-01-01 --role user",
+    "pastchats-memory search 'what failed in the import since last month' --explain",
+    "pastchats-memory search 'webhook' --type task --status todo,in_progress",
+    "pastchats-memory search --query 'webhook retries' --json | jq '.results[0]'",
+    "pastchats-memory search --team 'webhook retries'",
+    flags=("model",),
 )
 @options.query
 @click.option(
@@ -48,9 +47,7 @@ Examples:
 @click.option("--role", metavar="ROLE", help="Only user, assistant, system, tool or note.")
 @options.since
 @options.until
-@click.option(
-    "--type", "type_", type=options.Choice(TYPES), help="Only items of this type; task includes epics and subtasks."
-)
+@click.option("--type", type=options.Choice(TYPES), help="Only items of this type; task includes epics and subtasks.")
 @click.option(
     "--status", metavar="A,B", help="Only tasks with these: pending, in_progress, todo, done, … or raw words."
 )
@@ -65,66 +62,51 @@ Examples:
 @click.option("--rerank", is_flag=True, help="Order the first 30 by a cross-encoder (slow).")
 @options.model
 @click.option("--explain", is_flag=True, help="Show what each list added to the score, and which time the query names.")
-@options.database
-@options.as_json
 def command(
-    query_words: tuple[str, ...],
-    query_option: str | None,
-    type_: str | None,
-    meaning: float | None,
-    db: str | None,
-    model: str | None,
-    rerank: bool,
-    team: bool,
-    explain: bool,
-    as_json: bool,
-    **how: object,
-) -> int:
+    memory: Memory, query: str, meaning: float | None, rerank: bool, team: bool, explain: bool, **how: Any
+) -> CommandResult:
     """Find turns, notes and tasks by words and by meaning, best first; comments and attachments lead to their task."""
-    query = options.query_text(query_words, query_option)
-    balance = {} if meaning is None else {"meaning": meaning}
-    with options.open_memory(db, model=model, create=team) as memory:
-        if team:
-            return _search_team(memory, query, {"type": type_, **how}, balance or rerank or explain, as_json=as_json)
-        if rerank:
-            memory.load_reranker()
-        hits = memory.search(query, type=type_, rerank=rerank, **balance, **how)  # type: ignore[arg-type] # click names and types the rest
-        outcomes = memory.outcomes_of(hits) if how["outcome"] and not as_json else {}
-        lines = memory.resume_lines(hits) if as_json else {}
-    if as_json:
-        emit_json(build_search(hits, lines, explain=explain))
-    elif hits:
-        _print_hits(hits, outcomes, explain=explain, is_first=how["page"] == 1)
-        name_ways_back()
-        if explain and hits.time_read is not None:
-            click.echo(render_time_read(hits.time_read))
-    else:
-        further = "" if hits.warnings else " The first page, another --mode or a lower threshold may have something."
-        notify(f"Nothing found.{further}")
-    warn(hits.warnings)
-    return DONE if hits else NOTHING
+    balance: dict[str, Any] = {} if meaning is None else {"meaning": meaning}
+    if team:
+        return _search_team(memory, query, how, balance or rerank or explain)
+    if rerank:
+        memory.load_reranker()
+    hits = memory.search(query, rerank=rerank, **balance, **how)
+    further = "" if hits.warnings else " The first page, another --mode or a lower threshold may have something."
+    return CommandResult(
+        lambda: build_search(hits, memory.resume_lines(hits), explain=explain),
+        lambda: _render_hits(
+            hits, memory.outcomes_of(hits) if how["outcome"] else {}, explain=explain, is_first=how["page"] == 1
+        ),
+        is_found=bool(hits),
+        nothing=f"Nothing found.{further}",
+        warnings=hits.warnings,
+        is_folded=True,
+        leads_back=True,
+    )
 
 
-def _search_team(memory: Memory, query: str, how: dict[str, Any], extra: object, *, as_json: bool) -> int:
-    """Print the team's turns that answer a query."""
+def _search_team(memory: Memory, query: str, how: dict[str, Any], extra: object) -> CommandResult:
+    """Search the team's turns."""
     if extra or how.pop("status") or how.pop("priority"):
         flags = "--meaning, --rerank, --explain, --status and --priority"
         raise UsageFault("--team searches by Milvus's own ranker", f"Leave out {flags}.")
     hits = memory.search_team(query, **how)
-    if as_json:
-        emit_json(build_search(hits))
-    elif hits:
-        _print_hits(hits, {}, explain=False, is_first=how["page"] == 1)
-    else:
-        click.echo("Nothing found at the team.", err=True)
-    warn(hits.warnings)
-    return DONE if hits else NOTHING
+    return CommandResult(
+        lambda: build_search(hits),
+        lambda: _render_hits(hits, {}, explain=False, is_first=how["page"] == 1),
+        is_found=bool(hits),
+        nothing="Nothing found at the team.",
+        warnings=hits.warnings,
+        is_folded=True,
+    )
 
 
-def _print_hits(hits: Sequence[Hit], outcomes: Mapping[str, str], *, explain: bool, is_first: bool) -> None:
-    if is_first and not has_close_hit(hits):
-        click.echo(f"{NOTHING_CLOSE}\n")
-    click.echo("\n\n".join(_render(hit, outcomes.get(hit.id), explain=explain) for hit in hits))
+def _render_hits(hits: Hits, outcomes: Mapping[str, str], *, explain: bool, is_first: bool) -> str:
+    parts = [NOTHING_CLOSE] if is_first and not has_close_hit(hits) else []
+    parts += [_render(hit, outcomes.get(hit.id), explain=explain) for hit in hits]
+    time_read = f"\n{render_time_read(hits.time_read)}" if explain and hits.time_read is not None else ""
+    return "\n\n".join(parts) + time_read
 
 
 def _render(hit: Hit, outcome: str | None, *, explain: bool) -> str:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import click
 
 from pastchats_memory.cli import DONE, options
+from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.output import warn
 from pastchats_memory.config import load
 
 
-@click.command(
+@make_command(
     "serve",
-    epilog="""\b
-Examples:
-  pastchats-memory serve
-  pastchats-memory serve --port 9000 --db work.db
-  PASTCHATS_MEMORY_TOKEN=long-and-secret pastchats-memory serve --host 192.168.1.20
-  pastchats-memory serve --chat-endpoint http://localhost:11434/v1
-""",
+    "pastchats-memory serve",
+    "pastchats-memory serve --port 9000 --db work.db",
+    "PASTCHATS_MEMORY_TOKEN=long-and-secret pastchats-memory serve --host 192.168.1.20",
+    "pastchats-memory serve --chat-endpoint http://localhost:11434/v1",
 )
 @click.option(
     "--host", default="127.0.0.1", show_default=True, help="Address; every one but this machine's own needs a token."

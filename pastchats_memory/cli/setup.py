@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.index import index_with_progress
 from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, warn
 from pastchats_memory.config import Config, from_home, load, state_folder
@@ -45,15 +46,12 @@ NAMES = {"hooks": "hooks", "skills": "skills", "server": "MCP server"}
 """The name of each kind of part."""
 
 
-@click.command(
+@make_command(
     "setup",
-    epilog="""\b
-Examples:
-  pastchats-memory setup
-  pastchats-memory setup --dry-run
-  pastchats-memory setup --yes
-  pastchats-memory setup --undo
-""",
+    "pastchats-memory setup",
+    "pastchats-memory setup --dry-run",
+    "pastchats-memory setup --yes",
+    "pastchats-memory setup --undo",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be done, and change nothing.")
 @click.option("--undo", is_flag=True, help="Remove what setup added to your agents; the memory stays.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.output import counted, emit_json, hanging, table
 from pastchats_memory.config import from_home, load
 from pastchats_memory.ingest.overview import SourceReport, overview_at
@@ -17,14 +18,11 @@ MOST_PLACES = 60
 """Places that are listed on a terminal."""
 
 
-@click.command(
+@make_command(
     "sources",
-    epilog="""\b
-Examples:
-  pastchats-memory sources
-  pastchats-memory index --all
-  pastchats-memory sources --json | jq '.results[] | select(.indexed == 0).path'
-""",
+    "pastchats-memory sources",
+    "pastchats-memory index --all",
+    "pastchats-memory sources --json | jq '.results[] | select(.indexed == 0).path'",
 )
 @options.database
 @options.as_json

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import click
-
-from pastchats_memory.cli import DONE, options
-from pastchats_memory.cli.output import counted, emit_json, hanging
+from pastchats_memory.cli.asking import CommandResult, ask_memory
+from pastchats_memory.cli.output import counted, hanging
 from pastchats_memory.maintenance.health import Status
+from pastchats_memory.memory import Memory
 from pastchats_memory.text.display import format_time
 from pastchats_memory.views.build_database import build_status
 
@@ -14,26 +13,15 @@ REDACTED = "removed by the rules of this release"
 REDACTED_BY_OTHERS = "removed by the rules of another release; `pastchats-memory redact --rescan` searches again"
 
 
-@click.command(
+@ask_memory(
     "status",
-    epilog="""\b
-Examples:
-  pastchats-memory status
-  pastchats-memory status --json | jq '.results[0].turns'
-""",
+    "pastchats-memory status",
+    "pastchats-memory status --json | jq '.results[0].turns'",
 )
-@options.database
-@options.as_json
-def command(db: str | None, as_json: bool) -> int:
+def command(memory: Memory) -> CommandResult:
     """Show what the memory holds, which model and engine answer, and how the last run went."""
-    with options.open_memory(db) as memory:
-        status = memory.status()
-        text = _text(status)  # while the memory is open, which explains what damage makes of it
-    if as_json:
-        emit_json(build_status(status))
-    else:
-        click.echo(text)
-    return DONE
+    status = memory.status()
+    return CommandResult(lambda: build_status(status), lambda: _text(status), is_folded=True)
 
 
 def _text(status: Status) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.output import bar, counted, emit_json, is_terminal, table
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.text.display import escape_name, escape_path
@@ -31,16 +32,13 @@ NOUNS = {
 }
 
 
-@click.command(
+@make_command(
     "sync",
-    epilog="""\b
-Examples:
-  pastchats-memory sync ~/Sync/memory
-  pastchats-memory sync
-  pastchats-memory sync --status
-  pastchats-memory sync ~/usb/memory --plain
-  pastchats-memory sync --key ~/.config/age.txt ~/Sync/other
-""",
+    "pastchats-memory sync ~/Sync/memory",
+    "pastchats-memory sync",
+    "pastchats-memory sync --status",
+    "pastchats-memory sync ~/usb/memory --plain",
+    "pastchats-memory sync --key ~/.config/age.txt ~/Sync/other",
 )
 @click.argument("folder", type=click.Path(path_type=Path), required=False)
 @click.option("--status", is_flag=True, help="Show the machines that use the folder; exchange nothing.")

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options, reindex
+from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.export import put_out
 from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, notify, table, warn
 from pastchats_memory.errors import InputMissing, UsageFault
@@ -74,8 +75,10 @@ def _show(task: StoredTask, message: str, *, as_json: bool) -> int:
     return DONE
 
 
-@command.command(
-    "add", epilog="\b\nExample:\n  pastchats-memory task add 'Fix the login bug' --type task --parent T-1 --depends T-2"
+@make_command(
+    "add",
+    "pastchats-memory task add 'Fix the login bug' --type task --parent T-1 --depends T-2",
+    group=command,
 )
 @click.argument("title")
 @click.option("--key", metavar="KEY", help="Key of the task [default: T-1, T-2, …].")
@@ -93,7 +96,11 @@ def add(title: str, key: str | None, depends: tuple[str, ...], db: str | None, a
     return _show(task, f"✅ Task created: {task.key}", as_json=as_json)
 
 
-@command.command("update", epilog="\b\nExample:\n  pastchats-memory task update T-1 --status done")
+@make_command(
+    "update",
+    "pastchats-memory task update T-1 --status done",
+    group=command,
+)
 @click.argument("key")
 @click.option("--title", metavar="TEXT", help="New title.")
 @_fields
@@ -107,7 +114,11 @@ def update(key: str, title: str | None, db: str | None, as_json: bool, **fields:
     return _show(task, f"Updated {task.key} ({task.status})", as_json=as_json)
 
 
-@command.command("comment", epilog="\b\nExample:\n  pastchats-memory task comment T-1 'Reproduced with two workers'")
+@make_command(
+    "comment",
+    "pastchats-memory task comment T-1 'Reproduced with two workers'",
+    group=command,
+)
 @click.argument("key")
 @click.argument("text")
 @click.option("--author", default="", metavar="NAME", help="Author of the comment.")
@@ -120,7 +131,11 @@ def comment(key: str, text: str, author: str, db: str | None, as_json: bool) -> 
     return _show(task, f"Commented on {task.key}", as_json=as_json)
 
 
-@command.command("attach", epilog="\b\nExample:\n  pastchats-memory task attach T-1 build.log")
+@make_command(
+    "attach",
+    "pastchats-memory task attach T-1 build.log",
+    group=command,
+)
 @click.argument("key")
 @click.argument("file", type=click.Path(path_type=Path))
 @options.database
@@ -133,7 +148,11 @@ def attach(key: str, file: Path, db: str | None, as_json: bool) -> int:
     return _show(task, f"Attached {file.name} to {task.key}{binary}", as_json=as_json)
 
 
-@command.command("depend", epilog="\b\nExample:\n  pastchats-memory task depend T-3 T-1 T-2")
+@make_command(
+    "depend",
+    "pastchats-memory task depend T-3 T-1 T-2",
+    group=command,
+)
 @click.argument("key")
 @click.argument("on", nargs=-1, required=True)
 @click.option("--remove", is_flag=True, help="Remove the dependency.")
@@ -146,14 +165,12 @@ def depend(key: str, on: tuple[str, ...], remove: bool, db: str | None, as_json:
     return _show(task, f"{task.key} {'no longer ' if remove else ''}depends on {', '.join(on)}", as_json=as_json)
 
 
-@command.command(
+@make_command(
     "list",
-    epilog="""\b
-Examples:
-  pastchats-memory task list --status todo,in_progress --project .
-  pastchats-memory task list --epic EPIC-2 --blocked
-  pastchats-memory task list --depends-on TREK-45 --all
-""",
+    "pastchats-memory task list --status todo,in_progress --project .",
+    "pastchats-memory task list --epic EPIC-2 --blocked",
+    "pastchats-memory task list --depends-on TREK-45 --all",
+    group=command,
 )
 @options.project
 @click.option("--status", metavar="A,B", help="Statuses, synonyms or raw words [default: unfinished tasks].")
@@ -189,7 +206,11 @@ def list_(limit: int, db: str | None, as_json: bool, is_all: bool, no_epic: bool
     return DONE if tasks else NOTHING
 
 
-@command.command("show", epilog="\b\nExample:\n  pastchats-memory task show T-1")
+@make_command(
+    "show",
+    "pastchats-memory task show T-1",
+    group=command,
+)
 @click.argument("key")
 @options.database
 @options.as_json
@@ -200,8 +221,11 @@ def show(key: str, db: str | None, as_json: bool) -> int:
     return _show(task, render_task(task), as_json=as_json)
 
 
-@command.command(
-    "delete", epilog="\b\nExamples:\n  pastchats-memory task delete T-1 --yes\n  pastchats-memory task delete c:5 --yes"
+@make_command(
+    "delete",
+    "pastchats-memory task delete T-1 --yes",
+    "pastchats-memory task delete c:5 --yes",
+    group=command,
 )
 @click.argument("key")
 @click.option("--yes/--no", default=None, help="Delete or keep it without asking.")
@@ -225,7 +249,11 @@ def delete(key: str, yes: bool | None, db: str | None, as_json: bool) -> int:
     return DONE
 
 
-@command.command("recall", epilog="\b\nExample:\n  pastchats-memory task recall 'retry of webhooks' --status done")
+@make_command(
+    "recall",
+    "pastchats-memory task recall 'retry of webhooks' --status done",
+    group=command,
+)
 @options.query
 @click.option("--status", metavar="A,B", help="Statuses, synonyms or raw words.")
 @click.option("--priority", metavar="0,1", help="0 critical … 4 lowest.")
@@ -252,7 +280,11 @@ def recall(
     return DONE if hits else NOTHING
 
 
-@command.command("export", epilog="\b\nExample:\n  pastchats-memory task export tasks.jsonl")
+@make_command(
+    "export",
+    "pastchats-memory task export tasks.jsonl",
+    group=command,
+)
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 @click.option("--force", is_flag=True, help="Replace an existing FILE.")
 @options.database
@@ -275,7 +307,11 @@ def _read(file: Path) -> str:
         return stream.read()
 
 
-@command.command("import", epilog="\b\nExample:\n  pastchats-memory task import tasks.jsonl")
+@make_command(
+    "import",
+    "pastchats-memory task import tasks.jsonl",
+    group=command,
+)
 @click.argument("file", type=click.Path(path_type=Path))
 @options.database
 @options.as_json

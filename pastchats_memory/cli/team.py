@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.output import bar, counted, emit_json, table, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line
@@ -48,13 +49,11 @@ def command() -> None:
     """
 
 
-@command.command(
+@make_command(
     "share",
-    epilog="""\b
-Examples:
-  pastchats-memory team share acme
-  pastchats-memory team share acme --yes
-""",
+    "pastchats-memory team share acme",
+    "pastchats-memory team share acme --yes",
+    group=command,
 )
 @click.argument("project")
 @options.yes
@@ -94,13 +93,11 @@ def _print_preview(found: SharePreview) -> None:
         click.echo(f"  > {one_line(prompt)[:WIDTH]}")
 
 
-@command.command(
+@make_command(
     "push",
-    epilog="""\b
-Examples:
-  pastchats-memory team push
-  pastchats-memory team push --json
-""",
+    "pastchats-memory team push",
+    "pastchats-memory team push --json",
+    group=command,
 )
 @options.database
 @options.as_json
@@ -123,13 +120,11 @@ def push(db: str | None, as_json: bool) -> int:
     return DONE
 
 
-@command.command(
+@make_command(
     "pull",
-    epilog="""\b
-Examples:
-  pastchats-memory team pull
-  pastchats-memory team pull --json
-""",
+    "pastchats-memory team pull",
+    "pastchats-memory team pull --json",
+    group=command,
 )
 @options.database
 @options.as_json
@@ -154,13 +149,11 @@ def pull(db: str | None, as_json: bool) -> int:
     return DONE
 
 
-@command.command(
+@make_command(
     "withdraw",
-    epilog="""\b
-Examples:
-  pastchats-memory team withdraw acme
-  pastchats-memory team withdraw --all --yes
-""",
+    "pastchats-memory team withdraw acme",
+    "pastchats-memory team withdraw --all --yes",
+    group=command,
 )
 @click.argument("projects", metavar="[PROJECT]...", nargs=-1)
 @click.option("--all", "every", is_flag=True, help="Everything that you share there.")
@@ -190,13 +183,11 @@ def withdraw(projects: tuple[str, ...], every: bool, yes: bool, no: bool, db: st
     return DONE if agreed else NOTHING
 
 
-@command.command(
+@make_command(
     "status",
-    epilog="""\b
-Examples:
-  pastchats-memory team status
-  pastchats-memory team status --json
-""",
+    "pastchats-memory team status",
+    "pastchats-memory team status --json",
+    group=command,
 )
 @options.database
 @options.as_json

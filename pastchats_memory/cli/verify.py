@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pastchats_memory.cli import DONE, NOTHING, options
-from pastchats_memory.cli.output import bar, counted, emit_json, ending, table, width
+from pastchats_memory.cli import options
+from pastchats_memory.cli.asking import CommandResult, ask_memory
+from pastchats_memory.cli.output import bar, counted, ending, table, width
+from pastchats_memory.memory import Memory
 from pastchats_memory.text.display import escape_name, escape_path
 from pastchats_memory.views.build_database import build_verify
 
@@ -24,34 +26,28 @@ MEANINGS = {
 }
 
 
-@click.command(
+@ask_memory(
     "verify",
-    epilog="""\b
-Examples:
-  pastchats-memory verify
-  pastchats-memory verify --project . --source ~/.claude/projects
-  pastchats-memory verify --json | jq '.results[] | select(.state == "changed")'
-""",
+    "pastchats-memory verify",
+    "pastchats-memory verify --project . --source ~/.claude/projects",
+    "pastchats-memory verify --json | jq '.results[] | select(.state == \"changed\")'",
 )
 @options.project
 @click.option("--source", metavar="PATH", help="Only text from this file or from below this folder.")
-@options.database
-@options.as_json
-def command(project: str | None, source: str | None, db: str | None, as_json: bool) -> int:
+def command(memory: Memory, project: str | None, source: str | None) -> CommandResult:
     """Check the citation of every memory: the file, the line and the text on it; exit 1 if one does not hold.
 
     Nothing is changed. Moved text is cited on its new line once its file is indexed again.
     """
     options.be_nice()
-    with options.open_memory(db) as memory, bar("files", "Checking") as progress:
+    with bar("files", "Checking") as progress:
         found = memory.verify(project=project, source=source, progress=progress)
-    if as_json:
-        emit_json(build_verify(found))
-    elif found.total:
-        click.echo(_text(found))
-    else:
-        click.echo("There is no memory that cites a file.", err=True)
-    return DONE if found.total and not found.failed else NOTHING
+    return CommandResult(
+        lambda: build_verify(found),
+        lambda: _text(found),
+        is_found=bool(found.total) and not found.failed,
+        nothing="" if found.total else "There is no memory that cites a file.",
+    )
 
 
 def _text(found: Verified) -> str:

@@ -27,6 +27,7 @@ from pastchats_memory.memory.requests import (
     current_viewpoint,
     describe_model_use,
     excluded_projects,
+    find_current_project,
     find_folder_of,
     find_judge,
     hidden_projects,
@@ -34,6 +35,7 @@ from pastchats_memory.memory.requests import (
     model_settings,
     parse_outcome,
     private_projects,
+    resolve_project,
     source_paths,
     update_private_projects,
 )
@@ -98,6 +100,7 @@ if TYPE_CHECKING:
     from pastchats_memory.tasks import TaskMemory
     from pastchats_memory.tasks.ask import TaskAnswer
     from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask
+    from pastchats_memory.tasks.similarity import DuplicateCluster
     from pastchats_memory.team import TeamMemory
 
 DEFAULTS = Config(Path())
@@ -346,7 +349,7 @@ class Memory:
             project: only this project; `.` is the one of the working directory.
             since: only from this time on: an ISO date or time, or words such as `7d` and `last week`.
             outcome: only episodes with this outcome, as for `search`.
-            current_project: wins near ties and is marked.
+            current_project: wins near ties and is marked; `.` is the one of the working directory.
             not_conversation: id of the current conversation, which is left out.
             given: ids of items whose episodes are left out, because the caller has them already.
             unasked: whether nobody asked for a block, so that only a clear match makes one.
@@ -361,6 +364,8 @@ class Memory:
         from pastchats_memory.recall.request import RecallRequest
 
         filters = build_filters(project=project, since=since, outcome=outcome)
+        if current_project == ".":
+            current_project = find_current_project()
         request = RecallRequest(
             self._hide_private(Request(utf8(query), limit=limit, filters=filters), current_project),
             self.budget if budget is None else budget,
@@ -749,6 +754,10 @@ class Memory:
         from pastchats_memory.tasks import TaskMemory
 
         return TaskMemory(self._database, self._open_session(), current_viewpoint(self._database))
+
+    def find_task_clusters(self, min_score: float, project: str | None = None) -> list[DuplicateCluster]:
+        """Return clusters of similar tasks, in one project or in all. Raises UsageFault."""
+        return self.tasks.scan_duplicates(min_score, resolve_project(project))
 
     def check_prior_work(self, query: str) -> PriorWork:
         """Return whether something is done, in progress, failed, superseded or new, with the three best matches.

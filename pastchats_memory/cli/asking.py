@@ -1,0 +1,100 @@
+"""The shape of a command: parse, one call of `Memory`, JSON or text, warnings, exit code."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import click
+
+from pastchats_memory.cli import DONE, NOTHING, options
+from pastchats_memory.cli.output import emit_json, hanging, name_ways_back, notify, warn
+
+
+class CommandResult(NamedTuple):
+    """The result of a command, with its two forms; only one of them is made."""
+
+    body: Callable[[], Mapping[str, object]]
+    """Returns the JSON."""
+    text: Callable[[], str]
+    is_found: bool = True
+    """Whether the exit code is 0."""
+    nothing: str = ""
+    """The message that replaces the text if nothing was found; empty to print the text."""
+    notes: Sequence[str] = ()
+    """Messages below the text."""
+    warnings: Sequence[str] = ()
+    is_folded: bool = False
+    """Whether the text fits the terminal already."""
+    leads_back: bool = False
+    """Whether the commands are named that lead from a result back to the work."""
+
+
+def make_command(
+    name: str, *examples: str, above: str = "", group: click.Group | None = None
+) -> Callable[[Callable[..., Any]], click.Command]:
+    """Return click's decorator of a command with examples below its help, and a text above the examples."""
+    heading = "Examples:" if len(examples) > 1 else "Example:"
+    epilog = "\n".join([above, "", "\b", heading, *(f"  {line}" for line in examples)])
+    return (click if group is None else group).command(name, epilog=epilog.strip("\n"))
+
+
+def ask_memory(
+    name: str, *examples: str, group: click.Group | None = None, create: bool = False, flags: Sequence[str] = ()
+) -> Callable[[Callable[..., CommandResult]], click.Command]:
+    """Return a decorator that makes a function of an open memory a command with `--db` and `--json`.
+
+    Args:
+        name: of the command.
+        examples: command lines for its help.
+        group: of a subcommand.
+        create: create a missing database.
+        flags: names of options that are settings of the configuration.
+    """
+
+    def decorate(ask: Callable[..., CommandResult]) -> click.Command:
+        @functools.wraps(ask)
+        def run(*, db: str | None, as_json: bool, **given: Any) -> int:
+            if "query_words" in given:
+                given["query"] = options.query_text(given.pop("query_words"), given.pop("query_option"))
+            with options.open_memory(db, create=create, **{flag: given.pop(flag) for flag in flags}) as memory:
+                result = ask(memory, **given)
+                printed = _render(result, as_json=as_json)
+            return _print(result, printed)
+
+        own = vars(run).pop("__click_params__", [])
+        options.database(options.as_json(run))
+        run.__click_params__ += own  # type: ignore[attr-defined] # click's list, the last option first
+        return make_command(name, *examples, group=group)(run)
+
+    return decorate
+
+
+def print_result(result: CommandResult, *, as_json: bool) -> int:
+    """Print a result as JSON or as text, then its warnings, and return the exit code."""
+    return _print(result, _render(result, as_json=as_json))
+
+
+def _render(result: CommandResult, *, as_json: bool) -> Mapping[str, object] | str:
+    """Return the JSON or the text of a result; empty if a message replaces the text."""
+    if as_json:
+        return result.body()
+    return "" if result.nothing and not result.is_found else result.text()
+
+
+def _print(result: CommandResult, printed: Mapping[str, object] | str) -> int:
+    if not isinstance(printed, str):
+        emit_json(printed)
+    else:
+        text = printed if result.is_folded else hanging(printed)
+        if text:
+            click.echo(text, nl=not text.endswith("\n"))
+        elif result.nothing:
+            notify(result.nothing)
+        for note in result.notes:
+            notify(note)
+        if result.leads_back and result.is_found:
+            name_ways_back()
+    warn(result.warnings)
+    return DONE if result.is_found else NOTHING

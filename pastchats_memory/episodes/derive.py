@@ -53,7 +53,7 @@ def rules_version() -> str:
     rules = here.with_name("outcome")
     own = [here, here.with_name("__init__.py"), here.with_name("judgement.py")]
     return hash_rules(
-        [*own, here.parent.parent / "text" / "shell.py", *sorted(rules.glob("*.py")), rules / "phrases.toml"]
+        [*own, here.parent.parent / "text" / "shell.py", *sorted(rules.glob("*.py")), *sorted(rules.glob("*.toml"))]
     )
 
 

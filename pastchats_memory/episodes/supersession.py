@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
+from pastchats_memory.text.data_file import read_data
 from pastchats_memory.text.lazy_pattern import LazyPattern
 from pastchats_memory.text.shell import find_instruction
 from pastchats_memory.text.words import FUNCTION_WORDS, fold_case
@@ -22,140 +23,55 @@ MIN_SHARED = 0.5
 MAX_SHORT_WORD, STEM = 3, 7
 """Letters: a final s belongs to a word so short; words with an equal stem are the same, such as "authenticate"."""
 
+
+def _load_pattern(name: str) -> LazyPattern:
+    """Return an expression of `supersession.toml`, which is read when it is first needed."""
+
+    def read() -> str:
+        data = read_data(__file__, "supersession.toml")
+        return str(data[name].replace("%NAME%", data["name"]).replace("%NAME_END%", data["name_end"]))
+
+    return LazyPattern(read, re.IGNORECASE | re.VERBOSE)
+
+
+@cache
+def _load_words(name: str) -> frozenset[str]:
+    """Return a list of words, and all function words."""
+    return FUNCTION_WORDS | frozenset(read_data(__file__, "supersession.toml")[name])
+
+
 _FENCE = LazyPattern(r"```.*?(?:```|\Z)|^[ \t]*+>[^\n]*$", re.DOTALL | re.MULTILINE)
-_QUOTED = LazyPattern(
-    r"""
-    \"[^\"\n]{0,300}\"|“[^”\n]{0,300}”|«[^»\n]{0,300}»|„[^“”\n]{0,300}[“”]
-    |(?<!\w)'[^'\n]{0,300}\ [^'\n]{0,300}'(?!\w)""",
-    re.VERBOSE,
-)
+_QUOTED = _load_pattern("quoted")
 _SENTENCE = LazyPattern(r"[^.!?;\n]+(?:[.!?;](?!\s|\Z)[^.!?;\n]*)*[.!?;]*")
 _CLAUSE = LazyPattern(r"(?<![,:–—()])[,:–—()]++(?=\s|\Z)|\s(?:and|because|since|but|so that)\s")
 _TOKEN = LazyPattern(r"[\w.@][\w.+#@/-]*")
 _VERSIONED = LazyPattern(
     r"(?<![\w./-])([A-Za-z][A-Za-z+#.-]{0,30}?)(?:[ :@=-]| (?:to|version) )v?(\d+(?:\.\d+)*)(?![\w.:-]*\w)"
 )
-
-_NAME = r"""
-    (?:(?:the|a|an|our|my|using|that|this|plain|all)\s+)*`?
-    (?P<old>[\w.@][\w.+#@/-]*(?:\s+(?:storage|compose|file|files|cookies?))?)`?(?!\w|\()"""
-_NAME_END = r"""
-    (?=\s*(?:
-        [,.;:!?]|\Z
-        |\s(?:and|for|in|on|from|to|as|at|with|everywhere|now|entirely|completely|altogether)\b
-    ))"""
-_PUT_ASIDE = tuple(
-    LazyPattern(pattern, re.IGNORECASE | re.VERBOSE)
-    for pattern in (
-        rf"""
-        (?<!,\ )\b(?:replac(?:e|ing)|swap(?:ping)?(?:\ out)?|exchang(?:e|ing)|substitut(?:e|ing))\ {_NAME}
-        (?=[^,.;]{{0,120}}\ (?:by|with|for|through)\b)""",
-        rf"""
-        \b(?:mov|migrat|switch|chang|port|convert|transition|go|com)(?:e|es|ing|ed)?\b[^,.;]{{0,120}}?\ (?:away\ )?
-        (?:from|off)\ {_NAME}(?=[^,.;]{{0,120}}\ (?:in)?to\b)""",
-        rf"\b(?:away\ from|off\ of)\ {_NAME}{_NAME_END}",
-        rf"\b(?:instead\ of|rather\ than|in\ place\ of|in\ (?:the\ )?stead\ of)\ {_NAME}",
-        rf"(?:,|\ and)\ not\ (?:in\ |on\ |to\ |with\ |into\ |at\ |by\ |through\ )?{_NAME}{_NAME_END}",
-        rf"""
-        \b(?:
-            drop(?:ping)?|remov(?:e|ing)|ditch(?:ing)?|(?:get|getting)\ rid\ of|(?:throw|kick|rip)\ out|abandon(?:ing)?
-            |retir(?:e|ing)|uninstall|stop(?:ped)?\ using|(?:be|are|am|is|'re|'m)\ done\ with
-            |no\ longer\ (?:want|use|need)(?:\ to\ use)?
-        )\ {_NAME}{_NAME_END}""",
-    )
-)
-"""Patterns with the name of the thing that is put aside."""
+_PUT_ASIDE = [_load_pattern(way) for way in ("replaces", "moves_away", "away_from", "instead_of", "not_in", "drops")]
+"""Ways to put a thing aside, each with its name."""
 CUES = (
     "replac", "swap", "exchang", "substitut", "from ", "off ", "instead", "rather than ", "in place of ", "stead of", ", not ", " and not ",
     "drop", "remov", "ditch", "rid of", "throw out", "kick out", "rip out", "abandon", "retir", "uninstall", "stop", "done with", "no longer ",
 )  # fmt: skip
-"""Folded texts of which each match of these patterns has one."""
+"""Folded texts of which each match of these ways has one."""
 _INSTEAD = LazyPattern(r"\binstead\b(?!\s+of\b(?!\s+(?:it|that|them|this)\b))", re.IGNORECASE)
-_RAISES = LazyPattern(
-    r"\b(?:switch|upgrade|bump|move|go|update|migrate|require|pin|raise|downgrade|use|set)(?:s|d|ing)?\b", re.IGNORECASE
-)
 VERSION_CUES = (
-    "switch",
-    "upgrade",
-    "bump",
-    "move",
-    "go",
-    "update",
-    "migrate",
-    "require",
-    "pin",
-    "raise",
-    "downgrade",
-    "use",
-    "set",
-)
-"""Folded texts of which each match of the last pattern has one."""
-_ADOPTS = LazyPattern(
-    r"""
-    \b(?:us(?:e|es|ed|ing)|with|in|on|onto|into|to|through|via|by|as|install(?:ed)?|add(?:ed)?|adopt(?:ed)?
-    |pin(?:ned)?|set\ up|choose|chose|take|require[sd]?|go\ for)\s+(?=(?:(?:the|a|an|our|their
-    |plain)\s+)*`?([\w.@][\w.+#@/-]*(?:\s+[\w.][\w.+#-]*)?))""",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""Phrases that lead to the name of a chosen thing."""
-_NEW = LazyPattern(
-    r"""
-    \b(?:us(?:e|ing)|with|into|to|in\ favou?r\ of|by|take|should|through|via|(?:swap|exchange
-    |substitute)\b[^,.;]{0,120}\ for)\s+(?=(?:(?:the|a|an|our|their
-    |plain)\s+)*`?([\w.@][\w.+#@/-]*(?:\s+\w[\w.+#-]*)?))""",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""Phrases that probably lead to the name of the wanted thing."""
+    "switch", "upgrade", "bump", "move", "go", "update", "migrate", "require", "pin", "raise", "downgrade", "use", "set",
+)  # fmt: skip
+"""Verbs that set a version, as folded texts."""
+_RAISES = LazyPattern(rf"\b(?:{'|'.join(VERSION_CUES)})(?:s|d|ing)?\b", re.IGNORECASE)
+_ADOPTS = _load_pattern("adopts")
+_NEW = _load_pattern("new")
 _PLACED = LazyPattern(
     r"\b(?:for|in|on)\s+(?=(?:(?:the|a|an|our|their|plain)\s+)*`?([\w.@][\w.+#@/-]*(?:\s+\w[\w.+#-]*)?))", re.IGNORECASE
 )
 """Phrases that lead to its name, or to its purpose."""
 
-_INQUIRES = LazyPattern(
-    r"""
-    \W*(?:(?:ok|okay|so|and|but|hm+|well|also|now|then|please|hey|hi)\b\W*)*(?:why|how|what|when|which|who|where
-    |should|shall|would|is|are|was|were|does|did|has|have\ (?:we|you|they)|do\ (?:we|you|they)|may|might|whether|if
-    |(?:could|can)\ (?!you\b)\w+)\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
+_INQUIRES = _load_pattern("inquires")
 _POLITE = LazyPattern(r"\W*(?:\w+\W+){0,2}(?:can|could|would|will) you\b", re.IGNORECASE)
-_UNDECIDED = LazyPattern(
-    r"""
-    \b(?:do\ not|don['’]?t|does\ not|doesn['’]?t|did\ not|didn['’]?t|never|no\ need|without|won['’]?t|cannot
-    |can['’]?t|should\ not|shouldn['’]?t|must\ not|avoid\w*|rather\ not|nobody|neither|nor|refus\w+|against
-    |compar\w+|estimat\w+|costs?|effort|consider\w*|think\w*|thought|evaluat\w+|investigat\w+|explor\w+|discuss\w*
-    |explain\w*|describ\w+|document|mention\w*|says?|said|saying|(?:write|open|file|create|draft|add)\ (?:an?[ ]
-    |the\ |some\ )?(?:\w+\ )?(?:issue|ticket|note|post|proposal|plan|adr|test|comment|message|warning)
-    |translat\w+\ (?:this|that|the\ (?:sentence|text|following))|ask(?:s|ed|ing)?|whether|if|when(?:ever)?|unless
-    |while|would(?!\ like)|might|maybe|perhaps|could(?!\ you)|propos\w+|suggest\w*|recommend\w*|pros|worth|check\w*
-    |see|verify|read\ that|heard|wonder\w*|renam\w+|variable|label|title|column|heading|button|typo|bug|warn\w*
-    |log(?:s|ged)?\ an?|errors?\ (?:when|if)|fail(?:s|ed|ing|ure)?|still|wrong\w*|show(?:s|ed|n|ing)?|return(?:s|ed
-    |ing)?|print(?:s|ed|ing)?|display\w*|land(?:s|ed)?|gets|getting|complain\w*|was|were|had|has|have(?!\ (?:decided
-    |agreed|to))|uses|reads|serves|writes|contains|idea|option|alternative\w*|tutorial|article|example|imagine
-    |suppose|hypothetical\w*|plan(?:s|ning|ned)?\ to|someone|people|teams|they|he|she)\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""Words earlier in the sentence that deny, ask, compare, quote, report or postpone."""
-_STAYS = LazyPattern(
-    r"""
-    \b(?:stay(?:s|ing)?\ (?:with|on|where)|stick(?:s|ing)?\ (?:with|to)|as\ it\ is|as\ they\ are|leave\ it|not\ yet
-    |yet\W*\Z|no\ changes?|change\ nothing|nothing\ yet|(?:one|some)\ ?day|for\ now\ only|for\ now\ just
-    |just\ an?\ (?:estimate|idea|question|thought)|revert|undo|roll(?:ing)?\ (?:it\ |that\ |this\ )?back
-    |would\ be\ nice|keep\ (?:it|using|redis\ as))\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""Words anywhere in the request: nothing changes, or the old state returns."""
-_NO_SUBJECT = FUNCTION_WORDS | frozenset(
-    """abandon ada add adopt also always app away back be become belong better build bump call change code come completely convert decided deploy ditch do done drop
-    entirely everywhere everything exchange expensive fine first format generate get go going got handle instead install keep kept kind let like live log longer lost make
-    manage migrate mind move need new no off ok okay old one out pin place plain please port project put raise rather remove replace require retire rewrite rid run
-    save search send serve set should slow start stop store strip style substitute sure swap switch take thing throw time today together transition try
-    uninstall up update upgrade use used using version want way we write x yes""".split()  # noqa: SIM905 - one string is shorter than a hundred
-)
-_NO_PRODUCT = FUNCTION_WORDS | frozenset(
-    """chapter day file hour issue item level line minute no number option page part phase point port pr second section size step task ticket timeout top version
-    week year to from of by at in on with""".split()  # noqa: SIM905 - as above
-)
+_UNDECIDED = _load_pattern("undecided")
+_STAYS = _load_pattern("stays")
 _IT = frozenset({"it", "that", "them", "this", "these", "those", "with"})
 
 
@@ -221,7 +137,7 @@ def _find_put_aside(sentence: str) -> Iterator[tuple[str, str]]:
     if raised and not _UNDECIDED.search(sentence, 0, raised.start()):
         for match in _VERSIONED.finditer(sentence, raised.start()):
             product = match[1].lower()
-            if product not in _NO_PRODUCT:
+            if product not in _load_words("no_product"):
                 yield product, match[2]
 
 
@@ -247,7 +163,9 @@ def replaces(one: Replacement, request: str, answer: str) -> bool:
 
 
 def _find_names(pattern: LazyPattern, text: str) -> frozenset[str]:
-    return frozenset(_stem(word) for name in pattern.findall(text) for word in _tokens(name)) - _NO_SUBJECT
+    return frozenset(_stem(word) for name in pattern.findall(text) for word in _tokens(name)) - _load_words(
+        "no_subject"
+    )
 
 
 def _clause_subjects(sentence: str, names: set[str]) -> tuple[frozenset[str], ...]:
@@ -258,8 +176,10 @@ def _clause_subjects(sentence: str, names: set[str]) -> tuple[frozenset[str], ..
 def _extract_subject(text: str, names: set[str]) -> frozenset[str]:
     """Return the stems of a text, without names and words of doing."""
     found = (word for word in _tokens(text) if not any(name and name in word for name in names))
-    significant = (word for word in found if word not in _NO_SUBJECT and len(word) > 1 and not word.isdecimal())
-    return frozenset(map(_stem, significant)) - _NO_SUBJECT
+    significant = (
+        word for word in found if word not in _load_words("no_subject") and len(word) > 1 and not word.isdecimal()
+    )
+    return frozenset(map(_stem, significant)) - _load_words("no_subject")
 
 
 def _find_choices(text: str, *, names_only: bool = False) -> set[str]:

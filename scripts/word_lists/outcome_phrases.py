@@ -21,7 +21,7 @@ sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "benchmarks" / "outcome")]
 
 from pastchats_memory.episodes import outcome  # noqa: E402 - the path comes first
 from pastchats_memory.episodes.outcome import EpisodeTurn, RuleOutcome, answers, derive_outcome, feedback  # noqa: E402 - the path comes first
-from pastchats_memory.episodes.outcome.phrases import Group, Kind, Phrases, join_groups, read_phrases  # noqa: E402 - the path comes first
+from pastchats_memory.episodes.outcome.patterns import Group, Kind, Phrases, join_groups, read_phrases  # noqa: E402 - the path comes first
 
 Span = tuple[int, int]
 

@@ -19,7 +19,7 @@ from typing import Any
 REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY))
 
-from pastchats_memory.episodes.outcome.episode import REQUIRED_WORDS, Pattern  # noqa: E402 - the path comes first
+from pastchats_memory.episodes.outcome.patterns import REQUIRED_WORDS, Pattern  # noqa: E402 - the path comes first
 from pastchats_memory.text.words import fold_case  # noqa: E402 - the path comes first
 
 MODULES = ("", ".answers", ".checks", ".episode", ".feedback", ".requests")

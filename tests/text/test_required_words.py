@@ -14,7 +14,7 @@ sys.path.insert(0, str(REPOSITORY / "scripts"))
 
 from word_lists.required_words import build_table, list_patterns, required_words
 
-from pastchats_memory.episodes.outcome.episode import REQUIRED_WORDS
+from pastchats_memory.episodes.outcome.patterns import REQUIRED_WORDS
 from pastchats_memory.text.words import fold_case
 
 WRITTEN = sorted((REPOSITORY / "benchmarks" / "outcome" / "written").glob("*.txt"))

@@ -44,7 +44,6 @@ from pastchats_memory.episodes.outcome.episode import (
     OPENING,
     Episode,
     EpisodeTurn,
-    Pattern,
     QuotedLine,
     Signal,
     cached,
@@ -75,7 +74,7 @@ from pastchats_memory.episodes.outcome.feedback import (
     states_trouble,
     takes_work_back,
 )
-from pastchats_memory.episodes.outcome.phrases import Phrases
+from pastchats_memory.episodes.outcome.patterns import Pattern, Phrases, load_pattern
 from pastchats_memory.episodes.outcome.requests import is_greeting, is_inquiry, is_question
 from pastchats_memory.text.shell import classify_check, is_read_only, is_shell
 
@@ -92,19 +91,8 @@ _EXPECTED_FAILURE = Phrases("guards", "expected_failure")
 _EARLIER_FAILURE = Phrases("guards", "earlier_failure")
 _WANTED_REFUSAL = Phrases("guards", "wanted_refusal")
 _UNTRIED = Phrases("guards", "untried")
-_FAILURE_WORD = Pattern(
-    r"""
-    \b(?:fail\w*|errors?|broken|not\ pass\w*|does(?:n't|\ not)\ work|stuck)\b
-    |не\ проход|ошибк|失败|报错"""
-)
-_INTERRUPTED = Pattern(
-    r"""
-    \[Request\ interrupted|KeyboardInterrupt|\binterrupted\ by\ (?:the\ )?user\b|^API\ Error
-    |\b(?:rate|usage)\ limit\b[^\n]{0,20}\b(?:reached|exceeded)|\bcontext\ (?:length|window)\ exceeded
-    |\boverloaded_error\b|^Credit\ balance\ is\ too\ low|^Prompt\ is\ too\ long|^Request\ timed\ out
-    |\byou've\ (?:hit|reached)\ your\b[^\n]{0,20}\blimit\b"""
-)
-"""Messages of clients and providers that end an answer."""
+_FAILURE_WORD = load_pattern("outcome", "failure_word")
+_INTERRUPTED = load_pattern("outcome", "interrupted")
 _MID_SENTENCE = Pattern(r"[\w,;(\[{]\Z")
 _EXIT_CODE = re.compile(r"\AExit code \d+")
 _CODE_BLOCK = re.compile(r"^ {0,3}```.*?(?:^ {0,3}```|\Z)", re.DOTALL | re.MULTILINE)

@@ -10,7 +10,6 @@ from pastchats_memory.episodes.outcome.episode import (
     MAX_SCANNED,
     OPENING,
     Episode,
-    Pattern,
     QuotedLine,
     Step,
     cached,
@@ -18,7 +17,7 @@ from pastchats_memory.episodes.outcome.episode import (
     recorded_values,
     tool_labels,
 )
-from pastchats_memory.episodes.outcome.phrases import Phrases
+from pastchats_memory.episodes.outcome.patterns import Pattern, Phrases, load_pattern
 from pastchats_memory.text.shell import is_editor
 
 _CLAIM = Phrases("evidence", "claim")
@@ -31,23 +30,9 @@ _ANNOUNCEMENT = Phrases("guards", "announcement")
 _REQUEST_FOR_INPUT = Phrases("guards", "request_for_input")
 _UNDO_REQUEST = Phrases("guards", "undo_request")
 
-_COMMIT_REPORT = Pattern(
-    r"""
-    ^\[[\w./-]+\ (?:\(root-commit\)\ )?[0-9a-f]{7,40}\]
-    |(?:\b(?:committed|pushed|merged)\b[^\n]{0,30}|^\W{0,6}commit:\W{0,4})`?\b(?=[a-f]*\d)[0-9a-f]{7,40}\b
-    |\b(?:committed|pushed|merged)\ (?:and\ (?:pushed|merged)\ )?(?:to|into|as|in)\ [`*]*[\w./#-]+
-    |\b(?:PR|pull\ request)\ (?:\#?\d+\ )?(?:created|opened|merged)\b"""
-)
-_COMMIT_COMMAND = Pattern(
-    r"\bgit\ (?:-\S+\ \S+\ )?(?:commit|push|merge)\b|\bgh\ pr\ (?:create|merge)\b|\bhub\ pull-request\b"
-)
-_REVERT_COMMAND = Pattern(
-    r"""
-    \bgit\ (?:
-        (?:checkout\ (?:HEAD\ )?(?:--\ )?(?=\.(?:\s|\Z)|\S+\.\w)|checkout\ --\ |restore\ (?!--staged))(?P<path>[^\s;&|]+)
-        |reset\ --hard|revert\b|stash\b(?!\ (?:pop|apply|list|show))
-    )"""
-)
+_COMMIT_REPORT = load_pattern("answers", "commit_report")
+_COMMIT_COMMAND = load_pattern("answers", "commit_command")
+_REVERT_COMMAND = load_pattern("answers", "revert_command")
 _RESTORE_COMMAND = Pattern(r"\bgit\ (?:stash\ (?:pop|apply)|cherry-pick|reset\ --hard\ ORIG_HEAD)\b")
 _QUOTED_ARGUMENT = re.compile(r"'[^']*'|\"[^\"]*\"")
 """Text in quotes within a command, such as a commit message."""

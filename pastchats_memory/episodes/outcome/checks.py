@@ -15,110 +15,26 @@ from pastchats_memory.episodes.outcome.episode import (
     MAX_SCANNED,
     Episode,
     EpisodeTurn,
-    Pattern,
     QuotedLine,
     cached,
     quote_line,
 )
+from pastchats_memory.episodes.outcome.patterns import Pattern, load_pattern
 from pastchats_memory.text.shell import NO_SUCH_COMMAND, Family, classify_check
 
-_RED = Pattern(
-    r"""
-    (?<![\d.,/])[1-9]\d*(?:/\d+)?(?:\ (?!expected|unexpected\ pass)[a-z]{3,}(?:\(s\))?)?
-        \ (?:failed|failing|failures?|fails?|errors?)(?:\b|\(s\))(?!\ expected)(?!\ \([^)\n]*\b0\ remaining)
-    |(?<![\d.,/])[1-9]\d*\ (?:issues?(?:\ found|:|$)|offenses?\ detected|files?\ would\ be\ reformatted)
-    |\b[1-9]\d*\ of\ \d+\ (?:tests\ )?failed\b|\b(?!(\d+)/\1\b)\d+/\d+\ \w+\ passed\b|\b0\ of\ [1-9]\d*\ \w+\ suites
-    |\b(?:fail(?:ed|ures?)?|errors?|issues\ found)\b(?:\ ?[:=|]|\ )[\ *]*[1-9]\d*\b(?!:)
-    |\bFAILED\ \((?:failures|errors)|^\W{0,6}FAIL(?:URES?|ED)?\b(?!\ [0|]|ED\ \S+::)(?!ED\ *\S+/)
-    |(?-i:\S\ FAIL(?:ED)?(?:$|\ in\ |\ ?\*))|\*Test\ Failed\*|^\S[^\n]{0,80}\.{6,}Failed$|^not\ ok\ \d
-    |(?<!\d\ )\b(?:builds?|tests?|compilation|lint(?:ing)?|type.?check(?:ing)?|generation|typecheck)\ (?:has\ )?fail
-        (?:ed|ure)\b
-    |\b(?:did\ NOT|not)\ complete\ successfully|\bConfiguring\ incomplete
-    |\bfailed\ to\ (?:compile|solve|build|execute\ goal)\b|\bcould\ not\ compile\b|\bCOMPILATION\ ERROR\b
-    |\bmake(?:\[\d+\])?:\ \*\*\*|^ninja:\ build\ stopped|\bELIFECYCLE\b|\bsbt\.TestsFailed|\berror\ TS\d+:
-    |^error\[E\d+\]:|\bCode\ style\ issues\ found\b|\bSegmentation\ fault\b|\btimed\ out\ after\b
-    |^(?:rc|ret)\ ?[=:]\ ?[1-9]\d{0,2}$
-    |\bexit(?:ed)?(?:\ with)?(?:\ ?code|_code|\ status)?[\ =:]+[1-9]\d{0,2}\b|\bexited\ \([1-9]"""
-)
-"""A failure, wherever it stands in the output: a count, an overall result, an exit code."""
-
-_GREEN = Pattern(
-    r"""
-    (?<![\d.,/])[1-9]\d*(?:/\d+|\ of\ \d+)?(?:\ [a-z]{3,}(?:\(s\))?)?(?:\ in\ \d+\ \w+)?
-        \ (?:passed|passing|pass(?:es)?|successful|succeeded)\b[^\n]{0,40}
-    |\b(?:PASS(?:ED)?|succeeded)\b[\ \]:]{1,3}[1-9]\d*\b[^\n]{0,30}
-    |(?<![\d.,/])[1-9]\d*\ [^\n]{0,60}?\b(?:0\ (?:failures|failed)|no\ failures)\b[^\n]{0,30}
-    |\b(?:Tests\ run|total):\ [1-9][^\n]{0,60}|\bwith\ 0\ failures\b|^[#ℹ]\ fail\ 0$|^\ *0\ fail$
-    |\b(?:0|no)\ (?:\w+\ )?(?:errors?|issues|problems|offenses|violations)\b(?:\(s\))?[^\n]{0,40}
-    |\bIssues\ found:\ 0\b|\bFound\ \d+\ errors?\ \([^)\n]*\b0\ remaining\)|\ball\ matched\ files\ use\ Prettier
-    |\bNo\ fixes\ applied\b|\ball\ (?:\d+\ )?(?:tests?|specs|checks)\ (?:have\ )?(?:passed|successful|succeeded)\b
-    |^\W{0,6}(?:PASS(?:ED)?|OK|SUCCESS)\b[^\n]{0,40}$|(?<!\.)\.{6,}Passed$|\S\ PASSED\ in\ |^ok\s+\S+\s+[\d.(]\S*
-    |\btest\ result:\ ok\.[^\n]{0,40}|^Passed!\ [^\n]{0,60}
-    |\b(?:build|compil(?:ed|ation)|tests?|generation|test\ run|type.?check|lint)\b:?\ (?:\w+\ )?
-        (?:succe(?:ss(?:ful(?:ly)?)?|eded)|completed?|passed|ok)\b[^\n]{0,20}
-    |\bSuccessfully\ (?:built|tagged|ran)\b|\bbuilt\ in\ [\d.]+\ ?m?s\b|^Result:\ PASS\b|^[^\S\n]*+Finished\b[^\n]{0,60}
-    |^All\ done!|\bconfiguration\ is\ valid\b|\bBuild\ files\ have\ been\ written\b|\bBuilt\ target\ \S+
-    |^\#\d+\ naming\ to\ \S+|^[1-9]\d*\ files?\ (?:already\ formatted|left\ unchanged)|\brated\ at\ 10(?:\.0+)?/10
-    |\bDone\ in\ [\d.]+\ ?m?s\b|\b\w*exit(?:ed)?(?:\ with)?(?:\ ?code|_code|\ status)?[\ =:]+0\b"""
-)
-"""Overall success."""
-
-_ERROR = Pattern(
-    r"""
-    \bTraceback\ \(most\ recent|^[^\S\n]*+(?:[\w./-]+:\d[:\d]*\s+)?(?:fatal\ )?error\b[:\ ]|:\ (?:fatal\ )?error:
-    |\bnpm\ (?:ERR!|error)|command\ not\ found|No\ such\ file\ or\ directory|\bSyntaxError\b|\bcannot\ use\b
-    |^\W{0,4}ERROR\b|^CMake\ Error|^\w*(?:Error|Exception):\ |\bTypeError\b|^Type\ error:|^\w*Error\ while[ ]
-    |does\ not\ implement|\bundefined(?:\ reference\b|:\ )|^FAILED\b|^panic:|\bpanicked\ at\b|\bAssertionError\b
-    |^\S+\.\w{1,4}:\d+:\d+:\ (?!warning|note|info)|\bUnresolved\ reference\b|\bsymbol\(s\)\ not\ found\b|\b[A-Z]{4,}_FAILED\b|^Killed$|^fatal:[ ]"""
-)
-"""Errors that a passing check may print on its way. They count unless a line of success follows."""
-
-_FILTERED = Pattern(
-    r"\|\s*(?:tail|head|grep|rg|wc|sed|awk|cut|sort|jq)\b|\|\|\s*(?:true|:|echo)|>\s*/dev/null|[^>&]&\s*$"
-)
-"""Commands whose silence shows nothing."""
-
-
-_STARTED = Pattern(
-    r"""
-    \brunning\ in\ (?:the\ )?background\b|\bProcess\ running\ with\ session\ ID\b|\bmoved\ to\ (?:the\ )?background\b"""
-)
-"""A command that still runs. Its end is recorded elsewhere."""
+_RED = load_pattern("checks", "red")
+_GREEN = load_pattern("checks", "green")
+_ERROR = load_pattern("checks", "error")
+_FILTERED = load_pattern("checks", "filtered")
+_STARTED = load_pattern("checks", "started")
 _IN_BACKGROUND = Pattern(r"[^>&]&\Z|\bnohup\b")
-_NO_TESTS = Pattern(
-    r"""
-    \bNo\ test\ matches\b|\bno\ tests?\ (?:ran|found|to\ run|files|were\ run|collected)\b|\bRan\ 0\ tests\b|\bcollected\ 0\ items\b
-    |^[=\ ]*(?:\d+\ (?:deselected|skipped),?\ ?)+\ ?in\ [\d.]+s|\btest\ result:\ ok\.\ 0\ passed;\ 0\ failed"""
-)
-"""No test ran, unless the output shows another one that did."""
+_NO_TESTS = load_pattern("checks", "no_tests")
 _NEVER_RAN = Pattern(NO_SUCH_COMMAND)
-_SOME_TESTS = Pattern(
-    r"(?<![\d.])[1-9]\d*\ (?:passed|failed|passing|failing)\b|^ok\s+\S+\s+[\d.(]\S*(?!.*no\ tests)|^---\ (?:PASS|FAIL)|^FAIL\b"
-)
-
-
-_WHERE = Pattern(
-    r"""
-    (?:
-        \bcd|(?-i:(?<!\S)-C)|(?<!\S)--(?:prefix|workspace|package|project|cwd|dir)
-        |\b(?:pnpm|turbo|nx|lerna)\b[^;&|]{0,40}?\ --filter
-    )[\ =](?P<folder>[^\s;&|]+)"""
-)
-_OPTION = Pattern(
-    r"""(?<!\S)(?:-k|-t|-g|-run|--(?:run|grep|filter|tests?|testNamePattern)|-Dtest)[\ =]['"]?(?P<chosen>[^\s'"]+)"""
-)
-"""An option that selects tests."""
-_TARGET = Pattern(
-    r"""
-    (?<=\s)(?:
-        [\w.-]*/[\w./:\[\]-]+|[\w/.-]+\.\w{1,4}(?:::[\w:\[\]-]+)?|[\w-]+::[\w:-]+
-    )(?=\s|\Z)"""
-)
-"""A path, or the name of a test."""
-_FILTER = Pattern(
-    r"\b(?:cargo\s+(?:test|t|nextest\s+run)|jest|vitest(?:\s+run)?|(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?test(?:\s+--)?)\s+(?P<chosen>\w+)(?=\s|\Z)"
-)
-"""A positional argument that runners match against test names."""
+_SOME_TESTS = load_pattern("checks", "some_tests")
+_WHERE = load_pattern("checks", "where")
+_OPTION = load_pattern("checks", "option")
+_TARGET = load_pattern("checks", "target")
+_FILTER = load_pattern("checks", "filter")
 _REDIRECT = Pattern(r">\s*(?P<file>[^\s;&|]+)")
 _EXCLUDES = Pattern(r"--\w*(?:deselect|ignore|exclude|skip)\w*|-k[\ =]['\"]?not\b|\bgit\ rm\b")
 _FAILED_IN = Pattern(r"^(?:\W{0,4}(?:FAILED|FAIL|ERROR)\s+|test\ (?=\S+\ \.\.\.\ FAILED))(?P<name>[\w./:-]+)")

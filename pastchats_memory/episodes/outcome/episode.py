@@ -6,21 +6,13 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property, lru_cache, wraps
-from hashlib import blake2b
-from pathlib import Path
+from functools import wraps
 from typing import TypeVar, cast
 
-import orjson
-from ahocorasick_rs import BytesAhoCorasick
-
+from pastchats_memory.episodes.outcome.patterns import Pattern, load_pattern
 from pastchats_memory.model import EMPTY, Metadata
-from pastchats_memory.text.lazy_pattern import LazyPattern
 from pastchats_memory.text.shell import find_instruction
-from pastchats_memory.text.words import fold_case
 
-REQUIRED_WORDS = Path(__file__).with_name("required_words.json")
-"""Words of which each match has one, by the key of the expression. `scripts/word_lists/required_words.py` writes it."""
 MAX_QUOTATION = 120
 """Characters."""
 OPENING = 240
@@ -36,60 +28,7 @@ _FILE_LINE = re.compile(r"\A(?:(?:in|at|for|file)\s+)?[`@]?[\w./\\-]{1,200}\.\w{
 """A line that names the file of the next lines."""
 
 
-class Pattern(LazyPattern):
-    """A verbose expression that is searched only in texts with one of its required words."""
-
-    flags = re.VERBOSE | re.MULTILINE | re.IGNORECASE
-
-    def __init__(self, source: str | Callable[[], str], *, cased: bool = False) -> None:
-        super().__init__(source, self.flags & ~re.IGNORECASE if cased else self.flags)
-
-    @property
-    def key(self) -> str:
-        """Return what stands for the expression in the table of required words."""
-        return blake2b(f"{self._flags:d} {self.source}".encode(), digest_size=8).hexdigest()
-
-    @cached_property
-    def _automaton(self) -> BytesAhoCorasick | None:
-        """The words of which each match has one. None if a match needs none, or the table lacks the expression."""
-        words = _read_required_words().get(self.key)
-        return BytesAhoCorasick([word.encode() for word in words]) if words else None
-
-    def may_occur(self, text: str) -> bool:
-        """Return False if no match can be in the text: most texts have none of the words that the expression needs."""
-        return self._automaton is None or bool(self._automaton.find_matches_as_indexes(_folded(text)))
-
-    def find_last(self, text: str) -> re.Match[str] | None:
-        """Return the last match, or None."""
-        found = None
-        for found in self.finditer(text):  # noqa: B007 - the last one is wanted
-            pass
-        return found
-
-
-@cache
-def _read_required_words() -> dict[str, list[str]]:
-    return orjson.loads(REQUIRED_WORDS.read_bytes())  # type: ignore[no-any-return] # a test writes it anew
-
-
-@lru_cache(maxsize=64)
-def _folded(text: str) -> bytes:
-    """Return the text as `Pattern` looks for words in it. Dozens of patterns read the same few texts of an episode."""
-    return fold_case(text).encode("utf-8", "replace")
-
-
-CLIENT_COMMANDS = Pattern(
-    r"""
-    \s*/(?:
-        add|drop|read-only|read|diff|clear|reset|tokens?|tok|ls|exit|quit|bye|model|models|help|compact|cost|context
-        |status|login|logout|mcp|map|map-refresh|chat-mode|settings|resume|export|web|voice|paste
-        |clip|copy|copy-context|save|load|ex|e|q|c|config|doctor|init|memory|theme|vim|agents|hooks|usage|rename
-        |plugin
-    )\b[^\n]*(?:\n|\Z)
-    |\s*/(?:ask|code|architect)\s*(?:\n|\Z)|\s*\[Request\ interrupted\b[^\]\n]*\]\s*(?:\n|\Z)
-    |\s*Processing\ your\ request\.\.\.(?:\n|\Z)"""
-)
-"""Commands at the start of a message that show nothing about the work, and the client's notice of an unseen comment."""
+CLIENT_COMMANDS = load_pattern("episode", "client_commands")
 TRIAL_COMMANDS = Pattern(r"\s*(?:/(?:run|test|lint)\b|!)[^\n]*(?:\n|\Z)")
 """Commands with which the user tries the work. Their comment follows."""
 

@@ -19,7 +19,6 @@ from pastchats_memory.episodes.outcome.episode import (
     OPENING,
     TRIAL_COMMANDS,
     Episode,
-    Pattern,
     QuotedLine,
     cached,
     first_sentence,
@@ -29,7 +28,7 @@ from pastchats_memory.episodes.outcome.episode import (
     quote_next_message,
     strip_client_commands,
 )
-from pastchats_memory.episodes.outcome.phrases import Phrases
+from pastchats_memory.episodes.outcome.patterns import Pattern, Phrases, load_pattern
 from pastchats_memory.episodes.outcome.requests import is_inquiry, is_request, starts_with_request
 from pastchats_memory.text.shell import find_instruction
 
@@ -101,44 +100,14 @@ _ENGLISH = re.compile(r"\b(?:the|to|of|and|is|it|that|for|with|on|we|i|you|this)
 _FILES_ONLY = re.compile(r"(?:@\S+(?: |\Z))+")
 """Their content may have changed, for example a terminal's."""
 _POINTER = Pattern(r"\b(?:this|these|here)\b")
-_ERROR_LINE = Pattern(
-    r"""
-    ^(?!.*\b(?:throw|raise|return|new|console|print\w*|echo|except|catch)\b)[\ \t>│|⨯✖×]*(?:\S{1,40}\ ){0,3}?(?:
-        [\w.]{0,60}(?:Error|Exception)|(?:fatal|internal|compile|runtime|syntax|build|test|execution)?\ ?error|fatal
-        |panic|failed|uncaught\ \w+
-    )\ ?(?:\[[^\]\n]{0,40}\]|\([^)\n]{0,40}\))?(?::\ ?|=).{3,}$
-    |^[\ \t>│|=]*(?:
-        npm\ (?:ERR!|error)|ERROR\b|error\ TS\d+|error\[E\d+\]|Traceback\ \(|Uncaught\ \w+|FAILED\ |fatal:
-    )
-    |^[^\w\n]*\w+_(?:mismatch|error|denied|failed|invalid|exceeded|missing|not_found)\b.{0,80}
-    |^.{0,60}\b(?:
-        flag\ provided\ but\ not\ defined|unrecognized\ arguments?
-        |(?:unknown|invalid|unrecognized|no\ such)\ (?:flag|option|argument|command|subcommand|switch)
-    )\b.{0,80}
-    |\bFile\ "[^"\n]{1,200}",\ line\ \d+
-    |^.{0,80}\b(?:
-        command\ not\ found|No\ such\ file\ or\ directory|exit\ code\ [1-9]\d*|Permission\ denied|Module\ not\ found
-        |Cannot\ find\ module
-    )\b"""
-)
+_ERROR_LINE = load_pattern("feedback", "error_line")
 _NUMBER = re.compile(r"\d+")
 _BEFORE_ERROR_NAME = re.compile(r"\A.*?(?=\b[\w.]{0,60}(?:error|exception)\b)")
-_GENERIC_ERROR = Pattern(
-    r"\bexit(?:ed\ with)?\ (?:code|status)\b|\bcomplete\ log\b|\bcommand\ failed\b|\btest(?:s|\ suites?)?\ failed\b"
-)
-"""Lines that stand in every failed run."""
+_GENERIC_ERROR = load_pattern("feedback", "generic_error")
 _REQUEST_TO_SEE = Pattern(r"\b(?:paste|share|provide|send|show\ me|post)\b|请提供|пришл|добавьте")
 _ADD_FILE = Pattern(r"\s*/(?:add|read|read-only)\b")
 _PASTED_COMMAND = re.compile(r"^.{0,120}?[$%❯\]#] +(?P<command>[\w./-]{2,}[^\n]{0,80})", re.MULTILINE)
-_TERMINAL_OUTPUT = Pattern(
-    r"""
-    ^(?:\[[^\]\n]{5,80}\]|.{0,80}[$%❯])[ ]
-    |^(?:
-        Run\ |Traceback|\s*File\ \"|npm\ |\d+s$|Error\b|ERROR\b|error\b|\S*(?:Error|Exception):|>\ \S+@|Uncaught
-        |\s*at\ \S+\ \(
-    )""",
-    cased=True,
-)
+_TERMINAL_OUTPUT = load_pattern("feedback", "terminal_output", cased=True)
 
 
 def _find(episode: Episode, pattern: Pattern, text: str | None = None) -> tuple[QuotedLine, ...]:

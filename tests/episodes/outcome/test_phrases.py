@@ -10,8 +10,9 @@ import pytest
 from program import REPOSITORY
 
 from pastchats_memory.episodes import outcome
-from pastchats_memory.episodes.outcome import answers, derive_outcome, feedback
-from pastchats_memory.episodes.outcome.phrases import Group, Phrases, join_groups, read_phrases
+from pastchats_memory.episodes.outcome import answers, checks, derive_outcome, episode, feedback, patterns, requests
+from pastchats_memory.episodes.outcome.patterns import Group, Pattern, Phrases, join_groups, read_phrases
+from pastchats_memory.text.data_file import read_data
 
 sys.path.insert(0, str(REPOSITORY / "benchmarks" / "outcome"))
 
@@ -30,6 +31,15 @@ def phrases_of(groups: list[Group]) -> list[str]:
 
 def test_every_meaning_is_used_and_every_used_meaning_exists() -> None:
     assert Counter((one.kind, one.meaning) for one in PATTERNS) == Counter(MEANINGS)
+
+
+def test_every_expression_of_the_pattern_file_is_used() -> None:
+    tables = read_data(str(patterns.__file__), "patterns.toml").values()
+    expressions = {value for table in tables for value in table.values() if isinstance(value, str)}
+    modules = (outcome, answers, checks, episode, feedback, requests)
+    used = {value.source for module in modules for value in vars(module).values() if isinstance(value, Pattern)}
+    assert expressions
+    assert expressions <= used
 
 
 @pytest.mark.parametrize(("kind", "meaning"), MEANINGS)

@@ -65,7 +65,7 @@ class _Session(AgentSession):
 
     record_noun = "a step"
 
-    kept = ("waiting",)
+    state_names = ("waiting",)
 
     def start(self) -> None:
         self.waiting: list[str] = []

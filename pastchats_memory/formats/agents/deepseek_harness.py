@@ -32,7 +32,7 @@ def _is_event(record: Json) -> bool:
 class _Session(AgentSession):
     record_noun = "an event"
 
-    kept = ("branch", "seeded")
+    state_names = ("branch", "seeded")
 
     def start(self) -> None:
         self.branch = "main"

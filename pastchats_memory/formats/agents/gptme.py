@@ -58,7 +58,7 @@ def _is_context(message: Json) -> bool:
 class _Session(AgentSession):
     record_noun = "a message"
 
-    kept = ("waiting",)
+    state_names = ("waiting",)
 
     def start(self) -> None:
         self.waiting: list[str] = []

@@ -40,7 +40,7 @@ def _update_of(record: Json) -> Json:
 class _Session(AgentSession):
     record_noun = "a notification"
 
-    kept = ("open",)
+    state_names = ("open",)
 
     def start(self) -> None:
         self.open: Json = {}

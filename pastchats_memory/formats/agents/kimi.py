@@ -60,7 +60,7 @@ class _Session(AgentSession):
 
     record_noun = "an event"
 
-    kept = ("unsent",)
+    state_names = ("unsent",)
 
     def start(self) -> None:
         self.unsent: list[str] = []

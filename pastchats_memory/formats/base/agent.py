@@ -36,8 +36,8 @@ class AgentSession(ABC):
     """Whether records name the record before them. Such a file is read twice: branches are known only at its end."""
     list_keys: ClassVar[tuple[str, ...] | None] = None
     """The keys down to the list of records in a document; None if a document is read as lines."""
-    kept: ClassVar[tuple[str, ...]] = ()
-    """Attributes that a longer file needs of this one, as JSON. `start` sets them."""
+    state_names: ClassVar[tuple[str, ...]] = ()
+    """Names of the attributes that a longer file needs of this one. Their values are JSON, and `start` sets them."""
 
     def __init__(self, source: SourceFile) -> None:
         self.source = source
@@ -47,7 +47,7 @@ class AgentSession(ABC):
         if source.resumed is not None:
             self.builder.restore(source.resumed.state)
             self.branches = BranchTree(source.resumed.state)
-            for name in self.kept:
+            for name in self.state_names:
                 setattr(self, name, source.resumed.state[name])
 
     @classmethod
@@ -65,9 +65,9 @@ class AgentSession(ABC):
         records = session.records()
         yield from read_items(source, session.builder, records, session.add_item)
         if isinstance(records, Records):
-            kept = {name: getattr(session, name) for name in cls.kept}
+            state = {name: getattr(session, name) for name in cls.state_names}
             branches = session.branches.snapshot() if cls.has_branches else {}
-            yield from records.checkpoint(session.builder.snapshot() | branches | kept)
+            yield from records.checkpoint(session.builder.snapshot() | branches | state)
         yield from session.builder.flush()
 
     def session_info(self) -> SessionInfo:

@@ -138,8 +138,6 @@ class Filters(NamedTuple):
     """Projects whose rows fail, because they are private and the caller is not in them."""
     format: str | None = None
     """Format of the file that a row is filed under, such as `claude-code`."""
-    excludes_pending: bool = False
-    """Whether rows that are forgotten but not deleted yet do not pass; set only if there are any."""
 
     @property
     def of_tasks(self) -> bool:

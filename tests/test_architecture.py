@@ -14,6 +14,7 @@ import pytest
 from program import REPOSITORY
 
 from pastchats_memory.formats.registry import BUILT_IN
+from pastchats_memory.store import visible
 
 PACKAGE = REPOSITORY / "pastchats_memory"
 ORDINARY_WORDS = {"agent", "agent-log", "continue", "cursor", "plan", "plan-files", "prompt", "prompt-history"}
@@ -123,3 +124,96 @@ def test_no_pattern_repeats_a_group_possessively() -> None:
         for path in files
         for found in repeated_group.finditer(path.read_text(encoding="utf-8"))
     }
+
+
+ALL = frozenset({"*"})
+WRITERS: dict[str, frozenset[str]] = {
+    "store/checks.py": ALL,
+    "store/deletion.py": ALL,
+    "store/live_events.py": ALL,
+    "store/pending_vectors.py": ALL,
+    "store/recover.py": ALL,
+    "store/redactions.py": ALL,
+    "store/sources.py": ALL,
+    "store/sync.py": ALL,
+    "store/tasks.py": ALL,
+    "store/tombstone_transfer.py": ALL,
+    "store/tombstones.py": ALL,
+    "store/vectors/reindex.py": ALL,
+    "store/vectors/vec0.py": ALL,
+    "store/visible.py": ALL,
+    "store/interchange.py": frozenset({"newer_than", "count_hidden_turns"}),
+    "store/outcomes.py": frozenset({"mark_all", "mark_of_tasks", "claim_rules", "first_to_derive"}),
+    "store/turns.py": frozenset({"known_vectors", "overwrite", "_find_outgrown", "_stored"}),
+}
+"""Modules that write, check or exchange rows, or their functions that do: they read the tables themselves."""
+READ_TABLE = re.compile(rf"(?<!DELETE )\b(?:FROM|JOIN) (?:main\.)?(?:{'|'.join(visible.TABLES)})\b")
+
+
+def readers_of_tables(path: Path, tree: ast.Module) -> Iterator[str]:
+    """Functions, classes and constants of a module whose SQL reads a table that has a view."""
+    for part in tree.body:
+        names = [target.id for target in getattr(part, "targets", []) if isinstance(target, ast.Name)]
+        texts = [node.value for node in ast.walk(part) if isinstance(node, ast.Constant)]
+        if any(isinstance(text, str) and READ_TABLE.search(text) for text in texts):
+            yield getattr(part, "name", None) or ", ".join(names) or f"{path}:{part.lineno}"
+
+
+def test_readers_read_the_views_of_visible_rows() -> None:
+    found = {
+        module: frozenset(readers_of_tables(path, tree))
+        for path, tree in modules(PACKAGE)
+        if WRITERS.get(module := path.relative_to(PACKAGE).as_posix()) != ALL
+    }
+    assert {module: names for module, names in found.items() if names} == {
+        module: names for module, names in WRITERS.items() if names != ALL
+    }
+
+
+def test_every_listed_writer_reads_a_table() -> None:
+    for module, names in WRITERS.items():
+        if names == ALL:
+            path = PACKAGE / module
+            assert list(readers_of_tables(path, ast.parse(path.read_text(encoding="utf-8")))), module
+
+
+KNOWN_CIRCLES = (
+    {"config", "config.toml"},
+    {"files.command_line", "files.processes"},
+    {"hooks", "hooks.background", "hooks.block", "hooks.events", "hooks.spool", "hooks.warning"},
+)
+"""Circles that are still to be broken."""
+
+
+def graph_of_imports() -> dict[str, set[str]]:
+    """The modules that each module imports, inside its functions too."""
+    named = {
+        ".".join(path.relative_to(REPOSITORY).with_suffix("").parts).removesuffix(".__init__"): tree
+        for path, tree in modules(PACKAGE)
+    }
+    graph = {}
+    for name, tree in named.items():
+        full = {
+            f"{node.module}.{alias.name}" if f"{node.module}.{alias.name}" in named else str(node.module)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        } | {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+        graph[name] = (full & named.keys()) - {name}
+    return graph
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = graph_of_imports()
+    below = {name: set(found) for name, found in graph.items()}
+    for middle in graph:  # the transitive closure, as Warshall makes it
+        for found in below.values():
+            if middle in found:
+                found.update(below[middle])
+    circles = {
+        frozenset({name, *(one for one in found if name in below[one])})
+        for name, found in below.items()
+        if name in found
+    }
+    known = {frozenset(f"pastchats_memory.{name}" for name in circle) for circle in KNOWN_CIRCLES}
+    assert circles - known == set()

@@ -63,7 +63,7 @@ from pastchats_memory.search.pipeline import Rerank, search, search_with_terms
 from pastchats_memory.search.request import Request
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.errors import HINT_DAMAGED
-from pastchats_memory.store.scrub import finish_at_opening
+from pastchats_memory.store.scrub import is_unfinished
 from pastchats_memory.store.sources import meta, open_session
 from pastchats_memory.store.tombstones import forgettings
 from pastchats_memory.store.vectors import catch_up_at_opening, count_pending
@@ -166,7 +166,11 @@ class Memory:
         memory = cls(database, embedder_of(None, model_settings(config)), config)
         with memory.explain_damage():
             catch_up_at_opening(database)
-            unfinished = None if is_urgent else finish_at_opening(database)
+            unfinished = None
+            if not is_urgent and is_unfinished(database):
+                from pastchats_memory.store.deletion import finish_at_opening
+
+                unfinished = finish_at_opening(database)
             memory.notices = (*config.warnings, *describe_model_use(config, file, meta(database)))
         if unfinished is not None:
             memory._add_notice(unfinished)

@@ -21,7 +21,6 @@ from pastchats_memory.search.hits import turn_hit
 from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import FIRST_TEXT
-from pastchats_memory.store.pending_deletes import exclude_pending
 from pastchats_memory.store.turn_context import TurnContext, turn_contexts
 from pastchats_memory.text.tokens import Counter
 
@@ -69,7 +68,7 @@ class _Candidate(NamedTuple):
 def _find_lead(database: Database, evidence: WordEvidence, request: RecallRequest) -> list[Hit]:
     """Return the best rows of the conversation that leads clearly, best first; empty if none does."""
     first = sorted(evidence.shares, key=lambda id_: (-evidence.shares[id_], id_))[:FIRST_ROWS]
-    contexts = turn_contexts(database, first, exclude_pending(database, request.search.filters))
+    contexts = turn_contexts(database, first, request.search.filters)
     candidates = [
         _Candidate(id_, evidence.shares[id_], contexts.get(id_)) for id_ in first if id_ in contexts or id_ > FIRST_TEXT
     ]

@@ -12,12 +12,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pastchats_memory.model import NO_FILTERS, Filters
+from pastchats_memory.model import Filters
 from pastchats_memory.search.query import QueryText, Term, measure_coverage, select_words, weigh_term, word_pairs
 from pastchats_memory.search.rank import LEAST_ROWS
 from pastchats_memory.search.subwords import find_subword_rows, subword_postings
 from pastchats_memory.store import fulltext
 from pastchats_memory.store.database import Database
+from pastchats_memory.store.filters import is_restricted
 from pastchats_memory.store.ids import Ids, allowed_ids, among, runs
 from pastchats_memory.text.identifiers import blank_spaceless, split_identifiers, subword_text
 from pastchats_memory.text.words import FIRST_PERSON, words
@@ -132,7 +133,7 @@ def find_matches(database: Database, terms: Terms, filters: Filters, passing: Id
     order = np.argsort(every, kind="stable")
     ids, firsts = runs(every[order])
     most = np.add.reduceat(ceilings[order], firsts) if len(ids) else np.empty(0)
-    if filters == NO_FILTERS:
+    if not is_restricted(database, filters):
         return Matches(terms, found, ids, most, None)
     let_through = allowed_ids(database, ids.tolist(), filters) if passing is None else passing
     allowed = among(ids, let_through)

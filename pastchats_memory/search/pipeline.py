@@ -53,7 +53,6 @@ from pastchats_memory.search.times import QueryTime, read_time
 from pastchats_memory.store import sources, task_rows, turns, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.ids import Ids
-from pastchats_memory.store.pending_deletes import exclude_pending
 from pastchats_memory.text.identifiers import is_spaceless
 
 DEPTH = 100
@@ -103,7 +102,6 @@ def search_with_terms(
     ModelUnavailable if the cross-encoder cannot be loaded.
     """
     question = query_text(request.text)
-    request = replace(request, filters=exclude_pending(database, request.filters))
     session = ModelSession.of(embedder)
     session.check()  # in this thread, which has the database
     embedding = BackgroundCall(partial(session.embed_query, question.typed)) if request.needs_vector else None

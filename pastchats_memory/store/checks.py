@@ -7,12 +7,13 @@ from datetime import datetime
 from typing import Any
 
 from pastchats_memory.errors import DatabaseCorrupt
-from pastchats_memory.store import pending_deletes, vectors
+from pastchats_memory.store import vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.fulltext import FULL_TEXT
 from pastchats_memory.store.schema import schema_names
 from pastchats_memory.store.sources import meta
 from pastchats_memory.store.vectors import find_mismatches, reindex
+from pastchats_memory.store.visible import KINDS, PENDING_KEY
 
 LAST_RUN = (
     "SELECT started_at, files_scanned, turns_added, turns_skipped, unreadable, duration_s, outcome "
@@ -47,7 +48,7 @@ FAULTS = {
     "OR typeof(outcome) != 'text' OR typeof(ifnull(duration_s, 0.0)) != 'real' LIMIT 1",
     "files without proper fields": "SELECT 1 FROM sources WHERE typeof(path) != 'text' OR typeof(size) != 'integer' "
     "OR NOT json_valid(ifnull(problems, '[]')) OR NOT json_valid(ifnull(resume, '{}')) LIMIT 1",
-    "a list of rows to be deleted that is none": f"SELECT 1 FROM embedding_meta WHERE key = '{pending_deletes.PENDING_KEY}' AND NOT json_valid(value)",
+    "a list of rows to be deleted that is none": f"SELECT 1 FROM embedding_meta WHERE key = '{PENDING_KEY}' AND NOT json_valid(value)",
     "times that are none": " UNION ALL ".join(
         f"SELECT 1 FROM {table} WHERE {column} IS NOT NULL AND NOT is_time({column})"
         for table, columns in TIMES.items()
@@ -72,7 +73,7 @@ def counts(database: Database) -> dict[str, Any]:
         "sources": database.value("SELECT count(*) FROM sources WHERE format IS NOT NULL"),
         "embeddings": database.value("SELECT count(*) FROM prompt_embeddings"),
         "indexed": vectors.count(database),
-        "going": pending_deletes.count(database),
+        "going": sum(database.value(f"SELECT count(*) FROM pending_{kind}") for kind in KINDS),
         "pending": reindex.pending(database),
         "pending_vectors": vectors.count_pending(database),
         "model": known.get("model_name"),

@@ -11,17 +11,16 @@ from pastchats_memory.model import Filters
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import LISTED, conditions
 from pastchats_memory.store.live_events import LIVE
-from pastchats_memory.store.pending_deletes import pending_delete_ids
 
 BELOW = "(s.path IN (SELECT value FROM json_each(?1)) OR EXISTS (SELECT 1 FROM json_each(?1) WHERE instr(s.path, value || '/') = 1))"
 """Condition on `sources AS s`: its path is one of a JSON array, or below one."""
 TURNS = (
     "SELECT p.id, s.path, g.line, g.end_line, g.passage, s.size, s.mtime_ns FROM sightings g "
-    f"JOIN sources s ON s.id = g.source_id AND s.path NOT LIKE '{LIVE}:%' JOIN prompts p ON p.id = g.prompt_id"
+    f"JOIN sources s ON s.id = g.source_id AND s.path NOT LIKE '{LIVE}:%' JOIN visible_prompts p ON p.id = g.prompt_id"
 )
 TASKS = (
     "SELECT p.id, s.path, p.source_line, NULL, p.passage, s.size, s.mtime_ns FROM "
-    "(SELECT id, 't:' || key AS shown_id, project AS source_project, title AS content, source_path, source_line, passage FROM tasks "
+    "(SELECT id, 't:' || key AS shown_id, project AS source_project, title AS content, source_path, source_line, passage FROM visible_tasks "
     "WHERE source_line IS NOT NULL) p JOIN sources s ON s.path = p.source_path"
 )
 
@@ -103,7 +102,7 @@ def _rows_of(database: Database, source: Source, filters: Filters, turns: str, t
         ("tasks", of_tasks, "s.path", source.path, tasks),
     ):
         for id_, *place, shown_id, project, text in database.run(
-            f"{select} WHERE {owner} = ? AND {condition} AND {where} AND p.id NOT IN {pending_delete_ids(kind)} ORDER BY 3, p.id",
+            f"{select} WHERE {owner} = ? AND {condition} AND {where} ORDER BY 3, p.id",
             (value, *values),
         ):
             yield Row(id_, kind == "tasks", shown_id, project, text, CitedPlace(*place))
@@ -116,7 +115,7 @@ def sources_without_passage(database: Database) -> list[Source]:
         for row in database.run(
             "SELECT s.id, s.path, s.size, s.mtime_ns FROM sources s WHERE s.size >= 0 AND "
             "(s.id IN (SELECT source_id FROM sightings WHERE passage IS NULL) "
-            "OR s.path IN (SELECT source_path FROM tasks WHERE passage IS NULL AND source_line IS NOT NULL))"
+            "OR s.path IN (SELECT source_path FROM visible_tasks WHERE passage IS NULL AND source_line IS NOT NULL))"
         )
     ]
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
 import apsw
+import orjson
 
 from pastchats_memory.errors import (
     DatabaseCorrupt,
@@ -26,6 +28,7 @@ from pastchats_memory.store.errors import translate_errors
 from pastchats_memory.store.exposure import SIDE_ENDS, refuse_exposed
 from pastchats_memory.store.schema import APPLICATION_ID, EARLY_APPLICATION_ID, SCHEMA_VERSION, schema
 from pastchats_memory.store.snapshot_cache import SnapshotCache
+from pastchats_memory.store.visible import CREATE_VIEWS, HIDDEN_PROJECTS
 from pastchats_memory.text.encoding import utf8
 
 BUSY_MS = 5000
@@ -50,10 +53,21 @@ class Database:
         self.path = path
         self.vec0_loaded = vec0_loaded
         self.writable = writable
-        self.cache = SnapshotCache(self)
+        self.cache = SnapshotCache(connection, path)
+        self.hidden: tuple[str, ...] = ()
+        """Projects whose rows the views of `visible` leave out."""
+        self._viewer = Viewer()
+        connection.create_scalar_function(HIDDEN_PROJECTS, self._viewer.hidden_projects, 0, deterministic=True)
+
+    def hide(self, projects: Iterable[str]) -> Self:
+        """Return the same open database as somebody sees it from whom these projects are hidden."""
+        seen = copy.copy(self)
+        seen.hidden = tuple(projects)
+        return seen
 
     def run(self, statement: str, values: Values = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a statement. Raises StoreFault."""
+        self._viewer.hidden = self.hidden
         with translate_errors(str(self.path)):
             return self.connection.execute(statement, values).fetchall()
 
@@ -62,6 +76,7 @@ class Database:
 
         Raises StoreFault.
         """
+        self._viewer.hidden = self.hidden
         with translate_errors(str(self.path)):
             yield from self.connection.execute(statement, values)
 
@@ -176,7 +191,7 @@ class Database:
 
         The last process to close it folds the write-ahead log in.
         """
-        self.cache = SnapshotCache(self)
+        self.cache.clear()
         with translate_errors(str(self.path)):
             self.connection.close()
 
@@ -185,6 +200,16 @@ class Database:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class Viewer:
+    """Who runs the next statement of a connection."""
+
+    hidden: tuple[str, ...] = ()
+
+    def hidden_projects(self, *_: object) -> str:
+        """Return the names of the projects that are hidden from the viewer, as JSON."""
+        return orjson.dumps(self.hidden).decode()
 
 
 class Blobs:
@@ -374,6 +399,7 @@ def _prepare(database: Database) -> None:
     if version == 0:
         _create_schema(database)
     database.run("PRAGMA synchronous=NORMAL")
+    database.run(CREATE_VIEWS)
 
 
 def _create_schema(database: Database) -> None:

@@ -1,7 +1,7 @@
 """Choose rows, and delete them from every table for good, with tombstones in their place.
 
 Many rows are deleted in steps, so that no other writer waits for long. The transaction that forgets lists them
-(`pending_deletes`); each step deletes some and takes them off the list. Whoever opens the database next finishes the
+(`visible`); each step deletes some and takes them off the list. Whoever opens the database next finishes the
 work of a killed process.
 """
 
@@ -16,14 +16,23 @@ from typing import Any
 
 import orjson
 
+from pastchats_memory.errors import StoreFault
 from pastchats_memory.model import Filters
 from pastchats_memory.store import outcomes, vectors
 from pastchats_memory.store.atomic_file import is_alive
 from pastchats_memory.store.citations import BELOW
 from pastchats_memory.store.database import PAUSE, Database
 from pastchats_memory.store.filters import LISTED, TEXTS, conditions, task_conditions
-from pastchats_memory.store.pending_deletes import KINDS, PENDING_KEY, exclude_pending
-from pastchats_memory.store.scrub import PROCESS_KEY, begin_scrub, erase, explain_unfinished, overwrite_vectors
+from pastchats_memory.store.scrub import (
+    PROCESS_KEY,
+    READ_ELSEWHERE,
+    UNFINISHED,
+    begin_scrub,
+    erase,
+    explain_unfinished,
+    finish_scrub,
+    overwrite_vectors,
+)
 from pastchats_memory.store.sources import meta, set_meta
 from pastchats_memory.store.tasks import task_text
 from pastchats_memory.store.tombstones import (
@@ -33,6 +42,7 @@ from pastchats_memory.store.tombstones import (
     marks_of_comment,
     marks_of_task,
 )
+from pastchats_memory.store.visible import KINDS, PENDING_KEY
 
 MIN_STEP = 64
 """Rows of the first step; so few are deleted without a list."""
@@ -106,7 +116,7 @@ def choose_rows(database: Database, choice: Choice) -> ChosenRows:
 
 
 def _choose_turns(database: Database, choice: Choice) -> list[int]:
-    where, bound = conditions(exclude_pending(database, choice.filters))
+    where, bound = conditions(choice.filters)
     clauses, values = [where], list[Any](bound)
     for named in (choice.ids, choice.matches):
         if named is not None:
@@ -121,7 +131,7 @@ def _choose_turns(database: Database, choice: Choice) -> list[int]:
     if choice.sources:
         clauses.append(f"p.id IN {LISTED}")
         values.append(_json(_turns_of_sources(database, choice.sources)))
-    statement = f"SELECT p.id FROM prompts p WHERE {' AND '.join(clauses)} ORDER BY p.id"
+    statement = f"SELECT p.id FROM visible_prompts p WHERE {' AND '.join(clauses)} ORDER BY p.id"
     return [id_ for (id_,) in database.run(statement, values)]
 
 
@@ -140,7 +150,7 @@ def _turns_of_sources(database: Database, paths: Sequence[str]) -> list[int]:
 
 def _choose_tasks(database: Database, choice: Choice) -> tuple[set[int], set[int], set[int]]:
     """Return ids of tasks, and of comments and attachments of other tasks."""
-    where, bound = task_conditions(exclude_pending(database, choice.filters))
+    where, bound = task_conditions(choice.filters)
     clauses, values = [where], list[Any](bound)
     for named in (choice.ids, choice.matches):
         if named is not None:
@@ -201,6 +211,22 @@ def forget(database: Database, choice: Choice, selector: Mapping[str, Any]) -> t
         add_pending(database, chosen.by_kind())
         begin_scrub(database)
     return writer.id, chosen
+
+
+def finish_at_opening(database: Database) -> str | None:
+    """Finish the deletions of a process that has ended.
+
+    Return a sentence if deleted text is still in the file. Leave a deletion to its process while that is at work.
+    """
+    if not database.writable:
+        return f"{UNFINISHED}, and the file cannot be written"
+    try:
+        if not is_abandoned(database):
+            return None
+        finish_pending(database)
+        return None if finish_scrub(database, wait_ms=0) else f"{UNFINISHED}: {READ_ELSEWHERE}"
+    except StoreFault as fault:
+        return f"{UNFINISHED}: {fault.message}"
 
 
 def add_pending(database: Database, rows: Rows) -> None:
@@ -363,13 +389,13 @@ def preview_rows(database: Database, chosen: ChosenRows, most: int) -> list[Prev
     """Return up to `most` of the chosen rows, the latest first. Raises StoreFault."""
     rows = database.run(
         "SELECT CAST(p.id AS TEXT), iif(p.role = 'note', 'note', 'prompt'), p.source_project, p.timestamp, p.content "
-        f"FROM prompts p WHERE p.id IN {LISTED} "
+        f"FROM visible_prompts p WHERE p.id IN {LISTED} "
         "UNION ALL SELECT 't:' || k.key, k.type, k.project, coalesce(k.updated_at, k.closed_at, k.created_at), k.title "
-        f"FROM tasks k WHERE k.id IN {LISTED} "
-        "UNION ALL SELECT 'c:' || c.id, 'comment', k.project, c.created_at, c.content FROM task_comments c "
-        f"JOIN tasks k ON k.id = c.task_id WHERE c.id IN {LISTED} "
-        "UNION ALL SELECT 'a:' || a.id, 'attachment', k.project, a.created_at, a.name FROM task_attachments a "
-        f"JOIN tasks k ON k.id = a.task_id WHERE a.id IN {LISTED} ORDER BY 4 DESC LIMIT ?",
+        f"FROM visible_tasks k WHERE k.id IN {LISTED} "
+        "UNION ALL SELECT 'c:' || c.id, 'comment', k.project, c.created_at, c.content FROM visible_task_comments c "
+        f"JOIN visible_tasks k ON k.id = c.task_id WHERE c.id IN {LISTED} "
+        "UNION ALL SELECT 'a:' || a.id, 'attachment', k.project, a.created_at, a.name FROM visible_task_attachments a "
+        f"JOIN visible_tasks k ON k.id = a.task_id WHERE a.id IN {LISTED} ORDER BY 4 DESC LIMIT ?",
         (*(_json(ids) for ids in (chosen.turns, chosen.tasks, chosen.comments, chosen.attachments)), most),
     )
     return [PreviewRow(*row) for row in rows]

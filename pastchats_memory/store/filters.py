@@ -1,4 +1,4 @@
-"""Convert filters to SQL conditions on `prompts` and on the texts of tasks, for words and both vector engines."""
+"""Convert filters to SQL conditions on turns and on the texts of tasks, for words and both vector engines."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import orjson
 
-from pastchats_memory.model import RESOLVED, Filters
+from pastchats_memory.model import NO_FILTERS, RESOLVED, Filters
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.outcomes import LEAST_CONFIDENCE, VERDICTS
-from pastchats_memory.store.pending_deletes import pending_delete_ids
+from pastchats_memory.store.visible import HIDDEN_LISTS
 
 NOTE = "note"
 FIRST_TEXT = 1 << 40
@@ -20,7 +20,7 @@ TEXT_TIME = "coalesce(m.created_at, k.updated_at, k.closed_at, k.created_at)"
 TASK_OUTCOME = (
     f"CASE WHEN k.status IN ({', '.join(repr(status) for status in RESOLVED)}) THEN 'worked' ELSE 'unknown' END"
 )
-TEXTS = "task_texts t JOIN tasks k ON k.id = t.task_id LEFT JOIN task_comments m ON m.id = t.comment_id"
+TEXTS = "visible_task_texts t JOIN visible_tasks k ON k.id = t.task_id LEFT JOIN visible_task_comments m ON m.id = t.comment_id"
 LISTED = "(SELECT value FROM json_each(?))"
 """Subquery of the values of a JSON array, one parameter."""
 OF_FORMAT = "(SELECT path FROM sources WHERE format = ?)"
@@ -28,7 +28,7 @@ OF_FORMAT = "(SELECT path FROM sources WHERE format = ?)"
 
 
 def conditions(filters: Filters) -> tuple[str, list[str]]:
-    """Return a condition on `prompts AS p`, `1` for none, and its parameters."""
+    """Return a condition on `visible_prompts AS p`, `1` for none, and its parameters."""
     clauses: list[str] = []
     values: list[str] = []
     for clause, value in (
@@ -47,8 +47,6 @@ def conditions(filters: Filters) -> tuple[str, list[str]]:
         clause, wanted = _outcome_condition(filters.outcomes)
         clauses.append(clause)
         values.append(wanted)
-    if filters.excludes_pending:
-        clauses.append(f"p.id NOT IN {pending_delete_ids('turns')}")
     if filters.hidden:
         clauses.append("p.source_project NOT IN (SELECT value FROM json_each(?))")
         values.append(orjson.dumps(filters.hidden).decode())
@@ -56,14 +54,14 @@ def conditions(filters: Filters) -> tuple[str, list[str]]:
 
 
 def _outcome_condition(wanted: Sequence[str]) -> tuple[str, str]:
-    """Return a condition on `prompts AS p`: the outcome of its episode is wanted.
+    """Return a condition on `visible_prompts AS p`: the outcome of its episode is wanted.
 
     A row without one is unknown.
     """
     others = [verdict for verdict in VERDICTS if verdict not in wanted]
     operator, listed = ("NOT IN", others) if "unknown" in wanted else ("IN", wanted)
     episodes = (
-        "SELECT q.id FROM outcomes o JOIN prompts q ON q.source_project = o.source_project "
+        "SELECT q.id FROM visible_outcomes o JOIN visible_prompts q ON q.source_project = o.source_project "
         "AND q.conversation_id = o.conversation_id AND q.turn_index BETWEEN o.first_index AND o.last_index "
         f"WHERE o.confidence >= {LEAST_CONFIDENCE} AND o.verdict IN (SELECT value FROM json_each(?))"
     )
@@ -93,17 +91,18 @@ def task_conditions(filters: Filters) -> tuple[str, list[str]]:
         if wanted:
             clauses.append(clause)
             values.append(orjson.dumps(wanted).decode())
-    if filters.excludes_pending:
-        clauses += (
-            f"ifnull({id_} NOT IN {pending_delete_ids(kind)}, 1)"
-            for id_, kind in (("k.id", "tasks"), ("t.comment_id", "comments"), ("t.attachment_id", "attachments"))
-        )
     return " AND ".join(clauses) or "1", values
+
+
+def is_restricted(database: Database, filters: Filters) -> bool:
+    """Return whether some row may be invisible or may not pass the filters. Raises StoreFault."""
+    is_any = " UNION ALL ".join(f"SELECT 1 FROM {name}" for name in HIDDEN_LISTS)
+    return filters != NO_FILTERS or bool(database.value(f"SELECT EXISTS ({is_any})"))
 
 
 def is_any(database: Database, filters: Filters) -> bool:
     """Return whether any row passes the filters. Raises StoreFault."""
-    among_turns = f"SELECT 1 FROM prompts p WHERE {conditions(filters)[0]}"
+    among_turns = f"SELECT 1 FROM visible_prompts p WHERE {conditions(filters)[0]}"
     among_tasks = f"SELECT 1 FROM {TEXTS} WHERE {task_conditions(filters)[0]}"
     return bool(
         (not filters.of_tasks and database.value(f"SELECT EXISTS({among_turns})", conditions(filters)[1]))

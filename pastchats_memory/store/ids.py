@@ -51,7 +51,7 @@ def allowed_ids(database: Database, given: Sequence[int] | None, filters: Filter
     if given is not None and not given:
         return found
     if not filters.of_tasks:
-        found = _allowed(database, "prompts p", "p.id", given, conditions(filters))
+        found = _allowed(database, "visible_prompts p", "p.id", given, conditions(filters))
     if not filters.of_turns:
         found = np.concatenate([found, _allowed(database, TEXTS, "t.id", given, task_conditions(filters))])
     return found
@@ -73,8 +73,8 @@ def spread_ids(database: Database, about: int) -> list[int]:
 
     Raises StoreFault.
     """
-    turns = database.value("SELECT max(id) FROM prompts") or 0
-    texts = (database.value("SELECT max(id) FROM task_texts") or FIRST_TEXT) - FIRST_TEXT
+    turns = database.value("SELECT max(id) FROM visible_prompts") or 0
+    texts = (database.value("SELECT max(id) FROM visible_task_texts") or FIRST_TEXT) - FIRST_TEXT
     for_turns = about * turns // max(1, turns + texts)
     return [*_scattered(0, turns, for_turns), *_scattered(FIRST_TEXT, texts, about - for_turns)]
 

@@ -10,18 +10,17 @@ import orjson
 from pastchats_memory.model import EXPORT, PRIORITIES, STATUSES, TYPES, Attachment, Comment, Task, TaskState
 from pastchats_memory.store.checks import is_time
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.pending_deletes import pending_delete_ids
 from pastchats_memory.store.task_rows import VISIBLE
 from pastchats_memory.store.tasks import COLUMNS, Filed, TaskWriter, set_fields
 from pastchats_memory.text.encoding import is_shallow
 
 FIELDS = tuple(name for name in COLUMNS if name not in ("tags_json", "metadata_json"))
 TABLES = {
-    "links": ("task_links", ("kind", "target", "name", "by_hand"), "kind, target"),
+    "links": ("visible_task_links", ("kind", "target", "name", "by_hand"), "kind, target"),
     "states": ("task_states", ("status", "status_raw", "at"), "id"),
     "conversations": ("task_conversations", ("conversation_id",), "conversation_id"),
-    "comments": ("task_comments", ("identity", "author", "content", "created_at", "by_hand"), "id"),
-    "attachments": ("task_attachments", ("name", "size", "sha256", "content", "created_at"), "id"),
+    "comments": ("visible_task_comments", ("identity", "author", "content", "created_at", "by_hand"), "id"),
+    "attachments": ("visible_task_attachments", ("name", "size", "sha256", "content", "created_at"), "id"),
 }
 MAX_NUMBER = (1 << 63) - 1
 """Largest number of a column."""
@@ -39,12 +38,6 @@ def _is_number(value: object, most: int = MAX_NUMBER) -> bool:
     return isinstance(value, int) and 0 <= value <= most
 
 
-NOT_FORGOTTEN = {
-    "links": f"target NOT IN (SELECT identity FROM tasks WHERE id IN {pending_delete_ids('tasks')})",
-    "comments": f"id NOT IN {pending_delete_ids('comments')}",
-    "attachments": f"id NOT IN {pending_delete_ids('attachments')}",
-}
-"""Conditions by the names of TABLES: the row is not forgotten."""
 CHECKS: Mapping[str, Callable[[object], bool]] = {
     **dict.fromkeys(("native_id", "title", "description", "status_raw", "project", "source_path"), _is_text),
     **dict.fromkeys(("kind", "target", "name", "conversation_id", "author", "content", "sha256"), _is_text),
@@ -96,18 +89,19 @@ def export_tasks(database: Database, hidden: Sequence[str]) -> Iterator[dict[str
 
 def export_task(database: Database, identity: str) -> dict[str, Any] | None:
     """Return the task with an identity; None if there is none. Raises StoreFault."""
-    return next(_task_bodies(database, f"identity = ? AND id NOT IN {pending_delete_ids('tasks')}", identity), None)
+    return next(_task_bodies(database, "identity = ?", identity), None)
 
 
 def _task_bodies(database: Database, where: str, value: str) -> Iterator[dict[str, Any]]:
     for row in database.run(
-        f"SELECT id, key, identity, tags_json, metadata_json, {', '.join(FIELDS)} FROM tasks WHERE {where}", (value,)
+        f"SELECT id, key, identity, tags_json, metadata_json, {', '.join(FIELDS)} FROM visible_tasks WHERE {where}",
+        (value,),
     ):
         body = {"key": row[1], "identity": row[2], "tags": orjson.loads(row[3]), "metadata": orjson.loads(row[4])}
         body |= dict(zip(FIELDS, row[5:], strict=True))
         for name, (table, columns, order) in TABLES.items():
             found = database.run(
-                f"SELECT {', '.join(columns)} FROM {table} WHERE task_id = ? AND {NOT_FORGOTTEN.get(name, '1')} ORDER BY {order}",
+                f"SELECT {', '.join(columns)} FROM {table} WHERE task_id = ? ORDER BY {order}",
                 (row[0],),
             )
             body[name] = [dict(zip(columns, values, strict=True)) for values in found]
@@ -187,8 +181,8 @@ TURNS = (
     "SELECT p.role, p.content, p.source_path, p.source_project, p.conversation_id, p.turn_index, p.timestamp, "
     "p.content_hash, p.echo_hash, p.metadata_json, "
     "(SELECT json_group_array(json_array(s.path, g.line, g.end_line)) FROM sightings g JOIN sources s ON s.id = g.source_id "
-    "WHERE g.prompt_id = p.id) FROM prompts p "
-    f"WHERE p.source_project NOT IN (SELECT value FROM json_each(?)) AND p.id NOT IN {pending_delete_ids('turns')} ORDER BY p.id"
+    "WHERE g.prompt_id = p.id) FROM visible_prompts p "
+    "WHERE p.source_project NOT IN (SELECT value FROM json_each(?)) ORDER BY p.id"
 )
 NAMES = (
     "role", "content", "source_path", "source_project", "conversation_id", "turn_index", "timestamp", "content_hash",

@@ -12,7 +12,7 @@ import orjson
 from pastchats_memory.model import NO_FILTERS
 from pastchats_memory.store import fulltext
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.pending_deletes import KINDS
+from pastchats_memory.store.visible import KINDS
 from pastchats_memory.store.word_rows import quote
 from pastchats_memory.text.words import FUNCTION_WORDS, words
 
@@ -108,7 +108,7 @@ def _indexed_rows(database: Database, word: str) -> dict[str, set[int]]:
     """Return the rows that the full-text indexes find, by kind."""
     ids = fulltext.find_phrase(database, word, NO_FILTERS).tolist()
     rows = database.run(
-        "SELECT task_id, comment_id, attachment_id FROM task_texts WHERE id IN (SELECT value FROM json_each(?))",
+        "SELECT task_id, comment_id, attachment_id FROM visible_task_texts WHERE id IN (SELECT value FROM json_each(?))",
         (_json(ids),),
     )
     return {
@@ -193,7 +193,7 @@ def _texts(
     table, columns = TEXTS[kind]
     where = "" if ids is None else "WHERE id IN (SELECT value FROM json_each(?))"
     for id_, *values in database.rows(
-        f"SELECT id, {', '.join(columns)} FROM {table} {where}", () if ids is None else (_json(ids),)
+        f"SELECT id, {', '.join(columns)} FROM visible_{table} {where}", () if ids is None else (_json(ids),)
     ):
         pairs = zip(columns, values, strict=True)
         yield id_, [text for column, value in pairs if value for text in _parse_column(column, value, without)]
@@ -242,15 +242,13 @@ def _rows_of_projects(database: Database, kind: str, projects: Sequence[str]) ->
     if not projects:
         return set()
     table = TEXTS[kind][0]
-    of_tasks = (
-        f"SELECT r.id FROM {table} r JOIN tasks k ON k.id = r.{'id' if kind == 'tasks' else 'task_id'} WHERE k.project"
-    )
-    of_kind = "SELECT id FROM prompts WHERE source_project" if kind == "turns" else of_tasks
+    of_tasks = f"SELECT r.id FROM visible_{table} r JOIN visible_tasks k ON k.id = r.{'id' if kind == 'tasks' else 'task_id'} WHERE k.project"
+    of_kind = "SELECT id FROM visible_prompts WHERE source_project" if kind == "turns" else of_tasks
     return {id_ for (id_,) in database.run(f"{of_kind} IN (SELECT value FROM json_each(?))", (_json(projects),))}
 
 
 def _shown_id(database: Database, kind: str, id_: int) -> str:
-    shown = database.value("SELECT key FROM tasks WHERE id = ?", (id_,)) if kind == "tasks" else id_
+    shown = database.value("SELECT key FROM visible_tasks WHERE id = ?", (id_,)) if kind == "tasks" else id_
     return f"{PREFIXES[kind]}{shown}"
 
 

@@ -9,7 +9,6 @@ import orjson
 
 from pastchats_memory.model import Filters, Item, Metadata
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.pending_deletes import pending_delete_ids
 
 JUDGEMENT_COLUMNS = (
     "j.prompt_id, j.verdict, j.shown_in, j.shown_from, j.shown_length, "
@@ -66,7 +65,7 @@ def conversation_judgements(database: Database, project: str, conversation_id: s
     Raises StoreFault.
     """
     rows = database.run(
-        f"SELECT {JUDGEMENT_COLUMNS} FROM judgements j JOIN prompts p ON p.id = j.prompt_id WHERE p.source_project = ? AND p.conversation_id = ?",
+        f"SELECT {JUDGEMENT_COLUMNS} FROM judgements j JOIN visible_prompts p ON p.id = j.prompt_id WHERE p.source_project = ? AND p.conversation_id = ?",
         (project, conversation_id),
     )
     return {row[0]: judgement_of_row(row) for row in rows}
@@ -82,22 +81,17 @@ RULES = "outcome_rules"
 """Key of `embedding_meta`: the version of the rules that derive outcomes."""
 OUTCOME_COLUMNS = "o.first_index, o.last_index, o.verdict, o.confidence, o.signal, o.evidence_json"
 ROWS = (
-    "SELECT id, turn_index, role, content, metadata_json, timestamp FROM prompts "
+    "SELECT id, turn_index, role, content, metadata_json, timestamp FROM visible_prompts "
     "WHERE source_project = ? AND conversation_id = ? AND turn_index >= ? AND role != 'note' "
-    f"AND id NOT IN {pending_delete_ids('turns')} ORDER BY turn_index, id"
+    "ORDER BY turn_index, id"
 )
 """Rows of a conversation from an index on, in order, without notes."""
-KNOWN = (
-    f"o.prompt_id NOT IN {pending_delete_ids('turns')} AND NOT EXISTS "
-    f"(SELECT 1 FROM json_each(o.evidence_json) e WHERE e.value ->> 1 IN {pending_delete_ids('turns')})"
-)
-"""Condition on `outcomes AS o`: it quotes no forgotten turn."""
 VERDICTS = ("worked", "failed", "mixed", "unknown")
 OPENING = 2000
 """Characters of a question that are read to compare it with others."""
 ENDED = (
     f"SELECT o.prompt_id, substr(p.content, 1, {OPENING}), o.source_project, o.conversation_id, p.timestamp, {OUTCOME_COLUMNS} "
-    "FROM outcomes o JOIN prompts p ON p.id = o.prompt_id"
+    "FROM visible_outcomes o JOIN visible_prompts p ON p.id = o.prompt_id"
 )
 """Statement for `_ended`."""
 UNANSWERED = "unanswered"
@@ -275,7 +269,7 @@ def first_to_derive(database: Database, one: Due) -> int:
     """
     found = database.value(
         "SELECT first_index FROM outcomes o WHERE o.source_project = ?1 AND o.conversation_id = ?2 AND o.first_index < ?3 "
-        "AND EXISTS (SELECT 1 FROM prompts p WHERE p.source_project = ?1 AND p.conversation_id = ?2 "
+        "AND EXISTS (SELECT 1 FROM visible_prompts p WHERE p.source_project = ?1 AND p.conversation_id = ?2 "
         "AND p.turn_index >= o.first_index AND p.turn_index < ?3 AND p.role = 'assistant') "
         "ORDER BY o.first_index DESC LIMIT 1",
         (one.project, one.conversation_id, one.from_index),
@@ -317,9 +311,9 @@ def changes_of_tasks(database: Database, one: Due) -> list[Changed]:
     Raises StoreFault.
     """
     rows = database.run(
-        "SELECT s.at, t.id, s.status FROM task_conversations c JOIN tasks t ON t.id = c.task_id "
+        "SELECT s.at, t.id, s.status FROM task_conversations c JOIN visible_tasks t ON t.id = c.task_id "
         "JOIN task_states s ON s.task_id = t.id WHERE c.conversation_id = ? AND t.project = ? AND s.at IS NOT NULL "
-        f"AND t.id NOT IN {pending_delete_ids('tasks')} ORDER BY s.at, s.id",
+        "ORDER BY s.at, s.id",
         (one.conversation_id, one.project),
     )
     return [Changed(*row) for row in rows]
@@ -360,8 +354,8 @@ def replace(database: Database, one: Due, first_index: int, endings: Sequence[tu
 def of_turn(database: Database, item: Item) -> Ending | None:
     """Return the outcome of a turn's episode, or None if it is due. Raises StoreFault."""
     found = database.run(
-        f"SELECT {OUTCOME_COLUMNS} FROM outcomes o WHERE o.source_project = ?1 AND o.conversation_id = ?2 AND o.first_index <= ?3 "
-        f"AND {KNOWN} AND NOT EXISTS (SELECT 1 FROM outcomes_due d WHERE d.source_project = ?1 AND d.conversation_id = ?2) "
+        f"SELECT {OUTCOME_COLUMNS} FROM visible_outcomes o WHERE o.source_project = ?1 AND o.conversation_id = ?2 AND o.first_index <= ?3 "
+        "AND NOT EXISTS (SELECT 1 FROM outcomes_due d WHERE d.source_project = ?1 AND d.conversation_id = ?2) "
         "ORDER BY o.first_index DESC LIMIT 1",
         (item.project, item.conversation_id, item.turn_index),
     )
@@ -374,7 +368,7 @@ def before(database: Database, item: Item, first_index: int, most: int) -> list[
     Raises StoreFault.
     """
     rows = database.run(
-        f"{ENDED} WHERE o.source_project = ? AND o.conversation_id = ? AND o.first_index < ? AND {KNOWN} "
+        f"{ENDED} WHERE o.source_project = ? AND o.conversation_id = ? AND o.first_index < ? "
         "ORDER BY o.first_index DESC LIMIT ?",
         (item.project, item.conversation_id, first_index, most),
     )
@@ -387,7 +381,7 @@ def after(database: Database, project: str, conversation_id: str, last_index: in
     Raises StoreFault.
     """
     rows = database.run(
-        f"{ENDED} WHERE o.source_project = ? AND o.conversation_id = ? AND o.first_index > ? AND {KNOWN} "
+        f"{ENDED} WHERE o.source_project = ? AND o.conversation_id = ? AND o.first_index > ? "
         "ORDER BY o.first_index LIMIT ?",
         (project, conversation_id, last_index, most),
     )
@@ -400,7 +394,7 @@ def latest_known(database: Database, project: str | None, hidden: Sequence[str],
     Raises StoreFault.
     """
     rows = database.run(
-        f"{ENDED} WHERE o.confidence >= ? AND o.verdict != 'unknown' AND {KNOWN} "
+        f"{ENDED} WHERE o.confidence >= ? AND o.verdict != 'unknown' "
         "AND ifnull(o.source_project = ?, 1) AND o.source_project NOT IN (SELECT value FROM json_each(?)) "
         "ORDER BY p.timestamp DESC, o.prompt_id DESC LIMIT ?",
         (LEAST_CONFIDENCE, project, orjson.dumps(hidden).decode(), most),
@@ -414,7 +408,7 @@ def within(database: Database, filters: Filters, most: int) -> list[Ended]:
     Raises StoreFault.
     """
     rows = database.run(
-        f"SELECT * FROM ({ENDED} WHERE p.timestamp BETWEEN ? AND ? AND {KNOWN} "
+        f"SELECT * FROM ({ENDED} WHERE p.timestamp BETWEEN ? AND ? "
         "AND ifnull(o.source_project = ?, 1) AND o.source_project NOT IN (SELECT value FROM json_each(?)) "
         "ORDER BY p.timestamp DESC, o.prompt_id DESC LIMIT ?) ORDER BY timestamp, prompt_id",
         (filters.since or "", filters.until or "~", filters.project, orjson.dumps(filters.hidden).decode(), most),
@@ -430,8 +424,8 @@ def tally(database: Database, project: str | None, hidden: Sequence[str]) -> lis
     rows = database.run(
         "SELECT o.source_project, substr(p.timestamp, 1, 10) AS day, "
         f"CASE WHEN o.confidence >= {LEAST_CONFIDENCE} THEN o.verdict ELSE 'unknown' END AS shown, count(*) "
-        "FROM outcomes o JOIN prompts p ON p.id = o.prompt_id "
-        f"WHERE p.timestamp IS NOT NULL AND o.prompt_id NOT IN {pending_delete_ids('turns')} AND ifnull(o.source_project = ?, 1) "
+        "FROM visible_outcomes o JOIN visible_prompts p ON p.id = o.prompt_id "
+        f"WHERE p.timestamp IS NOT NULL AND ifnull(o.source_project = ?, 1) "
         "AND o.source_project NOT IN (SELECT value FROM json_each(?)) GROUP BY o.source_project, day, shown ORDER BY day",
         (project, orjson.dumps(hidden).decode()),
     )
@@ -455,14 +449,16 @@ def by_signal(database: Database, filters: Filters, signal: str, most: int, *, a
     which = (
         "WHERE iif(o.confidence >= ?, o.verdict, 'unknown') IN (SELECT value FROM json_each(?)) AND (o.signal = ?) = ? "
         "AND p.role NOT IN ('assistant', 'tool') AND (o.signal != '' OR EXISTS ("
-        "SELECT 1 FROM prompts a WHERE a.source_project = o.source_project AND a.conversation_id = o.conversation_id "
-        f"AND a.turn_index BETWEEN o.first_index AND o.last_index AND a.role = 'assistant')) AND {KNOWN} "
+        "SELECT 1 FROM visible_prompts a WHERE a.source_project = o.source_project AND a.conversation_id = o.conversation_id "
+        "AND a.turn_index BETWEEN o.first_index AND o.last_index AND a.role = 'assistant')) "
         "AND ifnull(o.source_project = ?, 1) AND o.source_project NOT IN (SELECT value FROM json_each(?))"
     )
     wanted, hidden = (orjson.dumps(values).decode() for values in (filters.outcomes, filters.hidden))
     values = (LEAST_CONFIDENCE, wanted, signal, among, filters.project, hidden)
     rows = database.run(f"{ENDED} {which} ORDER BY p.timestamp DESC, o.prompt_id DESC LIMIT ?", (*values, most))
-    total = database.value(f"SELECT count(*) FROM outcomes o JOIN prompts p ON p.id = o.prompt_id {which}", values)
+    total = database.value(
+        f"SELECT count(*) FROM visible_outcomes o JOIN visible_prompts p ON p.id = o.prompt_id {which}", values
+    )
     return [_ended(row) for row in rows], int(total)
 
 

@@ -10,7 +10,6 @@ import orjson
 
 from pastchats_memory.model import Metadata
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.pending_deletes import pending_delete_ids
 
 MAX_ROWS = 400
 """The newest rows with the words."""
@@ -55,9 +54,9 @@ def find_calls(database: Database, project: str, subject: str, not_conversation:
     here = " ".join(_WORD.findall(project))
     recorded = f"content : ({called})" + (f' AND source_project : "{here}"' if here else "")
     rows = database.run(
-        f"SELECT {COLUMNS} FROM prompts p WHERE p.id IN (SELECT rowid FROM prompts_fts WHERE prompts_fts MATCH ?1 "
+        f"SELECT {COLUMNS} FROM visible_prompts p WHERE p.id IN (SELECT rowid FROM visible_prompts_fts WHERE prompts_fts MATCH ?1 "
         "UNION SELECT rowid FROM tool_calls_fts WHERE tool_calls_fts MATCH ?2) AND p.source_project = ?3 "
-        f"AND p.conversation_id IS NOT NULL AND p.conversation_id IS NOT ?4 AND p.id NOT IN {pending_delete_ids('turns')} "
+        f"AND p.conversation_id IS NOT NULL AND p.conversation_id IS NOT ?4 "
         "AND (p.role = 'tool' OR p.tool_calls IS NOT NULL) ORDER BY p.id DESC LIMIT ?5",
         (recorded, called, project, not_conversation, MAX_ROWS),
     )
@@ -67,8 +66,8 @@ def find_calls(database: Database, project: str, subject: str, not_conversation:
 def read_around(database: Database, turn: RecordedTurn, reach: int) -> list[RecordedTurn]:
     """Return the turns of a conversation up to `reach` indexes before and behind a turn. Raises StoreFault."""
     rows = database.run(
-        f"SELECT {COLUMNS} FROM prompts p WHERE p.source_project = ? AND p.conversation_id = ? AND p.turn_index BETWEEN ? AND ? "
-        f"AND p.role != 'note' AND p.id NOT IN {pending_delete_ids('turns')} ORDER BY p.turn_index, p.id",
+        f"SELECT {COLUMNS} FROM visible_prompts p WHERE p.source_project = ? AND p.conversation_id = ? AND p.turn_index BETWEEN ? AND ? "
+        f"AND p.role != 'note' ORDER BY p.turn_index, p.id",
         (turn.project, turn.conversation_id, turn.turn_index - reach, turn.turn_index + reach),
     )
     return [_turn(row) for row in rows]
@@ -77,7 +76,7 @@ def read_around(database: Database, turn: RecordedTurn, reach: int) -> list[Reco
 def find_place(database: Database, id_: int) -> tuple[str, int | None]:
     """Return path and line of a place where a turn occurs. Raises StoreFault."""
     rows = database.run(
-        "SELECT s.path, g.line FROM sightings g JOIN sources s ON s.id = g.source_id JOIN prompts p ON p.id = g.prompt_id "
+        "SELECT s.path, g.line FROM sightings g JOIN sources s ON s.id = g.source_id JOIN visible_prompts p ON p.id = g.prompt_id "
         "WHERE g.prompt_id = ? ORDER BY s.path != p.source_path LIMIT 1",
         (id_,),
     )

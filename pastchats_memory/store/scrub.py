@@ -15,9 +15,9 @@ from typing import Any
 from pastchats_memory.errors import DatabaseLocked, DeletionUnfinished, StoreFault
 from pastchats_memory.store import fulltext
 from pastchats_memory.store.database import BUSY_MS, PAUSE, Database
-from pastchats_memory.store.pending_deletes import PENDING_KEY
 from pastchats_memory.store.sources import meta, set_meta
 from pastchats_memory.store.vectors import vec0
+from pastchats_memory.store.visible import PENDING_KEY
 
 DUE_KEY = "unerased"
 """Key of `embedding_meta`: the number of deletions whose bytes may still be in the file."""
@@ -147,22 +147,6 @@ def _merge_indexes(database: Database) -> None:
     )  # not of a later deletion
 
 
-def finish_at_opening(database: Database) -> str | None:
-    """Finish the deletions of a process that has ended.
-
-    Return a sentence if deleted text is still in the file. Leave a deletion to its process while that is at work.
-    """
-    due = database.run("SELECT 1 FROM embedding_meta WHERE key IN (?, ?)", (PENDING_KEY, DUE_KEY))
-    if not due:
-        return None
-    from pastchats_memory.store.deletion import finish_pending, is_abandoned  # hardly an opening needs it
-
-    if not database.writable:
-        return f"{UNFINISHED}, and the file cannot be written"
-    try:
-        if not is_abandoned(database):
-            return None
-        finish_pending(database)
-        return None if finish_scrub(database, wait_ms=0) else f"{UNFINISHED}: {READ_ELSEWHERE}"
-    except StoreFault as fault:
-        return f"{UNFINISHED}: {fault.message}"
+def is_unfinished(database: Database) -> bool:
+    """Return whether rows are still to be deleted, or deleted text may still be in the file. Raises StoreFault."""
+    return not meta(database).keys().isdisjoint((PENDING_KEY, DUE_KEY))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
-if TYPE_CHECKING:
-    from pastchats_memory.store.database import Database
+import apsw
+
+from pastchats_memory.store.errors import translate_errors
 
 Value = TypeVar("Value")
 
@@ -18,9 +19,14 @@ STATE = "SELECT data_version, schema_version FROM pragma_data_version CROSS JOIN
 class SnapshotCache:
     """Values by name, of one connection."""
 
-    def __init__(self, database: Database) -> None:
-        self._database: Database = weakref.proxy(database)  # in a cycle megabytes would wait for the garbage collector
-        self._state: tuple[int, ...] = ()
+    def __init__(self, connection: apsw.Connection, path: Path) -> None:
+        self._connection = connection
+        self._path = path
+        self.clear()
+
+    def clear(self) -> None:
+        """Drop all values."""
+        self._state: tuple[object, ...] = ()
         self._entries: dict[str, Any] = {}
         self.versioned: dict[str, Any] = {}
         """Values that outlive a change of the file. Each one holds versions, by which its reader sees whether it is current."""
@@ -43,11 +49,13 @@ class SnapshotCache:
         Without a snapshot the file may change at once, and a transaction that writes may be rolled back. In both cases
         the result is a new dictionary, which is not kept. Raises StoreFault.
         """
-        database = self._database
-        if not database.connection.in_transaction or database.is_writing:
+        connection = self._connection
+        if not connection.in_transaction or connection.txn_state("main") == apsw.SQLITE_TXN_WRITE:
             return {}
+        with translate_errors(str(self._path)):
+            found = connection.execute(STATE).fetchall()[0]
         # Statements of this connection are counted whether or not they are rolled back.
-        state = (*database.run(STATE)[0], database.connection.total_changes())
+        state = (*found, connection.total_changes())
         if state != self._state:
             self._state, self._entries = state, {}
         return self._entries

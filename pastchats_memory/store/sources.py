@@ -313,9 +313,9 @@ def latest_runs(database: Database, filters: Filters, most: int) -> list[tuple[i
 
     Raises StoreFault.
     """
-    condition, values = conditions(filters._replace(excludes_pending=True))
+    condition, values = conditions(filters)
     rows = database.run(
-        f"SELECT p.id, p.source_project, substr(p.content, 3, {COMMAND_CHARS}) FROM prompts p "
+        f"SELECT p.id, p.source_project, substr(p.content, 3, {COMMAND_CHARS}) FROM visible_prompts p "
         f"WHERE p.role = 'tool' AND p.content LIKE '$ %' AND {condition} ORDER BY p.timestamp DESC, p.id DESC LIMIT ?",
         (*values, most),
     )
@@ -358,7 +358,7 @@ def list_formats(database: Database) -> list[str]:
 
 def project_names(database: Database) -> list[str]:
     """Return the names of all projects that have turns or tasks. Raises StoreFault."""
-    rows = database.run("SELECT source_project FROM prompts UNION SELECT project FROM tasks")
+    rows = database.run("SELECT source_project FROM visible_prompts UNION SELECT project FROM visible_tasks")
     return [name for (name,) in rows if name]
 
 

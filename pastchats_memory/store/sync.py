@@ -13,7 +13,6 @@ from pastchats_memory.store import interchange, outcomes
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.interchange import NAMES as TURN_NAMES
 from pastchats_memory.store.outcomes import Due, Judgement
-from pastchats_memory.store.pending_deletes import pending_delete_ids
 from pastchats_memory.store.tasks import TaskWriter
 from pastchats_memory.store.tombstone_transfer import COLUMNS as FORGETTING_COLUMNS
 from pastchats_memory.store.tombstone_transfer import Record as ForgettingRow
@@ -176,8 +175,7 @@ def fields_of_turn(prompt: Prompt) -> tuple[Any, ...]:
 def turn_versions(database: Database) -> Iterator[tuple[str, str, str, bytes]]:
     """Yield identity, project, source path and digest of every turn. Raises StoreFault."""
     for identity, project, path, *values in database.rows(
-        f"SELECT content_hash, source_project, source_path, {', '.join(TURN_FIELDS)} FROM prompts "
-        f"WHERE id NOT IN {pending_delete_ids('turns')} ORDER BY id"
+        f"SELECT content_hash, source_project, source_path, {', '.join(TURN_FIELDS)} FROM visible_prompts ORDER BY id"
     ):
         yield identity, project, path, turn_digest(values)
 
@@ -346,8 +344,8 @@ def judgements(database: Database) -> dict[str, Body]:
     rows = database.run(
         "SELECT p.content_hash, j.verdict, s.content_hash, j.shown_from, j.shown_length, j.judged_at, "
         "(SELECT json_group_array(t.content_hash) FROM judgement_reads r JOIN prompts t ON t.id = r.turn_id "
-        "WHERE r.prompt_id = j.prompt_id), p.source_project FROM judgements j JOIN prompts p ON p.id = j.prompt_id "
-        f"LEFT JOIN prompts s ON s.id = j.shown_in WHERE p.id NOT IN {pending_delete_ids('turns')}"
+        "WHERE r.prompt_id = j.prompt_id), p.source_project FROM judgements j JOIN visible_prompts p ON p.id = j.prompt_id "
+        "LEFT JOIN prompts s ON s.id = j.shown_in"
     )
     return {
         asking: {

@@ -20,7 +20,6 @@ from pastchats_memory.model import (
 )
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.filters import FIRST_TEXT, TEXT_TIME, TEXTS, task_conditions
-from pastchats_memory.store.pending_deletes import exclude_pending, pending_delete_ids
 
 ROW_COLUMNS = (
     "k.id, k.key, k.title, k.description, k.type, k.status, k.status_raw, k.priority, k.tags_json, k.project, "
@@ -28,20 +27,20 @@ ROW_COLUMNS = (
 )
 MAX_LISTED = 1_000
 HIDDEN = "project IN (SELECT value FROM json_each(?))"
-VISIBLE = f"NOT ({HIDDEN}) AND id NOT IN {pending_delete_ids('tasks')}"
+VISIBLE = f"NOT ({HIDDEN})"
 
 PART_QUERIES = {
-    "links": "SELECT l.task_id, l.kind, ifnull(o.key, l.name) FROM task_links l LEFT JOIN tasks o "
+    "links": "SELECT l.task_id, l.kind, ifnull(o.key, l.name) FROM visible_task_links l LEFT JOIN visible_tasks o "
     "ON o.identity = l.target WHERE l.task_id IN (SELECT value FROM json_each(?1)) "
-    f"AND ifnull(o.project NOT IN (SELECT value FROM json_each(?2)) AND o.id NOT IN {pending_delete_ids('tasks')}, 1) ORDER BY l.kind, 3",
+    "AND ifnull(o.project NOT IN (SELECT value FROM json_each(?2)), 1) ORDER BY l.kind, 3",
     "conversations": "SELECT task_id, conversation_id FROM task_conversations "
     "WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY conversation_id",
     "states": "SELECT task_id, status, status_raw, at FROM task_states "
     "WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY at, id",
-    "comments": "SELECT task_id, content, author, created_at, id FROM task_comments "
-    f"WHERE task_id IN (SELECT value FROM json_each(?)) AND id NOT IN {pending_delete_ids('comments')} ORDER BY created_at, id",
-    "attachments": "SELECT task_id, name, size, sha256, NULL, created_at, id FROM task_attachments "
-    f"WHERE task_id IN (SELECT value FROM json_each(?)) AND id NOT IN {pending_delete_ids('attachments')} ORDER BY id",
+    "comments": "SELECT task_id, content, author, created_at, id FROM visible_task_comments "
+    "WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY created_at, id",
+    "attachments": "SELECT task_id, name, size, sha256, NULL, created_at, id FROM visible_task_attachments "
+    "WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY id",
 }
 """Queries of the parts of tasks, by name; links without hidden projects, attachments without their texts."""
 
@@ -54,7 +53,9 @@ def tasks(database: Database, ids: Sequence[int], hidden: Sequence[str], *, whol
     Links to tasks of hidden projects are left out, since a key may tell what its task is about.
     """
     wanted = (orjson.dumps(list(ids)).decode(),)
-    rows = database.run(f"SELECT {ROW_COLUMNS} FROM tasks k WHERE k.id IN (SELECT value FROM json_each(?))", wanted)
+    rows = database.run(
+        f"SELECT {ROW_COLUMNS} FROM visible_tasks k WHERE k.id IN (SELECT value FROM json_each(?))", wanted
+    )
     attached = PART_QUERIES | ({"attachments": PART_QUERIES["attachments"].replace("NULL", "content")} if whole else {})
     unseen = {"links": (*wanted, orjson.dumps(hidden).decode())}
     of = {name: _by_task(database, statement, unseen.get(name, wanted)) for name, statement in attached.items()}
@@ -68,8 +69,8 @@ def with_parts(database: Database, task: StoredTask, hidden: Sequence[str]) -> S
     Raises StoreFault.
     """
     rows = database.run(
-        "SELECT key, title, status FROM tasks WHERE id IN (SELECT l.task_id FROM task_links l WHERE l.kind = 'parent' AND "
-        f"l.target = (SELECT identity FROM tasks WHERE id = ?)) AND {VISIBLE} ORDER BY created_at, id",
+        "SELECT key, title, status FROM visible_tasks WHERE id IN (SELECT l.task_id FROM visible_task_links l WHERE l.kind = 'parent' AND "
+        f"l.target = (SELECT identity FROM visible_tasks WHERE id = ?)) AND {VISIBLE} ORDER BY created_at, id",
         (task.id, orjson.dumps(hidden).decode()),
     )
     return task._replace(parts=tuple(TaskPart(*row) for row in rows))
@@ -78,7 +79,7 @@ def with_parts(database: Database, task: StoredTask, hidden: Sequence[str]) -> S
 def plain_tasks(database: Database, ids: Sequence[int]) -> list[StoredTask]:
     """Return tasks without their parts, for many at once. Raises StoreFault."""
     rows = database.run(
-        f"SELECT {ROW_COLUMNS} FROM tasks k WHERE k.id IN (SELECT value FROM json_each(?)) ORDER BY k.id",
+        f"SELECT {ROW_COLUMNS} FROM visible_tasks k WHERE k.id IN (SELECT value FROM json_each(?)) ORDER BY k.id",
         (orjson.dumps(list(ids)).decode(),),
     )
     nothing: dict[str, list[tuple[Any, ...]]] = {name: [] for name in PART_QUERIES}
@@ -118,7 +119,7 @@ def find(database: Database, name: str, hidden: Sequence[str]) -> list[int]:
     unseen = orjson.dumps(hidden).decode()
     name = name.removeprefix("t:")
     for where in ("key = ?", "key = ? COLLATE NOCASE", "native_id = ? COLLATE NOCASE"):
-        found = database.run(f"SELECT id FROM tasks WHERE {where} AND {VISIBLE} ORDER BY id", (name, unseen))
+        found = database.run(f"SELECT id FROM visible_tasks WHERE {where} AND {VISIBLE} ORDER BY id", (name, unseen))
         if found:
             return [id_ for (id_,) in found]
     return []
@@ -131,14 +132,14 @@ def find_tagged(database: Database, name: str, hidden: Sequence[str]) -> list[in
 
     Tasks of hidden projects are left out.
     """
-    statement = f"SELECT id FROM tasks WHERE substr(native_id, -length(?1) - 1) = '/' || ?1 COLLATE NOCASE AND {VISIBLE} ORDER BY id"
+    statement = f"SELECT id FROM visible_tasks WHERE substr(native_id, -length(?1) - 1) = '/' || ?1 COLLATE NOCASE AND {VISIBLE} ORDER BY id"
     return [id_ for (id_,) in database.run(statement, (name, orjson.dumps(hidden).decode()))]
 
 
 def is_tag(database: Database, name: str, hidden: Sequence[str]) -> bool:
     """Return whether a task of a visible project has a tag, in any case. Raises StoreFault."""
     statement = (
-        "SELECT EXISTS (SELECT 1 FROM tasks WHERE EXISTS (SELECT 1 FROM json_each(tags_json) WHERE lower(value) = ?1) "
+        "SELECT EXISTS (SELECT 1 FROM visible_tasks WHERE EXISTS (SELECT 1 FROM json_each(tags_json) WHERE lower(value) = ?1) "
         f"AND {VISIBLE.replace('?', '?2')})"
     )
     return bool(database.value(statement, (name.lower(), orjson.dumps(hidden).decode())))
@@ -151,9 +152,7 @@ def find_epics(database: Database, title: str, hidden: Sequence[str]) -> list[in
     projects are left out.
     """
     words = title.lower().removeprefix("the ").removeprefix("epic ").removesuffix(" epic").strip()
-    statement = (
-        f"SELECT id FROM tasks WHERE type = 'epic' AND {{condition}} AND {VISIBLE.replace('?', '?2')} ORDER BY id"
-    )
+    statement = f"SELECT id FROM visible_tasks WHERE type = 'epic' AND {{condition}} AND {VISIBLE.replace('?', '?2')} ORDER BY id"
     wanted = (words, orjson.dumps(hidden).decode())
     whole = statement.format(condition="lower(title) IN (?1, ?1 || ' epic', 'epic ' || ?1)")
     if found := [id_ for (id_,) in database.run(whole, wanted)]:
@@ -169,8 +168,7 @@ def owner_of(database: Database, table: str, id_: int, hidden: Sequence[str]) ->
     Raises StoreFault.
     """
     found = database.value(
-        f"SELECT id FROM tasks WHERE id = (SELECT task_id FROM {table} "
-        f"WHERE id = ? AND id NOT IN {pending_delete_ids(table.removeprefix('task_'))}) AND {VISIBLE}",
+        f"SELECT id FROM visible_tasks WHERE id = (SELECT task_id FROM visible_{table} WHERE id = ?) AND {VISIBLE}",
         (id_, orjson.dumps(hidden).decode()),
     )
     return None if found is None else int(found)
@@ -179,7 +177,7 @@ def owner_of(database: Database, table: str, id_: int, hidden: Sequence[str]) ->
 def find_of_conversation(database: Database, conversation_id: str, hidden: Sequence[str]) -> list[int]:
     """Return ids of the tasks that a conversation worked on. Raises StoreFault."""
     statement = (
-        "SELECT id FROM tasks WHERE id IN (SELECT task_id FROM task_conversations WHERE conversation_id = ?) "
+        "SELECT id FROM visible_tasks WHERE id IN (SELECT task_id FROM task_conversations WHERE conversation_id = ?) "
         f"AND {VISIBLE} ORDER BY id"
     )
     return [id_ for (id_,) in database.run(statement, (conversation_id, orjson.dumps(hidden).decode()))]
@@ -187,29 +185,33 @@ def find_of_conversation(database: Database, conversation_id: str, hidden: Seque
 
 def project_of_conversation(database: Database, conversation_id: str) -> str | None:
     """Return the project of a stored conversation, or None. Raises StoreFault."""
-    found = database.value("SELECT source_project FROM prompts WHERE conversation_id = ? LIMIT 1", (conversation_id,))
+    found = database.value(
+        "SELECT source_project FROM visible_prompts WHERE conversation_id = ? LIMIT 1", (conversation_id,)
+    )
     return None if found is None else str(found)
 
 
 def count(database: Database) -> int:
     """Return the number of tasks. Raises StoreFault."""
-    return int(database.value("SELECT count(*) FROM tasks"))
+    return int(database.value("SELECT count(*) FROM visible_tasks"))
 
 
 def count_by_status(database: Database) -> dict[str, int]:
     """Return the number of tasks of each status, the most frequent first. Raises StoreFault."""
-    return dict(database.run("SELECT status, count(*) FROM tasks GROUP BY status ORDER BY count(*) DESC, status"))
+    return dict(
+        database.run("SELECT status, count(*) FROM visible_tasks GROUP BY status ORDER BY count(*) DESC, status")
+    )
 
 
 def count_hidden(database: Database, hidden: Sequence[str]) -> int:
     """Return the number of tasks of hidden projects. Raises StoreFault."""
     wanted = (orjson.dumps(hidden).decode(),)
-    return int(database.value(f"SELECT count(*) FROM tasks WHERE {HIDDEN}", wanted))
+    return int(database.value(f"SELECT count(*) FROM visible_tasks WHERE {HIDDEN}", wanted))
 
 
 def identity(database: Database, id_: int) -> str:
     """Return the identity by which links name a task. Raises StoreFault."""
-    return str(database.value("SELECT identity FROM tasks WHERE id = ?", (id_,)))
+    return str(database.value("SELECT identity FROM visible_tasks WHERE id = ?", (id_,)))
 
 
 def unlink(database: Database, id_: int, kind: str, target: str | None) -> None:
@@ -245,7 +247,7 @@ def task_texts(database: Database, ids: Sequence[int], hidden: Sequence[str]) ->
 
 def has_aspects(database: Database) -> bool:
     """Check whether any task has several vectors. Raises StoreFault."""
-    return bool(database.value("SELECT EXISTS (SELECT 1 FROM task_texts WHERE aspect != '')"))
+    return bool(database.value("SELECT EXISTS (SELECT 1 FROM visible_task_texts WHERE aspect != '')"))
 
 
 def aspect_owners(database: Database, ids: Sequence[int]) -> dict[int, int]:
@@ -258,9 +260,9 @@ def aspect_owners(database: Database, ids: Sequence[int]) -> dict[int, int]:
     own = "{0}.comment_id IS NULL AND {0}.attachment_id IS NULL"
     return dict(
         database.run(
-            "SELECT a.id, t.id FROM task_texts x "
-            f"JOIN task_texts t ON t.task_id = x.task_id AND t.aspect = '' AND {own.format('t')} "
-            "JOIN task_texts a ON a.task_id = x.task_id AND a.aspect != '' "
+            "SELECT a.id, t.id FROM visible_task_texts x "
+            f"JOIN visible_task_texts t ON t.task_id = x.task_id AND t.aspect = '' AND {own.format('t')} "
+            "JOIN visible_task_texts a ON a.task_id = x.task_id AND a.aspect != '' "
             f"WHERE {own.format('x')} AND x.id IN (SELECT value FROM json_each(?))",
             (orjson.dumps([id_ for id_ in ids if id_ > FIRST_TEXT]).decode(),),
         )
@@ -279,7 +281,7 @@ class OwnText(NamedTuple):
 def own_texts(database: Database, task_ids: Sequence[int]) -> list[OwnText]:
     """Return the texts of tasks with all aspects. Raises StoreFault."""
     rows = database.run(
-        "SELECT task_id, aspect, id FROM task_texts WHERE comment_id IS NULL AND attachment_id IS NULL "
+        "SELECT task_id, aspect, id FROM visible_task_texts WHERE comment_id IS NULL AND attachment_id IS NULL "
         "AND task_id IN (SELECT value FROM json_each(?)) ORDER BY task_id, aspect, chunk",
         (orjson.dumps(list(task_ids)).decode(),),
     )
@@ -311,7 +313,7 @@ def listed(
     Raises:
         StoreFault: the database cannot be read.
     """
-    where, values = task_conditions(exclude_pending(database, filters))
+    where, values = task_conditions(filters)
     tagged = ["EXISTS (SELECT 1 FROM json_each(k.tags_json) WHERE lower(value) = ?)"] * len(tags)
     where = " AND ".join((where, _IS_OWN_TEXT, *conditions, *tagged))
     by = order or f"k.status IN ('completed', 'archived', 'cancelled'), ifnull(k.priority, 2), {TEXT_TIME} DESC"
@@ -326,7 +328,7 @@ def listed(
 
 def count_listed(database: Database, filters: Filters) -> dict[str, int]:
     """Return the number of tasks of each status that pass. Raises StoreFault."""
-    where, values = task_conditions(exclude_pending(database, filters))
+    where, values = task_conditions(filters)
     return dict(
         database.run(
             f"SELECT k.status, count(*) FROM {TEXTS} WHERE {where} AND {_IS_OWN_TEXT} GROUP BY k.status", values
@@ -337,16 +339,16 @@ def count_listed(database: Database, filters: Filters) -> dict[str, int]:
 def projects(database: Database, hidden: Sequence[str]) -> list[str]:
     """Return the projects that have tasks, without the hidden ones. Raises StoreFault."""
     unseen = orjson.dumps(hidden).decode()
-    found = database.run(f"SELECT DISTINCT project FROM tasks WHERE {VISIBLE} ORDER BY project", (unseen,))
+    found = database.run(f"SELECT DISTINCT project FROM visible_tasks WHERE {VISIBLE} ORDER BY project", (unseen,))
     return [str(project) for (project,) in found]
 
 
 # Conditions on `tasks AS k` and orders for plain questions. They contain no text of a user, only ours and stored hashes.
 
-_HAS = "SELECT 1 FROM task_links l WHERE l.task_id = k.id AND l.kind = '{kind}'"
+_HAS = "SELECT 1 FROM visible_task_links l WHERE l.task_id = k.id AND l.kind = '{kind}'"
 IS_BLOCKED = (
-    f"(k.status = 'blocked' OR k.status IN ({', '.join(map(repr, OPEN))}) AND EXISTS (SELECT 1 FROM task_links l "
-    "JOIN tasks o ON o.identity = l.target WHERE l.task_id = k.id AND l.kind = 'depends' "
+    f"(k.status = 'blocked' OR k.status IN ({', '.join(map(repr, OPEN))}) AND EXISTS (SELECT 1 FROM visible_task_links l "
+    "JOIN visible_tasks o ON o.identity = l.target WHERE l.task_id = k.id AND l.kind = 'depends' "
     f"AND o.status IN ({', '.join(map(repr, OPEN))})))"
 )
 """Condition for a task that is blocked by its status, or by an unfinished task that it depends on."""
@@ -356,19 +358,19 @@ CONDITIONS = {
     "dependencies": f"NOT EXISTS ({_HAS.format(kind='depends')})",
     "priority": "k.priority IS NULL",
     "description": "k.description = ''",
-    "comments": "NOT EXISTS (SELECT 1 FROM task_comments c WHERE c.task_id = k.id)",
+    "comments": "NOT EXISTS (SELECT 1 FROM visible_task_comments c WHERE c.task_id = k.id)",
     "due": "k.due_at IS NULL",
     "tags": "k.tags_json = '[]'",
-    "subtasks": "NOT EXISTS (SELECT 1 FROM task_links l WHERE l.target = k.identity AND l.kind = 'parent')",
+    "subtasks": "NOT EXISTS (SELECT 1 FROM visible_task_links l WHERE l.target = k.identity AND l.kind = 'parent')",
     "project": "k.project = ''",
     "assignee": "ifnull(k.metadata_json ->> 'assignee', '') IN ('', '[]') AND ifnull(k.metadata_json ->> 'assignees', '[]') = '[]'",
 }
 RELATED = {
     "named": "k.id = {id}",
-    "depends_on": "EXISTS (SELECT 1 FROM task_links l WHERE l.task_id = k.id AND l.kind = 'depends' AND l.target = '{identity}')",
-    "dependencies_of": "k.identity IN (SELECT l.target FROM task_links l WHERE l.task_id = {id} AND l.kind = 'depends')",
-    "part_of": "EXISTS (SELECT 1 FROM task_links l WHERE l.task_id = k.id AND l.kind = 'parent' AND l.target = '{identity}')",
-    "parent_of": "k.identity IN (SELECT l.target FROM task_links l WHERE l.task_id = {id} AND l.kind = 'parent')",
+    "depends_on": "EXISTS (SELECT 1 FROM visible_task_links l WHERE l.task_id = k.id AND l.kind = 'depends' AND l.target = '{identity}')",
+    "dependencies_of": "k.identity IN (SELECT l.target FROM visible_task_links l WHERE l.task_id = {id} AND l.kind = 'depends')",
+    "part_of": "EXISTS (SELECT 1 FROM visible_task_links l WHERE l.task_id = k.id AND l.kind = 'parent' AND l.target = '{identity}')",
+    "parent_of": "k.identity IN (SELECT l.target FROM visible_task_links l WHERE l.task_id = {id} AND l.kind = 'parent')",
 }
 ORDERS = {
     "newest": "coalesce(k.created_at, k.updated_at) DESC",

@@ -9,8 +9,7 @@ import orjson
 
 from pastchats_memory.store import sync
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.outcomes import KNOWN, LEAST_CONFIDENCE
-from pastchats_memory.store.pending_deletes import pending_delete_ids
+from pastchats_memory.store.outcomes import LEAST_CONFIDENCE
 
 OUTCOME = f"CASE WHEN o.confidence >= {LEAST_CONFIDENCE} THEN o.verdict ELSE 'unknown' END"
 EPISODE_CHARS = 4000
@@ -96,10 +95,10 @@ def remove_project(database: Database, endpoint: str, project: str) -> None:
 def turn_versions(database: Database, project: str) -> Iterator[TurnVersion]:
     """Yield the turns of a project with their outcome and a digest of all that is shared of them. Raises StoreFault."""
     for content_hash, path, outcome, *values in database.rows(
-        f"SELECT p.content_hash, p.source_path, (SELECT {OUTCOME} FROM outcomes o WHERE o.source_project = p.source_project "
+        f"SELECT p.content_hash, p.source_path, (SELECT {OUTCOME} FROM visible_outcomes o WHERE o.source_project = p.source_project "
         f"AND o.conversation_id = p.conversation_id AND o.first_index <= p.turn_index AND o.last_index >= p.turn_index "
-        f"AND {KNOWN} ORDER BY o.first_index DESC LIMIT 1), {', '.join(f'p.{name}' for name in sync.TURN_FIELDS)} "
-        f"FROM prompts p WHERE p.source_project = ? AND p.id NOT IN {pending_delete_ids('turns')} ORDER BY p.id",
+        f"ORDER BY o.first_index DESC LIMIT 1), {', '.join(f'p.{name}' for name in sync.TURN_FIELDS)} "
+        f"FROM visible_prompts p WHERE p.source_project = ? ORDER BY p.id",
         (project,),
     ):
         digest = sync.digest_of([path, outcome, sync.turn_digest(values).hex()])
@@ -110,10 +109,10 @@ def episodes(database: Database, project: str) -> Iterator[SharedEpisode]:
     """Yield the episodes of a project whose outcome is stored. Raises StoreFault."""
     for row in database.rows(
         "SELECT p.content_hash, p.source_path, o.conversation_id, p.turn_index, p.timestamp, substr(p.content, 1, ?2), "
-        "ifnull((SELECT substr(a.content, 1, ?2) FROM prompts a WHERE a.source_project = o.source_project "
+        "ifnull((SELECT substr(a.content, 1, ?2) FROM visible_prompts a WHERE a.source_project = o.source_project "
         "AND a.conversation_id = o.conversation_id AND a.turn_index BETWEEN o.first_index AND o.last_index "
-        f"AND a.role = 'assistant' AND a.id NOT IN {pending_delete_ids('turns')} ORDER BY a.turn_index DESC LIMIT 1), ''), "
-        f"{OUTCOME} FROM outcomes o JOIN prompts p ON p.id = o.prompt_id WHERE o.source_project = ?1 AND {KNOWN}",
+        f"AND a.role = 'assistant' ORDER BY a.turn_index DESC LIMIT 1), ''), "
+        f"{OUTCOME} FROM visible_outcomes o JOIN visible_prompts p ON p.id = o.prompt_id WHERE o.source_project = ?1",
         (project, EPISODE_CHARS),
     ):
         yield SharedEpisode(*row)
@@ -122,8 +121,8 @@ def episodes(database: Database, project: str) -> Iterator[SharedEpisode]:
 def describe_project(database: Database, project: str) -> tuple[int, int, str | None, str | None]:
     """Return a project's turns, conversations, and first and last time. Raises StoreFault."""
     (row,) = database.run(
-        "SELECT count(*), count(DISTINCT conversation_id), min(timestamp), max(timestamp) FROM prompts "
-        f"WHERE source_project = ? AND id NOT IN {pending_delete_ids('turns')}",
+        "SELECT count(*), count(DISTINCT conversation_id), min(timestamp), max(timestamp) FROM visible_prompts "
+        "WHERE source_project = ?",
         (project,),
     )
     return row
@@ -132,7 +131,7 @@ def describe_project(database: Database, project: str) -> tuple[int, int, str | 
 def latest_prompts(database: Database, project: str, most: int) -> list[str]:
     """Return the newest prompts of a project. Raises StoreFault."""
     rows = database.run(
-        f"SELECT content FROM prompts WHERE source_project = ? AND role = 'user' AND id NOT IN {pending_delete_ids('turns')} "
+        "SELECT content FROM visible_prompts WHERE source_project = ? AND role = 'user' "
         "ORDER BY timestamp DESC, id DESC LIMIT ?",
         (project, most),
     )
@@ -170,7 +169,7 @@ def drop_pulled(copy: Database, ids: Sequence[str]) -> list[int]:
     """Drop the notes of rows, and return the ids of their turns here. Raises StoreFault."""
     listed = (orjson.dumps(ids).decode(),)
     turns = copy.run(
-        "SELECT id FROM prompts WHERE content_hash IN (SELECT value FROM json_each(?)) ORDER BY id", listed
+        "SELECT id FROM visible_prompts WHERE content_hash IN (SELECT value FROM json_each(?)) ORDER BY id", listed
     )
     copy.run("DELETE FROM team_rows WHERE id IN (SELECT value FROM json_each(?))", listed)
     return [id_ for (id_,) in turns]
@@ -184,7 +183,7 @@ def stored_hashes(copy: Database, hashes: Sequence[str]) -> set[str]:
 def name_turns(copy: Database, ids: Sequence[int]) -> dict[int, tuple[str, str]]:
     """Return content_hash and author of the copy's turns, by id. Raises StoreFault."""
     rows = copy.run(
-        "SELECT p.id, p.content_hash, r.author FROM prompts p JOIN team_rows r ON r.id = p.content_hash "
+        "SELECT p.id, p.content_hash, r.author FROM visible_prompts p JOIN team_rows r ON r.id = p.content_hash "
         "WHERE p.id IN (SELECT value FROM json_each(?))",
         (orjson.dumps(list(ids)).decode(),),
     )
@@ -194,6 +193,6 @@ def name_turns(copy: Database, ids: Sequence[int]) -> dict[int, tuple[str, str]]
 def find_turn(copy: Database, start: str) -> int | None:
     """Return the id of the turn whose content_hash begins with some hexadecimal digits, or None. Raises StoreFault."""
     found: int | None = copy.value(
-        "SELECT min(id) FROM prompts WHERE content_hash >= ?1 AND content_hash < ?1 || 'g'", (start,)
+        "SELECT min(id) FROM visible_prompts WHERE content_hash >= ?1 AND content_hash < ?1 || 'g'", (start,)
     )
     return found

@@ -76,8 +76,8 @@ def lengths(database: Database, ids: Ids) -> NDArray[np.float64]:
     """
     rows = database.run(
         "SELECT json_group_array(id), json_group_array(size) FROM ("
-        "SELECT id, octet_length(content) AS size FROM prompts WHERE id IN (SELECT value FROM json_each(?1)) "
-        "UNION ALL SELECT id, octet_length(content) FROM task_texts WHERE id IN (SELECT value FROM json_each(?1)))",
+        "SELECT id, octet_length(content) AS size FROM visible_prompts WHERE id IN (SELECT value FROM json_each(?1)) "
+        "UNION ALL SELECT id, octet_length(content) FROM visible_task_texts WHERE id IN (SELECT value FROM json_each(?1)))",
         (orjson.dumps(ids.tolist()).decode(),),
     )
     there, sizes = (np.array(orjson.loads(column)) for column in rows[0])
@@ -92,8 +92,8 @@ def _check_texts(database: Database, ids: Ids, piece: str, stands: Callable[[str
     sought = piece.lower()
     is_there = stands or (lambda content: sought in content.lower())
     rows = database.rows(  # one by one: thousands of long texts do not belong in memory
-        "SELECT id, content FROM prompts WHERE id IN (SELECT value FROM json_each(?1)) "
-        "UNION ALL SELECT id, content || ' ' || labels FROM task_texts WHERE id IN (SELECT value FROM json_each(?1))",
+        "SELECT id, content FROM visible_prompts WHERE id IN (SELECT value FROM json_each(?1)) "
+        "UNION ALL SELECT id, content || ' ' || labels FROM visible_task_texts WHERE id IN (SELECT value FROM json_each(?1))",
         (orjson.dumps(ids.tolist()).decode(),),
     )
     return np.array(sorted(id_ for id_, content in rows if is_there(content)), np.int64)

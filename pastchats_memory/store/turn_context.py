@@ -36,7 +36,7 @@ def turn_contexts(database: Database, ids: Sequence[int], filters: Filters = NO_
     where, values = conditions(filters)
     found = database.run(
         "SELECT id, role, source_project || char(10) || conversation_id, substr(content, 1, ?), timestamp "
-        f"FROM prompts AS p WHERE id IN (SELECT value FROM json_each(?)) AND {where}",
+        f"FROM visible_prompts AS p WHERE id IN (SELECT value FROM json_each(?)) AND {where}",
         (OPENING, orjson.dumps(list(ids)).decode(), *values),
     )
     return {id_: TurnContext(*about) for id_, *about in found}
@@ -48,8 +48,8 @@ def text_beginnings(database: Database, ids: Sequence[int]) -> dict[int, str]:
     Raises StoreFault.
     """
     found = database.run(
-        "SELECT id, substr(content, 1, ?1) FROM prompts WHERE id IN (SELECT value FROM json_each(?2)) "
-        "UNION ALL SELECT id, substr(content, 1, ?1) FROM task_texts WHERE id IN (SELECT value FROM json_each(?2))",
+        "SELECT id, substr(content, 1, ?1) FROM visible_prompts WHERE id IN (SELECT value FROM json_each(?2)) "
+        "UNION ALL SELECT id, substr(content, 1, ?1) FROM visible_task_texts WHERE id IN (SELECT value FROM json_each(?2))",
         (BEGINNING, orjson.dumps(list(ids)).decode()),
     )
     return dict(found)
@@ -64,7 +64,7 @@ def find_neighbours(
     """
     where, values = conditions(filters)
     return database.run(
-        "SELECT q.id, p.id, p.role = q.role FROM prompts q JOIN prompts p ON p.conversation_id = q.conversation_id "
+        "SELECT q.id, p.id, p.role = q.role FROM visible_prompts q JOIN visible_prompts p ON p.conversation_id = q.conversation_id "
         "AND p.turn_index BETWEEN q.turn_index - ? AND q.turn_index + ? AND p.source_project = q.source_project "
         f"AND p.id != q.id WHERE q.id IN (SELECT value FROM json_each(?)) AND {where}",
         (reach, reach, orjson.dumps(list(ids)).decode(), *values),

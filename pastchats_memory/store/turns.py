@@ -14,7 +14,6 @@ from pastchats_memory.store import sources
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.live_events import LIVE
 from pastchats_memory.store.outcomes import Ending
-from pastchats_memory.store.pending_deletes import pending_delete_ids
 from pastchats_memory.store.tombstones import Tombstones, is_copied
 from pastchats_memory.store.vector_columns import stored_vector
 
@@ -252,9 +251,9 @@ def find_extent(
     Without a project, the one with the newest turn counts. Raises StoreFault.
     """
     found = database.run(
-        "SELECT source_project, max(turn_index) FROM prompts WHERE conversation_id = ? "
+        "SELECT source_project, max(turn_index) FROM visible_prompts WHERE conversation_id = ? "
         "AND source_project NOT IN (SELECT value FROM json_each(?)) AND ifnull(source_project = ?, 1) "
-        f"AND id NOT IN {pending_delete_ids('turns')} GROUP BY source_project ORDER BY max(ifnull(timestamp, '')) DESC, max(id) DESC LIMIT 1",
+        "GROUP BY source_project ORDER BY max(ifnull(timestamp, '')) DESC, max(id) DESC LIMIT 1",
         (conversation_id, orjson.dumps(list(hidden)).decode(), project),
     )
     return (found[0][0], found[0][1]) if found else None
@@ -266,7 +265,7 @@ def list_parts(database: Database, conversation_id: str, hidden: Sequence[str]) 
     Raises StoreFault.
     """
     found = database.run(
-        "SELECT source_project, conversation_id FROM prompts WHERE conversation_id > ?1 || '/' AND conversation_id < ?1 || '0' "
+        "SELECT source_project, conversation_id FROM visible_prompts WHERE conversation_id > ?1 || '/' AND conversation_id < ?1 || '0' "
         "AND source_project NOT IN (SELECT value FROM json_each(?2)) GROUP BY conversation_id, source_project ORDER BY min(id)",
         (conversation_id, orjson.dumps(list(hidden)).decode()),
     )
@@ -285,7 +284,7 @@ def with_changed_file(database: Database, names: Collection[str], project: str) 
     """
     quoted = " OR ".join('"{}"'.format(name.replace('"', '""')) for name in names)
     rows = database.run(
-        "SELECT p.id, p.folder FROM prompts p WHERE p.id IN (SELECT rowid FROM tool_calls_fts WHERE tool_calls_fts MATCH ?1) "
+        "SELECT p.id, p.folder FROM visible_prompts p WHERE p.id IN (SELECT rowid FROM tool_calls_fts WHERE tool_calls_fts MATCH ?1) "
         "OR (p.source_project = ?2 AND p.tool_calls LIKE '%…\"%') ORDER BY p.timestamp DESC, p.id DESC",
         (quoted, project),
     )
@@ -297,7 +296,7 @@ def with_changed_file(database: Database, names: Collection[str], project: str) 
 def first_folder(database: Database, project: str, conversation_id: str) -> str | None:
     """Return the first recorded working directory of a conversation, or None. Raises StoreFault."""
     folder: str | None = database.value(
-        "SELECT folder FROM prompts WHERE source_project = ? AND conversation_id = ? AND folder IS NOT NULL "
+        "SELECT folder FROM visible_prompts WHERE source_project = ? AND conversation_id = ? AND folder IS NOT NULL "
         "ORDER BY turn_index LIMIT 1",
         (project, conversation_id),
     )
@@ -316,7 +315,7 @@ class NewPrompt(NamedTuple):
 def list_newest_prompts(database: Database, hidden: Sequence[str], limit: int) -> list[NewPrompt]:
     """Return the newest prompts outside hidden projects, the newest first. Raises StoreFault."""
     found = database.run(
-        "SELECT source_project, conversation_id, content, timestamp FROM prompts WHERE role = 'user' AND timestamp IS NOT NULL "
+        "SELECT source_project, conversation_id, content, timestamp FROM visible_prompts WHERE role = 'user' AND timestamp IS NOT NULL "
         "AND source_project NOT IN (SELECT value FROM json_each(?)) ORDER BY timestamp DESC, id DESC LIMIT ?",
         (orjson.dumps(list(hidden)).decode(), limit),
     )
@@ -336,7 +335,7 @@ class ProjectTurns(NamedTuple):
 def list_projects(database: Database, hidden: Sequence[str]) -> list[ProjectTurns]:
     """Return all projects but the hidden ones, the one with the newest turn first. Raises StoreFault."""
     rows = database.run(
-        "SELECT source_project, count(*), min(timestamp), max(timestamp) FROM prompts INDEXED BY prompts_by_project "
+        "SELECT source_project, count(*), min(timestamp), max(timestamp) FROM visible_prompts "
         "WHERE source_project NOT IN (SELECT value FROM json_each(?)) GROUP BY source_project "
         "ORDER BY max(timestamp) DESC NULLS LAST, source_project",
         (orjson.dumps(list(hidden)).decode(),),
@@ -349,7 +348,7 @@ def count_turns(database: Database, conversation_id: str) -> int:
 
     Raises StoreFault.
     """
-    return int(database.value("SELECT count(*) FROM prompts WHERE conversation_id = ?", (conversation_id,)))
+    return int(database.value("SELECT count(*) FROM visible_prompts WHERE conversation_id = ?", (conversation_id,)))
 
 
 def last_answer(database: Database, conversation_id: str, until: str | None) -> Item | None:
@@ -361,8 +360,8 @@ def last_answer(database: Database, conversation_id: str, until: str | None) -> 
     """
     for bound in (until, None) if until else (None,):
         found = database.run(
-            "SELECT id FROM prompts WHERE conversation_id = ?1 AND role = 'assistant' AND ifnull(timestamp <= ?2, ?2 IS NULL) "
-            f"AND id NOT IN {pending_delete_ids('turns')} ORDER BY turn_index DESC LIMIT 1",
+            "SELECT id FROM visible_prompts WHERE conversation_id = ?1 AND role = 'assistant' AND ifnull(timestamp <= ?2, ?2 IS NULL) "
+            "ORDER BY turn_index DESC LIMIT 1",
             (conversation_id, bound),
         )
         if found:
@@ -371,7 +370,7 @@ def last_answer(database: Database, conversation_id: str, until: str | None) -> 
 
 
 def _items(database: Database, where: str, values: Sequence[object]) -> list[Item]:
-    statement = f"SELECT {ITEM_COLUMNS} FROM prompts p WHERE {where} AND p.id NOT IN {pending_delete_ids('turns')} ORDER BY p.turn_index, p.id"
+    statement = f"SELECT {ITEM_COLUMNS} FROM visible_prompts p WHERE {where} ORDER BY p.turn_index, p.id"
     rows = database.run(statement, values)
     places: dict[int, list[Place]] = {row[0]: [] for row in rows}
     for id_, path, line, end_line in database.run(

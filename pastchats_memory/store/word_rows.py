@@ -13,21 +13,21 @@ MOST_READ = 100
 """Rows whose text is read for a part of a word."""
 FULL_TEXT = ("prompts_fts", "task_texts_fts", "tool_calls_fts")
 PARTS = (
-    "SELECT id, content FROM prompts WHERE id IN (SELECT rowid FROM trigrams WHERE trigrams MATCH ?1 LIMIT ?2) "
-    "UNION ALL SELECT id, content || ' ' || labels FROM task_texts "
+    "SELECT id, content FROM visible_prompts WHERE id IN (SELECT rowid FROM trigrams WHERE trigrams MATCH ?1 LIMIT ?2) "
+    "UNION ALL SELECT id, content || ' ' || labels FROM visible_task_texts "
     "WHERE id IN (SELECT rowid FROM trigrams WHERE trigrams MATCH ?1 LIMIT ?2)"
 )
 
 OF_PROJECT = (
-    "SELECT id FROM prompts WHERE source_project = ?1 AND id IN (SELECT value FROM json_each(?2)) "
-    "UNION ALL SELECT t.id FROM task_texts t JOIN tasks k ON k.id = t.task_id "
+    "SELECT id FROM visible_prompts WHERE source_project = ?1 AND id IN (SELECT value FROM json_each(?2)) "
+    "UNION ALL SELECT t.id FROM visible_task_texts t JOIN visible_tasks k ON k.id = t.task_id "
     "WHERE k.project = ?1 AND t.id IN (SELECT value FROM json_each(?2))"
 )
 
 
 def last_turn(database: Database) -> int:
     """Return the greatest id of a turn, 0 if there is none: at least the number of turns. Raises StoreFault."""
-    return int(database.value("SELECT max(id) FROM prompts") or 0)
+    return int(database.value("SELECT max(id) FROM visible_prompts") or 0)
 
 
 def find_rows(database: Database, word: str) -> set[int]:

@@ -14,7 +14,6 @@ from pastchats_memory import Memory
 from pastchats_memory.model import Filters
 from pastchats_memory.store import deletion
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.pending_deletes import pending_delete_ids
 from pastchats_memory.tasks.edit import Change
 
 WORD = "lighthouse"
@@ -27,6 +26,8 @@ ASKED: dict[str, Callable[[Memory], object]] = {
     "search": lambda memory: list(memory.search(WANTED, limit=100)),
     "recall": lambda memory: memory.recall(WORKER).text,
     "context": lambda memory: memory.context(WORKER).text,
+    "newest prompts": lambda memory: memory.newest_prompts(100),
+    "projects": lambda memory: memory.projects(),
     "export": lambda memory: list(memory.export()),
     "verify": lambda memory: memory.verify(),
     "lessons": lambda memory: memory.lessons("garden"),
@@ -103,7 +104,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tupl
             status = memory.status()
             assert status.turns > status.going > deletion.MIN_STEP
             yield {name: (before[name], repr(ask(memory))) for name, ask in ASKED.items()}
-            rows = memory._database.value(f"SELECT count(*) FROM prompts WHERE id IN {pending_delete_ids('turns')}")  # noqa: SLF001 - nobody deleted them meanwhile
+            rows = memory._database.value("SELECT count(*) FROM prompts WHERE id IN pending_turns")  # noqa: SLF001 - nobody deleted them meanwhile
             assert rows > deletion.MIN_STEP
     finally:
         os.kill(child, signal.SIGKILL)

@@ -57,7 +57,10 @@ def test_the_rows_that_a_filter_leaves_are_listed_once_and_for_words_alone_not_a
 
         database.connection.exec_trace = note
         assert search(database, PackagedEmbedder(), Request("beans", mode=mode, filters=Filters(role="note")))
-    assert sum("FROM prompts p WHERE" in statement and "p.id IN (" not in statement for statement in asked) == times
+    assert (
+        sum("FROM visible_prompts p WHERE" in statement and "p.id IN (" not in statement for statement in asked)
+        == times
+    )
 
 
 def test_a_search_goes_on_when_none_of_the_sampled_rows_is_left(notes: Path, tmp_path: Path) -> None:

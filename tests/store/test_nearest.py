@@ -335,7 +335,9 @@ def test_rows_given_to_a_thread_that_ends_early_are_not_left_out_unnoticed(
 def test_the_rows_of_a_role_are_listed_without_reading_their_texts(crowd: Corpus, filters: Filters) -> None:
     where, values = conditions(filters)
     with open_database(crowd.path) as database:
-        plan = database.run(f"EXPLAIN QUERY PLAN SELECT group_concat(p.id) FROM prompts p WHERE {where}", values)
+        plan = database.run(
+            f"EXPLAIN QUERY PLAN SELECT group_concat(p.id) FROM visible_prompts p WHERE {where}", values
+        )
     assert "USING COVERING INDEX" in plan[0][3]
 
 

@@ -31,9 +31,8 @@ from pastchats_memory.errors import (
 from pastchats_memory.model import Filters, Neighbour
 from pastchats_memory.store.database import PAUSE, Database
 from pastchats_memory.store.errors import HINT_DAMAGED
-from pastchats_memory.store.filters import LISTED
+from pastchats_memory.store.filters import LISTED, is_restricted
 from pastchats_memory.store.ids import Ids, allowed_ids
-from pastchats_memory.store.pending_deletes import exclude_pending
 from pastchats_memory.store.vector_columns import PENDING
 from pastchats_memory.store.vectors import blocks, vec0
 from pastchats_memory.store.vectors.blocks import Codes
@@ -166,14 +165,15 @@ def passing_ids(database: Database, filters: Filters) -> Ids | None:
 
     Return None if every row passes. Raises StoreFault.
     """
-    if filters == Filters():
+    if not is_restricted(database, filters):
         return None
-    passing_by_filters: dict[Filters, Ids] = database.cache.get_or_make("passing", dict)
-    if filters not in passing_by_filters:
+    passing_by_filters: dict[tuple[Filters, tuple[str, ...]], Ids] = database.cache.get_or_make("passing", dict)
+    wanted = (filters, database.hidden)
+    if wanted not in passing_by_filters:
         if len(passing_by_filters) == MOST_FILTERS:
             passing_by_filters.clear()
-        passing_by_filters[filters] = allowed_ids(database, None, filters)
-    return passing_by_filters[filters]
+        passing_by_filters[wanted] = allowed_ids(database, None, filters)
+    return passing_by_filters[wanted]
 
 
 def prepare_scan(database: Database, k: int, passing: Ids | None) -> Callable[[Vector], Candidates | None] | None:
@@ -232,7 +232,6 @@ def nearest(
         StoreFault: the database cannot be read.
     """
     with database.snapshot():
-        filters = exclude_pending(database, filters)
         if passing is None:
             passing = passing_ids(database, filters)
         behind = sorted(_behind(database, "blocks"))

@@ -18,7 +18,7 @@ from typing import Any
 from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.key_map import KeyMap
 from pastchats_memory.formats.base.source import SourceFile
-from pastchats_memory.formats.generic import MESSAGES, containers, mapped_format, message, roles
+from pastchats_memory.formats.generic import MESSAGES, exchange, mapped_format, roles
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "messages"
 WORDS = Path(roles.__file__).with_name("roles.toml")
@@ -34,7 +34,7 @@ def check_roles() -> list[str]:
         changed = without(document, section, key, word)
         use(changed)
         if all(file.is_unchanged() for file in files if normalise(word) in file.text):
-            unneeded.append(f"{key}: {word}" if key != word else f"{section}: {word}")
+            unneeded.append(f"{section}.{key}: {word}")
             document = changed
     use(document)
     return unneeded
@@ -92,36 +92,25 @@ def normalise(text: str) -> str:
 def list_entries(document: dict[str, Any]) -> list[tuple[str, str, str]]:
     """List section, key and word of each entry."""
     return [
-        (section, key, word)
-        for section, table in document.items()
-        for key, words in table.items()
-        for word in ([key] if isinstance(words, str) else words)
+        (section, key, word) for section, table in document.items() for key, words in table.items() for word in words
     ]
 
 
 def without(document: dict[str, Any], section: str, key: str, word: str) -> dict[str, Any]:
     """Return the document without one entry."""
     changed = copy.deepcopy(document)
-    if isinstance(changed[section][key], str):
-        del changed[section][key]
-    else:
-        changed[section][key].remove(word)
+    changed[section][key].remove(word)
     return changed
 
 
 def use(document: dict[str, Any]) -> None:
     """Make the generic format read by these word lists."""
-    for module in (roles, message, containers):
+    for module in (roles, exchange):
         for value in vars(module).values():
             if isinstance(value, _lru_cache_wrapper):
                 value.cache_clear()
-    words = roles.Vocabulary(document)
-    for module in (roles, message, containers, *(sys.modules[name] for name in LATER if name in sys.modules)):
-        module.vocabulary = lambda: words  # type: ignore[attr-defined]
-
-
-LATER = ("pastchats_memory.formats.generic.columns",)
-"""Modules that are imported when they are first needed."""
+    words = roles.Vocabulary.from_toml(document)
+    roles.vocabulary = lambda: words  # type: ignore[assignment]
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from pastchats_memory.formats.agents.codex import CODEX
 from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.exports.chatgpt import CHATGPT
-from pastchats_memory.formats.generic import KNOWN_ROLES, MAPPED, MESSAGES, NAMES_ONLY, mapped_format
+from pastchats_memory.formats.generic import KNOWN_KEYS, MAPPED, MESSAGES, mapped_format
 from pastchats_memory.formats.markdown.notes import NOTES
 from pastchats_memory.formats.registry import detect_format
 from pastchats_memory.model import Turn
@@ -34,12 +34,22 @@ def test_a_map_reads_a_file_that_known_keys_do_not_read_as_well(path):
     assert known != expected(path)
 
 
-def test_known_roles_are_more_certain_than_names(tmp_path):
+@pytest.mark.parametrize(
+    ("keys", "words", "confidence"),
+    [
+        (("who", "text"), ("user", "assistant"), KNOWN_KEYS),
+        (("who", "text"), ("Ada", "Grace"), KNOWN_KEYS),
+        (("role", "content"), ("planner", "critic"), KNOWN_KEYS),
+        (("who", "text"), (1, 2), 0),
+        (("author", "text"), ("Ada", "Grace"), 0),
+        (("role", "text"), ("planner", "critic"), 0),
+    ],
+)
+def test_names_are_speakers_under_a_key_that_only_speakers_have(keys, words, confidence, tmp_path):
     path = tmp_path / "chat.json"
-    for words, confidence in ((("user", "assistant"), KNOWN_ROLES), (("Ada", "Grace"), NAMES_ONLY), ((1, 2), 0)):
-        talk = [{"speaker": words[place % 2], "text": f"sentence {place} is this"} for place in range(4)]
-        path.write_text(json.dumps([{"who": one["speaker"], "text": one["text"]} for one in talk]), encoding="utf-8")
-        assert MESSAGES.detect(SourceFile(path)) == confidence
+    talk = [dict(zip(keys, (words[place % 2], f"sentence {place} is this"), strict=True)) for place in range(4)]
+    path.write_text(json.dumps(talk), encoding="utf-8")
+    assert MESSAGES.detect(SourceFile(path)) == confidence
 
 
 @pytest.mark.parametrize("path", SHAPES, ids=lambda path: path.name)

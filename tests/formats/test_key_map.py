@@ -170,7 +170,7 @@ def test_lines_are_read_on_from_a_checkpoint_by_the_same_map(tmp_path):
 SUGGESTED = [
     path
     for path in inputs("messages")
-    if key_map(path) and not any(name in path.name for name in ("pupil", "newest-first", "in-between"))
+    if key_map(path) and not any(name in path.name for name in ("pupil", "newest-first", "in-between", "by-a-code"))
 ]
 """Files with a map that the names of their keys and roles suggest."""
 
@@ -208,6 +208,31 @@ def test_a_file_with_known_keys_shows_the_map_by_which_it_is_read(value, line, t
     assert (MESSAGES.suggest_map(SourceFile(path))) == line
     known = [(turn.role, turn.content) for turn in turns(MESSAGES, path)]
     assert read(line, path) == known
+
+
+@pytest.mark.parametrize("kinds", [("user", "assistant"), ("human", "helper"), ("customer", "desk")])
+def test_objects_that_name_speaker_and_text_are_read_without_and_with_the_map_that_is_shown(kinds, tmp_path):
+    path = write(
+        tmp_path,
+        [{"who": {"kind": kind}, "message": {"body": text}} for kind, text in zip(kinds, (ASK, ANSWER), strict=True)],
+    )
+    known = [(turn.role, turn.content) for turn in turns(MESSAGES, path)]
+    assert [content for _, content in known] == [ASK, ANSWER]
+    line = MESSAGES.suggest_map(SourceFile(path))
+    assert line == "role=who.kind,text=message.body"
+    assert read(line, path) == known
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [{"who": {"kind": "human"}, "message": {"body": ASK}}, {"who": "bot", "message": {"body": ANSWER}}],
+        [{"rol": "usuario", "m": ASK}, {"rol": "asistente", "m": ANSWER}, {"rol": "usuario", "t": "How warm is it?"}],
+        [{"q": ASK, "r": ANSWER}, {"q": "How warm is it?", "r": 7}],
+    ],
+)
+def test_a_map_that_loses_turns_is_not_suggested(value, tmp_path):
+    assert MESSAGES.suggest_map(SourceFile(write(tmp_path, value))) is None
 
 
 def test_a_record_whose_side_is_no_text_is_skipped(tmp_path):

@@ -24,8 +24,8 @@ from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.formats.exports.chatgpt import CHATGPT
 from pastchats_memory.formats.exports.llm import LLM_LOGS
 from pastchats_memory.formats.generic import MESSAGES
-from pastchats_memory.formats.generic.columns import MOST_COLUMNS
-from pastchats_memory.formats.generic.containers import DEEPEST_JSON, decode_nested_json
+from pastchats_memory.formats.generic.nested_json import DEEPEST_JSON, decode_nested_json
+from pastchats_memory.formats.generic.suggestion import MOST_COLUMNS
 from pastchats_memory.formats.registry import detect_format
 from pastchats_memory.formats.tasks.github_issues import GITHUB_ISSUES
 from pastchats_memory.model import Task, Unreadable
@@ -181,7 +181,7 @@ def test_a_digest_under_data_is_not_the_text_of_a_message(tmp_path: Path) -> Non
 def test_a_person_whose_name_begins_like_a_model_is_no_assistant(tmp_path: Path) -> None:
     records = [{"from": "Claudette", "text": ASK}, {"from": "assistant", "text": ANSWER}] * 2
     path = write_lines(tmp_path / "a.jsonl", *records)
-    assert [turn.role for turn in turns(MESSAGES, path)] == ["user", "assistant", "user", "assistant"]
+    assert [turn.role for turn in turns(MESSAGES, path)] == ["claudette", "assistant"] * 2
 
 
 def test_the_data_of_server_sent_events_in_a_string_are_decoded() -> None:

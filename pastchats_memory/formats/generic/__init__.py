@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import takewhile
@@ -34,7 +34,6 @@ from pastchats_memory.formats.generic.containers import (
     Context,
     Conversation,
     LongList,
-    decode_nested_json,
     find_conversations,
     find_long_list,
     find_numbered_conversation,
@@ -42,19 +41,21 @@ from pastchats_memory.formats.generic.containers import (
     is_dialogue,
     is_other_document,
     is_other_list,
-    parse_encoded_item,
-    select_conversations,
+    parse_list,
+    walk,
 )
+from pastchats_memory.formats.generic.exchange import are_exchanges, parse_item
 from pastchats_memory.formats.generic.mapped_records import MappedRecords
-from pastchats_memory.formats.generic.message import Message, are_exchanges, parse_message
-from pastchats_memory.formats.generic.roles import SIDES, roles_of_names
+from pastchats_memory.formats.generic.message import Message, parse_message
+from pastchats_memory.formats.generic.nested_json import decode_nested_json
+from pastchats_memory.formats.generic.roles import SIDES
 from pastchats_memory.model import Turn, Unreadable
 from pastchats_memory.text.hashes import conversation_hash
 from pastchats_memory.text.timestamps import to_the_minute
 from pastchats_memory.text.truncate import truncate_middle
 
-MAPPED, KNOWN_ROLES, NAMES_ONLY = 60, 50, 20
-"""Confidences: the records fit the user's map, known roles, speakers with names alone."""
+MAPPED, KNOWN_KEYS = 60, 50
+"""Confidences: the records have the keys of the user's map, or known keys."""
 MOST_KEYS = 3
 """Keys that are listed for one purpose."""
 LONGEST_OPENING = 1 << 16
@@ -85,11 +86,8 @@ class GenericReader:
             messages = [message for one in source.once(self._find_in_outline) for message in one.messages]
         else:
             return 0
-        if not messages or self.mapped:
-            return MAPPED if messages else 0
-        speakers = [message.speaker for message in messages]
-        known = {speaker.role for speaker in speakers if speaker.certainty}.union(roles_of_names(speakers).values())
-        return KNOWN_ROLES if known & SIDES else NAMES_ONLY
+        confidence = MAPPED if self.mapped else KNOWN_KEYS
+        return confidence if messages else 0
 
     def read(self, source: SourceFile) -> Iterator[Turn | Unreadable | Checkpoint]:
         """Read the turns in the order of the file, each with the line on which its text begins.
@@ -132,32 +130,40 @@ class GenericReader:
         return str(key_map) if key_map else None
 
     def _describe(self, source: SourceFile) -> KeyMap | None:
-        """Return the map that reads the file as known keys do; for a file without known keys one that fits it."""
-        messages = [message for one in self._find_in_opening(source) for message in one.messages]
-        if not messages:
-            from pastchats_memory.formats.generic.columns import suggest_map  # only a dry run asks
+        """Return the map by which no turn of the file is lost."""
+        from pastchats_memory.formats.generic.suggestion import suggest_map  # only a dry run asks
 
-            return None if is_other_document(source.example) else suggest_map(source.example)
-        if are_exchanges(messages) or not messages[0].speaker.key:
+        read = self._find_in_opening(source)
+        messages = [message for one in read for message in one.messages]
+        described = None
+        if messages and (are_exchanges(messages) or not messages[0].speaker.key):
             keys = {message.speaker.role: message.text_key for message in reversed(messages)}
-            return KeyMap(sides=tuple((role, keys[role]) for role in ("user", "assistant") if role in keys))
-        found = self.explain(source)
-        role, text, time, conversation = (found.get(name, "").split(", ")[0] for name in FIELDS)
-        return KeyMap(role, text, time, conversation)
+            described = KeyMap(sides=tuple((role, keys[role]) for role in ("user", "assistant") if role in keys))
+        elif messages:
+            found = self.explain(source)
+            role, text, time, conversation = (found.get(name, "").split(", ")[0] for name in FIELDS)
+            described = KeyMap(role, text, time, conversation)
+        elif is_other_document(source.example):
+            return None
+        return suggest_map(source.example, described, read)
 
     # Messages by known keys, or by the map
 
     def _parse_item(self, item: object) -> tuple[Message, ...]:
-        return self.mapped.parse_item(item) if self.mapped else parse_encoded_item(item)
+        if self.mapped:
+            return self.mapped.parse_item(item)
+        return parse_item(item) or parse_item(decode_nested_json(item))
 
     def _find_conversations(self, value: object, context: Context = NO_CONTEXT) -> list[Conversation]:
         return self.mapped.find_conversations(value, context) if self.mapped else find_conversations(value, context)
 
     def _find_long_list(self, outline: object) -> LongList | None:
-        return self.mapped.find_long_list(outline) if self.mapped else find_long_list(outline)
+        if self.mapped:
+            return find_long_list(outline, self.mapped.parse_items, self.mapped.find_conversations)
+        return find_long_list(outline, parse_list, walk)
 
     def _find_thread_key(self, messages: Iterable[Message]) -> str:
-        return "" if self.mapped else find_thread_key(list(messages))
+        return "" if self.mapped else find_thread_key(messages)
 
     def _is_message_list(self, values: list[object]) -> bool:
         """Return whether values, one a line, are the messages of one conversation."""
@@ -174,7 +180,7 @@ class GenericReader:
     def _find_in_outline(self, source: SourceFile) -> list[Conversation]:
         """List the conversations of a document; of a large one those of its outline."""
         found = self._find_conversations(source.outline)
-        return found if self.mapped or is_other_document(source.outline) else select_conversations(found)
+        return found if self.mapped else [one for one in found if not is_other_list(one.messages)]
 
     def _find_in_opening(self, source: SourceFile) -> list[Conversation]:
         """List the conversations of a document or of the first lines."""
@@ -191,10 +197,13 @@ class GenericReader:
         state = source.resumed.state if source.resumed else None
         opening = source.first_values if state is None else list_of(state.get("opening"))
         records = source.records()
+        context = NO_CONTEXT
         if self._is_message_list(opening):
-            yield from self._read_messages(source, records, opening)
+            for header in takewhile(self._is_header, opening):
+                context = context.enter(mapping_of(header))
+            yield from self._read_messages(source, records, opening, context)
         else:
-            context = NO_CONTEXT if self.mapped else find_numbered_conversation(opening)
+            context = context if self.mapped else find_numbered_conversation(opening)
             yield from self._read_conversations(records, context)
         if len(opening) == SAMPLE_RECORDS and len(json.dumps(opening)) <= LONGEST_OPENING:
             table = self.mapped.key_map.to_table() if self.mapped else {}
@@ -236,15 +245,10 @@ class GenericReader:
         source: SourceFile,
         items: Iterable[Record | Element | Unreadable],
         opening: list[object],
-        context: Context = NO_CONTEXT,
+        context: Context,
     ) -> Iterator[Turn | Unreadable]:
-        """Read items each of which is a message.
-
-        Its conversation is the one that it names, else that of a header item, else the file.
-        """
+        """Read items each of which is a message; its conversation is the one that it names, else that of the context."""
         facts = self._compare([message for value in opening for message in self._parse_item(value) if message.text])
-        for header in takewhile(self._is_header, opening):
-            context = context.enter(mapping_of(header))
         for item in items:
             if isinstance(item, Unreadable):
                 yield item
@@ -272,7 +276,6 @@ class GenericReader:
     def _compare(self, messages: list[Message]) -> ListFacts:
         return ListFacts(
             conversation_hash((message.speaker.role, message.text) for message in messages),
-            roles_of_names(message.speaker for message in messages),
             self.mapped is None and _are_conversation_ids(messages),
             self._find_thread_key(messages),
         )
@@ -283,7 +286,7 @@ def mapped_format(key_map: KeyMap | None) -> Format:
     reader = GenericReader(MappedRecords(key_map) if key_map else None)
     return Format(
         name="messages",
-        version=20,
+        version=21,
         detect=reader.detect,
         read=reader.read,
         program="Augment",
@@ -304,8 +307,6 @@ class ListFacts:
 
     fallback_id: str
     """A digest of the first messages."""
-    roles: Mapping[str, str]
-    """Roles of names."""
     ids_are_conversations: bool
     thread_key: str
     """The key that separates several conversations; "" for one."""
@@ -349,10 +350,7 @@ def _find_line(item: Record | Element, message: Message) -> int:
 
 
 def _build_turn(message: Message, context: Context, facts: ListFacts, *, line: int, branch: str = "main") -> Turn:
-    role = facts.roles.get(message.speaker.role, message.speaker.role)
-    metadata = dict(message.metadata or {})
-    if role != message.speaker.role:
-        metadata["speaker"] = message.speaker.word
+    role, metadata = message.speaker.role, dict(message.metadata or {})
     about = {"title": context.title, "model": context.model}
     return Turn(
         role=role,

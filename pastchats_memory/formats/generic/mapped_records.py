@@ -7,7 +7,13 @@ from dataclasses import dataclass, replace
 
 from pastchats_memory.formats.base.key_map import DEEPEST, MISSING, KeyMap, look_up
 from pastchats_memory.formats.base.source import Json, in_number_order, list_of, mapping_of
-from pastchats_memory.formats.generic.containers import NO_CONTEXT, Context, Conversation, LongList, sort_oldest_first
+from pastchats_memory.formats.generic.containers import (
+    NO_CONTEXT,
+    Context,
+    Conversation,
+    name_by_key,
+    sort_oldest_first,
+)
 from pastchats_memory.formats.generic.message import Message, build_message, list_pieces, merge_held, read_time
 from pastchats_memory.formats.generic.roles import Speaker, role_of
 
@@ -62,7 +68,7 @@ class MappedRecords:
         if depth > DEEPEST or not isinstance(value, dict | list):
             return
         if isinstance(value, list):
-            if messages := self._parse_items(value):
+            if messages := self.parse_items(value):
                 yield Conversation(sort_oldest_first(messages), context)
                 return
             for item in value:
@@ -71,24 +77,21 @@ class MappedRecords:
         context = context.enter(value)
         if self.key_map.conversation and (name := read_word(look_up(value, self.key_map.conversation))):
             context = replace(context, conversation_id=name, id_key=self.key_map.conversation)
-        if messages := self.parse_item(value) or self._parse_items(self._split_columns(value)):
+        if messages := self.parse_item(value) or self.parse_items(self._split_columns(value)):
             yield Conversation(messages, context)
             return
         objects = {key: inner for key, inner in in_number_order(value).items() if isinstance(inner, dict)}
         records = {key: inner for key, inner in objects.items() if self.parse_item(inner)}
         if records:
-            yield Conversation(sort_oldest_first(self._parse_items(list(records.values()))), context)
-        found = {key: list(self._walk(inner, context, depth + 1)) for key, inner in value.items() if key not in records}
-        is_named = sum(map(bool, found.values())) > 1
-        for key, conversations in found.items():
-            for one in conversations:
-                name = f"{context.conversation_id}/{key}" if context.conversation_id else key
-                is_unnamed = one.context.conversation_id == context.conversation_id
-                yield (
-                    replace(one, context=replace(one.context, conversation_id=name)) if is_named and is_unnamed else one
-                )
+            yield Conversation(sort_oldest_first(self.parse_items(list(records.values()))), context)
+        unnamed = replace(context, conversation_id=None)
+        rest = {key: inner for key, inner in value.items() if key not in records}
+        yield from name_by_key(
+            {key: list(self._walk(inner, unnamed, depth + 1)) for key, inner in rest.items()}, context
+        )
 
-    def _parse_items(self, items: Sequence[object]) -> tuple[Message, ...]:
+    def parse_items(self, items: Sequence[object]) -> tuple[Message, ...]:
+        """Return the messages of the records among the items."""
         return tuple(message for item in items for message in self.parse_item(item) if message.text)
 
     def _split_columns(self, fields: Json) -> list[object]:
@@ -100,21 +103,6 @@ class MappedRecords:
             return []
         whole = {key: column for key, column in columns.items() if len(column) in lengths}
         return [dict(zip(whole, row, strict=True)) for row in zip(*whole.values(), strict=True)]
-
-    def find_long_list(self, outline: object) -> LongList | None:
-        """Find the list of a document that can be read item by item, or None."""
-        keys: tuple[str, ...] = ()
-        context = NO_CONTEXT
-        while isinstance(outline, dict):
-            if self.parse_item(outline) or self._split_columns(outline):
-                return None
-            context = context.enter(outline)
-            holding = [key for key, inner in outline.items() if self.find_conversations(inner)]
-            if len(holding) != 1:
-                return None
-            keys, outline = (*keys, holding[0]), outline[holding[0]]
-        items = list_of(outline)
-        return LongList(keys, context, items, any(map(self.parse_item, items)))
 
     def is_message_list(self, values: list[object]) -> bool:
         """Return whether values, one a line, are the messages of one conversation."""

@@ -10,12 +10,10 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import TypeGuard
+from dataclasses import dataclass
 from urllib.parse import unquote, urlparse
 
-from pastchats_memory.formats.base.source import Json, list_of, mapping_of, parse_json, text_of
+from pastchats_memory.formats.base.source import Json, list_of, mapping_of
 from pastchats_memory.formats.base.visible_words import visible_words
 from pastchats_memory.formats.generic.roles import (
     ACTION_KEY,
@@ -23,8 +21,8 @@ from pastchats_memory.formats.generic.roles import (
     find_speaker,
     has_word,
     kind_of,
+    known,
     split_words,
-    vocabulary,
 )
 from pastchats_memory.formats.registry import any_dialect
 from pastchats_memory.text.clean import IMAGE, clean
@@ -41,15 +39,10 @@ LONGEST_VALUE = 4096
 """Characters of JSON in a metadata value; longer values are tool arguments, token lists and pictures."""
 DEEPEST_VALUE = 12
 DEEPEST_PART = 6
-LONGEST_ID = 128
-FEWEST_WORDS = 3
-"""Words of a text that somebody may have said."""
 
 _KIND = re.compile(r"[\w-]{1,32}")
 _HIDDEN_PART = re.compile(r"tool|function|think|thought|reason|redacted|signature|budget", re.IGNORECASE)
 _PICTURE = re.compile(r"image|picture", re.IGNORECASE)
-_WITHOUT_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
-_MARKUP_OR_CALL = re.compile(r"\s*(?:[{<\[].*[}>\]]|\$?[\w.]+\(.*\))\s*\Z", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +72,14 @@ class Message:
         return self.own_id if self.own_id and len(self.own_id) >= UNIQUE_LENGTH and " " not in self.own_id else None
 
 
-def parse_message(fields: Json, role_key: str = "") -> Message | None:
-    """Parse an object as a message; None if it has no speaker or no key for a text.
-
-    Args:
-        fields: the object.
-        role_key: a doubtful key that names speakers in other objects of the list.
-    """
+def parse_message(fields: Json) -> Message | None:
+    """Parse an object as a message; return None if it has no speaker or no key for a text."""
     fields = _select_version(_unwrap(fields))
-    merged = merge_held(fields)
-    speaker = find_speaker(fields, is_dated=find_time(merged)[1] is not None, role_key=role_key)
+    speaker = find_speaker(fields)
     if speaker is None:
         return None
     text_key, pieces = find_text(fields, speaker)
-    return None if text_key is None else build_message(merged, speaker, text_key, pieces)
+    return None if text_key is None else build_message(merge_held(fields), speaker, text_key, pieces)
 
 
 def build_message(
@@ -107,13 +94,12 @@ def build_message(
         pieces: the pieces of the text as the file has them.
         time: the key of the time and the time, if they are known already.
     """
-    lists = vocabulary()
     shown = [text for piece in pieces if (text := visible_words(clean(piece), speaker.role, any_dialect())).strip()]
     shown = [text for text in shown if text != IMAGE] or shown
     text = "\n\n".join(shown)
     time_key, timestamp = time or find_time(fields)
-    own_key, own_id = find_value(fields, lists.own_id_keys)
-    conversation_key, conversation_id = find_value(fields, lists.conversation_id_keys)
+    own_key, own_id = find_value(fields, known("own_id_keys"))
+    conversation_key, conversation_id = find_value(fields, known("conversation_id_keys"))
     cwd, project = find_place(fields)
     understood = {
         text_key,
@@ -128,7 +114,7 @@ def build_message(
         text=text,
         first_piece=next((piece for piece in pieces if piece.strip() and piece != IMAGE), ""),
         own_id=own_id,
-        parent_id=find_value(fields, lists.parent_keys)[1],
+        parent_id=find_value(fields, known("parent_keys"))[1],
         conversation_id=conversation_id,
         timestamp=timestamp,
         cwd=cwd,
@@ -140,7 +126,7 @@ def build_message(
     )
 
 
-def find_value(fields: Json, keys: tuple[str, ...]) -> tuple[str, str | None]:
+def find_value(fields: Json, keys: Iterable[str]) -> tuple[str, str | None]:
     """Return the first of the keys with a string that is not blank, or a whole number, and its text; else ("", None)."""
     for key in keys:
         value = fields.get(key)
@@ -153,13 +139,12 @@ def find_value(fields: Json, keys: tuple[str, ...]) -> tuple[str, str | None]:
 
 def find_time(fields: Json) -> tuple[str, str | None]:
     """Return the key of the first value that is a time, and the time; else ("", None)."""
-    lists = vocabulary()
-    holders = (inner for key in lists.time_holder_keys if isinstance(inner := fields.get(key), dict))
+    holders = (inner for key in known("time_holder_keys") if isinstance(inner := fields.get(key), dict))
     for holder in (fields, *holders):
-        for key in lists.time_keys:
+        for key in known("time_keys"):
             if moment := read_time(holder.get(key)):
                 return key if holder is fields else "", moment
-    named = (key for key in fields if has_word(key, lists.time_key_words))
+    named = (key for key in fields if has_word(key, "time_key_words"))
     return next(((key, moment) for key in named if (moment := read_time(fields[key]))), ("", None))
 
 
@@ -175,9 +160,8 @@ def read_time(value: object) -> str | None:
 
 def find_place(fields: Json) -> tuple[str | None, str | None]:
     """Return working directory and project: a path is a directory, another text a project."""
-    lists = vocabulary()
-    cwd = next((path for key in lists.cwd_keys if (path := _read_path(fields.get(key)))), None)
-    for key in lists.project_keys:
+    cwd = next((path for key in known("cwd_keys") if (path := _read_path(fields.get(key)))), None)
+    for key in known("project_keys"):
         value = fields.get(key)
         name = value.get("name") if isinstance(value, dict) else value
         if isinstance(name, str) and name.strip() and not _read_path(name):
@@ -186,10 +170,9 @@ def find_place(fields: Json) -> tuple[str | None, str | None]:
 
 
 def _place_keys(fields: Json, cwd: str | None, project: str | None) -> set[str]:
-    lists = vocabulary()
     return {
         key
-        for key in (*lists.cwd_keys, *lists.project_keys)
+        for key in (*known("cwd_keys"), *known("project_keys"))
         if isinstance(value := fields.get(key), str) and (_read_path(value) or value.strip()) in (cwd, project)
     }
 
@@ -201,16 +184,13 @@ def _read_path(value: object) -> str | None:
 
 
 def _unwrap(fields: Json) -> Json:
-    """Return the message that a record holds, with the record's other keys.
-
-    Otherwise return the object itself.
-    """
+    """Return the message that a record holds, with the record's other keys; return any other object unchanged."""
     if isinstance(fields.get("lc"), int) and isinstance(inner := fields.get("kwargs"), dict):  # a dump of LangChain
         kind = list_of(fields.get("id"))[-1:]
         return {"type": kind[0], **inner} if kind else inner
     is_small = len(fields) <= FEW_KEYS
-    wrapper_keys = vocabulary().wrapper_keys
-    held = [inner for key, inner in fields.items() if isinstance(inner, dict) and (is_small or key in wrapper_keys)]
+    wrappers = known("wrapper_keys")
+    held = [inner for key, inner in fields.items() if isinstance(inner, dict) and (is_small or key in wrappers)]
     if len(held) != 1 or find_speaker(fields) is not None or (speaker := find_speaker(held[0])) is None:
         return fields
     if not speaker.certainty or not find_text(held[0], speaker)[1]:
@@ -232,7 +212,7 @@ def _select_version(fields: Json) -> Json:
 
 def merge_held(fields: Json) -> Json:
     """Return the object with the keys of the message that it holds."""
-    holder_keys = vocabulary().holder_keys
+    holder_keys = known("holder_keys")
     held = {key for key in holder_keys if isinstance(fields.get(key), dict)}
     inner = {name: value for key in holder_keys if key in held for name, value in mapping_of(fields[key]).items()}
     return inner | {key: value for key, value in fields.items() if key not in held}
@@ -240,9 +220,9 @@ def merge_held(fields: Json) -> Json:
 
 def _list_metadata(fields: Json, understood: set[str], speaker: Speaker, text: str) -> Json:
     """Return the keys that were not understood, and the word for the speaker if it says more than the role."""
-    dropped = {*understood, *TREE_KEYS, *ORDER_KEYS, *vocabulary().parent_keys}
+    dropped = {*understood, *TREE_KEYS, *ORDER_KEYS, *known("parent_keys")}
     rest = {key: value for key, value in fields.items() if key not in dropped}
-    for key in vocabulary().text_keys:
+    for key in known("text_keys"):
         if _repeats_text(rest.get(key), text):
             del rest[key]
     if rest.get("type") in (speaker.role, speaker.word, "message"):
@@ -290,7 +270,7 @@ def find_text(fields: Json, speaker: Speaker) -> tuple[str | None, list[str]]:
     if speaker.key == "":
         (key, value), *_ = fields.items()
         return key, list_pieces(value, is_tool=False)
-    text_keys = vocabulary().text_keys
+    text_keys = known("text_keys")
     if _is_flagged_hidden(fields) or speaker.key == ACTION_KEY:
         return next((key for key in text_keys if key in fields), None), []
     listed = [key for key in text_keys if key != speaker.key and key in fields and _may_be_text(key, fields[key])]
@@ -310,12 +290,8 @@ def _may_be_text(key: str, value: object) -> bool:
 
 def _is_text_key(key: str) -> bool:
     """Return whether a key of several words names a text that a person saw."""
-    lists = vocabulary()
-    return (
-        has_word(key, lists.text_key_words)
-        and not has_word(key, lists.not_text_key_words)
-        and not _HIDDEN_PART.search(key)
-    )
+    is_named = has_word(key, "text_key_words") and not has_word(key, "not_text_key_words")
+    return is_named and not _HIDDEN_PART.search(key)
 
 
 def _list_attached_texts(fields: Json) -> list[str]:
@@ -342,12 +318,10 @@ def _select_shown_parts(parts: list[object]) -> list[object]:
     objects = [part for part in parts if isinstance(part, dict)]
     if len(objects) < len(parts):
         return parts
-    lists = vocabulary()
     for key in objects[0] if objects else ():
         kinds = [kind for part in objects if isinstance(kind := part.get(key), str) and _KIND.fullmatch(kind)]
-        if len(kinds) == len(parts) and any(has_word(kind, lists.text_kind_words) for kind in kinds):
-            shown = lists.text_kind_words | lists.markup_kind_words
-            return [part for part, kind in zip(parts, kinds, strict=True) if has_word(kind, shown)]
+        if len(kinds) == len(parts) and any(has_word(kind, "shown_kind_words") for kind in kinds):
+            return [part for part, kind in zip(parts, kinds, strict=True) if has_word(kind, "shown_kind_words")]
     return parts
 
 
@@ -356,7 +330,7 @@ def _list_pieces_of_part(part: Json, *, is_tool: bool, depth: int) -> list[str]:
     if _is_hidden(part) and not is_tool:
         return []
     held = [inner for inner in part.values() if isinstance(inner, dict)]
-    for inner in (*(part.get(key) for key in vocabulary().part_keys), held[0] if len(held) == 1 else None):
+    for inner in (*(part.get(key) for key in known("part_keys")), held[0] if len(held) == 1 else None):
         pieces = list_pieces(inner, is_tool=is_tool, depth=depth + 1)
         if any(piece.strip() for piece in pieces):
             return pieces
@@ -370,8 +344,8 @@ def _is_running_text(parts: list[object]) -> bool:
 
 
 def _is_flagged_hidden(fields: Json) -> bool:
-    hidden_flags = vocabulary().hidden_flags
-    return any(value is True and key.replace("_", "").lower() in hidden_flags for key, value in fields.items())
+    flags = known("hidden_flags")
+    return any(value is True and key.replace("_", "").lower() in flags for key, value in fields.items())
 
 
 def _is_hidden(part: Json) -> bool:
@@ -382,219 +356,3 @@ def _is_hidden(part: Json) -> bool:
         return True
     audience = mapping_of(part.get("annotations")).get("audience")
     return isinstance(audience, list) and "user" not in audience
-
-
-# Exchanges: a question and its answer in one object
-
-MOST_SIDE_KEYS = 8
-"""Keys of an object that is one side of an exchange."""
-DEEPEST_SIDE = 4
-MOST_EXCHANGE_KEYS = 40
-"""Keys of an exchange; an object with more is a table of translations or codes (`ME`, `AI`)."""
-SIDE_TIME_KEYS = ("timestamp", "created_at", "createdAt", "time", "date")
-
-
-def parse_item(item: object, role_key: str = "", *, is_exchange: bool = False) -> tuple[Message, ...]:
-    """Parse an item of a list: one message, both messages of an exchange, or nothing.
-
-    Args:
-        item: the item.
-        role_key: a doubtful key that names speakers in other items.
-        is_exchange: other items are exchanges, so short texts may be one, too.
-    """
-    fields = mapping_of(item)
-    message = parse_message(fields, role_key) if fields else None
-    exchange = parse_exchange(fields, is_exchange=is_exchange) if not (message and message.speaker.certainty) else ()
-    return exchange or ((message,) if message else ())
-
-
-def parse_exchange(fields: Json, *, is_exchange: bool = False) -> tuple[Message, ...]:
-    """Parse both messages of an exchange such as `{"prompt": …, "completion": …}`.
-
-    Return nothing if it is none.
-
-    Two lists of texts give as many exchanges.
-
-    Args:
-        fields: the object.
-        is_exchange: other objects of the list are exchanges, so short texts may be one, too.
-    """
-    asks, answers = _side_keys(fields)
-    if not asks or len(answers) != 1 or _is_exam_or_word_list(fields, {*asks, *answers}):
-        return ()
-    question, answer = _side_texts(fields[asks[0]], fields[answers[0]])
-    if isinstance(question, list) and isinstance(answer, list):
-        return _pair_lists(question, answer)
-    if not isinstance(question, str) or not isinstance(answer, str):
-        return ()
-    if not is_exchange:
-        is_doubtful = _words_of(asks[0]) & vocabulary().plain_words and _words_of(answers[0]) & vocabulary().plain_words
-        if count_words(question) + count_words(answer) < FEWEST_WORDS:
-            return ()
-        if is_doubtful and not _is_speech(fields, asks[0], question, answer):
-            return ()
-    whole = "\n\n".join(text for key in asks if (text := text_of(_text_in(fields[key])).strip()))
-    # an id is the exchange's, not that of one of its sides
-    rest = {key: value for key, value in fields.items() if key not in (*asks, *answers, "id", "uuid", "_id")}
-    user = _build_side(rest | _side_time(fields[asks[0]]), "user", whole)
-    assistant = _build_side(rest | _side_time(fields[answers[0]]), "assistant", answer)
-    named = (
-        replace(user, speaker=replace(user.speaker, key=" and ".join(asks)), text_key=asks[0]),
-        replace(assistant, speaker=replace(assistant.speaker, key=answers[0]), text_key=answers[0]),
-    )
-    return tuple(message for message in named if message.text)
-
-
-def _build_side(fields: Json, role: str, text: str) -> Message:
-    """Build the message of one side from the keys that both sides share."""
-    merged = merge_held({**fields, "role": role, "content": text})
-    return build_message(merged, Speaker(role, "role", role, 2), "content", [text])
-
-
-def _side_time(side: object) -> Json:
-    return {key: value for key, value in mapping_of(side).items() if key in SIDE_TIME_KEYS}
-
-
-def _side_texts(ask: object, answer: object) -> tuple[object, object]:
-    """Return the texts of both sides.
-
-    One of two objects may have no text, as that of an agent that called a tool. Without a question there is nothing.
-    """
-    texts = (_text_in(ask), _text_in(answer))
-    if isinstance(ask, dict) and isinstance(answer, dict):
-        return text_of(texts[0]), text_of(texts[1])
-    return texts if not isinstance(texts[0], str) or texts[0].strip() else (None, None)
-
-
-def _text_in(value: object, depth: int = 0) -> object:
-    """Return the text of a side that is a small object, or such an object in JSON.
-
-    Otherwise return the value.
-    """
-    if isinstance(value, str) and value.startswith("{"):
-        inner = parse_json(value)
-        return text if isinstance(inner, dict) and isinstance(text := _text_in(inner), str) else value
-    if not isinstance(value, dict) or len(value) > MOST_SIDE_KEYS or depth > DEEPEST_SIDE:
-        return value
-    for key in vocabulary().side_keys:
-        if isinstance(text := value.get(key), str):
-            return text
-    held = [inner for key, inner in value.items() if isinstance(inner, dict | str) and _may_hold(key, len(value))]
-    return next((text for inner in held if isinstance(text := _text_in(inner, depth + 1), str)), value)
-
-
-def _may_hold(key: str, keys: int) -> bool:
-    """Return whether the text of a side may stand below this one of its keys."""
-    return key in vocabulary().side_keys or (keys == 1 and (is_question_key(key) or is_answer_key(key)))
-
-
-@lru_cache(maxsize=4096)
-def is_question_key(key: str) -> bool:
-    """Return whether the key names the user's side of an exchange."""
-    return bool(_words_of(key)) and _words_of(key) <= vocabulary().question_words
-
-
-@lru_cache(maxsize=4096)
-def is_answer_key(key: str) -> bool:
-    """Return whether the key names the assistant's side of an exchange."""
-    lists = vocabulary()
-    words = _words_of(key)
-    is_model_answer = bool(words & lists.model_words) and len(split_words(key)) > 1
-    return words <= lists.answer_words | lists.model_words and bool(words & lists.answer_words or is_model_answer)
-
-
-def _words_of(key: str) -> frozenset[str]:
-    words = frozenset(split_words(key))
-    return (words - vocabulary().fillers) or words
-
-
-def _side_keys(fields: Json) -> tuple[list[str], list[str]]:
-    """Return the keys of both sides; an instruction may have an input beside it."""
-    if len(fields) > MOST_EXCHANGE_KEYS:
-        return [], []
-    asks = [key for key in fields if is_question_key(key)]
-    answers = [key for key, value in fields.items() if value is not None and is_answer_key(key)]
-    if "instruction" in asks:
-        asks = ["instruction", "input"] if "input" in fields else ["instruction"]
-    elif not asks and "input" in fields:
-        asks = ["input"]
-    if not answers and len(asks) == 1 and "utterance" in split_words(asks[0]):
-        answers = [key for key in fields if {"system", "utterance"} <= set(split_words(key))]
-    return (asks, answers) if len(asks) == 1 or asks == ["instruction", "input"] else ([], [])
-
-
-def _is_exam_or_word_list(fields: Json, sides: set[str]) -> bool:
-    """Return whether the object is a task of an exam, or texts of an interface.
-
-    All its other values are sentences, too.
-    """
-    rest = [value for key, value in fields.items() if key not in sides]
-    are_sentences = len(rest) > 1 and all(isinstance(text, str) and count_words(text) >= FEWEST_WORDS for text in rest)
-    return are_sentences or bool(vocabulary().exam_keys & fields.keys())
-
-
-def _is_speech(fields: Json, ask: str, question: str, answer: str) -> bool:
-    """Return whether both texts are sentences, and a key shows that they were said, or the question is named so."""
-    lists = vocabulary()
-    objects = [
-        fields,
-        *(value for value in fields.values() if isinstance(value, dict) and len(value) <= MOST_SIDE_KEYS),
-    ]
-    has_sign = any(has_word(key, lists.exchange_words) for inner in objects for key in inner)
-    are_sentences = count_words(question) >= FEWEST_WORDS and count_words(answer) >= FEWEST_WORDS
-    return are_sentences and (has_sign or bool(_words_of(ask) & lists.certain_question_words))
-
-
-def _pair_lists(asks: list[object], answers: list[object]) -> tuple[Message, ...]:
-    """Return the messages of two lists of texts: the first of each, then the second of each."""
-    texts = [text for pair in zip(asks, answers, strict=False) for text in pair] + asks[len(answers) :]
-    if not answers or len(asks) - len(answers) not in (0, 1) or not all(isinstance(text, str) for text in texts):
-        return ()
-    roles = ("user", "assistant")
-    messages = (_build_side({}, roles[place % 2], text_of(text)) for place, text in enumerate(texts))
-    return tuple(message for message in messages if message.text)
-
-
-def may_be_exchange(fields: Json) -> bool:
-    """Return quickly whether `parse_exchange` could find any."""
-    has_question = has_answer = False
-    for key, value in fields.items():
-        if isinstance(value, list | str) or isinstance(_text_in(value), str):
-            is_text = not isinstance(value, list)
-            has_question = has_question or is_question_key(key) or (is_text and key == "input")
-            has_answer = has_answer or is_answer_key(key) or (is_text and "utterance" in key)
-    return has_question and has_answer
-
-
-def are_exchanges(messages: Iterable[Message]) -> bool:
-    """Return whether the keys of the texts name the speakers, as in exchanges."""
-    return all(message.speaker.key and message.speaker.key == message.text_key for message in messages)
-
-
-# Values
-
-
-def count_words(text: str) -> int:
-    """Count words roughly; two characters of a script without spaces are one."""
-    return max(len(text.split()), len(_WITHOUT_SPACES.findall(text)) // 2)
-
-
-def is_short_value(value: object) -> TypeGuard[str | int]:
-    """Return whether a value may be an id: a short string or a whole number."""
-    return (isinstance(value, str) and len(value) <= LONGEST_ID) or (
-        isinstance(value, int) and not isinstance(value, bool)
-    )
-
-
-def is_prose(value: object) -> bool:
-    """Return whether somebody may have said it: a few words, mostly of letters, no markup and no call of a function."""
-    if not isinstance(value, str) or count_words(value) < FEWEST_WORDS:
-        return False
-    head = value[:400]
-    letters = sum(letter.isalpha() or letter.isspace() for letter in head)
-    return letters >= 0.7 * len(head) and not _MARKUP_OR_CALL.match(head)
-
-
-def is_question(text: object) -> bool:
-    """Return whether a text ends with a question mark of any script."""
-    return isinstance(text, str) and text.rstrip(" \n\"'”»)").endswith(("?", "？", "؟", "\u037e"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import KeysView, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -17,106 +17,55 @@ LONGEST_NAME = 64
 """Characters of a name that are read."""
 LONGEST_WORD = 48
 """Characters of a word for a speaker."""
-HIGHEST_SPEAKER_NUMBER = 9
 ACTION_KEY, OBSERVATION_KEY = "action", "observation"
 """Keys of OpenHands events in which an agent did something and saw its result."""
 MESSAGE_ACTIONS = ("message", "finish")
 """Actions with which an agent speaks."""
+KIND_KEYS = ("role", "type", "kind", "label", "Label", "__typename")
+"""Keys of the word in an object that describes a speaker."""
 
 _EVENT = re.compile(r"[a-z]{1,20}[/.]message")
 _WORD = re.compile(r"[^\W\d_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_NOT_LETTERS = re.compile(r"[^a-zA-Z]+")
 _SEPARATORS = re.compile(r"[-_ ]")
 
 
+@dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The word lists of `roles.toml`, which documents each of them: tuples where the order counts."""
+    """The words of `roles.toml`, which documents each list."""
 
-    role_of_word: Mapping[str, str]
+    roles: Mapping[str, str]
+    """The role of each word."""
     flags: Mapping[str, str]
     part_roles: Mapping[str, str]
-    model_names: tuple[str, ...]
-    machine_words: frozenset[str]
-    fillers: frozenset[str]
-    role_keys: tuple[str, ...]
-    role_key_words: frozenset[str]
-    not_role_key_words: frozenset[str]
-    doubtful_role_keys: frozenset[str]
-    kind_words: frozenset[str]
-    kind_of_words: frozenset[str]
-    name_keys: tuple[str, ...]
-    holder_keys: tuple[str, ...]
-    about_keys: tuple[str, ...]
-    wrapper_keys: frozenset[str]
-    speaking_part_keys: tuple[str, ...]
-    text_keys: tuple[str, ...]
-    text_key_words: frozenset[str]
-    not_text_key_words: frozenset[str]
-    part_keys: tuple[str, ...]
-    text_kind_words: frozenset[str]
-    markup_kind_words: frozenset[str]
-    hidden_flags: frozenset[str]
-    time_keys: tuple[str, ...]
-    time_key_words: frozenset[str]
-    time_holder_keys: tuple[str, ...]
-    own_id_keys: tuple[str, ...]
-    conversation_id_keys: tuple[str, ...]
-    parent_keys: tuple[str, ...]
-    cwd_keys: tuple[str, ...]
-    project_keys: tuple[str, ...]
-    title_keys: tuple[str, ...]
-    current_keys: tuple[str, ...]
-    conversation_about_keys: tuple[str, ...]
-    container_keys: tuple[str, ...]
-    opening_keys: tuple[str, ...]
-    request_words: frozenset[str]
-    response_words: frozenset[str]
-    question_words: frozenset[str]
-    answer_words: frozenset[str]
-    model_words: frozenset[str]
-    plain_words: frozenset[str]
-    certain_question_words: frozenset[str]
-    exchange_words: frozenset[str]
-    exam_keys: frozenset[str]
-    side_keys: tuple[str, ...]
-    thread_words: frozenset[str]
-    step_words: frozenset[str]
-    other_document_keys: tuple[str, ...]
-    other_document_types: tuple[str, ...]
-    other_list_words: frozenset[str]
-    record_words: frozenset[str]
-    log_words: frozenset[str]
-    label_words: frozenset[str]
-    interface_roles: frozenset[str]
-    suggested_user_words: frozenset[str]
-    suggested_assistant_words: frozenset[str]
+    lists: Mapping[str, KeysView[str]]
+    """Words in their order, by the name of the list."""
 
-    def __init__(self, document: Mapping[str, Mapping[str, list[str] | str]]) -> None:
-        """Build the lists from parsed TOML of the shape of `roles.toml`.
-
-        Raises KeyError if a list is missing.
-        """
-        self.role_of_word = {word: role for role, words in document["roles"].items() for word in words}
-        self.flags, self.part_roles = _texts(document["flags"]), _texts(document["part_roles"])
-        for name, kind in Vocabulary.__annotations__.items():
-            if name not in ("role_of_word", "flags", "part_roles"):
-                words = document["lists"][name]
-                setattr(self, name, frozenset(words) if kind.startswith("frozenset") else tuple(words))
-
-
-def _texts(table: Mapping[str, list[str] | str]) -> Mapping[str, str]:
-    return {key: value for key, value in table.items() if isinstance(value, str)}
+    @classmethod
+    def from_toml(cls, document: Mapping[str, Mapping[str, list[str]]]) -> Vocabulary:
+        """Build the vocabulary from parsed TOML of the shape of `roles.toml`."""
+        roles, flags, part_roles = (
+            {word: role for role, words in document[section].items() for word in words}
+            for section in ("roles", "flags", "part_roles")
+        )
+        return cls(
+            roles, flags, part_roles, {name: dict.fromkeys(words).keys() for name, words in document["lists"].items()}
+        )
 
 
 @cache
 def vocabulary() -> Vocabulary:
-    """Return the word lists; the first call reads the file."""
+    """Return the words; the first call reads the file."""
     import tomllib
     from importlib import resources  # brings tempfile and random, which most runs do not need
 
     text = resources.files(__package__).joinpath("roles.toml").read_text(encoding="utf-8")
-    return Vocabulary(tomllib.loads(text))
+    return Vocabulary.from_toml(tomllib.loads(text))
+
+
+def known(name: str) -> KeysView[str]:
+    """Return the words of a list in their order."""
+    return vocabulary().lists[name]
 
 
 @lru_cache(maxsize=8192)
@@ -128,9 +77,10 @@ def split_words(name: str) -> tuple[str, ...]:
     return tuple(_fold(word) for word in _WORD.findall(_HUMP.sub(" ", name[:LONGEST_NAME])))
 
 
-def has_word(name: str, words: frozenset[str]) -> bool:
-    """Return whether a word of the name is among the words."""
-    return not words.isdisjoint(split_words(name))
+@lru_cache(maxsize=8192)
+def has_word(name: str, list_name: str) -> bool:
+    """Return whether a word of the name is in the list."""
+    return not known(list_name).isdisjoint(split_words(name))
 
 
 def _fold(text: str) -> str:
@@ -160,50 +110,35 @@ class Speaker:
         return self.key == "type" and self.certainty > 1
 
 
-def find_speaker(fields: Json, *, is_dated: bool = False, role_key: str = "") -> Speaker | None:
-    """Find the speaker that an object names, or None.
+def find_speaker(fields: Json) -> Speaker | None:
+    """Find the speaker that an object names.
 
     Known words win over flags, and flags over unknown words. The object itself wins over an object in it.
-
-    Args:
-        fields: the object that may be a message.
-        is_dated: it has a time, so a person's name may be the author's.
-        role_key: a doubtful key that names speakers in other objects of the list.
     """
     if agent := _find_agent(fields):
         return agent
-    lists = vocabulary()
-    words = [
-        (key, word) for key in _list_role_keys(fields) if (word := _read_word(fields[key]) or _number(fields, key))
-    ]
-    inner = [
-        speaker
-        for key in lists.holder_keys
-        if isinstance(held := fields.get(key), dict) and (speaker := find_speaker(held))
-    ]
-    known = [
+    words = [(key, word) for key in _list_role_keys(fields) if (word := _read_word(fields[key]))]
+    named = [
         Speaker(role, key, word, 2 if _is_certain(fields, key, word, role) else 1)
         for key, word in words
-        if (role := role_of(word) or _role_of_name(key, word))
+        if (role := _role_under(key, word))
     ]
-    if best := [speaker for speaker in (*known, *inner) if speaker.certainty > 1] or known:
+    held = _find_speakers_below(fields, "holder_keys")
+    if best := [speaker for speaker in (*named, *held) if speaker.certainty > 1] or named:
         return best[0]
     if flagged := _find_flag(fields) or _find_speaker_of_parts(fields):
         return flagged
-    about = [held for key in lists.about_keys if isinstance(held := fields.get(key), dict)]
-    inner += [speaker for held in about if (speaker := find_speaker(held)) and speaker.certainty]
-    if inner:
-        return inner[0]
+    if held := held or [speaker for speaker in _find_speakers_below(fields, "about_keys") if speaker.certainty]:
+        return held[0]
     if len(fields) == 1 and (role := role_of(key := next(iter(fields)))):
         return Speaker(role, "", key, 1)
-    return next(
-        (
-            Speaker(word.lower(), key, word, 0)
-            for key, word in words
-            if _names_unknown(fields, key, role_key, is_dated=is_dated)
-        ),
-        None,
-    )
+    unknown = ((key, word) for key, word in words if is_role_key(key) or isinstance(fields[key], dict))
+    return next((Speaker(word.lower(), key, word, 0) for key, word in unknown), None)
+
+
+def _find_speakers_below(fields: Json, list_name: str) -> list[Speaker]:
+    inner = [held for key in known(list_name) if isinstance(held := fields.get(key), dict)]
+    return [speaker for held in inner if (speaker := find_speaker(held))]
 
 
 def _is_certain(fields: Json, key: str, word: str, role: str) -> bool:
@@ -213,81 +148,46 @@ def _is_certain(fields: Json, key: str, word: str, role: str) -> bool:
 
 def _holds_role(event: Json, role: str) -> bool:
     """Return whether an object in an event, or a message in that object, has the role."""
-    lists = vocabulary()
-    held = [inner for key in lists.wrapper_keys if isinstance(inner := event.get(key), dict)]
-    held += [inner for outer in held for key in lists.holder_keys if isinstance(inner := outer.get(key), dict)]
+    held = [inner for key in known("wrapper_keys") if isinstance(inner := event.get(key), dict)]
+    held += [inner for outer in held for key in known("holder_keys") if isinstance(inner := outer.get(key), dict)]
     return any(isinstance(word := inner.get("role"), str) and role_of(word) == role for inner in held)
-
-
-def _names_unknown(fields: Json, key: str, role_key: str, *, is_dated: bool) -> bool:
-    """Return whether a key may name a speaker with an unknown word."""
-    is_doubtful = key == "author" or is_doubtful_key(key)
-    is_certain = key == role_key or isinstance(fields[key], dict) or not is_doubtful
-    return is_certain and (is_dated or key not in vocabulary().name_keys)
-
-
-def may_name_speaker(fields: Json) -> bool:
-    """Return quickly whether `find_speaker` could find one.
-
-    Most objects of most files name none.
-    """
-    if "lc" in fields or (len(fields) == 1 and role_of(next(iter(fields))[:LONGEST_NAME])):
-        return True
-    return any(_may_be_role(key, value) for key, value in fields.items()) or _find_speaker_of_parts(fields) is not None
-
-
-def _may_be_role(key: str, value: object) -> bool:
-    lists = vocabulary()
-    if isinstance(value, str):
-        is_named = is_role_key(key) or key in lists.name_keys
-        return len(value) <= LONGEST_WORD and (is_named or (is_doubtful_key(key) and role_of(value) is not None))
-    if isinstance(value, bool):
-        return _join(key) in lists.flags
-    if isinstance(value, int):
-        return "speaker" in split_words(key)
-    return isinstance(value, dict | list) and (is_role_key(key.removesuffix("s")) or key in lists.doubtful_role_keys)
 
 
 @lru_cache(maxsize=4096)
 def is_role_key(key: str) -> bool:
     """Return whether the key names the speaker, whatever its value."""
-    lists = vocabulary()
-    if key in lists.role_keys and key != "type":
-        return True
-    return has_word(key, lists.role_key_words) and not has_word(key, lists.not_role_key_words)
+    is_named = has_word(key, "role_key_words") and not has_word(key, "not_role_key_words")
+    return is_named or key in known("role_keys")
 
 
 @lru_cache(maxsize=4096)
 def is_doubtful_key(key: str) -> bool:
     """Return whether the key names the speaker only if its value is a word for a role."""
-    lists = vocabulary()
-    if key == "type" or key in lists.doubtful_role_keys:
-        return True
-    return has_word(key, lists.kind_words) and has_word(key, lists.kind_of_words)
+    is_kind = has_word(key, "kind_words") and has_word(key, "kind_of_words")
+    return is_kind or key == "type" or key in known("doubtful_role_keys")
 
 
 @lru_cache(maxsize=4096)
 def role_of(word: str) -> str | None:
     """Return the role for a known word, a model's name, or a known word beside fillers: `user_message`."""
-    lists = vocabulary()
+    roles = vocabulary().roles
     lowered = word.strip().lower()
-    if role := lists.role_of_word.get(_SEPARATORS.sub("", lowered)):
+    if role := roles.get(_SEPARATORS.sub("", lowered)):
         return role
     if _is_model_name(lowered):
         return "assistant"
     words = set(split_words(word))
-    rest = words - lists.fillers
-    if len(rest) == 1 and len(words) > 1 and " " not in lowered:
-        return lists.role_of_word.get(rest.pop())
-    return None
+    rest = words - known("fillers")
+    return roles.get(rest.pop()) if len(rest) == 1 and len(words) > 1 and " " not in lowered else None
 
 
-def roles_of_names(speakers: Iterable[Speaker]) -> dict[str, str]:
-    """Return the role of the one unknown name in a conversation with one known side: the other side."""
-    listed = list(speakers)
-    known = {speaker.role for speaker in listed if speaker.certainty} & SIDES
-    unknown = {speaker.role for speaker in listed if not speaker.certainty}
-    return {unknown.pop(): OTHER_SIDE[known.pop()]} if len(known) == len(unknown) == 1 else {}
+def _role_under(key: str, word: str) -> str | None:
+    """Return the role of a word; under a key for speakers also of a name that ends with it, such as `support_agent`."""
+    if role := role_of(word):
+        return role
+    words = split_words(word)
+    is_name = bool(words) and " " not in word and is_role_key(key)
+    return vocabulary().roles.get(words[-1]) if is_name else None
 
 
 def kind_of(part: Json) -> str:
@@ -297,7 +197,7 @@ def kind_of(part: Json) -> str:
 
 
 def _is_model_name(lowered: str) -> bool:
-    for name in vocabulary().model_names:
+    for name in known("model_names"):
         if lowered.startswith(name):
             after = lowered[len(name) : len(name) + 1]
             if not after or after in "-_ ." or (after.isdigit() and not name[-1].isdigit()):
@@ -307,12 +207,11 @@ def _is_model_name(lowered: str) -> bool:
 
 def _find_speaker_of_parts(fields: Json) -> Speaker | None:
     """Find the speaker by the kind of the message's parts: a request's is the user, a response's the assistant."""
-    lists = vocabulary()
-    key = next((key for key in lists.speaking_part_keys if isinstance(fields.get(key), list)), None)
+    key = next((key for key in known("speaking_part_keys") if isinstance(fields.get(key), list)), None)
     if key is None:
         return None
-    kinds = [kind_of(fields), *(kind_of(part) for part in list_of(fields[key]) if isinstance(part, dict))]
-    roles = (lists.part_roles.get(_SEPARATORS.sub("", kind.lower())) for kind in kinds)
+    kinds = [kind_of(fields), *(kind_of(mapping_of(part)) for part in list_of(fields[key]))]
+    roles = (vocabulary().part_roles.get(_SEPARATORS.sub("", kind.lower())) for kind in kinds)
     role = next(filter(None, roles), None)
     return Speaker(role, f"{key}.type", role, 1) if role else None
 
@@ -330,62 +229,36 @@ def _find_agent(fields: Json) -> Speaker | None:
     return None
 
 
-def _role_of_name(key: str, word: str) -> str | None:
-    """Return the role in a speaker's name: `support_agent`, `Kiln bot`."""
-    lists = vocabulary()
-    if not is_role_key(key) and key not in lists.name_keys:
-        return None
-    last = split_words(word)[-1:]
-    if last and " " not in word and not word.startswith("@") and (role := lists.role_of_word.get(last[0])):
-        return role
-    is_machine = key != "role" and not lists.machine_words.isdisjoint(_NOT_LETTERS.split(word))
-    return "assistant" if is_machine else None
-
-
-def _number(fields: Json, key: str) -> str | None:
-    """Return the number of a numbered speaker."""
-    value = fields.get(key)
-    is_number = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= HIGHEST_SPEAKER_NUMBER
-    return str(value) if is_number and "speaker" in split_words(key) else None
-
-
 def _list_role_keys(fields: Json) -> list[str]:
     """List the keys that may name the speaker, the most certain first."""
-    lists = vocabulary()
-    listed = [key for key in lists.role_keys if key in fields]
-    named = [key for key in fields if key not in lists.role_keys and is_role_key(key)]
-    doubtful = [key for key in fields if key not in (*listed, *named) and is_doubtful_key(key)]
-    return [*listed, *named, *doubtful, *(key for key in lists.name_keys if key in fields)]
+    listed = [key for key in known("role_keys") if key in fields]
+    named = [key for key in fields if key not in listed and is_role_key(key)]
+    return [*listed, *named, *(key for key in fields if key not in (*listed, *named) and is_doubtful_key(key))]
 
 
 def _find_flag(fields: Json) -> Speaker | None:
     flags = vocabulary().flags
     for key, flag in fields.items():
-        if isinstance(flag, bool) and (role := flags.get(_join(key))):
+        if isinstance(flag, bool) and (role := flags.get(key.replace("_", "").lower())):
             role = role if flag else OTHER_SIDE[role]
             return Speaker(role, key, role, 2)
     return None
 
 
-def _join(key: str) -> str:
-    return key.replace("_", "").lower()
-
-
 def _read_word(value: object, depth: int = 0) -> str | None:
-    """Return the word for the speaker: the text, or in an object a known role, a flag's role, or a name."""
+    """Return the word for the speaker: the text, or in an object a known role, a flag's role, a name, or a kind."""
     if isinstance(value, dict) and depth <= 1:
         value = _word_in(value) or _read_word(mapping_of(value.get("user")), depth + 1)
     return value.strip() if isinstance(value, str) and 0 < len(value.strip()) <= LONGEST_WORD else None
 
 
 def _word_in(author: Json) -> str | None:
-    for key in ("role", "type", "kind", "label", "Label", "__typename"):
-        if isinstance(word := author.get(key), str) and role_of(word):
-            return word
+    kinds = [word for key in KIND_KEYS if isinstance(word := author.get(key), str) and word]
+    if role := next((word for word in kinds if role_of(word)), None):
+        return role
     flagged = _find_flag(author)
     # `isBot: false` says only that this is one of several people, whom the name tells apart
-    if flagged and not (flagged.role == "user" and vocabulary().flags[_join(flagged.key)] == "assistant"):
+    if flagged and not (flagged.role == "user" and "bot" in flagged.key.lower()):
         return flagged.word
     names = (author.get(key) for key in ("role", "name", "displayName", "display_name", "username"))
-    name = next(filter(None, names), None)
-    return name if isinstance(name, str) else None
+    return next((name for name in names if isinstance(name, str) and name), next(iter(kinds), None))

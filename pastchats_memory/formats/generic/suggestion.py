@@ -5,15 +5,18 @@ A dry run prints the suggestion as a `--map` line. Nothing is read by it until t
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
 from pastchats_memory.formats.base.key_map import KeyMap
 from pastchats_memory.formats.base.source import Json, mapping_of
-from pastchats_memory.formats.generic.containers import select_conversations
+from pastchats_memory.formats.generic.containers import Conversation
+from pastchats_memory.formats.generic.exchange import FEWEST_WORDS, count_words, is_answer_key, is_question_key
 from pastchats_memory.formats.generic.mapped_records import MappedRecords, read_word
-from pastchats_memory.formats.generic.message import is_answer_key, is_prose, is_question_key, read_time
+from pastchats_memory.formats.generic.message import read_time
 from pastchats_memory.formats.generic.roles import (
     LONGEST_WORD,
     OTHER_SIDE,
@@ -21,9 +24,9 @@ from pastchats_memory.formats.generic.roles import (
     has_word,
     is_doubtful_key,
     is_role_key,
+    known,
     role_of,
     split_words,
-    vocabulary,
 )
 
 Row = Mapping[str, object]
@@ -41,16 +44,21 @@ MOST_TRIED = 5
 """Maps that are tried on the whole value."""
 PROSE_SHARE = 0.5
 """Share of a column's values that must be prose for it to hold texts."""
+LETTER_SHARE = 0.7
 WIDEST_ROW = 8
+HEAD = 400
+"""Characters of a text by which it is judged."""
+
+_MARKUP_OR_CALL = re.compile(r"\s*(?:[{<\[].*[}>\]]|\$?[\w.]+\(.*\))\s*\Z", re.DOTALL)
 
 
 @dataclass(slots=True)
-class Table:
+class Columns:
     """The records that stand at one place of a document."""
 
     rows: list[Row] = field(default_factory=list)
 
-    def column(self, key: str) -> list[object]:
+    def values(self, key: str) -> list[object]:
         """Return the values of a column that are there."""
         return [value for row in self.rows if (value := row.get(key)) is not None]
 
@@ -60,22 +68,49 @@ class Table:
         return list(dict.fromkeys(key for row in self.rows for key in row))[:MOST_COLUMNS]
 
 
-def suggest_map(value: object) -> KeyMap | None:
-    """Suggest a map for the conversations in a value; None if no table looks like one."""
-    tables: dict[tuple[str, ...], Table] = {}
+def suggest_map(value: object, described: KeyMap | None, read: Sequence[Conversation]) -> KeyMap | None:
+    """Suggest the first map by which no turn of a value is lost.
+
+    Args:
+        value: the first values of a file, or the outline of a document.
+        described: the map that describes the keys by which the value was read.
+        read: the conversations that known keys give; without any, the value is read by a map alone.
+    """
+    wanted = _count_texts(read)
+    if described and not wanted - _count_texts(MappedRecords(described).find_conversations(value)):
+        return described
+    for key_map in islice(_suggest_for_tables(value), MOST_TRIED):
+        found = _count_texts(MappedRecords(key_map).find_conversations(value))
+        speakers = {role for role, _ in found}
+        is_conversation = speakers >= SIDES or (len(speakers) > 1 and not key_map.sides)
+        if is_conversation and not wanted - found:
+            return key_map
+    return None
+
+
+def _count_texts(conversations: Sequence[Conversation]) -> Counter[tuple[str, str]]:
+    """Count the messages of conversations by role and text."""
+    return Counter(
+        (message.speaker.role, message.text) for one in conversations for message in one.messages if message.text
+    )
+
+
+def _suggest_for_tables(value: object) -> Iterator[KeyMap]:
+    """Yield a map for each table, the largest first, that reads all its rows."""
+    tables: dict[tuple[str, ...], Columns] = {}
     for place, rows in _walk(value, (), 0):
-        is_other = any(has_word(key, vocabulary().other_list_words) for key in place)
+        is_other = any(has_word(key, "other_list_words") for key in place)
         if not is_other and (len(tables) < MOST_TABLES or place in tables):
-            table = tables.setdefault(place, Table())
+            table = tables.setdefault(place, Columns())
             table.rows += rows[: MOST_ROWS - len(table.rows)]
-    largest = sorted(tables.values(), key=lambda table: len(table.rows), reverse=True)
-    suggested = (key_map for table in largest if (key_map := _suggest_for_table(table)) is not None)
-    return next((key_map for key_map in islice(suggested, MOST_TRIED) if _reads_both_sides(key_map, value)), None)
+    for table in sorted(tables.values(), key=lambda table: len(table.rows), reverse=True):
+        key_map = _suggest_for_table(table)
+        if key_map and all(map(MappedRecords(key_map).parse_item, filter(_has_prose, table.rows))):
+            yield key_map
 
 
-def _reads_both_sides(key_map: KeyMap, value: object) -> bool:
-    conversations = select_conversations(MappedRecords(key_map).find_conversations(value))
-    return {message.speaker.role for one in conversations for message in one.messages} >= SIDES
+def _has_prose(row: Row) -> bool:
+    return any(map(is_prose, row.values()))
 
 
 def _walk(value: object, place: tuple[str, ...], depth: int) -> Iterator[tuple[tuple[str, ...], list[Row]]]:
@@ -125,56 +160,57 @@ def _flatten(fields: Json, prefix: str = "", depth: int = 0) -> dict[str, object
     return row
 
 
-def _suggest_for_table(table: Table) -> KeyMap | None:
+def _suggest_for_table(table: Columns) -> KeyMap | None:
     texts = sorted((key for key in table.keys if _holds_texts(table, key)), key=lambda key: _rank_text(table, key))
     if not texts:
         return None
-    time = next((key for key in table.keys if key not in texts and _holds_times(table, key)), "")
+    times = [key for key in table.keys if key not in texts and _holds_times(table, key)]
+    time = min(times, key=lambda key: not has_word(_last(key), "time_key_words"), default="")
     conversation = next((key for key in table.keys if key not in (*texts, time) and _names_threads(table, key)), "")
     roles = [key for key in table.keys if key not in (*texts, time)]
-    for role in sorted(roles, key=lambda key: not _is_role_like(key)):
+    for role in sorted(roles, key=lambda key: not (_names_speakers(key) or is_doubtful_key(_last(key)))):
         if (words := _read_roles(table, role)) is not None:
             return KeyMap(role, texts[0], time, conversation if conversation != role else "", words=words)
-    if sides := _find_sides(texts):
-        return KeyMap(time=time, conversation=conversation, sides=sides)
-    return None
+    sides = _find_sides(texts)
+    return KeyMap(time=time, conversation=conversation, sides=sides) if sides else None
 
 
-def _holds_texts(table: Table, key: str) -> bool:
-    values = table.column(key)
+def _holds_texts(table: Columns, key: str) -> bool:
+    values = table.values(key)
     texts = [value for value in values if isinstance(value, str) and value.strip()]
-    is_named = not has_word(_last(key), vocabulary().not_text_key_words)
+    is_named = not has_word(_last(key), "not_text_key_words")
     return is_named and len(texts) == len(values) > 0 and sum(map(is_prose, texts)) >= PROSE_SHARE * len(texts)
 
 
-def _rank_text(table: Table, key: str) -> tuple[bool, float]:
+def _rank_text(table: Columns, key: str) -> tuple[bool, float]:
     """Return a sort key: names of texts first, then the columns with the longest texts."""
-    lists = vocabulary()
-    is_named = has_word(_last(key), lists.text_key_words) or _last(key) in lists.text_keys
-    values = table.column(key)
+    is_named = has_word(_last(key), "text_key_words") or _last(key) in known("text_keys")
+    values = table.values(key)
     return not is_named, -sum(len(str(value)) for value in values) / len(values)
 
 
-def _holds_times(table: Table, key: str) -> bool:
-    values = table.column(key)
+def _holds_times(table: Columns, key: str) -> bool:
+    values = table.values(key)
     return bool(values) and all(map(read_time, values))
 
 
-def _names_threads(table: Table, key: str) -> bool:
-    values = table.column(key)
+def _names_threads(table: Columns, key: str) -> bool:
+    values = table.values(key)
     is_whole = len(values) == len(table.rows) and all(read_word(value) is not None for value in values)
     words = split_words(_last(key))
-    return is_whole and bool(words) and not vocabulary().thread_words.isdisjoint((words[0], words[-1]))
+    return is_whole and bool(words) and not known("thread_words").isdisjoint((words[0], words[-1]))
 
 
-def _is_role_like(key: str) -> bool:
-    last = _last(key)
-    return is_role_key(last) or is_doubtful_key(last)
+def _names_speakers(key: str) -> bool:
+    """Return whether a part of a dotted key names the speaker, whatever its value."""
+    parts = key.split(".")
+    is_named = any(map(is_role_key, parts)) or not known("name_keys").isdisjoint(parts)
+    return is_named and not has_word(parts[-1], "not_role_key_words")
 
 
-def _read_roles(table: Table, key: str) -> tuple[tuple[str, str], ...] | None:
-    """Return the words of a column that need a role in the map, or None if it does not name both sides."""
-    words = [word for value in table.column(key) if (word := read_word(value)) is not None]
+def _read_roles(table: Columns, key: str) -> tuple[tuple[str, str], ...] | None:
+    """Return the words of a column that need a role in the map; return None if it does not name the speakers."""
+    words = [word for value in table.values(key) if (word := read_word(value)) is not None]
     different = list(dict.fromkeys(word.lower() for word in words))
     is_repeated = len(different) <= max(len(SIDES), len(words) // 2)
     is_short = len(different) <= MOST_WORDS and all(len(word) <= LONGEST_WORD for word in different)
@@ -182,27 +218,25 @@ def _read_roles(table: Table, key: str) -> tuple[tuple[str, str], ...] | None:
         return None
     if {*different} <= {"0", "1"} or {*different} <= {"true", "false"}:
         side = _side_of(_last(key))
-        return (
-            tuple((word, side if word in ("1", "true") else OTHER_SIDE[side]) for word in sorted(different))
-            if side
-            else None
-        )
+        yes_no = [(word, side if word in ("1", "true") else OTHER_SIDE[side]) for word in sorted(different) if side]
+        return tuple(yes_no) or None
     roles = {word: role_of(word) or _side_of(word) for word in different}
-    if not {role for role in roles.values() if role} >= SIDES:
+    has_known_side = any(roles.values()) and is_doubtful_key(_last(key))
+    are_speakers = len(different) > 1 and (_names_speakers(key) or has_known_side)
+    if not are_speakers and not set(roles.values()) >= SIDES:
         return None
     return tuple((word, role) for word, role in roles.items() if role and role_of(word) is None)
 
 
 def _side_of(name: str) -> str | None:
     """Return the side that a key or a word names."""
-    lists = vocabulary()
     sides = {role for word in split_words(name) if (role := role_of(word)) in SIDES}
     if len(sides) == 1:
         return sides.pop()
     words = set(split_words(name)) or {name}
-    if words & lists.suggested_user_words or is_question_key(name):
+    if words & known("suggested_user_words") or is_question_key(name):
         return "user"
-    return "assistant" if words & lists.suggested_assistant_words or is_answer_key(name) else None
+    return "assistant" if words & known("suggested_assistant_words") or is_answer_key(name) else None
 
 
 def _find_sides(texts: list[str]) -> tuple[tuple[str, str], ...]:
@@ -222,3 +256,12 @@ def _find_sides(texts: list[str]) -> tuple[tuple[str, str], ...]:
 
 def _last(key: str) -> str:
     return key.rpartition(".")[2]
+
+
+def is_prose(value: object) -> bool:
+    """Return whether somebody may have said it: a few words, mostly of letters, no markup and no call of a function."""
+    if not isinstance(value, str) or count_words(value) < FEWEST_WORDS:
+        return False
+    head = value[:HEAD]
+    letters = sum(letter.isalpha() or letter.isspace() for letter in head)
+    return letters >= LETTER_SHARE * len(head) and not _MARKUP_OR_CALL.match(head)

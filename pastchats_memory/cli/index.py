@@ -19,7 +19,7 @@ from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal
 from pastchats_memory.config import Config, from_home, load, own_places
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.formats.registry import History
-from pastchats_memory.ingest import FileReport, Forecast, IndexProgress, IndexReport, dry_run_at
+from pastchats_memory.ingest import FileReport, Forecast, IndexProgress, IndexReport, dry_run
 from pastchats_memory.ingest.overview import existing_places_at
 from pastchats_memory.memory import Memory
 from pastchats_memory.memory.requests import build_file_filter, find_histories, index_options
@@ -216,7 +216,7 @@ def _options_of(how: dict[str, Any]) -> dict[str, Any]:
 
 
 def _dry_run(paths: list[str], config: Config, wanted: IndexOptions, *, as_json: bool) -> int:
-    found = dry_run_at(config.database, [Path(path) for path in paths], wanted)
+    found = dry_run(config.database, [Path(path) for path in paths], wanted)
     is_any_read = any(report.format for report, _, _ in found)
     if as_json:
         emit_json(build_index_preview(found))

@@ -21,8 +21,9 @@ from pastchats_memory.hooks import background, spool
 from pastchats_memory.hooks.install import SKILL, advice
 from pastchats_memory.hooks.parts import Part, list_parts, list_removals
 from pastchats_memory.hooks.prompt import query_for
+from pastchats_memory.ingest.forecast import Forecast
 from pastchats_memory.ingest.overview import overview_at
-from pastchats_memory.ingest.survey import Survey, survey_at
+from pastchats_memory.ingest.survey import survey_at
 from pastchats_memory.memory.requests import build_file_filter, find_histories, index_options
 from pastchats_memory.text.display import escape_path, one_line, sanitise
 from pastchats_memory.text.encoding import utf8
@@ -133,7 +134,7 @@ class _Setup:
         self._say("The memory stays: `pastchats-memory purge` deletes it.")
         return self._end(is_changed=done > 0, is_open=bool(parts))
 
-    def _report_histories(self, config: Config, histories: Sequence[History]) -> Survey:
+    def _report_histories(self, config: Config, histories: Sequence[History]) -> Forecast:
         """Report each history, and what indexing takes."""
         for one in overview_at(config.database, histories, build_file_filter(config))[: len(histories)]:
             self._add(
@@ -161,7 +162,7 @@ class _Setup:
         for sentence in advice(part.agent) if part.kind == "hooks" else ():
             self._say(f"  {sentence}")
 
-    def _index(self, config: Config, histories: Sequence[History], survey: Survey, *, is_indexing: bool) -> None:
+    def _index(self, config: Config, histories: Sequence[History], survey: Forecast, *, is_indexing: bool) -> None:
         """Index the newest part, recall from it, and start the rest."""
         paths = [str(one.path) for one in histories]
         if not is_indexing:
@@ -244,7 +245,7 @@ def _describe(part: Part) -> str:
     return ", ".join([*others, f"skills {skills}"] if skills else others)
 
 
-def _is_long(survey: Survey) -> bool:
+def _is_long(survey: Forecast) -> bool:
     return survey.seconds > FOREGROUND_S
 
 

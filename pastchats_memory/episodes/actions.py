@@ -26,7 +26,7 @@ _CHANGE_FOLDER = re.compile(r"\Acd [^\s;&|]+ *&& *")
 """Prefix that agents add to a command; it leaves little room for the command."""
 REFUSED = "\nRefused; the user said:"
 """Text below a command that the user refused."""
-_ABSOLUTE = re.compile(r"/|[A-Za-z]:/")
+ABSOLUTE = re.compile(r"/|[A-Za-z]:/")
 
 
 class ProjectTurn(Utterance, Protocol):
@@ -124,10 +124,15 @@ def changed_files(turn: ProjectTurn) -> Iterator[str]:
     return (relative_path(turn.project, name) for name in names if name and not name.endswith(CUT))
 
 
+def use_slashes(path: str) -> str:
+    """Return a path of any system with slashes between its parts."""
+    return path.replace("\\", "/") if "\\" in path and "/" not in path else path
+
+
 def relative_path(project: str, name: str) -> str:
     """Return the path below the project's folder; of a path elsewhere, return the last parts."""
-    path = name.replace("\\", "/") if "\\" in name and "/" not in name else name
-    if not _ABSOLUTE.match(path):
+    path = use_slashes(name)
+    if not ABSOLUTE.match(path):
         return path.removeprefix("./")
     return path.partition(f"/{project}/")[2] or "/".join(path.split("/")[-OUTSIDE_PARTS:])
 

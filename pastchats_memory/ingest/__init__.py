@@ -21,14 +21,14 @@ from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.format import Format
 from pastchats_memory.formats.base.source import SourceFile
 from pastchats_memory.ingest.anchors import write_anchors
-from pastchats_memory.ingest.archives import expand_archives
-from pastchats_memory.ingest.changes import Plan, plan_files, recipe_of_skipped
-from pastchats_memory.ingest.detect import BY_FORMAT, detect, require_records, resume
+from pastchats_memory.ingest.changes import Plan, recipe_of_skipped
+from pastchats_memory.ingest.detect import BY_FORMAT, detect, resume
 from pastchats_memory.ingest.discover import Candidate, discover_files, stored_name
-from pastchats_memory.ingest.dry_run import dry_run, dry_run_at
+from pastchats_memory.ingest.dry_run import dry_run
 from pastchats_memory.ingest.forecast import Forecast, estimate, other_runs
 from pastchats_memory.ingest.open_file import OpenFile
 from pastchats_memory.ingest.options import IndexOptions
+from pastchats_memory.ingest.plan import plan_run
 from pastchats_memory.ingest.report import (
     FileReport,
     IndexProgress,
@@ -44,7 +44,7 @@ from pastchats_memory.store.database import Database
 from pastchats_memory.store.pending_vectors import fill_pending
 from pastchats_memory.store.sources import SourceState
 
-__all__ = ["FileReport", "Forecast", "IndexOptions", "IndexProgress", "IndexReport", "dry_run", "dry_run_at", "index"]
+__all__ = ["FileReport", "Forecast", "IndexOptions", "IndexProgress", "IndexReport", "dry_run", "index"]
 
 
 def index(
@@ -109,10 +109,7 @@ def _plan(
     database: Database, files: list[Candidate], options: IndexOptions, report: IndexReport
 ) -> tuple[list[Plan], list[Candidate]]:
     """Return the files to read, and the archives that were opened; file moved files under their new paths."""
-    known = sources.known_sources(database)
-    files, archives = expand_archives(files, known, options, report)
-    require_records(files, known, options)
-    planned, moved = plan_files(files, known, options)
+    planned, moved, archives = plan_run(database, files, options, report)
     with database.transaction():
         for old, new in moved.items():
             sources.move_source(database, old, new.name, new.mtime_ns, new.file_id)

@@ -11,9 +11,10 @@ from __future__ import annotations
 import os
 import stat
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
 from pastchats_memory.files.archives import ARCHIVES, BrokenArchive, is_archive, is_bomb, open_member
 from pastchats_memory.files.regular_file import open_regular
@@ -38,17 +39,20 @@ def list_members(archive: Candidate) -> Iterator[Candidate | Unreadable]:
         yield from _list_zip(archive)
     else:
         inside = archive.path / archive.path.stem
-        yield replace(archive, where=str(inside), file_id="", is_alone=False, unpacked=open_member(archive.path))
+        yield _make_member(archive, str(inside), archive.size, open_member(archive.path), named=archive.named)
 
 
 def reopen_member(archive: Candidate, name: str, size: int) -> Candidate:
     """Return a member with a known path."""
-    inside = Path(name)
-    within = name[len(archive.name) + 1 :]
+    unpacked = open_member(archive.path, name[len(archive.name) + 1 :])
     is_zip = archive.path.suffix.lower() == ".zip"
-    unpacked = open_member(archive.path, within)
-    named = archive.named and not is_zip
-    return replace(archive, where=str(inside), size=size, named=named, file_id="", is_alone=False, unpacked=unpacked)
+    return _make_member(archive, str(Path(name)), size, unpacked, named=archive.named and not is_zip)
+
+
+def _make_member(
+    archive: Candidate, where: str, size: int, unpacked: Callable[[], BinaryIO], *, named: bool
+) -> Candidate:
+    return replace(archive, where=where, size=size, named=named, file_id="", is_alone=False, unpacked=unpacked)
 
 
 def expand_archives(
@@ -102,15 +106,7 @@ def _list_zip(archive: Candidate) -> Iterator[Candidate | Unreadable]:
             yield Unreadable(utf8(str(path)), 0, reason)
         elif os.path.splitext(member.filename)[1].lower() in TEXTS:  # noqa: PTH122 - a name in an archive is no path
             unpacked = open_member(archive.path, member.filename)
-            yield replace(
-                archive,
-                where=str(path),
-                size=member.file_size,
-                named=False,
-                file_id="",
-                is_alone=False,
-                unpacked=unpacked,
-            )
+            yield _make_member(archive, str(path), member.file_size, unpacked, named=False)
 
 
 def _find_refusal(member: zipfile.ZipInfo) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from pastchats_memory.episodes import find_request
+from pastchats_memory.episodes.actions import ABSOLUTE, CUT, calls_of, use_slashes
 from pastchats_memory.episodes.cite import cite_items
 from pastchats_memory.episodes.load import load_episode
 from pastchats_memory.episodes.threads import cite_attempts, describe_attempt
@@ -28,13 +29,10 @@ from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
 from pastchats_memory.text.shell import is_editor, is_shell, written_files
 
-CUT = "…"
-"""End of a list of files that was too long to be stored."""
 SHORTEST_LINE = 3
 """Letters and digits of a line that can be attributed: `}` stands in every file."""
 _REPLACED = re.compile(r"old|search|find|before|original|anchor", re.IGNORECASE)
 """In names of arguments that hold the text before a change."""
-_ABSOLUTE = re.compile(r"/|[A-Za-z]:/")
 _FILE_OF_PATCH = re.compile(r"\*\*\* (?:Add|Update|Move to|Delete)(?: File)?: (.+)|\+\+\+ (?:b/)?([^\t\n]+)")
 _IS_PATCH = re.compile(r"^(?:\*\*\* Begin Patch|@@|\*\*\* (?:Add|Update) File: )", re.MULTILINE)
 _SEARCH, _REPLACE = re.compile(r"[<-]{7} ?SEARCH"), re.compile(r"={7}\s*\Z")
@@ -52,13 +50,13 @@ class FileNames(NamedTuple):
 
     def match(self, path: str, project: str, folder: str | None) -> bool:
         """Return whether a path of a session of a project, in its working directory, names the file."""
-        path = path.replace("\\", "/") if "\\" in path and "/" not in path else path
-        whole = path if _ABSOLUTE.match(path) else str(PurePosixPath(folder or "", path))
+        path = use_slashes(path)
+        whole = path if ABSOLUTE.match(path) else str(PurePosixPath(folder or "", path))
         if any(whole == f"{self.root}/{name}" for name in self.relative):
             return True
         if project != self.project:
             return False
-        if not _ABSOLUTE.match(whole):
+        if not ABSOLUTE.match(whole):
             return str(PurePosixPath(whole)) in self.relative
         parts = PurePosixPath(whole).parts
         below = ["/".join(parts[place + 1 :]) for place, part in enumerate(parts) if part == project]
@@ -135,9 +133,7 @@ def _patched_files(item: Item) -> Iterator[str]:
 
 
 def _list_subjects(item: Item, is_wanted: Callable[[str], bool]) -> Iterator[str]:
-    tools = item.metadata.get("tools")
-    for label in map(str, tools if isinstance(tools, list) else ()):
-        tool, _, subject = label.partition(" ")
+    for tool, subject in calls_of(item):
         if is_wanted(tool):
             yield from subject.split(", ")
 

@@ -89,21 +89,16 @@ def _absolute(path: Path) -> Path:
 def _find_below(root: Path, wanted: FileFilter, unreadable: list[Unreadable]) -> Iterator[Candidate]:
     try:
         status = root.stat()
-        together = _stat_all(str(root), status) if stat.S_ISREG(status.st_mode) else []
+        is_folder = stat.S_ISDIR(status.st_mode)
+        if (exclusion := _find_exclusion(root, wanted, is_folder=is_folder)) is not None:
+            unreadable.append(exclusion)
+        elif not is_folder:
+            yield from _look_at(str(root), status, unreadable, named=True)
     except FileNotFoundError as fault:
         raise InputMissing(f"{root}: no such file or folder", "Check the spelling; nothing was indexed.") from fault
     except OSError as fault:
         raise InputMissing(f"{root}: {fault.strerror}", "Check its permissions; nothing was indexed.") from fault
-    exclusion = _find_exclusion(root, wanted, is_folder=not together)
-    if exclusion is not None:
-        unreadable.append(exclusion)
-    elif any(map(_is_hollow, together)):
-        unreadable.append(Unreadable(utf8(str(root)), 0, HOLLOW))
-    elif together:
-        yield _candidate(str(root), together, named=True)
-    elif not stat.S_ISDIR(status.st_mode):
-        unreadable.append(Unreadable(utf8(str(root)), 0, "neither a file nor a folder"))
-    else:
+    if is_folder and exclusion is None:
         yield from _walk_folder(str(root), wanted, unreadable)
 
 
@@ -145,7 +140,7 @@ def _walk_folder(root: str, wanted: FileFilter, unreadable: list[Unreadable]) ->
             if entry.is_dir(follow_symlinks=follow):
                 folders.append(entry.path)
             elif _is_likely(entry.name) and wanted.includes(entry.path):
-                yield from _look_at(entry, unreadable, follow=follow)
+                yield from _look_at_entry(entry, unreadable, follow=follow)
 
 
 def _leads_out(
@@ -168,18 +163,22 @@ def _leads_out(
     return True
 
 
-def _look_at(entry: os.DirEntry[str], unreadable: list[Unreadable], *, follow: bool) -> Iterator[Candidate]:
+def _look_at_entry(entry: os.DirEntry[str], unreadable: list[Unreadable], *, follow: bool) -> Iterator[Candidate]:
     try:
-        status = entry.stat(follow_symlinks=follow)
-        together = _stat_all(entry.path, status) if stat.S_ISREG(status.st_mode) else []
-        if any(map(_is_hollow, together)):
-            unreadable.append(Unreadable(utf8(entry.path), 0, HOLLOW))
-        elif together:
-            yield _candidate(entry.path, together, named=False)
-        elif not stat.S_ISLNK(status.st_mode):
-            unreadable.append(Unreadable(utf8(entry.path), 0, "neither a file nor a folder"))
+        yield from _look_at(entry.path, entry.stat(follow_symlinks=follow), unreadable, named=False)
     except OSError as fault:
         unreadable.append(Unreadable(utf8(entry.path), 0, fault.strerror or "cannot be looked at"))
+
+
+def _look_at(where: str, status: os.stat_result, unreadable: list[Unreadable], *, named: bool) -> Iterator[Candidate]:
+    """Yield a regular file, unless it is hollow; anything else but a link is unreadable. Raises OSError."""
+    together = _stat_all(where, status) if stat.S_ISREG(status.st_mode) else []
+    if any(map(_is_hollow, together)):
+        unreadable.append(Unreadable(utf8(where), 0, HOLLOW))
+    elif together:
+        yield _candidate(where, together, named=named)
+    elif not stat.S_ISLNK(status.st_mode):
+        unreadable.append(Unreadable(utf8(where), 0, "neither a file nor a folder"))
 
 
 def _is_hollow(status: os.stat_result) -> bool:

@@ -23,6 +23,9 @@ class Forecast:
     """An estimate of a run."""
 
     files: int
+    """Files that are new or changed."""
+    bytes: int
+    """Bytes in them that were never read."""
     turns: int
     """Turns to embed."""
     seconds: float
@@ -57,7 +60,7 @@ def estimate(
     new = [plan for plan in todo if plan.new_bytes]
     total = sum(plan.new_bytes for plan in new)
     if total < least_bytes:
-        return Forecast(len(todo), 0, 0.0)
+        return Forecast(len(todo), total, 0, 0.0)
     small = [plan for plan in new if plan.candidate.size <= LARGEST]
     sample = small[:: max(1, len(small) // MOST_FILES)][:MOST_FILES]
     texts = [text for plan in sample for text in texts_of(plan)]
@@ -67,8 +70,8 @@ def estimate(
     timed = texts[:: max(1, len(texts) // MOST_TEXTS)][:MOST_TEXTS] or ["How long will it take?"]
     start = time.perf_counter()
     if PENDING in vectors.encode_or_defer(session, timed):
-        return Forecast(len(todo), round(turns), 0.0)
-    return Forecast(len(todo), round(turns), turns * (time.perf_counter() - start) / len(timed))
+        return Forecast(len(todo), total, round(turns), 0.0)
+    return Forecast(len(todo), total, round(turns), turns * (time.perf_counter() - start) / len(timed))
 
 
 def other_runs(database: Database) -> tuple[int, ...]:

@@ -20,7 +20,7 @@ from pastchats_memory.ingest.discover import discover_files
 from pastchats_memory.ingest.options import ALL_FILES, FileFilter
 from pastchats_memory.model import LeftOut, Unreadable
 from pastchats_memory.store import sources
-from pastchats_memory.store.database import Database, open_database
+from pastchats_memory.store.database import Database, open_existing
 from pastchats_memory.text.encoding import utf8
 
 SEVERAL = "several"
@@ -79,9 +79,7 @@ def list_unread(database: Database) -> list[UnreadFile]:
 
 def overview_at(path: Path, histories: Iterable[History], wanted: FileFilter = ALL_FILES) -> list[SourceReport]:
     """Return the overview with a database that may not exist yet."""
-    if not path.exists():
-        return overview(None, histories, wanted)
-    with open_database(path) as database:
+    with open_existing(path) as database:
         return overview(database, histories, wanted)
 
 
@@ -120,10 +118,8 @@ class IndexedPlace(NamedTuple):
 
 def existing_places_at(path: Path, histories: Iterable[History]) -> list[Path]:
     """Return the files and folders outside the histories that were indexed once and still exist."""
-    if not path.exists():
-        return []
-    with open_database(path) as database:
-        places = [resolve_path(place.path) for place in _other_places(database, histories)]
+    with open_existing(path) as database:
+        places = [resolve_path(place.path) for place in _other_places(database, histories)] if database else []
     return [place for place in places if os.path.lexists(place)]
 
 

@@ -8,7 +8,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -254,6 +254,11 @@ class Blobs:
         if self._open is not None:
             with suppress(apsw.Error):  # reading has already raised the same error
                 self._open.close()
+
+
+def open_existing(path: Path) -> AbstractContextManager[Database | None]:
+    """Open the database at a path; enter None if there is none yet."""
+    return open_database(path) if path.exists() else nullcontext()
 
 
 def open_database(path: Path, *, create: bool = False, vec0: bool = True) -> Database:

@@ -58,10 +58,7 @@ _EXIT = re.compile(r"^(?:returncode|exit[ _]code)(?:: ?|=)(\d{1,9})$", re.MULTIL
 
 
 def detect(source: SourceFile) -> int:
-    """Return 55 for messages with a tool call and its result, else 0.
-
-    One other record may be among them.
-    """
+    """Return 55 for messages, but for one record, with a tool call and its result, else 0."""
     is_log = _place_of_list(source) is not None if source.shape == "json" else _is_log(source.sample)
     return 55 if is_log else 0
 
@@ -159,10 +156,7 @@ def _first(block: Json, keys: Sequence[str]) -> object:
 
 
 def _parse_result(content: object, *, failed: bool) -> ToolResult:
-    """Return a tool result.
-
-    The content is an object, as such or as JSON text, or lines. One line may hold the exit code.
-    """
+    """Return a result from an object, also as JSON text, or from lines with the exit code."""
     text = text_of_result(content)
     if fields := mapping_of(content) or mapping_of(value_of(text)):
         printed = parse_printed(fields, failed=failed)

@@ -89,10 +89,7 @@ class _Session(AgentSession):
 
 
 def _parse_result(block: Json) -> ToolResult:
-    """Return a tool result.
-
-    It stands in `run` or, in older threads, in a block of Anthropic's API.
-    """
+    """Return a result from `run` or, in older threads, from a block of Anthropic's API."""
     run = mapping_of(block.get("run"))
     result = run.get("result", block.get("content"))
     number = number_of(mapping_of(result).get("exitCode"))

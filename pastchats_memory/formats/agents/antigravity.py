@@ -15,14 +15,7 @@ from pastchats_memory.formats.base.companions import named_after
 from pastchats_memory.formats.base.format import Format, has_record
 from pastchats_memory.formats.base.locations import below_home
 from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of
-from pastchats_memory.formats.base.source import (
-    Json,
-    list_of,
-    mapping_of,
-    number_of,
-    text_of,
-    value_of,
-)
+from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, text_of, value_of
 from pastchats_memory.formats.base.tags import spans, without_spans
 from pastchats_memory.formats.base.tools import ToolResult
 
@@ -117,10 +110,7 @@ def _unwrap(text: str) -> str:
 
 
 def _parse_result(step: Json, text: str) -> ToolResult:
-    """Return a tool result without its times.
-
-    Some versions write the exit code in words only.
-    """
+    """Return a result without its times; some versions write the exit code in words."""
     head = _HEAD.match(text)
     code_in_words = head["code"] if head else None
     code = number_of(step.get("exit_code"))

@@ -92,10 +92,7 @@ class _Session(AgentSession):
 
 
 def _start_of(session_id: str, folder: Path) -> str | None:
-    """Return the start of a session from the folder's list of sessions.
-
-    Return None if the list is missing or broken.
-    """
+    """Return the start of a session by the folder's list of sessions, or None."""
     path = folder / "sessions.json"
     entries = map(mapping_of, list_of(SourceFile(path).document) if is_sibling(path) else [])
     dates = (entry.get("dateCreated") for entry in entries if entry.get("sessionId") == session_id)
@@ -103,10 +100,7 @@ def _start_of(session_id: str, folder: Path) -> str | None:
 
 
 def _add_tools(builder: SessionBuilder, item: Json, at: Position) -> None:
-    """Add the tool calls of an answer, and their results if the item has them.
-
-    Else the results are messages of their own.
-    """
+    """Add the calls of an answer, and their failures if the item has their states."""
     for call in map(mapping_of, list_of(mapping_of(item.get("message")).get("toolCalls"))):
         function = mapping_of(call.get("function"))
         builder.add_call(text_of(call.get("id")), text_of(function.get("name")), function.get("arguments"))
@@ -119,10 +113,7 @@ def _add_tools(builder: SessionBuilder, item: Json, at: Position) -> None:
 
 
 def text_of_editor(state: object) -> str:
-    """Return what a person typed, from the editor's state.
-
-    The state is text, or a tree of nodes as an object or as JSON text.
-    """
+    """Return what a person typed by the editor's state: text or nodes, also as JSON text."""
     value = parse_json(state) if isinstance(state, str) and state.startswith("{") else state
     if isinstance(value, str | BadJson):
         return text_of(state)

@@ -17,7 +17,7 @@ from pastchats_memory.formats.base.session import Position, SessionBuilder, Sess
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, parse_json, text_of
 from pastchats_memory.formats.base.sqlite_sessions import SqliteSessions, Tables
 from pastchats_memory.formats.base.tags import without_rim
-from pastchats_memory.formats.base.tools import ToolResult
+from pastchats_memory.formats.base.tools import ToolResult, split_exit_code
 
 FOLDERS = (".crush", ".opencode")
 """Folders of the database, below the project."""
@@ -26,7 +26,7 @@ CWD = ("cwd",)
 TITLES = "title-"
 """Beginning of the id of a session in which a model only made a title."""
 FLAGS = {"canceled": "interrupted", "error": "api_error"}
-_EXIT = re.compile(r"(?:\A|\n)Exit code (\d{1,9})\Z")
+_EXIT = re.compile(r"(?:\A|\n)Exit code ([1-9]\d{0,8})\Z")
 
 
 class CrushSessions(SqliteSessions):
@@ -85,7 +85,9 @@ def _add_message(builder: SessionBuilder, role: str, blocks: list[Json], at: Pos
             case "tool_result":
                 builder.add_result(text_of(block.get("tool_call_id")), _parse_result(block), at)
             case "shell_command":
-                _add_typed_command(builder, block, at)
+                code = number_of(block.get("exit_code"))
+                output = ToolResult(text_of(block.get("output")), code, failed=bool(code))
+                builder.add_typed_command(text_of(block.get("command")), output, at)
             case "finish" if flag := FLAGS.get(text_of(block.get("reason"))):
                 builder.queue.flag(flag)
 
@@ -98,18 +100,7 @@ def _is_picture(block: Json) -> bool:
 def _parse_result(block: Json) -> ToolResult:
     """Return a tool result; the last line of a failed command is its exit code."""
     text = without_rim(text_of(block.get("content")), CWD)
-    found = _EXIT.search(text)
-    if found is None:
-        return ToolResult(text, failed=block.get("is_error") is True)
-    return ToolResult(text[: found.start()], int(found[1]), failed=True)
-
-
-def _add_typed_command(builder: SessionBuilder, block: Json, at: Position) -> None:
-    """Add a shell command that the person ran, with its output."""
-    command, code = text_of(block.get("command")), number_of(block.get("exit_code"))
-    builder.add_prompt(f"! {command}", at, kind="command")
-    builder.add_call(at.native_id, "bash", {"command": command})
-    builder.add_result(at.native_id, ToolResult(text_of(block.get("output")), code, failed=bool(code)), at)
+    return split_exit_code(text, _EXIT, failed=block.get("is_error") is True)
 
 
 def locations(environment: Environment) -> Iterator[Path]:

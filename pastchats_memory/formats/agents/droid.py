@@ -12,12 +12,7 @@ from pastchats_memory.formats.base.agent_spellings import parse_droid_output
 from pastchats_memory.formats.base.companions import ending_in
 from pastchats_memory.formats.base.format import CERTAIN, Format, resume_with
 from pastchats_memory.formats.base.locations import below_home
-from pastchats_memory.formats.base.session import (
-    Position,
-    count_images,
-    folder_of,
-    texts_of,
-)
+from pastchats_memory.formats.base.session import Position, count_images, folder_of, texts_of
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tags import REMINDERS, without_spans
 from pastchats_memory.formats.base.tools import text_of_result
@@ -29,10 +24,7 @@ DELEGATED = "# Task Tool Invocation"
 
 
 def detect(source: SourceFile) -> int:
-    """Return 90 for messages with a session's header, else 70 or 0.
-
-    70 is for messages with tool calls or results in them.
-    """
+    """Return 90 for messages with a header, 70 for those with tool blocks, else 0."""
     messages = [record for record in source.sample if _is_message(record)]
     if messages and any(map(_is_header, source.sample)):
         return CERTAIN

@@ -18,15 +18,7 @@ from pastchats_memory.formats.base.session import (
     folder_of,
     texts_of,
 )
-from pastchats_memory.formats.base.source import (
-    Json,
-    SourceFile,
-    list_of,
-    mapping_of,
-    parse_json,
-    text_of,
-    value_of,
-)
+from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, parse_json, text_of, value_of
 from pastchats_memory.formats.base.tools import ToolResult, text_of_result
 
 CALLS = ("toolRequest", "frontendToolRequest")
@@ -101,10 +93,7 @@ def _stored_messages(database: Database, session_id: Value) -> Iterator[Json]:
 
 
 def _add_record(builder: SessionBuilder, record: Json, line: int) -> str | None:
-    """Apply a header, or add the turns of a message.
-
-    Return why the record cannot be read, or None.
-    """
+    """Apply a header, or add the turns of a message. Return why it is unreadable, or None."""
     info = builder.info
     if _is_header(record):
         info.conversation_id = text_of(record.get("id")) or info.conversation_id
@@ -154,10 +143,7 @@ def _form_text(action: Json) -> str:
 
 
 def _result_text(value: object) -> str:
-    """Return the text of a tool result.
-
-    Of a copy for the model and one for the person it is the person's.
-    """
+    """Return the text of a result: the person's copy, if the model has another."""
     parts = [mapping_of(part) for part in list_of(mapping_of(value).get("content") or value)]
     return text_of_result([part for part in parts if _is_shown(part)]) or text_of_result(value)
 

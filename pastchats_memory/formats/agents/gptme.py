@@ -91,10 +91,7 @@ class _Session(AgentSession):
             self.waiting.append(call_id)
 
     def _add_system_text(self, text: str, at: Position, call_id: str) -> None:
-        """Add a tool result or the client's own words.
-
-        A result without the id of its call belongs to the oldest call.
-        """
+        """Add a result, without an id that of the oldest call, or the client's own words."""
         if text in (INTERRUPTED, DECLINED):
             self.builder.queue.flag("interrupted")
         elif self.waiting:
@@ -106,10 +103,7 @@ class _Session(AgentSession):
 
 
 def _input_of(found: re.Match[str]) -> object:
-    """Return the input of a tool call.
-
-    It is JSON text, the command of a shell, or the words behind the tool's name.
-    """
+    """Return the input of a call: JSON text, a shell's command, or the tool's subject."""
     if found["input"]:
         return found["input"]
     if found["tool"] in _SHELLS:
@@ -127,10 +121,7 @@ def _parse_result(text: str) -> ToolResult:
 
 
 def _working_directory(config: Path) -> str | None:
-    """Return the working directory from a session's configuration.
-
-    Return None if it names none or is no TOML.
-    """
+    """Return the working directory that a session's configuration names, or None."""
     try:
         chat = mapping_of(tomllib.loads(read_sibling(config)).get("chat"))
     except tomllib.TOMLDecodeError:

@@ -74,10 +74,7 @@ class _Session(AgentSession):
         return None
 
     def _add_call(self, update: Json, at: Position) -> None:
-        """Merge an update into its call, and add the call.
-
-        A call is added once its input is known or it has ended.
-        """
+        """Merge an update into its call, which counts once its input is known or it ended."""
         call_id = text_of(update.get("toolCallId"))
         known = mapping_of(self.open.get(call_id))
         call = known | {key: value for key, value in update.items() if value not in (None, "", [], {})}
@@ -95,10 +92,7 @@ class _Session(AgentSession):
 
 
 def _working_directory(group: Path) -> str | None:
-    """Return the working directory of a folder of sessions.
-
-    It is the folder's name or, for a long path, the text of `.cwd` in it.
-    """
+    """Return the folder by the name of its sessions' folder or, if long, by `.cwd` in it."""
     path = read_sibling(group / ".cwd").strip() or unquote(group.name)
     return path if _FOLDER.match(path) else None
 

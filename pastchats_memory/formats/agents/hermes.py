@@ -156,10 +156,7 @@ def _parse_skill(text: str) -> UserText | None:
 
 
 def _parse_result(text: str) -> ToolResult:
-    """Return a tool result.
-
-    It is text, or an object with the output, the exit code and the error.
-    """
+    """Return a result: text, or an object with the output, the exit code and the error."""
     fields = mapping_of(value_of(text))
     return parse_printed(fields, failed=bool(fields.get("error"))) if fields else ToolResult(text)
 

@@ -15,13 +15,7 @@ from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.companions import named_after
 from pastchats_memory.formats.base.format import Format, has_record, resume_with
 from pastchats_memory.formats.base.locations import Environment
-from pastchats_memory.formats.base.session import (
-    Position,
-    SessionInfo,
-    count_images,
-    folder_of,
-    texts_of,
-)
+from pastchats_memory.formats.base.session import Position, SessionInfo, count_images, folder_of, texts_of
 from pastchats_memory.formats.base.sibling_files import read_sibling, read_sibling_field
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, parse_json, text_of
 from pastchats_memory.formats.base.tools import ToolResult
@@ -46,10 +40,7 @@ def _is_event(record: Json) -> bool:
 
 
 def _older_event(record: Json) -> tuple[str, Json]:
-    """Return kind and content of an event of the older command line.
-
-    Both are empty for any other line.
-    """
+    """Return kind and content of an event of the older command line; both may be empty."""
     message = mapping_of(record.get("message"))
     payload = message.get("payload")
     return (text_of(message.get("type")), payload) if isinstance(payload, dict) else ("", {})
@@ -67,10 +58,7 @@ class _Session(AgentSession):
         """Typed prompts, until a message to the model repeats them."""
 
     def session_info(self) -> SessionInfo:
-        """Return the session by the folders of a file.
-
-        A subagent's session has the main one as its parent.
-        """
+        """Return the session by the folders of a file; a subagent's names its parent."""
         path = self.source.path
         if path.name != WIRE and not path.stem.startswith(SENT):
             return SessionInfo(path.stem)
@@ -185,10 +173,7 @@ class _Session(AgentSession):
 
 
 def _folder_by_digest(group: Path) -> str | None:
-    """Return the folder whose digest names a group of sessions, or None.
-
-    The list of folders lies above the groups.
-    """
+    """Return the listed folder whose digest names a group of sessions, or None."""
     listed = mapping_of(parse_json(read_sibling(group.parent.parent / "kimi.json"))).get("work_dirs")
     paths = (text_of(mapping_of(folder).get("path")) for folder in list_of(listed))
     return next((path for path in paths if group.name == _digest(path)), None)
@@ -199,19 +184,13 @@ def _digest(path: str) -> str:
 
 
 def _parse_noted_result(text: str) -> ToolResult:
-    """Return a tool result from a message to the model.
-
-    The client's note stands above it.
-    """
+    """Return a result from a message to the model, below the client's note."""
     note, closed, rest = text.removeprefix(NOTE).partition(NOTE_ENDS) if text.startswith(NOTE) else ("", "", "")
     return _parse_result(rest.strip(), note, failed=note.startswith("ERROR")) if closed else ToolResult(text)
 
 
 def _parse_result(text: str, note: str = "", *, failed: bool) -> ToolResult:
-    """Return a tool result.
-
-    The exit code of a failed command stands in the client's note, else in the text.
-    """
+    """Return a result, with a failed command's exit code from the note or the text."""
     found = _EXIT.search(note or text) if failed else None
     return ToolResult(text or note, int(found[1]) if found else None, failed=failed)
 

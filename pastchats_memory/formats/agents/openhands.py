@@ -45,10 +45,7 @@ _NAME = re.compile(r"event-\d{5,9}-[\w-]{1,64}\.json")
 
 
 def event_files(path: Path) -> list[Path]:
-    """Return the event files of a conversation by one of them, in order.
-
-    Return an empty list for any other file. Raises OSError.
-    """
+    """Return the event files of a conversation by one of them, in order. Raises OSError."""
     if path.parent.name != FOLDER or not _NAME.fullmatch(path.name):
         return []
     return [file for file in sorted(path.parent.iterdir()) if _NAME.fullmatch(file.name) and is_sibling(file)]
@@ -117,10 +114,7 @@ class _Session(AgentSession):
         return None
 
     def _add_call(self, record: Json, call_id: str, at: Position) -> None:
-        """Add an action: a tool call, the last answer or a plan.
-
-        A refused action has only the arguments of the model.
-        """
+        """Add a call, the last answer or a plan; a refused one has the model's arguments only."""
         arguments = mapping_of(record.get("tool_call")).get("arguments")
         name, action = (
             text_of(record.get("tool_name")),

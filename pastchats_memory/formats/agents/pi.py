@@ -14,14 +14,9 @@ from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.format import CERTAIN, Format, Session
 from pastchats_memory.formats.base.locations import Environment
-from pastchats_memory.formats.base.session import (
-    Position,
-    count_images,
-    folder_of,
-    texts_of,
-)
+from pastchats_memory.formats.base.session import Position, count_images, folder_of, texts_of
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, number_of, text_of
-from pastchats_memory.formats.base.tools import ToolResult, text_of_result
+from pastchats_memory.formats.base.tools import ToolResult, split_exit_code, text_of_result
 from pastchats_memory.formats.base.tree import parent_in
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
 
@@ -34,7 +29,6 @@ SUMMARIES = ("compaction", "branch_summary")
 FLAGS = {"aborted": "interrupted", "error": "api_error"}
 OPENCLAW_PROMPTS = ("A new session was started via /new or /reset", "Read HEARTBEAT.md if it exists")
 """Beginnings of prompts that OpenClaw sends itself."""
-LAST_LINE = 80
 SILENT = frozenset({"NO_REPLY", "HEARTBEAT_OK"})
 """Answers that OpenClaw sends to nobody."""
 
@@ -116,8 +110,10 @@ class _Session(AgentSession):
                 self._add_answer(message, at)
             case "toolResult":
                 self.builder.add_result(text_of(message.get("toolCallId")), _parse_result(message), at)
-            case "bashExecution":
-                self._add_typed_command(message, at)
+            case "bashExecution" if command := text_of(message.get("command")):
+                code = number_of(message.get("exitCode"))
+                output = ToolResult(text_of(message.get("output")), code, failed=bool(code))
+                self.builder.add_typed_command(command, output, at)
         return None
 
     def _add_answer(self, message: Json, at: Position) -> None:
@@ -129,15 +125,6 @@ class _Session(AgentSession):
         if flag := FLAGS.get(text_of(message.get("stopReason"))):
             self.builder.queue.flag(flag)
 
-    def _add_typed_command(self, message: Json, at: Position) -> None:
-        """Add a shell command that the person ran, with its output."""
-        command, code = text_of(message.get("command")), number_of(message.get("exitCode"))
-        if command:
-            self.builder.add_prompt(f"! {command}", at, kind="command")
-            self.builder.add_call(at.native_id, "bash", {"command": command})
-            output = ToolResult(text_of(message.get("output")), code, failed=bool(code))
-            self.builder.add_result(at.native_id, output, at)
-
 
 def _session_in(parent: str) -> str:
     """Return the session's id by its file's name `<time>_<id>.jsonl`, or an id."""
@@ -147,12 +134,7 @@ def _session_in(parent: str) -> str:
 def _parse_result(message: Json) -> ToolResult:
     """Return a tool result; the last line of a failed command is its exit code."""
     text, failed = text_of_result(message.get("content")), message.get("isError") is True
-    found = _EXITED.search(text[-LAST_LINE:]) if failed else None
-    return (
-        ToolResult(text[: -len(found[0])].rstrip("\n"), int(found[1]), failed=True)
-        if found
-        else ToolResult(text, failed=failed)
-    )
+    return split_exit_code(text, _EXITED, failed=True) if failed else ToolResult(text)
 
 
 def locations(environment: Environment) -> Iterator[Path]:

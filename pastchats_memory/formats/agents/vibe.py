@@ -81,10 +81,7 @@ def read(source: SourceFile) -> Iterator[Row]:
 
 
 def _entries_of(session: Path) -> tuple[dict[str, Json], list[Unreadable]]:
-    """Return the latest state of each entry by id, and the unreadable lines.
-
-    The journal replaces entries of the chunks.
-    """
+    """Return the latest state of each entry by id, and the journal's unreadable lines."""
     generation = text_of(mapping_of(parse_json(read_sibling(session / CURRENT))).get("generation"))
     manifest = mapping_of(_document(session / GENERATIONS, generation, "/manifest.json"))
     entries: dict[str, Json] = {}

@@ -91,10 +91,7 @@ def read(source: SourceFile) -> Iterator[Row]:
 
 
 def _read_text_thread(document: Json, name: str) -> Iterator[Row]:
-    """Yield the turns of a text thread.
-
-    Its messages are parts of one text, from byte to byte.
-    """
+    """Yield the turns of a text thread: parts of one text, from byte to byte."""
     builder = SessionBuilder(
         SessionInfo(text_of(document.get("id")) or name, metadata={"title": text_of(document.get("summary"))})
     )
@@ -171,10 +168,7 @@ def _read_thread(document: Json, thread: Json) -> Iterator[Row]:
 
 
 def _folder(thread: Json) -> str | None:
-    """Return the first folder of the window.
-
-    The folders are a JSON list, or lines in alphabetical order with their places.
-    """
+    """Return the first folder of the window, from a JSON list or lines with their places."""
     paths = text_of(thread.get("folder_paths"))
     listed = parse_json(paths)
     if isinstance(listed, list):
@@ -196,10 +190,7 @@ def _add_message(builder: SessionBuilder, message: Json, branch: str) -> None:
 
 
 def _prompt_text(parts: Sequence[Json]) -> str:
-    """Return the text of a prompt.
-
-    A mention stands inside the sentence that it divides.
-    """
+    """Return the text of a prompt, in which a mention stands inside a sentence."""
     words, follows_text = "", False
     for part in parts:
         text, mention = text_of(part.get("Text")), _name_of_mention(part)
@@ -212,10 +203,7 @@ def _prompt_text(parts: Sequence[Json]) -> str:
 
 
 def _name_of_mention(part: Json) -> str:
-    """Return the name of a mentioned file after `@`.
-
-    The editor's copy of its contents is left out.
-    """
+    """Return the name of a mentioned file after `@`, without the copy of its contents."""
     uri = mapping_of(part.get("Mention")).get("uri")
     inner = mapping_of(next(iter(mapping_of(uri).values()), None))
     path = text_of(mapping_of(uri).get("File")) or text_of(uri) or text_of(inner.get("abs_path"))

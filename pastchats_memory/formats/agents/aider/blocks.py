@@ -69,10 +69,7 @@ def parse_blocks(lines: Sequence[str]) -> Iterator[Block]:
 
 
 def _split_sessions(lines: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield the lines of each session.
-
-    An editor may have cut the blanks of older sessions only.
-    """
+    """Yield the lines of each session: an editor may have cut the blanks of some only."""
     starts = [place for place, line in enumerate(lines) if HEADER.match(line)]
     for start, end in pairwise(dict.fromkeys([0, *starts, len(lines)])):
         yield lines[start:end]
@@ -138,10 +135,7 @@ def _outside_code(line: str, before: str, last: Kind | None, marks: _Marks) -> K
 
 
 def _ends_in_two_spaces(lines: Sequence[str]) -> list[bool]:
-    """Return for every line whether its paragraph ends in two spaces.
-
-    aider marks only the last line of a notice.
-    """
+    """Return for every line whether its paragraph ends in two spaces, as a notice does."""
     ended = [False] * len(lines)
     for place in range(len(lines) - 1, -1, -1):
         line, after = lines[place], lines[place + 1] if place + 1 < len(lines) else ""
@@ -151,10 +145,7 @@ def _ends_in_two_spaces(lines: Sequence[str]) -> list[bool]:
 
 
 def _is_outside_code(lines: Sequence[str]) -> list[bool]:
-    """Return for every line whether no code block is open.
-
-    The next fence opens one, or the session has none.
-    """
+    """Return for every line whether no code block is open: the next fence opens one."""
     opens = [True] * len(lines)
     for place in range(len(lines) - 2, -1, -1):
         below = lines[place + 1]

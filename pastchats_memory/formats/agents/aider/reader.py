@@ -112,10 +112,7 @@ def _chats(lines: Sequence[str], times: _PromptTimes) -> Iterator[Turn]:
 
 
 def _numbered(blocks: Iterable[Block]) -> Iterator[tuple[int, Block]]:
-    """Yield blocks with the number of their session.
-
-    Text before the first heading is a session, too.
-    """
+    """Yield blocks with the number of their session; the first may have no heading."""
     session = 0
     for block in blocks:
         session += block.kind == "header"
@@ -194,10 +191,7 @@ class _SessionReader:
         self.watched = None
 
     def _abandon_repeated(self, text: str) -> None:
-        """Abandon an equal prompt before without an answer.
-
-        It was stopped, or the provider failed.
-        """
+        """Abandon an equal prompt before that has no answer: it was stopped, or it failed."""
         if self.prompt is not None and self.answer is None and self.prompt.texts == [text]:
             self.prompt.branch = "abandoned"
             _flag(self.prompt, "interrupted")

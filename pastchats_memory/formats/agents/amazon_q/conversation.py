@@ -93,10 +93,7 @@ def _read_conversation(saved: Json, places: Places, name: str, folder: str | Non
 
 
 def _split_exchange(entry: object) -> tuple[Json, Json]:
-    """Return the user's and the assistant's side of an exchange.
-
-    Older versions write it as a pair.
-    """
+    """Return the user's and the assistant's side of an exchange, in older versions a pair."""
     pair = list_of(entry)
     fields = mapping_of(entry)
     user, assistant = pair if len(pair) == len(("user", "assistant")) else (fields.get("user"), fields.get("assistant"))
@@ -104,19 +101,13 @@ def _split_exchange(entry: object) -> tuple[Json, Json]:
 
 
 def _prompt_of(user: Json) -> str:
-    """Return what a person typed; `""` for tool results alone.
-
-    A prompt may stand beside results, if it refuses the tool calls.
-    """
+    """Return what a person typed, also beside results of refused calls, else `""`."""
     contents = mapping_of(user.get("content")).values()
     return next((text for each in contents if (text := text_of(mapping_of(each).get("prompt")))), "")
 
 
 def _add_screen_line(builder: SessionBuilder, line: str, at: Position) -> None:
-    """Add a prompt or an answer as it stood on the screen.
-
-    The screen shows no times and no tool results.
-    """
+    """Add a prompt or an answer of the screen, which shows no times and no results."""
     if line.startswith(PROMPT):
         prompt = line.removeprefix(PROMPT)
         builder.add_prompt("" if _COMMAND.match(prompt) else prompt, at)

@@ -17,7 +17,7 @@ from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, SessionInfo, folder_of, texts_of
 from pastchats_memory.formats.base.sibling_files import read_sibling
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, parse_json, text_of
-from pastchats_memory.formats.base.tools import ToolResult, text_of_result
+from pastchats_memory.formats.base.tools import ToolResult, split_exit_code, text_of_result
 
 SESSION, MESSAGES = "session.json", "messages.jsonl"
 COMMAND_LINE = "cli"
@@ -70,11 +70,7 @@ class _Session(AgentSession):
 def _parse_result(payload: Json) -> ToolResult:
     """Return a tool result; a shell's output stands between `Output:` and the exit code."""
     text = text_of_result(payload.get("content")).removeprefix("Output:\n").rstrip()
-    found = _EXIT_CODE.search(text)
-    code = int(found[1]) if found else None
-    return ToolResult(
-        text[: found.start()].rstrip() if found else text, code, failed=payload.get("success") is False or bool(code)
-    )
+    return split_exit_code(text, _EXIT_CODE, failed=payload.get("success") is False)
 
 
 def locations(environment: Environment) -> Iterator[Path]:

@@ -99,10 +99,7 @@ class FirstPass:
         self._old_words = set(self.tail.words)
 
     def state(self, abandoned: set[int]) -> Json:
-        """Return what a longer file needs, as JSON.
-
-        `abandoned` are hashes of uuids of abandoned prompts.
-        """
+        """Return what a longer file needs as JSON, with the hashes of abandoned prompts."""
         return {
             "tail": self.tail.snapshot_json(abandoned),
             "queue": self.queue.snapshot(),
@@ -166,10 +163,7 @@ class FirstPass:
         return self._titles.get(conversation or "", (0, ""))[1]
 
     def until(self, record: Json) -> int | None:
-        """Return the position of the last line of a record's API message.
-
-        Return None for a message of one line.
-        """
+        """Return the position of the last of several lines of an API message, or None."""
         key = self._message_key(record)
         return None if key is None else self._until.get(key)
 

@@ -9,11 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
-from pastchats_memory.formats.agents.claude_code.records import (
-    parent_uuid,
-    parse_attachment,
-    parse_user_record,
-)
+from pastchats_memory.formats.agents.claude_code.records import parent_uuid, parse_attachment, parse_user_record
 from pastchats_memory.formats.base.checkpoint import RECENT, CannotResume, digest
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
 from pastchats_memory.text.timestamps import iso_utc

@@ -169,10 +169,7 @@ def block_types(content: object) -> set[str]:
 
 
 def media_of(content: object) -> tuple[str, ...]:
-    """Return media types of images and documents.
-
-    Return `image` or `document` if the type is missing.
-    """
+    """Return the media types of images and documents; without one, `image` or `document`."""
     blocks = (mapping_of(block) for block in list_of(content))
     return tuple(
         text_of(mapping_of(block.get("source")).get("media_type")) or text_of(block.get("type"))
@@ -203,10 +200,7 @@ def conversation_of(record: Json, session: str | None, agent: str | None) -> str
 
 
 def is_streamed(record: Json) -> bool:
-    """Return whether `claude --output-format stream-json` printed the record.
-
-    Other keys name session and subagent.
-    """
+    """Return whether `claude --output-format stream-json` printed a record, by its keys."""
     return "session_id" in record and ("parent_tool_use_id" in record or record.get("subtype") == "init")
 
 
@@ -227,8 +221,5 @@ def is_internal_conversation(utterance: Utterance, conversation: str | None) -> 
 
 
 def parent_uuid(record: Json) -> str:
-    """Return the uuid of the record before it, also across a compaction.
-
-    Return `""` at a root.
-    """
+    """Return the uuid of the record before, also across a compaction; `""` at a root."""
     return text_of(record.get("parentUuid")) or text_of(record.get("logicalParentUuid"))

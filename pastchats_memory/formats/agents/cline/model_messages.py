@@ -7,17 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from pastchats_memory.formats.base.agent_spellings import CLINE_ANSWER_TOOLS
 from pastchats_memory.formats.base.session import Position, SessionBuilder, texts_of
-from pastchats_memory.formats.base.source import (
-    Json,
-    list_of,
-    mapping_of,
-    text_of,
-)
+from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tags import span, without_spans
-from pastchats_memory.formats.base.tools import ToolResult, parse_result, text_of_result
+from pastchats_memory.formats.base.tools import ToolResult, parse_result, split_exit_code, text_of_result
 from pastchats_memory.text.timestamps import iso_utc
 
 PERSON = ("task", "feedback", "answer", "user_message")
@@ -42,7 +38,7 @@ RUN, EDITOR = "run_commands", "editor"
 
 _INPUT = re.compile(r'\A\s*<(user_input|user_command) [a-z]{1,10}="[^"\n]{0,80}">')
 """Wrappers of the command line's agent around a prompt."""
-_EXITED = re.compile(r"\[Command exited with code (\d{1,9})\]\n?")
+_EXITED = re.compile(r"\A\[Command exited with code (\d{1,9})\]\n?")
 _REFUSED = re.compile(r"feedback:?\s*<feedback>")
 _RESULT = re.compile(r"\[(\w+)(?: for '(.{0,400}?)')?[^\]\n]{0,400}\] Result:[ \t]*\n?", re.DOTALL)
 
@@ -174,10 +170,8 @@ def _outputs(content: object) -> list[ToolResult]:
 
 
 def _output(part: Json) -> ToolResult:
-    text = text_of(part.get("result"))
-    found = _EXITED.match(text)
-    text = text[found.end() :] if found else text or text_of(part.get("error"))
-    return ToolResult(text, int(found[1]) if found else None, failed=part["success"] is False)
+    output = split_exit_code(text_of(part.get("result")), _EXITED, failed=part["success"] is False)
+    return output if output.text or output.exit_code is not None else replace(output, text=text_of(part.get("error")))
 
 
 def _in_one_tag(text: str) -> str:
@@ -189,10 +183,7 @@ def _in_one_tag(text: str) -> str:
 
 
 def _parse_reply(body: str) -> list[str]:
-    """Return what the person answered to a tool: an answer or a refusal.
-
-    Other tags in its output are quotations.
-    """
+    """Return an answer or a refusal of a tool; other tags in its output are quotations."""
     for tag in ANSWERED:
         if body.startswith(f"<{tag}>"):
             return [span(body, tag).strip()]

@@ -14,15 +14,7 @@ from pastchats_memory.formats.agents.cline.model_messages import ModelMessages, 
 from pastchats_memory.formats.agents.cline.screen import ScreenMessages, is_ui_message
 from pastchats_memory.formats.base.session import Row, SessionBuilder, SessionInfo, read_items
 from pastchats_memory.formats.base.sibling_files import is_sibling
-from pastchats_memory.formats.base.source import (
-    Element,
-    NotText,
-    Record,
-    SourceFile,
-    list_of,
-    mapping_of,
-    text_of,
-)
+from pastchats_memory.formats.base.source import Element, NotText, Record, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.model import Unreadable
 
 UI_NAMES, API_NAME = ("ui_messages.json", "claude_messages.json"), "api_conversation_history.json"

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from pastchats_memory.formats.agents.cline.model_messages import CALL
 from pastchats_memory.formats.base.session import Position, SessionBuilder
-from pastchats_memory.formats.base.source import (
-    Json,
-    list_of,
-    mapping_of,
-    parse_json,
-    text_of,
-)
+from pastchats_memory.formats.base.source import Json, list_of, mapping_of, parse_json, text_of
 from pastchats_memory.formats.base.tools import ToolResult, parse_result
 from pastchats_memory.formats.base.turns import PendingTurn
 from pastchats_memory.text.timestamps import iso_utc
@@ -37,10 +31,7 @@ def is_ui_message(record: Json) -> bool:
 
 
 def _say_or_ask(record: Json) -> str:
-    """Return `say` or `ask` by the type, or by the key in exports without a type.
-
-    Otherwise return `""`.
-    """
+    """Return `say` or `ask` by the type, in exports without types by the key; else `""`."""
     named = record.get("type", "say" if "say" in record else "ask")
     return text_of(named) if named in ("say", "ask") and isinstance(record.get(text_of(named)), str) else ""
 

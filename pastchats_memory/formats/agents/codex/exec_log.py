@@ -144,10 +144,7 @@ def _output(done: re.Match[str], text: str) -> ToolResult:
 
 
 def _add_edit(builder: SessionBuilder, text: str, at: Position) -> None:
-    """Add an edit of files.
-
-    Later versions list paths below its state, earlier ones after a letter for each change.
-    """
+    """Add an edit of files: paths below a state, or in earlier versions after a letter."""
     listed = text.partition("\ndiff --git ")[0].split("\n")
     state = _STATE.match(listed[0])
     files = listed[1:] if state else [found[1] for line in listed if (found := _CHANGED.match(line))]

@@ -79,10 +79,7 @@ def _parse_heading(lines: list[str], place: int, current: str) -> tuple[str, str
 
 
 def _parse_timed_heading(line: str) -> tuple[str, str, str] | None:
-    """Return the heading on a line, its time, and the rest.
-
-    Results have the heading `ended`.
-    """
+    """Return the heading on a line (`ended` for a result), its time, and the rest."""
     found = _TIMED.match(line)
     if found is None:
         return None

@@ -80,10 +80,7 @@ class TaskFinder:
             self._copied.append(_Step(position, "spawn" if name.endswith(SPAWN) else "work"))
 
     def own_start(self, prompts: Collection[int]) -> int | None:
-        """Return the position of the first entry of the subagent within the burst; None if it comes later.
-
-        `prompts` are positions of the entries with a prompt.
-        """
+        """Return the position of a subagent's first entry in the burst, or None, by the positions of prompts."""
         self.may_change = self._is_replay
         steps = [step for step in self._copied if step.kind != "prompt" or step.position in prompts]
         spawned = max((place for place, step in enumerate(steps) if step.kind == "spawn"), default=None)

@@ -54,10 +54,7 @@ class Entry:
 
     @property
     def type(self) -> str:
-        """Return the payload's type.
-
-        A payload with `role` and `content` alone is a message.
-        """
+        """Return the payload's type; one with `role` and `content` alone is a message."""
         strip_pictures = "message" if "role" in self.payload and "content" in self.payload else ""
         return text_of(self.payload.get("type")) or strip_pictures
 
@@ -121,10 +118,7 @@ def completed_item(entry: Entry) -> Json:
 
 
 def answer_of_event(entry: Entry) -> str:
-    """Return the text of an event with an answer, which mostly repeats an item.
-
-    Return `""` for other entries.
-    """
+    """Return the text of an event with an answer, which mostly repeats an item, or `""`."""
     item = completed_item(entry)
     if item.get("type") == "AgentMessage":
         return "".join(parts_of(item))
@@ -169,10 +163,7 @@ def human_parts(payload: Json) -> list[str]:
 
 
 def kinds_of(payload: Json) -> list[str]:
-    """Return the kinds of all parts, such as `user.text` or `agents_md.instructions`.
-
-    It is empty if some have none.
-    """
+    """Return the kinds of all parts, such as `user.text`; none if a part has none."""
     noted = mapping_of(payload.get("internal_chat_message_metadata_passthrough")).get("content_item_kinds")
     kinds, parts = list(map(text_of, list_of(noted))), list(map(mapping_of, list_of(payload.get("content"))))
     if len(kinds) != len(parts) or UNKNOWN in kinds:

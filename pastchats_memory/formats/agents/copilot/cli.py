@@ -11,7 +11,7 @@ from pastchats_memory.formats.base.session import Position, SessionInfo, folder_
 from pastchats_memory.formats.base.sibling_files import recorded_cwd
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tags import without_rim
-from pastchats_memory.formats.base.tools import ToolResult, text_of_result
+from pastchats_memory.formats.base.tools import ToolResult, split_exit_code, text_of_result
 
 EVENT_GROUPS = ("session", "user", "assistant", "tool", "system", "subagent", "hook", "skill")
 """The part of an event's type before the dot."""
@@ -42,10 +42,7 @@ class CopilotSession(AgentSession):
     record_noun = "an event"
 
     def session_info(self) -> SessionInfo:
-        """Return the session in the name of the file or its folder.
-
-        Some versions record the working directory only in a file next to the events.
-        """
+        """Return the session by the name of the file or folder; a file beside has the cwd."""
         path = self.source.path
         return SessionInfo(path.parent.name if path.stem == "events" else path.stem, recorded_cwd(path.parent))
 
@@ -104,9 +101,4 @@ class CopilotSession(AgentSession):
 def _parse_output(data: Json) -> ToolResult:
     """Return a tool result; a shell prints the exit code at the end."""
     text = text_of_result(data.get("result")) or text_of(mapping_of(data.get("error")).get("message"))
-    failed = data.get("success") is False
-    exited = _EXITED.search(text[-200:])
-    if not exited:
-        return ToolResult(text, failed=failed)
-    code = int(exited[1])
-    return ToolResult(text[: -len(exited[0])], code, failed=failed or code != 0)
+    return split_exit_code(text, _EXITED, failed=data.get("success") is False)

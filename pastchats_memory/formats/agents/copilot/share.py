@@ -19,7 +19,7 @@ from pastchats_memory.formats.base.markdown import blocks
 from pastchats_memory.formats.base.markdown_dialogue import MarkdownDialogue, Section
 from pastchats_memory.formats.base.session import Position, SessionInfo
 from pastchats_memory.formats.base.source import SourceFile, value_of
-from pastchats_memory.formats.base.tools import ToolResult
+from pastchats_memory.formats.base.tools import ToolResult, split_exit_code
 from pastchats_memory.text.timestamps import LOCAL, iso_utc, parse_handwritten, to_the_minute
 
 _TITLE = re.compile(r"\s*#\s+(?:[^\w\s]{1,8}\s*)?Copilot CLI Session\s*$", re.MULTILINE)
@@ -113,10 +113,7 @@ def _moment(began: str | None, since: int) -> str | None:
 
 
 def _share_call(section: _Section) -> tuple[object, ToolResult]:
-    """Return the arguments and the result of a call.
-
-    The result is the last other fence.
-    """
+    """Return the arguments of a call, and its result, which is the last other fence."""
     body = section.text.split("\n")
     fences = list(_fences(body))
     given = next((value_of(inside) for is_given, inside in fences if is_given), None)
@@ -126,11 +123,7 @@ def _share_call(section: _Section) -> tuple[object, ToolResult]:
     if given is None:
         key = "command" if shown.startswith(_COMMAND) else "path"
         given = {key: shown.removeprefix(_COMMAND)}
-    code = _EXIT.search(answered)
-    number = int(code[1]) if code else None
-    return given, ToolResult(
-        answered[: code.start()] if code else answered, number, failed=section.failed or bool(number)
-    )
+    return given, split_exit_code(answered, _EXIT, failed=section.failed)
 
 
 def _fences(body: Sequence[str]) -> Iterator[tuple[bool, str]]:

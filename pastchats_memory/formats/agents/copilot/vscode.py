@@ -10,14 +10,7 @@ from pastchats_memory.formats.agents.copilot.dialect import DIALECT
 from pastchats_memory.formats.agents.copilot.vscode_log import is_beginning, replay
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import is_sibling
-from pastchats_memory.formats.base.source import (
-    Element,
-    Json,
-    SourceFile,
-    list_of,
-    mapping_of,
-    text_of,
-)
+from pastchats_memory.formats.base.source import Element, Json, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tools import ToolResult
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.hashes import conversation_hash
@@ -84,10 +77,7 @@ def _requests(source: SourceFile) -> Iterator[Unreadable | tuple[Json, object, i
 
 
 def _about(session: Json, first: Json, path: Path) -> SessionInfo:
-    """Return the session's facts.
-
-    An export without an id takes them from its first request.
-    """
+    """Return the session's facts; an export without an id has that of its first request."""
     fallback = conversation_hash([("request", text_of(first.get("requestId")) or text_of(_prompt_of(first)))])
     return SessionInfo(
         text_of(session.get("sessionId")) or fallback,
@@ -165,10 +155,7 @@ def _chosen(value: object) -> str:
 
 
 def answer_of(pieces: list[object]) -> str:
-    """Return the visible text of a response.
-
-    References are part of the sentence, tools separate paragraphs.
-    """
+    """Return the text of a response: references stay in the sentence, tools divide it."""
     text, apart = "", False
     for piece in map(mapping_of, pieces):
         kind, value = piece.get("kind"), piece.get("value")

@@ -9,13 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pastchats_memory.files.foreign_sqlite import Database
-from pastchats_memory.formats.base.session import (
-    Position,
-    Row,
-    SessionBuilder,
-    SessionInfo,
-    folder_of,
-)
+from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo, folder_of
 from pastchats_memory.formats.base.sibling_files import read_sibling
 from pastchats_memory.formats.base.source import (
     BadJson,
@@ -40,10 +34,7 @@ DEEPEST = 20
 
 
 def matches_editor(source: SourceFile) -> bool:
-    """Return whether a database is the editor's state with Cursor's table or chats.
-
-    VS Code's file has neither.
-    """
+    """Return whether a database is the editor's state with Cursor's table or chats."""
     if source.shape != "sqlite" or not set(KEYS) <= source.tables.get(WINDOW, source.tables.get(CHATS, frozenset())):
         return False
     return CHATS in source.tables or any(isinstance(tab, dict) for tab in source.from_database(_window_chats))

@@ -6,13 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pastchats_memory.files.foreign_sqlite import Database
-from pastchats_memory.formats.base.source import (
-    BadJson,
-    Json,
-    mapping_of,
-    parse_json,
-    text_of,
-)
+from pastchats_memory.formats.base.source import BadJson, Json, mapping_of, parse_json, text_of
 
 TABLES = {"blobs": frozenset({"id", "data"}), "meta": frozenset({"key", "value"})}
 ABOUT, ROOT = "0", "latestRootBlobId"
@@ -36,10 +30,7 @@ class Stored:
 
 
 def find_roots(database: Database) -> Iterator[Json]:
-    """Yield the object that names the root, stored as hexadecimal JSON.
-
-    Yield nothing in another program's file.
-    """
+    """Yield the objects that name a root, hexadecimal JSON; none in another's file."""
     for _, value in database.rows("meta", ("key", "value"), where={"key": ABOUT}):
         try:
             about = mapping_of(parse_json(bytes.fromhex(text_of(value))))

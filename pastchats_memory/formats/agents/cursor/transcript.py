@@ -222,10 +222,7 @@ def _project_folder_name(path: Path) -> str | None:
 
 
 def _folder(source: SourceFile) -> str | None:
-    """Return the working directory if a path in a tool call is inside it.
-
-    The session's folder encodes its path.
-    """
+    """Return the folder along a path in a tool call that encodes to the session's folder."""
     if (name := _project_folder_name(source.path)) is None:
         return None
     wanted = _encode_path(name)
@@ -265,10 +262,7 @@ def strip_wrappers(text: str) -> str:
 
 
 def _add_answer(builder: SessionBuilder, lines: list[str], at: Position) -> None:
-    """Add the visible text of an answer, then its tools.
-
-    A marker hides text up to a blank line, or the indented text of a tool.
-    """
+    """Add an answer, then its tools. A marker hides text to a blank or unindented line."""
     shown, marked, hidden, indented = list[str](), list[tuple[str, str, list[str]]](), False, False
     for line in lines:
         is_indented = not line.strip() or line[:1] in (" ", "\t")

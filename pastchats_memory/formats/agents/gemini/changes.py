@@ -8,11 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pastchats_memory.formats.agents.gemini.content import (
-    find_workspace,
-    is_compression,
-    visible_text,
-)
+from pastchats_memory.formats.agents.gemini.content import find_workspace, is_compression, visible_text
 from pastchats_memory.formats.base.checkpoint import RECENT, CannotResume
 from pastchats_memory.formats.base.session import find_folder, folder_of
 from pastchats_memory.formats.base.sibling_files import is_sibling, read_sibling
@@ -148,10 +144,7 @@ class FirstPass:
             raise CannotResume(reason)
 
     def _folder_from_calls(self, record: Json) -> str | None:
-        """Return the project's folder if a path in a tool call is inside it.
-
-        Its hash is the session's.
-        """
+        """Return the folder along a path in a tool call that has the session's hash, or None."""
         wanted = text_of(self.header.get("projectHash"))
         for call in map(mapping_of, list_of(record.get("toolCalls"))):
             for value in mapping_of(call.get("args")).values():

@@ -98,9 +98,7 @@ def add_prompt(builder: SessionBuilder, sent: str, at: Position, pictures: int) 
     if not command:
         builder.add_typed(strip_context(sent), at, pictures)
     else:
-        builder.add_prompt(f"! {command}", at, kind="command")
-        builder.add_call(at.native_id, "shell", {"command": command})
-        builder.add_result(at.native_id, parse_result(printed), at)
+        builder.add_typed_command(command, parse_result(printed), at, "shell")
 
 
 def join_responses(responses: Iterable[Json], *, failed: bool = False) -> ToolResult:

@@ -30,14 +30,7 @@ from pastchats_memory.formats.agents.gemini.saved_chat import SavedChat, is_save
 from pastchats_memory.formats.agents.gemini.stream import PrintedSession, is_stream
 from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
-from pastchats_memory.formats.base.source import (
-    Json,
-    Record,
-    SourceFile,
-    list_of,
-    mapping_of,
-    text_of,
-)
+from pastchats_memory.formats.base.source import Json, Record, SourceFile, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.turns import PendingTurn
 from pastchats_memory.model import Unreadable
 from pastchats_memory.text.timestamps import iso_utc, to_the_minute
@@ -67,10 +60,7 @@ def read(source: SourceFile) -> Iterator[Row]:
 
 
 def _read_session(source: SourceFile) -> Iterator[Row]:
-    """Yield the turns of a session.
-
-    The file is read twice: only the whole shows the final text of a message.
-    """
+    """Yield the turns, after a first pass that finds the final text of each message."""
     first_pass = FirstPass()
     before = source.resumed.state if source.resumed else {}
     if before:

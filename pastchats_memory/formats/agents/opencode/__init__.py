@@ -66,10 +66,7 @@ def matches(source: SourceFile) -> bool:
 
 
 def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
-    """Yield the turns of every session, oldest first.
-
-    A subagent's are a sidechain, undone ones are abandoned.
-    """
+    """Yield the turns, oldest session first: a subagent's on a sidechain, undone ones abandoned."""
     if source.shape == "sqlite":
         yield from source.from_database(_from_database)
     elif source.shape == "jsonl":
@@ -91,10 +88,7 @@ def _is_export(document: object) -> bool:
 
 
 def _from_export(source: SourceFile) -> Iterator[Turn | Task | Unreadable]:
-    """Yield the turns of an export.
-
-    It is read twice, so that memory holds only one message.
-    """
+    """Yield the turns of an export, read twice, so that memory holds only one message."""
     infos: list[Json] = []
     for item in source.elements("messages"):
         if isinstance(item, Unreadable):

@@ -8,11 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from pastchats_memory.formats.agents.opencode.session import (
-    MESSAGE_PREFIX,
-    Message,
-    folder_of,
-)
+from pastchats_memory.formats.agents.opencode.session import MESSAGE_PREFIX, Message, folder_of
 from pastchats_memory.formats.agents.opencode.v2 import parse_v2_message
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, text_of
 
@@ -61,10 +57,7 @@ class Steps:
     lines: dict[str, int] = field(default_factory=dict)
 
     def add(self, event: Json, line: int) -> None:
-        """Add an event.
-
-        A final event repeats the content of streamed ones, which are skipped.
-        """
+        """Add an event. A streamed one is skipped, since a final event repeats its content."""
         step = Step(event, line)
         handler = HANDLERS.get(text_of(event.get("type")).removeprefix(_KIND))
         if handler:

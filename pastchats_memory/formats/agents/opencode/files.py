@@ -63,10 +63,7 @@ def tree_of(path: Path) -> Tree | None:
 
 
 def other_files(path: Path) -> Iterator[Path]:
-    """Yield the other files of the tree that a session's or message's file stands for.
-
-    Raises OSError.
-    """
+    """Yield the other files of the tree that a file stands for. Raises OSError."""
     tree = tree_of(path)
     return (file for file in tree.files() if file != path) if tree else iter(())
 

@@ -173,10 +173,7 @@ def order_of(infos: Sequence[Json]) -> list[int]:
 
 
 def _is_visible(part: Json) -> bool:
-    """Return whether a part is visible.
-
-    Files and reminders in a prompt are the program's text.
-    """
+    """Return whether a part is visible: files and reminders are the program's text."""
     return part.get("synthetic") is not True and part.get("ignored") is not True
 
 

@@ -5,13 +5,7 @@ Types and fields are those of `session-message.ts` in OpenCode's schema.
 
 from __future__ import annotations
 
-from pastchats_memory.formats.agents.opencode.session import (
-    ABORTED,
-    MESSAGE_PREFIX,
-    Lines,
-    Message,
-    first_line,
-)
+from pastchats_memory.formats.agents.opencode.session import ABORTED, MESSAGE_PREFIX, Lines, Message, first_line
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, text_of
 
 SPEAKERS = {
@@ -110,10 +104,7 @@ def _shell_parts(data: Json) -> list[Json]:
 
 
 def _background_result(data: Json) -> list[Json]:
-    """Return the result of the agent's background command.
-
-    A person's command has its own message.
-    """
+    """Return the parts of a background command; one of the person has its own message."""
     text, command = text_of(data.get("text")), text_of(data.get("description"))
     output = text.partition(f'"{command}">\n')[2].rstrip().removesuffix(_DONE).rstrip()
     return [_shell_call(command, output, mapping_of(data.get("metadata")))] if text.startswith(_BEGUN) else []

@@ -235,20 +235,20 @@ CATEGORIES = {
 
 def fits(item: tuple[Any, Any], one: str) -> bool:
     """Whether a set's item has the character."""
-    kind, said = item
+    kind, value = item
     if kind is constants.LITERAL:
-        return chr(said) == one
+        return chr(value) == one
     if kind is constants.RANGE:
-        return said[0] <= ord(one) <= said[1]
-    return kind is constants.CATEGORY and bool(CATEGORIES[said](one))
+        return value[0] <= ord(one) <= value[1]
+    return kind is constants.CATEGORY and bool(CATEGORIES[value](one))
 
 
 def of_set(items: list[tuple[Any, Any]]) -> list[str]:
     """Characters that a set has, unlike ones first."""
     negated = bool(items) and items[0][0] is constants.NEGATE
     rest = items[1:] if negated else items
-    own = [chr(said) for kind, said in rest if kind is constants.LITERAL]
-    own += [chr(said[0]) for kind, said in rest if kind is constants.RANGE]
+    own = [chr(text) for kind, text in rest if kind is constants.LITERAL]
+    own += [chr(text[0]) for kind, text in rest if kind is constants.RANGE]
     candidates = dict.fromkeys((*SAMPLES, *([] if negated else own)))
     return [one for one in candidates if any(fits(item, one) for item in rest) != negated] or ["\x01"]
 
@@ -263,29 +263,29 @@ def samples(parsed: Any, most: int = 3) -> list[str]:
 
 
 def of_item(item: tuple[Any, Any], most: int) -> Iterator[str]:
-    kind, said = item
+    kind, text = item
     if kind in REPEATS:
-        least, _, body = said
+        least, _, body = text
         yield from (one * max(1, min(least, 300)) for one in samples(body, most))
         yield from [""] * (least == 0)
     elif kind is constants.BRANCH:
-        for branch in said[1]:
+        for branch in text[1]:
             yield from samples(branch, 1)
     elif kind is constants.SUBPATTERN:
-        yield from samples(said[3], most)
+        yield from samples(text[3], most)
     elif kind is constants.ATOMIC_GROUP:
-        yield from samples(said, most)
+        yield from samples(text, most)
     else:
-        yield from letters(kind, said)
+        yield from letters(kind, text)
 
 
-def letters(kind: Any, said: Any) -> Iterable[str]:
+def letters(kind: Any, value: Any) -> Iterable[str]:
     if kind is constants.LITERAL:
-        return (chr(said),)
+        return (chr(value),)
     if kind is constants.NOT_LITERAL:
-        return (one for one in SAMPLES if one != chr(said))
+        return (one for one in SAMPLES if one != chr(value))
     if kind is constants.IN:
-        return of_set(said)
+        return of_set(value)
     return "a 0" if kind is constants.ANY else ("",)
 
 
@@ -311,21 +311,21 @@ def attacks(pattern: re.Pattern[str]) -> Iterator[tuple[str, str, str]]:
 def repeats(parsed: Any, before: list[str]) -> Iterator[tuple[list[str], Any]]:
     """Every repeat that may come often, with what leads to it."""
     for item in parsed:
-        kind, said = item
+        kind, text = item
         if kind in REPEATS:
-            _, most, body = said
+            _, most, body = text
             if most is constants.MAXREPEAT or most >= MANY:
                 yield before, body
             yield from repeats(body, before)
         elif kind is constants.BRANCH:
-            for branch in said[1]:
+            for branch in text[1]:
                 yield from repeats(branch, before)
         elif kind is constants.SUBPATTERN:
-            yield from repeats(said[3], before)
+            yield from repeats(text[3], before)
         elif kind is constants.ATOMIC_GROUP:
-            yield from repeats(said, before)
+            yield from repeats(text, before)
         elif kind in (constants.ASSERT, constants.ASSERT_NOT):
-            yield from repeats(said[1], before)
+            yield from repeats(text[1], before)
         endings = list(dict.fromkeys(islice(of_item(item, 2), 2))) or [""]
         before = [start + ending for ending in endings for start in before][:4]
 

@@ -23,8 +23,10 @@ GLOBS = (
 def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     home = tmp_path_factory.mktemp("cloned")
     (home / "clone" / ".git").mkdir(parents=True)
-    said = [("user", "Which port?"), ("assistant", "8080.")]
-    lines = [{"conversation_id": "c", "cwd": str(home / "clone"), "role": role, "content": text} for role, text in said]
+    messages = [("user", "Which port?"), ("assistant", "8080.")]
+    lines = [
+        {"conversation_id": "c", "cwd": str(home / "clone"), "role": role, "content": text} for role, text in messages
+    ]
     (home / "clone" / ("a" * 60 + ".jsonl")).write_text(
         "".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8"
     )

@@ -23,8 +23,8 @@ FILTERS = (
 @pytest.fixture(scope="module")
 def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     home = tmp_path_factory.mktemp("filters")
-    said = [("user", "Which port?"), ("assistant", "8080."), ("user", "Why not 80?"), ("assistant", "It is taken.")]
-    lines = [{"conversation_id": "c", "project": "garden", "role": role, "content": text} for role, text in said]
+    messages = [("user", "Which port?"), ("assistant", "8080."), ("user", "Why not 80?"), ("assistant", "It is taken.")]
+    lines = [{"conversation_id": "c", "project": "garden", "role": role, "content": text} for role, text in messages]
     (home / "chat.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     shell = Shell(home)
     assert shell("index", "chat.jsonl").status == 0

@@ -30,9 +30,9 @@ LARGEST = 1_000
 @pytest.fixture
 def shell(tmp_path: Path) -> Shell:
     """A folder with one good transcript, and another beside it that nobody named."""
-    for folder, said in (("in", SAID), ("out", HIDDEN)):
+    for folder, text in (("in", SAID), ("out", HIDDEN)):
         (tmp_path / folder).mkdir()
-        (tmp_path / folder / "chat.jsonl").write_text(said, encoding="utf-8")
+        (tmp_path / folder / "chat.jsonl").write_text(text, encoding="utf-8")
     return Shell(tmp_path)
 
 

@@ -78,7 +78,7 @@ ASKED = (
 )  # fmt: skip
 
 
-def told_of(text: str) -> list[str]:
+def find_private_words(text: str) -> list[str]:
     """Of the hidden words those that are in a text and were not asked for."""
     return [word for word in HIDDEN if word in text.lower()]
 
@@ -90,7 +90,7 @@ def test_no_command_shows_it_outside(shell: Shell, arguments: list[str], form: l
     run = shell(*arguments, *form, at=shell.home / "balloon")
     assert run.status in (0, 1, 2), run.stderr
     asked = " ".join(arguments).lower()
-    assert [word for word in told_of(run.stdout + run.stderr) if word not in asked] == []
+    assert [word for word in find_private_words(run.stdout + run.stderr) if word not in asked] == []
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_no_command_shows_it_outside(shell: Shell, arguments: list[str], form: l
 )  # fmt: skip
 def test_inside_the_project_these_commands_show_it(shell: Shell, arguments: list[str]) -> None:
     run = shell(*arguments, at=shell.home / "submarine")
-    assert told_of(run.stdout), run
+    assert find_private_words(run.stdout), run
 
 
 def test_nobody_judges_its_episodes_outside(shell: Shell) -> None:
@@ -117,10 +117,10 @@ def test_nobody_judges_its_episodes_outside(shell: Shell) -> None:
 @pytest.mark.promise("privacy", "`check-prior-work` bases no verdict on a private conversation outside its project.")
 def test_no_verdict_rests_on_its_conversations_outside(shell: Shell) -> None:
     asked = ["check-prior-work", "Why is the bulkhead of the submarine wet?"]
-    said = {folder: shell(*asked, at=shell.home / folder).stdout for folder in ("submarine", "balloon")}
-    (private,) = re.findall(r"conversation about it ended [a-z ]+ \(id (\d+)\)", said["submarine"])
+    text = {folder: shell(*asked, at=shell.home / folder).stdout for folder in ("submarine", "balloon")}
+    (private,) = re.findall(r"conversation about it ended [a-z ]+ \(id (\d+)\)", text["submarine"])
     assert shell("show", private, at=shell.home / "balloon").status == 1
-    assert f"(id {private})" not in said["balloon"]
+    assert f"(id {private})" not in text["balloon"]
 
 
 @pytest.mark.promise("privacy", "Hooks show private text only inside the project.")
@@ -129,7 +129,7 @@ def test_a_hook_shows_it_inside_alone(shell: Shell, folder: str) -> None:
     with shell.at(shell.home / folder):
         event = Event(prompt=f"{WORDS}?", session=None, cwd=str(shell.home / folder))
         given = f"{recall(event, None)}{greet(event, None)}"
-    assert bool(told_of(given)) == (folder == "submarine")
+    assert bool(find_private_words(given)) == (folder == "submarine")
 
 
 CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -150,7 +150,7 @@ def test_the_tools_of_the_mcp_server_show_it_inside_alone(shell: Shell, folder: 
                 said.append(getattr(tools, tool)(**arguments).model_dump_json())
             except Exception as fault:  # noqa: BLE001 - what a tool refuses is told, too
                 said.append(str(fault))
-    assert bool(told_of("".join(said))) == (folder == "submarine")
+    assert bool(find_private_words("".join(said))) == (folder == "submarine")
 
 
 @pytest.mark.promise("privacy", "The Python API shows private text only inside the project.")
@@ -158,7 +158,7 @@ def test_the_tools_of_the_mcp_server_show_it_inside_alone(shell: Shell, folder: 
 def test_python_shows_it_inside_alone(shell: Shell, folder: str) -> None:
     with shell.at(shell.home / folder), Memory.open(shell.home / "memory.db") as memory:
         said = [*memory.search(WORDS), memory.recall(WORDS), memory.lessons(None), memory.how("ballast pump", None)]
-    assert bool(told_of(str(said))) == (folder == "submarine")
+    assert bool(find_private_words(str(said))) == (folder == "submarine")
 
 
 OF = "query=why+does+the+ballast+pump+of+the+submarine+stall"
@@ -176,9 +176,9 @@ def test_the_server_shows_it_inside_alone(shell: Shell, folder: str) -> None:
         memory = OpenMemory(load(), print)
         app = make_application(memory, Admission(), None, Sessions("http://localhost", 80, print))
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
-            said = [(await client.get(path)).text for path in PATHS]
+            messages = [(await client.get(path)).text for path in PATHS]
         await memory.close()
-        return said
+        return messages
 
     with shell.at(shell.home / folder):
-        assert bool(told_of("".join(anyio.run(asked)))) == (folder == "submarine")
+        assert bool(find_private_words("".join(anyio.run(asked)))) == (folder == "submarine")

@@ -112,11 +112,11 @@ def test_a_foreign_file_is_no_backup_and_the_memory_stays(indexed: Program) -> N
     raw[3 * 4096 : 6 * 4096] = os.urandom(3 * 4096)
     (folder / "damaged").write_bytes(raw)
     (folder / "cut").write_bytes(raw[: len(raw) // 2])
-    for name, said in {
+    for name, words in {
         "empty": "is empty", "text": "not a database", "another": "another program's", "newer": "schema version 999",
         "damaged": "damaged", "cut": "damaged", "missing": "no such file",
     }.items():  # fmt: skip
-        explained(indexed("restore", folder / name, "--yes"), said)
+        explained(indexed("restore", folder / name, "--yes"), words)
     explained(indexed("restore", folder, "--yes"), "no regular file")
     assert "Name a file that `backup` wrote" in indexed("restore", folder / "text", "--yes").stderr
     assert _state(indexed.database) == before
@@ -149,8 +149,8 @@ def test_a_restore_brings_back_old_rows_but_no_forgotten_ones(
         conversation="c2",
     )
     assert indexed("index", "history").status == 0
-    for key, said in (("T-red", "Paint the crimson gate before the feast"), ("T-blue", "Paint the blue gate")):
-        assert indexed("task", "add", said, "--key", key).status == 0
+    for key, text in (("T-red", "Paint the crimson gate before the feast"), ("T-blue", "Paint the blue gate")):
+        assert indexed("task", "add", text, "--key", key).status == 0
     assert indexed("task", "comment", "T-blue", "The turquoise tin is behind the ladder in the shed").status == 0
     file = indexed.home / "kept.db"
     assert indexed("backup", file).status == 0
@@ -335,8 +335,8 @@ def test_a_backup_while_something_indexes_holds_whole_batches(large: Program, mo
             sizes.add(memory.backup(large.home / "kept.db", force=True).turns)
         with open_database(large.home / "kept.db") as database:
             assert_whole(database)
-    said = indexing.communicate()
-    assert indexing.returncode == 0, said
+    output = indexing.communicate()
+    assert indexing.returncode == 0, output
     assert all((size - LONG - 2) % 256 in (0, 600 % 256) for size in sizes)
 
 
@@ -348,8 +348,8 @@ def test_a_reader_during_a_restore_sees_the_old_or_the_new_memory(large: Program
         while restoring.poll() is None:
             seen.add(memory.status().turns)
             assert memory.search("webhooks", mode="keyword")
-        said = restoring.communicate()
-        assert restoring.returncode == 0, said
+        output = restoring.communicate()
+        assert restoring.returncode == 0, output
         seen.add(memory.status().turns)
         assert memory.search("how do we retry webhooks?")[0].content == "How do we retry webhooks?"
     assert seen <= {before, 2}

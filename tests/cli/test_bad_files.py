@@ -239,10 +239,10 @@ def test_wrong_types_in_a_known_format_never_end_the_run(program: Program, style
                 "type": "session_meta",
                 "payload": {"id": "s", "cwd": "/home/me/garden"},
             }
-            said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Whole"}]}
-            item = {"timestamp": "2026-01-31T08:15:02Z", "type": "response_item", "payload": said}
+            messages = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Whole"}]}
+            item = {"timestamp": "2026-01-31T08:15:02Z", "type": "response_item", "payload": messages}
             lines = [meta, item] + [{**record, key: value} for record in (meta, item) for key in record]
-            lines += [{**item, "payload": {**said, key: value}} for key in (*said, "id", "call_id", "output")]
+            lines += [{**item, "payload": {**messages, key: value}} for key in (*messages, "id", "call_id", "output")]
             lines += [{**meta, "payload": {**meta["payload"], key: value}} for key in ("id", "cwd", "git", "timestamp")]
         else:
             message = {
@@ -288,8 +288,8 @@ def test_a_working_directory_of_another_machine_is_a_name_and_no_more(program: P
         "/": "unknown",
     }
     for number, folder in enumerate(folders):
-        said = {"role": "user", "content": f"Question {number}", "cwd": folder}
-        (program.home / f"{number}.jsonl").write_text(f"{json.dumps(said)}\n{ANSWER}\n", encoding="utf-8")
+        record = {"role": "user", "content": f"Question {number}", "cwd": folder}
+        (program.home / f"{number}.jsonl").write_text(f"{json.dumps(record)}\n{ANSWER}\n", encoding="utf-8")
     _indexed(ordinary, *(f"{number}.jsonl" for number in range(len(folders))))
     found = ordinary("search", "--json", "Question", "--role", "user").results
     assert {row["source_project"] for row in found} == set(folders.values())

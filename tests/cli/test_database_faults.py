@@ -266,9 +266,9 @@ def small_disk(tmp_path: Path):
 
 
 def _long_history(folder: Path, count: int = 240) -> None:
-    said = (f"Message {number}: " + "backoff and jitter and retries " * 150 for number in range(count))
+    words = (f"Message {number}: " + "backoff and jitter and retries " * 150 for number in range(count))
     write_messages(
-        folder / "long.jsonl", *(("user" if place % 2 else "assistant", text) for place, text in enumerate(said))
+        folder / "long.jsonl", *(("user" if place % 2 else "assistant", text) for place, text in enumerate(words))
     )
 
 
@@ -389,8 +389,8 @@ def test_two_first_runs_at_once_make_one_database(program: Program) -> None:
     for attempt in range(2):
         database = program.home / f"{attempt}.db"
         running = [program.primed(PATIENT).started("index", "history", "--db", database) for _ in range(2)]
-        said = [process.communicate(timeout=HANG_S) for process in running]
-        assert [process.returncode for process in running] == [0, 0], said
+        output = [process.communicate(timeout=HANG_S) for process in running]
+        assert [process.returncode for process in running] == [0, 0], output
         assert turns(program, database) == 12
 
 

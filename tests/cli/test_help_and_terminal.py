@@ -154,12 +154,12 @@ def test_the_version_is_the_packages(program: Program) -> None:
     ],
 )
 def test_on_a_terminal_a_long_warning_or_error_is_broken_between_words(
-    own_demo: Program, arguments: list[str], said: str
+    own_demo: Program, arguments: list[str], text: str
 ) -> None:
     write_messages(own_demo.home / "chat.jsonl", ("user", "登录页面出错"), ("assistant", "好了"))
     assert own_demo("index", "chat.jsonl").status == 0
     _, shown = on_a_terminal(own_demo, *arguments)
-    lines = shown.replace("\r", "").partition(said)[2].split("\n")
+    lines = shown.replace("\r", "").partition(text)[2].split("\n")
     assert len(lines) > 1
     assert max(map(wcswidth, lines)) <= 100
 
@@ -204,8 +204,8 @@ def test_a_recall_that_finds_nothing_tells_a_person_and_no_pipe_what_to_type_ins
 
 @pytest.fixture
 def long_history(program: Program) -> Program:
-    said = ((("user", "assistant")[place % 2], f"Sentence {place} " + "and more " * 9) for place in range(40))
-    write_messages(program.home / "history" / "long.jsonl", *said)
+    messages = ((("user", "assistant")[place % 2], f"Sentence {place} " + "and more " * 9) for place in range(40))
+    write_messages(program.home / "history" / "long.jsonl", *messages)
     write_messages(
         program.home / "history" / "short.jsonl", ("user", "Hello?"), ("assistant", "Hello."), conversation="d"
     )

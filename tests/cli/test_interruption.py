@@ -24,10 +24,10 @@ def _history(folder: Path) -> Path:
     """1,800 turns in twelve files, one in two of them a copy of the one before with more at its end."""
     for number in range(12):
         first, last = (number // 2 * 200, number // 2 * 200 + (100 if number % 2 == 0 else 200))
-        said = (
+        messages = (
             (("user", "assistant")[place % 2], f"Sentence {place} of {number // 2}") for place in range(first, last)
         )
-        file = write_messages(folder / f"{number}.jsonl", *said, conversation=f"c{number}")
+        file = write_messages(folder / f"{number}.jsonl", *messages, conversation=f"c{number}")
         os.utime(file, (1_700_000_000 + number, 1_700_000_000 + number))
     (folder / "notes").mkdir()
     (folder / "notes" / "plan.md").write_text("# Plan\n\nDig.\n\n## Later\n\nPlant.\n", encoding="utf-8")
@@ -76,9 +76,9 @@ def test_two_runs_at_once_both_succeed_and_store_every_turn_once(
 ) -> None:
     history, expected = undisturbed
     running = [with_checksum_vectors(program, PATIENT).started("index", history, "--json") for _ in range(2)]
-    said = [process.communicate(timeout=HANG_S) for process in running]
-    assert [process.returncode for process in running] == [0, 0], said
-    assert sum(json.loads(stdout)["turns_added"] for stdout, _ in said) == len(expected)
+    messages = [process.communicate(timeout=HANG_S) for process in running]
+    assert [process.returncode for process in running] == [0, 0], messages
+    assert sum(json.loads(stdout)["turns_added"] for stdout, _ in messages) == len(expected)
     with open_database(program.database) as database:
         assert_whole(database)
         assert _rows(database) == expected

@@ -18,13 +18,13 @@ OPEN = "The launch date of the balloon is the tenth of June."
 @pytest.fixture
 def workshop(program: Program) -> Path:
     """Two repositories, one of them private, and a session in each."""
-    for name, said in (("submarine", HIDDEN), ("balloon", OPEN)):
+    for name, words in (("submarine", HIDDEN), ("balloon", OPEN)):
         folder = program.home / name
         (folder / ".git").mkdir(parents=True)
         (folder / "src").mkdir()
         session = program.home / "history" / f"{name}.jsonl"
         session.parent.mkdir(exist_ok=True)
-        lines = [_line(name, number, folder / "src", text) for number, text in enumerate((f"About {name}?", said))]
+        lines = [_line(name, number, folder / "src", text) for number, text in enumerate((f"About {name}?", words))]
         session.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     (program.home / "submarine" / "pastchats-memory.toml").write_text("private = true\n", encoding="utf-8")
     assert program("index", "history").status == 0

@@ -53,8 +53,8 @@ def test_a_bug_ends_with_70_and_keeps_its_traceback(demo: Program) -> None:
 
 
 def test_an_interrupted_index_ends_with_130_and_leaves_a_whole_memory(program: Program) -> None:
-    told = [("user" if turn % 2 == 0 else "assistant", f"Row {turn} of the hedge") for turn in range(MANY)]
-    path = write_messages(program.home / "long.jsonl", *told)
+    messages = [("user" if turn % 2 == 0 else "assistant", f"Row {turn} of the hedge") for turn in range(MANY)]
+    path = write_messages(program.home / "long.jsonl", *messages)
     stopped = signal_after(program, signal.SIGINT, MANY - 50)("index", path)
     assert (stopped.status, stopped.stdout) == (130, "")
     assert "run the same command to go on" in stopped.stderr

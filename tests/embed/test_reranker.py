@@ -35,8 +35,8 @@ def cached(program: Program, tiny_graph: onnx.ModelProto) -> Program:
 
 @pytest.fixture
 def history(program: Program) -> Path:
-    said = [("user", f"Is fence number {number} painted {'green ' * number}?") for number in range(40)]
-    path = write_messages(program.home / "history" / "chat.jsonl", *said)
+    messages = [("user", f"Is fence number {number} painted {'green ' * number}?") for number in range(40)]
+    path = write_messages(program.home / "history" / "chat.jsonl", *messages)
     assert program("index", path.parent).status == 0
     return path
 

@@ -15,11 +15,13 @@ ELSEWHERE = (("user", "Which flour is best for pizza?"), ("assistant", "One with
 @pytest.fixture
 def memory(tmp_path: Path):
     with Memory.open(tmp_path / "memory.db") as opened:
-        write_messages(tmp_path / "said" / "elsewhere.jsonl", *ELSEWHERE, conversation="elsewhere", project="kitchen")
-        opened.index([tmp_path / "said"])
+        write_messages(
+            tmp_path / "history" / "elsewhere.jsonl", *ELSEWHERE, conversation="elsewhere", project="kitchen"
+        )
+        opened.index([tmp_path / "history"])
         yield opened
 
 
 @pytest.fixture
 def history(tmp_path: Path) -> Path:
-    return tmp_path / "said" / "webhooks.jsonl"
+    return tmp_path / "history" / "webhooks.jsonl"

@@ -109,7 +109,7 @@ def test_long_paths_are_shortened_to_unique_ends() -> None:
 
 
 def test_how_lists_successful_commands_in_order(tmp_path: Path) -> None:
-    folder = tmp_path / "said"
+    folder = tmp_path / "history"
     session(folder, "one", 1, ("user", "Deploy the shop to staging"), ("fly deploy --env staging", "deployed", False), ("assistant", "Deployed."), THANKS)  # fmt: skip
     session(
         folder, "two", 2, ("user", "Deploy the shop to staging once more"), ("fly deploy", "no config", True),
@@ -130,7 +130,7 @@ def test_how_lists_successful_commands_in_order(tmp_path: Path) -> None:
 
 
 def test_a_question_about_tests_leaves_out_other_commands(tmp_path: Path) -> None:
-    folder = tmp_path / "said"
+    folder = tmp_path / "history"
     passed = "144 passed in 3.1s"
     session(
         folder, "one", 1, ("user", "Sign in with a passkey."), ("npm install fido && npm test", passed, False), ("make keys", "made", False),
@@ -142,7 +142,7 @@ def test_a_question_about_tests_leaves_out_other_commands(tmp_path: Path) -> Non
 
 
 def test_superseded_and_removed_things_are_left_out(tmp_path: Path) -> None:
-    folder = tmp_path / "said"
+    folder = tmp_path / "history"
     session(folder, "one", 1, ("user", "Keep the sessions of the shop in Redis."), ("make redis", "up", False),
             ("npm install connect-redis@8 redis", "added", False), ("assistant", "The sessions of the shop are in Redis."), THANKS)  # fmt: skip
     added = [command for command, _ in how(folder, "keep sessions of the shop in redis")]

@@ -315,7 +315,7 @@ def test_a_completed_task_list_shows_the_outcome(tmp_path: Path) -> None:
         {"type": "user", "uuid": "u2", "message": {"role": "user", "content": "The logout test is another one."}},
         *todo("a2", [done, {**left, "content": "Read the other clock"}]),
     ]
-    path = write_records(tmp_path / "said", records)
+    path = write_records(tmp_path / "history", records)
     with Memory.open(tmp_path / "memory.db") as memory:
         memory.index([path])
         rows = memory._database.run("SELECT verdict, signal, evidence_json FROM outcomes ORDER BY first_index")  # noqa: SLF001 - what is stored
@@ -329,9 +329,9 @@ def test_a_changed_or_forgotten_task_updates_the_outcome(
 ) -> None:
     question = {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "Make the login test pass."}}
     write_records(
-        program.home / "said", [question, *todo("a1", [{"content": "Read the clock once", "status": "in_progress"}])]
+        program.home / "history", [question, *todo("a1", [{"content": "Read the clock once", "status": "in_progress"}])]
     )
-    assert program("index", program.home / "said").status == 0
+    assert program("index", program.home / "history").status == 0
 
     def worked() -> int:
         return len(program("search", "login test", "--type", "prompt", "--outcome", "worked", "--json").json["results"])
@@ -350,7 +350,7 @@ def test_an_imported_task_updates_the_outcome(
     question = {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "Make the login test pass."}}
     answer, returned = todo("a1", [{"content": "Read the clock once", "status": "completed"}])
     with Memory.open(tmp_path / "one.db") as one, Memory.open(tmp_path / "two.db") as two:
-        one.index([write_records(tmp_path / "said", [question, answer, returned])])
+        one.index([write_records(tmp_path / "history", [question, answer, returned])])
         answer["message"]["content"] = answer["message"]["content"][:1]  # type: ignore[index] # without the list
         two.index([write_records(tmp_path / "listed", [question, answer])])
 

@@ -346,7 +346,7 @@ def test_a_note_has_no_outcome_to_judge(memory: Memory, tmp_path: Path) -> None:
 
 @pytest.fixture
 def own(program: Program) -> Program:
-    assert program("index", write_messages(program.home / "garden" / "said.jsonl", *REPORTED)).status == 0
+    assert program("index", write_messages(program.home / "garden" / "chat.jsonl", *REPORTED)).status == 0
     return program
 
 

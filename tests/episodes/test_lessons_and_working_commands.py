@@ -37,7 +37,7 @@ def listed(folder: Path, conversation: str, day: int, *turns: tuple[str, str], p
 @pytest.fixture
 def memory(tmp_path: Path):
     """Webhooks that failed three times in two conversations of one project before they worked; once in another project."""
-    folder = tmp_path / "said"
+    folder = tmp_path / "history"
     listed(folder, "monday", 4, ("user", REQUEST), LOCK, ("user", "No, still broken after a restart."), LOCK,
          ("user", "No, that is wrong, undo it."), ("assistant", "Undone."))  # fmt: skip
     listed(folder, "tuesday", 5, ("user", AGAIN), LOCK, ("user", "No, it still sends them twice."), CLAIM, GREEN)
@@ -75,8 +75,8 @@ def test_the_lesson_of_most_failures_comes_first_then_the_latest(memory: Memory,
     for name, (question, times, day) in problems.items():
         failed = [(("user", question), LOCK, ("user", "No, that is wrong, undo it."), ("assistant", "Undone."))] * times
         for number, turns in enumerate((*failed, (("user", question), CLAIM, GREEN))):
-            listed(tmp_path / "said", f"{name}{number}", day + number, *turns, project=name)
-    memory.index([tmp_path / "said"])
+            listed(tmp_path / "history", f"{name}{number}", day + number, *turns, project=name)
+    memory.index([tmp_path / "history"])
     memory._database.run("UPDATE outcomes SET confidence = 0.99 WHERE verdict != 'unknown'")  # noqa: SLF001 - as above
     found, _ = memory.lessons(None)
     assert [(lesson.project, lesson.times) for lesson in found] == [
@@ -87,11 +87,11 @@ def test_the_lesson_of_most_failures_comes_first_then_the_latest(memory: Memory,
 def test_complaints_of_one_conversation_are_one_chain(tmp_path: Path) -> None:
     question = "The login endpoint returns 500 after the upgrade to Django 5, please fix."
     cause = ("assistant", "The login used a serializer that Django 5 removed; `settings.py` has the JSON one now.")
-    listed(tmp_path / "said", "login", 4, ("user", question), ("assistant", "I changed the order of the middleware."),
+    listed(tmp_path / "history", "login", 4, ("user", question), ("assistant", "I changed the order of the middleware."),
          ("user", "still 500"), ("assistant", "I look at the header of the login instead."),
          ("user", "no, same 500. look at the log"), cause, GREEN)  # fmt: skip
     with Memory.open(tmp_path / "memory.db") as memory:
-        memory.index([tmp_path / "said"])
+        memory.index([tmp_path / "history"])
         (lesson,) = memory.lessons("garden")[0]
         assert [one.asked for one in lesson.attempts] == [question, "still 500"]
         assert lesson.ended_by.asked == "no, same 500. look at the log"
@@ -119,9 +119,9 @@ PAYING = (
 def paying(tmp_path: Path, *question: str) -> Memory:
     for day, request in enumerate(question, start=1):
         ended = GREEN if request == question[-1] else ("user", "No, that is wrong, undo it.")
-        listed(tmp_path / "said", f"p{day}", day, ("user", request), RED, LOCK, ended)
+        listed(tmp_path / "history", f"p{day}", day, ("user", request), RED, LOCK, ended)
     memory = Memory.open(tmp_path / "memory.db")
-    memory.index([tmp_path / "said"])
+    memory.index([tmp_path / "history"])
     return memory
 
 
@@ -147,8 +147,10 @@ def test_successes_are_searched_for_errors_only_after_a_failure(memory: Memory, 
     before = memory.lessons(None)
     few = len(statements)
     for day in range(1, 21):
-        listed(tmp_path / "said", f"bed{day}", day, ("user", f"Dig bed {day}."), RED, CLAIM, GREEN, project="orchard")
-    memory.index([tmp_path / "said"])
+        listed(
+            tmp_path / "history", f"bed{day}", day, ("user", f"Dig bed {day}."), RED, CLAIM, GREEN, project="orchard"
+        )
+    memory.index([tmp_path / "history"])
     memory._database.run("UPDATE outcomes SET confidence = 0.99 WHERE verdict != 'unknown'")  # noqa: SLF001 - as above
     statements.clear()
     assert memory.lessons(None) == before
@@ -156,7 +158,7 @@ def test_successes_are_searched_for_errors_only_after_a_failure(memory: Memory, 
 
 
 def test_the_places_that_a_lesson_cites_are_checked(memory: Memory, tmp_path: Path) -> None:
-    (tmp_path / "said" / "monday.jsonl").unlink()
+    (tmp_path / "history" / "monday.jsonl").unlink()
     (lesson,), _ = memory.lessons("garden")
     assert [one.citation and one.citation.state for one in lesson.attempts] == ["gone", "gone", "holds"]
     assert "monday.jsonl:1 (the file is gone) · id" in render_lessons([lesson])
@@ -164,11 +166,11 @@ def test_the_places_that_a_lesson_cites_are_checked(memory: Memory, tmp_path: Pa
 
 def test_an_unsolved_problem_is_no_lesson(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "memory.db") as memory:
-        listed(tmp_path / "said", "ended", 4, ("user", REQUEST), LOCK, ("user", "No, still broken after a restart."), LOCK,
+        listed(tmp_path / "history", "ended", 4, ("user", REQUEST), LOCK, ("user", "No, still broken after a restart."), LOCK,
              ("user", "No, it is still broken."), CLAIM, GREEN)  # fmt: skip
         refused = (("user", "Book a table at the lake for tonight."), ("assistant", "I'm unable to book tables."))
-        listed(tmp_path / "said", "refused", 5, *(refused * 4))
-        memory.index([tmp_path / "said"])
+        listed(tmp_path / "history", "refused", 5, *(refused * 4))
+        memory.index([tmp_path / "history"])
         (lesson,) = memory.lessons("garden")[0]
     assert (lesson.attempts[0].asked, lesson.times) == (REQUEST, 2)
 
@@ -179,11 +181,11 @@ def test_undated_examples_solve_nothing(tmp_path: Path) -> None:
     refused = (question, ("assistant", "I'm sorry, but I'm unable to send invoices."))
     done = (question, ("assistant", "The invoice of March is sent."), GREEN)
     for day, turns in enumerate((refused, refused, done), start=1):
-        timed = listed(tmp_path / "said", f"c{day}", day, *turns).read_text(encoding="utf-8").splitlines()
+        timed = listed(tmp_path / "history", f"c{day}", day, *turns).read_text(encoding="utf-8").splitlines()
         lines = [{**json.loads(line), "project": "collection", "timestamp": None} for line in timed]
-        (tmp_path / "said" / f"x{day}.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+        (tmp_path / "history" / f"x{day}.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     with Memory.open(tmp_path / "memory.db") as memory:
-        memory.index([tmp_path / "said"])
+        memory.index([tmp_path / "history"])
         assert [(lesson.project, lesson.times) for lesson in memory.lessons(None)[0]] == [("garden", 2)]
 
 
@@ -194,13 +196,13 @@ def test_undated_examples_solve_nothing(tmp_path: Path) -> None:
 def test_a_request_without_a_subject_joins_nothing(tmp_path: Path, question: str) -> None:
     with Memory.open(tmp_path / "memory.db") as memory:
         for day, text in ((1, question), (2, question), (3, "谢谢" if question == "你好" else question)):
-            listed(tmp_path / "said", f"c{day}", day, ("user", text), LOCK, ("user", "No, that is wrong, undo it."))
-        memory.index([tmp_path / "said"])
+            listed(tmp_path / "history", f"c{day}", day, ("user", text), LOCK, ("user", "No, that is wrong, undo it."))
+        memory.index([tmp_path / "history"])
         assert memory.lessons(None)[0] == []
         assert [one.before for one in memory.recall(question).entries if one.before] == []
         assert memory.check_prior_work(question).verdict == "new"
-        listed(tmp_path / "said", "c4", 4, ("user", question), CLAIM, GREEN)
-        memory.index([tmp_path / "said"])
+        listed(tmp_path / "history", "c4", 4, ("user", question), CLAIM, GREEN)
+        memory.index([tmp_path / "history"])
         assert memory.lessons(None)[0] == []
 
 
@@ -210,9 +212,11 @@ def test_client_text_does_not_join_two_problems(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "memory.db") as memory:
         for day, comment in enumerate(comments, start=1):
             question = f"{above}\nsrc/worker.py:\n│def run():\n█# {comment} AI"
-            listed(tmp_path / "said", f"c{day}", day, ("user", question), LOCK, ("user", "No, that is wrong, undo it."))
-        listed(tmp_path / "said", "c4", 4, ("user", question), CLAIM, GREEN)
-        memory.index([tmp_path / "said"])
+            listed(
+                tmp_path / "history", f"c{day}", day, ("user", question), LOCK, ("user", "No, that is wrong, undo it.")
+            )
+        listed(tmp_path / "history", "c4", 4, ("user", question), CLAIM, GREEN)
+        memory.index([tmp_path / "history"])
         (lesson,) = memory.lessons(None)[0]
     assert lesson.times == 2
     assert [one.asked for one in lesson.attempts] == [
@@ -241,9 +245,9 @@ def test_working_commands_come_with_their_episode(memory: Memory) -> None:
 def test_commands_appear_once_and_in_episode_order(tmp_path: Path) -> None:
     made = ("tool", "$ cd web && pytest -q 2>&1 | tail -3\n8 passed in 1.2s"), ("tool", "$ pytest -q\n8 passed in 1.2s")
     with Memory.open(tmp_path / "memory.db") as memory:
-        listed(tmp_path / "said", "one", 1, ("user", "Run the tests of the web shop."), CLAIM,
+        listed(tmp_path / "history", "one", 1, ("user", "Run the tests of the web shop."), CLAIM,
              ("tool", "$ make build\nBUILD SUCCESSFUL"), *made)  # fmt: skip
-        memory.index([tmp_path / "said"])
+        memory.index([tmp_path / "history"])
         found = memory.how("run the tests of the web shop", None)[0]
     assert [one.command for one in found] == ["make build", "cd web && pytest -q 2>&1 | tail -3"]
     assert render_commands(found).count("In:") == 1
@@ -267,7 +271,7 @@ def test_a_question_how_to_run_the_tests_finds_the_test_command(demo: Reader) ->
 
 def test_the_test_command_is_found_in_any_language(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "memory.db") as memory:
-        path = listed(tmp_path / "said", "one", 1, ("user", "登录失败，请修复"), ("assistant", "已修复。"), ("tool", "$ pytest -q\n8 passed in 1.2s"),
+        path = listed(tmp_path / "history", "one", 1, ("user", "登录失败，请修复"), ("assistant", "已修复。"), ("tool", "$ pytest -q\n8 passed in 1.2s"),
                     ("user", "谢谢"), ("assistant", "不客气。"))  # fmt: skip
         memory.index([path])
         for task in ("run the tests", "test", "tests"):
@@ -311,7 +315,11 @@ def test_a_long_command_is_printed_by_the_schema_too(tmp_path: Path) -> None:
     command = f"pytest -q {' '.join(f'tests/unit/test_module_{number}.py' for number in range(9))}"
     with Memory.open(tmp_path / "memory.db") as memory:
         memory.index(
-            [listed(tmp_path / "said", "one", 1, ("user", REQUEST), CLAIM, ("tool", f"$ {command}\n8 passed in 1.2s"))]
+            [
+                listed(
+                    tmp_path / "history", "one", 1, ("user", REQUEST), CLAIM, ("tool", f"$ {command}\n8 passed in 1.2s")
+                )
+            ]
         )
         found, warnings = memory.how("run the tests", None)
     assert [one.run.quotation for one in found] == [command]
@@ -321,20 +329,20 @@ def test_a_long_command_is_printed_by_the_schema_too(tmp_path: Path) -> None:
 
 def test_the_test_command_is_found_beyond_the_hits(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "memory.db") as memory:
-        listed(tmp_path / "said", "one", 1, ("user", "登录失败，请修复"), ("assistant", "已修复。"), ("tool", "$ pytest -q\n8 passed in 1.2s"), ("user", "谢谢"))  # fmt: skip
+        listed(tmp_path / "history", "one", 1, ("user", "登录失败，请修复"), ("assistant", "已修复。"), ("tool", "$ pytest -q\n8 passed in 1.2s"), ("user", "谢谢"))  # fmt: skip
         talk = (turn for number in range(60) for turn in (("user", f"Run to bed {number} and look."), ("assistant", "I ran there."), ("user", "Great, thanks!"), CLAIM))  # fmt: skip
-        listed(tmp_path / "said", "two", 2, *talk)
-        memory.index([tmp_path / "said"])
+        listed(tmp_path / "history", "two", 2, *talk)
+        memory.index([tmp_path / "history"])
         assert [one.command for one in memory.how("run the tests", None)[0]] == ["pytest -q"]
 
 
 def test_search_words_in_a_command_are_not_its_purpose(tmp_path: Path) -> None:
     checked = ("tool", '$ npx tsc --noEmit | grep -Ei "session|machine"\nsrc/session.ts(3,1): error TS2322: Type')
     with Memory.open(tmp_path / "memory.db") as memory:
-        listed(tmp_path / "said", "one", 1, ("user", "Publish the session of the garden."), ("assistant", "Published."),
+        listed(tmp_path / "history", "one", 1, ("user", "Publish the session of the garden."), ("assistant", "Published."),
              ("tool", "$ ./publish.sh session\nok"), ("tool", "$ make session-page\nBUILD SUCCESSFUL"), ("user", "Thanks, works."), CLAIM)  # fmt: skip
-        listed(tmp_path / "said", "two", 2, ("user", "The types of the shed are wrong."), CLAIM, checked, ("tool", "$ pytest -q\n8 passed in 1.2s"), ("user", "Great, thanks!"), CLAIM)  # fmt: skip
-        memory.index([tmp_path / "said"])
+        listed(tmp_path / "history", "two", 2, ("user", "The types of the shed are wrong."), CLAIM, checked, ("tool", "$ pytest -q\n8 passed in 1.2s"), ("user", "Great, thanks!"), CLAIM)  # fmt: skip
+        memory.index([tmp_path / "history"])
         commands = [one.command for one in memory.how("publish session", None)[0]]
     assert commands == ["./publish.sh session", "make session-page"]
 
@@ -343,10 +351,10 @@ def test_one_time_commands_need_a_task_that_names_them(
     tmp_path: Path,
 ) -> None:
     with Memory.open(tmp_path / "memory.db") as memory:
-        listed(tmp_path / "said", "one", 1, ("user", "Run the tests of the web shop, without what docker left."), CLAIM,
+        listed(tmp_path / "history", "one", 1, ("user", "Run the tests of the web shop, without what docker left."), CLAIM,
              ("tool", "$ rm -r docker-data"), ("tool", "$ sudo mkdir tmp"), ("tool", "$ chmod +x tests/run.sh"),
              ("tool", "$ git add tests && git commit -m 'tests of the shop'"), ("tool", "$ git branch tests-of-the-web-shop"), ("tool", "$ git push"), GREEN)  # fmt: skip
-        memory.index([tmp_path / "said"])
+        memory.index([tmp_path / "history"])
 
         def commands(task: str) -> list[str]:
             return [one.command for one in memory.how(task, None)[0]]
@@ -361,11 +369,11 @@ def test_one_time_commands_need_a_task_that_names_them(
 def test_an_unanswered_prompt_is_no_prior_work(tmp_path: Path) -> None:
     stopped = (("user", REQUEST), ("user", "[Request interrupted by user]"))
     with Memory.open(tmp_path / "memory.db") as memory:
-        session = tmp_path / "said" / "stopped.jsonl"
+        session = tmp_path / "history" / "stopped.jsonl"
         memory.index([write_session(session, *stopped, ("user", "What day is it?"), ("assistant", "Friday."))])
         assert memory.check_prior_work(REQUEST).verdict == "new"
-        listed(tmp_path / "said", "answered", 5, ("user", REQUEST), LOCK, ("user", "No, that is wrong, undo it."))
-        memory.index([tmp_path / "said"])
+        listed(tmp_path / "history", "answered", 5, ("user", REQUEST), LOCK, ("user", "No, that is wrong, undo it."))
+        memory.index([tmp_path / "history"])
         assert memory.check_prior_work(REQUEST).verdict == "failed_before"
 
 
@@ -385,8 +393,8 @@ def test_a_conversation_with_the_same_request_counts_as_prior_work(memory: Memor
 def test_lessons_and_commands_fit_their_schemas(program: Program) -> None:
     wrong = ("user", "No, that is wrong, undo it.")
     for number, ended in enumerate((wrong, wrong, GREEN, GREEN), start=1):
-        listed(program.home / "said", f"c{number}", number, ("user", REQUEST), CLAIM, ended)
-    assert program("index", program.home / "said").status == 0
+        listed(program.home / "history", f"c{number}", number, ("user", REQUEST), CLAIM, ended)
+    assert program("index", program.home / "history").status == 0
     for name, arguments in (("how", ["webhook worker sends events twice", "--all"]), ("lessons", ["--all"])):
         run = program(name, *arguments, "--json")
         schema = json.loads((REPOSITORY / f"contracts/schemas/{name}.json").read_text(encoding="utf-8"))
@@ -395,4 +403,4 @@ def test_lessons_and_commands_fit_their_schemas(program: Program) -> None:
         assert run.results
     shown = program("how", "webhook worker sends events twice", "--project", "garden").stdout
     assert "> $ pytest -q tests/test_worker.py" in shown
-    assert "said/c4.jsonl:1 · id " in shown
+    assert "history/c4.jsonl:1 · id " in shown

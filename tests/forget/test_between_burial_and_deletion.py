@@ -48,19 +48,19 @@ ASKED: dict[str, Callable[[Memory], object]] = {
 
 def _fill(memory: Memory, folder: Path) -> None:
     """Two conversations with failures, one of many turns, tasks; in each of them what is forgotten beside what stays."""
-    said = folder / "said"
+    history = folder / "history"
     many = (
         (("user", "assistant")[n % 2], f"Turn {n} about the tower of the {WORD}.") for n in range(deletion.MIN_STEP + 2)
     )
-    write_messages(said / f"{WORD}.jsonl", *many, conversation="many")
-    write_messages(said / "monday.jsonl", ("user", f"{WORKER} at the {WORD}."), LOCK,
+    write_messages(history / f"{WORD}.jsonl", *many, conversation="many")
+    write_messages(history / "monday.jsonl", ("user", f"{WORKER} at the {WORD}."), LOCK,
                    ("user", f"No, still broken at the {WORD} after a restart."), LOCK,
                    ("user", "No, that is wrong, undo it."), ("assistant", f"Undone at the {WORD}."),
                    conversation="monday")  # fmt: skip
-    write_messages(said / "tuesday.jsonl", ("user", f"{WORKER}!"), LOCK, ("user", "No, it still sends them twice."),
+    write_messages(history / "tuesday.jsonl", ("user", f"{WORKER}!"), LOCK, ("user", "No, it still sends them twice."),
                    ("assistant", "The worker now claims a webhook event in the table."), GREEN, conversation="tuesday")  # fmt: skip
-    memory.index([said])
-    (said / f"{WORD}.jsonl").unlink()
+    memory.index([history])
+    (history / f"{WORD}.jsonl").unlink()
     database = memory._database  # noqa: SLF001 - no command writes what the test needs
     database.run("UPDATE outcomes SET confidence = 0.99 WHERE verdict != 'unknown'")  # as if every signal were sure
     tasks = memory.tasks

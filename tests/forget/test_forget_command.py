@@ -131,20 +131,20 @@ def test_forgotten_tasks_do_not_come_back_by_an_export_or_a_backup(tmp_path: Pat
 
 
 def test_a_short_answer_is_forgotten_as_the_turn_it_was_and_not_wherever_it_is_given(program: Program) -> None:
-    said = [
+    messages = [
         ("user", "Shall I push?"),
         ("assistant", "yes"),
         ("user", "And tag it?"),
         ("assistant", "no"),
         ("user", "yes"),
     ]
-    write_messages(program.home / "a.jsonl", *said)
+    write_messages(program.home / "a.jsonl", *messages)
     program("index", "a.jsonl")
     first, last = sorted(int(hit["id"]) for hit in program("search", "yes", "--json", "--mode", "keyword").results)
     assert forgotten(program("forget", "--id", first, "--yes", "--json")) == 1
     program("index", "a.jsonl", "--force")
     assert [hit["id"] for hit in program("search", "yes", "--json", "--mode", "keyword").results] == [str(last)]
-    write_messages(program.home / "b.jsonl", *said, conversation="other")
+    write_messages(program.home / "b.jsonl", *messages, conversation="other")
     assert program("index", "b.jsonl", "--json").json["turns_added"] == 5
 
 

@@ -48,11 +48,11 @@ def made(folder: Path, *, with_vec0: bool = True) -> Path:
     path = folder / "memory.db"
     with Memory.open(path, vec0=with_vec0) as memory:
         for first in range(0, TURNS, 30):
-            said = [
+            make_record = [
                 ("user", f"The shed number {number} opens with {capitals(number)} {word(number)}")
                 for number in range(first, first + 30)
             ]
-            write_messages(folder / f"{first}.jsonl", *said, conversation=f"c{first}")
+            write_messages(folder / f"{first}.jsonl", *make_record, conversation=f"c{first}")
             memory.index([folder / f"{first}.jsonl"])
     return path
 
@@ -244,7 +244,7 @@ def test_a_backup_from_before_brings_nothing_back(tmp_path: Path) -> None:
 
 
 def test_a_forgotten_memory_leaves_open_sessions_too(tmp_path: Path) -> None:
-    def said(number: int, text: str) -> dict[str, object]:
+    def make_record(number: int, text: str) -> dict[str, object]:
         message = {"role": "assistant", "id": f"msg_{number:024}", "content": [{"type": "text", "text": text}]}
         return {"type": "assistant", "uuid": f"00000000-0000-4000-8000-{number:012}", "sessionId": "s2", "message": message,
                 "timestamp": f"2026-01-31T08:15:{number:02}.000Z", "cwd": "/home/me/garden"}  # fmt: skip
@@ -255,11 +255,13 @@ def test_a_forgotten_memory_leaves_open_sessions_too(tmp_path: Path) -> None:
         memory.index([tmp_path / "shed.jsonl"])
         block = memory.recall("what does the shed open with").text
         assert word(1) in block
-        session.write_text(json.dumps(said(1, f"I looked it up.\n{block}\nShall I go on?")) + "\n", encoding="utf-8")
+        session.write_text(
+            json.dumps(make_record(1, f"I looked it up.\n{block}\nShall I go on?")) + "\n", encoding="utf-8"
+        )
         memory.index([session])
         memory.forget(memory.search(word(1))[0].id)
         assert held(tmp_path / "memory.db", {"word": [word(1).encode()]}) == {"word": 0}
         with session.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(said(2, "I went on.")) + "\n")
+            file.write(json.dumps(make_record(2, "I went on.")) + "\n")
         memory.index([session])
         assert [hit.content for hit in memory.search("went on", mode="keyword", limit=1)] == ["I went on."]

@@ -28,10 +28,10 @@ COUNT = 300
 def path(tmp_path: Path) -> Path:
     """A memory with one long conversation and a short one."""
     long = ((("user", "assistant")[n % 2], f"Turn {n} about the lighthouse.") for n in range(COUNT))
-    write_messages(tmp_path / "said" / "long.jsonl", *long)
-    write_messages(tmp_path / "said" / "short.jsonl", ("user", "Where is the rake?"), ("assistant", "In the shed."))
+    write_messages(tmp_path / "history" / "long.jsonl", *long)
+    write_messages(tmp_path / "history" / "short.jsonl", ("user", "Where is the rake?"), ("assistant", "In the shed."))
     with Memory.open(tmp_path / "memory.db") as memory:
-        memory.index([tmp_path / "said"])
+        memory.index([tmp_path / "history"])
     return tmp_path / "memory.db"
 
 
@@ -54,7 +54,7 @@ def killed_after(steps: int, path: Path) -> None:
 
         deletion.delete_some = counted
         with Memory.open(path) as memory:
-            memory.forget(source=path.parent / "said" / "long.jsonl")
+            memory.forget(source=path.parent / "history" / "long.jsonl")
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
 
@@ -67,7 +67,7 @@ def test_leftovers_of_a_killed_process_are_deleted_at_the_next_opening(path: Pat
     with Memory.open(path) as memory:
         assert memory.status().turns == 2
         assert memory.search("lighthouse", mode="keyword") == []
-        memory.index([path.parent / "said"], force=True)
+        memory.index([path.parent / "history"], force=True)
         assert memory.status().turns == 2
     with open_database(path) as database:
         assert_whole(database)
@@ -102,7 +102,7 @@ def test_a_running_deletion_is_left_alone_and_its_rows_are_hidden(path: Path) ->
         with pytest.raises(UsageFault, match="no task"):
             memory.tasks.get_task(key)
         assert len(list(memory.export())) == 2
-        memory.index([path.parent / "said"], force=True)
+        memory.index([path.parent / "history"], force=True)
         assert memory.search("lighthouse", mode="keyword") == []
 
 
@@ -121,7 +121,7 @@ def test_between_two_steps_another_writer_has_its_turn(path: Path, monkeypatch: 
 
     monkeypatch.setattr(deletion, "time", SimpleNamespace(sleep=write, time=time.time, monotonic=time.monotonic))
     with Memory.open(path) as memory:
-        memory.forget(source=path.parent / "said" / "long.jsonl")
+        memory.forget(source=path.parent / "history" / "long.jsonl")
     assert any(2 < count < COUNT + 2 for count in seen)
     assert turns(path) == 2
 

@@ -83,8 +83,8 @@ def test_a_copilot_session_runs_where_the_file_beside_it_says(quote, tmp_path):
 
 
 def test_a_copilot_event_that_lost_its_place_in_the_chain_is_one(tmp_path):
-    said = {"type": "user.message", "data": {"content": "Hello."}, "timestamp": "2026-03-04T10:00:00Z"}
-    path = written(tmp_path / "s.jsonl", said)
+    record = {"type": "user.message", "data": {"content": "Hello."}, "timestamp": "2026-03-04T10:00:00Z"}
+    path = written(tmp_path / "s.jsonl", record)
     assert detect_format(SourceFile(path)) is COPILOT_CLI
     assert [turn.content for turn in turns(COPILOT_CLI, path)] == ["Hello."]
 
@@ -107,9 +107,9 @@ def test_a_text_that_opens_with_a_role_is_not_cursors_by_that_alone(tmp_path):
 
 def test_two_copies_of_a_cursor_cli_session_are_one_conversation(tmp_path):
     kept = turns(CURSOR, FIXTURES / "cursor" / "cursor-q5-store.sql")
-    said = [{"type": "text", "text": "<user_query>\nGood, commit it.\n</user_query>"}]
+    words = [{"type": "text", "text": "<user_query>\nGood, commit it.\n</user_query>"}]
     name = "6f0d2c1e-9a42-4f59-8b1e-0c4f2a9d7e66"
-    transcript = written(tmp_path / name / f"{name}.jsonl", {"role": "user", "message": {"content": said}})
+    transcript = written(tmp_path / name / f"{name}.jsonl", {"role": "user", "message": {"content": words}})
     (again,) = turns(CURSOR, transcript)
     assert (again.conversation_id, again.content) in [(turn.conversation_id, turn.content) for turn in kept]
 
@@ -134,8 +134,8 @@ def test_a_database_of_opencode_keeps_messages_of_the_first_or_of_the_second_ver
 
 def test_an_export_whose_messages_have_ids_of_another_program_is_none_of_opencode(tmp_path):
     path = tmp_path / "export.json"
-    said = {"id": "m1", "type": "user", "text": "Look."}
-    path.write_text(json.dumps({"info": {"title": "Kiln"}, "messages": [said]}), encoding="utf-8")
+    record = {"id": "m1", "type": "user", "text": "Look."}
+    path.write_text(json.dumps({"info": {"title": "Kiln"}, "messages": [record]}), encoding="utf-8")
     assert not OPENCODE.detect(SourceFile(path))
 
 
@@ -389,8 +389,8 @@ def test_real_samples_have_the_prompts_and_answers_that_they_show():
     folder = shared("transcripts")
     for part, counts in COUNTED.items():
         paths = sorted((folder / part).iterdir()) if (folder / part).is_dir() else [folder / part]
-        said = [turn.role for path in paths for turn in turns(detect_format(SourceFile(path)), path)]
-        assert (said.count("user"), said.count("assistant")) == counts, part
+        text = [turn.role for path in paths for turn in turns(detect_format(SourceFile(path)), path)]
+        assert (text.count("user"), text.count("assistant")) == counts, part
 
 
 def test_real_samples_have_as_many_prompts_as_were_counted():
@@ -399,8 +399,8 @@ def test_real_samples_have_as_many_prompts_as_were_counted():
         listed = [row for row in csv.DictReader(file, delimiter="\t") if row["format"] in FORMATS]
     assert {row["format"] for row in listed} == set(FORMATS)
     for row in listed:
-        said = [turn.role for turn in turns(FORMATS[row["format"]], folder / row["file"])]
+        text = [turn.role for turn in turns(FORMATS[row["format"]], folder / row["file"])]
         if row["human_prompts_or_items"]:
-            assert said.count("user") == int(row["human_prompts_or_items"]), row["file"]
+            assert text.count("user") == int(row["human_prompts_or_items"]), row["file"]
         else:
-            assert said.count("user"), row["file"]
+            assert text.count("user"), row["file"]

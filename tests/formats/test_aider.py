@@ -47,8 +47,8 @@ def folder(tmp_path):
 
 
 def test_prompts_have_the_times_of_the_input_history_beside_them(folder):
-    said = [(turn.content, turn.timestamp[11:16]) for turn in turns(AIDER, folder / aider.CHAT)]
-    assert said == [
+    messages = [(turn.content, turn.timestamp[11:16]) for turn in turns(AIDER, folder / aider.CHAT)]
+    assert messages == [
         ("Which cable?", "10:01"),
         ("Red.", "10:01"),
         ("Which cable?", "10:17"),
@@ -107,9 +107,9 @@ def test_a_notice_whose_blanks_were_cut_is_none_the_less_one_below_another(tmp_p
 
 def test_an_edited_answer_sent_back_is_a_prompt(tmp_path):
     history = tmp_path / aider.CHAT
-    for said in ("Red. That is wrong.", "Is it Red.", "Which cable?"):
-        history.write_text(f"{CHAT.rpartition('####')[0]}#### {said}  \n", encoding="utf-8")
-        assert [turn.content for turn in turns(AIDER, history)][-1] == said
+    for text in ("Red. That is wrong.", "Is it Red.", "Which cable?"):
+        history.write_text(f"{CHAT.rpartition('####')[0]}#### {text}  \n", encoding="utf-8")
+        assert [turn.content for turn in turns(AIDER, history)][-1] == text
 
 
 def test_an_architect_plan_with_a_quotation_is_no_prompt(tmp_path):
@@ -207,8 +207,8 @@ def test_real_histories_have_as_many_prompts_and_commands_as_were_counted():
         listed = [row for row in csv.DictReader(file, delimiter="\t") if row["format"] == "aider"]
     assert listed
     for row in listed:
-        said = [turn.role for turn in turns(AIDER, folder / row["file"])]
-        assert said.count("user") == int(row["human_prompts_or_items"]), row["file"]
+        text = [turn.role for turn in turns(AIDER, folder / row["file"])]
+        assert text.count("user") == int(row["human_prompts_or_items"]), row["file"]
 
 
 def test_a_part_of_a_history_without_its_heading_is_read_when_the_user_names_the_format(tmp_path):

@@ -56,19 +56,19 @@ def test_a_list_of_twenty_thousand_answers_is_walked_in_a_moment():
 
 
 def test_an_object_that_only_looks_like_a_line_of_a_training_set_is_some_programs_record(tmp_path):
-    said = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+    turns = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
     for number, record in enumerate(
         (
-            {"messages": said, "sessionId": "s1"},
-            {"messages": [{**message, "timestamp": 1769847300} for message in said]},
-            {"messages": [*said, {"role": "narrator", "content": "c"}]},
+            {"messages": turns, "sessionId": "s1"},
+            {"messages": [{**message, "timestamp": 1769847300} for message in turns]},
+            {"messages": [*turns, {"role": "narrator", "content": "c"}]},
         )
     ):
         path = tmp_path / f"{number}.jsonl"
         path.write_text(json.dumps(record) + "\n", encoding="utf-8")
         assert detect_format(SourceFile(path)) is MESSAGES
     path = tmp_path / "one.json"
-    path.write_text(json.dumps({"messages": said}), encoding="utf-8")
+    path.write_text(json.dumps({"messages": turns}), encoding="utf-8")
     assert detect_format(SourceFile(path)) is MESSAGES
 
 
@@ -79,11 +79,11 @@ def test_real_exports_have_the_prompts_that_were_counted_by_hand():
         for row in csv.DictReader(table, delimiter="\t"):
             reader = COUNTED.get(row["format"])
             if reader is not None and row["human_prompts_or_items"] not in ("", "-1"):
-                said = turns(reader, folder / row["file"])
-                prompts = sum(turn.role == "user" for turn in said)
+                messages = turns(reader, folder / row["file"])
+                prompts = sum(turn.role == "user" for turn in messages)
                 assert prompts == int(row["human_prompts_or_items"]), row["file"]
                 if reader is CLAUDE_AI:
-                    answers = sum(turn.role == "assistant" for turn in said)
+                    answers = sum(turn.role == "assistant" for turn in messages)
                     assert answers == int(row["assistant_messages_or_subitems"]), row["file"]
                 counted += 1
     assert counted >= 9
@@ -97,12 +97,14 @@ def test_every_turn_of_real_training_sets_is_read():
         "openai-messages/hiyouga_LLaMA-Factory__v1_sft_demo.jsonl": (OPENAI_MESSAGES, 500, 500),
     }
     for name, (reader, prompts, answers) in counted.items():
-        said = [turn.role for turn in turns(reader, folder / name)]
-        assert (said.count("user"), said.count("assistant")) == (prompts, answers), name
+        text = [turn.role for turn in turns(reader, folder / name)]
+        assert (text.count("user"), text.count("assistant")) == (prompts, answers), name
 
 
 def test_a_real_export_whose_messages_stand_out_of_order_is_put_in_order():
     folder = shared("transcripts")
-    said = [turn for turn in turns(CLAUDE_AI, folder / "claude-ai" / "simonw_artifacts.json") if turn.role != "tool"]
-    assert [turn.role for turn in said] == ["user", "assistant"] * 10
-    assert [turn.timestamp for turn in said] == sorted(turn.timestamp for turn in said)
+    messages = [
+        turn for turn in turns(CLAUDE_AI, folder / "claude-ai" / "simonw_artifacts.json") if turn.role != "tool"
+    ]
+    assert [turn.role for turn in messages] == ["user", "assistant"] * 10
+    assert [turn.timestamp for turn in messages] == sorted(turn.timestamp for turn in messages)

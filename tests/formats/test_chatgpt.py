@@ -28,8 +28,8 @@ def test_the_line_of_a_turn_holds_the_beginning_of_its_text(path):
 
 
 def test_an_abandoned_branch_comes_before_the_one_that_replaced_it():
-    said = [(turn.branch, turn.role) for turn in turns(CHATGPT, FIXTURES / "chatgpt" / "chatgpt-q3.json")]
-    assert said == [
+    messages = [(turn.branch, turn.role) for turn in turns(CHATGPT, FIXTURES / "chatgpt" / "chatgpt-q3.json")]
+    assert messages == [
         ("main", "user"),
         ("abandoned", "assistant"),
         ("main", "assistant"),
@@ -72,9 +72,9 @@ def test_a_chain_of_twenty_thousand_messages_is_walked(tmp_path):
     }
     path = tmp_path / "conversations.json"
     path.write_text(json.dumps({"mapping": mapping, "current_node": "node-19999"}, indent=0), encoding="utf-8")
-    said = turns(CHATGPT, path)
-    assert [turn.content for turn in said] == [f"word {number}" for number in range(20_000)]
-    assert {turn.branch for turn in said} == {"main"}
+    messages = turns(CHATGPT, path)
+    assert [turn.content for turn in messages] == [f"word {number}" for number in range(20_000)]
+    assert {turn.branch for turn in messages} == {"main"}
 
 
 def test_real_exports_have_the_prompts_and_answers_that_were_counted_by_hand():
@@ -83,9 +83,9 @@ def test_real_exports_have_the_prompts_and_answers_that_were_counted_by_hand():
     with (folder / "INDEX.tsv").open(encoding="utf-8") as table:
         for row in csv.DictReader(table, delimiter="\t"):
             if row["format"] == "chatgpt" and row["human_prompts_or_items"] not in ("", "-1"):
-                said = [turn for turn in turns(CHATGPT, folder / row["file"]) if turn.branch == "main"]
-                prompts = sum(turn.role == "user" for turn in said)
-                answers = sum(turn.role == "assistant" for turn in said)
+                messages = [turn for turn in turns(CHATGPT, folder / row["file"]) if turn.branch == "main"]
+                prompts = sum(turn.role == "user" for turn in messages)
+                answers = sum(turn.role == "assistant" for turn in messages)
                 assert (prompts, answers) == (
                     int(row["human_prompts_or_items"]),
                     int(row["assistant_messages_or_subitems"]),

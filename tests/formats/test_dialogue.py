@@ -278,9 +278,9 @@ def test_calls_are_known_in_many_spellings(tmp_path, call, given, came):
     path = tmp_path / "kiln.md"
     block = f'{call}\n\n{given}\n```json\n{{"command": "make kiln"}}\n```\n\n{came}\n```\nhot\n```\n'
     path.write_text(f"## User\n\nFire it.\n\n## Assistant\n\nNow.\n\n{block}\n{block}\nIt is hot.\n", encoding="utf-8")
-    said = turns(DIALOGUE, path)
-    assert [turn.content for turn in said if turn.role != "tool"] == ["Fire it.", "Now.\n\nIt is hot."]
-    assert said[1].metadata["tools"] == ["bash make kiln"]
+    messages = turns(DIALOGUE, path)
+    assert [turn.content for turn in messages if turn.role != "tool"] == ["Fire it.", "Now.\n\nIt is hot."]
+    assert messages[1].metadata["tools"] == ["bash make kiln"]
 
 
 @pytest.mark.parametrize("line", ["- Tool: bash", "> Tool: bash", "# Tool: bash", "* Tool: bash", "Tool: bash"])
@@ -319,8 +319,8 @@ def test_thoughts_that_have_titles_end_with_the_last_of_them(tmp_path):
 def test_words_that_look_like_an_exporters_notes_stay(tmp_path, words):
     path = tmp_path / "kiln.md"
     path.write_text(f"## User\n\n/review the kiln\n\n## Assistant\n\n{words}\n", encoding="utf-8")
-    said = [(turn.role, turn.kind, turn.content) for turn in turns(DIALOGUE, path)]
-    assert said == [("user", "command", "/review the kiln"), ("assistant", "answer", words)]
+    messages = [(turn.role, turn.kind, turn.content) for turn in turns(DIALOGUE, path)]
+    assert messages == [("user", "command", "/review the kiln"), ("assistant", "answer", words)]
 
 
 @pytest.mark.parametrize("nothing", ["No response requested.", "(no content)"])

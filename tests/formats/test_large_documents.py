@@ -79,17 +79,17 @@ def test_a_truncated_document_is_reported_and_read_up_to_there(tmp_path, monkeyp
 
 
 def test_a_broken_message_of_a_large_export_costs_itself_alone(tmp_path, monkeypatch):
-    told = [
+    turns = [
         {"info": {"id": f"msg_{number:03}", "role": role}, "parts": [{"type": "text", "text": f"{role} {number}"}]}
         for number, role in enumerate(("user", "assistant") * 30)
     ]
-    text = json.dumps({"info": {"id": "ses_1", "directory": "/home/ana/kiln"}, "messages": told})
+    text = json.dumps({"info": {"id": "ses_1", "directory": "/home/ana/kiln"}, "messages": turns})
     path = tmp_path / "export.json"
     path.write_text(text.replace('"msg_050"', "nope"), encoding="utf-8")
     reader, read = _turns(path, monkeypatch, 0)
     assert reader.name == "opencode"
     assert "not JSON" in read[0].reason
-    assert [turn.content for turn in read[1:]] == [part["parts"][0]["text"] for part in told if part is not told[50]]
+    assert [turn.content for turn in read[1:]] == [part["parts"][0]["text"] for part in turns if part is not turns[50]]
 
 
 @pytest.mark.parametrize("folder", ["claude-ai", "chatgpt", "messages"])

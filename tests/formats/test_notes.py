@@ -25,11 +25,11 @@ def holds_every_line(path, **wanted):
     front = front_matter(lines)
     parts = turns(NOTES, path, named=True, **wanted)
     covered = {number for part in parts for number in range(part.line, part.end_line + 1)}
-    said = "\n".join(part.content for part in parts)
+    written = "\n".join(part.content for part in parts)
     lost = [
         line
         for number, line in enumerate(lines[front.lines :], start=front.lines + 1)
-        if line.strip() and (number not in covered or line not in said)
+        if line.strip() and (number not in covered or line not in written)
     ]
     assert not lost
     told = [value for key, value in front.fields.items() if key not in (*notes.DATE_KEYS, "project")]

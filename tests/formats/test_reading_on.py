@@ -126,11 +126,11 @@ def test_continued_reading_gives_the_turns_of_the_whole_file(reader, data, tmp_p
 
 def test_messages_a_line_are_gone_on_with_behind_those_by_which_they_were_recognised(tmp_path):
     path = tmp_path / "chat.jsonl"
-    said = [
+    text = [
         {"role": ("user", "assistant")[place % 2], "content": f"Sentence {place % 7}.", "chat": f"c{place // 9}"}
         for place in range(SAMPLE_RECORDS + 8)
     ]
-    path.write_text("".join(json.dumps(message) + "\n" for message in said), encoding="utf-8")
+    path.write_text("".join(json.dumps(message) + "\n" for message in text), encoding="utf-8")
     assert gone_on_with(MESSAGES, path, tmp_path / "grown.jsonl", first=SAMPLE_RECORDS) == 8
 
 
@@ -144,13 +144,13 @@ def test_a_large_addition_is_read_like_a_small_one(tmp_path, monkeypatch):
 def test_a_late_working_directory_has_the_whole_file_read(tmp_path):
     path = tmp_path / "projects" / "home-ada-kiln" / "agent-transcripts" / "6d1f" / "6d1f.jsonl"
     path.parent.mkdir(parents=True)
-    said = [
+    words = [
         {"role": "user", "message": {"content": [{"type": "text", "text": "<user_query>\nlook\n</user_query>"}]}},
         {"role": "assistant", "message": {"content": [{"type": "text", "text": "I look."}]}},
         {"role": "assistant", "message": {"content": [{"type": "tool_use", "name": "Read", "input": {"path": "/home/ada/kiln/a.py"}}]}},
         {"role": "user", "message": {"content": [{"type": "text", "text": "<user_query>\nand now?\n</user_query>"}]}},
     ]  # fmt: skip
-    lines = [json.dumps(record) + "\n" for record in said]
+    lines = [json.dumps(record) + "\n" for record in words]
     path.write_text("".join(lines[:2]), encoding="utf-8")
     _, place, _ = read(CURSOR, path)
     path.write_text("".join(lines), encoding="utf-8")

@@ -82,8 +82,8 @@ def test_a_note_beside_a_result_is_no_result(tmp_path):
 
 def test_a_rollback_of_nothing_takes_nothing_back(tmp_path):
     event = {"type": "event_msg", "payload": {"type": "thread_rolled_back", "num_turns": 1}}
-    said = {"type": "event_msg", "payload": {"type": "user_message", "message": "Hello."}}
-    path = written(tmp_path / "x.jsonl", {"type": "session_meta", "payload": {"id": "r"}}, event, said)
+    record = {"type": "event_msg", "payload": {"type": "user_message", "message": "Hello."}}
+    path = written(tmp_path / "x.jsonl", {"type": "session_meta", "payload": {"id": "r"}}, event, record)
     assert [(turn.content, turn.branch) for turn in turns(CODEX, path)] == [("Hello.", "main")]
 
 
@@ -176,8 +176,8 @@ def test_a_text_without_roles_is_no_transcript_of_cursors(tmp_path):
 
 def test_an_aborted_turn_is_flagged_once(tmp_path):
     aborted = {"type": "event_msg", "payload": {"type": "turn_aborted"}}
-    said = {"type": "event_msg", "payload": {"type": "user_message", "message": "Hello."}}
-    path = written(tmp_path / "x.jsonl", {"type": "session_meta", "payload": {"id": "r"}}, said, aborted, aborted)
+    record = {"type": "event_msg", "payload": {"type": "user_message", "message": "Hello."}}
+    path = written(tmp_path / "x.jsonl", {"type": "session_meta", "payload": {"id": "r"}}, record, aborted, aborted)
     assert [turn.metadata["flags"] for turn in turns(CODEX, path)] == [["interrupted"]]
 
 

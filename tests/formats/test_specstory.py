@@ -43,9 +43,9 @@ def test_real_histories_have_as_many_prompts_as_were_counted_but_for_the_clients
     assert listed
     for row in listed:
         path = folder / row["file"]
-        said = [turn.role for turn in turns(SPECSTORY, path)]
+        text = [turn.role for turn in turns(SPECSTORY, path)]
         counted, clients = headers(path)
-        assert int(row["human_prompts_or_items"]) == counted == said.count("user") + clients, row["file"]
+        assert int(row["human_prompts_or_items"]) == counted == text.count("user") + clients, row["file"]
 
 
 def test_text_behind_a_cursor_call_is_its_argument(tmp_path):
@@ -165,8 +165,8 @@ def test_a_look_at_an_error_is_no_failure(tmp_path):
 
 
 def test_the_second_json_of_a_fold_is_what_the_tool_answered(tmp_path):
-    told = '```json\n{"command": "./fire.sh"}\n```\n\n```json\n{"output":"boom","metadata":{"exit_code":1}}\n```\n'
-    assert outputs_of(FOLDED.format(kind="x", told="", below=told), tmp_path) == ["$ ./fire.sh\nExit code 1\nboom"]
+    text = '```json\n{"command": "./fire.sh"}\n```\n\n```json\n{"output":"boom","metadata":{"exit_code":1}}\n```\n'
+    assert outputs_of(FOLDED.format(kind="x", text="", below=text), tmp_path) == ["$ ./fire.sh\nExit code 1\nboom"]
 
 
 def test_an_output_may_look_like_a_list_of_inputs(tmp_path):
@@ -206,22 +206,25 @@ def test_the_result_of_an_edit_is_no_command_output(tmp_path):
 
 
 def test_a_call_that_is_not_folded_away_ends_where_somebody_speaks(tmp_path):
-    said = read("---\n\nTool use: **t**\n\nRead file: a.md\n\n_**User**_\n\nThanks.", tmp_path)
-    assert [turn.content for turn in said] == ["Write it.", "I write it.", "Thanks."]
+    messages = read("---\n\nTool use: **t**\n\nRead file: a.md\n\n_**User**_\n\nThanks.", tmp_path)
+    assert [turn.content for turn in messages] == ["Write it.", "I write it.", "Thanks."]
 
 
 def test_output_of_a_client_command_is_no_message(tmp_path):
-    said = read("_**User**_\n\n/model opus\n ⎿  Set model to opus\n\n_**User**_\n\n/srv is full", tmp_path)
-    assert [(turn.kind, turn.content) for turn in said[2:]] == [("command", "/model opus"), ("prompt", "/srv is full")]
+    messages = read("_**User**_\n\n/model opus\n ⎿  Set model to opus\n\n_**User**_\n\n/srv is full", tmp_path)
+    assert [(turn.kind, turn.content) for turn in messages[2:]] == [
+        ("command", "/model opus"),
+        ("prompt", "/srv is full"),
+    ]
 
 
 def test_the_tools_of_a_subagent_are_not_those_of_the_agent_that_called_it(tmp_path):
     fold = FOLDED.format(kind="read", told="", below="`b.md`\n")
-    said = read(
+    messages = read(
         f"_**Agent - sidechain (opus)**_\n\nI read.\n\n{fold}\n\n_**Agent**_\n\n{fold.replace('b.md', 'a.md')}",
         tmp_path,
     )
-    assert [turn.metadata.get("tools") for turn in said] == [None, ["t a.md"], ["t b.md"]]
+    assert [turn.metadata.get("tools") for turn in messages] == [None, ["t a.md"], ["t b.md"]]
 
 
 def read(answer, tmp_path):

@@ -86,9 +86,9 @@ def test_a_list_in_the_folder_of_a_session_of_copilot_cli_is_that_session_s(tmp_
     alone = rows(CHECKLIST, plan)
     plan.with_name("events.jsonl").write_text("", encoding="utf-8")
     plan.with_name("workspace.yaml").write_text("cwd: /srv/garden\n", encoding="utf-8")
-    told = rows(CHECKLIST, plan)
-    assert [(task.conversation_id, task.cwd) for task in told] == [("5f1c9a2e-session", "/srv/garden")] * 2
-    assert {task.native_id[:9] for task in told} == {"5f1c9a2e-"}
+    text = rows(CHECKLIST, plan)
+    assert [(task.conversation_id, task.cwd) for task in text] == [("5f1c9a2e-session", "/srv/garden")] * 2
+    assert {task.native_id[:9] for task in text} == {"5f1c9a2e-"}
     assert {task.conversation_id for task in alone} == {None}
 
 

@@ -33,6 +33,6 @@ def test_a_run_without_an_end_in_sight_is_cut_where_the_room_ends():
 
 
 def test_a_made_id_depends_on_the_first_three_messages_alone():
-    said = [("user", "a"), ("assistant", "b"), ("user", "c"), ("assistant", "d")]
-    assert conversation_hash(said) == conversation_hash(said[:3]) != conversation_hash(said[:2])
+    messages = [("user", "a"), ("assistant", "b"), ("user", "c"), ("assistant", "d")]
+    assert conversation_hash(messages) == conversation_hash(messages[:3]) != conversation_hash(messages[:2])
     assert conversation_hash([("user", "ab")]) != conversation_hash([("usera", "b")])

@@ -28,7 +28,7 @@ def hooked(own_demo: Program) -> Program:
     )
 
 
-def told(program: Program, event: str, body: object, agent: str = "claude-code") -> tuple[int, str, str]:
+def run_hook(program: Program, event: str, body: object, agent: str = "claude-code") -> tuple[int, str, str]:
     """Run a hook with a body on stdin and return its status, stdout and stderr."""
     done = subprocess.run(
         [*program.command, "hook", agent, event],
@@ -43,7 +43,7 @@ def told(program: Program, event: str, body: object, agent: str = "claude-code")
 
 
 def context(program: Program, body: dict[str, Any], event: str = "UserPromptSubmit", agent: str = "claude-code") -> str:
-    status, stdout, stderr = told(program, event, body, agent)
+    status, stdout, stderr = run_hook(program, event, body, agent)
     assert (status, stderr) == (0, "")
     if not stdout:
         return ""
@@ -117,12 +117,12 @@ def test_every_agent_is_answered_in_its_own_form(hooked: Program, agent: str, ev
     ],
 )
 def test_any_stdin_ends_with_0_and_no_output(hooked: Program, body: bytes) -> None:
-    status, _, stderr = told(hooked, "UserPromptSubmit", body)
+    status, _, stderr = run_hook(hooked, "UserPromptSubmit", body)
     assert (status, stderr) == (0, "")
 
 
 def test_a_malformed_event_is_logged_without_its_content(hooked: Program) -> None:
-    assert told(hooked, "UserPromptSubmit", b"webhook garbage")[0] == 0
+    assert run_hook(hooked, "UserPromptSubmit", b"webhook garbage")[0] == 0
     log = (hooked.home / "state" / "pastchats-memory" / "hooks.log").read_text(encoding="utf-8")
     assert "JSONDecodeError" in log
     assert "webhook" not in log
@@ -170,13 +170,13 @@ def test_a_hook_ends_with_0_whatever_is_broken(hooked: Program, kind: str) -> No
     if kind == "aborts" and "PASTCHATS_TESTS_BARE" in os.environ:
         pytest.skip("without a child, a library that aborts ends the hook")
     program = dict(broken(hooked.with_variables(PASTCHATS_MEMORY_HOOK_SECONDS="3")))[kind]
-    status, _, stderr = told(program, "UserPromptSubmit", {"session_id": "s", "prompt": PROMPT})
+    status, _, stderr = run_hook(program, "UserPromptSubmit", {"session_id": "s", "prompt": PROMPT})
     assert (status, stderr) == (0, "")
 
 
 def test_a_fault_is_logged_without_content(hooked: Program) -> None:
     program = dict(broken(hooked))["raises"]
-    told(program, "UserPromptSubmit", {"session_id": "s", "prompt": PROMPT})
+    run_hook(program, "UserPromptSubmit", {"session_id": "s", "prompt": PROMPT})
     log = (hooked.home / "state" / "pastchats-memory" / "hooks.log").read_text(encoding="utf-8")
     assert "ZeroDivisionError" in log
     assert "webhook" not in log
@@ -194,7 +194,7 @@ def test_doctor_reports_when_each_agent_last_called_and_what_the_hook_did(hooked
         ("UserPromptSubmit", {"session_id": "s", "prompt": "yes"}, "stayed silent"),
         ("SessionEnd", {"session_id": "s"}, "asked for an index run"),
     ):
-        assert told(hooked, event, body)[0] == 0
+        assert run_hook(hooked, event, body)[0] == 0
         detail = find_checks()[0]
         assert detail.startswith(f"claude-code last called {event} at ")
         assert f": it {did}" in detail
@@ -206,7 +206,7 @@ def test_doctor_reports_when_each_agent_last_called_and_what_the_hook_did(hooked
 @pytest.mark.promise("text", "An event name cannot forge a line in the hook log.")
 def test_a_name_of_a_caller_is_one_log_line(hooked: Program) -> None:
     for event in ("no\n2026-01-01T00:00:00+00:00\tforged", "\x1b[2J", os.fsdecode(b"\xff")):
-        assert told(hooked, event, {"prompt": PROMPT}) == (0, "", "")
+        assert run_hook(hooked, event, {"prompt": PROMPT}) == (0, "", "")
     log = (hooked.home / "state" / "pastchats-memory" / "hooks.log").read_text(encoding="utf-8")
     assert [line.split("\t")[3] for line in log.splitlines()] == ["KeyError"] * 3
     assert log.replace("\n", "").replace("\t", "").isprintable()
@@ -224,7 +224,7 @@ def test_the_end_of_a_session_indexes_it_and_leaves_no_process(hooked: Program) 
     transcript = write_messages(
         hooked.home / "new.jsonl", ("user", "Which port does the ledger use?"), ("assistant", "Port 7411.")
     )
-    status, stdout, stderr = told(hooked, "SessionEnd", {"session_id": "s", "transcript_path": str(transcript)})
+    status, stdout, stderr = run_hook(hooked, "SessionEnd", {"session_id": "s", "transcript_path": str(transcript)})
     assert (status, stdout, stderr) == (0, "", "")
     wait_until(lambda: "7411" in hooked("search", "ledger port 7411", "--mode", "keyword", "--json").stdout)
     wait_until(lambda: not _background(transcript))
@@ -234,12 +234,12 @@ def test_sessions_that_end_at_once_are_all_indexed_by_one_process_at_a_time(hook
     count = 6
     bodies = []
     for number in range(count):
-        said = (("user", f"Which port does ledger {number} use?"), ("assistant", f"Port 741{number}."))
-        transcript = write_messages(hooked.home / f"ended-{number}.jsonl", *said)
+        messages = (("user", f"Which port does ledger {number} use?"), ("assistant", f"Port 741{number}."))
+        transcript = write_messages(hooked.home / f"ended-{number}.jsonl", *messages)
         bodies.append({"session_id": f"s{number}", "transcript_path": str(transcript)})
     before = hooked("status", "--json").results[0]["turns"]
     with ThreadPoolExecutor(count) as pool:
-        assert {done[0] for done in pool.map(lambda body: told(hooked, "SessionEnd", body), bodies)} == {0}
+        assert {done[0] for done in pool.map(lambda body: run_hook(hooked, "SessionEnd", body), bodies)} == {0}
     wait_until(lambda: hooked("status", "--json").results[0]["turns"] == before + 2 * count)
     wait_until(lambda: not list((hooked.home / "state").rglob("waiting/*")))
 
@@ -264,8 +264,8 @@ def test_a_session_of_copilot_is_found_by_its_id_alone(hooked: Program) -> None:
     transcript.write_bytes(sample.read_bytes())
     body = {"sessionId": "c0ffee-1", "timestamp": 1763800000000, "cwd": str(hooked.home), "reason": "complete"}
     before = hooked("status", "--json").results[0]["turns"]
-    assert told(hooked, "sessionEnd", {**body, "sessionId": "../c0ffee-1"}, "copilot")[0] == 0
-    assert told(hooked, "sessionEnd", body, "copilot") == (0, "", "")
+    assert run_hook(hooked, "sessionEnd", {**body, "sessionId": "../c0ffee-1"}, "copilot")[0] == 0
+    assert run_hook(hooked, "sessionEnd", body, "copilot") == (0, "", "")
     wait_until(lambda: hooked("status", "--json").results[0]["turns"] > before)
 
 
@@ -357,5 +357,5 @@ def test_without_forks_a_reported_session_is_indexed_in_the_background(bare: Pro
     transcript = write_messages(
         bare.home / "elsewhere.jsonl", ("user", "Where is the sundial?"), ("assistant", "Here.")
     )
-    assert told(bare, "SessionEnd", {"session_id": "s", "transcript_path": str(transcript)})[0] == 0
+    assert run_hook(bare, "SessionEnd", {"session_id": "s", "transcript_path": str(transcript)})[0] == 0
     wait_until(lambda: "sundial" in bare("search", "sundial", "--mode", "keyword", "--json").stdout)

@@ -73,7 +73,7 @@ def test_skills_are_installed_and_taken_away_and_a_changed_one_is_left(
 @pytest.mark.parametrize("target", ["claude-code", "cursor"])
 def test_install_warns_if_skills_cannot_find_the_program(program: Program, target: str) -> None:
     beside = program.with_variables(XDG_STATE_HOME=str(program.home / "state"), PATH="/nowhere")
-    said = beside("install", target, "--yes").stderr
-    assert ("which is not on your PATH" in said) == (target == "claude-code")
+    text = beside("install", target, "--yes").stderr
+    assert ("which is not on your PATH" in text) == (target == "claude-code")
     here = beside.with_variables(PATH=str(Path(program.command[0]).parent))
     assert "which is not on your PATH" not in here("install", target, "--yes").stderr

@@ -52,17 +52,17 @@ def copilot_cli(turn: int) -> list[dict[str, object]]:
         return {"type": kind, "data": data, "timestamp": _at(turn, side), **_linked(turn, side, "id", "parentId")}
 
     start = event(0, "session.start", sessionId=SESSION, context={"cwd": CWD, "branch": "main"})
-    said = [event(0, "user.message", content=_asks(turn)), event(1, "assistant.message", content=_says(turn))]
-    return said if turn else [start | {"id": "start"}, *said]
+    messages = [event(0, "user.message", content=_asks(turn)), event(1, "assistant.message", content=_says(turn))]
+    return messages if turn else [start | {"id": "start"}, *messages]
 
 
 def gemini_cli(turn: int) -> list[dict[str, object]]:
     header = {"sessionId": SESSION, "projectHash": "c0ffee" * 10, "startTime": _at(0, 0)}
     asked = {"id": _id(turn, 0), "timestamp": _at(turn, 1), "type": "user", "content": _asks(turn)}
-    said = {"id": _id(turn, 1), "timestamp": _at(turn, 2), "type": "gemini", "content": _says(turn)}
+    record = {"id": _id(turn, 1), "timestamp": _at(turn, 2), "type": "gemini", "content": _says(turn)}
     call = {"id": f"call{turn}", "name": "read_file", "args": {"path": "bug.py"}, "status": "success"}
-    grown = said | {"toolCalls": [call]}
-    return [*([] if turn else [header]), asked, said, grown, {"$set": {"lastUpdated": _at(turn, 3)}}]
+    grown = record | {"toolCalls": [call]}
+    return [*([] if turn else [header]), asked, record, grown, {"$set": {"lastUpdated": _at(turn, 3)}}]
 
 
 def qwen_code(turn: int) -> list[dict[str, object]]:
@@ -83,8 +83,8 @@ def pi(turn: int) -> list[dict[str, object]]:
         )
 
     header = {"type": "session", "version": 3, "id": SESSION, "timestamp": _at(0, 0), "cwd": CWD}
-    said = [entry(0, "user", _asks(turn)), entry(1, "assistant", _says(turn))]
-    return said if turn else [header, *said]
+    messages = [entry(0, "user", _asks(turn)), entry(1, "assistant", _says(turn))]
+    return messages if turn else [header, *messages]
 
 
 def droid(turn: int) -> list[dict[str, object]]:
@@ -95,8 +95,8 @@ def droid(turn: int) -> list[dict[str, object]]:
         )
 
     header = {"type": "session_start", "id": SESSION, "title": "bugs", "version": 2, "cwd": CWD}
-    said = [entry(0, "user", _asks(turn)), entry(1, "assistant", _says(turn))]
-    return said if turn else [header, *said]
+    messages = [entry(0, "user", _asks(turn)), entry(1, "assistant", _says(turn))]
+    return messages if turn else [header, *messages]
 
 
 def kiro_cli(turn: int) -> list[dict[str, object]]:
@@ -185,8 +185,8 @@ def goose(turn: int) -> list[dict[str, object]]:
         return {"role": role, "created": int(_seconds(turn, side)), "content": [{"type": "text", "text": text}]}
 
     header = {"working_dir": CWD, "description": "bugs", "message_count": 2}
-    said = [message(0, "user", _asks(turn)), message(1, "assistant", _says(turn))]
-    return said if turn else [header, *said]
+    messages = [message(0, "user", _asks(turn)), message(1, "assistant", _says(turn))]
+    return messages if turn else [header, *messages]
 
 
 def cursor(turn: int) -> list[dict[str, object]]:

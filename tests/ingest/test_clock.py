@@ -16,11 +16,15 @@ LONG_AGO = "import time; time.time = lambda: 86400.0; time.time_ns = lambda: 864
 
 
 def test_files_and_runs_that_are_older_than_what_is_stored_are_read_all_the_same(program: Program) -> None:
-    said = [("user", "How deep should the pond be?"), ("assistant", "Eighty centimetres."), ("user", "And the rim?")]
-    file = write_messages(program.home / "history" / "pond.jsonl", *said[:2])
+    messages = [
+        ("user", "How deep should the pond be?"),
+        ("assistant", "Eighty centimetres."),
+        ("user", "And the rim?"),
+    ]
+    file = write_messages(program.home / "history" / "pond.jsonl", *messages[:2])
     os.utime(file, (4_000_000_000, 4_000_000_000))
     assert program("index", "history").status == 0
-    write_messages(file, *said)
+    write_messages(file, *messages)
     os.utime(file, (86_400, 86_400))
     earlier = program.primed(LONG_AGO)
     assert earlier("index", "history", "--json").json["turns_added"] == 1
@@ -31,7 +35,7 @@ def test_files_and_runs_that_are_older_than_what_is_stored_are_read_all_the_same
     with open_database(program.database) as database:
         assert_whole(database)
         assert [row[6] for row in state(database)["prompts"]] != []
-        assert sorted(row[6] for row in state(database)["prompts"]) == sorted(text for _, text in said)
+        assert sorted(row[6] for row in state(database)["prompts"]) == sorted(text for _, text in messages)
 
 
 SAID = (

@@ -127,10 +127,10 @@ def test_a_project_that_is_private_is_exported_from_inside_alone_and_stays_priva
 
 
 def test_an_export_takes_no_name_that_is_taken_and_none_of_the_memorys_own(full: Program) -> None:
-    for name, said in (("memory.jsonl", "there already"), ("memory.db", "database itself")):
+    for name, text in (("memory.jsonl", "there already"), ("memory.db", "database itself")):
         run = full("export", name)
         assert run.status == 2
-        assert said in run.stderr
+        assert text in run.stderr
     assert full("export", "memory.jsonl", "--force").status == 0
 
 

@@ -24,7 +24,7 @@ def tree(tmp_path: Path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(value), encoding="utf-8")
 
-    def say(number: int, role: str, text: str, session: str = SESSION) -> None:
+    def write_record(number: int, role: str, text: str, session: str = SESSION) -> None:
         message = f"msg_c10f53a{number:02d}001Ab9XkQ2mLp7Rt"
         time = {"created": 1769847300000 + number * 1000}
         write(f"message/{session}", message, {"id": message, "sessionID": session, "role": role, "time": time})
@@ -32,10 +32,10 @@ def tree(tmp_path: Path):
         write(f"part/{message}", part, {"id": part, "type": "text", "text": text})
 
     write("session/global", SESSION, {"id": SESSION, "directory": "/home/ana/ledgerly", "title": "Retries"})
-    say(1, "user", "Retry the webhook.")
-    say(2, "assistant", "It retries five times.")
-    say.storage = storage
-    return say
+    write_record(1, "user", "Retry the webhook.")
+    write_record(2, "assistant", "It retries five times.")
+    write_record.storage = storage
+    return write_record
 
 
 def test_a_tree_of_files_is_one_conversation_that_is_read_when_any_of_them_changes(tmp_path: Path, tree) -> None:
@@ -81,18 +81,18 @@ def test_a_database_is_read_again_when_only_the_rows_beside_it_changed(tmp_path:
     owner.execute("CREATE TABLE part(id, message_id, data)")
     owner.execute("INSERT INTO session VALUES ('ses_1', 'global', '/srv/app')")
 
-    def say(number: int, role: str, text: str) -> None:
+    def write_record(number: int, role: str, text: str) -> None:
         owner.execute("INSERT INTO message VALUES (?, 'ses_1', ?)", (f"msg_{number}", json.dumps({"role": role})))
         part = json.dumps({"type": "text", "text": text})
         owner.execute("INSERT INTO part VALUES (?, ?, ?)", (f"prt_{number}", f"msg_{number}", part))
 
-    say(1, "user", "Is the last message in the file?")
+    write_record(1, "user", "Is the last message in the file?")
     owner.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     with Memory.open(tmp_path / "memory.db") as memory:
         (file,) = memory.index([path.parent]).files
         assert (file.format, file.added, file.reason) == ("opencode", 1, None)
         before = path.stat()
-        say(2, "assistant", "It is beside it.")
+        write_record(2, "assistant", "It is beside it.")
         assert (path.stat().st_size, path.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
         (file,) = memory.index([path.parent]).files
         assert (file.added, file.skipped) == (1, 1)

@@ -21,7 +21,7 @@ from pastchats_memory.model import Turn
 SESSION = "5d0f6c1e-7a42-4c59-9b1e-0c4f2a9d7e31"
 
 
-def said(number: int, kind: str, content: object, above: int | None = None, **more: object) -> dict[str, object]:
+def make_record(number: int, kind: str, content: object, above: int | None = None, **more: object) -> dict[str, object]:
     role = {"user": "user", "assistant": "assistant"}.get(kind)
     message = {
         "message": {
@@ -56,11 +56,11 @@ def session(turns: int) -> list[dict[str, object]]:
     for turn in range(turns):
         at = len(records) + 1
         records += [
-            said(at, "user", f"Please fix bug {turn}."),
-            said(at + 1, "assistant", [{"type": "text", "text": f"Looking at {turn}."}], id=f"a{turn}"),
-            said(at + 2, "assistant", [used(f"t{turn}", command=f"pytest -k bug{turn}")], id=f"a{turn}"),
-            said(at + 3, "user", result(f"t{turn}", f"FAILED bug{turn}", failed=True)),
-            said(at + 4, "assistant", [{"type": "text", "text": f"Bug {turn} is fixed."}], id=f"b{turn}"),
+            make_record(at, "user", f"Please fix bug {turn}."),
+            make_record(at + 1, "assistant", [{"type": "text", "text": f"Looking at {turn}."}], id=f"a{turn}"),
+            make_record(at + 2, "assistant", [used(f"t{turn}", command=f"pytest -k bug{turn}")], id=f"a{turn}"),
+            make_record(at + 3, "user", result(f"t{turn}", f"FAILED bug{turn}", failed=True)),
+            make_record(at + 4, "assistant", [{"type": "text", "text": f"Bug {turn} is fixed."}], id=f"b{turn}"),
         ]
     return records
 
@@ -76,7 +76,7 @@ def read(path: Path, resumed: Checkpoint | None = None, reader: object = CLAUDE_
     return items, json.loads(json.dumps(checkpoint.state)) and checkpoint
 
 
-def told(items: list[object]) -> list[Turn]:
+def list_turns(items: list[object]) -> list[Turn]:
     return [item for item in items if isinstance(item, Turn)]
 
 
@@ -84,13 +84,13 @@ def told(items: list[object]) -> list[Turn]:
 def test_read_in_two_parts_a_session_gives_the_turns_of_the_whole(tmp_path: Path, cut: int) -> None:
     records, path = session(3), tmp_path / f"{SESSION}.jsonl"
     path.write_bytes(lines(records))
-    whole = told(read(path)[0])
+    whole = list_turns(read(path)[0])
     path.write_bytes(lines(records[:cut]))
     items, checkpoint = read(path)
-    certain = told(items[: items.index(checkpoint)])
+    certain = list_turns(items[: items.index(checkpoint)])
     path.write_bytes(lines(records))
     try:
-        rest = told(read(path, checkpoint)[0])
+        rest = list_turns(read(path, checkpoint)[0])
     except CannotResume:
         assert cut % 5 == 3, "only where an answer was cut before its first words"
         return
@@ -233,13 +233,18 @@ def test_an_answer_that_was_half_written_is_one_row_that_grows(tmp_path: Path, m
     path = tmp_path / f"{SESSION}.jsonl"
     half = [
         *session(10),
-        said(51, "user", "And now?"),
-        said(52, "assistant", [{"type": "text", "text": "First,"}], id="01HalfWrittenAnswer"),
+        make_record(51, "user", "And now?"),
+        make_record(52, "assistant", [{"type": "text", "text": "First,"}], id="01HalfWrittenAnswer"),
     ]
     path.write_bytes(lines(half))
     memory.index([path])
     path.write_bytes(
-        lines([*half, said(53, "assistant", [{"type": "text", "text": "then the rest."}], id="01HalfWrittenAnswer")])
+        lines(
+            [
+                *half,
+                make_record(53, "assistant", [{"type": "text", "text": "then the rest."}], id="01HalfWrittenAnswer"),
+            ]
+        )
     )
     report = memory.index([path])
     assert (report.files[0].added, report.files[0].updated, report.embedded) == (0, 1, 1)
@@ -248,10 +253,14 @@ def test_an_answer_that_was_half_written_is_one_row_that_grows(tmp_path: Path, m
 
 def test_a_prompt_that_is_rewritten_later_is_marked_in_earlier_rows(tmp_path: Path, memory: Memory) -> None:
     path = tmp_path / f"{SESSION}.jsonl"
-    records = [*session(10), said(51, "user", "Do it in Perl."), said(52, "user", "[Request interrupted by user]")]
+    records = [
+        *session(10),
+        make_record(51, "user", "Do it in Perl."),
+        make_record(52, "user", "[Request interrupted by user]"),
+    ]
     path.write_bytes(lines(records))
     memory.index([path])
-    path.write_bytes(lines([*records, said(60, "user", "Do it in Python.", above=50)]))
+    path.write_bytes(lines([*records, make_record(60, "user", "Do it in Python.", above=50)]))
     memory.index([path])
     branches = {row[2]: json.loads(str(row[6]))["branch"] for row in rows(memory)}
     assert (branches["Do it in Perl."], branches["Do it in Python."]) == ("abandoned", "main")
@@ -264,7 +273,7 @@ def test_a_file_that_was_rewritten_is_read_again_and_only_what_is_new_is_embedde
     path.write_bytes(lines(records))
     memory.index([path])
     count = len(rows(memory))
-    path.write_bytes(lines([*records[5:], said(99, "user", "Something else?")]))
+    path.write_bytes(lines([*records[5:], make_record(99, "user", "Something else?")]))
     report = memory.index([path])
     assert (report.embedded, report.counts()["turns_added"], len(rows(memory))) == (1, 1, count + 1)
 

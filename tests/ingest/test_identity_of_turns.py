@@ -196,10 +196,10 @@ def test_an_answer_with_an_id_that_was_half_written_is_one_row_with_all_its_word
 def test_the_last_turn_of_a_file_without_ids_grows_in_its_row(
     memory: Memory, tmp_path: Path, suffix: str, length: int
 ) -> None:
-    said = ["How do we start?", "With the beans.", "And then?", "First we"][:length]
+    messages = ["How do we start?", "With the beans.", "And then?", "First we"][:length]
 
     def save() -> None:
-        lines = untimed(*said)
+        lines = untimed(*messages)
         text = "".join(f"## {line['role'].title()}\n\n{line['content']}\n\n" for line in lines)
         (tmp_path / f"chat.{suffix}").write_text(
             text if suffix == "md" else "".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8"
@@ -207,11 +207,11 @@ def test_the_last_turn_of_a_file_without_ids_grows_in_its_row(
 
     save()
     memory.index([tmp_path / f"chat.{suffix}"])
-    said[-1] += " dig, then we plant."
+    messages[-1] += " dig, then we plant."
     save()
     report = memory.index([tmp_path / f"chat.{suffix}"])
     assert (added(report), sum(state.updated for state in report.files)) == (0, 1)
-    assert texts(memory) == sorted(said)
+    assert texts(memory) == sorted(messages)
 
 
 def test_a_turn_put_before_a_shorter_one_takes_nothing_from_it(memory: Memory, tmp_path: Path) -> None:

@@ -21,8 +21,8 @@ FILES = 400
 def history(folder: Path) -> Path:
     folder.mkdir()
     for number in range(FILES):
-        said = (("user", "continue"), ("assistant", "Done."))
-        write_messages(folder / f"{number}.jsonl", *said, conversation=f"c{number}")
+        messages = (("user", "continue"), ("assistant", "Done."))
+        write_messages(folder / f"{number}.jsonl", *messages, conversation=f"c{number}")
     return folder
 
 

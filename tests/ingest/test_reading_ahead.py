@@ -67,8 +67,8 @@ class LockingEmbedder(WaitingEmbedder):
 
 
 def write_history(folder: Path, beds: int = TURNS) -> Path:
-    said = [("user" if turn % 2 else "assistant", f"Bed {turn % beds} holds a plant.") for turn in range(TURNS)]
-    write_messages(folder / "history.jsonl", *said, conversation="beds")
+    messages = [("user" if turn % 2 else "assistant", f"Bed {turn % beds} holds a plant.") for turn in range(TURNS)]
+    write_messages(folder / "history.jsonl", *messages, conversation="beds")
     return folder / "history.jsonl"
 
 

@@ -19,8 +19,8 @@ HOLD = "import sys; from filelock import FileLock; FileLock(sys.argv[1]).acquire
 def write_history(program: Program) -> int:
     """Write files of different texts, and return the number of texts."""
     for file in range(FILES):
-        said = [("user" if turn % 2 else "assistant", f"Bed {file} holds plant {turn}.") for turn in range(TURNS)]
-        write_messages(program.home / "history" / f"{file}.jsonl", *said, conversation=f"c{file}")
+        messages = [("user" if turn % 2 else "assistant", f"Bed {file} holds plant {turn}.") for turn in range(TURNS)]
+        write_messages(program.home / "history" / f"{file}.jsonl", *messages, conversation=f"c{file}")
     return FILES * TURNS
 
 

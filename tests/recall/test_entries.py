@@ -45,7 +45,7 @@ def entries(memory: Memory, query: str = "tulip photo upload refused 413") -> tu
 
 
 def test_a_mere_judgement_gets_no_entry_of_its_own(memory: Memory, tmp_path: Path) -> None:
-    index(memory, tmp_path / "said", (("user", UPLOAD), EDIT, TRIED, STILL, LOST))
+    index(memory, tmp_path / "history", (("user", UPLOAD), EDIT, TRIED, STILL, LOST))
     (entry,) = entries(memory)
     assert (entry.asked, entry.outcome.shown_by) == (UPLOAD, STILL[1])
 
@@ -60,14 +60,14 @@ def test_a_mere_judgement_gets_no_entry_of_its_own(memory: Memory, tmp_path: Pat
     ids=["of the question", "long", "done"],
 )
 def test_an_answer_to_a_judgement_is_not_lost(memory: Memory, tmp_path: Path, answer: tuple[str, str]) -> None:
-    index(memory, tmp_path / "said", (("user", UPLOAD), EDIT, TRIED, STILL, answer, ("assistant", "See there.")))
-    told = entries(memory, "tulip photo upload refused 413 client_max_body_size")
-    assert any(answer[1].strip()[:20] in f"{entry.answered} {entry.done}" for entry in told)
+    index(memory, tmp_path / "history", (("user", UPLOAD), EDIT, TRIED, STILL, answer, ("assistant", "See there.")))
+    text = entries(memory, "tulip photo upload refused 413 client_max_body_size")
+    assert any(answer[1].strip()[:20] in f"{entry.answered} {entry.done}" for entry in text)
 
 
 def test_a_matching_answer_is_not_replaced_by_an_earlier_failure(memory: Memory, tmp_path: Path) -> None:
     cause = ("assistant", "The real cause is client_max_body_size.")
-    index(memory, tmp_path / "said", (("user", UPLOAD), EDIT, TRIED, ("user", "No, still broken."), cause))
+    index(memory, tmp_path / "history", (("user", UPLOAD), EDIT, TRIED, ("user", "No, still broken."), cause))
     first = entries(memory, "client_max_body_size upload of a photo")[0]
     assert (first.answered, [one.asked for one in first.before]) == (cause[1], [UPLOAD])
 
@@ -78,7 +78,7 @@ def test_an_attempt_whose_command_failed_is_not_quoted_as_the_answer(memory: Mem
     cause = ("assistant", "The proxy refuses a photo, too. Its limit is 8 MB now, as for the upload.")
     index(
         memory,
-        tmp_path / "said",
+        tmp_path / "history",
         (("user", UPLOAD), plan, check, cause, ("user", "Thanks, it works.")),
         failed=check[1],
     )
@@ -87,7 +87,7 @@ def test_an_attempt_whose_command_failed_is_not_quoted_as_the_answer(memory: Mem
 
 def test_the_last_answer_is_quoted_if_it_has_few_words_of_the_question(memory: Memory, tmp_path: Path) -> None:
     conclusion = ("assistant", "40 of 40 pass. The cause was `client_max_body_size` in the second server block.")
-    index(memory, tmp_path / "said", (("user", UPLOAD), EDIT, TRIED, conclusion, ("user", "Thanks, it works.")))
+    index(memory, tmp_path / "history", (("user", UPLOAD), EDIT, TRIED, conclusion, ("user", "Thanks, it works.")))
     assert entries(memory)[0].answered == f"{TRIED[1]}\n{conclusion[1]}"
 
 
@@ -117,7 +117,7 @@ def test_a_plan_does_not_take_the_place_of_an_answer(
 
 def test_a_judgement_with_a_request_keeps_its_entry(memory: Memory, tmp_path: Path) -> None:
     further = ("user", f"{STILL[1]}. Add a test for the upload of a tulip photo.")
-    index(memory, tmp_path / "said", (("user", UPLOAD), EDIT, TRIED, further, LOST))
+    index(memory, tmp_path / "history", (("user", UPLOAD), EDIT, TRIED, further, LOST))
     assert further[1] in {entry.asked for entry in entries(memory)}
 
 
@@ -139,7 +139,7 @@ WORKED = (
 
 @pytest.mark.parametrize("failed", [None, FAILED[1][1]], ids=["result", "error"])
 def test_the_later_attempt_that_worked_leads_the_only_entry(memory: Memory, tmp_path: Path, failed: str | None) -> None:
-    index(memory, tmp_path / "said", FAILED, WORKED, failed=failed)
+    index(memory, tmp_path / "history", FAILED, WORKED, failed=failed)
     (entry,) = entries(memory)
     assert (entry.outcome.verdict, [one.outcome for one in entry.before]) == ("worked", ["failed"])
 
@@ -156,7 +156,7 @@ CHAIN = (
 
 
 def test_attempts_that_follow_each_other_are_one_entry_led_by_the_success(memory: Memory, tmp_path: Path) -> None:
-    index(memory, tmp_path / "said", CHAIN)
+    index(memory, tmp_path / "history", CHAIN)
     first = entries(memory)[0]
     assert (first.outcome.verdict, first.asked) == ("worked", CHAIN[4][1])
     assert (first.before[0].asked, first.before[0].outcome) == (CHAIN[0][1], "failed")
@@ -164,7 +164,7 @@ def test_attempts_that_follow_each_other_are_one_entry_led_by_the_success(memory
 
 
 def test_a_small_budget_keeps_the_success_of_a_thread(memory: Memory, tmp_path: Path) -> None:
-    index(memory, tmp_path / "said", CHAIN)
+    index(memory, tmp_path / "history", CHAIN)
     assert "max_size" in memory.recall("tulip photo upload refused 413", 260).text
 
 
@@ -186,14 +186,14 @@ def test_an_undecided_diagnosis_names_the_later_episode_that_repaired_its_comman
         ("user", UPLOAD), ("tool", FAILING), CAUSE, ("user", "Where is that limit set?"), ("assistant", "In nginx.conf, line 3."),
         ("user", "Raise it."), ("assistant", "I raised client_max_body_size to 8m."), ("tool", run), ("assistant", "It passes."),
     )  # fmt: skip
-    index(memory, tmp_path / "said", turns, failed=FAILING)
+    index(memory, tmp_path / "history", turns, failed=FAILING)
     (entry, *_) = memory.recall(UPLOAD, 3000).entries
     assert entry.asked == UPLOAD
     assert (entry.after is not None and entry.after.asked == "Raise it.") is has_worked
 
 
 def test_everything_that_an_entry_shows_counts_as_given(memory: Memory, tmp_path: Path) -> None:
-    index(memory, tmp_path / "said", CHAIN)
+    index(memory, tmp_path / "history", CHAIN)
     (entry,) = entries(memory)
     assert memory.recall("tulip photo upload refused 413", 3000, given=entry.ids).entries == ()
 
@@ -206,7 +206,7 @@ def test_an_answer_to_a_complaint_keeps_its_entry(memory: Memory, tmp_path: Path
         ("user", "No, still broken after a restart."),
         ("assistant", cause),
     )
-    index(memory, tmp_path / "said", told)
+    index(memory, tmp_path / "history", told)
     assert any(
         "visibility_timeout" in entry.answered for entry in entries(memory, "visibility_timeout of the upload queue")
     )
@@ -218,12 +218,12 @@ def test_a_tool_output_that_only_shares_a_word_gets_no_entry(memory: Memory, tmp
         (("user", f"Colour the {plant}."), ("tool", "$ pnpm test\nTests  143 passed (143)"), ("assistant", "Coloured."))
         for plant in ("tulip", "daisy", "crocus")
     )
-    index(memory, tmp_path / "said", decided, *ran)
+    index(memory, tmp_path / "history", decided, *ran)
     assert [entry.asked for entry in entries(memory, "yarn or pnpm")] == [decided[0][1]]
 
 
 def test_an_episode_has_one_time_and_one_source_whichever_turn_of_it_matched(memory: Memory, tmp_path: Path) -> None:
-    index(memory, tmp_path / "said", (("user", UPLOAD), EDIT, TRIED, ("user", "works, thanks")))
+    index(memory, tmp_path / "history", (("user", UPLOAD), EDIT, TRIED, ("user", "works, thanks")))
     asked = memory.recall("uploading a photo of a tulip to the garden gallery is refused")
     answered = memory.recall("raised the limit for photos of the gallery to 8 MB")
     assert [block.entries[0].hit.role for block in (asked, answered)] == ["user", "assistant"]
@@ -235,7 +235,7 @@ def test_an_episode_has_one_time_and_one_source_whichever_turn_of_it_matched(mem
 
 @pytest.mark.parametrize("budget", [1, 60])
 def test_the_suggested_budget_is_sufficient(memory: Memory, tmp_path: Path, budget: int) -> None:
-    index(memory, tmp_path / "said", (("user", UPLOAD), EDIT, TRIED))
+    index(memory, tmp_path / "history", (("user", UPLOAD), EDIT, TRIED))
     small = memory.recall("tulip photo upload refused 413", budget)
     assert small.entries == ()
     assert budget == 1 or f"a budget of {small.least} would hold one" in small.text
@@ -245,7 +245,7 @@ def test_the_suggested_budget_is_sufficient(memory: Memory, tmp_path: Path, budg
 
 def test_a_budget_without_room_does_not_claim_an_empty_result(program, tmp_path: Path) -> None:
     with Memory.open(program.database) as memory:
-        index(memory, tmp_path / "said", (("user", UPLOAD), EDIT, TRIED))
+        index(memory, tmp_path / "history", (("user", UPLOAD), EDIT, TRIED))
     run = program("recall", "tulip photo upload refused 413", "--budget", "5")
     assert (run.status, run.stdout) == (1, "")
     assert re.search(r"a budget of 5 tokens is too small for any entry; --budget \d+ is enough", run.stderr)

@@ -63,10 +63,10 @@ PLACES = (
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("secret", [VALUE, "Zq8_vT4-Lm2Xc9Rw7Nb1Kf6Hd"])
 def test_a_secret_in_this_place_is_replaced_as_a_whole(place: str, secret: str) -> None:
-    said = redact(place.format(secret)).text
-    assert "[redacted:" in said
-    assert secret[:8] not in said
-    assert secret[-8:] not in said
+    words = redact(place.format(secret)).text
+    assert "[redacted:" in words
+    assert secret[:8] not in words
+    assert secret[-8:] not in words
 
 
 @pytest.mark.parametrize(

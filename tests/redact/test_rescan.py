@@ -30,8 +30,10 @@ TURNS = 70
 def stored_before(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
     """A memory that a release made whose rules know no secret: they stand wherever a text can stand."""
     program = Program(folder)
-    said = [(("user", "assistant")[number % 2], f"Step {number}: push with {SECRET}") for number in range(TURNS)]
-    history = write_messages(folder / SECRET / "deploy.jsonl", *said, conversation=f"c-{SECRET}", project=f"p-{SECRET}")
+    messages = [(("user", "assistant")[number % 2], f"Step {number}: push with {SECRET}") for number in range(TURNS)]
+    history = write_messages(
+        folder / SECRET / "deploy.jsonl", *messages, conversation=f"c-{SECRET}", project=f"p-{SECRET}"
+    )
     parts = [("user", f"The token begins {OTHER[:20]}"), ("assistant", f"{OTHER[20:]} and ends")]
     write_messages(folder / "plain" / "parts.jsonl", *parts, ("user", "Thanks."))
     write_messages(

@@ -61,17 +61,17 @@ def nothing_holds_the_secret(program: Program) -> bool:
 
 @pytest.mark.promise("secrets", "Tasks that you create by hand are redacted.")
 def test_no_task_made_by_hand_holds_the_secret(program: Program) -> None:
-    said = f"Push with {SECRET}"
+    text = f"Push with {SECRET}"
     attached = program.home / f"{SECRET}.txt"
-    attached.write_text(f"{said}\n" * 3, encoding="utf-8")
+    attached.write_text(f"{text}\n" * 3, encoding="utf-8")
     for arguments in (
-        ["task", "add", said, "--description", said, "--tag", said, "--project", said, "--key", SECRET],
+        ["task", "add", text, "--description", text, "--tag", text, "--project", text, "--key", SECRET],
         ["task", "add", "Pay by card"],
-        ["task", "update", "T-2", "--title", said, "--description", said, "--tag", said, "--project", said],
-        ["task", "comment", "T-2", said, "--author", said],
+        ["task", "update", "T-2", "--title", text, "--description", text, "--tag", text, "--project", text],
+        ["task", "comment", "T-2", text, "--author", text],
         ["task", "attach", "T-2", str(attached)],
-        ["capture", f"{said}\n\n{said} again", "--no", "--project", said],
-        ["capture", f"{said}\n\n{said} again", "--yes"],
+        ["capture", f"{text}\n\n{text} again", "--no", "--project", text],
+        ["capture", f"{text}\n\n{text} again", "--yes"],
     ):
         assert program(*arguments).status == 0, arguments
     assert nothing_holds_the_secret(program)
@@ -94,18 +94,18 @@ def test_no_imported_task_holds_the_secret(program: Program) -> None:
 
 @pytest.mark.promise("secrets", "Tasks, comments and attachments from files are redacted.")
 def test_no_task_of_a_file_or_of_a_list_in_a_transcript_holds_the_secret(program: Program) -> None:
-    said = f"push with {SECRET}"
+    words = f"push with {SECRET}"
     issue = {
-        "id": SECRET, "title": f"{'Long ' * 98}{said}", "status": SECRET, "issue_type": said, "labels": [said], "description": said,
-        "assignee": said, "external_ref": said, "close_reason": said, "notes": said, "due_at": said, "closed_at": said,
+        "id": SECRET, "title": f"{'Long ' * 98}{words}", "status": SECRET, "issue_type": words, "labels": [words], "description": words,
+        "assignee": words, "external_ref": words, "close_reason": words, "notes": words, "due_at": words, "closed_at": words,
         "created_at": "2026-05-04T08:00:00Z", "updated_at": "2026-05-04T08:00:00Z",
-        "comments": [{"text": said, "author": said, "created_at": said}],
-        "dependencies": [{"issue_id": SECRET, "depends_on_id": f"x-{SECRET}", "type": said}],
+        "comments": [{"text": words, "author": words, "created_at": words}],
+        "dependencies": [{"issue_id": SECRET, "depends_on_id": f"x-{SECRET}", "type": words}],
     }  # fmt: skip
     beads = program.home / "shop" / ".beads" / "issues.jsonl"
     beads.parent.mkdir(parents=True)
     beads.write_bytes(orjson.dumps(issue))
-    todos = [{"content": said, "status": said, "activeForm": said, "priority": said}]
+    todos = [{"content": words, "status": words, "activeForm": words, "priority": words}]
     call = {
         "type": "assistant", "uuid": "a-1", "sessionId": "s-1", "cwd": "/work", "timestamp": "2026-05-04T08:00:00.000Z",
         "message": {"role": "assistant", "id": "m-1", "content": [
@@ -113,20 +113,20 @@ def test_no_task_of_a_file_or_of_a_list_in_a_transcript_holds_the_secret(program
         ]},
     }  # fmt: skip
     (program.home / "session.jsonl").write_bytes(orjson.dumps(call))
-    (program.home / "TODO.md").write_text(f"# Tasks\n\n- [ ] {said}\n- [x] pay, {said}\n", encoding="utf-8")
+    (program.home / "TODO.md").write_text(f"# Tasks\n\n- [ ] {words}\n- [x] pay, {words}\n", encoding="utf-8")
     assert program("index", "shop", "session.jsonl", "TODO.md").status == 0
     assert len(program("task", "list", "--all", "--json").results) == 4
     assert nothing_holds_the_secret(program)
 
 
 def test_the_saved_state_of_a_growing_file_holds_no_secret(program: Program) -> None:
-    said = [("user", f"Push with {SECRET}, please."), ("assistant", f"Pushed with {SECRET}."), ("user", "Thanks.")]
+    messages = [("user", f"Push with {SECRET}, please."), ("assistant", f"Pushed with {SECRET}."), ("user", "Thanks.")]
     lines = [
         {
             "type": role, "uuid": f"u-{number}", "sessionId": "s-1", "cwd": "/work",
             "timestamp": f"2026-05-04T08:0{number}:00.000Z", "message": {"role": role, "content": text},
         }
-        for number, (role, text) in enumerate(said)
+        for number, (role, text) in enumerate(messages)
     ]  # fmt: skip
     file = program.home / "session.jsonl"
     for count in (1, 2, 3):
@@ -173,15 +173,15 @@ def test_a_secret_that_two_turns_share_is_taken_out_of_both(program: Program) ->
         ("assistant", f"{rest} as I said."),
     )
     program("index", "history")
-    said = [hit["content"] for hit in program("search", "it is as I said", "--json").results]
-    assert "It is [redacted:openai-key]" in said
-    assert "[redacted:openai-key] as I said." in said
+    text = [hit["content"] for hit in program("search", "it is as I said", "--json").results]
+    assert "It is [redacted:openai-key]" in text
+    assert "[redacted:openai-key] as I said." in text
 
 
 @pytest.mark.promise("secrets", "An export of an older release brings no secret back.")
 def test_nothing_of_an_export_that_an_earlier_release_wrote_brings_the_secret_to_the_disk(program: Program) -> None:
-    said = [("user", "Push with MARK, please."), ("assistant", "Done.")]
-    write_messages(program.home / "MARK" / "deploy.jsonl", *said, conversation="c-MARK", project="p-MARK")
+    rows = [("user", "Push with MARK, please."), ("assistant", "Done.")]
+    write_messages(program.home / "MARK" / "deploy.jsonl", *rows, conversation="c-MARK", project="p-MARK")
     assert program("index", "MARK").status == 0
     exported = program("export").stdout
     assert exported.count("MARK") > 8

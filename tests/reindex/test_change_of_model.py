@@ -50,8 +50,8 @@ class Checksums:
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
     """An indexed history, every third text of which is the same."""
-    said = ((("user", "assistant")[place % 2], _said(place)) for place in range(TURNS))
-    write_messages(tmp_path / "history" / "chat.jsonl", *said)
+    messages = ((("user", "assistant")[place % 2], _said(place)) for place in range(TURNS))
+    write_messages(tmp_path / "history" / "chat.jsonl", *messages)
     with Memory(open_database(tmp_path / "memory.db", create=True), Checksums(8)) as memory:
         memory.index([tmp_path / "history"])
     with open_database(tmp_path / "memory.db") as database:

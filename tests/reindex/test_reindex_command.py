@@ -34,8 +34,8 @@ PackagedEmbedder.version = "int8-next"
 
 
 def test_killed_half_way_the_old_vectors_answer_and_the_next_run_ends_the_change(program: Program) -> None:
-    said = [(("user", "assistant")[place % 2], f"Sentence {place}") for place in range(300)]
-    history = write_messages(program.home / "history" / "chat.jsonl", *said).parent
+    messages = [(("user", "assistant")[place % 2], f"Sentence {place}") for place in range(300)]
+    history = write_messages(program.home / "history" / "chat.jsonl", *messages).parent
     assert program("index", history).status == 0
     with closing(sqlite3.connect(program.database)) as connection:
         old = connection.execute("SELECT prompt_id, vector_json FROM prompt_embeddings").fetchall()
@@ -61,8 +61,8 @@ def test_killed_half_way_the_old_vectors_answer_and_the_next_run_ends_the_change
 
 
 def test_interrupted_from_the_keyboard_it_says_what_answers_and_how_to_go_on(program: Program) -> None:
-    said = [(("user", "assistant")[place % 2], f"Sentence {place}") for place in range(120)]
-    history = write_messages(program.home / "history" / "chat.jsonl", *said).parent
+    messages = [(("user", "assistant")[place % 2], f"Sentence {place}") for place in range(120)]
+    history = write_messages(program.home / "history" / "chat.jsonl", *messages).parent
     assert program("index", history).status == 0
     stopped = signal_after(program, signal.SIGINT, 40, NEXT_VERSION)("reindex", "--embeddings")
     assert (stopped.status, stopped.stdout) == (130, "")
@@ -125,8 +125,8 @@ def test_a_model_that_cannot_be_had_changes_nothing(program: Program) -> None:
 
 
 def test_indexing_and_reindexing_let_other_programs_go_first(program: Program) -> None:
-    said = [("user", f"Sentence {place}") for place in range(400)]
-    history = write_messages(program.home / "history" / "chat.jsonl", *said).parent
+    messages = [("user", f"Sentence {place}") for place in range(400)]
+    history = write_messages(program.home / "history" / "chat.jsonl", *messages).parent
     process = program.started("index", history)
     nice = 0
     while process.poll() is None and nice != max(10, os.nice(0)):

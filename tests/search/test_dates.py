@@ -107,9 +107,9 @@ def fountain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         {"conversation_id": day, "role": "user", "content": text, "timestamp": f"{day}T12:00:00Z"}
         for day, text in SAID.items()
     ]
-    (folder / "said.jsonl").write_text("".join(json.dumps(message) + "\n" for message in messages))
+    (folder / "chat.jsonl").write_text("".join(json.dumps(message) + "\n" for message in messages))
     with Memory.open(folder / "memory.db") as memory:
-        memory.index([folder / "said.jsonl"])
+        memory.index([folder / "chat.jsonl"])
         yield memory
 
 
@@ -145,8 +145,8 @@ def test_the_callers_time_filter_overrides_the_querys(fountain: Memory) -> None:
 
 
 def test_recall_excludes_no_row_by_a_time_in_the_question(fountain: Memory) -> None:
-    told = fountain.recall("the pump of the fountain leaks since February 2024")
-    assert any(memory.hit.timestamp < "2024" for memory in told.entries)
+    text = fountain.recall("the pump of the fountain leaks since February 2024")
+    assert any(memory.hit.timestamp < "2024" for memory in text.entries)
 
 
 @pytest.mark.parametrize(
@@ -188,15 +188,15 @@ def test_a_text_without_a_day_mentions_no_time(text: str) -> None:
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     """Of what was said of a journey, one turn tells its time, and is longer for it."""
     folder = tmp_path_factory.mktemp("lake")
-    said = [
+    words = [
         "we took the boat to the lake",
         "the week before last, actually last week, we took the boat to the lake",
         "it rained",
     ]
-    messages = [{"conversation_id": text, "role": "user", "content": text} for text in said]
-    (folder / "said.jsonl").write_text("".join(json.dumps(message) + "\n" for message in messages))
+    messages = [{"conversation_id": text, "role": "user", "content": text} for text in words]
+    (folder / "chat.jsonl").write_text("".join(json.dumps(message) + "\n" for message in messages))
     with Memory.open(folder / "memory.db") as memory:
-        memory.index([folder / "said.jsonl"])
+        memory.index([folder / "chat.jsonl"])
         yield memory
 
 

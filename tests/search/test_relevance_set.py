@@ -140,8 +140,8 @@ def demo_memory(demo: Reader, tmp_path_factory: pytest.TempPathFactory):
         yield memory
 
 
-def answered(memory: Memory, question: str, said: str, mode: str = "hybrid") -> bool:
-    return any(said.lower() in hit.content.lower() for hit in memory.search(question, mode=mode, limit=FIRST))
+def answered(memory: Memory, question: str, text: str, mode: str = "hybrid") -> bool:
+    return any(text.lower() in hit.content.lower() for hit in memory.search(question, mode=mode, limit=FIRST))
 
 
 @pytest.mark.parametrize(
@@ -159,14 +159,14 @@ def answered(memory: Memory, question: str, said: str, mode: str = "hybrid") -> 
     ],
 )
 def test_a_kind_of_question_is_answered_as_often_as_before(demo_memory: Memory, questions: dict, floor: float) -> None:
-    missed = [question for question, said in questions.items() if not answered(demo_memory, question, said)]
+    missed = [question for question, text in questions.items() if not answered(demo_memory, question, text)]
     assert 1 - len(missed) / len(questions) >= floor, missed
 
 
 @pytest.mark.parametrize("questions", [SUBSTRING, PATH, SCRIPTS], ids=["identifier", "path", "script without spaces"])
 def test_a_part_of_a_word_is_always_found_where_words_alone_are_asked(demo_memory: Memory, questions: dict) -> None:
     assert [
-        question for question, said in questions.items() if not answered(demo_memory, question, said, "keyword")
+        question for question, text in questions.items() if not answered(demo_memory, question, text, "keyword")
     ] == []
 
 

@@ -151,16 +151,16 @@ def test_a_users_neighbour_counts_more_than_an_assistants(tmp_path: Path) -> Non
         for role in ("assistant", "user")
         for who, text in ((role, "The glaze of the stoneware peels."), ("user", "Celadon it is."))
     ]
-    (tmp_path / "said.jsonl").write_bytes(b"\n".join(map(orjson.dumps, said)))
+    (tmp_path / "chat.jsonl").write_bytes(b"\n".join(map(orjson.dumps, said)))
     with Memory.open(tmp_path / "memory.db") as memory:
-        memory.index([tmp_path / "said.jsonl"])
+        memory.index([tmp_path / "chat.jsonl"])
         found = memory.search("stoneware that peels: celadon?")
     assert [hit.conversation_id for hit in found if hit.content == "Celadon it is."] == ["user", "assistant"]
 
 
 def test_a_word_of_turns_alone_does_not_hide_tasks(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "memory.db") as memory:
-        memory.index([write_messages(tmp_path / "said.jsonl", ("user", "Where is the kiln?"), ("assistant", "Aft."))])
+        memory.index([write_messages(tmp_path / "chat.jsonl", ("user", "Where is the kiln?"), ("assistant", "Aft."))])
         key = memory.tasks.add(Change(title="Glaze the bowls")).key
         (hit,) = memory.search("glaze kiln", type="task")
         assert hit.id == f"t:{key}"

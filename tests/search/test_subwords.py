@@ -68,7 +68,7 @@ FOUND = {
 def memory(tmp_path_factory: pytest.TempPathFactory):
     folder = tmp_path_factory.mktemp("pieces")
     with Memory.open(folder / "memory.db") as opened:
-        opened.index([write_messages(folder / "said.jsonl", *SAID)])
+        opened.index([write_messages(folder / "chat.jsonl", *SAID)])
         yield opened
 
 
@@ -159,8 +159,11 @@ def test_an_excerpt_is_cut_around_the_subword(tmp_path) -> None:
     filler = "无关的内容。" * 200
     english = "Nothing of this matters at all. " * 100
     with Memory.open(tmp_path / "memory.db") as opened:
-        said = (("user", f"{filler}怎么重试失败的请求{filler}"), ("user", f"{english}see getUserById there. {english}"))
-        opened.index([write_messages(tmp_path / "said.jsonl", *said)])
+        messages = (
+            ("user", f"{filler}怎么重试失败的请求{filler}"),
+            ("user", f"{english}see getUserById there. {english}"),
+        )
+        opened.index([write_messages(tmp_path / "chat.jsonl", *messages)])
         assert "重试" in opened.search("重试")[0].snippet
         assert "getUserById" in opened.search("userBy")[0].snippet
         assert "getUserById" in opened.recall("userBy").text

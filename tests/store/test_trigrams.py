@@ -41,7 +41,7 @@ def found(database: Database, piece: str) -> list[int] | None:
 
 
 @pytest.fixture
-def said(database: Database) -> Database:
+def indexed(database: Database) -> Database:
     with database.transaction():
         for id_, text in enumerate(SAID, start=1):
             put(database, id_, text)
@@ -71,13 +71,13 @@ def said(database: Database) -> Database:
         ("\0", []),
     ],
 )
-def test_a_piece_is_found_in_the_rows_that_have_it(said: Database, piece: str, rows: list[int]) -> None:
-    assert found(said, piece) == rows
+def test_a_piece_is_found_in_the_rows_that_have_it(indexed: Database, piece: str, rows: list[int]) -> None:
+    assert found(indexed, piece) == rows
 
 
-def test_a_piece_that_more_rows_have_than_were_asked_for_is_none_that_tells_anything(said: Database) -> None:
-    assert trigrams.containing(said, "重试", 1) is None
-    assert trigrams.containing(said, "getUser", 1) is not None
+def test_a_piece_that_more_rows_have_than_were_asked_for_is_none_that_tells_anything(indexed: Database) -> None:
+    assert trigrams.containing(indexed, "重试", 1) is None
+    assert trigrams.containing(indexed, "getUser", 1) is not None
 
 
 PIECES = ("ab", "abc", "c a", "bcab", "日本", "本語日", "語", "Ab", "abcabcab")
@@ -113,11 +113,11 @@ def test_after_any_changes_just_the_rows_that_have_a_piece_are_found(
             assert found(database, piece) == sorted(id_ for id_, text in rows.items() if piece.lower() in text)
 
 
-def test_trigrams_that_have_parted_from_their_rows_are_damage(said: Database) -> None:
-    said.run("INSERT INTO trigrams(trigrams, rowid, content) VALUES ('delete', 4, '重试策略  ')")
+def test_trigrams_that_have_parted_from_their_rows_are_damage(indexed: Database) -> None:
+    indexed.run("INSERT INTO trigrams(trigrams, rowid, content) VALUES ('delete', 4, '重试策略  ')")
     with pytest.raises(DatabaseCorrupt):
-        said.run("INSERT INTO trigrams(trigrams, rank) VALUES ('integrity-check', 1)")
-    assert checks.damage(said) != []
+        indexed.run("INSERT INTO trigrams(trigrams, rank) VALUES ('integrity-check', 1)")
+    assert checks.damage(indexed) != []
 
 
 def test_pieces_of_tasks_and_of_their_labels_are_found(tmp_path: Path) -> None:

@@ -30,8 +30,8 @@ WITH_AN_ERROR = {
     "around", ["Why is the boat late?\n\n{}", "{}\nWhy is the boat late?", "Why is\n{}\n\nthe boat late?"]
 )
 def test_only_the_typed_sentence_of_a_query_with_a_paste_is_left(paste: Path, around: str) -> None:
-    said = split_paste(around.format(paste.read_text())).typed
-    assert " ".join(said.replace("exit status 2", "").split()) == "Why is the boat late?"
+    text = split_paste(around.format(paste.read_text())).typed
+    assert " ".join(text.replace("exit status 2", "").split()) == "Why is the boat late?"
 
 
 @pytest.mark.parametrize("paste", PASTES, ids=lambda path: path.stem)

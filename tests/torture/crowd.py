@@ -126,7 +126,7 @@ class Watch:
         return set((self.folder / "forgotten").read_text().split())
 
 
-def say(path: Path, conversation: str, project: str, turns: range) -> None:
+def write_conversation(path: Path, conversation: str, project: str, turns: range) -> None:
     """Add turns to a conversation, each with its word."""
     with path.open("a") as file:
         for turn in turns:
@@ -150,7 +150,7 @@ def index(watch: Watch) -> None:
     path = own / f"{word}.jsonl"
     start = path.read_bytes().count(b"\n") if path.exists() else 0
     length = LARGE if project == "going" and number % 8 == 0 else TURNS
-    say(path, word, project, range(start, start + length))
+    write_conversation(path, word, project, range(start, start + length))
     with Memory.open(watch.folder / "memory.db") as memory:
         memory.index([own])
     if project == "going":
@@ -248,23 +248,23 @@ def main() -> None:
         children = [part(folder, role, deed, until, options.rounds) for role, deed in parts]
         for child in children:
             os.waitpid(child, 0)
-        told = [json.loads(file.read_text()) for file in sorted(folder.glob("told-*"))]
+        text = [json.loads(file.read_text()) for file in sorted(folder.glob("told-*"))]
         with open_database(folder / "memory.db") as database:
             catch_up_at_opening(database)
             assert_whole(database)
             turns = database.value("SELECT count(*) FROM prompts")
-        standstills = next(one.pop("waits") for one in told if one["role"] == "sleeper")
-        for one in told:
+        standstills = next(one.pop("waits") for one in text if one["role"] == "sleeper")
+        for one in text:
             waits = [without(span, standstills) for span in one.pop("waits", ())]
             one["longest_wait_s"] = round(max(waits, default=0.0), 2)
-        longest = max(one["longest_wait_s"] for one in told)
-        faults = [one["fault"] for one in told if one["fault"]]
+        longest = max(one["longest_wait_s"] for one in text)
+        faults = [one["fault"] for one in text if one["fault"]]
         forgotten = len((folder / "forgotten").read_text().split())
-    is_in_time = max(one["most_work_s"] for one in told) <= MOST_WORK and longest <= options.most_wait
-    is_well = not faults and (options.rounds or is_in_time) and all(one["rounds"] for one in told)
+    is_in_time = max(one["most_work_s"] for one in text) <= MOST_WORK and longest <= options.most_wait
+    is_well = not faults and (options.rounds or is_in_time) and all(one["rounds"] for one in text)
     about = {"turns": turns, "forgotten": forgotten, "longest_wait_s": longest}
     about["stood_still_s"] = round(sum(map(length, standstills)), 2)
-    print(json.dumps({**about, "processes": told}, indent=1))
+    print(json.dumps({**about, "processes": text}, indent=1))
     sys.exit(0 if is_well else 1)
 
 

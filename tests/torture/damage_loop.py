@@ -141,7 +141,7 @@ def damaged(path: Path, chance: random.Random) -> str:
 
 def asked(home: Path, command: tuple[str, ...]) -> tuple[int, str]:
     """Exit code of a command in a process of its own, negative for a signal, and what it said."""
-    said = home / "said"
+    said = home / "history"
     child = os.fork()
     if not child:
         signal.alarm(PATIENCE)
@@ -218,14 +218,14 @@ def main() -> None:
                 if command == MENDING and code == 0:
                     kept.append(left(database))
             shutil.rmtree(home)
-    told = {
+    messages = {
         "damages": arguments.damages,
         "counts": dict(sorted(counts.items())),
         "answering": len(kept),
         "faults": faults,
     }
-    told["turns"] = {"least": min(kept, default=0), "median": sorted(kept)[len(kept) // 2] if kept else 0}
-    print(json.dumps(told) if arguments.json else json.dumps({**told, "faults": len(faults)}, indent=1))
+    messages["turns"] = {"least": min(kept, default=0), "median": sorted(kept)[len(kept) // 2] if kept else 0}
+    print(json.dumps(messages) if arguments.json else json.dumps({**messages, "faults": len(faults)}, indent=1))
     sys.exit(1 if faults else 0)
 
 

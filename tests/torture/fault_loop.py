@@ -99,10 +99,10 @@ def go_on(known: Measured, page: Page, aside: Path, gone_on_from: set[bytes]) ->
 
 def _became(scene: Scene, moment: Moment, code: int, calls: int) -> str:
     """Raises AssertionError where that is nothing that a run may end with."""
-    said = (scene.home / "said").read_text(encoding="utf-8")
-    assert "Traceback" not in said, said
-    assert code in (*scene.codes, EXPLAINED), f"it ended with {code}: {said}"
-    assert code != EXPLAINED or said.startswith("Error: ") or "\nError: " in said, said
+    text = (scene.home / "history").read_text(encoding="utf-8")
+    assert "Traceback" not in text, text
+    assert code in (*scene.codes, EXPLAINED), f"it ended with {code}: {text}"
+    assert code != EXPLAINED or text.startswith("Error: ") or "\nError: " in text, text
     if moment.what == "call" and calls < moment.number:
         return "over before"
     return "explained" if code == EXPLAINED else "coped with"

@@ -195,7 +195,7 @@ def difference(found: State, wanted: State) -> str:
     )
 
 
-def tell(tally: Tally, *, as_json: bool) -> None:
+def print_tally(tally: Tally, *, as_json: bool) -> None:
     """The histogram."""
     share = tally.in_transaction / tally.kills
     if as_json:
@@ -243,7 +243,7 @@ def main() -> None:
                 )
                 raise
     print(f"seed {seed}", file=sys.stderr)
-    tell(tally, as_json=options.json)
+    print_tally(tally, as_json=options.json)
 
 
 if __name__ == "__main__":

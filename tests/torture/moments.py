@@ -80,8 +80,8 @@ class Trace:
             return f"in a transaction: {self.call} of the {self.file}"
         if self.is_writing:
             words = self.statement.split(None, 3)
-            said = " ".join(words[:1] if words[:1] == ["COMMIT"] else words[:3]).split("(")[0]
-            return f"in a transaction: {said}" if self.is_running else "in a transaction: between statements"
+            text = " ".join(words[:1] if words[:1] == ["COMMIT"] else words[:3]).split("(")[0]
+            return f"in a transaction: {text}" if self.is_running else "in a transaction: between statements"
         if self.statements == 0:
             return "before the first statement"
         return "reading" if self.is_running else "outside of transactions"
@@ -314,7 +314,7 @@ def fork(
         os.chdir(home)
         os.environ.clear()
         os.environ.update(environment)
-        said = os.open(home / "said", os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+        said = os.open(home / "history", os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
         os.dup2(said, 1)
         os.dup2(said, 2)
         if moment and moment.what == "bytes":

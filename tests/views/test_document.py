@@ -103,11 +103,11 @@ def test_a_conversation_is_shown_and_exported_as_the_same_markdown(fence: Progra
 
 
 def test_every_turn_of_a_conversation_is_shown(program: Program) -> None:
-    said = [(role, f"Sentence {number}.") for number, role in enumerate(["user", "assistant"] * 150)]
-    write_messages(program.home / "long.jsonl", *said)
+    messages = [(role, f"Sentence {number}.") for number, role in enumerate(["user", "assistant"] * 150)]
+    write_messages(program.home / "long.jsonl", *messages)
     assert program("index", "long.jsonl").status == 0
     assert [one["content"] for one in program("show", "--conversation", "c1", "--json").results] == [
-        text for _, text in said
+        text for _, text in messages
     ]
 
 

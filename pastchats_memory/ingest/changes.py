@@ -8,7 +8,6 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import takewhile
 from pathlib import Path
 
@@ -26,7 +25,6 @@ ENDS = 4096
 
 VERSIONS = {known.name: known.version for known in all_formats()}
 """Version of each format, in the order in which formats are asked."""
-_ALL_VERSIONS = ",".join(f"{name}={version}" for name, version in VERSIONS.items())
 COPIES = {known.name: known.fidelity for known in all_formats() if known.fidelity < TRANSCRIPT}
 """Fidelity of each format that repeats transcripts without their ids, by name."""
 HASHED_FORMATS = frozenset(known.name for known in all_formats() if not known.keeps_mtime)
@@ -71,6 +69,8 @@ def plan_files(
     found = list(found)
     moved = _find_moved([candidate for candidate in found if candidate.name not in known], known)
     old_paths = {new.name: old for old, new in moved.items()}
+    recipes = {format_: recipe_of(format_, options) for format_ in VERSIONS}
+    skipped = {notes: _recipe_of_skipped(options, notes=notes) for notes in (False, True)}
     planned = []
     for candidate in found:
         state = known.get(old_paths.get(candidate.name, candidate.name))
@@ -81,43 +81,47 @@ def plan_files(
         read_as = read_before if options.read_as == AS_DETECTED else options.read_as
         if state is not None and read_as == read_before and (state.format in NOTE_FORMATS or read_as.format):
             candidate = replace(candidate, named=True)  # noqa: PLW2901 - a file that was named once stays named
-        is_unchanged = not options.force and _is_unchanged(candidate, state, project, read_as, options)
+        is_unchanged = False
+        if state is not None and not options.force:
+            recipe = recipes.get(state.format) if state.format else skipped[_wants_notes(candidate, options)]
+            is_unchanged = _is_unchanged(candidate, state, project, read_as, recipe)
         planned.append(Plan(candidate, state, project, is_unchanged, read_as))
     return planned, moved
 
 
 def recipe_of(format_: str, options: IndexOptions) -> str:
     """Return what decides the rows of a file besides its bytes, such as its own format's version."""
-    return _make_recipe(format_, options.maps_recipe(), options.recipe())
-
-
-@cache
-def _make_recipe(format_: str, maps: str, chunks: str) -> str:
     others = ""
     if format_ in GENERAL_FORMATS:  # a reader that is new may know it better
-        others = ";before=" + ",".join(takewhile(format_.__ne__, VERSIONS)) + maps
-    version = VERSIONS.get(format_, 0)
-    return f"{format_}={version};identity={RECIPE}{others}{chunks if format_ in NOTE_FORMATS else ''}"
+        others = ";before=" + ",".join(takewhile(format_.__ne__, VERSIONS)) + options.maps_recipe()
+    version, chunks = VERSIONS.get(format_, 0), options.recipe() if format_ in NOTE_FORMATS else ""
+    return f"{format_}={version};identity={RECIPE}{others}{chunks}"
 
 
 def recipe_of_skipped(candidate: Candidate, options: IndexOptions) -> str:
     """Return the recipe of a file without a format: all versions, and whether notes were wanted."""
-    notes = candidate.named or options.wants_notes_at(candidate.path)
-    return f"{_ALL_VERSIONS};notes={notes:d}{options.maps_recipe()}"
+    return _recipe_of_skipped(options, notes=_wants_notes(candidate, options))
+
+
+def _wants_notes(candidate: Candidate, options: IndexOptions) -> bool:
+    return candidate.named or options.wants_notes_at(candidate.path)
+
+
+def _recipe_of_skipped(options: IndexOptions, *, notes: bool) -> str:
+    versions = ",".join(f"{name}={version}" for name, version in VERSIONS.items())
+    return f"{versions};notes={notes:d}{options.maps_recipe()}"
 
 
 def _is_unchanged(
-    candidate: Candidate, state: SourceState | None, project: str | None, read_as: ReadAs, options: IndexOptions
+    candidate: Candidate, state: SourceState, project: str | None, read_as: ReadAs, recipe: str | None
 ) -> bool:
-    if state is None or (state.size, state.mtime_ns) != (candidate.size, candidate.mtime_ns):
+    """Return whether neither the file nor what decides its rows has changed; `recipe` is the present one."""
+    now = (candidate.size, candidate.mtime_ns, read_as.to_json(), recipe)
+    if (state.size, state.mtime_ns, state.read_as, state.recipe) != now:
         return False
-    if state.read_as != read_as.to_json():
-        return False
-    if state.format is None:
-        return state.recipe == recipe_of_skipped(candidate, options)
     if state.format in HASHED_FORMATS and state.fingerprint != fingerprint(candidate.path):
         return False
-    return (state.recipe, state.project) == (recipe_of(state.format, options), project)
+    return state.format is None or state.project == project
 
 
 def _find_moved(new: list[Candidate], known: Mapping[str, SourceState]) -> dict[str, Candidate]:

@@ -1,17 +1,96 @@
-"""Define the values that packages exchange: frozen, and without behaviour that needs anything else."""
+"""Define the values that packages exchange: frozen, and without behaviour that needs anything else.
 
-from __future__ import annotations
+Annotations are evaluated here (no `from __future__ import annotations`): a named tuple would compile each text of one.
+"""
 
 import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from pastchats_memory.fields import (
+    FIRST,
+    HIDDEN,
+    IF_ANY,
+    NULL_IF_EMPTY,
+    ON_REQUEST,
+    As,
+    At,
+    Author,
+    Basis,
+    Count,
+    Flat,
+    ItemId,
+    Line,
+    LooseTime,
+    OpenMetadata,
+    OutcomeWord,
+    PresentIf,
+    Priority,
+    Resume,
+    Shown,
+    SourcePath,
+    TaskId,
+    Time,
+    TurnId,
+    View,
+    one_of,
+    shown_as,
+)
 
 EXPORT = "export/1"
 TURN_KINDS = ("prompt", "command", "answer", "plan", "summary", "error", "result", "note")
 """Value of `schema` in every line of an export."""
+STATUSES = (
+    "pending",
+    "in_progress",
+    "blocked",
+    "review",
+    "completed",
+    "archived",
+    "cancelled",
+    "deferred",
+    "unknown",
+)
+OPEN = ("pending", "in_progress", "blocked", "review")
+"""Statuses of open work; `deferred` work may never be done."""
+RESOLVED = ("completed", "archived")
+TYPES = ("epic", "task", "subtask")
+TaskStatus = Annotated[str, one_of(*STATUSES)]
+TaskType = Annotated[str, one_of(*TYPES)]
+TURN_TYPES = ("prompt", "note")
+TASK_ROW_TYPES = (*TYPES, "comment", "attachment")
+"""Types of results that belong to a task."""
+ItemType = Annotated[str, one_of(*TURN_TYPES, *TASK_ROW_TYPES)]
+OF_A_TASK = PresentIf("type", TASK_ROW_TYPES)
+TASK_FIELDS = ("key", "title", "status", "status_raw", "priority", "tags")
+"""Fields of a task that stand in a result that belongs to it."""
 Metadata = Mapping[str, object]
 EMPTY: Metadata = MappingProxyType({})
+
+
+def _limit_metadata(*kinds: str) -> Mapping[str, object]:
+    """Return the keywords of metadata whose `kind` is one of some kinds; further keys are open."""
+    properties = {
+        "format": {"type": "string"},
+        "branch": one_of("main", "abandoned", "sidechain"),
+        "kind": one_of(*kinds),
+    }
+    return {"properties": properties, "required": list(properties)}
+
+
+_METADATA = "format, branch, kind, native_id, and the keys of a generic message that were not understood."
+TurnMetadata = Annotated[Metadata, _limit_metadata(*TURN_KINDS), _METADATA]
+HitMetadata = Annotated[Metadata, _limit_metadata(*TURN_KINDS, "task", "comment", "attachment"), _METADATA]
+NO_CONTRIBUTIONS: Mapping[str, float] = MappingProxyType({})
+Contributions = Mapping[
+    Annotated[str, one_of("words", "meaning", "together", "read")], Annotated[float, {"exclusiveMinimum": 0}]
+]
+Done = Annotated[
+    tuple[str, ...],
+    "The last commands that worked, as `$ make test` and in the order in which they ran; if none worked, those that "
+    "failed, with ` (failed)` appended; then the paths of changed files.",
+]
 
 
 class Turn(NamedTuple):
@@ -47,9 +126,9 @@ class Turn(NamedTuple):
     """One of `TURN_KINDS`."""
     metadata: Metadata = EMPTY
     """Further JSON-able keys, among them those of a generic message that were not understood."""
-    origin: Origin | None = None
+    origin: "Origin | None" = None
     """How a turn of an export was stored, and is to be stored again."""
-    edits: tuple[Edit, ...] = ()
+    edits: "tuple[Edit, ...]" = ()
     """Changes of files that its tool calls record. They are not stored; `blame` reads them again."""
 
 
@@ -72,16 +151,16 @@ class Origin(NamedTuple):
     turn_index: int
     hashes: tuple[str, str | None]
     """The values of `Prompt.content_hash` and `Prompt.echo_hash`."""
-    places: tuple[Place, ...]
+    places: "tuple[Place, ...]"
     is_private: bool
 
 
 class Place(NamedTuple):
-    """A file, and the 1-based lines of a turn in it."""
+    """A place where a turn was seen."""
 
     path: str
-    line: int
-    end_line: int | None
+    line: Annotated[int, {"minimum": 1}]
+    end_line: Line
 
 
 CITATION_STATES = ("holds", "moved", "changed", "gone", "unchecked")
@@ -98,12 +177,23 @@ class Citation(NamedTuple):
     """Present line of the text; None if it is gone or unknown."""
 
 
-class Unreadable(NamedTuple):
-    """A line, or with line 0 a whole file, that could not be read."""
+CitationState = Annotated[
+    str | None,
+    one_of(*CITATION_STATES),
+    "State of the source: it stands on `source_line` (holds), on another line now (moved), nowhere in the file "
+    "(changed), the file is gone (gone), or it was not checked (unchecked): it has changed, or lies on another machine. "
+    "Null if no file is cited.",
+]
+Cited = Annotated[Citation | None, At("citation.state"), As(CitationState)]
+"""A citation that JSON shows by its state; None if there is no file, or if it was not checked."""
 
-    path: str
-    line: int
-    reason: str
+
+class Unreadable(NamedTuple):
+    """A line that could not be read."""
+
+    path: Annotated[str, HIDDEN]
+    line: Annotated[Count, "0 for the whole file."]
+    reason: Annotated[str, {"minLength": 1}]
 
 
 class LeftOut(Unreadable):
@@ -179,77 +269,131 @@ class Prompt(NamedTuple):
 
 
 class Item(NamedTuple):
-    """A stored turn."""
+    """A stored turn or note."""
 
-    id: int
+    id: Annotated[int, At("shown_id"), As(ItemId)]
     source_path: str
-    project: str
+    project: Annotated[str, Shown("source_project")]
     conversation_id: str | None
-    turn_index: int
-    role: str
-    content: str
-    timestamp: str | None
-    metadata: Metadata
-    places: tuple[Place, ...]
-    """All places of the turn; the one that is cited comes first."""
-    citation: Citation | None = None
-    """Citation of the first place; None if it was not checked, or if there is no file."""
-    team_id: str = ""
+    turn_index: Annotated[int, {"minimum": 0}, "0-based place in the conversation."]
+    role: Annotated[
+        str,
+        "user, assistant, system, tool, note, or another word of a generic file, in lower case.",
+        Shown(after="content"),
+    ]
+    content: Annotated[str, "The whole text.", Shown(after="type")]
+    timestamp: Time
+    metadata: TurnMetadata
+    places: Annotated[tuple[Place, ...], "Every place where the turn was seen."]
+    """The one that is cited comes first."""
+    citation: Annotated[Cited, Shown(after="source_line")] = None
+    """Citation of the first place."""
+    team_id: Annotated[str, HIDDEN] = ""
     """Id of a turn of the team's memory; empty for the user's own."""
-    author: str = ""
-    """Who shared it with the team; empty for the user's own."""
+    author: Author = ""
 
     @property
     def shown_id(self) -> str:
         """Return the id as people see it."""
         return self.team_id or str(self.id)
 
+    @property
+    def type(self) -> Annotated[str, one_of(*TURN_TYPES), Shown(after="id")]:
+        """Return `note` for a note, and `prompt` for any other turn."""
+        return "note" if self.role == "note" else "prompt"
+
+    @property
+    def source_line(self) -> Annotated[Line, Shown(after="source_path")]:
+        """Return the line of the first place."""
+        return self.places[0].line if self.places else None
+
+
+@shown_as("ItemView")
+class ShownItem(NamedTuple):
+    """A stored turn or note, whole."""
+
+    item: Annotated[Item, Flat()]
+    outcome: Annotated["Outcome", Flat(), Shown(after="timestamp")]
+    is_asked: Annotated[bool, "True for the one item whose id was given.", Shown(after="type")]
+
+
+class QuestionView(View):
+    """The turn that asks, with its source."""
+
+    id: TurnId
+    timestamp: str | None
+    source_path: str
+    source_line: Line
+    citation: Cited
+
 
 class Hit(NamedTuple):
-    """One result of a search, with everything that `search --json` shows."""
+    """A result of a search."""
 
-    rank: int
-    score: float
-    relevance: float | None
-    """0 to 1, comparable between searches (`rank.relevance`); None without a query vector."""
-    lexical_rank: int | None
-    semantic_rank: int | None
-    similarity: float | None
-    """Cosine to the query; None without a query vector."""
-    id: str
-    type: str
-    content: str
-    snippet: str
-    role: str
-    source_path: str
-    source_line: int | None
+    rank: Annotated[int, {"minimum": 1}, "Counted from 1 over all pages."]
+    relevance: Annotated[
+        float | None,
+        "How well the item fits the query, 0 to 1, comparable between searches; null without a query vector.",
+    ]
+    score: Annotated[float, {"exclusiveMinimum": 0}, "The sum of the contributions."]
+    lexical_rank: Annotated[int | None, {"minimum": 1}, "Place in the list by words."]
+    semantic_rank: Annotated[int | None, {"minimum": 1}, "Place in the list by meaning."]
+    similarity: Annotated[float | None, {"minimum": -1, "maximum": 1}, "Cosine of the query and the item."]
+    """None without a query vector."""
+    id: ItemId
+    type: ItemType
+    content: Annotated[str, "The whole text."]
+    snippet: Annotated[str, "One line of it around the match."]
+    role: Annotated[
+        str,
+        "user, assistant, system, tool, note, task (of tasks, comments and attachments), or another word of a generic "
+        "file, in lower case.",
+    ]
+    source_path: SourcePath
+    source_line: Line
     source_project: str
     conversation_id: str | None
-    turn_index: int
-    timestamp: str | None
-    metadata: Metadata
-    contributions: Metadata = EMPTY
-    """What each list added to the score."""
-    citation: Citation | None = None
-    """Whether the text still stands in its source; None if there is no source to check."""
-    task: StoredTask | None = None
+    turn_index: Annotated[int, {"minimum": 0}, "0-based place in the conversation; 0 for the parts of a task."]
+    timestamp: Time
+    metadata: HitMetadata
+    contributions: Annotated[
+        Contributions,
+        "With --explain: what each list added to the score; `read` is the cross-encoder's, with --rerank.",
+        IF_ANY,
+        Shown(after="resume"),
+    ] = NO_CONTRIBUTIONS
+    citation: Annotated[Cited, Shown(after="source_line")] = None
+    task: Annotated["StoredTask | None", Flat(TASK_FIELDS), OF_A_TASK, Shown(after="heading")] = None
     """The task itself, or the task of a comment or an attachment; None for turns and notes."""
-    named: float = 0.0
+    named: Annotated[float, HIDDEN] = 0.0
     """Worth of the query's names in the row, by their rarity; 0 unless the request asked for it."""
-    author: str = ""
-    """Who shared it with the team; empty for the user's own."""
+    author: Annotated[Author, Shown(after="metadata")] = ""
+    resume: Annotated[Resume, Shown(after="tags")] = None
+    """Set where it is shown."""
+
+    @property
+    def heading(
+        self,
+    ) -> Annotated[
+        str | None,
+        "Headings of a note, outermost first, joined by ' > '.",
+        PresentIf("type", ("note",)),
+        Shown(after="author"),
+    ]:
+        """Return the headings of a note."""
+        return self.metadata.get("heading")  # type: ignore[return-value] # metadata of a note has a text
 
 
 class TimeRead(NamedTuple):
-    """The time that a query names."""
+    """A time that a query names."""
 
-    words: str
-    """The phrase that names it, in lower case."""
-    since: str | None
-    until: str | None
+    words: Annotated[str, "The phrase that names it, in lower case."]
+    since: Annotated[str | None, {"format": "date-time"}]
+    until: Annotated[str | None, {"format": "date-time"}]
     """The first and the last moment, in the form of `timestamp`; None for no bound."""
-    is_filter: bool
-    """True: nothing else was searched. False: text of that time, or soon after, ranks higher."""
+    is_filter: Annotated[
+        bool, "True: nothing else was searched. False: turns of that time, or soon after, rank higher."
+    ]
 
 
 class Hits(list[Hit]):
@@ -266,41 +410,56 @@ class Hits(list[Hit]):
 class Comment(NamedTuple):
     """A comment on a task."""
 
-    content: str
+    content: Annotated[str, Shown(after="author")]
     author: str = ""
-    created_at: str | None = None
+    created_at: LooseTime = None
     """ISO 8601 in UTC with milliseconds, as every time here."""
-    id: int | None = None
+    id: Annotated[int | None, HIDDEN] = None
     """The 5 of `c:5`; None before it is stored."""
+
+    @property
+    def shown_id(self) -> Annotated[str, {"pattern": "^c:[0-9]+$"}, Shown("id", FIRST)]:
+        """Return the id as people see it."""
+        return f"{COMMENT}{self.id}"
 
 
 class Attachment(NamedTuple):
-    """A file that belongs to a task."""
+    """A file attached to a task."""
 
     name: str
-    size: int
-    """Bytes."""
+    size: Annotated[Count, "Bytes."]
     sha256: str
     """Hex, of the bytes."""
-    content: str | None = None
+    content: Annotated[
+        str | None,
+        "Text of the attachment that was asked for; null for a binary file.",
+        ON_REQUEST,
+        Shown(after="created_at"),
+    ] = None
     """Its text; None for a picture and the like, which is found by its name."""
-    created_at: str | None = None
-    id: int | None = None
+    created_at: LooseTime = None
+    id: Annotated[int | None, HIDDEN] = None
     """The 7 of `a:7`; None before it is stored."""
 
+    @property
+    def shown_id(self) -> Annotated[str, {"pattern": "^a:[0-9]+$"}, Shown("id", FIRST)]:
+        """Return the id as people see it."""
+        return f"{ATTACHMENT}{self.id}"
 
+
+@shown_as("StateView")
 class TaskState(NamedTuple):
-    """One step of a task's history."""
+    """A step of a task's history."""
 
-    status: str
-    """One of `statuses.STATUSES`."""
-    raw: str
+    status: TaskStatus
+    raw: Annotated[str, Shown("status_raw")]
     """The source's own word."""
-    at: str | None = None
+    at: LooseTime = None
 
 
+@shown_as("LinkView")
 class TaskLink(NamedTuple):
-    """A link from one task to another."""
+    """A link from a task to another one."""
 
     kind: str
     """`parent`, `depends`, `related`, `duplicates` or a tracker's own word."""
@@ -349,48 +508,56 @@ class Task(NamedTuple):
     """All fields of a task of an export, as `store.task_exchange` writes them."""
 
 
+@shown_as("PartView")
 class TaskPart(NamedTuple):
-    """A task as its parent lists it."""
+    """A task as a part of another one."""
 
     key: str
     title: str
-    status: str
+    status: TaskStatus
 
 
+@shown_as("TaskView")
 class StoredTask(NamedTuple):
-    """A task with everything that belongs to it."""
+    """A task with all that belongs to it; of attachments' texts only the one that was asked for."""
 
-    id: int
+    id: Annotated[int, At("shown_id"), As(TaskId)]
     key: str
     """The KEY of `t:KEY`."""
     title: str
-    description: str
-    type: str
-    status: str
-    """One of `statuses.STATUSES`."""
-    status_raw: str
-    priority: int | None
+    description: Annotated[str, Shown(after="tags")]
+    type: Annotated[TaskType, Shown(after="id")]
+    status: TaskStatus
+    status_raw: Annotated[str, "The tracker's own word."]
+    priority: Priority
     tags: tuple[str, ...]
-    project: str
-    parent: str | None
-    """Key of the parent."""
-    links: tuple[TaskLink, ...]
-    """All links but that to the parent, with the keys of stored tasks."""
-    source_path: str
-    """Empty for a task that was made by hand."""
-    source_line: int | None
-    created_at: str | None
-    updated_at: str | None
-    closed_at: str | None
-    due_at: str | None
-    conversations: tuple[str, ...]
-    """Ids of the conversations that worked on it."""
-    states: tuple[TaskState, ...]
+    project: Annotated[str, Shown("source_project")]
+    parent: Annotated[str | None, "Key of the task that it is part of."]
+    links: Annotated[tuple[TaskLink, ...], "Other links, with keys of stored tasks."]
+    source_path: SourcePath
+    source_line: Line
+    created_at: LooseTime
+    updated_at: LooseTime
+    closed_at: LooseTime
+    due_at: LooseTime
+    conversations: Annotated[tuple[str, ...], "Ids of the conversations that worked on it."]
+    states: Annotated[tuple[TaskState, ...], "States, oldest first.", Shown("history")]
     comments: tuple[Comment, ...]
     attachments: tuple[Attachment, ...]
-    metadata: Metadata
-    parts: tuple[TaskPart, ...] = ()
-    """Tasks of which it is the parent; only filled when one task is loaded."""
+    metadata: OpenMetadata
+    parts: Annotated[
+        tuple[TaskPart, ...], "Tasks of which it is the parent, if one task is shown and has any.", IF_ANY
+    ] = ()
+
+    @property
+    def shown_id(self) -> str:
+        """Return the id as people see it."""
+        return name_task(self.key)
+
+    @property
+    def last_comments(self) -> tuple[str, ...]:
+        """Return the texts of the last three comments."""
+        return tuple(comment.content for comment in self.comments[-3:])
 
     @property
     def timestamp(self) -> str | None:
@@ -412,10 +579,10 @@ class TaskText(NamedTuple):
 
 
 class ContextItem(NamedTuple):
-    """An item of a context: the hit, and as much of its text as fits."""
+    """An item of a context."""
 
-    hit: Hit
-    excerpt: str
+    hit: Annotated[Hit, Flat(but=("contributions", "resume"))]
+    excerpt: Annotated[str, "As much of the content as fits; `show ID` has all of it."]
 
 
 class Context(NamedTuple):
@@ -453,24 +620,25 @@ BASES: Mapping[str, str] = {
 
 
 class Evidence(NamedTuple):
-    """A line of a transcript that shows how an episode ended."""
+    """A line of a transcript, with its source."""
 
-    quotation: str
+    quotation: Annotated[str, {"maxLength": 200}]
     source_path: str
-    source_line: int | None
-    """1-based line of the quotation if it can be found, else of the turn."""
-    citation: Citation | None = None
-    """Whether the turn still stands there; None without a file."""
+    source_line: Line
+    """Line of the quotation if it can be found, else of the turn."""
+    citation: Cited = None
 
 
 class Outcome(NamedTuple):
     """The outcome of an episode."""
 
-    verdict: str = "unknown"
-    """`worked`, `failed`, `mixed` or `unknown`."""
-    evidence: tuple[Evidence, ...] = ()
-    """Lines that show it, the decisive one last; for an unknown outcome, the user's next message, if any."""
-    signal: str = ""
+    verdict: Annotated[OutcomeWord, Shown("outcome")] = "unknown"
+    evidence: Annotated[
+        tuple[Evidence, ...],
+        {"maxItems": 2},
+        "Lines that show the outcome, the decisive one last; for an unknown outcome the user's next words, if any.",
+    ] = ()
+    signal: Annotated[str, HIDDEN] = ""
     """The rule that decided; empty if none did."""
 
     @property
@@ -484,7 +652,7 @@ class Outcome(NamedTuple):
         return self.evidence[-1].quotation if self.evidence else ""
 
     @property
-    def basis(self) -> str:
+    def basis(self) -> Annotated[Basis, Shown(after="outcome")]:
         """Return how that line relates to the outcome; empty if it speaks for itself."""
         if self.verdict != "unknown":
             return BASES.get(self.signal, "")
@@ -495,57 +663,48 @@ class Outcome(NamedTuple):
 class Attempt(NamedTuple):
     """Another episode about the same problem."""
 
-    id: str
+    id: TurnId
     """Of the turn that asks."""
     asked: str
     """An excerpt on one line."""
-    answered: str
-    """What the last answer came to, on one line; empty where there is none."""
-    outcome: str
-    """`worked`, `failed`, `mixed` or `unknown`."""
-    shown_by: str
-    """The line that shows the outcome."""
+    answered: Annotated[str, "Summary of the last answer; empty if there is none."]
+    outcome: OutcomeWord
+    shown_by: Annotated[str, "The line that shows the outcome, quoted from a transcript."]
     timestamp: str | None
     source_path: str
-    source_line: int | None
-    citation: Citation | None = None
-    """Whether the turn still stands there; None without a file."""
-    signal: str = ""
+    source_line: Line
+    citation: Cited = None
+    signal: Annotated[str, HIDDEN] = ""
     """The rule that decided on the outcome; empty if none did."""
 
     @property
-    def basis(self) -> str:
+    def basis(self) -> Annotated[Basis, Shown(after="outcome")]:
         """Return how the line relates to the outcome; empty if it speaks for itself."""
         return BASES.get(self.signal, "")
 
 
 class Sheet(NamedTuple):
-    """An episode for somebody who judges its outcome.
+    """An episode laid out for a reader who judges its outcome; of long texts beginning and end."""
 
-    Long texts are cut to beginning and end.
-    """
-
-    id: str
-    """Of the turn that asks."""
+    id: Annotated[TurnId, "Id of the prompt."]
     project: str
     timestamp: str | None
-    asked: str
-    answered: str
-    """All answers, of a long episode those near its beginning and its end; empty if there are none."""
-    done: tuple[str, ...]
-    """Commands that worked and files that were changed, as of a recollection."""
-    results: tuple[str, ...]
-    """The last results of commands, as far as they are stored, in order."""
-    said_next: str
-    """The user's next messages, up to the next answer; empty if there are none."""
-    outcome: Outcome
+    asked: Annotated[str, {"maxLength": 1003}]
+    answered: Annotated[str, {"maxLength": 1003}, "All answers; empty if there is none."]
+    """Of a long episode those near its beginning and its end."""
+    done: Annotated[
+        tuple[Annotated[str, {"maxLength": 120}], ...], "Commands that worked as `$ make test`, then changed files."
+    ]
+    results: Annotated[
+        tuple[Annotated[str, {"maxLength": 303}], ...], {"maxItems": 3}, "The last results of commands, in order."
+    ]
+    said_next: Annotated[str, {"maxLength": 1003}, "The user's words up to the next answer; empty if there are none."]
+    outcome: Annotated[Outcome, Flat()]
     """The outcome that recall shows."""
     source_path: str
-    source_line: int | None
-    citation: Citation | None = None
-    """Whether the turn still stands there; None without a file."""
-    was: str = ""
-    """The previous outcome of an episode that was just judged; else empty."""
+    source_line: Line
+    citation: Cited = None
+    was: Annotated[OutcomeWord, "The outcome before it was judged just now.", IF_ANY] = ""
 
 
 class Unjudged(NamedTuple):
@@ -568,35 +727,44 @@ class Edits(NamedTuple):
 
 
 class RecallEntry(NamedTuple):
-    """One entry of a recall block: an episode, with its turn that matched."""
+    """An entry of a recall block: an episode with the hit that matched."""
 
-    hit: Hit
+    hit: Annotated[Hit, Flat(but=("contributions", "resume"))]
     asked: str | None
     """Excerpt of the question; None without one, as in a note."""
     answered: str | None
     """Excerpt of the answer around what matched; None without one."""
-    outcome: Outcome
-    is_current: bool
+    outcome: Annotated[Outcome, Flat()]
+    is_current: Annotated[bool, Shown("current_project", "reverted_by")]
     """Whether it belongs to the caller's project."""
-    question: Hit | None = None
-    """The turn that asks, if another turn of the episode matched; the entry has its time and is cited by it."""
-    done: tuple[str, ...] = ()
-    """Actions: commands that worked as `$ make test`, in order, or `$ make test (failed)` if none did, then changed files."""
-    before: tuple[Attempt, ...] = ()
+    question: Annotated[
+        Hit | None,
+        As(QuestionView | None),
+        "The prompt, if another turn of the episode matched: the entry in the text has its time and source. "
+        "Null if the match itself is shown first.",
+        Shown(after="current_project"),
+    ] = None
+    done: Done = ()
+    before: Annotated[
+        tuple[Attempt, ...], "Attempts at the same that failed, the earliest first.", Shown("failed_before")
+    ] = ()
     """Earlier attempts at the same problem in order: those that failed, then those without a known outcome."""
-    after: Attempt | None = None
-    """The later attempt that worked, if this one did not."""
-    superseded_by: Attempt | None = None
-    """The later decision that replaced this one."""
-    edits: Edits = Edits()
+    after: Annotated[Attempt | None, "The later attempt that worked, if this one did not.", Shown("worked_later")] = (
+        None
+    )
+    superseded_by: Annotated[Attempt | None, "The later episode that replaced what was decided here."] = None
+    edits: Annotated[Edits, HIDDEN] = Edits()
     """What it changed."""
-    commit: str = ""
-    """Short hash of the commit with its edits; empty if none is known. It is read from git, and never stored."""
-    reverted_by: str = ""
-    """Short hash of the commit that reverted that one; empty for none."""
-    supersedes: str = ""
+    commit: Annotated[
+        str,
+        "Short hash of the commit with its edits, read from the repository of the working directory.",
+        NULL_IF_EMPTY,
+    ] = ""
+    """It is never stored."""
+    reverted_by: Annotated[str, "Short hash of the commit that reverted that one.", NULL_IF_EMPTY] = ""
+    supersedes: Annotated[str, HIDDEN] = ""
     """Id of an earlier decision of the block that this one replaced; empty for none."""
-    is_short: bool = False
+    is_short: Annotated[bool, HIDDEN] = False
     """Whether room is scarce, so that its source is named without its folder."""
 
     @property
@@ -627,29 +795,39 @@ class RecallBlock(NamedTuple):
 
 
 class Lesson(NamedTuple):
-    """A problem that failed repeatedly before something ended it."""
+    """A repeated failure, and what ended it."""
 
     project: str
-    times: int
-    """Number of failures."""
-    attempts: tuple[Attempt, ...]
-    """The last failed attempts, in order; requests in the same words appear once."""
-    ended_by: Attempt
-    """The attempt after them that worked."""
+    times: Annotated[int, {"minimum": 2}, "Number of failures."]
+    attempts: Annotated[
+        tuple[Attempt, ...], {"minItems": 1, "maxItems": 5}, "The last attempts that failed, the earliest first."
+    ]
+    """Requests in the same words appear once."""
+    ended_by: Annotated[Attempt, "The attempt after them that worked."]
+
+
+class RunView(View):
+    """The place where a command ran."""
+
+    quotation: Annotated[str, "The command."]
+    source_path: str
+    source_line: Line
+    citation: Cited
 
 
 class Command(NamedTuple):
     """A command that worked before."""
 
     project: str
-    command: str
-    """On one line, as it was run."""
-    times: int
-    """Number of matching episodes that worked and in which its last run did not fail."""
-    episode: Attempt
-    """The one of these with most of the shown commands, else the one that fits best."""
-    run: Evidence
-    """The line where it ran there."""
+    command: Annotated[str, "On one line, quoted from a transcript."]
+    times: Annotated[int, {"minimum": 1}, "Number of fitting episodes in which it ran and that worked."]
+    episode: Annotated[
+        Attempt,
+        "The episode with most of the listed commands, else the best fitting one; the commands of an episode come "
+        "together, in the order in which they worked.",
+        Shown(after="run"),
+    ]
+    run: Annotated[Evidence, As(RunView)]
 
 
 # Ids as people and agents see them: `12` a turn or a note, `t:KEY` a task, `c:5` a comment, `a:7` an attachment.
@@ -657,6 +835,11 @@ class Command(NamedTuple):
 TASK, COMMENT, ATTACHMENT = "t:", "c:", "a:"
 LONGEST = 18
 """Digits of a number; every one that long fits into SQLite's 64 bits."""
+
+
+def name_task(key: str) -> str:
+    """Return the id of a task."""
+    return f"{TASK}{key}"
 
 
 def leads_to_task(id_: str) -> bool:
@@ -690,22 +873,6 @@ def number_of(text: str) -> int | None:
 
 
 # Words of trackers for a task's status, type and priority, and our own few.
-
-STATUSES = (
-    "pending",
-    "in_progress",
-    "blocked",
-    "review",
-    "completed",
-    "archived",
-    "cancelled",
-    "deferred",
-    "unknown",
-)
-OPEN = ("pending", "in_progress", "blocked", "review")
-"""Statuses of open work; `deferred` work may never be done."""
-RESOLVED = ("completed", "archived")
-TYPES = ("epic", "task", "subtask")
 
 _WORDS: dict[str, str] = {
     "pending": "pending todo to_do open opened new backlog ready queued planned draft triage triaged unstarted not_started "

@@ -1,12 +1,12 @@
-"""Write `contracts/schemas/*.json` from the typed views of `pastchats_memory.views.schema`."""
+"""Write `contracts/schemas/*.json` from the answers in `pastchats_memory.views.answers`."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
+from pastchats_memory.views.answers.registry import ANSWERS
 from pastchats_memory.views.json_schema import derive_schema
-from pastchats_memory.views.schema import SCHEMAS
 
 FOLDER = Path(__file__).resolve().parents[1] / "contracts" / "schemas"
 
@@ -14,7 +14,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "contracts" / "schemas"
 def generate() -> dict[str, str]:
     """Return the text of every schema file by its name."""
     files = {}
-    for name, view in SCHEMAS.items():
+    for name, view in ANSWERS.items():
         schema = {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "$id": f"https://pastchats-memory.invalid/schemas/{name}",

@@ -310,7 +310,7 @@ def _end_line() -> int:
 def _explain(fault: MemoryFault, *, as_json: bool) -> int:
     if as_json:
         from pastchats_memory.cli.output import emit_json
-        from pastchats_memory.views.build import build_error
+        from pastchats_memory.views.answers.errors import build_error
 
         emit_json(build_error(fault.kind, utf8(fault.message), utf8(fault.hint)), err=True)
     else:

@@ -8,7 +8,7 @@ from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.output import counted, table
 from pastchats_memory.memory import Memory
 from pastchats_memory.tasks.ask import TaskAnswer
-from pastchats_memory.views.build_tasks import build_answer
+from pastchats_memory.views.answers.tasks import build_answer
 from pastchats_memory.views.task_text import make_task_rows
 from pastchats_memory.views.text import render_hits
 
@@ -48,7 +48,7 @@ def _list_notes(answer: TaskAnswer) -> list[str]:
 def _render(answer: TaskAnswer) -> str:
     """Return how the question was read, then the tasks or their number, then what conversations say."""
     is_count = answer.question.is_count and not answer.hits
-    reading = answer.question.describe() if answer.tasks or not answer.hits else "what conversations say"
+    reading = answer.question.described if answer.tasks or not answer.hits else "what conversations say"
     lines = [f"Reading: {reading}"]
     if is_count:
         lines.append(counted(answer.total, "task"))

@@ -15,7 +15,7 @@ from pastchats_memory.errors import InputMissing
 from pastchats_memory.memory import Memory
 from pastchats_memory.text.display import escape_path
 from pastchats_memory.text.encoding import utf8
-from pastchats_memory.views.build_database import build_backup, build_restore, build_restored
+from pastchats_memory.views.answers.database import BACKUP, RESTORE, Backup, Restored
 
 
 @make_command(
@@ -36,7 +36,7 @@ def backup(file: Path, force: bool, db: str | None, as_json: bool) -> int:
     with options.open_memory(db) as memory:
         copied = memory.backup(file, force=force)
     if as_json:
-        emit_json(build_backup(utf8(str(file)), copied))
+        emit_json(BACKUP.build([Backup(utf8(str(file)), copied)]))
     else:
         holds = f"{counted(copied.turns, 'turn')} and {counted(copied.tasks, 'task')}"
         click.echo(f"{escape_path(str(file))}: {holds}, {copied.bytes / 1e6:,.1f} MB")
@@ -71,12 +71,12 @@ def restore(file: Path, yes: bool, no: bool, db: str | None, as_json: bool) -> i
     if is_there and not options.agree(f"Replace the memory in {path}?", yes=yes, no=no, as_json=as_json):
         notify(f"{path} is as it was; --yes replaces it.")
         if as_json:
-            emit_json(build_restore([]))
+            emit_json(RESTORE.build([]))
         return NOTHING
     restored, aside = Memory.restore(file, path)
     if as_json:
         put_aside = None if aside is None else utf8(str(aside))
-        emit_json(build_restore([build_restored(utf8(str(file)), utf8(str(path)), restored, put_aside)]))
+        emit_json(RESTORE.build([Restored(Backup(utf8(str(file)), restored), utf8(str(path)), put_aside)]))
     else:
         click.echo(f"{escape_path(str(path))}: {counted(restored.turns, 'turn')} and {counted(restored.tasks, 'task')}")
     if aside:

@@ -13,7 +13,7 @@ from pastchats_memory.memory.requests import find_current_project, resolve_proje
 from pastchats_memory.tasks.capture import CaptureDecision
 from pastchats_memory.tasks.similarity import SimilarTask
 from pastchats_memory.text.display import escape_name
-from pastchats_memory.views.build_tasks import build_capture
+from pastchats_memory.views.answers.tasks import build_capture
 
 
 @make_command(

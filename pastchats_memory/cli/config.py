@@ -9,7 +9,8 @@ from pastchats_memory.cli import DONE, options
 from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.output import emit_json, table, warn
 from pastchats_memory.text.display import one_line
-from pastchats_memory.views.settings import build_config, format_setting, list_settings
+from pastchats_memory.views.answers.settings import CONFIG
+from pastchats_memory.views.settings import format_setting, list_settings
 
 
 @make_command(
@@ -28,9 +29,9 @@ def command(db: str | None, as_json: bool) -> int:
     effective = config.load(db)
     rows = list_settings(effective)
     if as_json:
-        emit_json(build_config(rows, effective.warnings))
+        emit_json(CONFIG.build(rows, effective.warnings))
     else:
-        cells = [[row["key"], one_line(format_setting(row["value"])), one_line(str(row["origin"]))] for row in rows]
+        cells = [[row.key, one_line(format_setting(row.value)), one_line(row.origin)] for row in rows]
         click.echo(table(cells, ["key", "value", "from"], stretch=1))
         own = config.own_file()
         if own is not None and not own.exists():

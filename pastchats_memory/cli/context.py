@@ -9,7 +9,7 @@ import click
 from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.memory import Memory
-from pastchats_memory.views.build import build_context
+from pastchats_memory.views.answers.search import build_context
 
 
 @ask_memory(

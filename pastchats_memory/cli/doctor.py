@@ -18,7 +18,7 @@ from pastchats_memory.maintenance.health import REPAIR, HealthCheck
 from pastchats_memory.memory import Memory
 from pastchats_memory.text.display import one_line
 from pastchats_memory.text.encoding import utf8
-from pastchats_memory.views.build_database import build_doctor
+from pastchats_memory.views.answers.database import DOCTOR
 
 
 @make_command(
@@ -54,7 +54,7 @@ def command(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
                 _print_checks(after)
             checks = after
     if as_json:
-        emit_json(build_doctor(checks))
+        emit_json(DOCTOR.build(checks))
     return DONE if all(check.is_well for check in checks) else NOTHING
 
 

@@ -16,7 +16,7 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.exclusion import make_pattern
 from pastchats_memory.memory import Memory
 from pastchats_memory.text.display import escape_path
-from pastchats_memory.views.settings import build_exclude
+from pastchats_memory.views.answers.settings import EXCLUDE, Exclusion
 
 
 @make_command(
@@ -50,7 +50,7 @@ def command(
     there = toml.excluded()
     stored = {} if listed or remove else _stored(db, paths, projects)
     if as_json:
-        emit_json(build_exclude(there, stored))
+        emit_json(EXCLUDE.build([Exclusion(one, stored.get(one, 0)) for one in there]))
     else:
         _print(there, named, stored, listed=listed, remove=remove)
     return NOTHING if listed and not there else DONE

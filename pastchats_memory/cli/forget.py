@@ -15,18 +15,22 @@ from pastchats_memory.memory import Memory
 from pastchats_memory.model import number_of
 from pastchats_memory.store.tombstones import Forgetting
 from pastchats_memory.text.display import escape_name, format_time, one_line
+from pastchats_memory.views.answers.forgetting import (
+    ForgetForgottenBody,
+    ForgetFoundBody,
+    ForgetListBody,
+    PruneForgottenBody,
+    PruneFoundBody,
+    PurgeBody,
+    Purged,
+)
 from pastchats_memory.views.forgetting import (
-    build_forget_forgotten,
-    build_forget_found,
-    build_forget_list,
-    build_prune_forgotten,
-    build_prune_found,
-    build_purge,
     describe_criteria,
     describe_mentions,
     describe_other_rows,
     describe_rows,
 )
+from pastchats_memory.views.to_json import to_json
 
 SHOWN = 10
 WIDTH = 100
@@ -146,7 +150,7 @@ def purge(yes: bool, no: bool, db: str | None, as_json: bool) -> int:
         if agreed:
             memory.purge()
     if as_json:
-        emit_json(build_purge("purged" if agreed else "found", state.turns, tasks))
+        emit_json(to_json(PurgeBody("purged" if agreed else "found", [Purged(state.turns, tasks)])))
     else:
         click.echo("The memory is empty." if agreed else "Nothing was deleted; --yes deletes it.", err=not agreed)
     return DONE if agreed else NOTHING
@@ -169,7 +173,7 @@ def _agreed(found: ForgetResult, *, no: bool, as_json: bool) -> bool:
 
 def _left(found: ForgetResult, command: str, *, as_json: bool) -> int:
     if as_json:
-        emit_json(build_prune_found(found) if command == "prune" else build_forget_found(found))
+        emit_json(to_json(found, PruneFoundBody if command == "prune" else ForgetFoundBody))
     elif not found:
         click.echo("There is nothing of that in the memory.", err=True)
     else:
@@ -181,7 +185,7 @@ def _gone(gone: ForgetResult, command: str, *, as_json: bool) -> int:
     if gone.forgetting is None:  # another process was quicker
         return _left(gone, command, as_json=as_json)
     if as_json:
-        emit_json(build_prune_forgotten(gone) if command == "prune" else build_forget_forgotten(gone))
+        emit_json(to_json(gone, PruneForgottenBody if command == "prune" else ForgetForgottenBody))
     else:
         number = gone.forgetting.number
         text = f"Forgotten: {describe_rows(gone)}. `pastchats-memory forget --undo {number}` would let it be indexed again."
@@ -191,7 +195,7 @@ def _gone(gone: ForgetResult, command: str, *, as_json: bool) -> int:
 
 def _list(known: list[Forgetting], *, as_json: bool) -> int:
     if as_json:
-        emit_json(build_forget_list("listed", known))
+        emit_json(to_json(ForgetListBody("listed", known)))
     elif known:
         rows = [[one.number, format_time(one.at), describe_rows(one), describe_criteria(one)] for one in known]
         click.echo(table(rows, ["number", "when", "what", "chosen by"], stretch=3))
@@ -205,7 +209,7 @@ def _undo(memory: Memory, number: str, *, as_json: bool) -> int:
         raise UsageFault(f"{number!r} is no number of a forgetting", "See `pastchats-memory forget --list`.")
     lifted = memory.undo_forget(None if number == LAST else int(number))
     if as_json:
-        emit_json(build_forget_list("undone", [lifted] if lifted else []))
+        emit_json(to_json(ForgetListBody("undone", [lifted] if lifted else [])))
     elif lifted is None:
         click.echo("There is no such; see `pastchats-memory forget --list`.", err=True)
     else:

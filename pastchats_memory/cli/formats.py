@@ -11,7 +11,7 @@ from pastchats_memory.config import from_home
 from pastchats_memory.formats.registry import FormatReport, report_formats
 from pastchats_memory.memory.requests import find_environment
 from pastchats_memory.text.display import escape_path
-from pastchats_memory.views.build_sources import build_formats
+from pastchats_memory.views.answers.sources import FORMATS
 
 
 @make_command(
@@ -30,7 +30,7 @@ def command(as_json: bool) -> int:
     """
     reports = report_formats(find_environment())
     if as_json:
-        emit_json(build_formats(reports))
+        emit_json(FORMATS.build(reports))
     else:
         rows = [[report.format.name, report.format.version, report.origin, _list_places(report)] for report in reports]
         click.echo(table(rows, ["format", "version", "origin", "files"], stretch=3))

@@ -7,7 +7,7 @@ import click
 from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.memory import Memory
-from pastchats_memory.views.build import build_how
+from pastchats_memory.views.answers.search import HOW
 from pastchats_memory.views.text import render_commands
 
 
@@ -27,7 +27,7 @@ def command(memory: Memory, query: str, project: str | None, limit: int) -> Comm
     """
     found, warnings = memory.how(query, project, limit)
     return CommandResult(
-        lambda: build_how(found, warnings),
+        lambda: HOW.build(found, warnings),
         lambda: render_commands(found),
         is_found=bool(found),
         nothing=f"No known command worked for it{options.hint_at_all(project)}",

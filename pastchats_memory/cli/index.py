@@ -24,7 +24,8 @@ from pastchats_memory.ingest.overview import existing_places_at
 from pastchats_memory.memory import Memory
 from pastchats_memory.memory.requests import build_file_filter, find_histories, index_options
 from pastchats_memory.text.display import escape_name, escape_path, one_line
-from pastchats_memory.views.build_sources import build_index, build_index_preview
+from pastchats_memory.views.answers.sources import build_index_preview
+from pastchats_memory.views.to_json import to_json
 
 if TYPE_CHECKING:
     from watchfiles import Change
@@ -121,7 +122,7 @@ def command(
     with options.open_memory(db, create=True, model=model, threads=threads) as memory:
         options.interrupt_in_order()
         report = index_with_progress(memory, named, project, how)
-        emit_json(build_index(report)) if as_json else click.echo(hanging(_text(report)))
+        emit_json(to_json(report)) if as_json else click.echo(hanging(_text(report)))
         if not (report.files_read or report.known or as_json):
             notify(NO_CONVERSATION)
         if everything:
@@ -200,7 +201,7 @@ def _watch(
         # once without a change: what was written since the first run looked at it, nobody watched
         report = memory.index([path for path in named if Path(path).exists()], project, **{**how, "force": False})
         if as_json and (begun or report.added):
-            emit_json(build_index(report))
+            emit_json(to_json(report))
         elif report.added or report.superseded:
             click.echo(f"Added {counted(report.added, 'turn')} of {counted(len(report.files_read), 'file')}.")
         elif report.moved:
@@ -219,7 +220,7 @@ def _dry_run(paths: list[str], config: Config, wanted: IndexOptions, *, as_json:
     found = dry_run(config.database, [Path(path) for path in paths], wanted)
     is_any_read = any(report.format for report, _, _ in found)
     if as_json:
-        emit_json(build_index_preview(found))
+        emit_json(to_json(build_index_preview(found)))
     elif found:
         unchanged = [report for report, _, _ in found if report.is_unchanged and report.format]
         rows = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,10 +11,7 @@ from pastchats_memory.cli.output import emit_json, hanging, is_terminal
 from pastchats_memory.config import state_folder
 from pastchats_memory.hooks.install import TARGETS, Change, advice, plan_install, plan_uninstall, write
 from pastchats_memory.text.display import sanitise
-from pastchats_memory.views.settings import build_install, build_uninstall
-
-if TYPE_CHECKING:
-    from pastchats_memory.views.schema.settings import FileChangeView
+from pastchats_memory.views.answers.settings import INSTALL, UNINSTALL, FileChange
 
 
 @click.command(
@@ -76,11 +72,8 @@ def apply_changes(
         answer = asks and click.confirm("Make these changes?", err=True)
     copies = write(target, changes, state_folder(), is_install=verb == "install") if answer and changes else {}
     if as_json:
-        results: list[FileChangeView] = [
-            {"path": str(change.path), "diff": change.diff, "is_changed": answer, "copy": copies.get(change.path)}
-            for change in changes
-        ]
-        emit_json(build_install(results) if verb == "install" else build_uninstall(results))
+        results = [FileChange(str(one.path), one.diff, answer, copies.get(one.path)) for one in changes]
+        emit_json((INSTALL if verb == "install" else UNINSTALL).build(results))
     elif changes:
         for copy in copies.values():
             click.echo(hanging(f"The file as it was: {copy}", err=True), err=True)

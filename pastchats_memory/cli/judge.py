@@ -12,8 +12,9 @@ from pastchats_memory.cli.output import counted, emit_json, hanging, notify, war
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory.requests import OUTCOMES
 from pastchats_memory.text.display import escape_name, one_line
-from pastchats_memory.views.build import build_judge
+from pastchats_memory.views.answers.search import JudgeBody
 from pastchats_memory.views.text import render_judgement, render_sheets
+from pastchats_memory.views.to_json import to_json
 
 if TYPE_CHECKING:
     from pastchats_memory.episodes.auto_judge import AutoJudged
@@ -103,7 +104,7 @@ def command(
         else:
             sheet = memory.load_episode(id_)
     if as_json:
-        emit_json(build_judge([] if sheet is None else [sheet], None, warnings))
+        emit_json(to_json(JudgeBody(None, [] if sheet is None else [sheet], warnings)))
     elif sheet is None:
         notify(f"There is no item {escape_name(id_)}. Ids stand in the output of search and recall.")
     else:
@@ -127,7 +128,7 @@ def _judge_automatically(project: str | None, limit: int, db: str | None, *, yes
         done = memory.judge_automatically(plan) if agreed else None
     sheets = done.sheets if done else []
     if as_json:
-        emit_json(build_judge(sheets, len(plan.sheets) - len(sheets), plan.warnings))
+        emit_json(to_json(JudgeBody(len(plan.sheets) - len(sheets), sheets, plan.warnings)))
     else:
         click.echo(hanging("".join(map(render_judgement, sheets))), nl=False)
     if done is not None:
@@ -149,7 +150,7 @@ def _list(project: str | None, outcome: str | None, limit: int, db: str | None, 
     with options.open_memory(db) as memory:
         (sheets, left), warnings = memory.list_unjudged(project, outcome, limit, judged=judged)
     if as_json:
-        emit_json(build_judge(sheets, left, warnings))
+        emit_json(to_json(JudgeBody(left, sheets, warnings)))
     elif sheets:
         click.echo(hanging(render_sheets(sheets)), nl=False)
         if left:

@@ -21,7 +21,7 @@ from pastchats_memory.files.processes import run_in_foreground
 from pastchats_memory.files.stored_path import other_machine, resolve_path
 from pastchats_memory.formats.base.source import SQLITE
 from pastchats_memory.text.display import escape_name, escape_path, one_line, sanitise
-from pastchats_memory.views.build_sources import build_open, build_resume
+from pastchats_memory.views.answers.sources import OPEN, RESUME, Opened
 
 PLUS = r"n?vim?|gvim|view|nano|pico|emacs(client)?|micro|kak|joe|jed|ne|mcedit|gedit|kate|mg|ex|vis|amp"
 GOTO = r"code(-insiders)?|codium|vscodium|cursor|windsurf|kiro|trae|positron"
@@ -57,18 +57,18 @@ def command(id_: str, only_print: bool, db: str | None, as_json: bool) -> int:
     if place is None:
         _explain_missing(id_)
         if as_json:
-            emit_json(build_open([]))
+            emit_json(OPEN.build([]))
         return NOTHING
     path = resolve_path(place.path)
     if (obstacle := _find_obstacle(path)) is not None:
         text = f"{escape_path(place.path)} {obstacle}. `pastchats-memory show {escape_name(id_)}` has the text."
         click.echo(text, err=True)
         if as_json:
-            emit_json(build_open([]))
+            emit_json(OPEN.build([]))
         return NOTHING
     line = [] if as_json and not _editor() else _edit(str(path), place.line)
     if as_json:
-        emit_json(build_open([{"path": place.path, "line": place.line, "command": line}]))
+        emit_json(OPEN.build([Opened(place.path, place.line, line)]))
     elif only_print or not is_terminal(sys.stdout):
         click.echo(sanitise(join_command(line)))
     else:
@@ -125,10 +125,10 @@ def resume(id_: str, run: bool, db: str | None, as_json: bool) -> int:
     if found is None:
         _explain_missing(id_)
         if as_json:
-            emit_json(build_resume([]))
+            emit_json(RESUME.build([]))
         return NOTHING
     if as_json:
-        emit_json(build_resume([found]))
+        emit_json(RESUME.build([found]))
     elif found.reason:
         notify(f"It cannot be resumed: {one_line(found.reason)}.")
     elif run:

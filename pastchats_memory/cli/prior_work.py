@@ -7,7 +7,7 @@ import click
 from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.memory import Memory
-from pastchats_memory.views.build_tasks import build_consultation, build_prior_work
+from pastchats_memory.views.answers.tasks import CONSULT, build_prior_work
 from pastchats_memory.views.task_text import render_prior_work, render_resolved
 
 
@@ -39,7 +39,7 @@ def consult(memory: Memory, query: str, limit: int) -> CommandResult:
     """Show how similar problems were solved: completed and archived tasks, with comments and resolution."""
     found, warnings = memory.consult_episodic_memory(query, limit)
     return CommandResult(
-        lambda: build_consultation(found, warnings),
+        lambda: CONSULT.build(found, warnings),
         lambda: "\n\n".join(map(render_resolved, found)),
         is_found=bool(found),
         nothing="No solved task has to do with it; `pastchats-memory recall` looks in conversations, too.",

@@ -11,7 +11,7 @@ from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.output import is_terminal, warn
 from pastchats_memory.errors import TeamUnavailable
-from pastchats_memory.views.build import build_recall
+from pastchats_memory.views.answers.search import build_recall
 
 if TYPE_CHECKING:
     from pastchats_memory.memory import Memory

@@ -10,7 +10,8 @@ from pastchats_memory.cli.output import bar, counted, emit_json
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.maintenance.redact_stored import RedactReport, StoredSecrets, build_report
 from pastchats_memory.memory import Memory
-from pastchats_memory.views.build_database import build_redact
+from pastchats_memory.views.answers.database import RedactBody
+from pastchats_memory.views.to_json import to_json
 
 
 @make_command(
@@ -43,7 +44,7 @@ def command(rescan: bool, yes: bool, no: bool, threads: int | None, db: str | No
         agreed = not found or yes or _agreed(found, no=no, as_json=as_json)
         done = _remove(memory, found) if agreed else build_report(found, None)
     if as_json:
-        emit_json(build_redact("redacted" if agreed else "found", done))
+        emit_json(to_json(RedactBody("redacted" if agreed else "found", [done])))
     else:
         click.echo(_describe(done) if agreed else "Nothing was changed; --yes removes them.", err=not agreed)
     return DONE if agreed else NOTHING

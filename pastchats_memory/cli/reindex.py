@@ -11,7 +11,8 @@ from pastchats_memory.episodes.derive import Derived
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
 from pastchats_memory.store.vectors.reindex import ReindexReport
-from pastchats_memory.views.build_database import build_reindex
+from pastchats_memory.views.answers.database import ReindexBody
+from pastchats_memory.views.to_json import to_json
 
 
 @make_command(
@@ -50,7 +51,7 @@ def command(
         options.interrupt_in_order()
         report, text = _outcomes(memory) if outcomes else _embeddings(memory, model)
     if as_json:
-        emit_json(build_reindex(report))
+        emit_json(to_json(ReindexBody([report])))
     else:
         click.echo(text)
     return DONE

@@ -15,7 +15,7 @@ from pastchats_memory.memory.requests import TYPES
 from pastchats_memory.model import Hit, Hits
 from pastchats_memory.search.request import MODES, MOST_HITS
 from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line
-from pastchats_memory.views.build import build_search
+from pastchats_memory.views.answers.search import build_search
 from pastchats_memory.views.text import NOTHING_CLOSE, describe_relevance, has_close_hit, render_time_read
 
 if TYPE_CHECKING:

@@ -27,13 +27,13 @@ from pastchats_memory.ingest.survey import survey_at
 from pastchats_memory.memory.requests import build_file_filter, find_histories, index_options
 from pastchats_memory.text.display import escape_path, one_line, sanitise
 from pastchats_memory.text.encoding import utf8
-from pastchats_memory.views.settings import build_setup
+from pastchats_memory.views.answers.settings import SetupBody, SetupStep
+from pastchats_memory.views.to_json import to_json
 
 if TYPE_CHECKING:
     from pastchats_memory.memory import Memory
     from pastchats_memory.model import RecallBlock
     from pastchats_memory.store.turns import NewPrompt
-    from pastchats_memory.views.schema.settings import SetupStepView
 
 FOREGROUND_S = 12.0
 """Seconds of indexing that the user waits for; the rest follows in the background."""
@@ -71,7 +71,7 @@ def command(dry_run: bool, undo: bool, yes: bool, no: bool, db: str | None, as_j
     run = _Setup(db, answer, is_dry=dry_run, is_quiet=as_json)
     code = run.undo() if undo else run.set_up()
     if as_json:
-        emit_json(build_setup(run.steps, run.block))
+        emit_json(to_json(SetupBody(run.block, run.steps)))
     return code
 
 
@@ -85,7 +85,7 @@ class _Setup:
         self._is_dry = is_dry
         self._open_state = "declined" if answer is None else "planned"
         self._is_quiet = is_quiet
-        self.steps: list[SetupStepView] = []
+        self.steps: list[SetupStep] = []
         self.block: str | None = None
 
     def set_up(self) -> int:
@@ -215,9 +215,7 @@ class _Setup:
 
     def _add(self, step: str, agent: str, path: str | None, state: str, detail: str) -> None:
         """Report a step: one line on a terminal or in a pipe."""
-        self.steps.append(
-            {"step": step, "agent": agent, "path": path, "state": state, "detail": one_line(utf8(detail))}
-        )
+        self.steps.append(SetupStep(step, agent, path, state, one_line(utf8(detail))))
         if not self._is_quiet:
             place = f"  {escape_path(from_home(path))}" if path else ""
             click.echo(hanging(f"{state:9}{f'{agent}: ' if agent else ''}{one_line(detail)}{place}", under=9))

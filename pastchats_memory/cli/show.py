@@ -11,8 +11,9 @@ from pastchats_memory.memory import Memory
 from pastchats_memory.model import Item, Outcome, canonical_id, leads_to_task
 from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line, sanitise
 from pastchats_memory.text.stored_text import LEFT_OUT, LEFT_OUT_KEY
-from pastchats_memory.views.build import build_show
+from pastchats_memory.views.answers.search import build_show
 from pastchats_memory.views.text import CITATION_NOTES, render_outcome
+from pastchats_memory.views.to_json import to_json
 
 
 @ask_memory(
@@ -67,13 +68,13 @@ def _show_conversation(memory: Memory, id_: str) -> CommandResult:
 
 
 def _show_task(memory: Memory, id_: str) -> CommandResult:
-    from pastchats_memory.views.build_tasks import build_shown_task, build_tasks
+    from pastchats_memory.views.answers.tasks import TaskBody, build_shown_task
     from pastchats_memory.views.task_text import render_attached, render_task
 
     found = memory.tasks.find_item(id_)
     if found is None:
         notify(_explain_missing(id_))
-        return CommandResult(lambda: build_tasks([]), lambda: "", is_found=False)
+        return CommandResult(lambda: to_json(TaskBody()), lambda: "", is_found=False)
     task, attached = found
     own_text = f"\n\n{render_attached(attached)}" if attached is not None and attached.content is not None else ""
     return CommandResult(

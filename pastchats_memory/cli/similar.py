@@ -13,7 +13,7 @@ from pastchats_memory.errors import UsageFault
 from pastchats_memory.memory import Memory
 from pastchats_memory.tasks.similarity import MIN_PAIR_SCORE, DuplicateCluster, SimilarTask
 from pastchats_memory.text.display import escape_name
-from pastchats_memory.views.build_tasks import build_duplicates, build_find_duplicates, build_similar
+from pastchats_memory.views.answers.tasks import DUPLICATES, FIND_DUPLICATES, SIMILAR
 from pastchats_memory.views.task_text import render_guide, render_near
 
 _threshold = click.option("--threshold", type=click.FloatRange(0, 1), metavar="X", help="Only scores of at least X.")
@@ -45,7 +45,7 @@ def _list_similar(
 @_limit
 def similar(memory: Memory, key: str, threshold: float | None, limit: int) -> CommandResult:
     """List the tasks most similar to the task KEY, with score and label, and a guide to the scores."""
-    return _list_similar(memory.tasks.find_similar(key, limit), threshold, build_similar)
+    return _list_similar(memory.tasks.find_similar(key, limit), threshold, SIMILAR.build)
 
 
 # `find-duplicates`: the tasks most like a text.
@@ -61,7 +61,7 @@ def similar(memory: Memory, key: str, threshold: float | None, limit: int) -> Co
 @_limit
 def find_duplicates(memory: Memory, text: tuple[str, ...], threshold: float | None, limit: int) -> CommandResult:
     """List the tasks most similar to TEXT, with score and label, and a guide to the scores."""
-    return _list_similar(memory.tasks.find_duplicates(" ".join(text), limit), threshold, build_find_duplicates)
+    return _list_similar(memory.tasks.find_duplicates(" ".join(text), limit), threshold, FIND_DUPLICATES.build)
 
 
 # `duplicates`: clusters among all tasks.
@@ -90,7 +90,7 @@ def duplicates(memory: Memory, scan: bool, threshold: float, project: str | None
         )
     clusters = memory.find_task_clusters(threshold, project)
     return CommandResult(
-        lambda: build_duplicates(clusters),
+        lambda: DUPLICATES.build(clusters),
         lambda: "\n".join([*map(_render_cluster, range(1, len(clusters) + 1), clusters), render_guide()]),
         is_found=bool(clusters),
         nothing="No two tasks are that much alike.",

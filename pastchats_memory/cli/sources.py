@@ -11,7 +11,7 @@ from pastchats_memory.config import from_home, load
 from pastchats_memory.ingest.overview import SourceReport, overview_at
 from pastchats_memory.memory.requests import build_file_filter, find_histories
 from pastchats_memory.text.display import escape_name, escape_path
-from pastchats_memory.views.build_sources import build_sources
+from pastchats_memory.views.answers.sources import SOURCES
 
 SHOWN = 10
 MOST_PLACES = 60
@@ -34,7 +34,7 @@ def command(db: str | None, as_json: bool) -> int:
     config = load(db)
     found = overview_at(config.database, find_histories(), build_file_filter(config))
     if as_json:
-        emit_json(build_sources(found))
+        emit_json(SOURCES.build(found))
     elif found:
         click.echo(hanging(_text(found)))
     else:

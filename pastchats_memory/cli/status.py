@@ -7,7 +7,7 @@ from pastchats_memory.cli.output import counted, hanging
 from pastchats_memory.maintenance.health import Status
 from pastchats_memory.memory import Memory
 from pastchats_memory.text.display import format_time
-from pastchats_memory.views.build_database import build_status
+from pastchats_memory.views.answers.database import STATUS
 
 REDACTED = "removed by the rules of this release"
 REDACTED_BY_OTHERS = "removed by the rules of another release; `pastchats-memory redact --rescan` searches again"
@@ -21,7 +21,7 @@ REDACTED_BY_OTHERS = "removed by the rules of another release; `pastchats-memory
 def command(memory: Memory) -> CommandResult:
     """Show what the memory holds, which model and engine answer, and how the last run went."""
     status = memory.status()
-    return CommandResult(lambda: build_status(status), lambda: _text(status), is_folded=True)
+    return CommandResult(lambda: STATUS.build([status]), lambda: _text(status), is_folded=True)
 
 
 def _text(status: Status) -> str:

@@ -16,7 +16,7 @@ from pastchats_memory.cli.output import bar, counted, emit_json, is_terminal, ta
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.text.display import escape_name, escape_path
 from pastchats_memory.text.encoding import utf8
-from pastchats_memory.views.build_exchange import build_sync
+from pastchats_memory.views.to_json import to_json
 
 if TYPE_CHECKING:
     from pastchats_memory.memory import Memory
@@ -77,7 +77,7 @@ def command(
             with bar("file", "reading") as step:
                 report = memory.sync(folder, access, step)
     if as_json:
-        emit_json(build_sync(report))
+        emit_json(to_json(report))
     else:
         _print(report, is_status=status)
     return NOTHING if report.refused and not any((*report.sent.values(), *report.received.values())) else DONE

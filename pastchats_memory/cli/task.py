@@ -19,9 +19,10 @@ from pastchats_memory.memory.requests import find_current_project, resolve_proje
 from pastchats_memory.model import OPEN, TYPES, StoredTask
 from pastchats_memory.tasks.edit import Change
 from pastchats_memory.text.display import escape_name, sanitise
-from pastchats_memory.views.build import build_search
-from pastchats_memory.views.build_tasks import build_deletion, build_import, build_tasks
+from pastchats_memory.views.answers.search import build_search
+from pastchats_memory.views.answers.tasks import TaskBody
 from pastchats_memory.views.task_text import make_hit_rows, make_task_rows, render_task
+from pastchats_memory.views.to_json import to_json
 
 
 @click.group(
@@ -69,7 +70,7 @@ def _change(fields: dict[str, Any], **more: Any) -> Change:
 
 def _show(task: StoredTask, message: str, *, as_json: bool) -> int:
     if as_json:
-        emit_json(build_tasks([task]))
+        emit_json(to_json(TaskBody(results=[task])))
     else:
         click.echo(hanging(sanitise(message)))
     return DONE
@@ -196,7 +197,7 @@ def list_(limit: int, db: str | None, as_json: bool, is_all: bool, no_epic: bool
         found = memory.tasks.list_tasks(filters, limit + 1, has_epic=not no_epic, **relations)
     tasks = found[:limit]
     if as_json:
-        emit_json(build_tasks(tasks))
+        emit_json(to_json(TaskBody(results=tasks)))
     elif tasks:
         click.echo(table(make_task_rows(tasks), ["id", "status", "prio", "project", "title"], stretch=4))
         if len(found) > limit:
@@ -243,7 +244,7 @@ def delete(key: str, yes: bool | None, db: str | None, as_json: bool) -> int:
             return NOTHING
         title = memory.tasks.delete(key)
     if as_json:
-        emit_json(build_deletion(key))
+        emit_json(to_json(TaskBody(deleted=key)))
     else:
         click.echo(f"Deleted {escape_name(key)} ({escape_name(title)})")
     return DONE
@@ -329,7 +330,7 @@ def import_(file: Path, db: str | None, as_json: bool) -> int:
     with options.open_memory(db, create=True) as memory:
         done = memory.tasks.import_lines(text.split("\n"))
     if as_json:
-        emit_json(build_import(**done))
+        emit_json(to_json(TaskBody(**done)))  # type: ignore[arg-type] # the counts of an import
     else:
         circles = done.pop("circles")
         click.echo(", ".join(f"{number} {what}" for what, number in done.items()))

@@ -12,13 +12,8 @@ from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.output import bar, counted, emit_json, table, warn
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line
-from pastchats_memory.views.build_exchange import (
-    build_team_pull,
-    build_team_push,
-    build_team_share,
-    build_team_status,
-    build_team_withdraw,
-)
+from pastchats_memory.views.answers.team import TeamShareBody, TeamWithdrawBody
+from pastchats_memory.views.to_json import to_json
 
 if TYPE_CHECKING:
     from pastchats_memory.team import SharePreview, TeamStatus
@@ -74,7 +69,7 @@ def share(project: str, yes: bool, no: bool, db: str | None, as_json: bool) -> i
         if agreed:
             team.share(project)
     if as_json:
-        emit_json(build_team_share(found, is_shared=agreed))
+        emit_json(to_json(TeamShareBody(found, agreed)))
     elif agreed:
         click.echo("Shared. `pastchats-memory team push` writes it.")
     else:
@@ -110,7 +105,7 @@ def push(db: str | None, as_json: bool) -> int:
     with options.open_memory(db) as memory, bar("row", "writing") as step:
         report = memory.team.push(step)
     if as_json:
-        emit_json(build_team_push(report))
+        emit_json(to_json(report))
         return DONE
     click.echo(f"Wrote {counted(report.sent, 'row')}, deleted {report.deleted}.")
     if report.waiting:
@@ -138,7 +133,7 @@ def pull(db: str | None, as_json: bool) -> int:
         report = memory.team.pull()
         is_merged = memory.uses_team
     if as_json:
-        emit_json(build_team_pull(report))
+        emit_json(to_json(report))
         return DONE
     click.echo(f"Received {counted(report.received, 'turn')}, deleted {report.deleted}.")
     if report.refused:
@@ -175,7 +170,7 @@ def withdraw(projects: tuple[str, ...], every: bool, yes: bool, no: bool, db: st
         with options.open_memory(db) as memory:
             deleted = memory.team.withdraw(projects)
     if as_json:
-        emit_json(build_team_withdraw(deleted, projects if agreed else ()))
+        emit_json(to_json(TeamWithdrawBody(deleted, projects if agreed else ())))
     elif agreed:
         click.echo(f"Withdrew {named}: {counted(deleted, 'row')} deleted there.")
     else:
@@ -196,7 +191,7 @@ def status(db: str | None, as_json: bool) -> int:
     with options.open_memory(db) as memory:
         found = memory.team.status()
     if as_json:
-        emit_json(build_team_status(found))
+        emit_json(to_json(found))
     else:
         _print_status(found)
     return DONE

@@ -9,7 +9,9 @@ import click
 from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.memory import Memory
-from pastchats_memory.views.history import build_digest, build_timeline, render_digest, render_timeline
+from pastchats_memory.views.answers.history import DigestBody
+from pastchats_memory.views.history import render_digest, render_timeline
+from pastchats_memory.views.to_json import to_json
 
 when = click.argument("when", metavar="[WHEN]", nargs=-1)
 NOTHING_FOUND = "No conversation is known of that time."
@@ -34,7 +36,7 @@ def command(memory: Memory, when: tuple[str, ...], **how: Any) -> CommandResult:
     """
     found = memory.timeline(" ".join(when) or None, **how)
     return CommandResult(
-        lambda: build_timeline(found),
+        lambda: to_json(found),
         lambda: render_timeline(found),
         is_found=bool(found.days),
         nothing=NOTHING_FOUND,
@@ -63,7 +65,7 @@ def digest(memory: Memory, when: tuple[str, ...], **how: Any) -> CommandResult:
     """
     found = memory.digest(" ".join(when) or None, **how)
     return CommandResult(
-        lambda: build_digest(found),
+        lambda: to_json(found, DigestBody),
         lambda: render_digest(found),
         is_found=bool(found.lines),
         nothing=NOTHING_FOUND,

@@ -11,7 +11,7 @@ from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.output import bar, counted, ending, table, width
 from pastchats_memory.memory import Memory
 from pastchats_memory.text.display import escape_name, escape_path
-from pastchats_memory.views.build_database import build_verify
+from pastchats_memory.views.to_json import to_json
 
 if TYPE_CHECKING:
     from pastchats_memory.episodes.cite import BrokenCitation, Verified
@@ -43,7 +43,7 @@ def command(memory: Memory, project: str | None, source: str | None) -> CommandR
     with bar("files", "Checking") as progress:
         found = memory.verify(project=project, source=source, progress=progress)
     return CommandResult(
-        lambda: build_verify(found),
+        lambda: to_json(found),
         lambda: _text(found),
         is_found=bool(found.total) and not found.failed,
         nothing="" if found.total else "There is no memory that cites a file.",

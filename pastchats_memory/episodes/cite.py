@@ -14,8 +14,9 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from os import SEEK_CUR
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Annotated, BinaryIO, NamedTuple
 
+from pastchats_memory.fields import FIRST, As, Count, Line, Shown, View, answer, one_of, shown_as
 from pastchats_memory.files.archives import archive_of, open_member
 from pastchats_memory.files.line_anchor import LineAnchor, find_lines, find_text, has_lines, unpack_anchor
 from pastchats_memory.files.stored_path import other_machine, resolve_path
@@ -48,28 +49,40 @@ class CheckedPlace(NamedTuple):
     citation: Citation
 
 
+@shown_as("FailedCitationView")
 class BrokenCitation(NamedTuple):
-    """A memory whose source changed, moved or is gone."""
+    """A memory whose citation does not hold."""
 
-    id: str
-    state: str
+    id: Annotated[str, {"pattern": "^([0-9]+|t:.+)$"}]
+    state: Annotated[str, one_of("moved", "changed", "gone", "unchecked")]
     source_path: str
-    source_line: int | None
-    """Line at the time of reading."""
-    line: int | None
-    """Present line; None if it is gone or unknown."""
+    source_line: Annotated[Line, "As it was read."]
+    line: Annotated[Line, "Where the text stands now; null if nowhere."]
     source_project: str
 
 
+class VerifyStates(View):
+    """Number of memories by state of their citation; of several files the best state counts."""
+
+    holds: Count
+    moved: Count
+    changed: Count
+    gone: Count
+    unchecked: Count
+
+
+@answer("verify/1", title="Output of `verify --json`.")
 class Verified(NamedTuple):
     """All citations, counted by state, and the broken ones."""
 
-    states: dict[str, int]
-    failed: tuple[BrokenCitation, ...]
+    states: Annotated[dict[str, int], As(VerifyStates)]
+    failed: Annotated[
+        tuple[BrokenCitation, ...], "The memories whose citation does not hold.", Shown("results", after="states")
+    ]
 
     @property
-    def total(self) -> int:
-        """Number of memories that cite a file."""
+    def total(self) -> Annotated[Count, "Memories that cite a file: turns, notes and tasks.", Shown("checked", FIRST)]:
+        """Return the number of memories that cite a file."""
         return sum(self.states.values())
 
 

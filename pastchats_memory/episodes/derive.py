@@ -10,11 +10,12 @@ from functools import cache
 from itertools import chain, pairwise
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from pastchats_memory.episodes import find_request, is_answered, is_user_turn, leading_user_turns, split_episodes
 from pastchats_memory.episodes.judgement import apply_judgement, is_valid
 from pastchats_memory.errors import DatabaseLocked, DatabaseReadOnly, DiskFull
+from pastchats_memory.fields import Count, shown_as
 from pastchats_memory.model import Item, Progress
 from pastchats_memory.redact.rules_version import hash_rules
 from pastchats_memory.store import outcomes
@@ -35,15 +36,16 @@ MAX_WAIT_S = 2.0
 """Seconds that a reader waits for outcomes that are due."""
 
 
+@shown_as("RederivedView")
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """Result of a run."""
+    """Result of `reindex --outcomes`."""
 
-    conversations: int
-    episodes: int
-    left: int
-    """Conversations that are still due because time was up."""
-    duration_s: float
+    conversations: Annotated[Count, "Conversations that were read."]
+    episodes: Annotated[Count, "Episodes whose outcome was derived."]
+    left: Annotated[Count, "Conversations that are still to be read."]
+    """Time was up."""
+    duration_s: Annotated[float, {"minimum": 0}]
 
 
 @cache

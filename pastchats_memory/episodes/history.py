@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from pastchats_memory.episodes.lessons import group_by_problem
 from pastchats_memory.episodes.supersession import find_replacements
 from pastchats_memory.episodes.threads import cite_attempts, describe_attempt
+from pastchats_memory.fields import HIDDEN, As, Count, Shown, Time, View, Warnings, answer, shown_as
 from pastchats_memory.model import Attempt, Filters, StoredTask
 from pastchats_memory.store import outcomes, turns
 from pastchats_memory.store.database import Database
@@ -28,34 +29,40 @@ SECTIONS = ("worked_on", "worked", "open", "decided")
 """Parts of a digest, in order."""
 
 
-class ConversationDay(NamedTuple):
-    """What happened in a conversation on one day."""
+class OutcomeCounts(View):
+    """Number of episodes by outcome."""
 
-    day: str
-    """The local day, as an ISO date."""
+    worked: Count
+    failed: Count
+    mixed: Count
+    unknown: Count
+
+
+@shown_as("DayView")
+class ConversationDay(NamedTuple):
+    """A conversation on one day."""
+
+    day: Annotated[str, {"format": "date"}, "The local day."]
     project: str
     conversation_id: str
-    since: str
-    """Times of its first and of its last prompt on that day."""
-    until: str
-    outcomes: Mapping[str, int]
-    """Number of episodes by outcome."""
-    first: Attempt
-    """Its first prompt, with the last outcome that is known."""
+    since: Annotated[str, As(Time)]
+    """Time of its first prompt on that day."""
+    until: Annotated[str, As(Time), "Time of its last prompt on that day."]
+    outcomes: Annotated[Mapping[str, int], As(OutcomeCounts)]
+    first: Annotated[Attempt, "Its first prompt, with the last outcome on that day that is known."]
 
 
+@answer("timeline/1", title="Output of `timeline --json`.")
 class Timeline(NamedTuple):
     """The conversations of a span."""
 
-    since: str | None
-    until: str | None
-    days: tuple[ConversationDay, ...]
-    """By day, project and time."""
-    more: int
-    """Number of further conversations that were read, which are older."""
-    is_cut: bool
+    since: Time
+    until: Time
+    days: Annotated[tuple[ConversationDay, ...], "By day, project and time.", Shown("results", after="more")]
+    more: Annotated[Count, "Further conversations, which are older."]
+    is_cut: Annotated[bool, HIDDEN]
     """Whether older episodes were not read."""
-    warnings: tuple[str, ...]
+    warnings: Warnings
 
 
 class DigestLine(NamedTuple):

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
+from pastchats_memory.fields import NULL_IF_EMPTY, Shown, shown_as
 from pastchats_memory.files.archives import archive_of
 from pastchats_memory.files.command_line import join_command
 from pastchats_memory.files.stored_path import other_machine, resolve_path
@@ -22,17 +23,20 @@ SAFE_ID = re.compile(r"\w[\w./:@+=-]{0,199}", re.ASCII)
 """Ids of agents' sessions. Any other id is hostile, or had a secret in it."""
 
 
+@shown_as("ResumptionView")
 class Resumption(NamedTuple):
-    """The command that resumes a session, or the reason why there is none."""
+    """The agent's own command that resumes a session."""
 
-    program: str
-    """The agent, such as `Claude Code`; empty if the turn came from none."""
-    command: tuple[str, ...]
-    """The program and its arguments; empty if the session cannot be resumed."""
-    folder: str | None
+    program: Annotated[str, "The agent; empty if the turn came from none."]
+    command: Annotated[tuple[str, ...], "Program and arguments; empty if the session cannot be resumed."]
+    folder: Annotated[str | None, "The folder in which the command has to run."]
     """The working directory of the session, in which its agent looks for it."""
-    reason: str
-    """Why it cannot be resumed; empty if it can."""
+    reason: Annotated[str, "Why the session cannot be resumed.", NULL_IF_EMPTY]
+
+    @property
+    def line(self) -> Annotated[str | None, "Folder and command as a line for a shell.", Shown(after="folder")]:
+        """Return the command as a line for a shell."""
+        return join_command(self.command, self.folder) if self.command else None
 
 
 class ResumableTurn(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 import orjson
 from starlette.responses import Response
@@ -11,10 +11,7 @@ from starlette.responses import Response
 from pastchats_memory.errors import MemoryFault
 from pastchats_memory.text.display import escape_json
 from pastchats_memory.text.encoding import utf8
-from pastchats_memory.views.build import build_error
-
-if TYPE_CHECKING:
-    from pastchats_memory.views.schema.errors import ErrorBody
+from pastchats_memory.views.answers.errors import build_error
 
 STATUS: Mapping[str, int] = {
     "usage": 400,
@@ -60,7 +57,7 @@ def answer_json(body: Mapping[str, object], status: int = 200, headers: Mapping[
     return Response(encode(body), status, {**always, **(headers or {})}, "application/json")
 
 
-def build_error_body(error: RequestError) -> ErrorBody:
+def build_error_body(error: RequestError) -> dict[str, Any]:
     """Return an error as `error/1`."""
     return build_error(error.kind, utf8(error.message), utf8(error.hint))
 

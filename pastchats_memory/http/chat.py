@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 import httpx
@@ -17,10 +17,8 @@ from pastchats_memory.http.routes import LONGEST_QUERY
 from pastchats_memory.model import Context
 from pastchats_memory.text.display import one_line
 from pastchats_memory.text.recall_block import RECALL_PREAMBLE
-from pastchats_memory.views.build import build_excerpt
-
-if TYPE_CHECKING:
-    from pastchats_memory.views.schema.search import ExcerptView
+from pastchats_memory.views.answers.search import ExcerptView
+from pastchats_memory.views.to_json import to_json
 
 LONGEST_LINE = 4 << 20
 """Bytes of an event."""
@@ -130,16 +128,16 @@ def add_context(chat: Chat, context: Context) -> Chat:
     return {**chat, "messages": messages}
 
 
-def list_sources(context: Context) -> list[ExcerptView]:
+def list_sources(context: Context) -> list[dict[str, Any]]:
     """Return the items of the context."""
-    return [build_excerpt(item.hit, item.excerpt) for item in context.items]
+    return [to_json(item, ExcerptView) for item in context.items]
 
 
 async def forward(
     client: httpx.AsyncClient,
     upstream: Upstream,
     chat: Chat,
-    sources: list[ExcerptView],
+    sources: list[dict[str, Any]],
     authorization: str | None,
 ) -> Response:
     """Forward a chat request, and return the endpoint's answer, whole or as a stream, with the sources.
@@ -256,7 +254,7 @@ async def _read_body(upstream: Upstream, reply: httpx.Response) -> bytes:
     return bytes(body)
 
 
-async def _stream(upstream: Upstream, reply: httpx.Response, sources: list[ExcerptView]) -> AsyncIterator[bytes]:
+async def _stream(upstream: Upstream, reply: httpx.Response, sources: list[dict[str, Any]]) -> AsyncIterator[bytes]:
     """Yield the events as they arrive, with a chunk of the sources before the last.
 
     A broken stream ends in an error.
@@ -305,7 +303,7 @@ def _read_common_fields(data: bytes) -> Chat:
     )
 
 
-def _make_chunk(common: Chat, sources: list[ExcerptView]) -> bytes:
+def _make_chunk(common: Chat, sources: list[dict[str, Any]]) -> bytes:
     choices = [{"index": 0, "delta": {}, "finish_reason": None}]
     return _make_event({**common, "object": "chat.completion.chunk", "choices": choices, "sources": sources})
 

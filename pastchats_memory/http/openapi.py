@@ -7,10 +7,10 @@ from importlib.metadata import version
 from typing import Any
 
 from pastchats_memory.http.routes import CONTEXT, DEPENDS_ON, EPIC, NON_BLANK, PAGE, Parameter, Route
+from pastchats_memory.views.answers.errors import ErrorBody
+from pastchats_memory.views.answers.registry import ANSWERS
+from pastchats_memory.views.answers.search import ExcerptView
 from pastchats_memory.views.json_schema import SchemaWriter
-from pastchats_memory.views.schema import SCHEMAS
-from pastchats_memory.views.schema.errors import ErrorBody
-from pastchats_memory.views.schema.search import ExcerptView
 
 ERRORS = {
     400: "The request itself is wrong", 401: "The token is missing or wrong", 403: "A page of another origin asked",
@@ -70,7 +70,7 @@ class _Description:
         in_path = [] if route.in_path is None else [_describe_parameter(route.in_path, "path")]
         can_miss = in_path or any(parameter in route.parameters for parameter in (PAGE, EPIC, DEPENDS_ON))
         codes = (*COMMON_ERRORS, 404) if can_miss else COMMON_ERRORS
-        answers = [self._schemas.write(SCHEMAS[name]) for name in route.schemas]
+        answers = [self._schemas.write(ANSWERS[name]) for name in route.schemas]
         content = _wrap_json(answers[0] if len(answers) == 1 else {"oneOf": answers})
         return {
             "operationId": "get"

@@ -17,16 +17,18 @@ from pastchats_memory.memory import Memory
 from pastchats_memory.memory.requests import TYPES, task_filters
 from pastchats_memory.model import Context, canonical_id, leads_to_task
 from pastchats_memory.search.request import MODES, MOST_HITS
-from pastchats_memory.views.build import (
+from pastchats_memory.views.answers.errors import HealthBody
+from pastchats_memory.views.answers.search import (
+    HOW,
+    LESSONS,
     build_context,
-    build_how,
-    build_lessons,
     build_recall,
     build_search,
     build_semantic,
     build_show,
 )
-from pastchats_memory.views.build_tasks import build_shown_task, build_tasks
+from pastchats_memory.views.answers.tasks import TaskBody, build_shown_task
+from pastchats_memory.views.to_json import to_json
 
 LONGEST_QUERY = 4000
 """Characters."""
@@ -230,11 +232,11 @@ def _answer_recall(memory: Memory, given: Arguments) -> Body:
 
 
 def _answer_lessons(memory: Memory, given: Arguments) -> Body:
-    return build_lessons(*memory.lessons(given.get("project"), given.get("limit", 5)))
+    return LESSONS.build(*memory.lessons(given.get("project"), given.get("limit", 5)))
 
 
 def _answer_how(memory: Memory, given: Arguments) -> Body:
-    return build_how(*memory.how(given["query"], given.get("project"), given.get("limit", 5)))
+    return HOW.build(*memory.how(given["query"], given.get("project"), given.get("limit", 5)))
 
 
 def make_context(memory: Memory, question: str, given: Arguments) -> Context:
@@ -262,7 +264,7 @@ def _answer_tasks(memory: Memory, given: Arguments) -> Body:
     further = {**given}
     limit, type_ = further.pop("limit", TASKS.schema["default"]), further.pop("type", None)
     relations = {name: further.pop(name) for name in ("epic", "has_epic", "depends_on", "blocked") if name in further}
-    return build_tasks(memory.tasks.list_tasks(task_filters(type_=type_, **further), limit, **relations))
+    return to_json(TaskBody(results=memory.tasks.list_tasks(task_filters(type_=type_, **further), limit, **relations)))
 
 
 def _answer_task(memory: Memory, given: Arguments) -> Body | None:
@@ -275,7 +277,7 @@ def _show_task(memory: Memory, id_: str) -> Body | None:
 
 
 def _answer_health(_: Memory, __: Arguments) -> Body:
-    return {"schema": "healthz/1", "status": "ok"}
+    return to_json(HealthBody())
 
 
 ROUTES = (

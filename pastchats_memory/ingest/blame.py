@@ -12,18 +12,19 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from io import TextIOWrapper
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from pastchats_memory.episodes import find_request
 from pastchats_memory.episodes.actions import ABSOLUTE, CUT, calls_of, use_slashes
 from pastchats_memory.episodes.cite import cite_items
 from pastchats_memory.episodes.load import load_episode
 from pastchats_memory.episodes.threads import cite_attempts, describe_attempt
+from pastchats_memory.fields import As, At, Line, Resume, Shown, TurnId, View
 from pastchats_memory.files.regular_file import open_regular
 from pastchats_memory.files.stored_path import resolve_path
 from pastchats_memory.formats.base.source import NotText, SourceFile
 from pastchats_memory.ingest.detect import BY_FORMAT
-from pastchats_memory.model import Attempt, Edit, Item, Turn
+from pastchats_memory.model import Attempt, Cited, Edit, Item, Turn
 from pastchats_memory.search.hits import cited_place
 from pastchats_memory.store import turns
 from pastchats_memory.store.database import Database
@@ -64,14 +65,25 @@ class FileNames(NamedTuple):
         return any(name in self.relative for name in below or [own])
 
 
+class EditView(View):
+    """The turn whose calls changed the file."""
+
+    id: Annotated[TurnId, At("shown_id")]
+    source_path: Annotated[str, At("", lambda turn: cited_place(turn).path)]
+    source_line: Line
+    citation: Cited
+
+
 class Blamed(NamedTuple):
     """An episode that changed a file."""
 
     project: str
     conversation_id: str | None
     episode: Attempt
-    turn: Item
-    """The turn whose calls changed the file, the last one of the episode; its citation is checked."""
+    turn: Annotated[Item, "Its last turn that changed the file.", As(EditView), Shown("edit")]
+    """Its citation is checked."""
+    resume: Resume = None
+    """Set where it is shown."""
 
 
 def find_editors(

@@ -9,10 +9,11 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Annotated, NamedTuple, Protocol
 
 import orjson
 
+from pastchats_memory.fields import Count, shown_as
 from pastchats_memory.files.archives import archive_of, is_archive
 from pastchats_memory.files.stored_path import resolve_path
 from pastchats_memory.ingest.detect import BY_FORMAT
@@ -39,21 +40,18 @@ class History(Protocol):
         """A file or folder."""
 
 
+@shown_as("SourceView")
 @dataclass(frozen=True, slots=True)
 class SourceReport:
-    """One history, and how much of it is indexed."""
+    """The history of one program, or another place from which files were indexed."""
 
-    program: str
-    path: str
-    files: int
-    """Files that could be transcripts."""
-    bytes: int
-    indexed: int
-    """Those of them that are indexed."""
-    excluded: int
-    """Excluded files and folders."""
-    gone: tuple[str, ...]
-    """Paths of indexed files that no longer exist."""
+    program: Annotated[str, {"minLength": 1}, "`several` for a place with files of several programs."]
+    path: Annotated[str, "A file or folder."]
+    files: Annotated[Count, "Files that could be transcripts."]
+    bytes: Count
+    indexed: Annotated[Count, "Files that were understood and are in the memory."]
+    excluded: Annotated[Count, "Files and folders that are excluded."]
+    gone: Annotated[tuple[str, ...], "Files in the memory that are no longer on the disk."]
 
 
 class UnreadFile(NamedTuple):

@@ -5,35 +5,38 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Annotated
 
 import orjson
 
+from pastchats_memory.fields import FIRST, HIDDEN, Count, Narrowed, Shown, answer, one_of, shown_as
 from pastchats_memory.ingest.changes import Plan
 from pastchats_memory.ingest.discover import Candidate
 from pastchats_memory.model import LeftOut, Unreadable
 
 
+@shown_as("IndexedFileView")
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """The result for one file."""
+    """What a run did with one file."""
 
-    path: str
-    format: str | None
-    """None for a file that was not indexed; see `reason`."""
-    added: int = 0
-    updated: int = 0
-    skipped: int = 0
-    """Turns that were stored before."""
-    forgotten: int = 0
-    """Turns and tasks that were left out because they were forgotten."""
-    is_unchanged: bool = False
-    """Whether it was not read; the report then repeats the last reading."""
-    reason: str | None = None
+    path: Annotated[str, Shown("source_path")]
+    format: Annotated[str | None, "Null: the file was not taken; `reason` says why."]
+    added: Count = 0
+    updated: Count = 0
+    skipped: Annotated[Count, "Turns that were stored already."] = 0
+    forgotten: Annotated[Count, "Turns and tasks that were left out because they are forgotten."] = 0
+    is_unchanged: Annotated[
+        bool,
+        "True: the file was not read again; the other fields are from its last reading.",
+        Shown("unchanged"),
+    ] = False
+    reason: Annotated[str | None, Narrowed("format", (None,), {"type": "string", "minLength": 1})] = None
     """Why the file, or a part of it, was not indexed."""
     unreadable: tuple[Unreadable, ...] = ()
-    keys: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    keys: Annotated[Mapping[str, str], HIDDEN] = field(default_factory=lambda: MappingProxyType({}))
     """In a dry run, the keys that were read as role, text, time and conversation."""
-    map: str | None = None
+    map: Annotated[str | None, HIDDEN] = None
     """In a dry run, the value of `--map` that reads the file, or would read a file without a format."""
 
 
@@ -48,39 +51,37 @@ class IndexProgress:
     """Turns read so far."""
 
 
+@answer("index/1", name="IndexBody", title="Output of `index --json` for a run.")
 @dataclass(slots=True)
 class IndexReport:
     """The result of a run: what it found, added, skipped and could not read."""
 
     model: str
-    files_scanned: int = 0
-    files_unchanged: int = 0
-    known: int = 0
+    duration_s: Annotated[float, {"minimum": 0}] = 0.0
+    files_unchanged: Count = 0
+    known: Annotated[int, HIDDEN] = 0
     """Unchanged files that have a format."""
-    left_for_later: int = 0
+    left_for_later: Annotated[int, HIDDEN] = 0
     """Files that this run did not read, since only the newest were wanted."""
-    moved: int = 0
-    """Files that were known under another path, which is gone."""
-    files: list[FileReport] = field(default_factory=list)
-    """Files that were read, and problems of unchanged files."""
-    added: int = 0
-    skipped: int = 0
+    moved: Annotated[Count, "Files known under another path that is gone."] = 0
+    embedded: Annotated[Count, "Texts that went through the model."] = 0
+    cached: Annotated[Count, "New rows whose text had a vector already."] = 0
+    pending_vectors: Annotated[Count, "Rows of the database whose vector awaits a model that can be used."] = 0
+    superseded: Annotated[Count, "Rows of notes that are no longer in their file."] = 0
+    files_scanned: Count = 0
+    added: Annotated[Count, Shown("turns_added")] = 0
+    skipped: Annotated[Count, Shown("turns_skipped")] = 0
     """Turns that were stored before, of unfinished files too."""
-    embedded: int = 0
-    """Texts that the model embedded."""
-    cached: int = 0
-    """Rows whose text already had a vector."""
-    pending_vectors: int = 0
-    """Texts in the database whose vectors await a model."""
-    tasks: int = 0
-    """Added tasks."""
-    forgotten: int = 0
-    """Turns and tasks that were left out because they were forgotten."""
-    superseded: int = 0
-    """Rows of notes that are no longer in their file."""
-    duration_s: float = 0.0
-    outcome: str = "done"
-    """`done`, `interrupted` or `failed`."""
+    tasks: Annotated[
+        Count, "Tasks of task files and of the lists that agents keep.", Shown("tasks_added", after="unreadable")
+    ] = 0
+    forgotten: Annotated[
+        Count, "Turns and tasks that were left out because they are forgotten.", Shown(after="tasks_added")
+    ] = 0
+    files: Annotated[list[FileReport], Shown("results", after="forgotten")] = field(default_factory=list)
+    """Files that were read, and problems of unchanged files."""
+    outcome: Annotated[str, one_of("done", "interrupted"), Shown(after=FIRST)] = "done"
+    """`failed` is stored, but no answer."""
 
     @property
     def files_read(self) -> list[FileReport]:
@@ -92,13 +93,18 @@ class IndexReport:
         """Lines and whole files that are unreadable."""
         return [line for report in self.files for line in report.unreadable]
 
+    @property
+    def unreadable_now(self) -> Annotated[Count, Shown("unreadable", after="turns_skipped")]:
+        """Return the number of unreadable lines and files that this run read."""
+        return sum(len(report.unreadable) for report in self.files if not report.is_unchanged)
+
     def counts(self) -> dict[str, int]:
         """Return the record of the run, as the table `runs` has it."""
         return {
             "files_scanned": self.files_scanned,
             "turns_added": self.added,
             "turns_skipped": self.skipped,
-            "unreadable": sum(len(report.unreadable) for report in self.files if not report.is_unchanged),
+            "unreadable": self.unreadable_now,
         }
 
 

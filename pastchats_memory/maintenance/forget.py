@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any
 
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.fields import Count
 from pastchats_memory.model import ATTACHMENT, COMMENT, TASK, Filters, number_of
 from pastchats_memory.store import deletion, mentions, task_rows, tombstones
 from pastchats_memory.store.database import Database
@@ -79,14 +80,11 @@ class Selector:
 class ForgetResult:
     """Number of rows that a selector chooses, and whether they were forgotten."""
 
-    turns: int
-    tasks: int
-    comments: int
-    """Comments on tasks that stay."""
-    attachments: int
-    """Attachments of tasks that stay."""
-    private: int
-    """Further rows of hidden projects; they stay."""
+    turns: Count
+    tasks: Count
+    comments: Annotated[Count, "Comments of tasks that stay."]
+    attachments: Annotated[Count, "Attachments of tasks that stay."]
+    private: Annotated[Count, "Rows of private projects, which stay because they may not be seen from here."]
     mentions: tuple[Mention, ...] = ()
     """Places that stay and contain a word of the query, or a rare word of the chosen rows; most words first."""
     missing: tuple[str, ...] = ()

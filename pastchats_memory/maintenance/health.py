@@ -7,11 +7,13 @@ import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.packaged import PackagedEmbedder
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
+from pastchats_memory.fields import As, Count, LooseTime, Narrowed, Time, View, one_of
 from pastchats_memory.files.faults import explain_os_error
 from pastchats_memory.redact.rules_version import rules_version
 from pastchats_memory.store import checks, redactions, scrub, sources, task_rows, turns, vectors
@@ -25,56 +27,63 @@ from pastchats_memory.text.encoding import utf8
 REPAIR = "Run `pastchats-memory doctor --yes`: it recovers what it can into a new database and keeps the damaged one."
 
 
+class LastRunView(View):
+    """The last indexing run."""
+
+    started_at: Time
+    files_scanned: Count
+    turns_added: Count
+    turns_skipped: Count
+    unreadable: Count
+    duration_s: Annotated[float | None, {"minimum": 0}]
+    outcome: Annotated[str, one_of("running", "done", "interrupted", "failed")]
+
+
 @dataclass(frozen=True, slots=True)
 class Status:
-    """Contents of a memory, and the model and engine that answer queries."""
+    """Contents and state of the memory."""
 
-    database: str
-    bytes: int
-    turns: int
-    by_role: dict[str, int]
-    tasks: dict[str, int]
-    """Number of tasks by status."""
-    projects: int
-    sources: int
-    gone: int
-    """Number of source files that no longer exist; their turns stay in the memory."""
-    embeddings: int
-    indexed: int
-    """Number of rows with a vector: turns, notes and task texts."""
-    going: int
-    """Number of forgotten rows that no query finds, but that are not deleted yet."""
-    pending: int
-    """Number of rows that still need a vector of `next_model`."""
-    pending_vectors: int
-    """Number of rows whose vector awaits a model that can be used."""
+    database: Annotated[str, "Path of the file."]
+    bytes: Annotated[int, {"minimum": 1}]
+    turns: Count
+    by_role: dict[str, Annotated[int, {"minimum": 1}]]
+    tasks: Annotated[dict[str, Annotated[int, {"minimum": 1}]], "Number of tasks by status."]
+    projects: Count
+    sources: Annotated[Count, "Files that turns were read from."]
+    gone: Annotated[Count, "Files that are no longer on the disk; their turns are kept."]
+    embeddings: Count
+    indexed: Annotated[Count, "Rows that have a vector: turns, notes, and texts of tasks."]
+    going: Annotated[Count, "Forgotten rows that no search finds and that are still to be deleted."]
+    pending: Annotated[Count, "Rows that await a vector of next_model."]
+    pending_vectors: Annotated[Count, "Rows whose vector awaits a model that can be used; words find them."]
     model: str | None
     model_version: str | None
-    next_model: str | None
-    """Model to which the database is being changed, if any."""
-    last_reindex_at: str | None
-    dim: int | None
-    engine: str
+    next_model: Annotated[str | None, "The model that the database is being changed to."]
+    last_reindex_at: LooseTime
+    dim: Annotated[int | None, {"minimum": 1}]
+    engine: Annotated[str, one_of("vec0", "exact")]
     """`vec0` (sqlite-vec) or `exact` (NumPy)."""
-    behind: int
-    """Number of rows that the engine has not taken over yet; searches find them all the same."""
-    first: str | None
-    last: str | None
+    behind: Annotated[Count, "Rows that the engine has yet to take over; they are searched anyway."]
+    first: Time
+    last: Time
     """Timestamps of the oldest (`first`) and the newest turn."""
-    last_run: dict[str, object] | None
-    is_redacted: bool
-    """Whether all rows were redacted by the rules of this release."""
+    last_run: Annotated[dict[str, object] | None, As(LastRunView | None)]
+    is_redacted: Annotated[
+        bool, "True: all rows were redacted by the rules of this release; else `redact --rescan` does it."
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
-    """Result of one check."""
+    """A check of the doctor."""
 
     check: str
     """Name of the check, such as `database`."""
     is_well: bool
-    detail: str
-    remedy: str = ""
+    detail: Annotated[str, {"minLength": 1}]
+    remedy: Annotated[
+        str, "What to do if the check failed; may be empty otherwise.", Narrowed("is_well", (False,), {"minLength": 1})
+    ] = ""
 
 
 @dataclass(frozen=True, slots=True)

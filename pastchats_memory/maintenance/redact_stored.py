@@ -15,13 +15,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import orjson
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.episodes.derive import derive
+from pastchats_memory.fields import Count, shown_as
 from pastchats_memory.model import Progress
 from pastchats_memory.redact import redact, redact_json, redact_path, redact_split
 from pastchats_memory.redact.rules_version import rules_version
@@ -63,22 +64,20 @@ class StoredSecrets:
         return bool(self.turns or self.split or self.tasks or self.others)
 
 
+@shown_as("RedactedView")
 @dataclass(frozen=True, slots=True)
 class RedactReport:
-    """Number of rows and secrets that were found or removed."""
+    """Secrets in stored rows."""
 
-    rules: str
-    """Version of the current rules."""
-    previous_rules: str | None
-    """Version of the rules that redacted all rows before; None if unknown or several."""
-    looked_at: int
-    turns: int
-    tasks: int
-    others: int
-    """Rows with names of files and folders, and with notes of runs."""
-    secrets: dict[str, int]
-    """Number of secrets of each kind, the most frequent first."""
-    duration_s: float
+    rules: Annotated[str, {"pattern": "^[0-9a-f]{12}$"}, "Version of the rules."]
+    previous_rules: Annotated[str | None, "Version by which all rows were redacted before; null if unknown or several."]
+    looked_at: Annotated[Count, "Rows."]
+    turns: Annotated[Count, "Turns with a secret."]
+    tasks: Annotated[Count, "Tasks with a secret in their text, comments, attachments or history."]
+    others: Annotated[Count, "Names of files and folders, and notes of runs, with a secret."]
+    secrets: Annotated[dict[str, Annotated[int, {"minimum": 1}]], "Number of secrets by kind."]
+    """The most frequent kind comes first."""
+    duration_s: Annotated[float, {"minimum": 0}]
 
 
 # --- Find secrets -----------------------------------------------------------------------------------------------------

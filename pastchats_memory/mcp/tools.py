@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal, ParamSpec, TypeVar
 
@@ -25,19 +26,8 @@ from pastchats_memory.model import canonical_id, leads_to_task
 from pastchats_memory.text.display import escape_name, sanitise
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.recall_block import RECALL_PREAMBLE
-from pastchats_memory.views.brief import (
-    build_consultation_answer,
-    build_how_answer,
-    build_item_page,
-    build_lessons_answer,
-    build_prior_work_answer,
-    build_recall_answer,
-    build_search_answer,
-    build_sheets_answer,
-    build_similar_answer,
-    build_task_page,
-)
-from pastchats_memory.views.schema import brief as views
+from pastchats_memory.views.answers import brief
+from pastchats_memory.views.answers.search import complete_block, complete_hits
 from pastchats_memory.views.task_text import (
     render_attached,
     render_guide,
@@ -54,6 +44,7 @@ from pastchats_memory.views.text import (
     render_lessons,
     render_sheets,
 )
+from pastchats_memory.views.to_json import to_json
 
 NOTHING = "Nothing found. Fewer words or another mode may find more."
 ID_HINT = "Take ids from the answers of search and recall, such as 12 or t:KEY."
@@ -132,7 +123,7 @@ class Tools:
             Field(description="Sort the first thirty by a cross-encoder, which has to be in the cache; slow."),
         ] = False,
         team: Annotated[bool, Field(description="Search what the user's team shares instead.")] = False,
-    ) -> Annotated[CallToolResult, views.SearchAnswer]:
+    ) -> Annotated[CallToolResult, brief.SEARCH.view]:
         """Find turns, notes and tasks of earlier work by words and by meaning, best first, each with its source."""
         if team and (status is not None or rerank):
             raise UsageFault("the team's memory has no tasks and no cross-encoder", "Leave out `status` and `rerank`.")
@@ -142,9 +133,8 @@ class Tools:
             outcome=outcome, threshold=threshold,
         )  # fmt: skip
         text = f"{RECALL_PREAMBLE}\n{render_hits(hits)}" if hits else NOTHING
-        return _answer(
-            text, build_search_answer(hits, self.memory.resume_lines(hits)), (hit.source_path for hit in hits)
-        )
+        shown = complete_hits(hits, self.memory.resume_lines(hits))
+        return _answer(text, brief.SEARCH.build(shown, hits.warnings), (hit.source_path for hit in hits))
 
     @_lock_memory
     def recall(
@@ -154,7 +144,7 @@ class Tools:
         project: Project = None,
         since: Since = None,
         outcome: Outcomes = None,
-    ) -> Annotated[CallToolResult, views.RecallAnswer]:
+    ) -> Annotated[CallToolResult, brief.RecallAnswer]:
         """Before starting work: recall what was tried before, what worked and what failed, or that nothing fits.
 
         If an outcome is unknown, judge by the user's next words, which are quoted with it.
@@ -164,7 +154,7 @@ class Tools:
         block = memory.recall(
             query, budget, project=project, since=since, outcome=outcome, current_project=find_current_project()
         )
-        body = build_recall_answer(block, budget, memory.resume_lines(block.hits))
+        body = to_json(complete_block(block, budget, memory.resume_lines(block.hits)), brief.RecallAnswer)
         return _answer(block.text, body, (hit.source_path for hit in block.hits))
 
     @_lock_memory
@@ -174,7 +164,7 @@ class Tools:
         taskId: TaskKey = None,  # noqa: N803 - the name that agents know from trackers
         start: Annotated[int, Field(ge=1, description="First line of the item.")] = 1,
         end: Annotated[int | None, Field(ge=1, description="Last line; as many as fit without it.")] = None,
-    ) -> Annotated[CallToolResult, views.ReadAnswer]:
+    ) -> Annotated[CallToolResult, brief.Page]:
         """Read the whole text of an item that another tool cut short, or some of its lines; a long one takes several calls."""
         memory = self.memory
         if end is not None and end < start:
@@ -188,14 +178,14 @@ class Tools:
             text = render_task(task)
             if attached is not None and attached.content is not None:
                 text += f"\n\n{render_attached(attached)}"
-            page = build_task_page(task, text, start, end)
-            return _answer(page["content"], page, [page["source_path"]])
+            page = brief.cut_task(task, text, start, end)
+            return _answer(page.content, to_json(page), [page.source_path])
         items = memory.show(id, neighbours=1)
         if not items:
             raise UsageFault(f"there is no item {id}", ID_HINT)
         item = next(item for item in items if item.shown_id == canonical_id(id))
-        page = build_item_page(items, item, memory.outcome(item), start, end)
-        return _answer(render_item(item, page["content"]), page, [page["source_path"]])
+        page = brief.cut_item(items, item, memory.outcome(item), start, end)
+        return _answer(render_item(item, page.content), to_json(page), [page.source_path])
 
     @_lock_memory
     def find_similar(
@@ -206,7 +196,7 @@ class Tools:
         ] = None,
         threshold: Threshold = None,
         taskId: TaskKey = None,  # noqa: N803 - the name that agents know from trackers
-    ) -> Annotated[CallToolResult, views.SimilarAnswer]:
+    ) -> Annotated[CallToolResult, brief.SIMILAR.view]:
         """Find the five tasks most similar to a task, a turn or a text, with score and label: is this a duplicate?"""
         tasks = self.memory.tasks
         if text is not None and (id, taskId) != (None, None):
@@ -222,35 +212,35 @@ class Tools:
             near = tasks.find_similar(id.removeprefix("t:")) if id is not None else tasks.find_duplicates(text or "")
         found = [one for one in near if threshold is None or one.match.score >= threshold]
         lines = [*(render_near(one) for one in found), render_guide()] if found else ["No task is like it."]
-        return _answer("\n".join(lines), build_similar_answer(found), (one.task.source_path for one in found))
+        return _answer("\n".join(lines), brief.SIMILAR.build(found), (one.task.source_path for one in found))
 
     @_lock_memory
     def check_prior_work(
         self, query: Annotated[str, Field(max_length=LONGEST_QUERY, description="What you are about to do.")]
-    ) -> Annotated[CallToolResult, views.PriorWorkAnswer]:
+    ) -> Annotated[CallToolResult, brief.PriorWorkAnswer]:
         """Before creating a task: was this done, is it in progress, did it fail, was it superseded, or is it new?"""
         work = self.memory.check_prior_work(query)
         paths = [*(one.source_path for one in work.episodes), *(one.task.source_path for one in work.results)]
-        return _answer(render_prior_work(work), build_prior_work_answer(work), paths)
+        return _answer(render_prior_work(work), to_json(work, brief.PriorWorkAnswer), paths)
 
     @_lock_memory
     def consult_episodic_memory(
         self, problem_context: Annotated[str, Field(max_length=LONGEST_QUERY, description="The error or the problem.")]
-    ) -> Annotated[CallToolResult, views.ConsultAnswer]:
+    ) -> Annotated[CallToolResult, brief.CONSULT.view]:
         """Before solving a complex bug: find completed tasks about similar problems, each with its resolution."""
         found, warnings = self.memory.consult_episodic_memory(problem_context)
         nothing = "No solved task has to do with it; `recall` looks in conversations, too."
         text = "\n\n".join(render_resolved(one) for one in found) or nothing
-        return _answer(text, build_consultation_answer(found, warnings), (one.task.source_path for one in found))
+        return _answer(text, brief.CONSULT.build(found, warnings), (one.task.source_path for one in found))
 
     @_lock_memory
-    def lessons(self, project: Here = ".") -> Annotated[CallToolResult, views.LessonsAnswer]:
+    def lessons(self, project: Here = ".") -> Annotated[CallToolResult, brief.LESSONS.view]:
         """List what failed more than once in this project, and what ended it."""
         found, warnings = self.memory.lessons(_name_project(project))
         nothing = f"Nothing is known that failed more than once and then worked{_hint_at_other_projects(project)}"
         text = f"{RECALL_PREAMBLE}\n{render_lessons(found)}" if found else nothing
         paths = (one.source_path for lesson in found for one in lesson.attempts)
-        return _answer(text, build_lessons_answer(found, warnings), paths)
+        return _answer(text, brief.LESSONS.build(found, warnings), paths)
 
     @_lock_memory
     def how(
@@ -258,7 +248,7 @@ class Tools:
         query: Annotated[str | None, Field(max_length=LONGEST_QUERY, description="The task, in a few words.")] = None,
         project: Here = ".",
         task: Annotated[str | None, Field(max_length=LONGEST_QUERY, description="The same as `query`.")] = None,
-    ) -> Annotated[CallToolResult, views.HowAnswer]:
+    ) -> Annotated[CallToolResult, brief.HOW.view]:
         """List the commands that worked before in this project, for a task."""
         wanted = query if task is None else task
         if wanted is None or None not in (query, task):
@@ -266,7 +256,7 @@ class Tools:
         found, warnings = self.memory.how(wanted, _name_project(project))
         nothing = f"No command is known to have worked for it{_hint_at_other_projects(project)}"
         text = f"{RECALL_PREAMBLE}\n{render_commands(found)}" if found else nothing
-        return _answer(text, build_how_answer(found, warnings), (one.episode.source_path for one in found))
+        return _answer(text, brief.HOW.build(found, warnings), (one.episode.source_path for one in found))
 
     @_lock_memory
     def unjudged(
@@ -274,7 +264,7 @@ class Tools:
         project: Here = ".",
         outcome: Outcomes = None,
         limit: Annotated[int, Field(ge=1, le=50)] = 10,
-    ) -> Annotated[CallToolResult, views.SheetsAnswer]:
+    ) -> Annotated[CallToolResult, brief.SheetsAnswer]:
         """List the newest episodes with unknown outcome, for you to read and `judge`.
 
         With `outcome`, list those with that outcome by the rules.
@@ -282,7 +272,7 @@ class Tools:
         found, warnings = self.memory.list_unjudged(_name_project(project), outcome, limit)
         nothing = f"There is nothing to judge{_hint_at_other_projects(project)}"
         text = f"{RECALL_PREAMBLE}\n{render_sheets(found.sheets)}" if found.sheets else nothing
-        body = build_sheets_answer(found.sheets, found.left, warnings)
+        body = to_json(brief.SheetsAnswer(found.left, found.sheets, warnings))
         return _answer(text, body, (sheet.source_path for sheet in found.sheets))
 
     @_lock_memory
@@ -300,7 +290,7 @@ class Tools:
                 description="The line that shows it, verbatim: of the answer, a result or the user's next words; not for unknown.",
             ),
         ] = None,
-    ) -> Annotated[CallToolResult, views.SheetsAnswer]:
+    ) -> Annotated[CallToolResult, brief.SheetsAnswer]:
         """Label the outcome of an earlier episode after reading it; your label replaces that of the rules.
 
         Worked: the result is there, and a check, the result itself or the user's next words show it; these count more than the
@@ -311,25 +301,14 @@ class Tools:
         sheet, warnings = memory.unjudge(id) if outcome is None else memory.judge(id, outcome, because)
         if sheet is None:
             raise UsageFault(f"there is no item {id}", ID_HINT)
-        body = build_sheets_answer([sheet], None, warnings)
+        body = to_json(brief.SheetsAnswer(None, [sheet], warnings))
         return _answer(f"{RECALL_PREAMBLE}\n{render_judgement(sheet)}", body, [sheet.source_path])
 
     @_lock_memory
-    def status(self) -> Annotated[CallToolResult, views.StatusAnswer]:
+    def status(self) -> Annotated[CallToolResult, brief.StatusAnswer]:
         """Show what the memory contains, and which model and engine answer."""
         state = self.memory.status()
-        body: views.StatusAnswer = {
-            "turns": state.turns,
-            "by_role": state.by_role,
-            "tasks": state.tasks,
-            "projects": state.projects,
-            "sources": state.sources,
-            "model": state.model,
-            "engine": state.engine,
-            "first": state.first,
-            "last": state.last,
-            "is_writable": self._allow_write,
-        }
+        body = to_json({**asdict(state), "is_writable": self._allow_write}, brief.StatusAnswer)
         text = f"{state.turns:,} turns and {sum(state.tasks.values()):,} tasks of {state.projects:,} projects; model {state.model}, engine {state.engine}."
         return _answer(text, body)
 
@@ -344,28 +323,20 @@ class Tools:
         ] = None,
         project: str | None = None,
         timestamp: Annotated[str | None, Field(description="ISO 8601; now by default.")] = None,
-    ) -> Annotated[CallToolResult, views.StoredAnswer]:
+    ) -> Annotated[CallToolResult, brief.StoredAnswer]:
         """Store one turn of the present conversation. Its copy in a transcript will be the same item."""
         memory = self.memory
         stored = memory.store_turn(role, content, conversation_id, event_id, project, timestamp, client="mcp")
         text = f"{'Stored' if stored.is_new else 'Known already'}: id {stored.id}"
-        body: views.StoredAnswer = {"id": stored.id, "is_new": stored.is_new}
-        return _answer(text, body)
+        return _answer(text, to_json(stored, brief.StoredAnswer))
 
     @_lock_memory
     def index_paths(
         self, paths: Annotated[list[str], Field(min_length=1, description="Below the histories of this machine.")]
-    ) -> Annotated[CallToolResult, views.IndexAnswer]:
+    ) -> Annotated[CallToolResult, brief.IndexAnswer]:
         """Index transcripts: files and folders in the usual places or below the configured `roots`."""
         report = self.memory.index(_check_paths(paths))
-        counts = report.counts()
-        body: views.IndexAnswer = {
-            "files_scanned": report.files_scanned,
-            "files_taken": len(report.files_read),
-            "turns_added": counts["turns_added"],
-            "turns_skipped": counts["turns_skipped"],
-            "unreadable": counts["unreadable"],
-        }
+        body = to_json(report, brief.IndexAnswer)
         return _answer(f"{body['turns_added']} turns added from {body['files_taken']} files.", body)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import apsw
 
 from pastchats_memory.errors import DatabaseCorrupt, DatabaseMissing, UsageFault
+from pastchats_memory.fields import Count
 from pastchats_memory.store import checks, tombstone_transfer
 from pastchats_memory.store.atomic_file import new_file, partial_file, replace_file
 from pastchats_memory.store.database import (
@@ -36,9 +37,9 @@ HINT = "Name a file that `backup` wrote."
 class Counts:
     """The contents of a copy."""
 
-    turns: int
-    tasks: int
-    bytes: int
+    turns: Count
+    tasks: Count
+    bytes: Count
 
 
 def backup(database: Database, to: Path, *, force: bool = False) -> Counts:

@@ -12,12 +12,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
 
 from pastchats_memory.errors import StoreFault
-from pastchats_memory.model import Filters
+from pastchats_memory.fields import ItemId, shown_as
+from pastchats_memory.model import Filters, ItemType
 from pastchats_memory.store import outcomes, vectors
 from pastchats_memory.store.atomic_file import is_alive
 from pastchats_memory.store.citations import BELOW
@@ -98,15 +99,16 @@ class ChosenRows:
         return {kind: getattr(self, kind) for kind in KINDS}
 
 
+@shown_as("ForgettableView")
 @dataclass(frozen=True, slots=True)
 class PreviewRow:
-    """A chosen row, to be shown to a person."""
+    """A row that would be forgotten."""
 
-    id: str
-    type: str
+    id: ItemId
+    type: ItemType
     project: str
     timestamp: str | None
-    content: str
+    content: Annotated[str, "Empty for a row of a private project that may not be seen from here."]
 
 
 def choose_rows(database: Database, choice: Choice) -> ChosenRows:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import orjson
 
+from pastchats_memory.fields import IF_ANY, ON_REQUEST, As, At, Count, View
 from pastchats_memory.model import Metadata, Prompt
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.live_events import LIVE
@@ -74,18 +75,30 @@ class TurnIdentity(NamedTuple):
         return [("in", self.conversation_id or "", *where), ("at", str(self.line), *where)]
 
 
-class Forgetting(NamedTuple):
-    """Record of one run of `forget`."""
+class SelectorView(View):
+    """The choice of what was forgotten."""
 
-    number: int
-    at: str
-    """ISO 8601 in UTC."""
-    selector: Mapping[str, Any]
+    ids: Annotated[list[str], {"maxItems": 50}, IF_ANY]
+    conversation: Annotated[str, IF_ANY]
+    source: Annotated[str, IF_ANY]
+    project: Annotated[str, IF_ANY]
+    since: Annotated[str, IF_ANY]
+    until: Annotated[str, IF_ANY]
+    before: Annotated[str, IF_ANY]
+    query: Annotated[None, "Its words are not stored.", ON_REQUEST]
+
+
+class Forgetting(NamedTuple):
+    """One time that something was forgotten."""
+
+    number: Annotated[int, {"minimum": 1}]
+    at: Annotated[str, "ISO 8601 in UTC."]
+    selector: Annotated[Mapping[str, Any], As(SelectorView), At("selector", dict), {"minProperties": 1}]
     """Criteria of the rows, without the words of a query."""
-    turns: int
-    tasks: int
-    comments: int
-    attachments: int
+    turns: Count
+    tasks: Count
+    comments: Annotated[Count, "Comments of tasks that stay."]
+    attachments: Annotated[Count, "Attachments of tasks that stay."]
 
 
 def is_copied(metadata: Metadata) -> bool:

@@ -6,7 +6,10 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from pastchats_memory.fields import IF_ANY, As, At, Count, Shown, View, Warnings, answer
+from pastchats_memory.text.encoding import utf8
 
 
 class FolderAccess(NamedTuple):
@@ -33,36 +36,48 @@ class Machine(NamedTuple):
     """A machine that uses the folder."""
 
     id: str
-    host: str
-    """Name of the computer, as it wrote it; empty if none of its files could be read."""
+    host: Annotated[str, "Name of the computer; empty if none of its files could be read."]
     is_this: bool
-    files: int
-    unread: int
-    """Files that were not read here yet."""
-    missing: tuple[int, ...]
-    """Numbers of files that it names and that have not arrived."""
-    last_at: str | None
-    """When it wrote its newest file, ISO 8601 in UTC."""
-    behind: int
-    """Runs of `forget` here that it has not applied yet."""
+    files: Count
+    unread: Annotated[Count, "Files that were not read here yet."]
+    missing: Annotated[tuple[int, ...], "Numbers of files that have not arrived."]
+    last_at: Annotated[str | None, "When it wrote its newest file, ISO 8601 in UTC."]
+    behind: Annotated[Count, "Runs of `forget` here that it has not applied yet."]
 
 
+class SyncCountsView(View):
+    """Numbers of records by kind."""
+
+    turns: Annotated[Count, At("turn")]
+    tasks: Annotated[Count, At("task")]
+    judgements: Annotated[Count, At("judgement")]
+    forgettings: Annotated[
+        Count, "Runs of `forget`, and of `forget --undo`.", At("", lambda sent: sent["forgetting"] + sent["lifting"])
+    ]
+
+
+def _describe_refused(refused: list[Refused]) -> list[str]:
+    return [f"{utf8(one.path)} {one.reason}; the next run tries again" for one in refused]
+
+
+@answer("sync/1", title="Output of `sync --json`; the results are the machines.")
 @dataclass(slots=True)
 class SyncReport:
     """What was sent and what was taken, by kind of record."""
 
-    folder: str
-    sent: Counter[str] = field(default_factory=Counter)
-    received: Counter[str] = field(default_factory=Counter)
-    embedded: int = 0
-    """Texts that came without a vector of the model in use here."""
-    deleted: int = 0
-    """Rows that were forgotten here, since another machine had forgotten them."""
-    rewritten: int = 0
-    """Own files that were replaced, since something in them was forgotten or has become private."""
-    held_back: int = 0
-    """Turns and tasks that did not leave, since their project is private or excluded."""
-    left_out: int = 0
-    """Turns and tasks of other machines that were not stored, since their project or file is excluded here."""
-    refused: list[Refused] = field(default_factory=list)
-    machines: list[Machine] = field(default_factory=list)
+    folder: Annotated[str, At("folder", utf8)]
+    sent: Annotated[Counter[str], As(SyncCountsView)] = field(default_factory=Counter)
+    received: Annotated[Counter[str], As(SyncCountsView)] = field(default_factory=Counter)
+    embedded: Annotated[Count, "Texts that came without a vector of the model in use here."] = 0
+    deleted: Annotated[Count, "Rows that were forgotten here, since another machine had forgotten them."] = 0
+    rewritten: Annotated[
+        Count, "Own files that were replaced, since something in them was forgotten or became private."
+    ] = 0
+    held_back: Annotated[Count, "Turns and tasks that did not leave, since their project is private or excluded."] = 0
+    left_out: Annotated[
+        Count, "Turns and tasks of other machines that were not stored, since they are excluded here."
+    ] = 0
+    refused: Annotated[
+        list[Refused], As(Warnings), At("refused", _describe_refused), IF_ANY, Shown("warnings", after="results")
+    ] = field(default_factory=list)
+    machines: Annotated[list[Machine], Shown("results")] = field(default_factory=list)

@@ -16,11 +16,12 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pastchats_memory.embed import Embedder, is_unread
 from pastchats_memory.episodes.load import load_episode
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.fields import HIDDEN, As, At, Shown, one_of, shown_as
 from pastchats_memory.model import OPEN, PRIORITIES, RESOLVED, TYPES, Filters, Hit, StoredTask
 from pastchats_memory.search.hits import SNIPPET_WIDTH, move_hit
 from pastchats_memory.search.pipeline import search
@@ -71,14 +72,17 @@ STALE_DAYS = 30
 """Days without a change after which a task is stale, unless the question names a time."""
 
 
+@shown_as("SpanView")
 @dataclass(frozen=True, slots=True)
 class DateSpan:
-    """Days on which something happened to a task; both bounds are inclusive, None means no bound."""
+    """Days, both inclusive; null for no bound.
 
-    field: str
-    """`closed`, `created`, `updated` or `due`."""
-    since: date | None
-    until: date | None
+    Something happened to a task on them.
+    """
+
+    field: Annotated[str, one_of("closed", "created", "updated", "due")]
+    since: Annotated[date | None, As(str | None), At("since", date.isoformat)]
+    until: Annotated[date | None, As(str | None), At("until", date.isoformat)]
 
     @property
     def stored_bounds(self) -> tuple[str | None, str | None]:
@@ -89,15 +93,19 @@ class DateSpan:
         )
 
 
+@shown_as("ReadingView")
 @dataclass(slots=True)
 class ParsedQuestion:
-    """Filters, order and topic that a question asks for."""
+    """How a question was understood.
+
+    It has the filters, the order and the topic that the question asks for.
+    """
 
     statuses: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
     priorities: tuple[int, ...] = ()
-    tags: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
+    tags: Annotated[tuple[str, ...], At("all_tags")] = ()
+    kinds: Annotated[tuple[str, ...], HIDDEN] = ()
     """Kinds that trackers keep as tags, such as `bug`; a title may name some of them as well."""
     project: str | None = None
     """`.` stands for the project of the working directory."""
@@ -106,22 +114,22 @@ class ParsedQuestion:
     """Properties that the tasks lack, as names of `store.task_rows.CONDITIONS`."""
     present: tuple[str, ...] = ()
     """Properties that the tasks have, by the same names."""
-    relation: str | None = None
+    relation: Annotated[str | None, one_of("depends_on", "dependencies_of", "part_of", "parent_of", "named")] = None
     """Relation to the task `of`, as a name of `store.task_rows.RELATED`."""
     of: str | None = None
     """Key or title of another task."""
-    order: str | None = None
-    """`newest`, `oldest`, `latest` (changed) or `most_urgent`."""
+    order: Annotated[str | None, one_of("newest", "oldest", "latest", "most_urgent")] = None
+    """`latest` is that of the last change."""
     limit: int | None = None
     is_count: bool = False
     """Whether the question asks only for a number."""
     concept: str | None = None
     """Topic for the search."""
-    is_topic_named: bool = False
+    is_topic_named: Annotated[bool, HIDDEN] = False
     """Whether a word such as "about" introduces the topic; other topics are the words that the grammar does not know."""
-    asks_for_story: bool = False
+    asks_for_story: Annotated[bool, HIDDEN] = False
     """Whether the question asks why or how something happened, which conversations tell."""
-    names_tasks: bool = False
+    names_tasks: Annotated[bool, HIDDEN] = False
     """Whether the question uses a word for tasks, or asks what there is about a topic."""
 
     @property
@@ -136,15 +144,21 @@ class ParsedQuestion:
         )  # fmt: skip
         return not (self.names_tasks or self.relation or self.order or any(asks_for_tasks))
 
-    def describe(self) -> str:
+    @property
+    def all_tags(self) -> tuple[str, ...]:
+        """Return the tags, and the kinds that trackers keep as tags."""
+        return (*self.tags, *self.kinds)
+
+    @property
+    def described(self) -> Annotated[str, Shown(after="concept")]:
         """Return one line that tells the user how the question was read."""
         parts = [" or ".join(self.types) if self.types else "tasks"]
         if self.statuses:
             parts.append("status " + " or ".join(self.statuses))
         if self.priorities:
             parts.append("priority " + " or ".join(PRIORITIES[level] for level in self.priorities))
-        if self.tags or self.kinds:
-            parts.append("tagged " + " and ".join((*self.tags, *self.kinds)))
+        if self.all_tags:
+            parts.append("tagged " + " and ".join(self.all_tags))
         if self.project:
             parts.append(f"project {self.project}")
         if self.span:
@@ -674,7 +688,7 @@ def answer_question(
     if not other.hits:
         other = _search_everything(database, embedder, parsed, topic if parsed.statuses else question, viewpoint)
     if other.tasks or other.hits:
-        note = f"nothing fits the reading {parsed.describe()!r}; these are the nearest by meaning"
+        note = f"nothing fits the reading {parsed.described!r}; these are the nearest by meaning"
         return replace(other, warnings=(*answer.warnings, note, *other.warnings))
     if parsed.concept and not parsed.is_topic_named:
         wider = _list_answer(database, embedder, replace(parsed, concept=None), viewpoint)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from pastchats_memory.embed import Embedder, is_unread
 from pastchats_memory.embed.session import ModelSession
@@ -18,6 +18,7 @@ from pastchats_memory.episodes.load import load_episode
 from pastchats_memory.episodes.problems import MIN_SHARED_WORDS, extract_subject, is_same_problem
 from pastchats_memory.episodes.threads import cite_attempts, describe_attempt, find_thread
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.fields import As, At, Flat, Shown, View, shown_as
 from pastchats_memory.model import RESOLVED, Attempt, Filters, Item, StoredTask, folded
 from pastchats_memory.search.pipeline import search
 from pastchats_memory.search.request import Request
@@ -79,17 +80,25 @@ class PriorWork:
     """Why words alone decided, if the model could not be used."""
 
 
+class ResolutionSourceView(View):
+    """The turn that has a resolution."""
+
+    id: Annotated[str, At("shown_id")]
+    source_path: str
+    source_line: int | None
+    conversation_id: str | None
+
+
+@shown_as("ResolvedView")
 @dataclass(frozen=True, slots=True)
 class ResolvedTask:
-    """A resolved task and how it was resolved."""
+    """A solved task with its resolution."""
 
-    task: StoredTask
+    task: Annotated[StoredTask, Flat(but=("parts",))]
     score: float
     similarity: float | None
-    resolution: str | None
-    """The last answer of the conversation that worked on the task, else its last comment."""
-    source: Item | None
-    """The turn that holds the answer."""
+    resolution: Annotated[str | None, "The last words of the conversation that worked on it, else of its comments."]
+    source: Annotated[Item | None, As(ResolutionSourceView | None), Shown("resolution_source")]
 
 
 def check_prior_work(

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 from pastchats_memory.embed import Vector, is_unread
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelChanged, ModelUnavailable
-from pastchats_memory.model import Filters, StoredTask
+from pastchats_memory.fields import As, At, Flat, Score, View, one_of, shown_as
+from pastchats_memory.model import TASK_FIELDS, Filters, StoredTask, name_task
 from pastchats_memory.search.pipeline import search
 from pastchats_memory.search.request import Request
 from pastchats_memory.store import sources, task_rows, vectors
@@ -71,6 +72,7 @@ SCORE_LABELS = (
     (0.0, "different"),
 )
 """Lowest score of each label, the highest label first."""
+Label = Annotated[str, one_of(*(label for _, label in SCORE_LABELS))]
 
 CANDIDATES = 40
 """Tasks nearest by text, and as many nearest by title, that are compared in full."""
@@ -95,10 +97,9 @@ Rows = NDArray[np.float32]
 class SimilarityScore:
     """How similar two tasks are."""
 
-    score: float
-    """0 to 1; 1 only for equal words."""
-    label: str
-    """One of SCORE_LABELS."""
+    score: Score
+    """1 only for equal words."""
+    label: Label
 
     @property
     def is_duplicate(self) -> bool:
@@ -138,31 +139,44 @@ class TaskQuery:
             return cls(text, None, None)
 
 
+@shown_as("NearView")
 @dataclass(frozen=True, slots=True)
 class SimilarTask:
-    """A stored task and how similar it is to a query."""
+    """A task with its similarity to a text or another task."""
 
-    task: StoredTask
-    match: SimilarityScore
-    similarity: float | None
-    """Cosine of the texts; None if they were compared by words alone."""
+    task: Annotated[StoredTask, Flat(but=("parts",))]
+    match: Annotated[SimilarityScore, Flat()]
+    similarity: Annotated[
+        float | None,
+        {"minimum": -1, "maximum": 1},
+        "Cosine of the texts; null if they were compared by words alone.",
+    ]
 
 
+@shown_as("PairView")
 @dataclass(frozen=True, slots=True)
 class DuplicatePair:
-    """Keys of two similar tasks, the older one first."""
+    """Two similar tasks."""
 
-    first: str
-    second: str
-    score: float
-    label: str
+    first: Annotated[str, At("first", name_task)]
+    """Key of the older one."""
+    second: Annotated[str, At("second", name_task)]
+    score: Score
+    label: Label
 
 
+class ClusterTaskView(View):
+    """A task of a cluster of duplicates."""
+
+    task: Annotated[StoredTask, At(""), Flat(("id", *TASK_FIELDS))]
+
+
+@shown_as("ClusterView")
 @dataclass(frozen=True, slots=True)
 class DuplicateCluster:
-    """Tasks that are connected by similar pairs."""
+    """Tasks that are similar to each other."""
 
-    tasks: tuple[StoredTask, ...]
+    tasks: Annotated[tuple[StoredTask, ...], As(tuple[ClusterTaskView, ...])]
     pairs: tuple[DuplicatePair, ...]
     """The most similar pair first."""
 

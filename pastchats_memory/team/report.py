@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from pastchats_memory.fields import As, At, Count, Shown, Time, answer, shown_as
+from pastchats_memory.text.encoding import utf8
 
 
 class TeamAccess(NamedTuple):
@@ -23,71 +26,85 @@ class SharePreview(NamedTuple):
     project: str
     endpoint: str
     author: str
-    turns: int
-    conversations: int
-    first: str | None
-    last: str | None
-    redactions: int
-    """Secrets that the present rules would replace once more."""
-    prompts: tuple[str, ...]
-    """The newest ones, redacted."""
+    turns: Count
+    conversations: Count
+    first: Time
+    last: Time
+    redactions: Annotated[Count, "Secrets that would be replaced once more."]
+    prompts: Annotated[tuple[str, ...], "The newest prompts, redacted.", Shown("results")]
 
 
+@shown_as("TeamAuthorView")
 class AuthorCount(NamedTuple):
-    """Turns of one author at the team, or in the local copy."""
+    """An author, with the number of turns."""
 
     author: str
-    turns: int
+    turns: Count
+    """At the team, or in the local copy."""
     is_self: bool = False
 
 
+@answer("team/1", name="TeamPushBody", title="Output of `team push --json`; the results are the shared projects.")
 @dataclass(slots=True)
 class PushReport:
     """What was written to the team."""
 
-    projects: list[str] = field(default_factory=list)
-    sent: int = 0
-    """Turns and episodes that were new or changed."""
-    deleted: int = 0
-    waiting: int = 0
-    """Turns that stay until they have a vector."""
-    held_back: list[str] = field(default_factory=list)
-    """Shared projects that are private or excluded now; nothing of them is left there."""
+    projects: Annotated[list[str], Shown("results", after="held_back")] = field(default_factory=list)
+    sent: Annotated[Count, "Turns and episodes that were new or changed."] = 0
+    deleted: Count = 0
+    waiting: Annotated[Count, "Turns that stay until they have a vector."] = 0
+    held_back: Annotated[
+        list[str], "Shared projects that are private or excluded now.", As(Count), At("held_back", len)
+    ] = field(default_factory=list)
+    """Nothing of them is left there."""
 
 
+@answer("team/1", name="TeamPullBody", title="Output of `team pull --json`; the results are the authors in the copy.")
 @dataclass(slots=True)
 class PullReport:
     """What the local copy received."""
 
-    received: int = 0
-    deleted: int = 0
-    refused: int = 0
-    """Rows that are malformed, forgotten here, or of a project that is excluded here."""
-    embedded: int = 0
-    """Texts that came without a vector of the model in use here."""
-    authors: list[AuthorCount] = field(default_factory=list)
+    received: Count = 0
+    deleted: Count = 0
+    refused: Annotated[Count, "Rows that are malformed, or forgotten or excluded here."] = 0
+    embedded: Annotated[Count, "Texts that came without a vector of the model in use here."] = 0
+    authors: Annotated[list[AuthorCount], Shown("results")] = field(default_factory=list)
 
 
+@shown_as("TeamProjectView")
 class SharedProject(NamedTuple):
     """A project that is shared."""
 
     project: str
-    turns: int
-    """Turns here."""
-    shared: int
-    """Turns there."""
+    turns: Annotated[Count, "Turns here."]
+    shared: Annotated[Count, "Turns there."]
 
 
+def _name_projects(projects: tuple[SharedProject, ...]) -> dict[str, object]:
+    return {one.project: one._asdict() for one in projects}
+
+
+def _name_authors(authors: tuple[AuthorCount, ...]) -> dict[str, int]:
+    return {one.author: one.turns for one in authors}
+
+
+@answer(
+    "team/1", name="TeamStatusBody", title="Output of `team status --json`; the results are the authors at the team."
+)
 class TeamStatus(NamedTuple):
     """What is shared, and by whom."""
 
-    endpoint: str
+    endpoint: Annotated[str, At("endpoint", utf8)]
     author: str
-    member: str
-    """Name of this memory's rows; empty before the first `share`."""
-    projects: tuple[SharedProject, ...]
-    authors: tuple[AuthorCount, ...]
-    copied: tuple[AuthorCount, ...]
-    """Turns in the local copy."""
-    is_merged: bool
-    """Whether recall answers from the copy as well."""
+    member: Annotated[str, "Name of this memory's rows; empty before the first share."]
+    projects: Annotated[
+        tuple[SharedProject, ...], As(dict[str, SharedProject]), At("projects", _name_projects), "By name."
+    ]
+    authors: Annotated[tuple[AuthorCount, ...], Shown("results", after="is_merged")]
+    copied: Annotated[
+        tuple[AuthorCount, ...],
+        As(dict[str, Count]),
+        At("copied", _name_authors),
+        "Turns in the local copy, by author.",
+    ]
+    is_merged: Annotated[bool, "Whether every recall answers from the copy as well."]

@@ -1,19 +1,16 @@
-"""Describe what is forgotten and what stays, in words and as JSON views."""
+"""Describe what is forgotten and what stays, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from pastchats_memory.text.display import format_count, one_line
-from pastchats_memory.views.build import add_warnings
 
 if TYPE_CHECKING:
     from pastchats_memory.maintenance.forget import ForgetResult
     from pastchats_memory.store.mentions import Mention
     from pastchats_memory.store.tombstones import Forgetting
-    from pastchats_memory.views.schema import forgetting as views
 
 MAX_NAMED = 10
 """Most rows or ids that a warning names."""
@@ -43,59 +40,6 @@ def describe_other_rows(found: ForgetResult) -> list[str]:
     return warnings
 
 
-def build_forget_found(found: ForgetResult) -> views.ForgetFoundBody:
-    """Build `forget/1` of what would be forgotten."""
-    return {"schema": "forget/1", **_build_found(found)}
-
-
-def build_prune_found(found: ForgetResult) -> views.PruneFoundBody:
-    """Build `prune/1` of what would be forgotten."""
-    return {"schema": "prune/1", **_build_found(found)}
-
-
-def build_forget_forgotten(forgotten: ForgetResult) -> views.ForgetForgottenBody:
-    """Build `forget/1` of what was forgotten."""
-    return {"schema": "forget/1", **_build_forgotten(forgotten)}
-
-
-def build_prune_forgotten(forgotten: ForgetResult) -> views.PruneForgottenBody:
-    """Build `prune/1` of what was forgotten."""
-    return {"schema": "prune/1", **_build_forgotten(forgotten)}
-
-
-def build_forget_list(outcome: str, forgettings: Sequence[Forgetting]) -> views.ForgetListBody:
-    """Build `forget/1` of a list; the outcome is `listed` or `undone`."""
-    return {"schema": "forget/1", "outcome": outcome, "results": [_build_forgetting(one) for one in forgettings]}
-
-
-def _build_found(found: ForgetResult) -> views.FoundFields:
-    rows = [cast("views.ForgettableView", asdict(row)) for row in found.rows]
-    body: views.FoundFields = {
-        "outcome": "found",
-        "turns": found.turns,
-        "tasks": found.tasks,
-        "comments": found.comments,
-        "attachments": found.attachments,
-        "private": found.private,
-        "results": rows,
-    }
-    return add_warnings(body, describe_mentions(found.mentions))
-
-
-def _build_forgotten(forgotten: ForgetResult) -> views.ForgottenFields:
-    results = [] if forgotten.forgetting is None else [_build_forgetting(forgotten.forgetting)]
-    body: views.ForgottenFields = {
-        "outcome": "forgotten",
-        "turns": forgotten.turns,
-        "tasks": forgotten.tasks,
-        "comments": forgotten.comments,
-        "attachments": forgotten.attachments,
-        "private": forgotten.private,
-        "results": results,
-    }
-    return add_warnings(body, describe_mentions(forgotten.mentions))
-
-
 def describe_mentions(mentions: Sequence[Mention]) -> list[str]:
     """Say which rows and names stay although they contain words of a forgotten text, and why."""
     rows = [one for one in mentions if not one.names]
@@ -109,24 +53,3 @@ def describe_mentions(mentions: Sequence[Mention]) -> list[str]:
         listed = ", ".join(f"{one.place}: {', '.join(one.words)} ({one.names})" for one in names)
         warnings.append(f"names that stay, since files, projects and runs are not texts: {listed}")
     return warnings
-
-
-def _build_forgetting(one: Forgetting) -> views.ForgettingView:
-    return {
-        "number": one.number,
-        "at": one.at,
-        "selector": cast("views.SelectorView", dict(one.selector)),
-        "turns": one.turns,
-        "tasks": one.tasks,
-        "comments": one.comments,
-        "attachments": one.attachments,
-    }
-
-
-def build_purge(outcome: str, turns: int, tasks: int) -> views.PurgeBody:
-    """Build `purge/1`; the outcome is `purged` or `found`."""
-    return {
-        "schema": "purge/1",
-        "outcome": outcome,
-        "results": [{"turns": turns, "tasks": tasks}],
-    }

@@ -1,19 +1,14 @@
-"""Render timelines and digests as Markdown, and build their JSON views."""
+"""Render timelines and digests as Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from pastchats_memory.episodes.history import ConversationDay, Digest, DigestLine, Timeline
 from pastchats_memory.model import Attempt
 from pastchats_memory.text.display import escape_name, format_time
-from pastchats_memory.views.build import add_warnings, build_attempt
 from pastchats_memory.views.text import render_attempt_lines
-
-if TYPE_CHECKING:
-    from pastchats_memory.views.schema import history as views
 
 HEADINGS = {"worked_on": "Worked on", "worked": "Worked", "open": "Failed or open", "decided": "Decided"}
 """Heading of each section of a digest."""
@@ -74,60 +69,3 @@ def _describe_outcomes(outcomes: Mapping[str, int]) -> str:
 def _describe_span(since: str | None, until: str | None) -> str:
     first, last = (format_time(bound)[:DAY] for bound in (since, until))
     return first if first == last else f"{first or 'the beginning'} to {last or 'now'}"
-
-
-def build_timeline(timeline: Timeline) -> views.TimelineBody:
-    """Build `timeline/1`."""
-    body: views.TimelineBody = {
-        "schema": "timeline/1",
-        "since": timeline.since,
-        "until": timeline.until,
-        "more": timeline.more,
-        "results": [
-            {
-                "day": one.day,
-                "project": one.project,
-                "conversation_id": one.conversation_id,
-                "since": one.since,
-                "until": one.until,
-                "outcomes": _build_counts(one.outcomes),
-                "first": build_attempt(one.first),
-            }
-            for one in timeline.days
-        ],
-    }
-    return add_warnings(body, timeline.warnings)
-
-
-def build_digest(digest: Digest) -> views.DigestBody:
-    """Build `digest/1`."""
-    body: views.DigestBody = {
-        "schema": "digest/1",
-        "since": digest.since,
-        "until": digest.until,
-        "outcomes": _build_counts(digest.outcomes),
-        "more": {
-            "worked_on": digest.more["worked_on"],
-            "worked": digest.more["worked"],
-            "open": digest.more["open"],
-            "decided": digest.more["decided"],
-        },
-        "text": render_digest(digest),
-        "results": list(_build_lines(digest.lines)),
-    }
-    return add_warnings(body, digest.warnings)
-
-
-def _build_counts(outcomes: Mapping[str, int]) -> views.OutcomeCounts:
-    return {
-        "worked": outcomes["worked"],
-        "failed": outcomes["failed"],
-        "mixed": outcomes["mixed"],
-        "unknown": outcomes["unknown"],
-    }
-
-
-def _build_lines(lines: Iterable[DigestLine]) -> Iterable[views.DigestLineView]:
-    for line in lines:
-        attempt = build_attempt(line.attempt)
-        yield {"section": line.section, "project": line.project, "status": line.status or None, **attempt}

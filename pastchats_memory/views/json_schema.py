@@ -1,21 +1,17 @@
-"""Derive JSON Schemas (draft 2020-12) from typed dictionaries.
+"""Derive JSON Schemas (draft 2020-12) from the annotations of values and of a `View`.
 
-A field is annotated as `Annotated[type, *details]`. A detail is one of these:
-
-- a text: the field's description;
-- a mapping: further JSON Schema keywords, such as `{"minimum": 0}`;
-- `PresentIf`: the field is there exactly if another field has one of some values;
-- `Narrowed`: keywords that hold only if another field has one of some values.
-
-A `TypedDict` becomes a closed object; its fields are required unless they are `NotRequired` or `PresentIf`.
+`fields` explains the annotations. A value class or a `View` becomes a closed object; its fields are required unless they
+are `IF_ANY` or `PresentIf`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pastchats_memory.fields import Narrowed, PresentIf, View, shape_of
+from pastchats_memory.views.plan import is_view, list_fields, split_details
 
 Schema = dict[str, Any]
 """JSON Schema, which has no narrower type."""
@@ -23,27 +19,10 @@ Schema = dict[str, Any]
 SCALARS: Mapping[object, str] = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
 
 
-@dataclass(frozen=True, slots=True)
-class PresentIf:
-    """The field is required if the field `field` has one of the values, and forbidden otherwise."""
-
-    field: str
-    values: tuple[object, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Narrowed:
-    """The keywords hold for the field if the field `field` has one of the values."""
-
-    field: str
-    values: tuple[object, ...]
-    keywords: Mapping[str, object]
-
-
 class SchemaWriter:
     """Writes schemas and collects the definitions that they refer to.
 
-    `definitions` has the schema of every typed dictionary that was referred to, by the name of its class.
+    `definitions` has the schema of every view that was referred to, by its name.
     """
 
     def __init__(self, prefix: str = "#/$defs/") -> None:
@@ -56,7 +35,7 @@ class SchemaWriter:
         Raises TypeError for a type that JSON does not have.
         """
         origin, args = get_origin(annotation), get_args(annotation)
-        if is_typeddict(annotation):
+        if is_view(annotation):
             return self._refer(annotation)
         if origin is None:
             return _write_scalar(annotation)
@@ -64,26 +43,24 @@ class SchemaWriter:
             return _annotate(self.write(args[0]), args[1:])
         if origin is Literal:
             return {"const": args[0]} if len(args) == 1 else {"enum": list(args)}
-        return self._write_compound(origin, [self.write(one) for one in args])
+        return self._write_compound(origin, args)
 
     def write_object(self, view: type) -> Schema:
-        """Return the schema of a typed dictionary in full, where `write` refers to a definition."""
-        properties: dict[str, Schema] = {}
-        required: list[str] = []
+        """Return the schema of a view in full, where `write` refers to a definition."""
+        schema_id = shape_of(view).schema
+        properties: dict[str, Schema] = {"schema": {"const": schema_id}} if schema_id else {}
+        required = [*properties]
         present: dict[PresentIf, list[str]] = {}
         rules: list[Schema] = []
-        for name, hint in get_type_hints(view, include_extras=True).items():
-            annotation = get_args(hint)[0] if get_origin(hint) is NotRequired else hint
+        for name, _, annotation, condition, is_optional, *_ in list_fields(view):
             properties[name] = self.write(annotation)
-            details = get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
-            conditions = [one for one in details if isinstance(one, PresentIf)]
-            for condition in conditions:
+            if condition is not None:
                 present.setdefault(condition, []).append(name)
-            if annotation is hint and not conditions:
+            elif not is_optional:
                 required.append(name)
             rules += [
                 _make_rule(one.field, one.values, then={"properties": {name: dict(one.keywords)}})
-                for one in details
+                for one in split_details(annotation)[1]
                 if isinstance(one, Narrowed)
             ]
         for condition, names in present.items():
@@ -94,42 +71,52 @@ class SchemaWriter:
         return schema | ({"allOf": rules} if rules else {})
 
     def _refer(self, view: type) -> Schema:
-        if view.__name__ not in self.definitions:
-            self.definitions[view.__name__] = {}  # a recursive type would come here again
-            self.definitions[view.__name__] = {"description": _summarise(view), **self.write_object(view)}
-        return {"$ref": f"{self._prefix}{view.__name__}"}
+        name = name_view(view)
+        if name not in self.definitions:
+            self.definitions[name] = {}  # a recursive type would come here again
+            self.definitions[name] = {"description": summarise(view), **self.write_object(view)}
+        return {"$ref": f"{self._prefix}{name}"}
 
-    def _write_compound(self, origin: Any, parts: list[Schema]) -> Schema:
+    def _write_compound(self, origin: Any, arguments: tuple[Any, ...]) -> Schema:
+        parts = [self.write(one) for one in arguments if one is not Ellipsis]
         if origin in (Union, UnionType):
             return _unite(parts)
-        if origin is list:
-            return {"type": "array", "items": parts[0]}
-        if origin is tuple:
-            return {"type": "array", "prefixItems": parts, "minItems": len(parts), "maxItems": len(parts)}
-        if origin is dict:
+        if issubclass(origin, Mapping):
             names = {"propertyNames": {"enum": parts[0]["enum"]}} if "enum" in parts[0] else {}
             return {"type": "object", **names, "additionalProperties": parts[1]}
+        if origin is tuple and Ellipsis not in arguments:
+            return {"type": "array", "prefixItems": parts, "minItems": len(parts), "maxItems": len(parts)}
+        if issubclass(origin, Sequence):
+            return {"type": "array", "items": parts[0]}
         raise TypeError(f"JSON has no {origin!r}")
 
 
 def derive_schema(view: Any) -> Schema:
-    """Return the whole schema of a view, with its title and definitions.
+    """Return the whole schema of an answer, with its title and definitions.
 
     Args:
-        view: a typed dictionary, or an annotated union of several.
+        view: a view, or an annotated union of several.
     """
     writer = SchemaWriter()
-    if is_typeddict(view):
-        root = {"title": _summarise(view), **writer.write_object(view)}
+    if is_view(view):
+        root = {"title": summarise(view), **writer.write_object(view)}
     else:
         union = writer.write(view)
         root = {"title": union.pop("description"), **union}
     return root | ({"$defs": dict(sorted(writer.definitions.items()))} if writer.definitions else {})
 
 
-def _summarise(view: type) -> str:
-    """Return the class's docstring on one line."""
-    return " ".join((view.__doc__ or "").split())
+def name_view(view: type) -> str:
+    """Return the name of the definition of a view: `HitView` of the value `Hit`."""
+    shape = shape_of(view)
+    is_whole = issubclass(view, View) or shape.schema
+    return shape.name or (view.__name__ if is_whole else f"{view.__name__}View")
+
+
+def summarise(view: type) -> str:
+    """Return the title of a view, else the first paragraph of its docstring, on one line."""
+    title = shape_of(view).title or view.__doc__ or ""
+    return " ".join(title.partition("\n\n")[0].split())
 
 
 def _write_scalar(annotation: Any) -> Schema:

@@ -8,8 +8,6 @@ import re
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import Any, get_args, get_origin, get_type_hints
 
 import orjson
@@ -18,6 +16,7 @@ from hostile import EVIL
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from program import REPOSITORY
 from test_terminal import UNSEEN
 
 from pastchats_memory import model, sync
@@ -29,7 +28,9 @@ from pastchats_memory.mcp.tools import _answer
 from pastchats_memory.recall.context import format_context
 from pastchats_memory.tasks import prior_work, similarity
 from pastchats_memory.text.display import escape_json, escape_name, escape_path, quote, sanitise
-from pastchats_memory.views import schema, task_text, text
+from pastchats_memory.views import task_text, text
+from pastchats_memory.views.answers import brief
+from pastchats_memory.views.answers.listing import Listing
 from pastchats_memory.views.blame import render_blame
 from pastchats_memory.views.document import (
     document_of_conversation,
@@ -37,6 +38,7 @@ from pastchats_memory.views.document import (
     render_markdown_document,
 )
 from pastchats_memory.views.history import render_digest, render_timeline
+from pastchats_memory.views.json_schema import derive_schema
 from pastchats_memory.views.warning import render_warning
 
 TAGS = (
@@ -65,7 +67,7 @@ def make(hint: Any, hostile: str, name: str = "") -> Any:  # noqa: PLR0911 - one
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is typing.Literal:
         return arguments[0]
-    if origin in (typing.Annotated, typing.NotRequired, typing.Required):
+    if origin is typing.Annotated:
         return make(arguments[0], hostile, name)
     if origin in (typing.Union, types.UnionType):
         return make(next(one for one in arguments if one is not type(None)), hostile, name)
@@ -73,9 +75,7 @@ def make(hint: Any, hostile: str, name: str = "") -> Any:  # noqa: PLR0911 - one
         return origin(make(one, hostile, name) for one in arguments[:1])
     if origin is not None and issubclass(origin, Mapping):
         return {WORDS.get(name, hostile): make(arguments[1], hostile)}
-    if isinstance(hint, type) and (
-        hasattr(hint, "_fields") or dataclasses.is_dataclass(hint) or typing.is_typeddict(hint)
-    ):
+    if isinstance(hint, type) and (hasattr(hint, "_fields") or dataclasses.is_dataclass(hint)):
         return hint(**{field: make(of_field, hostile, field) for field, of_field in fields(hint).items()})
     return {str: WORDS.get(name, hostile), int: 1, float: 0.5, bool: True, type(None): None}.get(hint, hostile)
 
@@ -162,12 +162,31 @@ def test_every_function_that_renders_a_result_is_tried() -> None:
     assert [name for name in sorted(tried) if name not in source] == []
 
 
-VIEWS = [
-    view
-    for module in iter_modules(schema.__path__, f"{schema.__name__}.")
-    for view in vars(import_module(module.name)).values()
-    if isinstance(view, type) and typing.is_typeddict(view) and view.__module__ == module.name
-]
+SCHEMAS = {
+    **{path.stem: json.loads(path.read_text(encoding="utf-8")) for path in (REPOSITORY / "contracts" / "schemas").glob("*.json")},
+    **{f"tool {name}": derive_schema(getattr(view, "view", view)) for name, view in vars(brief).items()
+       if isinstance(view, Listing) or (isinstance(view, type) and view.__module__ == brief.__name__)},
+}  # fmt: skip
+"""The schema of every answer, for people and for agents."""
+
+
+def make_json(schema: Mapping[str, Any], definitions: Mapping[str, Any], hostile: str) -> Any:
+    """Return JSON that fits a schema, whose every text is hostile unless it is one of a few words."""
+    if "$ref" in schema:
+        return make_json(definitions[schema["$ref"].rpartition("/")[2]], definitions, hostile)
+    if "anyOf" in schema:
+        return make_json(schema["anyOf"][0], definitions, hostile)
+    if "const" in schema or "enum" in schema:
+        return schema["const"] if "const" in schema else schema["enum"][0]
+    type_ = schema.get("type", "string")
+    type_ = type_ if isinstance(type_, str) else type_[0]
+    if type_ == "object":
+        named = {name: make_json(one, definitions, hostile) for name, one in schema.get("properties", {}).items()}
+        further = schema.get("additionalProperties")
+        return named if further is False else {**named, hostile: make_json(further or {}, definitions, hostile)}
+    if type_ == "array":
+        return [make_json(one, definitions, hostile) for one in schema.get("prefixItems", [schema.get("items", {})])]
+    return {"string": hostile, "integer": 1, "number": 0.5, "boolean": True, "null": None}[type_]
 
 
 def texts(value: object) -> Iterator[str]:
@@ -184,10 +203,10 @@ def texts(value: object) -> Iterator[str]:
 @pytest.mark.promise(
     "text", "The JSON of every result has the same value and contains no tag and no control character."
 )
-@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.__name__)
-def test_no_field_of_a_view_breaks_out_of_its_json(view: type) -> None:
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_no_field_of_an_answer_breaks_out_of_its_json(name: str) -> None:
     for hostile in HOSTILE:
-        body = make(view, hostile)
+        body = make_json(SCHEMAS[name], SCHEMAS[name].get("$defs", {}), hostile)
         for written in (escape_json(orjson.dumps(body).decode()), encode(body).decode()):
             assert json.loads(written) == orjson.loads(orjson.dumps(body))
             assert "\n" not in written

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from program import REPOSITORY, Program, Reader, write_session
 
 from pastchats_memory import Memory
-from pastchats_memory.views.build import build_how, build_lessons
+from pastchats_memory.views.answers.search import HOW, LESSONS
 from pastchats_memory.views.text import render_commands, render_lessons
 
 REQUEST = "The webhook worker sends some events twice, make it send each of them once."
@@ -60,7 +60,7 @@ def test_failures_across_conversations_make_one_lesson(memory: Memory) -> None:
     assert lesson.ended_by is not None
     assert (lesson.ended_by.outcome, lesson.ended_by.shown_by) == ("worked", "8 passed in 1.2s")
     schema = json.loads((REPOSITORY / "contracts/schemas/lessons.json").read_text(encoding="utf-8"))
-    Draft202012Validator(schema).validate(build_lessons([lesson], warnings))
+    Draft202012Validator(schema).validate(LESSONS.build([lesson], warnings))
     text = render_lessons([lesson])
     assert "## 1. garden · failed 3 times\n> 2026-05-04 08:00: The webhook worker" in text
     assert text.count("still broken") == 1, "what was asked next is not quoted before it"
@@ -324,7 +324,7 @@ def test_a_long_command_is_printed_by_the_schema_too(tmp_path: Path) -> None:
         found, warnings = memory.how("run the tests", None)
     assert [one.run.quotation for one in found] == [command]
     schema = json.loads((REPOSITORY / "contracts/schemas/how.json").read_text(encoding="utf-8"))
-    Draft202012Validator(schema).validate(build_how(found, warnings))
+    Draft202012Validator(schema).validate(HOW.build(found, warnings))
 
 
 def test_the_test_command_is_found_beyond_the_hits(tmp_path: Path) -> None:

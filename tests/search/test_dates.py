@@ -11,7 +11,7 @@ import pytest
 
 from pastchats_memory import Memory
 from pastchats_memory.text.dates import mentions_time, read_when
-from pastchats_memory.views.build import build_search
+from pastchats_memory.views.answers.search import build_search
 from pastchats_memory.views.text import render_time_read
 
 TODAY = date(2026, 5, 20)

@@ -12,7 +12,7 @@ from program import REPOSITORY, Program, Run, write_messages
 
 from pastchats_memory import Memory, errors
 from pastchats_memory.cli import COMMANDS
-from pastchats_memory.views.schema.errors import SERVER_FAULT_KINDS
+from pastchats_memory.views.answers.errors import SERVER_FAULT_KINDS
 
 WITHOUT_RESULT = {"mcp", "serve", "completion", "man"}
 """Commands without JSON output."""

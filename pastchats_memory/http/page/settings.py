@@ -11,7 +11,7 @@ from pastchats_memory.views.settings import DEFAULT, format_setting, list_settin
 def show_settings(memory: Memory, _: PageRequest) -> Page:
     """Show the settings that somebody made, then the defaults."""
     rows = [
-        {"key": row["key"], "value": format_setting(row["value"]), "origin": from_home(row["origin"])}
+        {"key": row.key, "value": format_setting(row.value), "origin": from_home(row.origin)}
         for row in list_settings(memory.config)
     ]
     own = own_file()

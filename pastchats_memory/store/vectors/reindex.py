@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
+from typing import Annotated
 
 from pastchats_memory.embed import Embedder
 from pastchats_memory.embed.session import ModelSession
 from pastchats_memory.errors import ModelChanged
+from pastchats_memory.fields import Count, shown_as
 from pastchats_memory.model import Progress
 from pastchats_memory.store import vectors
 from pastchats_memory.store.database import Database
@@ -208,20 +210,19 @@ BATCH = 512
 """Rows of one batch; its vectors are stored before the next."""
 
 
+@shown_as("ReembeddedView")
 @dataclass(frozen=True, slots=True)
 class ReindexReport:
-    """Result of a change of model."""
+    """Result of `reindex --embeddings`."""
 
     model: str
-    dim: int
+    dim: Annotated[int, {"minimum": 1}]
     previous_model: str | None
-    rows: int
-    """Rows with a new vector: turns, notes, and texts of tasks."""
-    embedded: int
-    """Texts that the model embedded."""
-    cached: int
-    """Rows whose text already had a vector: of another row, an interrupted run, or the model before the last change."""
-    duration_s: float
+    rows: Annotated[Count, "Rows with a new vector: turns, notes, and texts of tasks."]
+    embedded: Annotated[Count, "Texts that went through the model."]
+    cached: Annotated[Count, "Rows whose text had a vector of the model already."]
+    """It was of another row, an interrupted run, or the model before the last change."""
+    duration_s: Annotated[float, {"minimum": 0}]
 
 
 def reindex_embeddings(

@@ -1,8 +1,11 @@
-"""Define the views of errors and of the health of the server."""
+"""Define the answers of failed requests, and of the health of the server."""
 
-from typing import Annotated, Literal, TypedDict
+from __future__ import annotations
 
-from pastchats_memory.views.schema.fields import one_of
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pastchats_memory.fields import answer, one_of
+from pastchats_memory.views.to_json import to_json
 
 FAULT_KINDS = (
     "fault", "usage", "input_missing", "model_unavailable", "model_changed", "format_broken", "library_broken", "team_unavailable", "store",
@@ -17,7 +20,7 @@ SERVER_FAULT_KINDS = (
 """Kinds of errors that only the HTTP server has."""
 
 
-class ErrorView(TypedDict):
+class Error(NamedTuple):
     """An explained error."""
 
     kind: Annotated[str, one_of(*FAULT_KINDS, *SERVER_FAULT_KINDS)]
@@ -25,15 +28,20 @@ class ErrorView(TypedDict):
     hint: Annotated[str, "What to do; may be empty."]
 
 
-class ErrorBody(TypedDict):
+@answer("error/1")
+class ErrorBody(NamedTuple):
     """Output of `--json` on stderr with exit code 2 (stdout is empty), and answer of `serve` to a failed request."""
 
-    schema: Literal["error/1"]
-    error: ErrorView
+    error: Error
 
 
-class HealthBody(TypedDict):
+def build_error(kind: str, message: str, hint: str) -> dict[str, Any]:
+    """Build `error/1`."""
+    return to_json(ErrorBody(Error(kind, message, hint)))
+
+
+@answer("healthz/1")
+class HealthBody(NamedTuple):
     """Answer of `GET /healthz` while the memory can be asked."""
 
-    schema: Literal["healthz/1"]
-    status: Literal["ok"]
+    status: Literal["ok"] = "ok"

@@ -1,0 +1,68 @@
+"""Define the answers of `blame` and `digest`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from pastchats_memory.episodes.history import SECTIONS, OutcomeCounts
+from pastchats_memory.fields import (
+    NULL_IF_EMPTY,
+    At,
+    Count,
+    Flat,
+    ItemId,
+    Shown,
+    SourcePath,
+    Time,
+    View,
+    Warnings,
+    answer,
+    one_of,
+)
+from pastchats_memory.ingest.blame import Blamed
+from pastchats_memory.model import STATUSES, Attempt
+from pastchats_memory.views.answers.listing import Listing
+from pastchats_memory.views.answers.search import ResumeLines
+from pastchats_memory.views.history import render_digest
+
+BLAME = Listing("blame/1", "Output of `blame --json`.", Blamed, "The newest first.", warnings=None)
+
+
+def build_blame(found: Sequence[Blamed], resume_lines: ResumeLines) -> dict[str, Any]:
+    """Build `blame/1`; the lines that resume a session have the ids of the turns that changed the file."""
+    return BLAME.build([one._replace(resume=resume_lines.get(one.turn.shown_id)) for one in found])
+
+
+class DigestLineView(View):
+    """An episode, or an open task, of a digest."""
+
+    section: Annotated[str, one_of(*SECTIONS)]
+    project: str
+    status: Annotated[str, one_of(*STATUSES), "Status of a task; null for an episode.", NULL_IF_EMPTY]
+    id: Annotated[ItemId, At("attempt.id")]
+    asked: Annotated[str, "The prompt, or the title of the task.", At("attempt.asked")]
+    attempt: Annotated[Attempt, Flat(but=("id", "asked", "source_path"))]
+    source_path: Annotated[SourcePath, At("attempt.source_path"), Shown(after="timestamp")]
+
+
+class SectionCounts(View):
+    """Number of further lines by section of a digest."""
+
+    worked_on: Count
+    worked: Count
+    open: Count
+    decided: Count
+
+
+@answer("digest/1")
+class DigestBody(View):
+    """Output of `digest --json`."""
+
+    since: Time
+    until: Time
+    outcomes: OutcomeCounts
+    more: Annotated[SectionCounts, "Further lines, which are older."]
+    text: Annotated[str, "The digest as Markdown.", At("", render_digest)]
+    results: Annotated[tuple[DigestLineView, ...], "By section, project and time.", At("lines")]
+    warnings: Warnings

@@ -146,7 +146,7 @@ def test_the_version_is_the_packages(program: Program) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "text"),
     [
         (["search", "登录"], "Warning: "),
         (["index", "x" * 150], "Error: "),

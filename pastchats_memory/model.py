@@ -224,8 +224,6 @@ class Filters(NamedTuple):
     """Priorities of the task, 0 to 4."""
     outcomes: tuple[str, ...] = ()
     """Outcomes of the turn's episode, as recall shows them; a resolved task has worked. Empty for all."""
-    hidden: tuple[str, ...] = ()
-    """Projects whose rows fail, because they are private and the caller is not in them."""
     format: str | None = None
     """Format of the file that a row is filed under, such as `claude-code`."""
 

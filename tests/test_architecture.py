@@ -142,7 +142,7 @@ WRITERS: dict[str, frozenset[str]] = {
     "store/vectors/reindex.py": ALL,
     "store/vectors/vec0.py": ALL,
     "store/visible.py": ALL,
-    "store/interchange.py": frozenset({"newer_than", "count_hidden_turns"}),
+    "store/interchange.py": frozenset({"newer_than"}),
     "store/outcomes.py": frozenset({"mark_all", "mark_of_tasks", "claim_rules", "first_to_derive"}),
     "store/turns.py": frozenset({"known_vectors", "overwrite", "_find_outgrown", "_stored"}),
 }

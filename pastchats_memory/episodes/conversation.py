@@ -43,9 +43,9 @@ class StoredConversation(NamedTuple):
     episodes: tuple[StoredEpisode, ...]
 
 
-def load_conversation(database: Database, conversation_id: str, hidden: Sequence[str]) -> StoredConversation | None:
+def load_conversation(database: Database, conversation_id: str) -> StoredConversation | None:
     """Return a conversation by its native id; of several projects with it, the one with the newest turn."""
-    items = [item for item in turns.of_conversation(database, conversation_id) if item.project not in hidden]
+    items = turns.of_conversation(database, conversation_id)
     if not items:
         return None
     project = max(items, key=lambda item: (item.timestamp or "", item.id)).project
@@ -87,16 +87,14 @@ class ConversationPart(NamedTuple):
     """Id of the stored conversation that started it or that it was forked from."""
 
 
-def load_part(
-    database: Database, conversation_id: str, hidden: Sequence[str], project: str | None, number: int
-) -> ConversationPart | None:
+def load_part(database: Database, conversation_id: str, project: str | None, number: int) -> ConversationPart | None:
     """Return a part of a conversation of up to PART_TURNS turns; None for no such conversation.
 
     Args:
         project: of several projects with the id, this one; None for the one with the newest turn.
         number: of the part, counted from 1; one too large means the last.
     """
-    extent = turns.find_extent(database, conversation_id, hidden, project)
+    extent = turns.find_extent(database, conversation_id, project)
     if extent is None:
         return None
     project, last_index = extent
@@ -106,9 +104,9 @@ def load_part(
     items = turns.in_span(database, (project, conversation_id), first, first + PART_TURNS - 1)
     outline = tuple(outcomes.after(database, project, conversation_id, -1, MAX_OUTLINE))
     episodes = tuple(_load_episodes(database, cite_items(database, items), outline))
-    subagents = tuple(turns.list_parts(database, conversation_id, hidden))
+    subagents = tuple(turns.list_parts(database, conversation_id))
     parent = str(items[0].metadata.get("parent_conversation_id") or "") if items else ""
-    is_stored = parent not in ("", conversation_id) and turns.find_extent(database, parent, hidden) is not None
+    is_stored = parent not in ("", conversation_id) and turns.find_extent(database, parent) is not None
     return ConversationPart(
         conversation_id,
         project,

@@ -32,13 +32,13 @@ MAX_ATTEMPTS = 5
 """Attempts that a lesson shows, the last ones."""
 
 
-def find_lessons(database: Database, project: str | None, hidden: Sequence[str], limit: int) -> list[Lesson]:
+def find_lessons(database: Database, project: str | None, limit: int) -> list[Lesson]:
     """Return problems that failed at least twice before they were solved: the most failures first, then the newest.
 
     Attempts belong together if the next message reports a failure, or if they request the same. They also do if both
     requests mention an error of both episodes. The last two need known times, since otherwise their order is unknown.
     """
-    episodes = outcomes.latest_known(database, project, hidden, MAX_EPISODES)
+    episodes = outcomes.latest_known(database, project, MAX_EPISODES)
     solved = [found for group in group_by_problem(database, episodes) if (found := _find_solution(group))]
     solved.sort(key=lambda found: len(found[0]), reverse=True)  # stable: the newest first
     return [_make_lesson(database, failed, solution) for failed, solution in solved[:limit]]

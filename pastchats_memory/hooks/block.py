@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from pastchats_memory.config import Config, private_among
 from pastchats_memory.hooks import BUDGET_BYTES, session
-from pastchats_memory.model import Filters
 from pastchats_memory.recall.by_words import recall_by_words
 from pastchats_memory.recall.request import RecallRequest
 from pastchats_memory.search.request import Request
@@ -29,17 +28,10 @@ LIMIT = 3
 """Entries of a block."""
 
 
-def make_request(
-    database: Database, event: Event, query: str, project: str | None, state: Path | None
-) -> RecallRequest:
-    """Return what to recall for a prompt, without private projects and what the session has already.
-
-    Raises StoreFault.
-    """
-    private, unchecked = sources.private_projects(database)
-    hidden = tuple(sorted((private | private_among(unchecked)) - {project}))
+def make_request(event: Event, query: str, project: str | None, state: Path | None) -> RecallRequest:
+    """Return what to recall for a prompt, without what the session has already."""
     return RecallRequest(
-        Request(query, limit=LIMIT, filters=Filters(hidden=hidden)),
+        Request(query, limit=LIMIT),
         BUDGET_BYTES - len(RECALL_PREAMBLE) - 1,
         current_project=project,
         exclude_conversation=event.session and utf8(event.session),
@@ -50,6 +42,8 @@ def make_request(
 
 def find_by_words(database: Database, evidence: WordEvidence, request: RecallRequest) -> RecallBlock | None:
     """Return the block of the conversation that leads by words; None if none does. Raises StoreFault."""
+    private, unchecked = sources.private_projects(database)
+    database = database.hide((private | private_among(unchecked)) - {request.current_project})
     return recall_by_words(database, evidence, request, lambda texts: [*map(_count_bytes, texts)])
 
 

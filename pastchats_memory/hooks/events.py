@@ -59,7 +59,7 @@ def find_block(event: Event, database: str | None, state: Path | None = None) ->
             return None
         from pastchats_memory.hooks import block
 
-        request = block.make_request(opened, event, query, project, state)
+        request = block.make_request(event, query, project, state)
         found = block.find_by_words(opened, evidence, request) if evidence and is_known else None
         if found is not None and not _may_team_answer(opened, config, query, project):
             return found

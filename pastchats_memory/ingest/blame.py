@@ -8,7 +8,7 @@ Every function that takes the database raises StoreFault if it cannot be read or
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from io import TextIOWrapper
 from pathlib import Path, PurePosixPath
@@ -86,15 +86,13 @@ class Blamed(NamedTuple):
     """Set where it is shown."""
 
 
-def find_editors(
-    database: Database, names: FileNames, line: str | None, hidden: Sequence[str], limit: int
-) -> list[Blamed]:
+def find_editors(database: Database, names: FileNames, line: str | None, limit: int) -> list[Blamed]:
     """Return the episodes that changed a file, or wrote a line with this text, the newest first."""
     found: list[Blamed] = []
     seen: set[tuple[str, str | None, int]] = set()
     file_names = {PurePosixPath(name).name for name in names.relative}
     for item, folder in turns.with_changed_file(database, file_names, names.project):
-        if item.project in hidden or not _changed(item, folder, names, line):
+        if not _changed(item, folder, names, line):
             continue
         episode, ending = load_episode(database, item)
         key = (item.project, item.conversation_id, ending.first_index)

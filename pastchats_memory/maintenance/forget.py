@@ -38,7 +38,7 @@ class Selector:
     before: str | None = None
     """Turns older than this time, as `prompts.timestamp` has it; later index runs leave them out as well."""
     filters: Filters = field(default_factory=Filters)
-    """Project, time and hidden projects."""
+    """Project and time."""
 
     def __post_init__(self) -> None:
         """Check that there is a criterion. Raises UsageFault."""
@@ -123,7 +123,7 @@ def preview_forget(database: Database, selector: Selector, hidden: Collection[st
         result = _count_rows(reach, _count_private(database, selector, matches, reach))
         return replace(
             result,
-            mentions=_find_mentions(database, selector, _find_sought_words(database, selector, reach), reach),
+            mentions=_find_mentions(database, _find_sought_words(database, selector, reach), reach),
             missing=tuple(id_ for id_ in selector.ids if not _names_row(database, id_)),
             rows=tuple(replace(row, content="") if row.project in hidden else row for row in rows),
         )
@@ -131,6 +131,7 @@ def preview_forget(database: Database, selector: Selector, hidden: Collection[st
 
 def _names_row(database: Database, id_: str) -> bool:
     """Return whether an id names any row, even of a hidden project."""
+    database = database.hide(())
     return bool(deletion.choose_rows(database, _build_choice(database, Selector((id_,)), None)))
 
 
@@ -142,10 +143,10 @@ def _count_rows(reach: ChosenRows, private: int) -> ForgetResult:
 
 def _count_private(database: Database, selector: Selector, matches: Ids | None, reach: ChosenRows) -> int:
     """Return how many more rows the selector would choose if no project were hidden."""
-    if not selector.filters.hidden:
+    if not database.hidden:
         return 0
-    unrestricted = replace(selector, filters=selector.filters._replace(hidden=()))
-    all_rows = deletion.choose_rows(database, _build_choice(database, unrestricted, matches))
+    database = database.hide(())
+    all_rows = deletion.choose_rows(database, _build_choice(database, selector, matches))
     return sum(all_rows.counts().values()) - sum(reach.counts().values())
 
 
@@ -176,7 +177,7 @@ def forget(database: Database, selector: Selector) -> ForgetResult:
     known = {one.number: one for one in tombstones.forgettings(database)}
     return replace(
         _count_rows(reach, private),
-        mentions=_find_mentions(database, selector, sought, reach),
+        mentions=_find_mentions(database, sought, reach),
         forgetting=known.get(number),
     )
 
@@ -219,7 +220,7 @@ def _find_matches(database: Database, selector: Selector) -> Ids | None:
     """Return the rows that match the query, or None without one."""
     if selector.query is None:
         return None
-    return mentions.find_rows(database, WordSearch(words(selector.query), selector.query.strip()))
+    return mentions.find_rows(database.hide(()), WordSearch(words(selector.query), selector.query.strip()))
 
 
 def _find_sought_words(database: Database, selector: Selector, chosen: ChosenRows) -> list[str]:
@@ -232,13 +233,11 @@ def _find_sought_words(database: Database, selector: Selector, chosen: ChosenRow
     return mentions.find_rare_words(database, chosen.by_kind())
 
 
-def _find_mentions(
-    database: Database, selector: Selector, sought: list[str], chosen: ChosenRows
-) -> tuple[Mention, ...]:
+def _find_mentions(database: Database, sought: list[str], chosen: ChosenRows) -> tuple[Mention, ...]:
     """Return the places that stay and have one of the words, those with most of the words first."""
     if not sought or not chosen:
         return ()
-    found = mentions.find_mentions(database, WordSearch(sought), chosen.by_kind(), selector.filters.hidden)
+    found = mentions.find_mentions(database, WordSearch(sought), chosen.by_kind())
     return tuple(sorted(found, key=lambda one: (one.names, -len(one.words))))
 
 
@@ -248,7 +247,7 @@ def _parse_ids(database: Database, selector: Selector) -> dict[str, list[int]]:
     for id_ in selector.ids:
         number = number_of(id_[2:] if id_[:2] in TASK_PARTS else id_)
         if id_.startswith(TASK):
-            found["tasks"] += task_rows.find(database, id_, selector.filters.hidden)
+            found["tasks"] += task_rows.find(database, id_)
         elif number is not None:
             found[TASK_PARTS.get(id_[:2], "turns")].append(number)
         else:

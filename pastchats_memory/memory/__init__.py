@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -281,11 +280,10 @@ class Memory:
             time_filters=True,
         )
         late = self._catch_up_outcomes(filters)
-        with self._database.snapshot():
-            hits = search(
-                self._database, self._model(), self._hide_private(request), self._make_rerank(is_wanted=rerank)
-            )
-            cited = cite_hits(self._database, hits)
+        database = self._hide_private()
+        with database.snapshot():
+            hits = search(database, self._model(), request, self._make_rerank(is_wanted=rerank))
+            cited = cite_hits(database, hits)
         return Hits(cited, (*hits.warnings, *late), hits.time_read)
 
     def search_team(
@@ -371,7 +369,7 @@ class Memory:
         if current_project == ".":
             current_project = find_current_project()
         request = RecallRequest(
-            self._hide_private(Request(utf8(query), limit=limit, filters=filters), current_project),
+            Request(utf8(query), limit=limit, filters=filters),
             self.budget if budget is None else budget,
             current_project,
             folder=None if unasked or current_project is None else find_folder_of(current_project),
@@ -382,14 +380,16 @@ class Memory:
         late = self._catch_up_outcomes(filters)
         of_team = self._find_team_entries if (self.uses_team if team is None else team) else None
         count = TokenCounter().each if count_tokens is None else lambda texts: [*map(count_tokens, texts)]
-        with self._database.snapshot():
-            block = recall(self._database, self._model(), request, count, of_team)
+        database = self._hide_private(current_project)
+        with database.snapshot():
+            block = recall(database, self._model(), request, count, of_team)
         return block._replace(warnings=(*block.warnings, *late)) if late else block
 
     def _find_team_entries(self, request: RecallRequest) -> Found:
         from pastchats_memory.memory.team_copy import find_team_entries
 
-        return find_team_entries(self._database, (self._config or DEFAULTS).team_endpoint, self._model(), request)
+        database = self._hide_private(request.current_project)
+        return find_team_entries(database, (self._config or DEFAULTS).team_endpoint, self._model(), request)
 
     @property
     def budget(self) -> int:
@@ -434,11 +434,11 @@ class Memory:
         request = ContextRequest(budget, limit, width)
         filters = build_filters(project=project, since=since, until=until, type_=type, status=status)
         wanted = Request(utf8(question), limit=limit, filters=filters, min_similarity=min_similarity)
-        with self._database.snapshot():
-            hits, terms = search_with_terms(self._database, self._model(), self._hide_private(wanted))
+        database = self._hide_private()
+        with database.snapshot():
+            hits, terms = search_with_terms(database, self._model(), wanted)
             fitting = [
-                add_snippet(hit, terms.weights)
-                for hit in cite_hits(self._database, above_threshold(hits, terms.coverage))
+                add_snippet(hit, terms.weights) for hit in cite_hits(database, above_threshold(hits, terms.coverage))
             ]
         context = build_context(fitting, terms.weights, request, TokenCounter())
         return context._replace(warnings=(*hits.warnings, *context.warnings))
@@ -458,13 +458,11 @@ class Memory:
         if is_team_id(id_):
             from pastchats_memory.memory.team_copy import load_team_items
 
-            hidden = hidden_projects(self._database, None)
-            return load_team_items(self._database, self._require_endpoint(), id_, neighbours, hidden)
+            return load_team_items(self._hide_private(), self._require_endpoint(), id_, neighbours)
         if (item := self._find_item(id_)) is None:
             return []
-        hidden = hidden_projects(self._database, None)
-        around = turns.conversation_around(self._database, item, neighbours)
-        shown = cite_items(self._database, [one for one in around if one.project not in hidden])
+        database = self._hide_private()
+        shown = cite_items(database, turns.conversation_around(database, item, neighbours))
         return [_with_whole_text(one) if whole and one.id == item.id else one for one in shown]
 
     def load_conversation(self, id_: str) -> StoredConversation | None:
@@ -475,13 +473,13 @@ class Memory:
         from pastchats_memory.episodes.conversation import load_conversation
 
         self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
-        hidden = hidden_projects(self._database, None)
-        with self._database.snapshot():
-            found = load_conversation(self._database, utf8(id_), hidden)
+        database = self._hide_private()
+        with database.snapshot():
+            found = load_conversation(database, utf8(id_))
             if found is None and number_of(id_) is not None:
                 item = self._find_item(id_)
                 if item is not None and item.conversation_id is not None:
-                    found = load_conversation(self._database, item.conversation_id, hidden)
+                    found = load_conversation(database, item.conversation_id)
         return found
 
     def load_conversation_part(
@@ -494,9 +492,9 @@ class Memory:
         from pastchats_memory.episodes.conversation import load_part
 
         self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
-        hidden = hidden_projects(self._database, None)
-        with self._database.snapshot():
-            return load_part(self._database, utf8(conversation_id), hidden, project, number)
+        database = self._hide_private()
+        with database.snapshot():
+            return load_part(database, utf8(conversation_id), project, number)
 
     def write_document(self, lines: Iterable[str], file: str | PathLike[str], *, force: bool = False) -> int:
         """Write lines into a file for its owner alone, and return their number.
@@ -579,9 +577,9 @@ class Memory:
         text = None if line is None else load_line(path, line)
         names = find_names(path)
         self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
-        hidden = hidden_projects(self._database, None)
-        with self._database.snapshot():
-            return find_editors(self._database, names, text, hidden, limit)
+        database = self._hide_private()
+        with database.snapshot():
+            return find_editors(database, names, text, limit)
 
     def verify(
         self,
@@ -603,8 +601,8 @@ class Memory:
         """
         from pastchats_memory.episodes.cite import verify
 
-        filters = build_filters(project=project)._replace(hidden=hidden_projects(self._database, None))
-        return verify(self._database, filters, () if source is None else source_paths(source), progress)
+        filters = build_filters(project=project)
+        return verify(self._hide_private(), filters, () if source is None else source_paths(source), progress)
 
     def outcome(self, item: Item) -> Outcome:
         """Return the outcome of a shown item's episode, with the lines that show it.
@@ -651,10 +649,10 @@ class Memory:
 
         filters = build_filters(project=project, outcome="failed,mixed,worked")
         late = self._catch_up_outcomes(filters)
-        hidden = hidden_projects(self._database, None)
-        with self._database.snapshot():
-            found = find_lessons(self._database, filters.project, hidden, limit)
-            absent = () if found else explain_empty(self._database, filters._replace(outcomes=(), hidden=hidden))
+        database = self._hide_private()
+        with database.snapshot():
+            found = find_lessons(database, filters.project, limit)
+            absent = () if found else explain_empty(database, filters._replace(outcomes=()))
         return found, (*absent, *late)
 
     def how(self, task: str, project: str | None = ".", limit: int = 5) -> tuple[list[Command], tuple[str, ...]]:
@@ -671,10 +669,11 @@ class Memory:
 
         filters = build_filters(project=project, outcome="worked")
         late = self._catch_up_outcomes(filters)
-        wanted = self._hide_private(Request(utf8(task), limit=EPISODES_SEARCHED, filters=filters))
-        with self._database.snapshot():
-            hits, terms = search_with_terms(self._database, self._model(), wanted)
-            found = working_commands(self._database, wanted, hits, above_threshold(hits, terms.coverage), terms, limit)
+        wanted = Request(utf8(task), limit=EPISODES_SEARCHED, filters=filters)
+        database = self._hide_private()
+        with database.snapshot():
+            hits, terms = search_with_terms(database, self._model(), wanted)
+            found = working_commands(database, wanted, hits, above_threshold(hits, terms.coverage), terms, limit)
         return found, (*hits.warnings, *late)
 
     def timeline(
@@ -698,11 +697,12 @@ class Memory:
         from pastchats_memory.episodes.history import MAX_EPISODES, list_days
         from pastchats_memory.search.no_results import explain_empty
 
-        filters = build_span_filters(when, since, until, project)._replace(hidden=hidden_projects(self._database, None))
+        filters = build_span_filters(when, since, until, project)
         late = self._catch_up_outcomes(filters._replace(outcomes=OUTCOMES))
-        with self._database.snapshot():
-            found = list_days(self._database, filters, limit, most_episodes or MAX_EPISODES)
-            absent = () if found.days else explain_empty(self._database, filters)
+        database = self._hide_private()
+        with database.snapshot():
+            found = list_days(database, filters, limit, most_episodes or MAX_EPISODES)
+            absent = () if found.days else explain_empty(database, filters)
         return found._replace(warnings=(*found.warnings, *absent, *late))
 
     def list_formats(self) -> list[str]:
@@ -715,7 +715,7 @@ class Memory:
         """Return the projects that may be shown here, the one with the newest turn first. Raises StoreFault."""
         from pastchats_memory.store import turns
 
-        return turns.list_projects(self._database, hidden_projects(self._database, None))
+        return turns.list_projects(self._hide_private())
 
     def tally_outcomes(self, project: str | None = None) -> list[Tally]:
         """Count the episodes of each day by outcome, of one project or of all.
@@ -725,7 +725,7 @@ class Memory:
         from pastchats_memory.store import outcomes
 
         self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
-        return outcomes.tally(self._database, project, hidden_projects(self._database, None))
+        return outcomes.tally(self._hide_private(), project)
 
     def digest(
         self, when: str | None = None, *, since: str | None = None, until: str | None = None,
@@ -742,12 +742,13 @@ class Memory:
         from pastchats_memory.episodes.history import make_digest
         from pastchats_memory.search.no_results import explain_empty
 
-        filters = build_span_filters(when, since, until, project)._replace(hidden=hidden_projects(self._database, None))
+        filters = build_span_filters(when, since, until, project)
         late = self._catch_up_outcomes(filters._replace(outcomes=OUTCOMES))
         tasks = self.tasks.list_tasks(filters._replace(kinds=TASK_TYPES, statuses=OPEN), limit)
-        with self._database.snapshot():
-            found = make_digest(self._database, filters, tasks, limit)
-            absent = () if found.lines else explain_empty(self._database, filters)
+        database = self._hide_private()
+        with database.snapshot():
+            found = make_digest(database, filters, tasks, limit)
+            absent = () if found.lines else explain_empty(database, filters)
         return found._replace(warnings=(*found.warnings, *absent, *late))
 
     # Tasks
@@ -757,7 +758,8 @@ class Memory:
         """Return task memory: add, update, comment, capture, find, export."""
         from pastchats_memory.tasks import TaskMemory
 
-        return TaskMemory(self._database, self._open_session(), current_viewpoint(self._database))
+        viewpoint = current_viewpoint()
+        return TaskMemory(self._hide_private(viewpoint.project), self._open_session(), viewpoint)
 
     def find_task_clusters(self, min_score: float, project: str | None = None) -> list[DuplicateCluster]:
         """Return clusters of similar tasks, in one project or in all. Raises UsageFault."""
@@ -879,13 +881,13 @@ class Memory:
         from pastchats_memory.episodes.judge import list_episodes
         from pastchats_memory.search.no_results import explain_empty
 
-        hidden = hidden_projects(self._database, None)
         wanted = outcome or (",".join(OUTCOMES) if judged else "unknown")
-        filters = build_filters(project=project, outcome=wanted)._replace(hidden=hidden)
+        filters = build_filters(project=project, outcome=wanted)
         late = self._catch_up_outcomes(filters)
-        with self._database.snapshot():
-            found = list_episodes(self._database, filters, limit, judged=judged)
-            absent = () if found.sheets else explain_empty(self._database, filters._replace(outcomes=()))
+        database = self._hide_private()
+        with database.snapshot():
+            found = list_episodes(database, filters, limit, judged=judged)
+            absent = () if found.sheets else explain_empty(database, filters._replace(outcomes=()))
         return found, (*absent, *late)
 
     def load_episode(self, id_: str) -> Sheet | None:
@@ -944,11 +946,11 @@ class Memory:
         config = self.config
         judge = find_judge(config)
         wanted = build_file_filter(config)
-        hidden = tuple(sorted(private_projects(self._database) | excluded_projects(self._database, wanted)))
-        filters = build_filters(project=project, outcome="unknown")._replace(hidden=hidden)
+        database = self._database.hide(private_projects(self._database) | excluded_projects(self._database, wanted))
+        filters = build_filters(project=project, outcome="unknown")
         late = self._catch_up_outcomes(filters)
-        with self._database.snapshot():
-            sheets = list_episodes(self._database, filters, limit, judged=False).sheets
+        with database.snapshot():
+            sheets = list_episodes(database, filters, limit, judged=False).sheets
         sheets = tuple(sheet for sheet in sheets if not wanted.excludes(sheet.source_path))
         return JudgingPlan(judge, sheets, sum(map(_count_tokens, map(write_question, sheets))), late)
 
@@ -1013,14 +1015,14 @@ class Memory:
 
         hidden = hidden_projects(self._database, None)
         filters = build_filters(project=project, since=since, until=until)
-        filters = filters._replace(hidden=tuple(name for name in hidden if name != filters.project))
+        database = self._database.hide(name for name in hidden if name != filters.project)
         sources = () if source is None else source_paths(fspath(source))
         selector = Selector(
             tuple(ids), conversation and utf8(conversation), sources, query and utf8(query), filters=filters
         )
         if dry_run:
-            return preview_forget(self._database, selector, hidden)
-        forgotten = forget(self._database, selector)
+            return preview_forget(database, selector, hidden)
+        forgotten = forget(database, selector)
         self._forget_of_team()
         return forgotten
 
@@ -1104,7 +1106,7 @@ class Memory:
         """Return the newest prompts that may be shown here, the newest first. Raises StoreFault."""
         from pastchats_memory.store import turns
 
-        return turns.list_newest_prompts(self._database, hidden_projects(self._database, None), limit)
+        return turns.list_newest_prompts(self._hide_private(), limit)
 
     def doctor(self) -> list[HealthCheck]:
         """Run every check and return the results; a failed one says how to repair it.
@@ -1294,8 +1296,9 @@ class Memory:
         """
         from pastchats_memory.store.interchange import export_turns
 
-        with self._database.snapshot():
-            for body in export_turns(self._database, hidden_projects(self._database, None)):
+        database = self._hide_private()
+        with database.snapshot():
+            for body in export_turns(database):
                 yield json.dumps(body, ensure_ascii=False)
 
     def export_to(self, file: str | PathLike[str], *, force: bool = False) -> int:
@@ -1311,10 +1314,13 @@ class Memory:
 
         Raises StoreFault.
         """
-        from pastchats_memory.store import interchange, task_rows
+        from pastchats_memory.store import task_rows, turns
 
-        hidden = hidden_projects(self._database, None)
-        return interchange.count_hidden_turns(self._database, hidden), task_rows.count_hidden(self._database, hidden)
+        database = self._hide_private()
+        return (
+            turns.count(self._database) - turns.count(database),
+            task_rows.count(self._database) - task_rows.count(database),
+        )
 
     # Shared steps
 
@@ -1364,10 +1370,9 @@ class Memory:
     def _make_rerank(self, *, is_wanted: bool) -> Rerank | None:
         return self._cross_encoder().scores if is_wanted else None
 
-    def _hide_private(self, request: Request, current_project: str | None = None) -> Request:
-        """Return the request without private projects other than the current one."""
-        hidden = hidden_projects(self._database, current_project)
-        return replace(request, filters=request.filters._replace(hidden=hidden)) if hidden else request
+    def _hide_private(self, current_project: str | None = None) -> Database:
+        """Return the database without private projects other than the current one. Raises StoreFault."""
+        return self._database.hide(hidden_projects(self._database, current_project))
 
     def _find_item(self, id_: str) -> Item | None:
         """Return the turn or note if it is visible here, else None.
@@ -1378,8 +1383,7 @@ class Memory:
 
         if (number := number_of(id_)) is None:
             raise UsageFault(f"{id_!r} is not an id", "Use an id from the output of search or recall, such as 12.")
-        hidden = hidden_projects(self._database, None)
-        return next((item for item in turns.items(self._database, [number]) if item.project not in hidden), None)
+        return next(iter(turns.items(self._hide_private(), [number])), None)
 
     def _catch_up_outcomes(self, filters: Filters) -> tuple[str, ...]:
         """Derive missing outcomes if a filter needs them.

@@ -222,15 +222,12 @@ def find_judge(config: Config) -> Judge:
     return EndpointJudge(config.judge_endpoint, config.judge_model, config.judge_api_key, config.judge_timeout)
 
 
-def current_viewpoint(database: Database) -> Viewpoint:
-    """Return the working directory, its project, and the projects hidden from it.
-
-    Raises StoreFault.
-    """
+def current_viewpoint() -> Viewpoint:
+    """Return the working directory and its project."""
     from pastchats_memory.tasks.edit import Viewpoint
 
     here = find_current_project()
-    return Viewpoint("" if here is None else os.getcwd(), here, hidden_projects(database, here))  # noqa: PTH109 - a string is wanted
+    return Viewpoint("" if here is None else os.getcwd(), here)  # noqa: PTH109 - a string is wanted
 
 
 def update_private_projects(database: Database) -> None:

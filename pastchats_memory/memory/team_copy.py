@@ -32,9 +32,7 @@ def find_team_entries(database: Database, endpoint: str | None, session: ModelSe
         return Found(warnings=(f"the team's memory does not answer: {fault.message}",))
 
 
-def load_team_items(
-    database: Database, endpoint: str, id_: str, neighbours: int, hidden: tuple[str, ...]
-) -> list[Item]:
+def load_team_items(database: Database, endpoint: str, id_: str, neighbours: int) -> list[Item]:
     """Return a turn between its neighbours, without those of hidden projects; empty if there is no such turn.
 
     Raises StoreFault.
@@ -43,8 +41,9 @@ def load_team_items(
         number = None if copy is None else find_id(copy, id_)
         if copy is None or number is None:
             return []
-        (item,) = turns.items(copy, [number])
-        around = [one for one in turns.conversation_around(copy, item, neighbours) if one.project not in hidden]
+        around = [
+            one for item in turns.items(copy, [number]) for one in turns.conversation_around(copy, item, neighbours)
+        ]
         return name_items(copy, cite_items(copy, around))
 
 

@@ -18,16 +18,16 @@ def explain_empty(database: Database, filters: Filters) -> tuple[str, ...]:
     """Return a warning if the filters exclude every row, whatever the question."""
     if is_any(database, filters):
         return ()
-    if not is_any(database, NO_FILTERS):
+    if not is_any(database.hide(()), NO_FILTERS):
         return ("the memory is empty; `pastchats-memory index --all` fills it, or `index PATH`",)
-    of_project = Filters(project=filters.project, hidden=filters.hidden)
+    of_project = Filters(project=filters.project)
     if filters.since and filters.until and filters.since > filters.until:
         return ("the filters exclude every row: `since` names a later time than `until`",)
     if filters.project is None or is_any(database, of_project):
         return ("the filters exclude every row",)
     from difflib import get_close_matches
 
-    named = {name.lower(): name for name in sources.project_names(database) if name not in filters.hidden}
+    named = {name.lower(): name for name in sources.project_names(database)}
     alike = [named[name] for name in get_close_matches(filters.project.lower(), named, MOST_SUGGESTIONS)]
     others = f"; there is {', '.join(alike)}" if alike else ""
     return (f"nothing is stored of the project {filters.project}{others}",)

@@ -127,7 +127,7 @@ def search_with_terms(
             query_vector = None
     ranked = _rank_rows(database, request, matches, by_words, query_vector, time)
     if rerank_texts is not None and ranked:
-        rows = _load_rows(database, [row.id for row in ranked[:RERANKED]], request.filters.hidden)
+        rows = _load_rows(database, [row.id for row in ranked[:RERANKED]])
         texts = [rows[row.id].content for row in ranked[:RERANKED]]
         ranked = rerank(ranked, rerank_texts(question.typed, texts))
     hits = _build_page(database, request, ranked, matches, query_vector)
@@ -222,7 +222,7 @@ def _build_page(
     if fits:
         window = [row for row in window if request.accepts(fits[row.id])]
     shown = window[last - request.limit : last]
-    rows = _load_rows(database, [row.id for row in shown], request.filters.hidden)
+    rows = _load_rows(database, [row.id for row in shown])
     first = last - request.limit + 1
     named = named_weight(matches, request.names, np.array([row.id for row in shown], dtype=np.int64)).tolist()
     return tuple(
@@ -231,10 +231,10 @@ def _build_page(
     )
 
 
-def _load_rows(database: Database, ids: Sequence[int], hidden: Sequence[str]) -> dict[int, Item | TaskText]:
+def _load_rows(database: Database, ids: Sequence[int]) -> dict[int, Item | TaskText]:
     """Return turns and texts of tasks by id."""
     items: dict[int, Item | TaskText] = {item.id: item for item in turns.items(database, ids)}
-    return items | {text.id: text for text in task_rows.task_texts(database, ids, hidden)}
+    return items | {text.id: text for text in task_rows.task_texts(database, ids)}
 
 
 def _measure_fits(

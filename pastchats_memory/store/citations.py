@@ -87,7 +87,7 @@ def sources(database: Database, paths: Sequence[str] = ()) -> list[Source]:
 def rows_of(database: Database, source: Source, filters: Filters) -> Iterator[Row]:
     """Yield the rows of a file, turns before tasks, by line. Raises StoreFault.
 
-    Of the filters only project and hidden projects apply.
+    Of the filters only the project applies.
     """
     return _rows_of(database, source, filters, "TRUE", "TRUE")
 

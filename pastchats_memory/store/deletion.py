@@ -63,7 +63,7 @@ class Choice:
     """Criteria of rows; a row must meet all that are given. None and `()` leave a criterion out."""
 
     filters: Filters = field(default_factory=Filters)
-    """Project, time and hidden projects."""
+    """Project and time."""
     ids: Mapping[str, Sequence[int]] | None = None
     """Ids of named rows, by `turns`, `tasks`, `comments`, `attachments`."""
     conversation: str | None = None

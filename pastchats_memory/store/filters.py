@@ -47,9 +47,6 @@ def conditions(filters: Filters) -> tuple[str, list[str]]:
         clause, wanted = _outcome_condition(filters.outcomes)
         clauses.append(clause)
         values.append(wanted)
-    if filters.hidden:
-        clauses.append("p.source_project NOT IN (SELECT value FROM json_each(?))")
-        values.append(orjson.dumps(filters.hidden).decode())
     return " AND ".join(clauses) or "1", values
 
 
@@ -86,7 +83,6 @@ def task_conditions(filters: Filters) -> tuple[str, list[str]]:
         (f"EXISTS (SELECT 1 FROM json_each(?) WHERE value IN (k.status, '=' || {RAW_STATUS}))", filters.statuses),
         ("k.priority IN (SELECT value FROM json_each(?))", filters.priorities),
         (f"{TASK_OUTCOME} IN (SELECT value FROM json_each(?))", filters.outcomes),
-        ("k.project NOT IN (SELECT value FROM json_each(?))", filters.hidden),
     ):
         if wanted:
             clauses.append(clause)

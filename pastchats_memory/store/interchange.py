@@ -10,7 +10,6 @@ import orjson
 from pastchats_memory.model import EXPORT, PRIORITIES, STATUSES, TYPES, Attachment, Comment, Task, TaskState
 from pastchats_memory.store.checks import is_time
 from pastchats_memory.store.database import Database
-from pastchats_memory.store.task_rows import VISIBLE
 from pastchats_memory.store.tasks import COLUMNS, Filed, TaskWriter, set_fields
 from pastchats_memory.text.encoding import is_shallow
 
@@ -79,12 +78,12 @@ def _is_part(part: object, of: str, columns: Sequence[str]) -> bool:
     )
 
 
-def export_tasks(database: Database, hidden: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield all tasks except those of hidden projects, the oldest first.
+def export_tasks(database: Database) -> Iterator[dict[str, Any]]:
+    """Yield all tasks, the oldest first.
 
     Raises StoreFault.
     """
-    yield from _task_bodies(database, f"{VISIBLE} ORDER BY id", orjson.dumps(hidden).decode())
+    yield from _task_bodies(database, "TRUE ORDER BY id")
 
 
 def export_task(database: Database, identity: str) -> dict[str, Any] | None:
@@ -92,10 +91,10 @@ def export_task(database: Database, identity: str) -> dict[str, Any] | None:
     return next(_task_bodies(database, "identity = ?", identity), None)
 
 
-def _task_bodies(database: Database, where: str, value: str) -> Iterator[dict[str, Any]]:
+def _task_bodies(database: Database, where: str, *values: str) -> Iterator[dict[str, Any]]:
     for row in database.run(
         f"SELECT id, key, identity, tags_json, metadata_json, {', '.join(FIELDS)} FROM visible_tasks WHERE {where}",
-        (value,),
+        values,
     ):
         body = {"key": row[1], "identity": row[2], "tags": orjson.loads(row[3]), "metadata": orjson.loads(row[4])}
         body |= dict(zip(FIELDS, row[5:], strict=True))
@@ -182,7 +181,7 @@ TURNS = (
     "p.content_hash, p.echo_hash, p.metadata_json, "
     "(SELECT json_group_array(json_array(s.path, g.line, g.end_line)) FROM sightings g JOIN sources s ON s.id = g.source_id "
     "WHERE g.prompt_id = p.id) FROM visible_prompts p "
-    "WHERE p.source_project NOT IN (SELECT value FROM json_each(?)) ORDER BY p.id"
+    "ORDER BY p.id"
 )
 NAMES = (
     "role", "content", "source_path", "source_project", "conversation_id", "turn_index", "timestamp", "content_hash",
@@ -190,30 +189,23 @@ NAMES = (
 )  # fmt: skip
 
 
-def export_turns(database: Database, hidden: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield all turns, then all tasks, except those of hidden projects, the oldest first.
+def export_turns(database: Database) -> Iterator[dict[str, Any]]:
+    """Yield all turns, then all tasks,, the oldest first.
 
     Raises StoreFault.
 
     Call it in a snapshot.
     """
     folders = _folders(database)
-    for values in database.rows(TURNS, (orjson.dumps(hidden).decode(),)):
+    for values in database.rows(TURNS):
         body = dict(zip(NAMES, values, strict=True))
         body["metadata"] = orjson.loads(body["metadata"] or "{}")
         body["places"] = sorted(orjson.loads(body["places"]), key=lambda place: place[0])
         folder, is_private = folders.get(body["source_project"], (None, False))
         yield {"schema": EXPORT, "kind": "turn", **body, "folder": folder, "is_private": is_private}
-    for body in export_tasks(database, hidden):
+    for body in export_tasks(database):
         folder, is_private = folders.get(body["project"], (None, False))
         yield {"schema": EXPORT, "kind": "task", **body, "folder": folder, "is_private": is_private}
-
-
-def count_hidden_turns(database: Database, hidden: Sequence[str]) -> int:
-    """Return the number of turns of hidden projects. Raises StoreFault."""
-    listed = orjson.dumps(hidden).decode()
-    statement = "SELECT count(*) FROM prompts WHERE source_project IN (SELECT value FROM json_each(?))"
-    return int(database.value(statement, (listed,)))
 
 
 def _folders(database: Database) -> dict[str, tuple[str, bool]]:

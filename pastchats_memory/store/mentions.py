@@ -119,18 +119,16 @@ def _indexed_rows(database: Database, word: str) -> dict[str, set[int]]:
     }
 
 
-def find_mentions(
-    database: Database, search: WordSearch, covered: Mapping[str, Collection[int]], hidden: Sequence[str]
-) -> list[Mention]:
-    """Return the places with any of the words, but not the covered rows, nor rows of hidden projects.
+def find_mentions(database: Database, search: WordSearch, covered: Mapping[str, Collection[int]]) -> list[Mention]:
+    """Return the places with any of the words, but not the covered rows.
 
     Raises StoreFault.
     """
     mentions = []
     for kind in KINDS:
-        chosen, unseen = set(covered[kind]), _rows_of_projects(database, kind, hidden)
+        chosen = set(covered[kind])
         for id_, texts in _texts(database, kind, OWN_KEYS):
-            if id_ not in chosen and id_ not in unseen and (found := set().union(*map(search.find_parts, texts))):
+            if id_ not in chosen and (found := set().union(*map(search.find_parts, texts))):
                 mentions.append(Mention(_shown_id(database, kind, id_), tuple(sorted(found))))
     return mentions + [
         one for name, column in _name_columns(database) if (one := _find_names(database, search, name, column))
@@ -235,16 +233,6 @@ def _name_columns(database: Database) -> list[tuple[str, str]]:
         and column not in OWN_WORDS
         and not column.endswith("hash")
     ]
-
-
-def _rows_of_projects(database: Database, kind: str, projects: Sequence[str]) -> set[int]:
-    """Return the ids of the rows of some projects."""
-    if not projects:
-        return set()
-    table = TEXTS[kind][0]
-    of_tasks = f"SELECT r.id FROM visible_{table} r JOIN visible_tasks k ON k.id = r.{'id' if kind == 'tasks' else 'task_id'} WHERE k.project"
-    of_kind = "SELECT id FROM visible_prompts WHERE source_project" if kind == "turns" else of_tasks
-    return {id_ for (id_,) in database.run(f"{of_kind} IN (SELECT value FROM json_each(?))", (_json(projects),))}
 
 
 def _shown_id(database: Database, kind: str, id_: int) -> str:

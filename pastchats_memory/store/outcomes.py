@@ -388,36 +388,35 @@ def after(database: Database, project: str, conversation_id: str, last_index: in
     return [_ended(row) for row in rows]
 
 
-def latest_known(database: Database, project: str | None, hidden: Sequence[str], most: int) -> list[Ended]:
-    """Return the newest episodes with a known outcome, of one project or of all but the hidden ones.
+def latest_known(database: Database, project: str | None, most: int) -> list[Ended]:
+    """Return the newest episodes with a known outcome, of one project or of all.
 
     Raises StoreFault.
     """
     rows = database.run(
         f"{ENDED} WHERE o.confidence >= ? AND o.verdict != 'unknown' "
-        "AND ifnull(o.source_project = ?, 1) AND o.source_project NOT IN (SELECT value FROM json_each(?)) "
-        "ORDER BY p.timestamp DESC, o.prompt_id DESC LIMIT ?",
-        (LEAST_CONFIDENCE, project, orjson.dumps(hidden).decode(), most),
+        "AND ifnull(o.source_project = ?, 1) ORDER BY p.timestamp DESC, o.prompt_id DESC LIMIT ?",
+        (LEAST_CONFIDENCE, project, most),
     )
     return [_ended(row) for row in rows]
 
 
 def within(database: Database, filters: Filters, most: int) -> list[Ended]:
-    """Return the newest episodes of a span, in order of time; the filters name project, hidden projects and times.
+    """Return the newest episodes of a span, in order of time; the filters name project and times.
 
     Raises StoreFault.
     """
     rows = database.run(
         f"SELECT * FROM ({ENDED} WHERE p.timestamp BETWEEN ? AND ? "
-        "AND ifnull(o.source_project = ?, 1) AND o.source_project NOT IN (SELECT value FROM json_each(?)) "
+        "AND ifnull(o.source_project = ?, 1) "
         "ORDER BY p.timestamp DESC, o.prompt_id DESC LIMIT ?) ORDER BY timestamp, prompt_id",
-        (filters.since or "", filters.until or "~", filters.project, orjson.dumps(filters.hidden).decode(), most),
+        (filters.since or "", filters.until or "~", filters.project, most),
     )
     return [_ended(row) for row in rows]
 
 
-def tally(database: Database, project: str | None, hidden: Sequence[str]) -> list[Tally]:
-    """Count the episodes of each day by outcome, of one project or of all but the hidden ones, in order of time.
+def tally(database: Database, project: str | None) -> list[Tally]:
+    """Count the episodes of each day by outcome, of one project or of all, in order of time.
 
     Raises StoreFault.
     """
@@ -426,8 +425,8 @@ def tally(database: Database, project: str | None, hidden: Sequence[str]) -> lis
         f"CASE WHEN o.confidence >= {LEAST_CONFIDENCE} THEN o.verdict ELSE 'unknown' END AS shown, count(*) "
         "FROM visible_outcomes o JOIN visible_prompts p ON p.id = o.prompt_id "
         f"WHERE p.timestamp IS NOT NULL AND ifnull(o.source_project = ?, 1) "
-        "AND o.source_project NOT IN (SELECT value FROM json_each(?)) GROUP BY o.source_project, day, shown ORDER BY day",
-        (project, orjson.dumps(hidden).decode()),
+        "GROUP BY o.source_project, day, shown ORDER BY day",
+        (project,),
     )
     return [Tally(*row) for row in rows]
 
@@ -437,7 +436,7 @@ def by_signal(database: Database, filters: Filters, signal: str, most: int, *, a
 
     Args:
         database: open.
-        filters: outcomes, project and hidden projects.
+        filters: outcomes and project.
         signal: a signal of outcomes.
         most: number of episodes.
         among: True for outcomes by this signal, False for those by others. An episode with an unknown outcome and no
@@ -451,10 +450,9 @@ def by_signal(database: Database, filters: Filters, signal: str, most: int, *, a
         "AND p.role NOT IN ('assistant', 'tool') AND (o.signal != '' OR EXISTS ("
         "SELECT 1 FROM visible_prompts a WHERE a.source_project = o.source_project AND a.conversation_id = o.conversation_id "
         "AND a.turn_index BETWEEN o.first_index AND o.last_index AND a.role = 'assistant')) "
-        "AND ifnull(o.source_project = ?, 1) AND o.source_project NOT IN (SELECT value FROM json_each(?))"
+        "AND ifnull(o.source_project = ?, 1)"
     )
-    wanted, hidden = (orjson.dumps(values).decode() for values in (filters.outcomes, filters.hidden))
-    values = (LEAST_CONFIDENCE, wanted, signal, among, filters.project, hidden)
+    values = (LEAST_CONFIDENCE, orjson.dumps(filters.outcomes).decode(), signal, among, filters.project)
     rows = database.run(f"{ENDED} {which} ORDER BY p.timestamp DESC, o.prompt_id DESC LIMIT ?", (*values, most))
     total = database.value(
         f"SELECT count(*) FROM visible_outcomes o JOIN visible_prompts p ON p.id = o.prompt_id {which}", values

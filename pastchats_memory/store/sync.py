@@ -242,7 +242,7 @@ def _sorted(parts: Sequence[Body]) -> list[Body]:
 
 def tasks(database: Database) -> Iterator[Body]:
     """Yield all tasks as `export` writes them. Raises StoreFault."""
-    return interchange.export_tasks(database, ())
+    return interchange.export_tasks(database)
 
 
 def task(database: Database, identity: str) -> Body | None:

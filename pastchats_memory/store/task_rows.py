@@ -26,13 +26,11 @@ ROW_COLUMNS = (
     "k.source_path, k.source_line, k.created_at, k.updated_at, k.closed_at, k.due_at, k.metadata_json"
 )
 MAX_LISTED = 1_000
-HIDDEN = "project IN (SELECT value FROM json_each(?))"
-VISIBLE = f"NOT ({HIDDEN})"
 
 PART_QUERIES = {
     "links": "SELECT l.task_id, l.kind, ifnull(o.key, l.name) FROM visible_task_links l LEFT JOIN visible_tasks o "
-    "ON o.identity = l.target WHERE l.task_id IN (SELECT value FROM json_each(?1)) "
-    "AND ifnull(o.project NOT IN (SELECT value FROM json_each(?2)), 1) ORDER BY l.kind, 3",
+    "ON o.identity = l.target WHERE l.task_id IN (SELECT value FROM json_each(?)) "
+    "ORDER BY l.kind, 3",
     "conversations": "SELECT task_id, conversation_id FROM task_conversations "
     "WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY conversation_id",
     "states": "SELECT task_id, status, status_raw, at FROM task_states "
@@ -42,36 +40,33 @@ PART_QUERIES = {
     "attachments": "SELECT task_id, name, size, sha256, NULL, created_at, id FROM visible_task_attachments "
     "WHERE task_id IN (SELECT value FROM json_each(?)) ORDER BY id",
 }
-"""Queries of the parts of tasks, by name; links without hidden projects, attachments without their texts."""
+"""Queries of the parts of tasks, by name; attachments without their texts."""
 
 
-def tasks(database: Database, ids: Sequence[int], hidden: Sequence[str], *, whole: bool = False) -> list[StoredTask]:
+def tasks(database: Database, ids: Sequence[int], *, whole: bool = False) -> list[StoredTask]:
     """Return the stored tasks with these ids, in the order given; `whole` with the attachments' texts.
 
     Raises StoreFault.
-
-    Links to tasks of hidden projects are left out, since a key may tell what its task is about.
     """
     wanted = (orjson.dumps(list(ids)).decode(),)
     rows = database.run(
         f"SELECT {ROW_COLUMNS} FROM visible_tasks k WHERE k.id IN (SELECT value FROM json_each(?))", wanted
     )
     attached = PART_QUERIES | ({"attachments": PART_QUERIES["attachments"].replace("NULL", "content")} if whole else {})
-    unseen = {"links": (*wanted, orjson.dumps(hidden).decode())}
-    of = {name: _by_task(database, statement, unseen.get(name, wanted)) for name, statement in attached.items()}
+    of = {name: _by_task(database, statement, wanted) for name, statement in attached.items()}
     found = {row[0]: _task(row, {name: by_task.get(row[0], []) for name, by_task in of.items()}) for row in rows}
     return [found[id_] for id_ in ids if id_ in found]
 
 
-def with_parts(database: Database, task: StoredTask, hidden: Sequence[str]) -> StoredTask:
-    """Return a task with its subtasks, the oldest first, without those of hidden projects.
+def with_parts(database: Database, task: StoredTask) -> StoredTask:
+    """Return a task with its subtasks, the oldest first.
 
     Raises StoreFault.
     """
     rows = database.run(
         "SELECT key, title, status FROM visible_tasks WHERE id IN (SELECT l.task_id FROM visible_task_links l WHERE l.kind = 'parent' AND "
-        f"l.target = (SELECT identity FROM visible_tasks WHERE id = ?)) AND {VISIBLE} ORDER BY created_at, id",
-        (task.id, orjson.dumps(hidden).decode()),
+        "l.target = (SELECT identity FROM visible_tasks WHERE id = ?)) ORDER BY created_at, id",
+        (task.id,),
     )
     return task._replace(parts=tuple(TaskPart(*row) for row in rows))
 
@@ -109,51 +104,44 @@ def _by_task(database: Database, statement: str, values: Sequence[object]) -> di
     return grouped
 
 
-def find(database: Database, name: str, hidden: Sequence[str]) -> list[int]:
+def find(database: Database, name: str) -> list[int]:
     """Return ids of tasks with a key, with or without `t:`; else of tasks with this native id.
 
     Raises StoreFault.
-
-    Tasks of hidden projects are left out.
     """
-    unseen = orjson.dumps(hidden).decode()
     name = name.removeprefix("t:")
     for where in ("key = ?", "key = ? COLLATE NOCASE", "native_id = ? COLLATE NOCASE"):
-        found = database.run(f"SELECT id FROM visible_tasks WHERE {where} AND {VISIBLE} ORDER BY id", (name, unseen))
+        found = database.run(f"SELECT id FROM visible_tasks WHERE {where} ORDER BY id", (name,))
         if found:
             return [id_ for (id_,) in found]
     return []
 
 
-def find_tagged(database: Database, name: str, hidden: Sequence[str]) -> list[int]:
+def find_tagged(database: Database, name: str) -> list[int]:
     """Return ids of tasks whose native id has a list before this name: `103` finds `master/103`.
 
     Raises StoreFault.
-
-    Tasks of hidden projects are left out.
     """
-    statement = f"SELECT id FROM visible_tasks WHERE substr(native_id, -length(?1) - 1) = '/' || ?1 COLLATE NOCASE AND {VISIBLE} ORDER BY id"
-    return [id_ for (id_,) in database.run(statement, (name, orjson.dumps(hidden).decode()))]
-
-
-def is_tag(database: Database, name: str, hidden: Sequence[str]) -> bool:
-    """Return whether a task of a visible project has a tag, in any case. Raises StoreFault."""
     statement = (
-        "SELECT EXISTS (SELECT 1 FROM visible_tasks WHERE EXISTS (SELECT 1 FROM json_each(tags_json) WHERE lower(value) = ?1) "
-        f"AND {VISIBLE.replace('?', '?2')})"
+        "SELECT id FROM visible_tasks WHERE substr(native_id, -length(?1) - 1) = '/' || ?1 COLLATE NOCASE ORDER BY id"
     )
-    return bool(database.value(statement, (name.lower(), orjson.dumps(hidden).decode())))
+    return [id_ for (id_,) in database.run(statement, (name,))]
 
 
-def find_epics(database: Database, title: str, hidden: Sequence[str]) -> list[int]:
+def is_tag(database: Database, name: str) -> bool:
+    """Return whether a task of a visible project has a tag, in any case. Raises StoreFault."""
+    statement = "SELECT EXISTS (SELECT 1 FROM visible_tasks WHERE EXISTS (SELECT 1 FROM json_each(tags_json) WHERE lower(value) = ?))"
+    return bool(database.value(statement, (name.lower(),)))
+
+
+def find_epics(database: Database, title: str) -> list[int]:
     """Return ids of epics with a title, in any case, with or without the word epic. Raises StoreFault.
 
-    If there is none, return the only epic whose title begins with two words or more of that title. Epics of hidden
-    projects are left out.
+    If there is none, return the only epic whose title begins with two words or more of that title.
     """
     words = title.lower().removeprefix("the ").removeprefix("epic ").removesuffix(" epic").strip()
-    statement = f"SELECT id FROM visible_tasks WHERE type = 'epic' AND {{condition}} AND {VISIBLE.replace('?', '?2')} ORDER BY id"
-    wanted = (words, orjson.dumps(hidden).decode())
+    statement = "SELECT id FROM visible_tasks WHERE type = 'epic' AND {condition} ORDER BY id"
+    wanted = (words,)
     whole = statement.format(condition="lower(title) IN (?1, ?1 || ' epic', 'epic ' || ?1)")
     if found := [id_ for (id_,) in database.run(whole, wanted)]:
         return found
@@ -162,25 +150,25 @@ def find_epics(database: Database, title: str, hidden: Sequence[str]) -> list[in
     return found if len(found) == 1 else []
 
 
-def owner_of(database: Database, table: str, id_: int, hidden: Sequence[str]) -> int | None:
-    """Return the task of a row of `task_comments` or `task_attachments`, unless its project is hidden.
+def owner_of(database: Database, table: str, id_: int) -> int | None:
+    """Return the task of a row of `task_comments` or `task_attachments`.
 
     Raises StoreFault.
     """
     found = database.value(
-        f"SELECT id FROM visible_tasks WHERE id = (SELECT task_id FROM visible_{table} WHERE id = ?) AND {VISIBLE}",
-        (id_, orjson.dumps(hidden).decode()),
+        f"SELECT id FROM visible_tasks WHERE id = (SELECT task_id FROM visible_{table} WHERE id = ?)",
+        (id_,),
     )
     return None if found is None else int(found)
 
 
-def find_of_conversation(database: Database, conversation_id: str, hidden: Sequence[str]) -> list[int]:
+def find_of_conversation(database: Database, conversation_id: str) -> list[int]:
     """Return ids of the tasks that a conversation worked on. Raises StoreFault."""
     statement = (
         "SELECT id FROM visible_tasks WHERE id IN (SELECT task_id FROM task_conversations WHERE conversation_id = ?) "
-        f"AND {VISIBLE} ORDER BY id"
+        "ORDER BY id"
     )
-    return [id_ for (id_,) in database.run(statement, (conversation_id, orjson.dumps(hidden).decode()))]
+    return [id_ for (id_,) in database.run(statement, (conversation_id,))]
 
 
 def project_of_conversation(database: Database, conversation_id: str) -> str | None:
@@ -203,12 +191,6 @@ def count_by_status(database: Database) -> dict[str, int]:
     )
 
 
-def count_hidden(database: Database, hidden: Sequence[str]) -> int:
-    """Return the number of tasks of hidden projects. Raises StoreFault."""
-    wanted = (orjson.dumps(hidden).decode(),)
-    return int(database.value(f"SELECT count(*) FROM visible_tasks WHERE {HIDDEN}", wanted))
-
-
 def identity(database: Database, id_: int) -> str:
     """Return the identity by which links name a task. Raises StoreFault."""
     return str(database.value("SELECT identity FROM visible_tasks WHERE id = ?", (id_,)))
@@ -221,19 +203,17 @@ def unlink(database: Database, id_: int, kind: str, target: str | None) -> None:
     )
 
 
-def task_texts(database: Database, ids: Sequence[int], hidden: Sequence[str]) -> list[TaskText]:
+def task_texts(database: Database, ids: Sequence[int]) -> list[TaskText]:
     """Return the stored texts with these ids, in the order given, each with its task.
 
     Raises StoreFault.
-
-    Links to tasks of hidden projects are left out.
     """
     rows = database.run(
         f"SELECT t.id, t.task_id, t.comment_id, t.attachment_id, t.content, {TEXT_TIME} FROM {TEXTS} "
         "WHERE t.id IN (SELECT value FROM json_each(?))",
         (orjson.dumps(list(ids)).decode(),),
     )
-    owners = {task.id: task for task in tasks(database, sorted({row[1] for row in rows}), hidden)}
+    owners = {task.id: task for task in tasks(database, sorted({row[1] for row in rows}))}
     found = {}
     for id_, task_id, comment_id, attachment_id, content, timestamp in rows:
         kind, shown = "task", f"t:{owners[task_id].key}"
@@ -336,10 +316,9 @@ def count_listed(database: Database, filters: Filters) -> dict[str, int]:
     )
 
 
-def projects(database: Database, hidden: Sequence[str]) -> list[str]:
-    """Return the projects that have tasks, without the hidden ones. Raises StoreFault."""
-    unseen = orjson.dumps(hidden).decode()
-    found = database.run(f"SELECT DISTINCT project FROM visible_tasks WHERE {VISIBLE} ORDER BY project", (unseen,))
+def projects(database: Database) -> list[str]:
+    """Return the projects that have tasks. Raises StoreFault."""
+    found = database.run("SELECT DISTINCT project FROM visible_tasks ORDER BY project")
     return [str(project) for (project,) in found]
 
 

@@ -243,31 +243,29 @@ def in_span(database: Database, conversation: tuple[str, str], first_index: int,
     )
 
 
-def find_extent(
-    database: Database, conversation_id: str, hidden: Sequence[str], project: str | None = None
-) -> tuple[str, int] | None:
+def find_extent(database: Database, conversation_id: str, project: str | None = None) -> tuple[str, int] | None:
     """Return the project and the last index of a conversation, None without a visible turn.
 
     Without a project, the one with the newest turn counts. Raises StoreFault.
     """
     found = database.run(
         "SELECT source_project, max(turn_index) FROM visible_prompts WHERE conversation_id = ? "
-        "AND source_project NOT IN (SELECT value FROM json_each(?)) AND ifnull(source_project = ?, 1) "
+        "AND ifnull(source_project = ?, 1) "
         "GROUP BY source_project ORDER BY max(ifnull(timestamp, '')) DESC, max(id) DESC LIMIT 1",
-        (conversation_id, orjson.dumps(list(hidden)).decode(), project),
+        (conversation_id, project),
     )
     return (found[0][0], found[0][1]) if found else None
 
 
-def list_parts(database: Database, conversation_id: str, hidden: Sequence[str]) -> list[tuple[str, str]]:
+def list_parts(database: Database, conversation_id: str) -> list[tuple[str, str]]:
     """Return project and id of the conversations whose ids begin with an id and a slash: those of its subagents.
 
     Raises StoreFault.
     """
     found = database.run(
         "SELECT source_project, conversation_id FROM visible_prompts WHERE conversation_id > ?1 || '/' AND conversation_id < ?1 || '0' "
-        "AND source_project NOT IN (SELECT value FROM json_each(?2)) GROUP BY conversation_id, source_project ORDER BY min(id)",
-        (conversation_id, orjson.dumps(list(hidden)).decode()),
+        "GROUP BY conversation_id, source_project ORDER BY min(id)",
+        (conversation_id,),
     )
     return [(project, id_) for project, id_ in found]
 
@@ -312,12 +310,12 @@ class NewPrompt(NamedTuple):
     timestamp: str
 
 
-def list_newest_prompts(database: Database, hidden: Sequence[str], limit: int) -> list[NewPrompt]:
-    """Return the newest prompts outside hidden projects, the newest first. Raises StoreFault."""
+def list_newest_prompts(database: Database, limit: int) -> list[NewPrompt]:
+    """Return the newest prompts, the newest first. Raises StoreFault."""
     found = database.run(
         "SELECT source_project, conversation_id, content, timestamp FROM visible_prompts WHERE role = 'user' AND timestamp IS NOT NULL "
-        "AND source_project NOT IN (SELECT value FROM json_each(?)) ORDER BY timestamp DESC, id DESC LIMIT ?",
-        (orjson.dumps(list(hidden)).decode(), limit),
+        "ORDER BY timestamp DESC, id DESC LIMIT ?",
+        (limit,),
     )
     return [NewPrompt(*row) for row in found]
 
@@ -332,15 +330,19 @@ class ProjectTurns(NamedTuple):
     last: str | None
 
 
-def list_projects(database: Database, hidden: Sequence[str]) -> list[ProjectTurns]:
-    """Return all projects but the hidden ones, the one with the newest turn first. Raises StoreFault."""
+def list_projects(database: Database) -> list[ProjectTurns]:
+    """Return all projects, the one with the newest turn first. Raises StoreFault."""
     rows = database.run(
         "SELECT source_project, count(*), min(timestamp), max(timestamp) FROM visible_prompts "
-        "WHERE source_project NOT IN (SELECT value FROM json_each(?)) GROUP BY source_project "
+        "GROUP BY source_project "
         "ORDER BY max(timestamp) DESC NULLS LAST, source_project",
-        (orjson.dumps(list(hidden)).decode(),),
     )
     return [ProjectTurns(*row) for row in rows]
+
+
+def count(database: Database) -> int:
+    """Return the number of turns and notes. Raises StoreFault."""
+    return int(database.value("SELECT count(*) FROM visible_prompts"))
 
 
 def count_turns(database: Database, conversation_id: str) -> int:

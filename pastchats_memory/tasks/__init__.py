@@ -25,7 +25,7 @@ from pastchats_memory.store.tasks import task_text, without_forgotten
 from pastchats_memory.store.tombstones import Tombstones
 from pastchats_memory.tasks.ask import TaskAnswer, answer_question, find_named_tasks
 from pastchats_memory.tasks.capture import CaptureDecision, CaptureResult, capture_task
-from pastchats_memory.tasks.edit import PART_TABLES, TaskEditor
+from pastchats_memory.tasks.edit import EVERY_TASK, PART_TABLES, TaskEditor
 from pastchats_memory.tasks.prior_work import PriorWork, ResolvedTask, check_prior_work, find_resolved_tasks
 from pastchats_memory.tasks.similarity import (
     MIN_PAIR_SCORE,
@@ -83,39 +83,35 @@ class TaskMemory(TaskEditor):
             conditions.append(task_rows.missing_condition("epic"))
         for relation, name in (("part_of", epic), ("depends_on", depends_on)):
             if name is not None:
-                others = find_named_tasks(self._database, self._embedder, name, self._viewpoint)
+                others = find_named_tasks(self._database, self._embedder, name)
                 if not others:
                     raise InputMissing(f"there is no task {name}", "See `pastchats-memory task list --all`.")
                 conditions.append(task_rows.related_condition(self._database, relation, others))
-        ids = task_rows.listed(self._database, self._hide_private(filters), conditions, limit=limit)
-        return task_rows.tasks(self._database, ids, self._viewpoint.hidden)
+        ids = task_rows.listed(self._database, filters, conditions, limit=limit)
+        return task_rows.tasks(self._database, ids)
 
     def load_board(self, filters: Filters, limit: int = 50) -> list[BoardColumn]:
         """Return a column of at most `limit` tasks for each status that has tasks, in the order of work."""
-        visible = self._hide_private(filters)
         latest = f"{task_rows.CLOSED} DESC"
         with self._database.snapshot():
-            counts = task_rows.count_listed(self._database, visible)
+            counts = task_rows.count_listed(self._database, filters)
             columns = []
             for status in (one for one in STATUSES if one in counts):
                 order = None if status in OPEN else latest
-                own = visible._replace(statuses=(status,))
+                own = filters._replace(statuses=(status,))
                 ids = task_rows.listed(self._database, own, limit=limit, order=order)
-                found = task_rows.tasks(self._database, ids, self._viewpoint.hidden)
+                found = task_rows.tasks(self._database, ids)
                 columns.append(BoardColumn(status, counts[status], tuple(found)))
         return columns
 
     def list_of_conversation(self, conversation_id: str) -> list[StoredTask]:
         """Return the tasks that a conversation worked on."""
-        ids = task_rows.find_of_conversation(self._database, conversation_id, self._viewpoint.hidden)
-        return task_rows.tasks(self._database, ids, self._viewpoint.hidden)
+        ids = task_rows.find_of_conversation(self._database, conversation_id)
+        return task_rows.tasks(self._database, ids)
 
     def list_projects(self) -> list[str]:
         """Return the projects that have visible tasks, sorted."""
-        return task_rows.projects(self._database, self._viewpoint.hidden)
-
-    def _hide_private(self, filters: Filters) -> Filters:
-        return filters._replace(hidden=self._viewpoint.hidden)
+        return task_rows.projects(self._database)
 
     def find_item(self, id_: str) -> tuple[StoredTask, Attachment | None] | None:
         """Return the task of `t:KEY`, `c:5` or `a:7`, and the attachment itself; None if there is no such item.
@@ -127,7 +123,7 @@ class TaskMemory(TaskEditor):
             part = self.find_part(id_)
             task_id = part and part.task
         else:
-            task_id = self.find_id(id_) if task_rows.find(self._database, id_, self._viewpoint.hidden) else None
+            task_id = self.find_id(id_) if task_rows.find(self._database, id_) else None
         if task_id is None:
             return None
         task = self._read_with_parts(task_id)
@@ -144,7 +140,7 @@ class TaskMemory(TaskEditor):
         self._fill_pending()
         query = TaskQuery.embed(self._embedder, task_text(task.title, task.description))
         with self._database.snapshot():
-            visible = self._viewpoint.visible_tasks
+            visible = EVERY_TASK
             return find_similar_tasks(self._database, self._embedder, query, visible, exclude=task.id)[:limit]
 
     def find_duplicates(self, text: str, limit: int = NEAREST) -> list[SimilarTask]:
@@ -154,7 +150,7 @@ class TaskMemory(TaskEditor):
         self._fill_pending()
         with self._database.snapshot():
             query = TaskQuery.embed(self._embedder, text.strip())
-            return find_similar_tasks(self._database, self._embedder, query, self._viewpoint.visible_tasks)[:limit]
+            return find_similar_tasks(self._database, self._embedder, query, EVERY_TASK)[:limit]
 
     def _fill_pending(self) -> None:
         """Embed tasks that were stored without a model, so that they are compared too."""
@@ -165,20 +161,19 @@ class TaskMemory(TaskEditor):
     def scan_duplicates(self, min_score: float = MIN_PAIR_SCORE, project: str | None = None) -> list[DuplicateCluster]:
         """Compare all tasks and return clusters of similar ones."""
         with self._database.snapshot():
-            filters = self._viewpoint.visible_tasks._replace(project=project)
+            filters = EVERY_TASK._replace(project=project)
             return find_duplicate_clusters(self._database, filters, min_score)
 
     def check_prior_work(self, query: str) -> PriorWork:
         """Return the verdict and the three best matches. Raises UsageFault."""
         self._fill_pending()
         with self._database.snapshot():
-            visible, project = self._viewpoint.visible_tasks, self._viewpoint.project
-            return check_prior_work(self._database, self._embedder, query, visible, project)
+            return check_prior_work(self._database, self._embedder, query, EVERY_TASK, self._viewpoint.project)
 
     def consult_episodic_memory(self, problem: str, limit: int = NEAREST) -> tuple[list[ResolvedTask], tuple[str, ...]]:
         """Return resolved tasks about a problem, and warnings. Raises UsageFault."""
         with self._database.snapshot():
-            return find_resolved_tasks(self._database, self._embedder, problem, limit, self._viewpoint.hidden)
+            return find_resolved_tasks(self._database, self._embedder, problem, limit)
 
     def ask(self, question: str, today: date | None = None) -> TaskAnswer:
         """Answer a question in plain language; see `tasks.ask.answer_question`."""
@@ -188,7 +183,7 @@ class TaskMemory(TaskEditor):
     def recall(self, query: str, filters: Filters, limit: int = 10) -> Hits:
         """Return tasks that match a query by themselves, a comment or an attachment, each once. Raises UsageFault."""
         with self._database.snapshot():
-            request = Request(query, limit=max(40, limit * 4), filters=self._hide_private(filters))
+            request = Request(query, limit=max(40, limit * 4), filters=filters)
             hits = search(self._database, self._embedder, request)
         best_hit_of_task = {hit.task.id: hit for hit in reversed(hits) if hit.task is not None}
         best = sorted(best_hit_of_task.values(), key=lambda hit: hit.rank)[:limit]
@@ -197,7 +192,7 @@ class TaskMemory(TaskEditor):
     def export(self) -> Generator[str]:
         """Yield every visible task with its parts as a line of JSON."""
         with self._database.snapshot():
-            for body in interchange.export_tasks(self._database, self._viewpoint.hidden):
+            for body in interchange.export_tasks(self._database):
                 yield orjson.dumps(body).decode()
 
     def export_to(self, file: Path, *, force: bool = False) -> int:
@@ -210,11 +205,11 @@ class TaskMemory(TaskEditor):
 
     def count(self) -> int:
         """Return the number of tasks, including hidden ones."""
-        return task_rows.count(self._database)
+        return task_rows.count(self._database.hide(()))
 
     def count_hidden(self) -> int:
         """Return the number of tasks of private projects that are hidden here."""
-        return task_rows.count_hidden(self._database, self._viewpoint.hidden)
+        return self.count() - task_rows.count(self._database)
 
     def import_lines(self, lines: Iterable[str]) -> dict[str, int]:
         """Store exported tasks, all or none.

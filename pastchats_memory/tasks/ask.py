@@ -29,7 +29,7 @@ from pastchats_memory.search.request import Request
 from pastchats_memory.store import sources, task_rows
 from pastchats_memory.store import turns as turn_rows
 from pastchats_memory.store.database import Database
-from pastchats_memory.tasks.edit import Viewpoint
+from pastchats_memory.tasks.edit import EVERY_TASK, Viewpoint
 from pastchats_memory.tasks.similarity import RELATED_SCORE, TaskQuery, find_similar_tasks, load_words
 from pastchats_memory.text.dates import (
     DAYS,
@@ -668,23 +668,23 @@ def answer_question(
     Args:
         question: in plain language.
         today: the day to which "last week" and the like refer; None for the current day in the local zone.
-        viewpoint: what "this project" means, and which projects are hidden.
+        viewpoint: what "this project" means.
 
     Raises:
         UsageFault: the question is empty.
     """
     if not question.strip():
         raise UsageFault("there is no question", 'Ask one: pastchats-memory ask "what is blocked?"')
-    visible = [name for name in sources.project_names(database) if name not in viewpoint.hidden]
+    visible = sources.project_names(database)
     parsed = parse_question(question, today or date.today(), visible)  # noqa: DTZ011 - in the local zone
     if parsed.is_open:
-        other = _search_days(database, embedder, parsed, question, viewpoint)
+        other = _search_days(database, embedder, parsed, question)
         return other if other.hits else _search_everything(database, embedder, parsed, question, viewpoint)
     answer = _list_answer(database, embedder, parsed, viewpoint)
     topic = parsed.concept or (parsed.of if parsed.relation else None)
     if answer.total or topic is None:
         return answer
-    other = _search_days(database, embedder, parsed, topic, viewpoint)
+    other = _search_days(database, embedder, parsed, topic)
     if not other.hits:
         other = _search_everything(database, embedder, parsed, topic if parsed.statuses else question, viewpoint)
     if other.tasks or other.hits:
@@ -706,12 +706,12 @@ def _list_answer(database: Database, embedder: Embedder, parsed: ParsedQuestion,
         conditions.append(task_rows.kind_condition(kind, words))
     if parsed.span is not None:
         conditions += task_rows.time_conditions(parsed.span.field, *parsed.span.stored_bounds)
-    if parsed.concept and not parsed.is_topic_named and task_rows.is_tag(database, parsed.concept, viewpoint.hidden):
+    if parsed.concept and not parsed.is_topic_named and task_rows.is_tag(database, parsed.concept):
         parsed.tags, parsed.concept = (*parsed.tags, parsed.concept), None
-    if parsed.relation is None and parsed.concept and task_rows.find_epics(database, parsed.concept, viewpoint.hidden):
+    if parsed.relation is None and parsed.concept and task_rows.find_epics(database, parsed.concept):
         parsed.relation, parsed.of, parsed.concept = "part_of", parsed.concept, None
     if parsed.relation is not None:
-        others = find_named_tasks(database, embedder, parsed.of or "", viewpoint)
+        others = find_named_tasks(database, embedder, parsed.of or "")
         if not others:
             return TaskAnswer(parsed, (), 0, (f"there is no task {parsed.of!r}",))
         conditions.append(task_rows.related_condition(database, parsed.relation, others))
@@ -720,7 +720,6 @@ def _list_answer(database: Database, embedder: Embedder, parsed: ParsedQuestion,
         statuses=parsed.statuses,
         priorities=parsed.priorities,
         project=viewpoint.project if parsed.project == "." else parsed.project,
-        hidden=viewpoint.hidden,
     )
     order = task_rows.ORDERS.get(parsed.order or ("due" if parsed.span and parsed.span.field == "due" else ""))
     ids: Sequence[int] = task_rows.listed(database, filters, conditions, limit=-1, order=order, tags=parsed.tags)
@@ -729,7 +728,7 @@ def _list_answer(database: Database, embedder: Embedder, parsed: ParsedQuestion,
         matches, warnings = _search_topic(database, embedder, parsed.concept, filters)
         ordered, wanted = (matches, frozenset(ids)) if order is None else (ids, frozenset(matches))
         ids = [id_ for id_ in ordered if id_ in wanted]
-    shown = task_rows.tasks(database, ids[: parsed.limit or MAX_TASKS], viewpoint.hidden)
+    shown = task_rows.tasks(database, ids[: parsed.limit or MAX_TASKS])
     return TaskAnswer(parsed, tuple(shown), len(ids), warnings)
 
 
@@ -738,7 +737,7 @@ def _search_everything(
 ) -> TaskAnswer:
     """Return the tasks and the parts of conversations that are nearest to a text; none that is far."""
     project = viewpoint.project if parsed.project == "." else parsed.project
-    filters = Filters(project=project, hidden=viewpoint.hidden)
+    filters = Filters(project=project)
     hits = search(database, embedder, Request(text, limit=20, filters=filters, threshold=AGREED_RELEVANCE))
     near = [hit for hit in hits if _is_near(hit)]
     least = FAR_BELOW * max((hit.relevance or 0 for hit in near), default=0)
@@ -751,18 +750,16 @@ def _search_everything(
     ids = list(dict.fromkeys(hit.task.id for hit in of_tasks if hit.task is not None))
     if not near:
         ids = _find_by_all_words(database, embedder, parsed.concept or text, filters)
-    tasks = tuple(task_rows.tasks(database, ids, viewpoint.hidden))
+    tasks = tuple(task_rows.tasks(database, ids))
     return TaskAnswer(parsed, tasks, len(ids), hits.warnings, tuple(_with_answers(database, of_turns)[:MAX_HITS]))
 
 
-def _search_days(
-    database: Database, embedder: Embedder, parsed: ParsedQuestion, topic: str, viewpoint: Viewpoint
-) -> TaskAnswer:
+def _search_days(database: Database, embedder: Embedder, parsed: ParsedQuestion, topic: str) -> TaskAnswer:
     """Return parts of conversations of the named days, the nearest first; none for a question about tasks."""
     if parsed.span is None or parsed.statuses or parsed.names_tasks:
         return TaskAnswer(parsed, (), 0)
     since, until = parsed.span.stored_bounds
-    filters = Filters(project=parsed.project, hidden=viewpoint.hidden, since=since, until=until)
+    filters = Filters(project=parsed.project, since=since, until=until)
     hits = search(database, embedder, Request(topic, limit=MAX_HITS, filters=filters))
     return TaskAnswer(parsed, (), 0, hits.warnings, tuple(_with_answers(database, hits)[:MAX_HITS]))
 
@@ -804,7 +801,7 @@ def _find_by_all_words(database: Database, embedder: Embedder, topic: str, filte
     ids, _ = _search_topic(database, embedder, topic, filters._replace(kinds=TYPES))
     return [
         task.id
-        for task in task_rows.tasks(database, ids, filters.hidden)
+        for task in task_rows.tasks(database, ids)
         if wanted and wanted <= words.find_stems(" ".join((task.title, task.description, *task.tags)))
     ]
 
@@ -813,22 +810,20 @@ _NUMBERED_KEY = re.compile(r"(?:[a-z]+-)?\d[\d.]*", re.IGNORECASE)
 """A key that is a number: the most similar title would be another task."""
 
 
-def find_named_tasks(database: Database, embedder: Embedder, name: str, viewpoint: Viewpoint) -> list[int]:
+def find_named_tasks(database: Database, embedder: Embedder, name: str) -> list[int]:
     """Find the tasks with a key, or else with an id in a list of their tracker.
 
     If there is none, return the epics of that title, else the tasks that have all of its words, else the most similar task.
     """
     found = (
-        task_rows.find(database, name, viewpoint.hidden)
-        or task_rows.find_tagged(database, name, viewpoint.hidden)
-        or task_rows.find_epics(database, name, viewpoint.hidden)
+        task_rows.find(database, name) or task_rows.find_tagged(database, name) or task_rows.find_epics(database, name)
     )
     if found or _NUMBERED_KEY.fullmatch(name):
         return found
-    if with_all_words := _find_by_all_words(database, embedder, name, viewpoint.visible_tasks)[:MAX_NAMED]:
+    if with_all_words := _find_by_all_words(database, embedder, name, EVERY_TASK)[:MAX_NAMED]:
         return with_all_words
     session = sources.open_session(database, embedder)
-    best = find_similar_tasks(database, session, TaskQuery.embed(session, name), viewpoint.visible_tasks)[:1]
+    best = find_similar_tasks(database, session, TaskQuery.embed(session, name), EVERY_TASK)[:1]
     return [similar.task.id for similar in best if similar.match.score >= RELATED_SCORE / 2]
 
 

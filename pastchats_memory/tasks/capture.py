@@ -17,7 +17,7 @@ from pastchats_memory.model import Comment, Filters, StoredTask, Task
 from pastchats_memory.store import sources, task_rows, vectors
 from pastchats_memory.store.database import Database
 from pastchats_memory.store.tasks import Filed, encode_texts
-from pastchats_memory.tasks.edit import BY_HAND, UNRESTRICTED, TaskEditor, Viewpoint, current_time, sanitize
+from pastchats_memory.tasks.edit import BY_HAND, EVERY_TASK, NOWHERE, TaskEditor, Viewpoint, current_time, sanitize
 from pastchats_memory.tasks.similarity import SimilarTask, TaskQuery, find_similar_tasks
 
 CaptureDecision = Literal["comment", "create", "nothing"]
@@ -43,13 +43,13 @@ def capture_task(
     text: str,
     project: str,
     decide: Callable[[SimilarTask], CaptureDecision],
-    viewpoint: Viewpoint = UNRESTRICTED,
+    viewpoint: Viewpoint = NOWHERE,
 ) -> CaptureResult:
     """Store a text as a task, as a comment on a similar task, or not at all.
 
     The user decides before the write lock is taken. The store is searched again inside the transaction: if two processes
-    capture one text at the same time, only one creates a task. Its first line becomes the title. A task that is hidden from
-    the viewpoint counts as not similar.
+    capture one text at the same time, only one creates a task. Its first line becomes the title. A hidden task
+    counts as not similar.
 
     Raises:
         UsageFault: the text is empty.
@@ -62,7 +62,7 @@ def capture_task(
     embedded = encode_texts(database, session, [text, _format_task(text), _format_title(text)])
     decisions: dict[int, CaptureDecision] = {}
     while True:
-        similar = _find_duplicate(database, session, query, viewpoint.visible_tasks)
+        similar = _find_duplicate(database, session, query, EVERY_TASK)
         if similar is not None and similar.task.id not in decisions:
             decisions[similar.task.id] = decide(similar)
         decision: CaptureDecision = "create" if similar is None else decisions[similar.task.id]
@@ -70,7 +70,7 @@ def capture_task(
             return CaptureResult("found", similar.task, similar)
         with database.transaction():
             editor.open_writer()
-            latest = _find_duplicate(database, session, query, viewpoint.visible_tasks)
+            latest = _find_duplicate(database, session, query, EVERY_TASK)
             if latest is not None and latest.task.id not in decisions:
                 continue  # another process created it meanwhile
             if similar is not None and decision == "comment":
@@ -81,7 +81,7 @@ def capture_task(
                 if similar is not None:
                     editor.relate(id_, similar.task.id)
             vectors.catch_up(database)
-        (task,) = task_rows.tasks(database, [id_], viewpoint.hidden, whole=True)
+        (task,) = task_rows.tasks(database, [id_], whole=True)
         return CaptureResult("commented" if decision == "comment" else "created", task, similar)
 
 

@@ -91,22 +91,17 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Viewpoint:
-    """The folder from which the user looks at tasks, and the projects that are hidden there."""
+    """The folder from which the user looks at tasks."""
 
     folder: str = ""
     project: str | None = None
     """Project of the folder."""
-    hidden: tuple[str, ...] = ()
-    """Private projects that the folder does not belong to; their tasks do not exist for the user."""
-
-    @property
-    def visible_tasks(self) -> Filters:
-        """Filters that pass every visible task."""
-        return Filters(kinds=TYPES, hidden=self.hidden)
 
 
-UNRESTRICTED = Viewpoint()
-"""A viewpoint without a folder, from which every task is visible."""
+NOWHERE = Viewpoint()
+"""A viewpoint without a folder."""
+EVERY_TASK = Filters(kinds=TYPES)
+"""Filters that every visible task passes."""
 
 
 class TaskPart(NamedTuple):
@@ -131,13 +126,13 @@ def sanitize(text: str) -> str:
 class TaskEditor:
     """Create, change and delete tasks; each method is one transaction, unless it says otherwise."""
 
-    def __init__(self, database: Database, embedder: Embedder, viewpoint: Viewpoint = UNRESTRICTED) -> None:
+    def __init__(self, database: Database, embedder: Embedder, viewpoint: Viewpoint = NOWHERE) -> None:
         """Edit the tasks of an open database.
 
         Args:
             database: open for writing, unless only tasks are read.
             embedder: of the database's vectors.
-            viewpoint: decides which tasks exist for the user.
+            viewpoint: the folder of new tasks.
         """
         self._database = database
         self._embedder = sources.open_session(database, embedder)
@@ -158,18 +153,18 @@ class TaskEditor:
         return self._read_with_parts(self.find_id(name))
 
     def _read(self, id_: int) -> StoredTask:
-        return task_rows.tasks(self._database, [id_], self._viewpoint.hidden, whole=True)[0]
+        return task_rows.tasks(self._database, [id_], whole=True)[0]
 
     def _read_with_parts(self, id_: int) -> StoredTask:
-        return task_rows.with_parts(self._database, self._read(id_), self._viewpoint.hidden)
+        return task_rows.with_parts(self._database, self._read(id_))
 
     def find_id(self, name: str) -> int:
         """Return the row id of a key or a tracker's id. Raises UsageFault for none or several."""
-        found = task_rows.find(self._database, utf8(name), self._viewpoint.hidden)
+        found = task_rows.find(self._database, utf8(name))
         if not found:
             raise UsageFault(f"there is no task {name}", "See `pastchats-memory task list`.")
         if len(found) > 1:
-            keys = ", ".join(task.key for task in task_rows.tasks(self._database, found[:5], self._viewpoint.hidden))
+            keys = ", ".join(task.key for task in task_rows.tasks(self._database, found[:5]))
             raise UsageFault(f"{name} names {len(found)} tasks", f"Use the whole key: {keys}.")
         return found[0]
 
@@ -203,7 +198,7 @@ class TaskEditor:
             metadata={"format": BY_HAND},
         )
         Change(title=task.title)  # raises if nothing is left of the title
-        if key is not None and (not key or task_rows.find(self._database, key, hidden=())):
+        if key is not None and (not key or task_rows.find(self._database.hide(()), key)):
             raise UsageFault(f"the key {key!r} is taken or empty", "Choose another one, or leave it out.")
         embedded = self.embed_tasks([task])
         with self._database.transaction():
@@ -310,7 +305,7 @@ class TaskEditor:
             else:
                 id_ = self.find_id(name)
                 part = TaskPart("tasks", id_, id_)
-            (task,) = task_rows.tasks(self._database, [part.task], self._viewpoint.hidden)
+            (task,) = task_rows.tasks(self._database, [part.task])
             delete_rows(self._database, part.table, part.id)
             vectors.catch_up(self._database)
         return task.title
@@ -320,7 +315,7 @@ class TaskEditor:
         table, number = PART_TABLES[id_[:2]], number_of(id_[2:])
         if number is None:
             return None
-        task = task_rows.owner_of(self._database, table, number, self._viewpoint.hidden)
+        task = task_rows.owner_of(self._database, table, number)
         return None if task is None else TaskPart(table, number, task)
 
     def _link_by_name(self, id_: int, kind: str, names: Sequence[str]) -> None:
@@ -330,12 +325,10 @@ class TaskEditor:
     def _link(self, id_: int, kind: str, other: int) -> None:
         target = task_rows.identity(self._database, other)
         if kind in ("parent", "depends") and closes_circle(self._database, id_, target, kind):
-            one, two = (
-                task_rows.tasks(self._database, [id_, other], self._viewpoint.hidden) if id_ != other else (None, None)
-            )
+            one, two = task_rows.tasks(self._database, [id_, other]) if id_ != other else (None, None)
             names = f"{one.key} and {two.key}" if one and two else "a task and itself"
             raise UsageFault(f"that would make a circle of {names}", "A task cannot be above, or wait for, itself.")
-        key = task_rows.tasks(self._database, [other], self._viewpoint.hidden)[0].key
+        key = task_rows.tasks(self._database, [other])[0].key
         self.open_writer().link(id_, kind, target, key)
 
     def _unlink(self, id_: int, kind: str, target: str | None = None) -> None:

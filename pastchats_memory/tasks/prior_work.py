@@ -115,7 +115,7 @@ def check_prior_work(
     tasks = find_similar_tasks(database, session, task_query, filters)
     if any(similar.match.is_duplicate for similar in tasks[:MAX_RESULTS]):
         return replace(decide_verdict(tasks, project=project), warnings=session.warnings)
-    episodes = find_similar_episodes(database, session, task_query, filters.hidden)
+    episodes = find_similar_episodes(database, session, task_query)
     work = decide_verdict(tasks, episodes, extract_subject(task_query.text), project)
     cited = cite_attempts(database, work.episodes)
     return replace(work, episodes=tuple(cited[attempt.id] for attempt in work.episodes), warnings=session.warnings)
@@ -129,11 +129,9 @@ def _measure_turns(database: Database, session: ModelSession, query: TaskQuery, 
     return {int(hit.id): estimate_cosine(query.text, hit.content[:MAX_COMPARED_LENGTH]) for hit in hits}
 
 
-def find_similar_episodes(
-    database: Database, session: ModelSession, query: TaskQuery, hidden: tuple[str, ...]
-) -> list[PriorEpisode]:
+def find_similar_episodes(database: Database, session: ModelSession, query: TaskQuery) -> list[PriorEpisode]:
     """Return answered episodes with a user turn that is similar to the query, the most similar first."""
-    user_turns = Filters(role="user", notes=False, hidden=hidden)
+    user_turns = Filters(role="user", notes=False)
     topic = extract_subject(query.text)
     cosines = _measure_turns(database, session, query, user_turns)
     items = [item for item in turn_rows.items(database, list(cosines)) if topic & extract_subject(item.content)]
@@ -273,10 +271,10 @@ def judge_task(task: StoredTask, project: str | None = None) -> tuple[Verdict, s
 
 
 def find_resolved_tasks(
-    database: Database, embedder: Embedder, problem: str, limit: int, hidden: tuple[str, ...]
+    database: Database, embedder: Embedder, problem: str, limit: int
 ) -> tuple[list[ResolvedTask], tuple[str, ...]]:
     """Return resolved tasks about a problem, the best first, and warnings. Raises UsageFault if it is empty."""
-    filters = Filters(statuses=RESOLVED, hidden=hidden)
+    filters = Filters(statuses=RESOLVED)
     hits = search(database, embedder, Request(problem, limit=20, filters=filters))
     cannot_read = is_unread(embedder.name, problem)
     found: dict[int, ResolvedTask] = {}
@@ -285,18 +283,18 @@ def find_resolved_tasks(
             continue
         if hit.lexical_rank is None and (cannot_read or (hit.similarity or 0) < MIN_SIMILARITY):
             continue
-        resolution, source = _find_resolution(database, hit.task, hidden)
+        resolution, source = _find_resolution(database, hit.task)
         found[hit.task.id] = ResolvedTask(hit.task, hit.score, hit.similarity, resolution, source)
     return list(found.values())[:limit], hits.warnings
 
 
-def _find_resolution(database: Database, task: StoredTask, hidden: Sequence[str]) -> tuple[str | None, Item | None]:
+def _find_resolution(database: Database, task: StoredTask) -> tuple[str | None, Item | None]:
     """Return the last answer of a conversation that worked on the task.
 
     Answers after the task was closed do not count. Without such an answer, return the last comment.
     """
     for conversation in task.conversations:
         item = turn_rows.last_answer(database, conversation, task.closed_at)
-        if item is not None and item.project not in hidden:
+        if item is not None:
             return item.content, item
     return (task.comments[-1].content, None) if task.comments else (None, None)

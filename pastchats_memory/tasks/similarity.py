@@ -449,7 +449,7 @@ def find_similar_tasks(
         for vector in (query.vector, query.title_vector)
         for neighbour in vectors.nearest(database, vector, CANDIDATES, filters)
     }
-    candidates = {text.task.id: text.task for text in task_rows.task_texts(database, sorted(nearest), filters.hidden)}
+    candidates = {text.task.id: text.task for text in task_rows.task_texts(database, sorted(nearest))}
     candidates.pop(exclude or 0, None)
     texts = task_rows.own_texts(database, list(candidates))
     cosines, title_cosines = (

@@ -39,7 +39,7 @@ def open_copy(database: Database, endpoint: str) -> Iterator[Database | None]:
             yield None
             return
         forget_as_here(database, copy)
-        yield copy
+        yield copy.hide(database.hidden)
 
 
 def forget_as_here(database: Database, copy: Database) -> int:

@@ -10,7 +10,7 @@ from program import REPOSITORY, Program, write_messages
 
 from pastchats_memory import Memory
 from pastchats_memory.hooks.prompt import query_for
-from pastchats_memory.model import Filters, RecallBlock
+from pastchats_memory.model import RecallBlock
 from pastchats_memory.recall.by_words import recall_by_words
 from pastchats_memory.recall.request import RecallRequest
 from pastchats_memory.recall.word_evidence import measure_words
@@ -40,9 +40,11 @@ def is_known(path: Path, query: str) -> bool:
 
 
 def recall(path: Path, query: str, **options: object) -> RecallBlock | None:
-    filters = options.pop("filters", Filters())
-    request = RecallRequest(Request(query, limit=3, filters=filters), is_unasked=True, **options)
-    with open_database(path, vec0=False) as database, database.snapshot():
+    hidden = options.pop("hidden", ())
+    assert isinstance(hidden, tuple)
+    request = RecallRequest(Request(query, limit=3), is_unasked=True, **options)
+    with open_database(path, vec0=False) as opened, opened.snapshot():
+        database = opened.hide(hidden)
         evidence = measure_words(database, query, None)
         return (
             recall_by_words(database, evidence, request, lambda texts: [*map(len, texts)])
@@ -139,7 +141,7 @@ def test_two_conversations_with_the_same_words_are_left_to_the_search(tmp_path: 
     [
         {"exclude_conversation": "gearbox"},
         {"exclude_items": frozenset({"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"})},
-        {"filters": Filters(hidden=("garden",))},
+        {"hidden": ("garden",)},
     ],
     ids=["the conversation under way", "items that the session has", "a private project"],
 )

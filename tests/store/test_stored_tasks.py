@@ -69,7 +69,7 @@ def put(database: Database, *tasks: Task, path: str = "/yard/issues.jsonl", proj
 
 
 def only(database: Database, key: str):
-    (task,) = task_rows.tasks(database, task_rows.find(database, key, ()), (), whole=True)
+    (task,) = task_rows.tasks(database, task_rows.find(database, key), whole=True)
     return task
 
 
@@ -151,7 +151,7 @@ def test_a_deleted_task_leaves_no_row_no_word_and_no_vector(tmp_path: Path, vec0
     with open_database(path, create=True) as database:
         put(database, GATE._replace(attachments=(Attachment("plan.txt", 4, "00", "oak"),)), FENCE)
     with open_database(path, vec0=vec0) as database, database.transaction():
-        delete_rows(database, "tasks", task_rows.find(database, "yard-2", ())[0])
+        delete_rows(database, "tasks", task_rows.find(database, "yard-2")[0])
         vectors.catch_up(database)
     with open_database(path) as database:
         vectors.catch_up_at_opening(database)
@@ -169,13 +169,13 @@ def test_a_task_no_longer_in_its_rewritten_file_is_gone_and_others_stay(database
     put(database, FENCE, GATE)
     put(database, Task("shed-1", "Roof", scope="s"), path="/shed.jsonl")
     with database.transaction():
-        assert supersede_tasks(database, "/yard/issues.jsonl", task_rows.find(database, "yard-1", ())) == 1
-    assert [task_rows.find(database, key, ()) != [] for key in ("yard-1", "yard-2", "shed-1")] == [True, False, True]
+        assert supersede_tasks(database, "/yard/issues.jsonl", task_rows.find(database, "yard-1")) == 1
+    assert [task_rows.find(database, key) != [] for key in ("yard-1", "yard-2", "shed-1")] == [True, False, True]
 
 
 def test_manual_additions_survive_the_next_index(database: Database) -> None:
     put(database, FENCE, GATE)
-    (gate,) = task_rows.find(database, "yard-2", ())
+    (gate,) = task_rows.find(database, "yard-2")
     with database.transaction():
         writer = TaskWriter(database, ModelSession(MadeUp()))
         writer.add_comment(gate, ("mine", Comment("Ask the smith")))

@@ -18,11 +18,13 @@ from pastchats_memory.text.lazy_pattern import LazyPattern
 from pastchats_memory.text.timestamps import parse_bound
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_TIME_WORD = LazyPattern(
-    r"\b(?:(?:19|20)\d\d|yesterday|ago|(?:day|week|fortnight|month|quarter|year)s?|"
-    rf"(?:{'|'.join(_MONTHS)})[a-z]*)\b",
-    words=("19", "20", "ago", "day", "week", "fortnight", "month", "quarter", "year", *_MONTHS),
-)
+_SEASONS = ("spring", "summer", "autumn", "fall", "winter")
+TIME_WORD = LazyPattern(
+    r"\b(?:(?:19|20)\d\d|[a-z]*day|tonight|q[1-4]|this (?:morning|afternoon)|hours?|"
+    rf"(?:day|week|fortnight|month|quarter|year)s?|{'|'.join(_SEASONS)}|(?:{'|'.join(_MONTHS)})[a-z]*)\b",
+    words=("19", "20", "day", "night", "q", "hour", "week", "fortnight", "month", "quarter", "year", "morning", "noon",
+           *_SEASONS, *_MONTHS),
+)  # fmt: skip
 """Lower-case words without which a question names no time, so that the time patterns need not be loaded."""
 _ASKS_WHEN = LazyPattern(
     r"\bwhen (?:did|was|were|is|are|will|ha[sd]|have)\b|\b(?:what|which) (?:date|day|month|year)\b|\bhow long ago\b",
@@ -67,7 +69,7 @@ def _read_named_time(database: Database, text: str, filters: Filters, today: dat
     Raises:
         StoreFault: the database cannot be read.
     """
-    if filters.since or filters.until or not _TIME_WORD.search(text.lower()):
+    if filters.since or filters.until or not TIME_WORD.search(text.lower()):
         return QueryTime(filters)
     from pastchats_memory.text.dates import read_when
 

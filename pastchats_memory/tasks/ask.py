@@ -36,7 +36,7 @@ from pastchats_memory.text.dates import (
     MONTH_NAMES,
     NUMBERS,
     SEASONS,
-    TIME_PATTERNS,
+    find_times,
     next_occurrence,
     parse_number,
 )
@@ -518,19 +518,19 @@ class QuestionParser:
         self.text, promises = re.subn(promised, "due", self.text)
         if promises:
             self.parsed.statuses = self.parsed.statuses or OPEN
-        for pattern, days_of in TIME_PATTERNS:
-            match = re.search(pattern, self.text)
-            if match is None:
-                continue
-            bounds = days_of(match, self.today)
-            field = self._find_event()
-            if field == "due":
-                bounds = next_occurrence(bounds, match[0], self.today)
-            self.parsed.span = DateSpan(field, *bounds)
-            self.cut(rf"{pattern}(?:'s)?")
-            for event in {"due": ("due", "created"), "created": ("created",), "updated": ("updated",)}.get(field, ()):
-                self.text = re.sub(rf"{words[event]}\b", "|", self.text)
+        phrase = next(find_times(self.text, self.today, is_of_tasks=True), None)
+        if phrase is None:
             return
+        bounds = phrase.widened.bounds
+        field = self._find_event()
+        if field == "due":
+            bounds = next_occurrence(bounds, phrase.words, self.today)
+        self.parsed.span = DateSpan(field, bounds[0], self.today if phrase.kind == "since" else bounds[1])
+        start, end = phrase.place
+        behind = self.text[end:].removeprefix("'s")
+        self.text = f"{self.text[:start]} | {behind}"
+        for event in {"due": ("due", "created"), "created": ("created",), "updated": ("updated",)}.get(field, ()):
+            self.text = re.sub(rf"{words[event]}\b", "|", self.text)
 
     def _find_event(self) -> str:
         """Return the field of a span: what happened to the tasks."""

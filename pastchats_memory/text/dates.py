@@ -1,42 +1,35 @@
-"""Read times as people name them: "last week", `7d`, "in May 2023". Pure but for the clock of `parse_time`.
+"""Read times as people name them: "last week", `7d`, "in May 2023". Pure but for the clock of `parse_time` and `parse_span`.
 
-The three parts build on each other: phrases become spans of days, an option becomes a bound, a question names a time.
-`timestamps` reads the times that programs write.
+One grammar reads every place: an option, a question about tasks, and a search. A phrase names a period of days, and the
+preposition before it says whether the period itself is meant, or the time since or before it. `timestamps` reads the
+times that programs write.
 """
 
 from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Callable, Iterator, Sequence
-from datetime import date, datetime, timedelta, tzinfo
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from datetime import date, datetime, timedelta
+from typing import Literal, NamedTuple
 
 from pastchats_memory.errors import UsageFault
+from pastchats_memory.text.lazy_pattern import LazyPattern
 from pastchats_memory.text.timestamps import is_iso, parse_bound
 
-# --- spans of time, such as "since March" and "3 days ago" -------------------------------------------------------------
+# --- words ------------------------------------------------------------------------------------------------------------
 
 UNITS = {"day": 1, "week": 7, "fortnight": 14, "month": 30, "quarter": 91, "year": 365}
+"""Days of each unit."""
 NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "couple of": 2, "three": 3, "few": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
            "eight": 8, "nine": 9, "ten": 10, "twelve": 12}  # fmt: skip
 """Words for numbers."""
-_ISO_DAY = r"[1-9]\d{3}-\d\d-\d\d"
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-MONTH_NAMES = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-)
+NEAR_DAYS = {"day before yesterday": -2, "yesterday": -1, "today": 0, "tonight": 0, "this morning": 0, "this afternoon": 0,
+             "tomorrow": 1}  # fmt: skip
+"""Days from today on."""
+MONTH_NAMES = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+               "december")  # fmt: skip
 SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 """First month of each season, as meteorologists of the northern hemisphere count."""
 PARTS_OF_MONTH = {
@@ -45,7 +38,81 @@ PARTS_OF_MONTH = {
     "late": (-10, None), "end": (-10, None),
 }  # fmt: skip
 """First and last day of each part of a month; a part that lasts until the end of the month counts back from it."""
+SIDES = {
+    "since": "since",
+    "from": "since",
+    "after": "after",
+    "before": "before",
+    "until": "until",
+    "till": "until",
+    "by": "until",
+}
+"""Prepositions that name the time on one side of a period. Others, such as "in" and "during", name the period itself."""
+ALSO_WORDS = frozenset({"april", "august", "june", "march", "may"})
+"""Months that are also names or verbs."""
+MOST_YEARS = 10
+"""Years in which a day or month without a year is looked for, the latest first."""
+MOST_DAYS = 36_500
+"""Days that a number of units counts at most."""
+
 Bounds = tuple[date | None, date | None]
+Kind = Literal["since", "within", "before"]
+_SHORT_MONTHS = {name[:3]: name for name in MONTH_NAMES} | {"sept": "september"}
+
+
+class TimePhrase(NamedTuple):
+    """A phrase that names a time."""
+
+    words: str
+    """The phrase in lower case."""
+    place: tuple[int, int]
+    """Where it begins and ends in the text."""
+    first: date
+    """First day of the period that it names."""
+    last: date
+    side: str = ""
+    """`since`, `after`, `before` or `until`; empty if the period itself is meant."""
+    slack: int = 0
+    """Days around the period that a rough phrase such as "three weeks ago" may mean as well."""
+    is_yearly: bool = False
+    """Whether it names no year, so that earlier years may be meant."""
+    preposition: str = ""
+    name: str = ""
+    """The name alone, if it is a bare one such as "May" or "Monday", which may be no time."""
+
+    @property
+    def kind(self) -> Kind:
+        """Return whether the time since the period, within it or before it is meant."""
+        return "within" if not self.side else "since" if self.side in ("since", "after") else "before"
+
+    @property
+    def bounds(self) -> Bounds:
+        """Return the first and last day that are meant, None for an open side."""
+        return self.bounds_in_year(0)
+
+    @property
+    def widened(self) -> TimePhrase:
+        """Return the phrase with the slack added to its period."""
+        slack = timedelta(days=self.slack)
+        return self._replace(first=self.first - slack, last=self.last + slack)
+
+    def bounds_in_year(self, earlier: int) -> Bounds:
+        """Return the bounds of the same phrase so many years earlier."""
+        first, last = (_add_years(day, -earlier) for day in (self.first, self.last))
+        match self.side:
+            case "since":
+                return first, None
+            case "after":
+                return last + timedelta(days=1), None
+            case "before":
+                return None, first - timedelta(days=1)
+            case "until":
+                return None, last
+            case _:
+                return first, last
+
+
+# --- periods ----------------------------------------------------------------------------------------------------------
 
 
 def unit_around(unit: str, day: date) -> tuple[date, date]:
@@ -68,137 +135,9 @@ def month_end(day: date) -> date:
     return day.replace(day=monthrange(day.year, day.month)[1])
 
 
-def _this(found: re.Match[str], today: date) -> Bounds:
-    return unit_around(found[1], today)
-
-
-def _last(found: re.Match[str], today: date) -> Bounds:
-    start, _ = unit_around(found[1], today)
-    return unit_around(found[1], start - timedelta(days=1))
-
-
-def _next(found: re.Match[str], today: date) -> Bounds:
-    _, end = unit_around(found[1], today)
-    return unit_around(found[1], end + timedelta(days=1))
-
-
-def _span_of_ago(found: re.Match[str], today: date) -> Bounds:
-    number = parse_number(found[1])
-    return today - timedelta(days=min(number * UNITS[found[2]], 36_500)), today
-
-
 def parse_number(word: str) -> int:
     """Return the number that digits or a word of NUMBERS name."""
     return int(word) if word.isdecimal() else NUMBERS.get(word, 1)
-
-
-def _ahead(found: re.Match[str], today: date) -> Bounds:
-    return today, today + (today - (_span_of_ago(found, today)[0] or today))
-
-
-def _older(found: re.Match[str], today: date) -> Bounds:
-    return None, _span_of_ago(found, today)[0]
-
-
-def _weekday(found: re.Match[str], today: date) -> Bounds:
-    side = (found[1] or "").split(" ")[0]
-    if side in ("by", "until", "before", "next"):
-        day = today + timedelta(days=(DAYS.index(found[2]) - today.weekday()) % 7 or 7)
-        return (day, day) if side == "next" else (None, day - timedelta(days=side == "before"))
-    day = today - timedelta(days=(today.weekday() - DAYS.index(found[2])) % 7 or 7)
-    return (day, today) if side == "since" else (day, day)
-
-
-def _end_of(found: re.Match[str], today: date) -> Bounds:
-    return (None if found[1] else unit_around(found[2], today)[1]), unit_around(found[2], today)[1]
-
-
-def _quarter(found: re.Match[str], today: date) -> Bounds:
-    month = int(found[1]) * 3 - 2
-    year = int(found[2]) if found[2] else today.year - (month > today.month)
-    return unit_around("quarter", date(year, month, 1))
-
-
-def _hours(found: re.Match[str], today: date) -> Bounds:
-    return today - timedelta(days=-(-min(int(found[1]), 99_999) // 24)), today
-
-
-def _span_of_month(found: re.Match[str], today: date) -> Bounds:
-    month = MONTH_NAMES.index(found[2]) + 1
-    year = int(found[3]) if found[3] else today.year - (month > today.month)
-    start = date(year, month, 1)
-    return (
-        (start, None)
-        if found[1] == "since"
-        else (None, start - timedelta(days=1))
-        if found[1] == "before"
-        else (start, month_end(start))
-    )
-
-
-def _part_of_month(found: re.Match[str], today: date) -> Bounds:
-    """Return the first to fourth or last week of a month, or its beginning, middle or end."""
-    month = MONTH_NAMES.index(found["month"]) + 1
-    start = date(int(found["year"]) if found["year"] else today.year - (month > today.month), month, 1)
-    first, last = PARTS_OF_MONTH[found["part"].split(" ")[0]]
-    if last is None:
-        return month_end(start) - timedelta(days=-first), month_end(start)
-    return start.replace(day=first), start.replace(day=last)
-
-
-def _season(found: re.Match[str], today: date) -> Bounds:
-    """Return the bounds of a season.
-
-    Without a year: the latest that has begun, `last` the latest that is over, `next` the first that has not begun.
-    """
-    side, month = found["side"], SEASONS[found["season"]]
-    latest = today - timedelta(days=92 if "last" in side else 0)
-    begun = max(latest.year - (latest < date(latest.year, month, 1)), 1)
-    start = date(int(found["year"] or begun + ("next" in side)), month, 1)
-    end = month_end(start + timedelta(days=62))
-    if side.startswith("since"):
-        return start, None
-    return (None, start - timedelta(days=1)) if side.startswith("before") else (start, end)
-
-
-def _day_in_year(today: date, day: str, month: str, year: str | None) -> date | None:
-    """Return the day in the named year, else the last such day.
-
-    None for an impossible day.
-    """
-    number = MONTH_NAMES.index(month) + 1
-    for written in (int(year),) if year else (today.year, today.year - 1):
-        if 1 <= int(day) <= monthrange(written, number)[1]:
-            found = date(written, number, int(day))
-            if year or found <= today:
-                return found
-    return None
-
-
-def _days(found: re.Match[str], today: date) -> Bounds:
-    """Return the bounds from one day of a month to another."""
-    since = _day_in_year(today, found["from"], found["month"], found["year"])
-    return since, since and _day_in_year(today, found["to"], found["month"], str(since.year))
-
-
-def _dates(found: re.Match[str], today: date) -> Bounds:
-    """Return the bounds from one month to another, or from a day of the one to a day of the other."""
-    since = _day_in_year(today, found["day"] or found["day_after"] or "1", found["month"], found["year"])
-    last_day = found["last_day"] or found["last_day_after"]
-    until = _day_in_year(today, last_day or "1", found["last_month"], found["year"])
-    return since, until if last_day or until is None else month_end(until)
-
-
-def _span_of_date(found: re.Match[str], today: date) -> Bounds:
-    day = _day_in_year(today, found["day"], found["month"], found["year"])
-    return (None, None) if day is None else _span_on_side(found["side"], day)
-
-
-def _between(found: re.Match[str], _: date) -> Bounds:
-    try:
-        return date.fromisoformat(found[1]), date.fromisoformat(found[2])
-    except ValueError:
-        return None, None
 
 
 def next_occurrence(bounds: Bounds, words: str, today: date) -> Bounds:
@@ -209,275 +148,449 @@ def next_occurrence(bounds: Bounds, words: str, today: date) -> Bounds:
     if any(day in words for day in DAYS):
         return since + timedelta(days=7), until + timedelta(days=7)
     if any(month in words for month in MONTH_NAMES):
-        return _add_year(since), _add_year(until)
+        return _add_years(since, 1), _add_years(until, 1)
     return bounds
 
 
-def _add_year(day: date) -> date:
-    later = monthrange(day.year + 1, day.month)[1]
-    return day.replace(year=day.year + 1, day=later if day == month_end(day) else min(day.day, later))
+def _add_years(day: date, years: int) -> date:
+    """Return the day in another year; the end of a month stays its end."""
+    if not years:
+        return day
+    last = monthrange(day.year + years, day.month)[1]
+    return day.replace(year=day.year + years, day=last if day == month_end(day) else min(day.day, last))
 
 
-def _iso(found: re.Match[str], _: date) -> Bounds:
+Period = tuple[date, date] | None
+"""First and last day; None for an impossible day."""
+
+
+def _days_of(found: re.Match[str]) -> timedelta:
+    number = parse_number(found["number"])
+    return timedelta(days=min(number * UNITS[found["unit"]], MOST_DAYS))
+
+
+def _read_past_units(found: re.Match[str], today: date) -> Period:
+    return today - _days_of(found), today
+
+
+def _read_ago(found: re.Match[str], today: date) -> Period:
+    day = today - _days_of(found)
+    return day, day
+
+
+def _read_ahead(found: re.Match[str], today: date) -> Period:
+    return today, today + _days_of(found)
+
+
+def _read_past_unit(found: re.Match[str], today: date) -> Period:
+    return today - timedelta(days=UNITS[found["unit"]]), today
+
+
+def _read_hours(found: re.Match[str], today: date) -> Period:
+    return today - timedelta(days=-(-min(int(found["number"]), 99_999) // 24)), today
+
+
+def _read_recently(_: re.Match[str], today: date) -> Period:
+    return today - timedelta(days=14), today
+
+
+def _read_unit(found: re.Match[str], today: date) -> Period:
+    """Return the calendar unit around today, or the one before or after it."""
+    start, end = unit_around(found["unit"], today)
+    if found["which"] in ("last", "previous"):
+        return unit_around(found["unit"], start - timedelta(days=1))
+    return unit_around(found["unit"], end + timedelta(days=1)) if found["which"] == "next" else (start, end)
+
+
+def _read_end_of_unit(found: re.Match[str], today: date) -> Period:
+    _, end = unit_around(found["unit"], today)
+    return end, end
+
+
+def _read_near_day(found: re.Match[str], today: date) -> Period:
+    day = today + timedelta(days=NEAR_DAYS[found["near"]])
+    return day, day
+
+
+def _read_weekday(found: re.Match[str], today: date) -> Period:
+    """Return the last such day before today, or the next one after a word that looks ahead."""
+    place, here = DAYS.index(found["name"]), today.weekday()
+    if found["which"] == "next" or found["side"] in ("by", "until", "till", "before"):
+        day = today + timedelta(days=(place - here) % 7 or 7)
+    else:
+        day = today - timedelta(days=(here - place) % 7 or 7)
+    return day, day
+
+
+def _read_quarter(found: re.Match[str], today: date) -> Period:
+    month = int(found["quarter"]) * 3 - 2
+    return unit_around("quarter", date(_year_of(found, month, today), month, 1))
+
+
+def _read_month(found: re.Match[str], today: date) -> Period:
+    month = _number_month(found["name"])
+    return unit_around("month", date(_year_of(found, month, today), month, 1))
+
+
+def _read_year_or_month(found: re.Match[str], _: date) -> Period:
+    first = date(int(found["year"]), int(found["month"] or 1), 1)
+    return unit_around("month" if found["month"] else "year", first)
+
+
+def _read_part_of_month(found: re.Match[str], today: date) -> Period:
+    """Return the first to fourth or last week of a month, or its beginning, middle or end."""
+    month = _number_month(found["month"])
+    start = date(_year_of(found, month, today), month, 1)
+    first, last = PARTS_OF_MONTH[found["part"].split(" ")[0]]
+    if last is None:
+        return month_end(start) - timedelta(days=-first), month_end(start)
+    return start.replace(day=first), start.replace(day=last)
+
+
+def _read_season(found: re.Match[str], today: date) -> Period:
+    """Return a season.
+
+    Without a year: the latest that has begun, `last` the latest that is over, `next` the first that has not begun.
+    """
+    month, which = SEASONS[found["name"]], found["which"]
+    latest = today - timedelta(days=92 if which == "last" else 0)
+    begun = max(latest.year - (latest < date(latest.year, month, 1)), 1)
+    start = date(int(found["year"] or begun + (which == "next")), month, 1)
+    return start, month_end(start + timedelta(days=62))
+
+
+def _read_day(found: re.Match[str], today: date) -> Period:
+    day = _day_in_year(today, found["day"], found["month"], found["year"])
+    return None if day is None else (day, day)
+
+
+def _read_days(found: re.Match[str], today: date) -> Period:
+    """Return the days from one day of a month to another."""
+    since = _day_in_year(today, found["from"], found["month"], found["year"])
+    until = since and _day_in_year(today, found["to"], found["month"], str(since.year))
+    return (since, until) if since and until else None
+
+
+def _read_dates(found: re.Match[str], today: date) -> Period:
+    """Return the days from one month to another, or from a day of the one to a day of the other."""
+    since = _day_in_year(today, found["day"] or found["day_after"] or "1", found["month"], found["year"])
+    last_day = found["last_day"] or found["last_day_after"]
+    until = _day_in_year(today, last_day or "1", found["last_month"], found["year"])
+    if since is None or until is None:
+        return None
+    return since, until if last_day else month_end(until)
+
+
+def _read_iso(found: re.Match[str], _: date) -> Period:
     try:
-        day = date.fromisoformat(found[2])
+        return date.fromisoformat(found["iso"]), date.fromisoformat(found["last_iso"] or found["iso"])
     except ValueError:
-        return None, None
-    return _span_on_side(found[1], day)
+        return None
 
 
-def _span_on_side(side: str | None, day: date) -> Bounds:
-    match side:
-        case "since" | "after" | "from":
-            return day, None
-        case "before":
-            return None, day - timedelta(days=1)
-        case "until" | "by":
-            return None, day
-        case _:
-            return day, day
+def _number_month(name: str) -> int:
+    name = name.rstrip(".")
+    return MONTH_NAMES.index(_SHORT_MONTHS.get(name, name)) + 1
 
 
-def _relative(days: int, *, since: bool = False) -> Callable[[re.Match[str], date], Bounds]:
-    def span(_: re.Match[str], today: date) -> Bounds:
-        day = today + timedelta(days=days)
-        return (day, today) if since else (day, day)
-
-    return span
+def _year_of(found: re.Match[str], month: int, today: date) -> int:
+    """Return the named year, else that of the latest such month."""
+    return int(found["year"]) if found["year"] else today.year - (month > today.month)
 
 
-Patterns = Iterator[tuple[str, Callable[[re.Match[str], date], Bounds]]]
+def _day_in_year(today: date, day: str, month: str, year: str | None) -> date | None:
+    """Return the day in the named year, else the latest such day; None for an impossible day."""
+    number = _number_month(month)
+    for written in (int(year),) if year else range(today.year, today.year - MOST_YEARS, -1):
+        if 1 <= int(day) <= monthrange(written, number)[1]:
+            found = date(written, number, int(day))
+            if year or found <= today:
+                return found
+    return None
 
 
-def _day_patterns() -> Patterns:
-    """Yield patterns of days by number."""
-    months, day = "|".join(MONTH_NAMES), r"{1,2})(?:st|nd|rd|th)?"
-    year = r"(?:,? (?P<year>[1-9]\d{3}))?\b"
-    to = r" ?(?:and|to|until|till|-|–) ?"
+# --- the grammar ------------------------------------------------------------------------------------------------------
+
+
+class Rule(NamedTuple):
+    """One way to name a time."""
+
+    words: tuple[str, ...]
+    """Texts of which each match has one. Most questions have none of them, and then nothing is compiled."""
+    source: str
+    """An expression. Its groups `side`, `distance`, `name`, `which`, `year` and `unit` have one meaning in all rules."""
+    read: Callable[[re.Match[str], date], Period]
+    side: str = ""
+    """Side of the period that the phrase means without a preposition."""
+    is_of_tasks: bool = False
+    """Whether it names a time only of tasks or in an option, such as "for three days" and "recently"."""
+
+
+_ISO_DAY = r"[1-9]\d{3}-\d\d-\d\d"
+_YEAR = r"(?P<year>(?:19|20)\d\d)\b"
+_AND_YEAR = rf"(?:,? {_YEAR})?"
+_CALENDAR_UNIT = r"(?P<unit>week|month|quarter|year)\b"
+_AMOUNT = rf"(?:a (?=few|couple))?(?P<number>\d{{1,4}}|{'|'.join(NUMBERS)}) (?P<unit>{'|'.join(UNITS)})s?\b"
+_MONTH = rf"(?:{'|'.join(MONTH_NAMES)})\b"
+_ANY_MONTH = rf"(?:{'|'.join((*MONTH_NAMES, *sorted(_SHORT_MONTHS, key=len, reverse=True)))})\b\.?"
+_SEASON = rf"(?P<name>{'|'.join(SEASONS)})\b"
+_PREPOSITION = (
+    r"(?P<distance>(?!day before yesterday)(?:day|week|weekend|month|year)s? )?"
+    rf"(?P<side>since|from|after|before|until|till|by|in(?! (?:last|previous|this|{'|'.join(NEAR_DAYS)})\b)|on|at|of|during|over|within|for|around) "
+)
+"""A preposition before a period. In "what came in yesterday", the word belongs to the verb."""
+_SIDE = rf"\b(?:{_PREPOSITION})?(?:the )?"
+_TO = r" ?(?:and|to|until|till|-|–) ?"
+_BEHIND_YEAR = (
+    r"\s*(?:[?.!,;:)]|\Z)|\s(?:about|and|as|did|does|for|i|or|that|the|to|was|we|were|when|where|which|with|you)\b"
+)
+"""What may follow a year. Before other words, the number counts something."""
+_OPEN_END = re.compile(r",? (?:on|onwards?|to|until|till|through)\b|\s?[-–]")
+_POSSESSIVE = re.compile(r"['’]s\b")
+
+
+_MONTH_WORDS = tuple(name[:3] for name in MONTH_NAMES)
+
+
+def _day_number(name: str) -> str:
+    return rf"(?P<{name}>\d{{1,2}})(?:st|nd|rd|th)?\b"
+
+
+def _list_day_rules() -> Iterator[Rule]:
     first, last = (
-        rf"(?:the )?(?:(?P<{name}day>\d{day}(?: of)? (?=(?:{months})\b))?(?P<{name}month>{months})(?: (?P<{name}day_after>\d{day})?"
+        rf"(?:the )?(?:{_day_number(f'{name}day')}(?: of)? (?={_MONTH}))?(?P<{name}month>{_MONTH})(?: {_day_number(f'{name}day_after')})?"
         for name in ("", "last_")
     )
-    yield rf"\b(?:between|from) {first}{to}{last}{year}", _dates
-    yield (
-        rf"\b(?:between |from )?(?:the )?(?P<from>\d{day}{to}(?:the )?(?P<to>\d{day}(?: of)? (?P<month>{months}){year}",
-        _days,
+    between, start, end = r"\b(?:between |from )?(?:the )?", _day_number("from"), _day_number("to")
+    yield Rule(_MONTH_WORDS, rf"\b(?:between|from) {first}{_TO}{last}{_AND_YEAR}", _read_dates)
+    yield Rule(_MONTH_WORDS, rf"{between}{start}{_TO}(?:the )?{end}(?: of)? (?P<month>{_MONTH}){_AND_YEAR}", _read_days)
+    yield Rule(_MONTH_WORDS, rf"{between}(?P<month>{_MONTH}) {start}{_TO}{end}{_AND_YEAR}", _read_days)
+    yield Rule(
+        ("-",), rf"\b(?:between|from) (?P<iso>{_ISO_DAY}) (?:and|to|until) (?P<last_iso>{_ISO_DAY})\b", _read_iso
     )
-    yield rf"\b(?:between |from )?(?P<month>{months}) (?P<from>\d{day}{to}(?P<to>\d{day}{year}", _days
-    side = r"\b(?:(?P<side>since|after|from|before|until|by|on) )?(?:the )?"
-    yield rf"{side}(?P<day>\d{day}(?: of)? (?P<month>{months}){year}", _span_of_date
-    yield rf"{side}(?P<month>{months}) (?P<day>\d{day}{year}", _span_of_date
-    yield rf"\b(?:between|from) ({_ISO_DAY}) (?:and|to|until) ({_ISO_DAY})\b", _between
+    yield Rule(("-",), rf"{_SIDE}(?P<iso>{_ISO_DAY})(?P<last_iso>)\b", _read_iso)
+    day = _day_number("day")
+    yield Rule(_MONTH_WORDS, rf"{_SIDE}{day}(?: of)? (?P<month>{_ANY_MONTH}){_AND_YEAR}", _read_day)
+    yield Rule(_MONTH_WORDS, rf"{_SIDE}(?P<month>(?!may\b){_ANY_MONTH}) {day}{_AND_YEAR}", _read_day)
+    yield Rule(_MONTH_WORDS, rf"{_SIDE}(?P<name>(?P<month>may) {day}){_AND_YEAR}", _read_day)
 
 
-def _season_patterns() -> Patterns:
-    """Yield patterns of seasons, but not of names: `in spring` may be in a framework."""
-    seasons, year = "|".join(SEASONS), r"[1-9]\d{3}"
-    yield (
-        rf"\b(?P<side>(?:in |since |during |before |over )?(?:the |this |last |next ))(?P<season>{seasons})(?P<year>)\b(?! boot| framework|,? {year})",
-        _season,
+def _list_unit_rules() -> Iterator[Rule]:
+    end = rf"(?:the )?end of (?:the |this )?{_CALENDAR_UNIT}"
+    yield Rule(tuple(UNITS), rf"\b(?:by|before|until) {end}", _read_end_of_unit, "until")
+    yield Rule(tuple(UNITS), rf"\b{end}", _read_end_of_unit)
+    yield Rule(tuple(UNITS), rf"\b(?:in|within) (?:the next )?{_AMOUNT}(?! ago)", _read_ahead, is_of_tasks=True)
+    yield Rule(tuple(UNITS), rf"\b(?:over )?the next {_AMOUNT}", _read_ahead, is_of_tasks=True)
+    longer = r"(?:for (?:over |more than |at least )?|(?:older than|more than|over) (?:the )?)"
+    yield Rule(tuple(UNITS), rf"\b{longer}{_AMOUNT}(?: ago\b| old\b)?", _read_ago, "until", is_of_tasks=True)
+    yield Rule(tuple(UNITS), rf"{_SIDE}(?:last|past|previous) {_AMOUNT}", _read_past_units, "since")
+    yield Rule(tuple(UNITS), rf"{_SIDE}{_AMOUNT} ago\b", _read_ago)
+    yield Rule(
+        tuple(UNITS),
+        rf"{_SIDE}(?:past|last(?= fortnight)) (?P<unit>week|fortnight|month|quarter|year)\b",
+        _read_past_unit,
+        "since",
     )
-    yield (
-        rf"\b(?P<side>(?:in |since |during |before )?(?:the )?)(?P<season>{seasons})(?: of)? (?P<year>{year})\b",
-        _season,
-    )
-    yield (
-        r"\b(?P<side>in |since |during |before |over )(?P<season>summer|autumn|fall|winter)(?P<year>)\b",
-        _season,
-    )
+    yield Rule(tuple(UNITS), rf"{_SIDE}(?P<which>last|previous|this|current|next) {_CALENDAR_UNIT}", _read_unit)
+    yield Rule(tuple(NEAR_DAYS), rf"{_SIDE}(?P<near>{'|'.join(NEAR_DAYS)})\b", _read_near_day)
+    yield Rule(("hour",), rf"{_SIDE}(?:last|past|previous) (?P<number>\d{{1,5}}) hours?\b", _read_hours, "since")
+    yield Rule(DAYS, rf"{_SIDE}(?:(?P<which>last|next) )?(?P<name>{'|'.join(DAYS)})\b", _read_weekday)
 
 
-def _all_patterns() -> Patterns:
-    yield from _day_patterns()
+def _list_rules() -> Iterator[Rule]:
+    yield from _list_day_rules()
     part = r"(?:first|second|third|fourth|last) week of|(?:beginning|start|middle|end) of|early|mid|late"
-    yield (
-        rf"\b(?:in |at |during |from |around )?(?:the )?(?P<part>{part})[ -](?P<month>{'|'.join(MONTH_NAMES)})(?: (?P<year>[1-9]\d{{3}}))?\b",
-        _part_of_month,
+    yield Rule(_MONTH_WORDS, rf"{_SIDE}(?P<part>{part})[ -](?P<month>{_MONTH}){_AND_YEAR}", _read_part_of_month)
+    yield from _list_unit_rules()
+    yield Rule(("q1", "q2", "q3", "q4"), rf"{_SIDE}q(?P<quarter>[1-4])\b(?: (?:of )?{_YEAR})?", _read_quarter)
+    yield Rule(_MONTH_WORDS, rf"{_SIDE}(?P<name>{_ANY_MONTH})(?:,| of)? {_YEAR}", _read_month)
+    yield Rule(_MONTH_WORDS, rf"{_SIDE}(?:(?P<which>last|this) )?(?P<name>{_MONTH})(?P<year>)", _read_month)
+    yield Rule(("-",), rf"{_SIDE}{_YEAR}-(?P<month>0[1-9]|1[0-2])\b(?!-)", _read_year_or_month)
+    yield Rule(("19", "20"), rf"(?:\A|\b{_PREPOSITION}){_YEAR}(?P<month>)(?={_BEHIND_YEAR})", _read_year_or_month)
+    no_name = r"(?! boot| framework|,? (?:19|20)\d\d)"  # such as Spring Boot
+    yield Rule(
+        tuple(SEASONS),
+        rf"\b(?:{_PREPOSITION})?(?P<which>the|this|last|next) {_SEASON}(?P<year>){no_name}",
+        _read_season,
     )
-    yield r"\b(by |before |until )?(?:the )?end of (?:the |this )?(week|month|quarter|year)\b", _end_of
-    units = "|".join(UNITS)
-    numbers = r"\d{1,4}|" + "|".join(NUMBERS)
-    yield rf"\b(?:in|within) (?:the next )?({numbers}) ({units})s?\b(?! ago)", _ahead
-    yield rf"\b(?:over )?the next ({numbers}) ({units})s?\b", _ahead
-    yield rf"\bfor (?:over |more than |at least )?({numbers}) ({units})s?\b", _older
-    yield rf"\b(?:older than|more than|over|for more than) (?:the )?({numbers}) ({units})s?(?: ago| old)?\b", _older
-    yield rf"\b(?:in|over|during|within|for) the (?:last|past|previous) ({numbers}) ({units})s?\b", _span_of_ago
-    yield rf"\b(?:last|past|previous) ({numbers}) ({units})s?\b", _span_of_ago
-    yield rf"\b(?:since |in )?({numbers}) ({units})s? ago\b", _span_of_ago
-    yield (
-        r"\b(?:in |over |during |within )?(?:the )?past ()(week|month|quarter|year)\b",
-        lambda f, t: (t - timedelta(days=UNITS[f[2]]), t),
+    yield Rule(tuple(SEASONS), rf"{_SIDE}{_SEASON}(?: of)? {_YEAR}(?P<which>)", _read_season)
+    yield Rule(
+        tuple(SEASONS),
+        rf"\b(?P<side>in|since|during|before|over) (?!spring){_SEASON}(?P<which>)(?P<year>){no_name}",
+        _read_season,
     )
-    yield r"\bsince last (week|month|quarter|year)\b", lambda f, t: (_last(f, t)[0], t)
-    yield r"\b(?:(?:in|over|during|within|for) the )?(?:last|previous) (week|month|quarter|year)\b", _last
-    yield r"\b(?:this|the current) (week|month|quarter|year)\b", _this
-    yield r"\bnext (week|month|quarter|year)\b", _next
-    yield r"\bsince yesterday\b", _relative(-1, since=True)
-    yield r"\b(?:the )?day before yesterday\b", _relative(-2)
-    yield r"\byesterday\b", _relative(-1)
-    yield r"\b(?:today|tonight|this morning|this afternoon)\b", _relative(0)
-    yield r"\b(?:in |of )?q([1-4])(?: (?:of )?([1-9]\d{3}))?\b", _quarter
-    yield r"\b(?:in |over |during |within )?(?:the )?(?:last|past|previous) (\d{1,5}) hours?\b", _hours
-    yield r"\btomorrow\b", _relative(1)
-    yield rf"\b(since |on |last |since last |next |by |until |before )?({'|'.join(DAYS)})\b", _weekday
-    yield rf"\b(in|since|during|before)? ?({'|'.join(MONTH_NAMES)})(?: ([1-9]\d{{3}}))?\b", _span_of_month
-    yield from _season_patterns()
-    yield r"\b(since|after|from|before|until|by|on)? ?([1-9]\d{3}-\d\d-\d\d)\b", _iso
-    yield r"\b(?:recently|lately)\b", lambda _, t: (t - timedelta(days=14), t)
+    yield Rule(("recently", "lately"), r"\b(?:recently|lately)\b", _read_recently, "since", is_of_tasks=True)
 
 
-TIME_PATTERNS = tuple(_all_patterns())
-"""Patterns of spans of time, each with the function that turns a match into days. The first match counts."""
+RULES = tuple((rule, LazyPattern(rule.source, words=rule.words)) for rule in _list_rules())
+"""Rules in the order in which they count: the most exact first."""
 
 
-# --- the time of an option: an ISO date, `7d`, `yesterday` or "last week" ----------------------------------------------
+def find_times(text: str, today: date, *, is_of_tasks: bool = False) -> Iterator[TimePhrase]:
+    """Yield the times that a text in lower case names, in the order of the rules.
+
+    Args:
+        text: such as a question.
+        today: the day from which "last week" counts.
+        is_of_tasks: whether it asks for tasks, so that "for three days" names a time.
+    """
+    for rule, pattern in RULES:
+        if is_of_tasks or not rule.is_of_tasks:
+            for found in pattern.finditer(text):
+                if phrase := _read_phrase(rule, found, today):
+                    yield phrase
+
+
+def match_time(words: str, today: date) -> TimePhrase | None:
+    """Return the time that a whole text in lower case names, or None."""
+    matches = ((rule, pattern.fullmatch(words)) for rule, pattern in RULES)
+    phrases = (_read_phrase(rule, found, today) for rule, found in matches if found)
+    return next((phrase for phrase in phrases if phrase), None)
+
+
+def _read_phrase(rule: Rule, found: re.Match[str], today: date) -> TimePhrase | None:
+    period = rule.read(found, today)
+    if period is None:
+        return None
+    groups = found.groupdict(default="")
+    word, behind = groups.get("side", ""), found.string[found.end() :]
+    is_about = groups.get("distance") or _POSSESSIVE.match(behind) or (word == "from" and not _OPEN_END.match(behind))
+    side = ("" if is_about else SIDES.get(word, "")) or rule.side
+    is_bare = not groups.get("year") and groups.get("which", "") in ("", "the")
+    return TimePhrase(
+        words=found[0].strip(),
+        place=found.span(),
+        first=period[0],
+        last=period[1],
+        side=side,
+        slack=UNITS[found["unit"]] // 2 if rule.read is _read_ago and not side else 0,
+        is_yearly=rule.read in (_read_day, _read_month) and not groups["year"],
+        preposition=word,
+        name=groups.get("name", "") if is_bare else "",
+    )
+
+
+# --- the time of an option: an ISO date, `7d`, `yesterday` or "last week" ---------------------------------------------
 
 HINT = "Write it as 2026-01-31, 2026-01-31T08:15, 2026-01, 7d, 12h, today, 'yesterday 14:00' or 'last week'."
-_UNITS = {"min": "minutes", "minute": "minutes", "h": "hours", "hr": "hours", "hour": "hours", "d": "days", "day": "days",
-          "w": "weeks", "wk": "weeks", "week": "weeks", "mo": "months", "month": "months", "y": "years", "yr": "years",
-          "year": "years"}  # fmt: skip
-_AMOUNT = re.compile(rf"(\d{{1,5}}|an?) ?({'|'.join(sorted(_UNITS, key=len, reverse=True))})s?( ago)?")
-_YEAR_OR_MONTH = re.compile(r"([1-9]\d{3})(?:-(0[1-9]|1[0-2]))?")
+_SHORT_UNITS = {"min": "minute", "h": "hour", "hr": "hour", "d": "day", "w": "week", "wk": "week", "mo": "month", "y": "year",
+                "yr": "year"}  # fmt: skip
+_LENGTHS = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1)} | {
+    unit: timedelta(days=days) for unit, days in UNITS.items()
+}
+_UNIT_NAMES = "|".join(sorted((*_SHORT_UNITS, *_LENGTHS), key=len, reverse=True))
+_SHORT_AMOUNT = re.compile(rf"(?P<number>\d{{1,5}}|an?) ?(?P<unit>{_UNIT_NAMES})s?(?P<ago> ago)?")
 _CLOCK = re.compile(r"(?:(?P<day>\S.*?),? )?(?:at )?(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)")
 """A time of day after the words for a day; without them it is one of today."""
-_CALENDAR_UNITS = ("week", "month", "quarter", "year")
-_DAYS = {"days": 1, "weeks": 7, "months": 30, "years": 365}
 
 
-def parse_time(text: str, *, is_end: bool, is_ahead: bool = False, zone: tzinfo | None = None) -> str:
+class _Named(NamedTuple):
+    """The ISO days or moments that an option names; None for an open side."""
+
+    since: str | None
+    until: str | None
+    is_to_now: bool = False
+
+
+def parse_time(text: str, *, is_end: bool, is_ahead: bool = False, now: datetime | None = None) -> str:
     """Return a bound for `timestamp` from an ISO time or from words.
 
-    Spans count from now. A day, week, month or year means all of it.
+    A day, week, month or year means all of it.
 
     Args:
         text: such as `2026-01-31`, `2026-01`, `7d`, `2 hours ago`, `today` or `last week`.
         is_end: whether the bound is the last moment of the named time, not its first.
         is_ahead: whether the time is to come, as that of a due date is.
-        zone: the zone of a time without one; by default the system's.
+        now: the moment from which spans count, in the zone of a time without one; by default the present one here.
 
     Raises:
         UsageFault: the text names no time, or one outside the calendar.
     """
-    words = " ".join(text.lower().split())
-    if is_iso(words):
-        return parse_bound(text, is_end=is_end, zone=zone)
-    now = datetime.now(zone)
-    words = _spell_out(words)
-    try:
-        if words == "now":
-            return parse_bound(now.isoformat(), is_end=False, zone=zone)
-        if found := _AMOUNT.fullmatch(words):
-            return _away(found, now, is_end=is_end, is_ahead=is_ahead, zone=zone)
-        named, clock = _split_clock(words)
-        day = _day_of(named, now.date(), is_end=is_end, is_ahead=is_ahead)
-    except (OverflowError, ValueError) as fault:
-        raise UsageFault(f"{text!r} lies outside the calendar", HINT) from fault
-    if day is None:
-        raise UsageFault(f"{text!r} is no date or time", HINT)
-    return parse_bound(day.isoformat() + clock, is_end=is_end, zone=zone)
+    moment = now or datetime.now()  # noqa: DTZ005 - a time without a zone is one of the system's
+    named = _read_option(text, moment, is_ahead=is_ahead)
+    return _parse_named(text, named.until if is_end else named.since, moment, is_end=is_end)
 
 
-def parse_span(text: str, zone: tzinfo | None = None) -> tuple[str, str | None]:
-    """Return the bounds of a span that one text names; the end is None for a span up to now.
+def parse_span(text: str, now: datetime | None = None) -> tuple[str, str]:
+    """Return the first and last moment of a span that one text names.
 
     Args:
         text: a time as for `parse_time`, a number of units such as `7d`, a unit such as `week` for the present one,
-            or two times with `..` between them.
-        zone: the zone of a time without one; by default the system's.
+            or two times with `..` between them. A span up to now ends now.
+        now: as for `parse_time`.
 
     Raises:
         UsageFault: the text names no time.
     """
+    if ".." in text:
+        since, _, until = text.partition("..")
+        return parse_time(since, is_end=False, now=now), parse_time(until, is_end=True, now=now)
+    moment = now or datetime.now()  # noqa: DTZ005 - as above
+    words = f"this {text}" if re.fullmatch(rf"\s*{_CALENDAR_UNIT}\s*", text.lower()) else text
+    named = _read_option(words, moment, is_ahead=False)
+    end = moment.isoformat(timespec="milliseconds") if named.is_to_now else named.until
+    return _parse_named(text, named.since, moment, is_end=False), _parse_named(text, end, moment, is_end=True)
+
+
+def _parse_named(text: str, named: str | None, now: datetime, *, is_end: bool) -> str:
+    if named is None:
+        raise UsageFault(f"{text!r} is no date or time", HINT)
+    return parse_bound(named, is_end=is_end, zone=now.tzinfo)
+
+
+def _read_option(text: str, now: datetime, *, is_ahead: bool) -> _Named:
+    """Return what the text of an option names. Raises UsageFault for a time outside the calendar."""
     words = " ".join(text.lower().split())
-    if ".." in words:
-        since, _, until = words.partition("..")
-        return parse_time(since, is_end=False, zone=zone), parse_time(until, is_end=True, zone=zone)
-    if words in _CALENDAR_UNITS:
-        words = f"this {words}"
-    since = parse_time(words, is_end=False, zone=zone)
-    amount = _AMOUNT.fullmatch(words)
-    return since, None if amount and not amount[3] else parse_time(words, is_end=True, zone=zone)
+    if is_iso(words):
+        return _Named(text, text)
+    if words == "now":
+        return _Named(now.isoformat(), now.isoformat())
+    try:
+        if found := _SHORT_AMOUNT.fullmatch(words):
+            return _read_short_amount(found, now, is_ahead=is_ahead)
+        return _read_words(_spell_out(words), now.date(), is_ahead=is_ahead)
+    except (OverflowError, ValueError) as fault:
+        raise UsageFault(f"{text!r} lies outside the calendar", HINT) from fault
 
 
 def _spell_out(words: str) -> str:
-    """Return words with full names of months and weekdays, without an article, and with hyphens in a date of numbers."""
-    names = {name[:3]: name for name in (*DAYS, *MONTH_NAMES)} | {"sept": "september"}
-    words = re.sub(r"[a-z]{3,4}\b\.?", lambda found: names.get(found[0].rstrip("."), found[0]), words)
-    words = re.sub(r"([1-9]\d{3})/(\d\d?)/(\d\d?)\b", lambda found: f"{found[1]}-{found[2]:0>2}-{found[3]:0>2}", words)
-    return re.sub(r"the (?=last |past )", "", words, count=1)
+    """Return the words with whole names of months, and with hyphens in `2026/1/31`."""
+    words = re.sub(r"[a-z]{3,4}\b\.?", lambda found: _SHORT_MONTHS.get(found[0].rstrip("."), found[0]), words)
+    return re.sub(r"([1-9]\d{3})/(\d\d?)/(\d\d?)\b", lambda found: f"{found[1]}-{found[2]:0>2}-{found[3]:0>2}", words)
 
 
-def _split_clock(words: str) -> tuple[str, str]:
-    """Return the words for a day and the time of day after them, such as `T14:05`; today without a day."""
+def _read_short_amount(found: re.Match[str], now: datetime, *, is_ahead: bool) -> _Named:
+    """Return the time a number of units away from now; from days on, it is a whole day."""
+    unit = _SHORT_UNITS.get(found["unit"], found["unit"])
+    way = parse_number(found["number"]) * _LENGTHS[unit]
+    moment = now + way if is_ahead and not found["ago"] else now - way
+    named = moment.date().isoformat() if unit in UNITS else moment.isoformat()
+    return _Named(named, named, is_to_now=not found["ago"])
+
+
+def _read_words(words: str, today: date, *, is_ahead: bool) -> _Named:
+    """Return the days that words name, with the time of day after them."""
     found = _CLOCK.fullmatch(words)
-    return (found["day"] or "today", f"T{found['hour']:0>2}:{found['minute']}") if found else (words, "")
+    named, clock = (found["day"] or "today", f"T{found['hour']:0>2}:{found['minute']}") if found else (words, "")
+    phrase = match_time(named, today)
+    if phrase is None:
+        return _Named(None, None)
+    since, until = next_occurrence(phrase.bounds, named, today) if is_ahead else phrase.bounds
+    until = today if phrase.kind == "since" else until
+    first, last = (None if day is None else day.isoformat() + clock for day in (since, until))
+    return _Named(first, last, is_to_now=phrase.kind == "since")
 
 
-def _away(found: re.Match[str], now: datetime, *, is_end: bool, is_ahead: bool, zone: tzinfo | None) -> str:
-    """Return the bound of a number of units away from now; from days on, it is a whole day."""
-    number = int(found[1]) if found[1].isdecimal() else 1
-    unit = _UNITS[found[2]]
-    way = timedelta(days=number * _DAYS[unit]) if unit in _DAYS else timedelta(**{unit: number})
-    moment = now + way if is_ahead and not found[3] else now - way
-    text = moment.date().isoformat() if unit in _DAYS else moment.isoformat()
-    return parse_bound(text, is_end=is_end, zone=zone)
-
-
-def _day_of(words: str, today: date, *, is_end: bool, is_ahead: bool) -> date | None:
-    """Return the first or last day of what the words name; None if they name nothing with such an end."""
-    if found := _YEAR_OR_MONTH.fullmatch(words):
-        first = date(int(found[1]), int(found[2] or 1), 1)
-        last = month_end(first) if found[2] else unit_around("year", first)[1]
-        return last if is_end else first
-    for pattern, days_of in TIME_PATTERNS:
-        if match := re.fullmatch(pattern, words):
-            bounds = days_of(match, today)
-            since, until = next_occurrence(bounds, words, today) if is_ahead else bounds
-            return until if is_end else since
-    return None
-
-
-# --- the time that a question names ------------------------------------------------------------------------------------
+# --- the time that a question names -----------------------------------------------------------------------------------
 #
 # A time with one open side ("since", "before") is a filter: it says when the sought text was written. The day, month or
 # year of an event is no filter, because people write about events afterwards too.
 
-MOST_YEARS = 10
-"""Years in which a day or month without a year is looked for, the latest first."""
-ALSO_WORDS = frozenset({"april", "august", "june", "march", "may"})
-"""Months that are also names or verbs."""
-FROM_THEN_ON, UP_TO_THEN = frozenset({"since", "from", "after"}), frozenset({"before", "until", "till"})
-
-_NUMBERS = {name: number for number, name in enumerate(MONTH_NAMES, start=1)}
-_SHORT = {name[:3]: number for name, number in _NUMBERS.items()} | {"sept": 9}
-_NAMES = "|".join((*_NUMBERS, *sorted(_SHORT, key=len, reverse=True)))
-_WITH = (
-    r"(?:\b(?P<distance>(?:days?|weeks?|weekends?|months?|years?) )?"
-    r"(?P<with>in|on|of|at|by|during|since|from|after|before|until|till) (?:the )?)?\b"
-)
-_YEAR = r"(?P<year>(?:19|20)\d\d)\b"
-_COUNT = r"(?P<count>\d{1,3}|an?|one|two|three|few|four|five|six)"
-_UNIT = rf"(?P<unit>{'|'.join(UNITS)})"
-_COUNTED = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "few": 3, "four": 4, "five": 5, "six": 6}
-
-_DAY = re.compile(rf"{_WITH}(?P<month>{_NAMES})\.? (?P<day>\d\d?)(?:st|nd|rd|th)?\b(?:,? {_YEAR})?")
-_DAY_FIRST = re.compile(rf"{_WITH}(?P<day>\d\d?)(?:st|nd|rd|th)?(?: of)? (?P<month>{_NAMES})\b\.?(?:,? {_YEAR})?")
-_ISO = re.compile(rf"{_WITH}{_YEAR}-(?P<month>\d\d)-(?P<day>\d\d)\b")
-_MONTH = re.compile(rf"{_WITH}(?:last |this )?(?P<month>{_NAMES})\b\.?(?:,? {_YEAR})?")
-_ONE_YEAR = re.compile(
-    rf"{_WITH}{_YEAR}(?=\s*(?:[?.!,;:)]|$)|\s(?:about|and|as|did|does|for|i|or|that|the|to|was|we|were|when|where|which|with|you)\b)"
-)
-_AGO = re.compile(rf"\b{_COUNT} {_UNIT}s? ago\b")
-_THE_LAST = re.compile(rf"\b(?:in|over|during|within) the (?:last|past) (?:{_COUNT} )?{_UNIT}s?\b")
-_CALENDAR = re.compile(rf"{_WITH}(?P<which>last|this) {_UNIT}\b")
-_YESTERDAY = re.compile(rf"{_WITH}yesterday\b")
 _TIME_MENTION = re.compile(
     r"\b(?:yesterday|today|tonight|tomorrow|ago|(?:19|20)\d\d|"
     rf"(?:last|next|this|past) (?:\w+ )?(?:{'|'.join((*UNITS, *SEASONS))}|weekend|night|morning|evening)s?|"
     rf"{'|'.join((*DAYS, *(month for month in MONTH_NAMES if month != 'may')))})\b"
 )
-_OPEN_END = re.compile(r",? (?:on|onwards?|to|until|till|through)\b|\s?[-–]")
-_POSSESSIVE = re.compile(r"['’]s\b")
 
 
 class When(NamedTuple):
@@ -492,15 +605,20 @@ class When(NamedTuple):
 
 
 def read_when(question: str, today: date) -> When | None:
-    """Return the first time that a question names, or None.
-
-    The most exact kind comes first.
-    """
-    plain = " ".join(question.lower().split())
-    for read in (_day, _month, _year, _the_last, _ago, _calendar, _yesterday):
-        if found := read(plain, today):
-            return found
+    """Return the past time that a question names in the most exact way, or None."""
+    for phrase in find_times(" ".join(question.lower().split()), today):
+        if phrase.first <= today and _is_time(phrase):
+            years = phrase.first.year - today.year + MOST_YEARS if phrase.is_yearly else 1
+            spans = tuple(phrase.widened.bounds_in_year(earlier) for earlier in range(years))
+            return When(phrase.words, spans, is_filter=phrase.kind != "within")
     return None
+
+
+def _is_time(phrase: TimePhrase) -> bool:
+    """Check whether a phrase of a search names a time: a bare name such as "May" often names none."""
+    if not phrase.name or phrase.preposition in ("in", "during"):
+        return True
+    return phrase.preposition != "" and phrase.name not in ALSO_WORDS
 
 
 def mentions_time(text: str) -> bool:
@@ -509,119 +627,3 @@ def mentions_time(text: str) -> bool:
     Such a text may answer "when".
     """
     return _TIME_MENTION.search(text.lower()) is not None
-
-
-def _day(plain: str, today: date) -> When | None:
-    for pattern in (_ISO, _DAY, _DAY_FIRST):
-        for found in pattern.finditer(plain):
-            if found["month"] == "may" and pattern is _DAY and not (found["with"] or found["year"]):
-                continue  # "you may 3"
-            month = int(found["month"]) if pattern is _ISO else _month_number(found["month"])
-            years = _years(found["year"], today)
-            days = [day for year in years if (day := _date(year, month, int(found["day"])))]
-            if bounded := _apply_preposition(found, [(day, day) for day in days if found["year"] or day <= today]):
-                return bounded
-    return None
-
-
-def _month(plain: str, today: date) -> When | None:
-    for found in _MONTH.finditer(plain):
-        name, is_sure = found["month"], found["year"] or found["with"] in ("in", "during")
-        if not (is_sure or (found["with"] and name not in ALSO_WORDS)) or (
-            name in _SHORT and not found["year"] and name != "may"
-        ):
-            continue
-        starts = [date(year, _month_number(name), 1) for year in _years(found["year"], today)]
-        spans = [(start, month_end(start)) for start in starts if found["year"] or start <= today]
-        if bounded := _apply_preposition(found, spans):
-            return bounded
-    return None
-
-
-def _year(plain: str, today: date) -> When | None:
-    for found in _ONE_YEAR.finditer(plain):
-        if found["with"] and int(found["year"]) <= today.year:
-            return _apply_preposition(found, [(date(int(found["year"]), 1, 1), date(int(found["year"]), 12, 31))])
-    return None
-
-
-def _the_last(plain: str, today: date) -> When | None:
-    found = _THE_LAST.search(plain)
-    if found is None:
-        return None
-    days = _count(found["count"] or "one") * UNITS[found["unit"]]
-    return When(found[0], ((today - timedelta(days=days), None),), is_filter=True)
-
-
-def _ago(plain: str, today: date) -> When | None:
-    found = _AGO.search(plain)
-    if found is None:
-        return None
-    length = UNITS[found["unit"]]
-    day, around = today - timedelta(days=_count(found["count"]) * length), timedelta(days=length // 2)
-    return When(found[0], ((day - around, day + around),), is_filter=False)
-
-
-def _calendar(plain: str, today: date) -> When | None:
-    found = _CALENDAR.search(plain)
-    if found is None:
-        return None
-    span = unit_around(found["unit"], today)
-    if found["which"] == "last":
-        span = unit_around(found["unit"], span[0] - timedelta(days=1))
-    return _apply_preposition(found, [span])
-
-
-def _yesterday(plain: str, today: date) -> When | None:
-    found = _YESTERDAY.search(plain)
-    day = today - timedelta(days=1)
-    return None if found is None else _apply_preposition(found, [(day, day)])
-
-
-def _apply_preposition(found: re.Match[str], spans: Sequence[tuple[date, date]]) -> When | None:
-    """Return the days as their preposition bounds them.
-
-    "two weeks before 11 August" is about that time.
-    """
-    if not spans:
-        return None
-    word, words = found["with"], found[0].strip()
-    if not _is_bound(found):
-        return When(words, tuple(spans), is_filter=False)
-    bounds: list[Bounds] = []
-    for start, end in spans:
-        if word in FROM_THEN_ON:
-            bounds.append((end + timedelta(days=1) if word == "after" else start, None))
-        else:
-            bounds.append((None, start - timedelta(days=1) if word == "before" else end))
-    return When(words, tuple(bounds), is_filter=True)
-
-
-def _is_bound(found: re.Match[str]) -> bool:
-    """Check whether a phrase bounds time.
-
-    "notes from May" and "since last week's release" do not.
-    """
-    word, behind = found["with"], found.string[found.end() :]
-    if found["distance"] or _POSSESSIVE.match(behind):
-        return False
-    return word in FROM_THEN_ON | UP_TO_THEN and (word != "from" or _OPEN_END.match(behind) is not None)
-
-
-def _month_number(name: str) -> int:
-    return _NUMBERS.get(name) or _SHORT[name]
-
-
-def _count(word: str) -> int:
-    return int(word) if word.isdecimal() else _COUNTED[word]
-
-
-def _years(named: str | None, today: date) -> Sequence[int]:
-    return [int(named)] if named else range(today.year, today.year - MOST_YEARS, -1)
-
-
-def _date(year: int, month: int, day: int) -> date | None:
-    try:
-        return date(year, month, day)
-    except ValueError:
-        return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -180,9 +181,8 @@ def test_a_private_project_is_left_out_elsewhere(garden: Program) -> None:
 
 @pytest.mark.parametrize("amount", ["7d", "2 weeks", "12h"])
 def test_an_amount_spans_up_to_now(amount: str) -> None:
-    since, until = parse_span(amount)
-    assert since[:16] == parse_time(amount, is_end=False)[:16]
-    assert until is None
+    now = datetime(2026, 5, 20, 12, tzinfo=UTC)
+    assert parse_span(amount, now) == (parse_time(amount, is_end=False, now=now), "2026-05-20T12:00:00.000Z")
 
 
 @pytest.mark.parametrize(("words", "same"), [("month", "this month"), ("2026-02", "2026-02-01..2026-02-28")])

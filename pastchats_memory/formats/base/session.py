@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 from urllib.parse import unquote, urlparse
 
 from pastchats_memory.formats.base.checkpoint import RECENT, Checkpoint
@@ -75,6 +75,9 @@ class Position:
 class SessionBuilder:
     """Build the turns of one conversation in the order of its records."""
 
+    approved_ending: ClassVar[str] = ""
+    """The ending of the id of an approved plan, if the plan and its proposal would have the same."""
+
     def __init__(self, info: SessionInfo, dialect: Dialect = COMMON) -> None:
         self.info = info
         self.dialect = dialect
@@ -93,6 +96,7 @@ class SessionBuilder:
             conversation = f"{conversation}/{at.aside}"
         moment = iso_utc(at.time)
         info.started = to_the_minute(moment) or info.started
+        common = {key: list(value) if isinstance(value, list) else value for key, value in info.metadata.items()}
         turn = PendingTurn(
             role=role,
             kind=kind,
@@ -105,7 +109,7 @@ class SessionBuilder:
             project=info.project,
             native_id=at.native_id or None,
             branch="sidechain" if at.aside else at.branch,
-            metadata=info.metadata | metadata,
+            metadata=common | metadata,
         )
         self.queue.add(turn)
         self._is_open = False
@@ -177,8 +181,7 @@ class SessionBuilder:
         latest = self.queue.latest
         if at is None:
             at = Position(latest.line, latest.timestamp, branch=latest.branch) if latest else Position(1)
-        own = f"{at.native_id}:{call_id}" if at.native_id and call_id else ""
-        self.add_turn("assistant", "plan", text, replace(at, native_id=own), model=self.model)
+        self.add_turn("assistant", "plan", text, replace(at, native_id=self.row_id(at, call_id)), model=self.model)
 
     def add_openai_call(self, call: Json) -> None:
         """Add a call in OpenAI's form.
@@ -192,15 +195,22 @@ class SessionBuilder:
         """Return whether a call has no result yet."""
         return call_id in self._calls
 
-    def add_result(self, call_id: str, output: ToolResult, at: Position) -> None:
-        """Add a tool result: an error, a result of tests, builds or linters, or the person's answer becomes a row."""
-        self.queue.add_todo_result(call_id, None, output.text)
+    def add_result(self, call_id: str, output: ToolResult, at: Position, details: object = None) -> None:
+        """Add a tool result: an error, a result of tests, builds or linters, or the person's answer becomes a row.
+
+        `details` is the result as an object for the client, if there is one.
+        """
+        self.queue.add_todo_result(call_id, details, output.text)
         call = self._calls.pop(call_id, UNKNOWN_CALL)
-        self.add_plan(find_approved_plan(call.name, output.text, self.dialect), at, call_id)
+        approved = find_approved_plan(call.name, output.text, self.dialect)
+        self.add_plan(approved, at, f"{call_id}{self.approved_ending}")
         found = self.queue.notable_result(call, output)
         if found is not None:
-            own = f"{at.native_id}:{call_id}" if at.native_id and call_id else at.native_id
-            self.add_turn(*found, replace(at, native_id=own))
+            self.add_turn(*found, replace(at, native_id=self.row_id(at, call_id) or at.native_id))
+
+    def row_id(self, at: Position, call_id: str) -> str:
+        """Return the id of a plan or a result by its record and its call; `""` if one has none."""
+        return f"{at.native_id}:{call_id}" if at.native_id and call_id else ""
 
     def flush(self) -> Iterator[Turn | Task]:
         """Yield the remaining turns and the tasks, at the end of the file."""

@@ -21,22 +21,12 @@ from pastchats_memory.formats.agents.claude_code.records import (
     text_blocks,
     to_transcript_record,
 )
-from pastchats_memory.formats.base.checkpoint import RECENT, Checkpoint
 from pastchats_memory.formats.base.format import CERTAIN
-from pastchats_memory.formats.base.plans import find_approved_plan, find_plan
+from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import Json, Places, Record, Records, SourceFile, list_of, mapping_of, text_of
-from pastchats_memory.formats.base.tools import (
-    UNKNOWN_CALL,
-    ToolCall,
-    ToolResult,
-    call_from_json,
-    call_to_json,
-    parse_call,
-    parse_result,
-)
-from pastchats_memory.formats.base.turns import PendingTurn, TurnQueue
-from pastchats_memory.model import Task, Turn, Unreadable
-from pastchats_memory.text.timestamps import iso_utc
+from pastchats_memory.formats.base.tools import ToolCall, ToolResult, call_from_json, call_to_json, parse_result
+from pastchats_memory.formats.base.turns import PendingTurn
+from pastchats_memory.model import Turn, Unreadable
 
 TYPES = frozenset({
     "user", "assistant", "system", "summary", "progress", "attachment", "queue-operation", "file-history-snapshot",
@@ -87,7 +77,7 @@ def _has_message(record: Json) -> bool:
     return kind in ROLES and "content" in message and message.get("role", kind) in ROLES
 
 
-def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable | Checkpoint]:
+def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of every conversation in file order, main and sidechain, and unreadable lines.
 
     The file is read twice: only the whole file shows retries, copies, titles and the last line of a message. Of a file
@@ -103,17 +93,16 @@ def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable | Checkpoint]:
     for position, item in enumerate(_items(source, source.records())):
         if isinstance(item, Record) and isinstance(item.value, dict):
             first_pass.add(item.value, position, item.line)
-    builder = _SessionReader(source, first_pass)
+    session = _SessionReader(source, first_pass)
     if before is not None:
         first_pass.check_forks(mapping_of(before.get("view")))
-        builder.restore(before)
+        session.restore(before)
     records = source.records()
     for position, item in enumerate(_items(source, records)):
-        yield from builder.read_record(item, position)
+        yield from session.read_record(item, position)
     if source.shape == "jsonl":
-        yield from records.checkpoint(builder.snapshot())
-    yield from builder.queue.flush()
-    yield from builder.queue.tasks()
+        yield from records.checkpoint(session.snapshot())
+    yield from session.builder.flush()
 
 
 def _pending(state: Json) -> set[str]:
@@ -146,39 +135,45 @@ def _folder_of_project(source: SourceFile) -> str | None:
     return parts[parts.index("projects") + 1] if "projects" in parts[:-1] else None
 
 
+class _Builder(SessionBuilder):
+    """A builder for ids of calls that are unique: a row has the id of its call alone."""
+
+    approved_ending = ":approved"
+
+    def row_id(self, at: Position, call_id: str) -> str:
+        return call_id or at.native_id
+
+
 class _SessionReader:
     """Build turns from records in file order (second pass)."""
 
     def __init__(self, source: SourceFile, first_pass: FirstPass) -> None:
-        self.queue = TurnQueue(DIALECT)
+        self.builder = _Builder(SessionInfo(), DIALECT)
         self._path = str(source.path)
         self._first_pass = first_pass
         self._abandoned = first_pass.abandoned()
         self._project = None if first_pass.cwd else _folder_of_project(source)
         self._open: dict[tuple[str | None, str], PendingTurn] = {}
-        self._calls: dict[str, ToolCall] = {}
         self._shell = SHELL
 
     def snapshot(self) -> Json:
         """Return what a longer file needs of this one, as JSON."""
-        calls = {call_id: call_to_json(call) for call_id, call in list(self._calls.items())[-RECENT:]}
-        shell = call_to_json(self._shell)
-        first_pass = self._first_pass.state(self._abandoned)
+        built = self.builder.snapshot()
         return {
-            "view": first_pass,
-            "drafts": self.queue.snapshot(),
-            "calls": calls,
-            "shell": shell,
+            "view": self._first_pass.state(self._abandoned),
+            "drafts": built["turns"],
+            "calls": built["calls"],
+            "shell": call_to_json(self._shell),
             "project": self._project,
         }
 
     def restore(self, state: Json) -> None:
         """Restore the snapshot of the shorter file."""
-        self.queue.restore(mapping_of(state.get("drafts")))
-        self._open = {(turn.conversation_id, turn.native_id or ""): turn for turn in self.queue.answers}
-        for turn in self.queue.answers:
+        self.builder.restore({"turns": state.get("drafts"), "calls": state.get("calls")})
+        answers = self.builder.queue.answers
+        self._open = {(turn.conversation_id, turn.native_id or ""): turn for turn in answers}
+        for turn in answers:
             turn.until = self._first_pass.grows_until(turn.conversation_id, turn.native_id)
-        self._calls = {call_id: call_from_json(call) for call_id, call in mapping_of(state.get("calls")).items()}
         self._shell = call_from_json(state.get("shell"))
         self._project = text_of(state.get("project")) or None
 
@@ -196,7 +191,7 @@ class _SessionReader:
             reason = self._add_record(record, item.line, position)
             if reason:
                 yield Unreadable(self._path, item.line, reason)
-        yield from self.queue.pop_complete(position)
+        yield from self.builder.queue.pop_complete(position)
 
     def _add_record(self, record: Json, line: int, position: int) -> str | None:
         """Add one record. Return why it is unreadable, or None."""
@@ -223,14 +218,17 @@ class _SessionReader:
         if self._first_pass.local_commands.is_local(position):
             utterance = Utterance("nobody")
         if utterance.is_interruption:
-            self.queue.flag("interrupted")
+            self.builder.queue.flag("interrupted")
         match utterance.origin:
             case "unreadable":
                 return utterance.text
             case "tool":
                 self._add_results(record, line)
             case "output":
-                self._add_result_row(record, line, self._shell, ToolResult(utterance.text, failed=utterance.failed))
+                output = ToolResult(utterance.text, failed=utterance.failed)
+                found = self.builder.queue.notable_result(self._shell, output)
+                if found is not None:
+                    self.builder.add_turn(*found, self._position(record, line))
                 self._shell = SHELL
             case "nobody":
                 pass
@@ -240,18 +238,15 @@ class _SessionReader:
 
     def _add_utterance(self, record: Json, line: int, utterance: Utterance) -> None:
         role, kind = KINDS[utterance.origin]
-        if kind == "plan" and not self.queue.is_new_plan(utterance.text):
+        at = self._position(record, line)
+        if kind == "plan":
+            self.builder.add_plan(utterance.text, at)
             return
-        turn = self._start_turn(record, line, role, kind, utterance.text)
         if utterance.is_human:
             copied_from = text_of(mapping_of(record.get("forkedFrom")).get("messageUuid"))
-            turn.native_id = copied_from or self._first_pass.first_uuid(record, utterance.text) or None
-        turn.metadata |= {
-            "attachments": list(utterance.media),
-            "author": utterance.author,
-            "channel": utterance.channel,
-        }
-        self.queue.add(turn)
+            at = replace(at, native_id=copied_from or self._first_pass.first_uuid(record, utterance.text))
+        media, author, channel = list(utterance.media), utterance.author, utterance.channel
+        self.builder.add_turn(role, kind, utterance.text, at, attachments=media, author=author, channel=channel)
         if utterance.text.startswith("! "):
             self._shell = ToolCall("Bash", utterance.text.removeprefix("! "))
 
@@ -264,14 +259,14 @@ class _SessionReader:
             return f"content of a message is a {type(content).__name__}"
         if is_synthetic(record):
             if record.get("isApiErrorMessage") is True:
-                self.queue.flag("api_error")
+                self.builder.queue.flag("api_error")
             return None
         if until is None or position <= until:
             texts = [text for text in text_blocks(content) if text.strip() not in ("", NO_TEXT)]
             self._add_answer(record, line, texts, position, position if until is None else until)
             self._add_calls(record, content, line)
             if record.get("isAbortedMidStream") is True:
-                self.queue.flag("interrupted")
+                self.builder.queue.flag("interrupted")
         return None
 
     def _add_answer(self, record: Json, line: int, texts: list[str], position: int, until: int) -> None:
@@ -279,13 +274,13 @@ class _SessionReader:
         key = (self._first_pass.conversation(record), message_id)
         turn = self._open.get(key)
         if turn is None and texts:
-            turn = self._start_turn(record, line, "assistant", "answer")
-            turn.native_id = message_id or turn.native_id
-            turn.metadata["model"] = text_of(mapping_of(record.get("message")).get("model"))
+            at = self._position(record, line)
+            at = replace(at, native_id=message_id or at.native_id)
+            model = text_of(mapping_of(record.get("message")).get("model"))
+            turn = self.builder.add_turn("assistant", "answer", texts[0], at, model=model)
             turn.until = until
             turn.texts = list(dict.fromkeys(texts))
             self._open[key] = turn
-            self.queue.add(turn)
         elif turn is not None:
             turn.texts += [text for text in dict.fromkeys(texts) if text not in turn.texts]
         if position >= until:
@@ -294,65 +289,32 @@ class _SessionReader:
     def _add_calls(self, record: Json, content: object, line: int) -> None:
         for block in map(mapping_of, list_of(content)):
             if block.get("type") == "tool_use":
-                call = parse_call(text_of(block.get("name")), block.get("input"), DIALECT)
-                call_id = text_of(block.get("id"))
-                self._calls[call_id] = call
-                self.queue.add_tool(call)
-                at = iso_utc(record.get("timestamp"))
-                self.queue.add_todo_call(text_of(block.get("name")), block.get("input"), call_id, at, line)
-                self._add_plan(
-                    record, line, find_plan(text_of(block.get("name")), block.get("input"), DIALECT), call_id
-                )
-
-    def _add_plan(self, record: Json, line: int, text: str, call_id: str) -> None:
-        if self.queue.is_new_plan(text):
-            turn = self._start_turn(record, line, "assistant", "plan", text)
-            turn.native_id = call_id or turn.native_id
-            self.queue.add(turn)
+                at = self._position(record, line)
+                self.builder.add_call(text_of(block.get("id")), text_of(block.get("name")), block.get("input"), at)
 
     def _add_results(self, record: Json, line: int) -> None:
         for block in map(mapping_of, list_of(mapping_of(record.get("message")).get("content"))):
             if block.get("type") == "tool_result":
-                call_id = text_of(block.get("tool_use_id"))
                 output = parse_result(block.get("content"))
-                self.queue.add_todo_result(call_id, record.get("toolUseResult"), output.text)
-                failed = output.failed or block.get("is_error") is True
-                call = self._calls.pop(call_id, UNKNOWN_CALL)
-                approved = find_approved_plan(call.name, output.text, DIALECT)
-                self._add_plan(record, line, approved, f"{call_id}:approved")
-                self._add_result_row(record, line, call, replace(output, failed=failed), call_id)
+                output = replace(output, failed=output.failed or block.get("is_error") is True)
+                at, details = self._position(record, line), record.get("toolUseResult")
+                self.builder.add_result(text_of(block.get("tool_use_id")), output, at, details)
 
-    def _add_result_row(self, record: Json, line: int, call: ToolCall, output: ToolResult, call_id: str = "") -> None:
-        found = self.queue.notable_result(call, output)
-        if found is not None:
-            turn = self._start_turn(record, line, *found)
-            turn.native_id = call_id or turn.native_id
-            self.queue.add(turn)
-
-    def _start_turn(self, record: Json, line: int, role: str, kind: str, text: str = "") -> PendingTurn:
-        """Return a turn with the id, time and branch of its record."""
+    def _position(self, record: Json, line: int) -> Position:
+        """Return the position of a record, after setting the builder's `info` to its facts."""
         session = text_of(record.get("sessionId")) or self._first_pass.session or ""
         conversation = self._first_pass.conversation(record)
         uuid, cwd = text_of(record.get("uuid")), text_of(record.get("cwd"))
         home = self._first_pass.cwd.get(session)
         fork = mapping_of(record.get("forkedFrom"))
         sidechain = record.get("isSidechain") is True
-        return PendingTurn(
-            role=role,
-            kind=kind,
-            line=line,
-            texts=[text] if text else [],
-            conversation_id=conversation,
-            timestamp=iso_utc(record.get("timestamp")),
-            cwd=home,
-            project=self._project,
-            native_id=uuid or None,
-            branch="sidechain" if sidechain else "abandoned" if hash(uuid) in self._abandoned else "main",
-            metadata={
-                "git_branch": text_of(record.get("gitBranch")),
-                "cwd": cwd if cwd != home else "",
-                "title": self._first_pass.title(conversation),
-                "parent_conversation_id": session if conversation != session else text_of(fork.get("sessionId")),
-                "flags": ["copied"] if fork else [],
-            },
-        )
+        metadata: Json = {
+            "git_branch": text_of(record.get("gitBranch")),
+            "cwd": cwd if cwd != home else "",
+            "title": self._first_pass.title(conversation),
+            "parent_conversation_id": session if conversation != session else text_of(fork.get("sessionId")),
+            "flags": ["copied"] if fork else [],
+        }
+        self.builder.info = SessionInfo(conversation, home, self._project, metadata=metadata)
+        branch = "sidechain" if sidechain else "abandoned" if hash(uuid) in self._abandoned else "main"
+        return Position(line, record.get("timestamp"), uuid, branch)

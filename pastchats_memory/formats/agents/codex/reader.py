@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from hashlib import blake2b
 
@@ -39,20 +40,11 @@ from pastchats_memory.formats.agents.codex.rollout import (
     subagent_of,
     text_between_agents,
 )
-from pastchats_memory.formats.base.checkpoint import RECENT, Checkpoint
-from pastchats_memory.formats.base.plans import find_plan
+from pastchats_memory.formats.base.session import Position, Row, SessionBuilder, SessionInfo
 from pastchats_memory.formats.base.source import Json, Places, Record, Records, SourceFile, list_of, mapping_of, text_of
-from pastchats_memory.formats.base.tools import (
-    UNKNOWN_CALL,
-    ToolCall,
-    ToolResult,
-    call_from_json,
-    call_to_json,
-    parse_call,
-    parse_result,
-)
-from pastchats_memory.formats.base.turns import PendingTurn, TurnQueue
-from pastchats_memory.model import Task, Turn, Unreadable
+from pastchats_memory.formats.base.tools import ToolCall, ToolResult, parse_call, parse_result
+from pastchats_memory.formats.base.turns import PendingTurn
+from pastchats_memory.model import Unreadable
 from pastchats_memory.text.clean import IMAGE
 from pastchats_memory.text.timestamps import iso_utc
 
@@ -81,7 +73,7 @@ def _is_rollout_line(record: Json) -> bool:
     return typed or record.get("record_type") == "state" or is_bare_meta(record)
 
 
-def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable | Checkpoint]:
+def read(source: SourceFile) -> Iterator[Row]:
     """Yield the turns of the session in file order, and unreadable lines.
 
     The file is read twice: only the whole file shows which items a person typed, and what was rolled back. Of a file
@@ -94,20 +86,19 @@ def read(source: SourceFile) -> Iterator[Turn | Task | Unreadable | Checkpoint]:
         if isinstance(entry, Entry):
             first_pass.add(entry, position)
     first_pass.settle()
-    builder = _SessionReader(first_pass)
+    session = _SessionReader(first_pass)
     if before:
-        builder.restore(before)
+        session.restore(before)
     records = source.records()
     for position, (line, entry) in enumerate(_entries(source, records)):
         if isinstance(entry, str):
             yield Unreadable(str(source.path), line, entry)
         elif entry is not None:
-            builder.add_entry(entry, line, position)
-        yield from builder.queue.pop_complete(position)
-    if source.shape == "jsonl" and len(builder.ordinals) <= MOST_TURNS:
-        yield from records.checkpoint(builder.snapshot())
-    yield from builder.queue.flush()
-    yield from builder.queue.tasks()
+            session.add_entry(entry, line, position)
+        yield from session.queue.pop_complete(position)
+    if source.shape == "jsonl" and len(session.ordinals) <= MOST_TURNS:
+        yield from records.checkpoint(session.snapshot())
+    yield from session.flush()
 
 
 def _entries(source: SourceFile, records: Records) -> Iterator[tuple[int, Entry | str | None]]:
@@ -128,15 +119,14 @@ def _of_document(document: Json, places: Places) -> Iterator[tuple[int, Entry | 
         )
 
 
-class _SessionReader:
+class _SessionReader(SessionBuilder):
     """The second pass: every entry adds to the turns that are in the making."""
 
     def __init__(self, first_pass: FirstPass) -> None:
-        self.queue = TurnQueue(DIALECT)
+        super().__init__(SessionInfo(), DIALECT)
         self._first_pass = first_pass
         self._subagent = subagent_of(first_pass.meta)[0]
         self._model = self._cwd = ""
-        self._calls: dict[str, ToolCall] = {}
         self._script = ""
         """The id of the last call if it runs a script: completed commands are the script's."""
         self._has_shown = False
@@ -144,54 +134,53 @@ class _SessionReader:
         self.ordinals: Counter[str] = Counter()
         """How often the same was said in the session that said it first."""
         self._replayed = ""
+        self._place = Entry("", {}), 1, 0
+        """The current entry, its line and its position."""
         self._before: datetime | None = None
 
     def snapshot(self) -> Json:
-        """Return what a longer file needs of this one, as JSON."""
-        calls = {call_id: call_to_json(call) for call_id, call in list(self._calls.items())[-RECENT:]}
+        built = super().snapshot()
         return {
-            "view": self._first_pass.snapshot(), "drafts": self.queue.snapshot(), "calls": calls, "ordinals": dict(self.ordinals),
+            "view": self._first_pass.snapshot(), "drafts": built["turns"], "calls": built["calls"], "ordinals": dict(self.ordinals),
             "model": self._model, "cwd": self._cwd, "replayed": self._replayed, "script": self._script, "has_shown": self._has_shown,
             "time": self._before.isoformat() if self._before else "",
         }  # fmt: skip
 
-    def restore(self, state: Json) -> None:
-        """Restore the snapshot of the shorter file."""
-        self.queue.restore(mapping_of(state.get("drafts")))
-        for call_id, call in mapping_of(state.get("calls")).items():
-            self._calls[call_id] = call_from_json(call)
-        self.ordinals.update({name: int(str(count)) for name, count in mapping_of(state.get("ordinals")).items()})
-        self._model, self._cwd = text_of(state.get("model")), text_of(state.get("cwd"))
-        self._replayed, time = text_of(state.get("replayed")), text_of(state.get("time"))
-        self._script, self._has_shown = text_of(state.get("script")), state.get("has_shown") is True
+    def restore(self, snapshot: Json) -> None:
+        super().restore({"turns": snapshot.get("drafts"), "calls": snapshot.get("calls")})
+        self.ordinals.update({name: int(str(count)) for name, count in mapping_of(snapshot.get("ordinals")).items()})
+        self._model, self._cwd = text_of(snapshot.get("model")), text_of(snapshot.get("cwd"))
+        self._replayed, time = text_of(snapshot.get("replayed")), text_of(snapshot.get("time"))
+        self._script, self._has_shown = text_of(snapshot.get("script")), snapshot.get("has_shown") is True
         self._before = datetime.fromisoformat(time) if time else None
 
     def add_entry(self, entry: Entry, line: int, position: int) -> None:
         """Add one entry."""
         self._follow_replay(entry, position)
+        self._place = entry, line, position
         if entry.kind == CONTEXT:
             self._model = text_of(entry.payload.get("model"))
             self._cwd = text_of(entry.payload.get("cwd"))
         elif self._subagent and is_message_between_agents(entry):
-            self._add("system", "prompt", text_between_agents(entry), entry, line, position)
+            self.add_turn("system", "prompt", text_between_agents(entry), self._position())
         elif position in self._first_pass.human:
-            self._prompt(entry, line, position)
+            self._prompt(entry)
         elif entry.kind == ITEM:
-            self._item(entry, line, position)
+            self._item(entry)
         elif entry.kind == "compacted":
             # `replacement_history` beside it repeats earlier messages
-            self._add("system", "summary", text_of(entry.payload.get("message")), entry, line, position)
+            self.add_turn("system", "summary", text_of(entry.payload.get("message")), self._position())
         elif entry.kind == EVENT and entry.type in FLAGS:
             self.queue.flag(FLAGS[entry.type])
         elif completed_item(entry).get("type") in (PLAN, COMMAND, FILE_CHANGE):
-            self._add_completed(completed_item(entry), entry, line, position)
+            self._add_completed(completed_item(entry))
         elif not self._first_pass.answers and (words := answer_of_event(entry)):
-            self._add("assistant", "answer", words, entry, line, position)
+            self.add_turn("assistant", "answer", words, self._position())
 
-    def _add_completed(self, item: Json, entry: Entry, line: int, position: int) -> None:
+    def _add_completed(self, item: Json) -> None:
         """Add a plan, the result of a script's command; in a session without items of tool calls also the calls."""
         if item.get("type") == PLAN:
-            self._add_plan(text_of(item.get("text")).strip(), entry, line, position)
+            self.add_plan(text_of(item.get("text")).strip(), self._position())
         elif self._first_pass.calls and not self._script:
             return
         elif item.get("type") == FILE_CHANGE:
@@ -208,7 +197,7 @@ class _SessionReader:
             )
             found = self.queue.notable_result(call, result)
             if found is not None:
-                self._add(*found, entry, line, position)
+                self.add_turn(*found, self._position())
 
     def _add_shown(self, call: ToolCall) -> None:
         """Add a call that only an event shows; the source of a script shows its own."""
@@ -232,7 +221,7 @@ class _SessionReader:
             self._replayed = ""
         self._before = now
 
-    def _prompt(self, entry: Entry, line: int, position: int) -> None:
+    def _prompt(self, entry: Entry) -> None:
         parts = self._first_pass.words(entry)
         text = "\n\n".join(words for part in parts if (words := strip_context(part)))
         delegated = self._subagent and not self._replayed
@@ -240,95 +229,77 @@ class _SessionReader:
         text = text or (IMAGE if pictures else "")
         if text.startswith(AUTOMATED):
             return
-        turn = self._add("system" if delegated else "user", "prompt", text, entry, line, position)
+        turn = self.add_turn("system" if delegated else "user", "prompt", text, self._position())
         turn.metadata["attachments"] = [name for part in parts for name in find_files(part)] + ["image"] * pictures
         if text_of(self._first_pass.meta.get("originator")) == "codex_exec":
             list_of(turn.metadata["flags"]).append("non_interactive")
 
-    def _item(self, entry: Entry, line: int, position: int) -> None:
+    def _item(self, entry: Entry) -> None:
         payload, call_id = entry.payload, text_of(entry.payload.get("call_id"))
         match entry.type:
             case "message" if payload.get("role") == "user":
-                self._shell(entry, line, position)
+                self._shell(entry)
             case "message" if payload.get("role") == "assistant":
                 words, plan = split_plan("\n\n".join(parts_of(payload)))
-                turn = self._add("assistant", "answer", words, entry, line, position)
+                turn = self.add_turn("assistant", "answer", words, self._position())
                 turn.metadata |= {"model": self._model, "phase": text_of(payload.get("phase"))}
-                self._add_plan(plan, entry, line, position)
+                self.add_plan(plan, self._position())
             case "function_call" | "custom_tool_call":
                 name, arguments = text_of(payload.get("name")), payload.get("arguments") or payload.get("input")
                 inner = list(find_calls(text_of(arguments))) if name == SCRIPT else []
                 self._script, self._has_shown = call_id if inner else "", False
                 for called, given in inner or [(name, arguments)]:
-                    self._add_call(call_id, parse_call(called, given, DIALECT))
-                    self.queue.add_todo_call(called, given, call_id, iso_utc(entry.timestamp), line)
-                    self._add_plan(find_plan(called, given, DIALECT), entry, line, position)
+                    self.add_call(call_id, called, given, self._position())
             case "local_shell_call":
-                self._add_call(call_id, parse_call("shell", payload.get("action")))
+                self.add_call(call_id, "shell", payload.get("action"), self._position())
             case "custom_tool_call_output" if call_id == self._script and self._has_shown:
                 self._calls.pop(call_id, None)
             case "function_call_output" | "custom_tool_call_output":
-                found = self.queue.notable_result(
-                    self._calls.pop(call_id, UNKNOWN_CALL), parse_result(payload.get("output"), DIALECT)
-                )
-                if found is not None:
-                    self._add(*found, entry, line, position)
+                self.add_result(call_id, parse_result(payload.get("output"), DIALECT), self._position())
 
-    def _shell(self, entry: Entry, line: int, position: int) -> None:
+    def _shell(self, entry: Entry) -> None:
         """Add a shell command of the person, and its output if it is worth a row; skip context."""
         command, printed = parse_shell("".join(parts_of(entry.payload)))
         if command:
-            self._add("user", "command", f"! {command}", entry, line, position)
+            self.add_turn("user", "command", f"! {command}", self._position())
             found = self.queue.notable_result(parse_call("shell", {"command": command}), parse_result(printed, DIALECT))
             if found is not None:
-                self._add(*found, entry, line, position)
+                self.add_turn(*found, self._position())
 
-    def _add_plan(self, text: str, entry: Entry, line: int, position: int) -> None:
-        if self.queue.is_new_plan(text):
-            self._add("assistant", "plan", text, entry, line, position)
-
-    def _add_call(self, call_id: str, call: ToolCall) -> None:
-        self._calls[call_id] = call
-        self.queue.add_tool(call)
-
-    def _add(self, role: str, kind: str, text: str, entry: Entry, line: int, position: int) -> PendingTurn:
-        first_pass, stamp = self._first_pass, iso_utc(entry.timestamp)
+    def _position(self) -> Position:
+        """Return the position of the current entry, after setting `info` to its facts."""
+        first_pass, (entry, line, position) = self._first_pass, self._place
+        stamp = iso_utc(entry.timestamp)
         started = None if stamp else iso_utc(first_pass.meta.get("timestamp"))
+        metadata: Json = {
+            "git_branch": text_of(mapping_of(first_pass.meta.get("git")).get("branch")),
+            "cwd": self._cwd if self._cwd != first_pass.cwd else "",
+            "parent_conversation_id": self._replayed or first_pass.parent,
+            "flags": ["replayed"] if self._replayed else [],
+            "ts_source": "session" if started else "",
+        }
+        self.info = SessionInfo(first_pass.session, first_pass.cwd or None, metadata=metadata)
         is_rolled_back = any(first <= position <= last for first, last in first_pass.rolled_back)
         delegated = self._subagent and not self._replayed
-        turn = PendingTurn(
-            role=role,
-            kind=kind,
-            line=line,
-            texts=[text],
-            conversation_id=first_pass.session,
-            timestamp=stamp or started,
-            cwd=first_pass.cwd or None,
-            native_id=self._identity(role, text) if text.strip() else None,
-            branch="sidechain" if delegated else "abandoned" if is_rolled_back else "main",
-            metadata={
-                "git_branch": text_of(mapping_of(first_pass.meta.get("git")).get("branch")),
-                "cwd": self._cwd if self._cwd != first_pass.cwd else "",
-                "parent_conversation_id": self._replayed or first_pass.parent,
-                "flags": ["replayed"] if self._replayed else [],
-                "ts_source": "session" if started else "",
-            },
-        )
-        self.queue.add(turn)
-        return turn
+        branch = "sidechain" if delegated else "abandoned" if is_rolled_back else "main"
+        return Position(line, stamp or started, branch=branch)
 
-    def _identity(self, role: str, text: str) -> str | None:
+    def add_turn(self, role: str, kind: str, text: str, at: Position, **metadata: object) -> PendingTurn:
+        """Add a turn that is identified by its text, since Codex gives messages no id that copies keep."""
+        native_id = self._identity(role, text) if text.strip() else ""
+        return super().add_turn(role, kind, text, replace(at, native_id=native_id), **metadata)
+
+    def _identity(self, role: str, text: str) -> str:
         """Return an id: the turn's number among equal turns of the session that it first belonged to.
 
-        Codex gives messages no id that copies keep, and a replay has new times, so neither identifies a replayed turn
-        with its original. A replay is a prefix of the older session. Counting equal turns gives each its number there,
-        whether or not that file still exists.
+        A replay has new times, so they do not identify a replayed turn with its original. A replay is a prefix of the
+        older session. Counting equal turns gives each its number there, whether or not that file still exists.
         """
         session = self._replayed or self._first_pass.session
         digest = blake2b(f"{role}\n{text}".encode("utf-8", "replace"), digest_size=8).hexdigest()
         name = f"{session}:{digest}"
         self.ordinals[name] += 1
-        return f"{name}:{self.ordinals[name]}" if session else None
+        return f"{name}:{self.ordinals[name]}" if session else ""
 
 
 def _pictures(payload: Json) -> int:

@@ -1,33 +1,34 @@
-"""Read the sessions of scribe: one JSON object a line, with `who`, `text` and `at`."""
+"""Read the sessions of scribe: one JSON object a line, for a prompt, an answer, a tool call or its result."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
-from pastchats_memory.formats.base.format import Format
+from pastchats_memory.formats.base.agent import AgentSession
+from pastchats_memory.formats.base.format import CERTAIN, Format, has_record
 from pastchats_memory.formats.base.locations import Environment
-from pastchats_memory.formats.base.source import Record, SourceFile
-from pastchats_memory.model import Turn, Unreadable
-from pastchats_memory.text.timestamps import iso_utc
-
-ROLES = {"me": "user", "bot": "assistant"}
+from pastchats_memory.formats.base.session import Position
+from pastchats_memory.formats.base.source import Json
+from pastchats_memory.formats.base.tools import ToolResult
 
 
-def detect(source: SourceFile) -> int:
-    """Return 90 if the first records have the marker `scribe`, else 0."""
-    return 90 if any("scribe" in record for record in source.sample) else 0
+class Scribe(AgentSession):
+    """One session of scribe."""
 
-
-def read(source: SourceFile) -> Iterator[Turn | Unreadable]:
-    """Yield a turn for each record, and the lines that cannot be read."""
-    for record in source.records():
+    def add_record(self, record: Json, line: int) -> str | None:
+        """Add one record to the session. Return why it is unreadable, or None."""
+        at = Position(line, record.get("at"))
         match record:
-            case Unreadable():
-                yield record
-            case Record(line, {"who": "me" | "bot" as who, "text": str(text), "at": time}):
-                session = source.path.stem
-                yield Turn(ROLES[who], text, line, conversation_id=session, timestamp=iso_utc(time))
-            case Record(line):
-                yield Unreadable(str(source.path), line, "no record of scribe")
+            case {"who": "me", "text": str(text)}:
+                self.builder.add_prompt(text, at)
+            case {"who": "bot", "text": str(text)}:
+                self.builder.add_answer(text, at)
+            case {"call": str(call), "tool": str(tool), "input": dict(arguments)}:
+                self.builder.add_call(call, tool, arguments, at)
+            case {"result": str(call), "output": str(output), "code": int(code)}:
+                self.builder.add_result(call, ToolResult(output, code), at)
+            case _:
+                return "no record of scribe"
+        return None
 
 
 def locations(environment: Environment) -> Iterator[Path]:
@@ -35,4 +36,11 @@ def locations(environment: Environment) -> Iterator[Path]:
     yield environment.home / ".scribe" / "sessions"
 
 
-SCRIBE = Format(name="scribe", version=1, detect=detect, read=read, locations=locations, program="Scribe")
+SCRIBE = Format(
+    name="scribe",
+    version=1,
+    detect=has_record(lambda record: "scribe" in record, CERTAIN),
+    read=Scribe.read,
+    locations=locations,
+    program="Scribe",
+)

@@ -1,21 +1,15 @@
 """What is asked of every reader, whatever became of the file."""
 
 import contextlib
-import json
 import re
 
 from golden import inputs
 from made import made
 
-from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.source import NotText, SourceFile
-from pastchats_memory.formats.exports.own import OWN_EXPORT
 from pastchats_memory.formats.registry import all_formats
-from pastchats_memory.model import TURN_KINDS, Task, Turn
-from pastchats_memory.text.clean import clean_turn
+from pastchats_memory.formats.testing import check_row
 
-ROLES = {"user", "assistant", "system", "tool", "note"}
-BRANCHES = {"main", "abandoned", "sidechain"}
 FIRST_FIVE = {"claude-code", "codex", "chatgpt", "messages", "markdown"}
 """Formats whose readers are fuzzed longest."""
 
@@ -40,33 +34,7 @@ def read_by(source, reader):
     with contextlib.suppress(NotText):
         reader.detect(source)
         for row in reader.read(source):
-            hold_to_the_contract(row, reader)
-
-
-def hold_to_the_contract(row, reader):
-    """A turn is fit to be stored; what was not understood is said; where to go on can be kept."""
-    if isinstance(row, Checkpoint):
-        json.dumps(row.state)
-        return
-    if isinstance(row, Task):
-        assert row.native_id
-        assert row.line >= 0
-        json.dumps(dict(row.metadata))
-        return
-    if not isinstance(row, Turn):
-        assert row.path
-        assert row.reason
-        assert row.line >= 0
-        return
-    stored = clean_turn(row)
-    if stored is not None:
-        assert stored.content.encode()
-        assert "\0" not in stored.content
-        json.dumps(stored.metadata).encode()
-    assert row.line >= 1
-    assert row.branch in BRANCHES
-    assert row.kind in TURN_KINDS
-    assert not reader.is_specific or reader is OWN_EXPORT or row.role in ROLES  # an export has the words of any file
+            check_row(row, reader)
 
 
 def quirk_of(path):

@@ -1,8 +1,6 @@
 """What the reader tests share: a file's turns as plain values, the golden pairs of a format, real samples where there are any."""
 
-import json
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -11,7 +9,10 @@ from made import made
 from pastchats_memory.formats.base.checkpoint import Checkpoint
 from pastchats_memory.formats.base.key_map import KeyMap
 from pastchats_memory.formats.base.source import SourceFile
-from pastchats_memory.model import Task, Turn
+from pastchats_memory.formats.testing import list_inputs, load_expected, to_plain
+from pastchats_memory.model import Turn
+
+expected, plain = load_expected, to_plain
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures"
@@ -21,10 +22,7 @@ FOLDERS = {"markdown": "dialogue"}
 
 def inputs(format_name):
     """Every input file of a format's fixtures; never none."""
-    folder = FIXTURES / FOLDERS.get(format_name, format_name)
-    found = [path for path in sorted(folder.iterdir()) if path.is_file() and path.suffix not in (".expected", ".map")]
-    assert found, f"no fixtures for {format_name}"
-    return found
+    return list_inputs(FIXTURES / FOLDERS.get(format_name, format_name))
 
 
 def refused(format_name):
@@ -33,35 +31,10 @@ def refused(format_name):
     return found
 
 
-def expected(path):
-    """The golden rows, as JSON; no `.json` in the name, so that indexing this repository does not take them for messages."""
-    return json.loads(path.with_suffix(".expected").read_text(encoding="utf-8"))
-
-
 def key_map(path):
     """The `--map` line beside a file of messages, by which it is read; None for a file with known keys."""
     sidecar = path.with_suffix(".map")
     return KeyMap.parse(sidecar.read_text(encoding="utf-8").strip()) if sidecar.exists() else None
-
-
-def plain(row):
-    """A row's fields without those that are not set."""
-    values = as_json(row)
-    values.pop("path", None)
-    values.pop("edits", None)  # whole inputs of calls, which the tests of `blame` read
-    if isinstance(row, Task):
-        values["cwd"] = None  # which depends on where the fixtures lie
-        return {key: value for key, value in values.items() if value not in (None, "", [])}
-    unset = {"branch": "main", "metadata": {}}
-    return {key: value for key, value in values.items() if value is not None and value != unset.get(key)}
-
-
-def as_json(value):
-    if hasattr(value, "_asdict"):
-        return as_json(value._asdict())
-    if isinstance(value, Mapping):
-        return {key: as_json(item) for key, item in value.items()}
-    return [as_json(item) for item in value] if isinstance(value, tuple | list) else value
 
 
 def rows(reader, path, **wanted):

@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import jsonschema
@@ -20,13 +20,12 @@ from pastchats_memory.errors import BrokenFormat, UsageFault
 from pastchats_memory.formats import registry
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.registry import BUILT_IN, load_format, report_formats
+from pastchats_memory.formats.testing import check_format
 
 EXAMPLE = REPOSITORY / "tests" / "example_format"
 PAGE = REPOSITORY / "docs" / "adding-a-format.md"
-SESSION = """\
-{"scribe": 1, "who": "me", "text": "Why is the build red?", "at": "2026-05-04T08:00:07Z"}
-{"scribe": 1, "who": "bot", "text": "The lock file is out of date.", "at": "2026-05-04T08:00:19Z"}
-"""
+FIXTURE = EXAMPLE / "fixtures" / "scribe-q1-failed-call.jsonl"
+SESSION = FIXTURE.read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="session")
@@ -62,8 +61,8 @@ def extended(program: Program, installed: Path) -> Program:
 
 def test_the_page_shows_exactly_the_example_package() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    (module,) = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    assert module == (EXAMPLE / "scribe_memory.py").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert blocks == [(EXAMPLE / name).read_text(encoding="utf-8") for name in ("scribe_memory.py", "test_scribe.py")]
     project = (EXAMPLE / "pyproject.toml").read_text(encoding="utf-8")
     entries = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert entries
@@ -100,10 +99,10 @@ def test_the_program_alone_lists_the_built_in_formats_in_a_table(program: Progra
 
 def test_index_reads_files_of_an_installed_format(extended: Program) -> None:
     run = extended("index", "--all", "--json")
-    assert (run.status, run.json["turns_added"]) == (0, 2)
+    assert (run.status, run.json["turns_added"]) == (0, 3)
     assert [file["format"] for file in run.results] == ["scribe"]
-    (hit,) = extended("search", "--mode", "keyword", "lock file", "--json").results
-    assert (hit["role"], hit["source_line"], hit["timestamp"]) == ("assistant", 2, "2026-05-04T08:00:19.000Z")
+    (hit,) = extended("search", "--mode", "keyword", "out of date", "--json").results
+    assert (hit["role"], hit["source_line"], hit["timestamp"]) == ("assistant", 4, "2026-05-04T08:00:19.000Z")
     assert hit["metadata"]["format"] == "scribe"
 
 
@@ -116,7 +115,50 @@ def test_index_reads_only_the_files_of_a_named_format_in_a_folder(extended: Prog
         ("build.jsonl", "scribe"),
         ("other.jsonl", None),
     }
-    assert run.json["turns_added"] == 2
+    assert run.json["turns_added"] == 3
+
+
+def test_formats_prints_the_expected_rows_of_a_file(extended: Program) -> None:
+    run = extended("formats", "--expected", FIXTURE)
+    assert (run.status, run.stdout) == (0, FIXTURE.with_suffix(".expected").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("nothing.jsonl", "no such file"), ("table.csv", "no format recognises"), ("a.gz", "gzip")]
+)
+def test_a_file_without_expected_rows_is_explained(program: Program, name: str, message: str) -> None:
+    (program.home / "table.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    (program.home / "a.gz").write_bytes(b"\x1f\x8b\x08")
+    run = program("formats", "--expected", name)
+    assert (run.status, run.stdout) == (2, "")
+    assert message in run.stderr
+
+
+@pytest.mark.usefixtures("packages")
+def test_the_test_kit_accepts_the_example(tmp_path: Path) -> None:
+    check_format(load_format("scribe"), FIXTURE.parent, tmp_path)
+
+
+@pytest.mark.usefixtures("packages")
+@pytest.mark.parametrize(
+    ("name", "change", "fault"),
+    [
+        ("q1.jsonl", lambda text: text.replace("stale", "old"), "row 2 is"),
+        ("q1.jsonl", lambda text: text + '{"scribe": 1, "who": "me", "text": "Thanks."}\n', "4 rows, and not 3"),
+        ("q1.jsonl", lambda text: text.replace("scribe", "other"), "is not recognised"),
+        ("refused/a.jsonl", lambda text: text, "is recognised as scribe"),
+    ],
+)
+def test_the_test_kit_names_each_fault(tmp_path: Path, name: str, change: Callable[[str], str], fault: str) -> None:
+    folder = tmp_path / "fixtures"
+    (folder / "refused").mkdir(parents=True)
+    shutil.copy(FIXTURE, folder / "q1.jsonl")
+    expected = FIXTURE.with_suffix(".expected").read_text(encoding="utf-8").replace(FIXTURE.stem, "q1")
+    (folder / "q1.expected").write_text(expected, encoding="utf-8")
+    check_format(load_format("scribe"), folder, tmp_path)
+    (folder / name).write_text(change(SESSION), encoding="utf-8")
+    with pytest.raises(AssertionError, match=fault):
+        check_format(load_format("scribe"), folder, tmp_path)
 
 
 BROKEN = {

@@ -11,11 +11,11 @@ from mutations import damaged
 from pastchats_memory.formats.agents.claude_code import CLAUDE_CODE
 from pastchats_memory.formats.agents.cursor import CURSOR
 from pastchats_memory.formats.base import source
-from pastchats_memory.formats.base.checkpoint import CannotResume, Checkpoint
+from pastchats_memory.formats.base.checkpoint import CannotResume
 from pastchats_memory.formats.base.source import SAMPLE_RECORDS, NotText, SourceFile
 from pastchats_memory.formats.generic import MESSAGES
 from pastchats_memory.formats.registry import all_formats
-from pastchats_memory.model import Task, Turn
+from pastchats_memory.formats.testing import check_growing, read_to_checkpoint, turns_of
 
 WHOLE = {
     "beads",
@@ -38,55 +38,10 @@ GROWING = {
 }
 
 
-def read(reader, path, resumed=None):
-    """The rows that stand for good, where to go on, and the rows that may still change."""
-    rows = list(reader.read(SourceFile(path, resumed=resumed)))
-    place = next((number for number, row in enumerate(rows) if isinstance(row, Checkpoint)), None)
-    if place is None:
-        return rows, None, []
-    kept = rows[place]
-    return rows[:place], Checkpoint(kept.offset, kept.line, json.loads(json.dumps(kept.state))), rows[place + 1 :]
-
-
-def gone_on_with(reader, path, target, first=1):
-    """How often the file, cut behind every line from `first` on, was gone on with; turns and tasks are those of the whole."""
-    lines = path.read_bytes().splitlines(keepends=True)
-    target.write_bytes(b"".join(lines))
-    before, _, after = read(reader, target)
-    times = 0
-    for cut in range(first, len(lines)):
-        target.write_bytes(b"".join(lines[:cut]))
-        certain, place, shown = read(reader, target)
-        assert place is not None
-        target.write_bytes(b"".join(lines))
-        try:
-            more, _, rest = read(reader, target, place)
-        except CannotResume:
-            continue
-        times += 1
-        assert turns_of(certain + more + rest) == turns_of(before + after), cut
-        assert states_of(shown + rest) == states_of(after), cut
-    return times
-
-
-def turns_of(rows):
-    """What is not a task: of those only what is new is told. Edits are not remembered at a checkpoint."""
-    return [row._replace(edits=()) if isinstance(row, Turn) else row for row in rows if not isinstance(row, Task)]
-
-
-def states_of(rows):
-    """By task the states that it went through, in order."""
-    told = {}
-    for row in rows:
-        if isinstance(row, Task):
-            told.setdefault(row.native_id, []).extend(row.states)
-    return told
-
-
 @pytest.mark.parametrize("reader", GROWING, ids=[reader.name for reader in GROWING])
 def test_wherever_a_file_was_cut_it_is_gone_on_with_or_read_as_a_whole(reader, tmp_path):
     cuts = sum(path.read_bytes().count(b"\n") - 1 for path in GROWING[reader])
-    times = sum(gone_on_with(reader, path, tmp_path / path.name) for path in GROWING[reader])
+    times = sum(check_growing(reader, path, tmp_path) for path in GROWING[reader])
     assert times > cuts // 3, (times, cuts)
 
 
@@ -112,13 +67,13 @@ def test_continued_reading_gives_the_turns_of_the_whole_file(reader, data, tmp_p
     target.write_bytes(b"".join(lines[: data.draw(st.integers(0, len(lines)))]))
     if not is_read_by(reader, target):
         return
-    certain, place, _ = read(reader, target)
+    certain, place, _ = read_to_checkpoint(reader, target)
     target.write_bytes(b"".join(lines))
     if place is None or not is_read_by(reader, target):
         return
-    before, _, after = read(reader, target)
+    before, _, after = read_to_checkpoint(reader, target)
     try:
-        more, _, rest = read(reader, target, place)
+        more, _, rest = read_to_checkpoint(reader, target, place)
     except CannotResume:
         return
     assert turns_of(certain + more + rest) == turns_of(before + after)
@@ -131,14 +86,15 @@ def test_messages_a_line_are_gone_on_with_behind_those_by_which_they_were_recogn
         for place in range(SAMPLE_RECORDS + 8)
     ]
     path.write_text("".join(json.dumps(message) + "\n" for message in text), encoding="utf-8")
-    assert gone_on_with(MESSAGES, path, tmp_path / "grown.jsonl", first=SAMPLE_RECORDS) == 8
+    (tmp_path / "grown").mkdir()
+    assert check_growing(MESSAGES, path, tmp_path / "grown", first=SAMPLE_RECORDS) == 8
 
 
 def test_a_large_addition_is_read_like_a_small_one(tmp_path, monkeypatch):
     path = next(path for path in GROWING[CLAUDE_CODE] if path.name == "claude-code-q1.jsonl")
     longest = max(map(len, path.read_bytes().splitlines(keepends=True)))
     monkeypatch.setattr(source, "LARGE_DOCUMENT", longest)
-    assert gone_on_with(CLAUDE_CODE, path, tmp_path / path.name)
+    assert check_growing(CLAUDE_CODE, path, tmp_path)
 
 
 def test_a_late_working_directory_has_the_whole_file_read(tmp_path):
@@ -152,10 +108,10 @@ def test_a_late_working_directory_has_the_whole_file_read(tmp_path):
     ]  # fmt: skip
     lines = [json.dumps(record) + "\n" for record in words]
     path.write_text("".join(lines[:2]), encoding="utf-8")
-    _, place, _ = read(CURSOR, path)
+    _, place, _ = read_to_checkpoint(CURSOR, path)
     path.write_text("".join(lines), encoding="utf-8")
     with pytest.raises(CannotResume):
-        read(CURSOR, path, place)
-    certain, place, shown = read(CURSOR, path)
+        read_to_checkpoint(CURSOR, path, place)
+    certain, place, shown = read_to_checkpoint(CURSOR, path)
     assert {row.cwd for row in certain + shown} == {"/home/ada/kiln"}
-    assert [row.content for row in read(CURSOR, path, place)[2]] == ["and now?"]
+    assert [row.content for row in read_to_checkpoint(CURSOR, path, place)[2]] == ["and now?"]

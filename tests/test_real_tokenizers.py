@@ -136,4 +136,4 @@ def test_recall_and_context_are_within_the_budget_of_every_model(demo: Reader, b
     with Memory.open(Path(demo.home) / "memory.db") as memory:
         for question in ("why do the webhook retries use jitter?", "flaky login test", "which queue did we choose?"):
             assert most(memory.recall(question, budget=budget).text) <= (budget, "~")
-            assert most(memory.context(question, budget=budget, width=2000).text) <= (budget, "~")
+            assert most(memory.context(question, budget=budget, excerpt=2000).text) <= (budget, "~")

@@ -41,7 +41,13 @@ def make_command(
 
 
 def ask_memory(
-    name: str, *examples: str, group: click.Group | None = None, create: bool = False, flags: Sequence[str] = ()
+    name: str,
+    *examples: str,
+    group: click.Group | None = None,
+    create: bool = False,
+    create_for: str = "",
+    flags: Sequence[str] = (),
+    above: str = "",
 ) -> Callable[[Callable[..., CommandResult]], click.Command]:
     """Return a decorator that makes a function of an open memory a command with `--db` and `--json`.
 
@@ -50,7 +56,9 @@ def ask_memory(
         examples: command lines for its help.
         group: of a subcommand.
         create: create a missing database.
+        create_for: name of an option that needs none.
         flags: names of options that are settings of the configuration.
+        above: text above the examples.
     """
 
     def decorate(ask: Callable[..., CommandResult]) -> click.Command:
@@ -58,7 +66,9 @@ def ask_memory(
         def run(*, db: str | None, as_json: bool, **given: Any) -> int:
             if "query_words" in given:
                 given["query"] = options.query_text(given.pop("query_words"), given.pop("query_option"))
-            with options.open_memory(db, create=create, **{flag: given.pop(flag) for flag in flags}) as memory:
+            with options.open_memory(
+                db, create=create or given.get(create_for, False), **{flag: given.pop(flag) for flag in flags}
+            ) as memory:
                 result = ask(memory, **given)
                 printed = _render(result, as_json=as_json)
             return _print(result, printed)
@@ -66,7 +76,7 @@ def ask_memory(
         own = vars(run).pop("__click_params__", [])
         options.database(options.as_json(run))
         run.__click_params__ += own  # type: ignore[attr-defined] # click's list, the last option first
-        return make_command(name, *examples, group=group)(run)
+        return make_command(name, *examples, group=group, above=above)(run)
 
     return decorate
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
-
 from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
-from pastchats_memory.memory import Memory
+from pastchats_memory.memory import Memory, questions
 from pastchats_memory.views.answers.search import build_context
 
 
@@ -18,25 +16,7 @@ from pastchats_memory.views.answers.search import build_context
     "pastchats-memory context 'what is blocked in payments?' --type task --budget 300",
     "pastchats-memory context 'which queue did we choose?' --budget 500 --json",
 )
-@options.query
-@click.option(
-    "--budget",
-    type=click.IntRange(1),
-    default=1500,
-    show_default=True,
-    metavar="TOKENS",
-    help="Most tokens of the output.",
-)
-@click.option("--limit", type=click.IntRange(1, 40), default=5, show_default=True, help="Items at most.")
-@click.option(
-    "--excerpt", "width", type=click.IntRange(1), default=200, show_default=True, help="Characters of each excerpt."
-)
-@click.option("--type", metavar="TYPE", help="Only this type, as for search.")
-@click.option("--status", metavar="STATUS", help="Only tasks with these, such as todo,in_progress.")
-@click.option("--min-similarity", type=click.FloatRange(-1, 1), help="Least cosine.")
-@options.project
-@options.since
-@options.until
+@options.ask_for(questions.CONTEXT)
 def command(memory: Memory, query: str, budget: int, **how: Any) -> CommandResult:
     """Print the best few items for the question QUERY: excerpts with id, similarity and source.
 

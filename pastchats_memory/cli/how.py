@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import click
-
 from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
-from pastchats_memory.memory import Memory
+from pastchats_memory.memory import Memory, questions
 from pastchats_memory.views.answers.search import HOW
 from pastchats_memory.views.text import render_commands
 
@@ -17,9 +15,7 @@ from pastchats_memory.views.text import render_commands
     "pastchats-memory how 'deploy to staging' --project ledgerly",
     "pastchats-memory how 'build the docs' --all --json",
 )
-@options.query
-@options.project_or_all
-@click.option("--limit", type=click.IntRange(1, 40), default=5, show_default=True, help="Commands at most.")
+@options.ask_for(questions.HOW)
 def command(memory: Memory, query: str, project: str | None, limit: int) -> CommandResult:
     """List the commands that worked before for the task QUERY in your current project, each with its source.
 

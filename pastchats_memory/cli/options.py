@@ -16,6 +16,7 @@ from pastchats_memory.config import Config, load
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.folders import DATABASE_VARIABLE
 from pastchats_memory.memory import Memory
+from pastchats_memory.memory.questions import HERE, PROJECT, QUERY, SINCE, UNTIL, Argument, Question, list_arguments
 
 CLOSE = 0.75
 """Similarity from which on a wrong word is likely a misspelt one."""
@@ -31,35 +32,9 @@ unused_database: Decorator = click.option(
     "--db", metavar="FILE", expose_value=False, help="Accepted as by every command; this one reads no database."
 )
 as_json: Decorator = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-project: Decorator = click.option("--project", metavar="NAME", help="Only this project; `.` is the current one.")
-since: Decorator = click.option(
-    "--since", metavar="WHEN", help="Only from this time on: 2026-01-31, 7d, yesterday, 'last week'."
-)
-until: Decorator = click.option(
-    "--until", metavar="WHEN", help="Only up to this time, inclusive; a day means all of it."
-)
-
-outcome: Decorator = click.option(
-    "--outcome", metavar="A,B", help="Only episodes that ended so: worked, failed, mixed, unknown."
-)
 everywhere: Decorator = click.option("--all", "everywhere", is_flag=True, help="All projects.")
 yes: Decorator = click.option("--yes", is_flag=True, help="Answer yes to every question.")
 no: Decorator = click.option("--no", is_flag=True, help="Answer no to every question.")
-
-
-def project_or_all(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--project` and `--all`; the command receives the project, `.` by default, or None for all."""
-
-    @functools.wraps(command)
-    def run(*arguments: Any, project: str | None, everywhere: bool, **given: Any) -> Any:
-        return command(*arguments, project=None if everywhere else project or ".", **given)
-
-    return project(everywhere(run))
-
-
-def hint_at_all(project: str | None) -> str:
-    """Return the end of a message that nothing was found."""
-    return "." if project is None else " here; --all looks in every project."
 
 
 class Choice(click.Choice):  # type: ignore[type-arg]  # no generic type before click 8.2
@@ -78,6 +53,76 @@ class Choice(click.Choice):  # type: ignore[type-arg]  # no generic type before 
             if not near:
                 raise
             raise click.BadParameter(f"{fault.message} Did you mean '{near[0]}'?", ctx, param) from None
+
+
+def make_option(argument: Argument, *other_flags: str) -> Decorator:
+    """Return the option of an argument."""
+    flag = f"--{argument.name.replace('_', '-')}"
+    if argument.kind is bool:
+        if argument.default:
+            flag = f"--no-{argument.name.removeprefix('has_')}"
+        return click.option(
+            flag,
+            argument.name,
+            is_flag=True,
+            flag_value=not argument.default,
+            default=argument.default,
+            help=argument.help,
+        )
+    kind: Any = Choice(argument.choices) if argument.choices else argument.kind
+    if argument.kind is int:
+        kind = click.IntRange(int(argument.least), None if argument.most is None else int(argument.most))
+    elif argument.kind is float:
+        kind = click.FloatRange(argument.least, argument.most)
+    return click.option(
+        flag,
+        *other_flags,
+        argument.name,
+        type=kind,
+        default=argument.default,
+        show_default=argument.default is not None,
+        metavar=argument.shown,
+        help=argument.help,
+    )
+
+
+project: Decorator = make_option(PROJECT)
+since: Decorator = make_option(SINCE)
+until: Decorator = make_option(UNTIL)
+
+
+def ask_for(question: Question, **other_flags: str) -> Decorator:
+    """Return a decorator that adds the arguments of a question, QUERY as words or as `--query`.
+
+    A project that is the current one by default has `--all` beside it. `other_flags` are second names of options.
+    """
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for argument in reversed(list_arguments(question, "cli")):
+            if argument == QUERY:
+                command = query(command)
+            elif argument == HERE:
+                command = _project_or_all(command)
+            else:
+                command = make_option(argument, *filter(None, [other_flags.get(argument.name)]))(command)
+        return command
+
+    return add
+
+
+def _project_or_all(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--project` and `--all`; the command receives the project, or None for all."""
+
+    @functools.wraps(command)
+    def run(*given: Any, project: str | None, everywhere: bool, **further: Any) -> Any:
+        return command(*given, project=None if everywhere else project or ".", **further)
+
+    return project(everywhere(run))
+
+
+def hint_at_all(project: str | None) -> str:
+    """Return the end of a message that nothing was found."""
+    return "." if project is None else " here; --all looks in every project."
 
 
 def agree(question: str, *, yes: bool, no: bool, as_json: bool = False) -> bool:

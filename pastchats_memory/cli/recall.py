@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.output import is_terminal, warn
 from pastchats_memory.errors import TeamUnavailable
+from pastchats_memory.memory import questions
 from pastchats_memory.views.answers.search import build_recall
 
 if TYPE_CHECKING:
@@ -26,13 +25,7 @@ if TYPE_CHECKING:
     "pastchats-memory recall --team 'flaky login test'",
     flags=("model",),
 )
-@options.query
-@click.option("--budget", type=click.IntRange(1), metavar="TOKENS", help="Most tokens of the block [default: 1500].")
-@click.option("--limit", type=click.IntRange(1, 40), default=5, show_default=True, help="Entries at most.")
-@options.project
-@options.since
-@options.outcome
-@click.option("--team", is_flag=True, help="Also what your team shares; pulls it first.")
+@options.ask_for(questions.RECALL)
 @options.model
 def command(memory: Memory, query: str, budget: int | None, team: bool, **how: Any) -> CommandResult:
     """Print what is worth remembering before the work in QUERY, within a token budget, each entry with its source.

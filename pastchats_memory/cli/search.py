@@ -11,9 +11,8 @@ from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
 from pastchats_memory.cli.output import hanging
 from pastchats_memory.errors import UsageFault
-from pastchats_memory.memory.requests import TYPES
+from pastchats_memory.memory import questions
 from pastchats_memory.model import Hit, Hits
-from pastchats_memory.search.request import MODES, MOST_HITS
 from pastchats_memory.text.display import escape_name, escape_path, format_time, one_line
 from pastchats_memory.views.answers.search import build_search
 from pastchats_memory.views.text import NOTHING_CLOSE, describe_relevance, has_close_hit, render_time_read
@@ -33,45 +32,19 @@ INDENT = "   "
     "pastchats-memory search 'webhook' --type task --status todo,in_progress",
     "pastchats-memory search --query 'webhook retries' --json | jq '.results[0]'",
     "pastchats-memory search --team 'webhook retries'",
+    create_for="team",
     flags=("model",),
 )
-@options.query
-@click.option(
-    "--mode", type=options.Choice(MODES), default="hybrid", show_default=True, help="Words, meaning, or both."
-)
-@click.option(
-    "--limit", "--top-k", type=click.IntRange(1, MOST_HITS), default=10, show_default=True, help="Results a page."
-)
-@click.option("--page", type=click.IntRange(1, MOST_HITS), default=1, show_default=True, help="Which page.")
-@options.project
-@click.option("--role", metavar="ROLE", help="Only user, assistant, system, tool or note.")
-@options.since
-@options.until
-@click.option("--type", type=options.Choice(TYPES), help="Only items of this type; task includes epics and subtasks.")
-@click.option(
-    "--status", metavar="A,B", help="Only tasks with these: pending, in_progress, todo, done, … or raw words."
-)
-@click.option("--priority", metavar="0,1", help="Only tasks with these: 0 critical … 4 lowest.")
-@options.outcome
-@click.option("--threshold", type=click.FloatRange(0, 1), metavar="X", help="Only relevance of at least X, 0 to 1.")
-@click.option("--min-similarity", type=click.FloatRange(-1, 1), metavar="X", help="Only cosine of at least X.")
-@click.option(
-    "--meaning", type=click.FloatRange(0, 1), metavar="A", help="Semantic weight: 0 only words … 1 only meaning."
-)
-@click.option("--team", is_flag=True, help="Search what your team shares instead of your own memory.")
-@click.option("--rerank", is_flag=True, help="Order the first 30 by a cross-encoder (slow).")
+@options.ask_for(questions.SEARCH, limit="--top-k")
 @options.model
 @click.option("--explain", is_flag=True, help="Show what each list added to the score, and which time the query names.")
-def command(
-    memory: Memory, query: str, meaning: float | None, rerank: bool, team: bool, explain: bool, **how: Any
-) -> CommandResult:
+def command(memory: Memory, query: str, explain: bool, **how: Any) -> CommandResult:
     """Find turns, notes and tasks by words and by meaning, best first; comments and attachments lead to their task."""
-    balance: dict[str, Any] = {} if meaning is None else {"meaning": meaning}
-    if team:
-        return _search_team(memory, query, how, balance or rerank or explain)
-    if rerank:
+    if how["team"] and explain:
+        raise UsageFault("--team has no parts of a score", "Leave out --explain.")
+    if how["rerank"] and not how["team"]:
         memory.load_reranker()
-    hits = memory.search(query, rerank=rerank, **balance, **how)
+    hits = memory.search(query, **how)
     further = "" if hits.warnings else " The first page, another --mode or a lower threshold may have something."
     return CommandResult(
         lambda: build_search(hits, memory.resume_lines(hits), explain=explain),
@@ -79,26 +52,10 @@ def command(
             hits, memory.outcomes_of(hits) if how["outcome"] else {}, explain=explain, is_first=how["page"] == 1
         ),
         is_found=bool(hits),
-        nothing=f"Nothing found.{further}",
+        nothing="Nothing found at the team." if how["team"] else f"Nothing found.{further}",
         warnings=hits.warnings,
         is_folded=True,
-        leads_back=True,
-    )
-
-
-def _search_team(memory: Memory, query: str, how: dict[str, Any], extra: object) -> CommandResult:
-    """Search the team's turns."""
-    if extra or how.pop("status") or how.pop("priority"):
-        flags = "--meaning, --rerank, --explain, --status and --priority"
-        raise UsageFault("--team searches by Milvus's own ranker", f"Leave out {flags}.")
-    hits = memory.search_team(query, **how)
-    return CommandResult(
-        lambda: build_search(hits),
-        lambda: _render_hits(hits, {}, explain=False, is_first=how["page"] == 1),
-        is_found=bool(hits),
-        nothing="Nothing found at the team.",
-        warnings=hits.warnings,
-        is_folded=True,
+        leads_back=not how["team"],
     )
 
 

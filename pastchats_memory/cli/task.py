@@ -11,12 +11,13 @@ from typing import Any
 import click
 
 from pastchats_memory.cli import DONE, NOTHING, options, reindex
-from pastchats_memory.cli.asking import make_command
+from pastchats_memory.cli.asking import CommandResult, ask_memory, make_command
 from pastchats_memory.cli.export import put_out
-from pastchats_memory.cli.output import counted, emit_json, hanging, is_terminal, notify, table, warn
+from pastchats_memory.cli.output import counted, emit_json, is_terminal, notify, table, warn
 from pastchats_memory.errors import InputMissing, UsageFault
-from pastchats_memory.memory.requests import find_current_project, resolve_project, task_filters
-from pastchats_memory.model import OPEN, TYPES, StoredTask
+from pastchats_memory.memory import Memory, questions
+from pastchats_memory.memory.requests import find_current_project, resolve_project
+from pastchats_memory.model import TYPES, StoredTask
 from pastchats_memory.tasks.edit import Change
 from pastchats_memory.text.display import escape_name, sanitise
 from pastchats_memory.views.answers.search import build_search
@@ -68,158 +69,97 @@ def _change(fields: dict[str, Any], **more: Any) -> Change:
     )  # fmt: skip
 
 
-def _show(task: StoredTask, message: str, *, as_json: bool) -> int:
-    if as_json:
-        emit_json(to_json(TaskBody(results=[task])))
-    else:
-        click.echo(hanging(sanitise(message)))
-    return DONE
+def _show_change(task: StoredTask, message: str) -> CommandResult:
+    """Return a task with a message about it."""
+    return CommandResult(lambda: to_json(TaskBody(results=[task])), lambda: sanitise(message))
 
 
-@make_command(
+@ask_memory(
     "add",
     "pastchats-memory task add 'Fix the login bug' --type task --parent T-1 --depends T-2",
     group=command,
+    create=True,
 )
 @click.argument("title")
 @click.option("--key", metavar="KEY", help="Key of the task [default: T-1, T-2, …].")
 @click.option("--depends", multiple=True, metavar="KEY", help="A task that it depends on; repeat for several.")
 @_fields
-@options.database
-@options.as_json
-def add(title: str, key: str | None, depends: tuple[str, ...], db: str | None, as_json: bool, **fields: Any) -> int:
+def add(memory: Memory, title: str, key: str | None, depends: tuple[str, ...], **fields: Any) -> CommandResult:
     """Add a task; creates the database if there is none."""
     if fields["project"] is None:
         fields["project"] = find_current_project() or ""
-    change = _change(fields, title=title)
-    with options.open_memory(db, create=True) as memory:
-        task = memory.tasks.add(change, depends, key)
-    return _show(task, f"✅ Task created: {task.key}", as_json=as_json)
+    task = memory.tasks.add(_change(fields, title=title), depends, key)
+    return _show_change(task, f"✅ Task created: {task.key}")
 
 
-@make_command(
-    "update",
-    "pastchats-memory task update T-1 --status done",
-    group=command,
-)
+@ask_memory("update", "pastchats-memory task update T-1 --status done", group=command)
 @click.argument("key")
 @click.option("--title", metavar="TEXT", help="New title.")
 @_fields
-@options.database
-@options.as_json
-def update(key: str, title: str | None, db: str | None, as_json: bool, **fields: Any) -> int:
+def update(memory: Memory, key: str, title: str | None, **fields: Any) -> CommandResult:
     """Change fields of a task; other fields stay. An empty --parent removes the task from its parent."""
-    change = _change(fields, title=title)
-    with options.open_memory(db) as memory:
-        task = memory.tasks.update(key, change)
-    return _show(task, f"Updated {task.key} ({task.status})", as_json=as_json)
+    task = memory.tasks.update(key, _change(fields, title=title))
+    return _show_change(task, f"Updated {task.key} ({task.status})")
 
 
-@make_command(
-    "comment",
-    "pastchats-memory task comment T-1 'Reproduced with two workers'",
-    group=command,
-)
+@ask_memory("comment", "pastchats-memory task comment T-1 'Reproduced with two workers'", group=command)
 @click.argument("key")
 @click.argument("text")
 @click.option("--author", default="", metavar="NAME", help="Author of the comment.")
-@options.database
-@options.as_json
-def comment(key: str, text: str, author: str, db: str | None, as_json: bool) -> int:
+def comment(memory: Memory, key: str, text: str, author: str) -> CommandResult:
     """Add a comment to a task. The comment can be found by its own words."""
-    with options.open_memory(db) as memory:
-        task = memory.tasks.comment(key, text, author)
-    return _show(task, f"Commented on {task.key}", as_json=as_json)
+    task = memory.tasks.comment(key, text, author)
+    return _show_change(task, f"Commented on {task.key}")
 
 
-@make_command(
-    "attach",
-    "pastchats-memory task attach T-1 build.log",
-    group=command,
-)
+@ask_memory("attach", "pastchats-memory task attach T-1 build.log", group=command)
 @click.argument("key")
 @click.argument("file", type=click.Path(path_type=Path))
-@options.database
-@options.as_json
-def attach(key: str, file: Path, db: str | None, as_json: bool) -> int:
+def attach(memory: Memory, key: str, file: Path) -> CommandResult:
     """Attach a file to a task. Its text can be found; of a binary file, name, size and hash are stored."""
-    with options.open_memory(db) as memory:
-        task = memory.tasks.attach(key, file)
+    task = memory.tasks.attach(key, file)
     binary = " (binary: known by its name alone)" if task.attachments[-1].content is None else ""
-    return _show(task, f"Attached {file.name} to {task.key}{binary}", as_json=as_json)
+    return _show_change(task, f"Attached {file.name} to {task.key}{binary}")
 
 
-@make_command(
-    "depend",
-    "pastchats-memory task depend T-3 T-1 T-2",
-    group=command,
-)
+@ask_memory("depend", "pastchats-memory task depend T-3 T-1 T-2", group=command)
 @click.argument("key")
 @click.argument("on", nargs=-1, required=True)
 @click.option("--remove", is_flag=True, help="Remove the dependency.")
-@options.database
-@options.as_json
-def depend(key: str, on: tuple[str, ...], remove: bool, db: str | None, as_json: bool) -> int:
+def depend(memory: Memory, key: str, on: tuple[str, ...], remove: bool) -> CommandResult:
     """Make a task wait for others."""
-    with options.open_memory(db) as memory:
-        task = memory.tasks.depend(key, on, remove=remove)
-    return _show(task, f"{task.key} {'no longer ' if remove else ''}depends on {', '.join(on)}", as_json=as_json)
+    task = memory.tasks.depend(key, on, remove=remove)
+    return _show_change(task, f"{task.key} {'no longer ' if remove else ''}depends on {', '.join(on)}")
 
 
-@make_command(
+@ask_memory(
     "list",
     "pastchats-memory task list --status todo,in_progress --project .",
     "pastchats-memory task list --epic EPIC-2 --blocked",
     "pastchats-memory task list --depends-on TREK-45 --all",
     group=command,
 )
-@options.project
-@click.option("--status", metavar="A,B", help="Statuses, synonyms or raw words [default: unfinished tasks].")
+@options.ask_for(questions.TASKS)
 @click.option("--all", "is_all", is_flag=True, help="Finished tasks, too.")
-@click.option("--priority", metavar="0,1", help="0 critical … 4 lowest.")
-@click.option("--type", "type_", type=options.Choice(TYPES), help="Only this type; task includes epics and subtasks.")
-@click.option("--epic", metavar="KEY", help="Only parts of this epic, named by key or title.")
-@click.option("--no-epic", is_flag=True, help="Only tasks without an epic.")
-@click.option("--blocked", is_flag=True, help="Only tasks that are blocked, or wait for an unfinished task.")
-@click.option("--depends-on", metavar="KEY", help="Only tasks that wait for this one.")
-@options.since
-@options.until
-@click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="Tasks at most.")
-@options.database
-@options.as_json
-def list_(limit: int, db: str | None, as_json: bool, is_all: bool, no_epic: bool, **how: Any) -> int:
+def list_(memory: Memory, limit: int, is_all: bool, **how: Any) -> CommandResult:
     """List unfinished tasks, or all with --all, the most urgent first."""
-    relations = {name: how.pop(name) for name in ("epic", "depends_on", "blocked")}
-    filters = task_filters(**how)
-    if not (is_all or filters.statuses):
-        filters = filters._replace(statuses=(*OPEN, "unknown"))
-    with options.open_memory(db) as memory:
-        found = memory.tasks.list_tasks(filters, limit + 1, has_epic=not no_epic, **relations)
+    found = memory.list_tasks(**how, limit=limit + 1, unfinished=not is_all)
     tasks = found[:limit]
-    if as_json:
-        emit_json(to_json(TaskBody(results=tasks)))
-    elif tasks:
-        click.echo(table(make_task_rows(tasks), ["id", "status", "prio", "project", "title"], stretch=4))
-        if len(found) > limit:
-            notify(f"… and more: these are the first {limit:,}, --limit shows others.")
-    else:
-        notify("No task fits." if is_all else "No unfinished task fits; --all lists the finished ones, too.")
-    return DONE if tasks else NOTHING
+    return CommandResult(
+        lambda: to_json(TaskBody(results=tasks)),
+        lambda: table(make_task_rows(tasks), ["id", "status", "prio", "project", "title"], stretch=4),
+        is_found=bool(tasks),
+        nothing="No task fits." if is_all else "No unfinished task fits; --all lists the finished ones, too.",
+        notes=[f"… and more: these are the first {limit:,}, --limit shows others."] if len(found) > limit else [],
+    )
 
 
-@make_command(
-    "show",
-    "pastchats-memory task show T-1",
-    group=command,
-)
+@ask_memory("show", "pastchats-memory task show T-1", group=command)
 @click.argument("key")
-@options.database
-@options.as_json
-def show(key: str, db: str | None, as_json: bool) -> int:
+def show(memory: Memory, key: str) -> CommandResult:
     """Show a task with its history, links, comments and attachments."""
-    with options.open_memory(db) as memory:
-        task = memory.tasks.get_task(key)
-    return _show(task, render_task(task), as_json=as_json)
+    task = memory.tasks.get_task(key)
+    return _show_change(task, render_task(task))
 
 
 @make_command(
@@ -250,35 +190,18 @@ def delete(key: str, yes: bool | None, db: str | None, as_json: bool) -> int:
     return DONE
 
 
-@make_command(
-    "recall",
-    "pastchats-memory task recall 'retry of webhooks' --status done",
-    group=command,
-)
-@options.query
-@click.option("--status", metavar="A,B", help="Statuses, synonyms or raw words.")
-@click.option("--priority", metavar="0,1", help="0 critical … 4 lowest.")
-@options.project
-@options.since
-@options.until
-@click.option("--limit", type=click.IntRange(1, 250), default=10, show_default=True, help="Tasks at most.")
-@options.database
-@options.as_json
-def recall(
-    query_words: tuple[str, ...], query_option: str | None, limit: int, db: str | None, as_json: bool, **how: Any
-) -> int:
+@ask_memory("recall", "pastchats-memory task recall 'retry of webhooks' --status done", group=command)
+@options.ask_for(questions.TASK_SEARCH)
+def recall(memory: Memory, query: str, **how: Any) -> CommandResult:
     """Find tasks about QUERY by their text, comments and attachments."""
-    query = options.query_text(query_words, query_option)
-    with options.open_memory(db) as memory:
-        hits = memory.tasks.recall(query, task_filters(**how, parts=True), limit)
-    if as_json:
-        emit_json(build_search(hits))
-    elif hits:
-        click.echo(table(make_hit_rows(hits), ["ID", "Score", "Status", "Title"], stretch=3))
-    else:
-        click.echo("No task has to do with it.", err=True)
-    warn(hits.warnings)
-    return DONE if hits else NOTHING
+    hits = memory.search_tasks(query, **how)
+    return CommandResult(
+        lambda: build_search(hits),
+        lambda: table(make_hit_rows(hits), ["ID", "Score", "Status", "Title"], stretch=3),
+        is_found=bool(hits),
+        nothing="No task has to do with it.",
+        warnings=hits.warnings,
+    )
 
 
 @make_command(

@@ -8,7 +8,7 @@ import click
 
 from pastchats_memory.cli import options
 from pastchats_memory.cli.asking import CommandResult, ask_memory
-from pastchats_memory.memory import Memory
+from pastchats_memory.memory import Memory, questions
 from pastchats_memory.views.answers.history import DigestBody
 from pastchats_memory.views.history import render_digest, render_timeline
 from pastchats_memory.views.to_json import to_json
@@ -25,10 +25,7 @@ NOTHING_FOUND = "No conversation is known of that time."
     "pastchats-memory timeline --since 'last monday' --json",
 )
 @when
-@options.project
-@options.since
-@options.until
-@click.option("--limit", type=click.IntRange(1, 1000), default=100, show_default=True, help="Conversations at most.")
+@options.ask_for(questions.TIMELINE)
 def command(memory: Memory, when: tuple[str, ...], **how: Any) -> CommandResult:
     """List the conversations of a time by day and project, with first prompt and outcome, as Markdown.
 
@@ -52,12 +49,7 @@ def command(memory: Memory, when: tuple[str, ...], **how: Any) -> CommandResult:
     "pastchats-memory digest 2026-02 > february.md",
 )
 @when
-@options.project
-@options.since
-@options.until
-@click.option(
-    "--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Lines of each section at most."
-)
+@options.ask_for(questions.DIGEST)
 def digest(memory: Memory, when: tuple[str, ...], **how: Any) -> CommandResult:
     """Write a page of Markdown: what was worked on, what worked, what failed or is open, and what was decided.
 

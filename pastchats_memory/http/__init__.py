@@ -36,9 +36,8 @@ from pastchats_memory.http.open_memory import OpenMemory
 from pastchats_memory.http.openapi import CHAT, MODELS, describe
 from pastchats_memory.http.page import make_page
 from pastchats_memory.http.page.session import Sessions
-from pastchats_memory.http.routes import CONTEXT, ROUTES, Route, make_context, read_arguments
+from pastchats_memory.http.routes import CHAT_CONTEXT, ROUTES, Route, read_arguments
 from pastchats_memory.memory import Memory
-from pastchats_memory.memory.requests import build_filters
 from pastchats_memory.model import Context
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -123,7 +122,7 @@ def _make_chat_routes(memory: OpenMemory, admission: Admission, upstream: chat.U
     async def chat_completion(request: Request) -> Response:
         require_json(request.headers)
         client, upstream = require_endpoint()
-        given = read_arguments(CONTEXT, request.query_params.multi_items())
+        given = read_arguments(CHAT_CONTEXT, request.query_params.multi_items())
         body = chat.parse_request(await request.body())
         context = await memory.ask(lambda opened: _find_context(opened, chat.find_question(body), given))
         sources = chat.list_sources(context)
@@ -147,11 +146,9 @@ def _find_context(memory: Memory, question: str, given: dict[str, Any]) -> Conte
     A blank question gets none, but wrong filters are still an error.
     """
     if not question.strip():
-        build_filters(
-            type_=given.get("type"), **{name: given.get(name) for name in ("project", "since", "until", "status")}
-        )
+        memory.check_filters(**{name: given.get(name) for name in ("type", "project", "since", "until", "status")})
         return Context((), "", 0)
-    return make_context(memory, question, given)
+    return memory.context(question, **given)
 
 
 async def _answer_fault(_: Request, fault: Exception) -> Response:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from typing import Any
 
-from pastchats_memory.http.routes import CONTEXT, DEPENDS_ON, EPIC, NON_BLANK, PAGE, Parameter, Route
+from pastchats_memory.http.routes import CHAT_CONTEXT, NON_BLANK, Parameter, Route
 from pastchats_memory.views.answers.errors import ErrorBody
 from pastchats_memory.views.answers.registry import ANSWERS
 from pastchats_memory.views.answers.search import ExcerptView
@@ -20,6 +20,8 @@ ERRORS = {
     502: "The chat endpoint failed", 503: "The database or the model is not there", 504: "An answer took too long",
 }  # fmt: skip
 COMMON_ERRORS = (400, 401, 403, 421, 500, 503, 504)
+NAMING = frozenset({"page", "epic", "depends_on"})
+"""Parameters that may name something that is not there."""
 CHAT = "/v1/chat/completions"
 MODELS = "/v1/models"
 
@@ -68,7 +70,7 @@ class _Description:
 
     def _describe_operation(self, route: Route) -> Part:
         in_path = [] if route.in_path is None else [_describe_parameter(route.in_path, "path")]
-        can_miss = in_path or any(parameter in route.parameters for parameter in (PAGE, EPIC, DEPENDS_ON))
+        can_miss = in_path or not NAMING.isdisjoint(parameter.name for parameter in route.parameters)
         codes = (*COMMON_ERRORS, 404) if can_miss else COMMON_ERRORS
         answers = [self._schemas.write(ANSWERS[name]) for name in route.schemas]
         content = _wrap_json(answers[0] if len(answers) == 1 else {"oneOf": answers})
@@ -96,7 +98,7 @@ class _Description:
         return {
             "operationId": "chat",
             "summary": "The chat endpoint's answer to the request with context from the memory, and the sources of it",
-            "parameters": [_describe_parameter(one, "query") for one in CONTEXT],
+            "parameters": [_describe_parameter(one, "query") for one in CHAT_CONTEXT],
             "requestBody": {"required": True, "content": _wrap_json(request)},
             "responses": {
                 "200": {

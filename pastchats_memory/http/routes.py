@@ -13,10 +13,10 @@ from typing import Any
 
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.http.answers import RequestError
-from pastchats_memory.memory import Memory
-from pastchats_memory.memory.requests import TYPES, task_filters
-from pastchats_memory.model import Context, canonical_id, leads_to_task
-from pastchats_memory.search.request import MODES, MOST_HITS
+from pastchats_memory.memory import Memory, questions
+from pastchats_memory.memory.questions import Argument, Question, list_arguments
+from pastchats_memory.model import canonical_id, leads_to_task
+from pastchats_memory.search.request import MOST_HITS
 from pastchats_memory.views.answers.errors import HealthBody
 from pastchats_memory.views.answers.search import (
     HOW,
@@ -116,15 +116,6 @@ def read_arguments(parameters: Sequence[Parameter], query: Sequence[tuple[str, s
     return values
 
 
-def _limit_number(least: float, most: float) -> dict[str, Any]:
-    return {"type": "number", "minimum": least, "maximum": most}
-
-
-def _limit_integer(least: int, most: int, default: int | None = None) -> dict[str, Any]:
-    defaults = {} if default is None else {"default": default}
-    return {"type": "integer", "minimum": least, "maximum": most, **defaults}
-
-
 _TEXT = {"type": "string", "pattern": NON_BLANK, "maxLength": 400}
 _DATE = {
     "type": "string",
@@ -137,64 +128,58 @@ _DATE = {
     "maxLength": 40,
 }
 """More words are understood; these are enough for a program."""
+_OUTCOME = f"({'|'.join(questions.OUTCOMES)})"
+_SCHEMAS: Mapping[str, Mapping[str, Any]] = {
+    "query": {**_TEXT, "maxLength": LONGEST_QUERY},
+    "since": _DATE,
+    "until": _DATE,
+    "status": {"type": "string", "pattern": r"[A-Za-z]", "maxLength": 400},
+    "priority": {"type": "string", "pattern": "^[0-5](,[0-5]){0,5}$"},
+    "outcome": {"type": "string", "pattern": f"^{_OUTCOME}(,{_OUTCOME}){{0,3}}$"},
+}
+"""JSON Schemas of arguments by name, where not every text will do."""
+LARGEST = 100_000
+"""Most of a number that has no limit of its own."""
+_JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
-QUERY = Parameter("query", "Any text; nothing in it is syntax.", {**_TEXT, "maxLength": LONGEST_QUERY}, required=True)
-LIMIT = Parameter("limit", f"Results a page; limit × page is at most {MOST_HITS}.", _limit_integer(1, MOST_HITS, 10))
-FEW = Parameter("limit", "Entries at most.", _limit_integer(1, 40, 5))
-PAGE = Parameter(
-    "page",
-    f"Number of the page. After the first {MOST_HITS:,} results there is none, and the answer is 404.",
-    _limit_integer(1, MOST_HITS, 1),
+
+def make_parameter(argument: Argument) -> Parameter:
+    """Return the parameter of an argument."""
+    schema: dict[str, Any] = {"type": _JSON_TYPES[argument.kind]}
+    if argument.choices:
+        schema["enum"] = list(argument.choices)
+    elif argument.kind is str:
+        schema.update(_SCHEMAS.get(argument.name, _TEXT))
+    elif argument.kind is not bool:
+        schema.update(minimum=argument.least, maximum=argument.most or LARGEST)
+    if argument.default is not None:
+        schema["default"] = argument.default
+    description = f"False: {argument.help}" if argument.default is True else argument.help
+    return Parameter(argument.name, description, schema, argument.is_required)
+
+
+def ask_for(question: Question, **defaults: Any) -> tuple[Parameter, ...]:
+    """Return the parameters of a question, with other defaults than people have."""
+    return tuple(
+        make_parameter(one._replace(default=defaults.get(one.name, one.default)))
+        for one in list_arguments(question, "http")
+    )
+
+
+NEIGHBOURS = Parameter(
+    "neighbours", "Turns on each side.", {"type": "integer", "minimum": 0, "maximum": 100, "default": 2}
 )
-MODE = Parameter("mode", "Words, meaning, or both.", {"type": "string", "enum": list(MODES), "default": "hybrid"})
-PROJECT = Parameter("project", "Only this project.", _TEXT)
-ROLE = Parameter("role", "Only this role: user, assistant, system, tool, note, …", _TEXT)
-SINCE = Parameter(
-    "since", "Only from this time on: an ISO date or time, or words such as 7d, yesterday, last week.", _DATE
-)
-UNTIL = Parameter("until", "Only up to this time; a day means all of it.", _DATE)
-TYPE = Parameter("type", "Only this type; task means epics and subtasks, too.", {"type": "string", "enum": list(TYPES)})
-STATUS = Parameter(
-    "status",
-    "Only tasks with these statuses, separated by commas: a status, a synonym such as todo, or a tracker's own word.",
-    {"type": "string", "pattern": r"[A-Za-z]", "maxLength": 400},
-)
-PRIORITY = Parameter(
-    "priority", "Only tasks with these priorities, separated by commas: 0 critical … 4 lowest.",
-    {"type": "string", "pattern": "^[0-5](,[0-5]){0,5}$"},
-)  # fmt: skip
-OUTCOME = Parameter(
-    "outcome", "Only episodes with these outcomes, separated by commas: worked, failed, mixed, unknown.",
-    {"type": "string", "pattern": "^(worked|failed|mixed|unknown)(,(worked|failed|mixed|unknown)){0,3}$"},
-)  # fmt: skip
-THRESHOLD = Parameter("threshold", "Least relevance.", _limit_number(0, 1))
-MIN_SIMILARITY = Parameter("min_similarity", "Least cosine.", _limit_number(-1, 1))
-MEANING = Parameter("meaning", "Semantic weight: 0 words … 1 meaning.", {**_limit_number(0, 1), "default": 0.5})
-RERANK = Parameter(
-    "rerank", "Sort the first thirty by a cross-encoder, which has to be in the cache.",
-    {"type": "boolean", "default": False},
-)  # fmt: skip
-BUDGET = Parameter("budget", "Most tokens of the text.", _limit_integer(1, 100_000, 1500))
-EXCERPT = Parameter("excerpt", "Characters of an item's text.", _limit_integer(1, 10_000, 200))
-NEIGHBOURS = Parameter("neighbours", "Turns on each side.", _limit_integer(0, 100, 2))
 ID = Parameter(
     "id",
     "12 is a turn or note, t:KEY a task, c:5 a comment, a:7 an attachment; the last two lead to their task. team:3f2a… is a turn of the team.",
     {"type": "string", "pattern": "^([0-9]{1,18}|t:.+|[ca]:[0-9]+|team:[0-9a-f]{12})$", "maxLength": 400},
 )
 KEY = Parameter("key", "Key of the task, as results show it.", {"type": "string", "minLength": 1, "maxLength": 400})
-TASKS = Parameter("limit", "Tasks at most.", {**LIMIT.schema, "default": 50})
-TASK_TYPE = Parameter(
-    "type", "Only this type; task means the three.", {"type": "string", "enum": ["epic", "task", "subtask"]}
-)
-EPIC = Parameter("epic", "Only parts of this epic, named by key or title.", _TEXT)
-HAS_EPIC = Parameter("has_epic", "False: only tasks without an epic.", {"type": "boolean", "default": True})
-DEPENDS_ON = Parameter("depends_on", "Only tasks that wait for this one, named by key or title.", _TEXT)
-BLOCKED = Parameter(
-    "blocked", "Only tasks that are blocked, or wait for an unfinished task.", {"type": "boolean", "default": False}
-)
-_WHERE = (PROJECT, SINCE, UNTIL)
-CONTEXT = (BUDGET, FEW, EXCERPT, TYPE, STATUS, MIN_SIMILARITY, *_WHERE)
+_SEMANTIC = ("query", "limit", "status", "type", "project", "min_similarity")
+FEW = {"project": None, "limit": 5}
+"""Defaults of `/lessons` and `/how`: the server has no project of its own."""
+CHAT_CONTEXT = tuple(parameter for parameter in ask_for(questions.CONTEXT) if not parameter.required)
+"""Parameters of a chat request, whose question is the last message."""
 
 
 # --- routes -----------------------------------------------------------------------------------------------------------
@@ -219,7 +204,7 @@ def _answer_semantic(memory: Memory, given: Arguments) -> Body:
 
 
 def _answer_search(memory: Memory, given: Arguments) -> Body:
-    if given.get("limit", LIMIT.schema["default"]) * given.get("page", 1) > MOST_HITS:
+    if given.get("limit", 10) * given.get("page", 1) > MOST_HITS:
         message = f"there is no such page: limit × page is at most {MOST_HITS}"
         raise RequestError(404, "not_found", message, NARROWER)
     hits = memory.search(**given)
@@ -232,24 +217,15 @@ def _answer_recall(memory: Memory, given: Arguments) -> Body:
 
 
 def _answer_lessons(memory: Memory, given: Arguments) -> Body:
-    return LESSONS.build(*memory.lessons(given.get("project"), given.get("limit", 5)))
+    return LESSONS.build(*memory.lessons(**{**FEW, **given}))
 
 
 def _answer_how(memory: Memory, given: Arguments) -> Body:
-    return HOW.build(*memory.how(given["query"], given.get("project"), given.get("limit", 5)))
-
-
-def make_context(memory: Memory, question: str, given: Arguments) -> Context:
-    """Assemble the context of a question with the values of the parameters `CONTEXT`."""
-    further = {**given}
-    width = further.pop("excerpt", EXCERPT.schema["default"])
-    return memory.context(question, width=width, **further)
+    return HOW.build(*memory.how(**{**FEW, **given}))
 
 
 def _answer_context(memory: Memory, given: Arguments) -> Body:
-    further = {**given}
-    context = make_context(memory, further.pop("query"), further)
-    return build_context(context, given.get("budget", BUDGET.schema["default"]))
+    return build_context(memory.context(**given), given.get("budget", questions.BUDGET.default))
 
 
 def _answer_item(memory: Memory, given: Arguments) -> Body | None:
@@ -261,10 +237,7 @@ def _answer_item(memory: Memory, given: Arguments) -> Body | None:
 
 
 def _answer_tasks(memory: Memory, given: Arguments) -> Body:
-    further = {**given}
-    limit, type_ = further.pop("limit", TASKS.schema["default"]), further.pop("type", None)
-    relations = {name: further.pop(name) for name in ("epic", "has_epic", "depends_on", "blocked") if name in further}
-    return to_json(TaskBody(results=memory.tasks.list_tasks(task_filters(type_=type_, **further), limit, **relations)))
+    return to_json(TaskBody(results=memory.list_tasks(**given)))
 
 
 def _answer_task(memory: Memory, given: Arguments) -> Body | None:
@@ -282,16 +255,14 @@ def _answer_health(_: Memory, __: Arguments) -> Body:
 
 ROUTES = (
     Route("/api/v1/search/semantic", "The nearest by meaning, with scores and short excerpts", ("semantic/1",), _answer_semantic,
-          (QUERY, LIMIT, STATUS, TYPE, PROJECT, MIN_SIMILARITY)),
-    Route("/search", "Ranked turns, notes and tasks", ("search/1",), _answer_search,
-          (QUERY, MODE, LIMIT, PAGE, ROLE, TYPE, STATUS, PRIORITY, OUTCOME, THRESHOLD, MIN_SIMILARITY, MEANING, RERANK,
-           *_WHERE)),
-    Route("/recall", "The block before work starts", ("recall/1",), _answer_recall, (QUERY, BUDGET, FEW, PROJECT, SINCE, OUTCOME)),
-    Route("/lessons", "What failed repeatedly, and what ended it", ("lessons/1",), _answer_lessons, (PROJECT, FEW)),
-    Route("/how", "The commands that worked before, for a task", ("how/1",), _answer_how, (QUERY, PROJECT, FEW)),
-    Route("/context", "The best few items as excerpts within a token budget", ("context/1",), _answer_context, (QUERY, *CONTEXT)),
+          tuple(parameter for name in _SEMANTIC for parameter in ask_for(questions.SEARCH) if parameter.name == name)),
+    Route("/search", "Ranked turns, notes and tasks", ("search/1",), _answer_search, ask_for(questions.SEARCH)),
+    Route("/recall", "The block before work starts", ("recall/1",), _answer_recall, ask_for(questions.RECALL)),
+    Route("/lessons", "What failed repeatedly, and what ended it", ("lessons/1",), _answer_lessons, ask_for(questions.LESSONS, **FEW)),
+    Route("/how", "The commands that worked before, for a task", ("how/1",), _answer_how, ask_for(questions.HOW, **FEW)),
+    Route("/context", "The best few items as excerpts within a token budget", ("context/1",), _answer_context, ask_for(questions.CONTEXT)),
     Route("/items/{id}", "A whole turn or note with its neighbours, or a task", ("show/1", "task/1"), _answer_item, (NEIGHBOURS,), ID),
-    Route("/tasks", "Tasks, the most urgent first", ("task/1",), _answer_tasks, (TASKS, TASK_TYPE, STATUS, PRIORITY, EPIC, HAS_EPIC, DEPENDS_ON, BLOCKED, *_WHERE)),
+    Route("/tasks", "Tasks, the most urgent first", ("task/1",), _answer_tasks, ask_for(questions.TASKS)),
     Route("/tasks/{key}", "A task with its history, links, comments and attachments", ("task/1",), _answer_task, (), KEY),
     Route("/healthz", "Whether the memory can be asked", ("healthz/1",), _answer_health),
 )  # fmt: skip

@@ -6,11 +6,12 @@ The SDK calls tools in threads beside its event loop. One lock lets one call at 
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Literal, ParamSpec, TypeVar
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, ContentBlock, ResourceLink, TextContent
@@ -19,9 +20,10 @@ from pydantic import Field
 from pastchats_memory.config import Config
 from pastchats_memory.episodes.judge import MAX_QUOTATION
 from pastchats_memory.errors import MemoryFault, UsageFault
-from pastchats_memory.memory import Memory
+from pastchats_memory.memory import Memory, questions
+from pastchats_memory.memory.questions import QUERY, Argument, Question, list_arguments
 from pastchats_memory.memory.reconnecting import ReconnectingMemory
-from pastchats_memory.memory.requests import find_current_project, find_histories
+from pastchats_memory.memory.requests import find_histories
 from pastchats_memory.model import canonical_id, leads_to_task
 from pastchats_memory.text.display import escape_name, sanitise
 from pastchats_memory.text.encoding import utf8
@@ -51,20 +53,9 @@ ID_HINT = "Take ids from the answers of search and recall, such as 12 or t:KEY."
 
 LONGEST_QUERY = 100_000
 """Characters of a query. A query of millions would keep all other calls waiting."""
-Query = Annotated[
-    str, Field(max_length=LONGEST_QUERY, description="What to look for, in a few words; nothing in it is syntax.")
-]
-Since = Annotated[
-    str | None,
-    Field(description="Earliest time, inclusive: an ISO date or time, or words such as 7d, yesterday, last week."),
-]
-Project = Annotated[str | None, Field(description="Only this project; `.` is the one of the working directory.")]
-Outcomes = Annotated[str | None, Field(description="Only episodes with these outcomes: worked,failed,mixed,unknown.")]
 ALL_PROJECTS = "*"
-Here = Annotated[
-    str, Field(description="Only this project; `.`, the default, is the one of the working directory, `*` means all.")
-]
-Threshold = Annotated[float | None, Field(ge=0, le=1)]
+ALL = {"help": "Only this project; `.`, the default, is the current one, `*` means all."}
+FEW = {"most": 50}
 TaskKey = Annotated[str | None, Field(description="Instead of an id: the key of a task, such as TREK-45.")]
 
 Params = ParamSpec("Params")
@@ -86,6 +77,36 @@ def _lock_memory(tool: Callable[Params, Result]) -> Callable[Params, Result]:
     return call
 
 
+def _ask_for(
+    question: Question, **changes: Mapping[str, Any]
+) -> Callable[[Callable[Params, Result]], Callable[Params, Result]]:
+    """Add the arguments of a question to a tool that takes them by name; `changes` are fields of these."""
+
+    def add(tool: Callable[Params, Result]) -> Callable[Params, Result]:
+        own = inspect.signature(tool, eval_str=True)
+        first, *further = [one for one in own.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+        asked = [one._replace(**changes.get(one.name, {})) for one in list_arguments(question, "mcp")]
+        parameters = [first, *map(_make_parameter, asked), *further]
+        tool.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined] # the SDK reads it
+        return tool
+
+    return add
+
+
+def _make_parameter(argument: Argument) -> inspect.Parameter:
+    """Return a parameter with the range and the description that agents read."""
+    kind: Any = Literal[argument.choices] if argument.choices else argument.kind
+    if argument.kind in (int, float):
+        limits: Mapping[str, Any] = {"ge": argument.least, "le": argument.most}
+    else:
+        limits = {"max_length": LONGEST_QUERY} if argument.shown == QUERY.shown else {}
+    if argument.default is None and not argument.is_required:
+        kind = kind | None
+    annotation = Annotated[kind, Field(description=argument.help, **limits)]
+    default = inspect.Parameter.empty if argument.is_required else argument.default
+    return inspect.Parameter(argument.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
 LOCK = threading.Lock()
 """Guards the one memory of this process: a connection serves one thread at a time."""
 
@@ -103,57 +124,24 @@ class Tools:
         return self._standing.connect()
 
     @_lock_memory
-    def search(
-        self,
-        query: Query,
-        mode: Literal["hybrid", "keyword", "semantic"] = "hybrid",
-        limit: Annotated[int, Field(ge=1, le=50)] = 10,
-        project: Project = None,
-        role: Annotated[str | None, Field(description="user, assistant, system, tool or note.")] = None,
-        since: Since = None,
-        until: Annotated[str | None, Field(description="Latest time, inclusive; a day means all of it.")] = None,
-        type: Literal["prompt", "note", "task", "epic", "subtask", "comment", "attachment"] | None = None,  # noqa: A002 - the argument's name
-        status: Annotated[
-            str | None, Field(description="Only tasks with these statuses, such as todo,in_progress.")
-        ] = None,
-        outcome: Outcomes = None,
-        threshold: Threshold = None,
-        rerank: Annotated[
-            bool,
-            Field(description="Sort the first thirty by a cross-encoder, which has to be in the cache; slow."),
-        ] = False,
-        team: Annotated[bool, Field(description="Search what the user's team shares instead.")] = False,
-    ) -> Annotated[CallToolResult, brief.SEARCH.view]:
+    @_ask_for(questions.SEARCH, limit=FEW)
+    def search(self, **given: Any) -> Annotated[CallToolResult, brief.SEARCH.view]:
         """Find turns, notes and tasks of earlier work by words and by meaning, best first, each with its source."""
-        if team and (status is not None or rerank):
-            raise UsageFault("the team's memory has no tasks and no cross-encoder", "Leave out `status` and `rerank`.")
-        ask = self.memory.search_team if team else functools.partial(self.memory.search, status=status, rerank=rerank)
-        hits = ask(
-            query, mode=mode, limit=limit, project=project, role=role, since=since, until=until, type=type,
-            outcome=outcome, threshold=threshold,
-        )  # fmt: skip
+        hits = self.memory.search(**given)
         text = f"{RECALL_PREAMBLE}\n{render_hits(hits)}" if hits else NOTHING
         shown = complete_hits(hits, self.memory.resume_lines(hits))
         return _answer(text, brief.SEARCH.build(shown, hits.warnings), (hit.source_path for hit in hits))
 
     @_lock_memory
-    def recall(
-        self,
-        query: Query,
-        budget: Annotated[int | None, Field(ge=1, le=20_000, description="Tokens of the text.")] = None,
-        project: Project = None,
-        since: Since = None,
-        outcome: Outcomes = None,
-    ) -> Annotated[CallToolResult, brief.RecallAnswer]:
+    @_ask_for(questions.RECALL, budget={"most": 20_000})
+    def recall(self, **given: Any) -> Annotated[CallToolResult, brief.RecallAnswer]:
         """Before starting work: recall what was tried before, what worked and what failed, or that nothing fits.
 
         If an outcome is unknown, judge by the user's next words, which are quoted with it.
         """
         memory = self.memory
-        budget = memory.budget if budget is None else budget
-        block = memory.recall(
-            query, budget, project=project, since=since, outcome=outcome, current_project=find_current_project()
-        )
+        budget = given.get("budget") or memory.budget
+        block = memory.recall(**{**given, "budget": budget}, current_project=".")
         body = to_json(complete_block(block, budget, memory.resume_lines(block.hits)), brief.RecallAnswer)
         return _answer(block.text, body, (hit.source_path for hit in block.hits))
 
@@ -194,7 +182,7 @@ class Tools:
         text: Annotated[
             str | None, Field(max_length=LONGEST_QUERY, description="Instead of an id: what a task is about.")
         ] = None,
-        threshold: Threshold = None,
+        threshold: Annotated[float | None, Field(ge=0, le=1)] = None,
         taskId: TaskKey = None,  # noqa: N803 - the name that agents know from trackers
     ) -> Annotated[CallToolResult, brief.SIMILAR.view]:
         """Find the five tasks most similar to a task, a turn or a text, with score and label: is this a duplicate?"""
@@ -215,62 +203,64 @@ class Tools:
         return _answer("\n".join(lines), brief.SIMILAR.build(found), (one.task.source_path for one in found))
 
     @_lock_memory
-    def check_prior_work(
-        self, query: Annotated[str, Field(max_length=LONGEST_QUERY, description="What you are about to do.")]
-    ) -> Annotated[CallToolResult, brief.PriorWorkAnswer]:
+    @_ask_for(questions.PRIOR_WORK, query={"help": "What you are about to do."})
+    def check_prior_work(self, **given: Any) -> Annotated[CallToolResult, brief.PriorWorkAnswer]:
         """Before creating a task: was this done, is it in progress, did it fail, was it superseded, or is it new?"""
-        work = self.memory.check_prior_work(query)
+        work = self.memory.check_prior_work(**given)
         paths = [*(one.source_path for one in work.episodes), *(one.task.source_path for one in work.results)]
         return _answer(render_prior_work(work), to_json(work, brief.PriorWorkAnswer), paths)
 
     @_lock_memory
-    def consult_episodic_memory(
-        self, problem_context: Annotated[str, Field(max_length=LONGEST_QUERY, description="The error or the problem.")]
-    ) -> Annotated[CallToolResult, brief.CONSULT.view]:
+    @_ask_for(questions.CONSULTATION, query={"name": "problem_context", "help": "The error or the problem."})
+    def consult_episodic_memory(self, **given: Any) -> Annotated[CallToolResult, brief.CONSULT.view]:
         """Before solving a complex bug: find completed tasks about similar problems, each with its resolution."""
-        found, warnings = self.memory.consult_episodic_memory(problem_context)
+        found, warnings = self.memory.consult_episodic_memory(given["problem_context"])
         nothing = "No solved task has to do with it; `recall` looks in conversations, too."
         text = "\n\n".join(render_resolved(one) for one in found) or nothing
         return _answer(text, brief.CONSULT.build(found, warnings), (one.task.source_path for one in found))
 
     @_lock_memory
-    def lessons(self, project: Here = ".") -> Annotated[CallToolResult, brief.LESSONS.view]:
+    @_ask_for(questions.LESSONS, project=ALL)
+    def lessons(self, **given: Any) -> Annotated[CallToolResult, brief.LESSONS.view]:
         """List what failed more than once in this project, and what ended it."""
-        found, warnings = self.memory.lessons(_name_project(project))
-        nothing = f"Nothing is known that failed more than once and then worked{_hint_at_other_projects(project)}"
+        asked = _widen(given)
+        found, warnings = self.memory.lessons(**asked)
+        nothing = (
+            f"Nothing is known that failed more than once and then worked{_hint_at_other_projects(asked['project'])}"
+        )
         text = f"{RECALL_PREAMBLE}\n{render_lessons(found)}" if found else nothing
         paths = (one.source_path for lesson in found for one in lesson.attempts)
         return _answer(text, brief.LESSONS.build(found, warnings), paths)
 
     @_lock_memory
+    @_ask_for(questions.HOW, query={"is_required": False}, project=ALL)
     def how(
         self,
-        query: Annotated[str | None, Field(max_length=LONGEST_QUERY, description="The task, in a few words.")] = None,
-        project: Here = ".",
+        *,
         task: Annotated[str | None, Field(max_length=LONGEST_QUERY, description="The same as `query`.")] = None,
+        **given: Any,
     ) -> Annotated[CallToolResult, brief.HOW.view]:
         """List the commands that worked before in this project, for a task."""
+        asked = _widen(given)
+        query = asked.pop("query", None)
         wanted = query if task is None else task
         if wanted is None or None not in (query, task):
             raise UsageFault("give the task, once", "As `query`, such as: run the tests.")
-        found, warnings = self.memory.how(wanted, _name_project(project))
-        nothing = f"No command is known to have worked for it{_hint_at_other_projects(project)}"
+        found, warnings = self.memory.how(wanted, **asked)
+        nothing = f"No command is known to have worked for it{_hint_at_other_projects(asked['project'])}"
         text = f"{RECALL_PREAMBLE}\n{render_commands(found)}" if found else nothing
         return _answer(text, brief.HOW.build(found, warnings), (one.episode.source_path for one in found))
 
     @_lock_memory
-    def unjudged(
-        self,
-        project: Here = ".",
-        outcome: Outcomes = None,
-        limit: Annotated[int, Field(ge=1, le=50)] = 10,
-    ) -> Annotated[CallToolResult, brief.SheetsAnswer]:
+    @_ask_for(questions.UNJUDGED, project=ALL, limit=FEW)
+    def unjudged(self, **given: Any) -> Annotated[CallToolResult, brief.SheetsAnswer]:
         """List the newest episodes with unknown outcome, for you to read and `judge`.
 
         With `outcome`, list those with that outcome by the rules.
         """
-        found, warnings = self.memory.list_unjudged(_name_project(project), outcome, limit)
-        nothing = f"There is nothing to judge{_hint_at_other_projects(project)}"
+        asked = _widen(given)
+        found, warnings = self.memory.list_unjudged(**asked)
+        nothing = f"There is nothing to judge{_hint_at_other_projects(asked['project'])}"
         text = f"{RECALL_PREAMBLE}\n{render_sheets(found.sheets)}" if found.sheets else nothing
         body = to_json(brief.SheetsAnswer(found.left, found.sheets, warnings))
         return _answer(text, body, (sheet.source_path for sheet in found.sheets))
@@ -363,12 +353,14 @@ def _choose_id(id_: str | None, key: str | None) -> str:
     raise UsageFault("give either `id` or `taskId`", ID_HINT)
 
 
-def _name_project(project: str) -> str | None:
-    return None if project == ALL_PROJECTS else project
+def _widen(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments with the project None where a caller names all."""
+    project = given.get("project", ".")
+    return {**given, "project": None if project == ALL_PROJECTS else project}
 
 
-def _hint_at_other_projects(project: str) -> str:
-    return "." if project == ALL_PROJECTS else " there; with `project` `*` all projects are looked through."
+def _hint_at_other_projects(project: str | None) -> str:
+    return "." if project is None else " there; with `project` `*` all projects are looked through."
 
 
 def _answer(text: str, body: Mapping[str, object], paths: Iterable[str] = ()) -> CallToolResult:

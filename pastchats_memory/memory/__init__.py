@@ -17,8 +17,8 @@ from pastchats_memory.embed.session import ModelSession, Say
 from pastchats_memory.embed.tokenizer import TokenCounter
 from pastchats_memory.episodes.cite import cite_hits, cite_items
 from pastchats_memory.errors import DatabaseCorrupt, MemoryFault, UsageFault
+from pastchats_memory.memory.questions import OUTCOMES
 from pastchats_memory.memory.requests import (
-    OUTCOMES,
     build_file_filter,
     build_filters,
     build_span_filters,
@@ -28,6 +28,7 @@ from pastchats_memory.memory.requests import (
     excluded_projects,
     find_current_project,
     find_folder_of,
+    find_histories,
     find_judge,
     hidden_projects,
     index_options,
@@ -36,6 +37,7 @@ from pastchats_memory.memory.requests import (
     private_projects,
     resolve_project,
     source_paths,
+    task_filters,
     update_private_projects,
 )
 from pastchats_memory.model import (
@@ -51,6 +53,7 @@ from pastchats_memory.model import (
     Place,
     RecallBlock,
     Sheet,
+    StoredTask,
     Unjudged,
     is_team_id,
     leads_to_task,
@@ -59,7 +62,7 @@ from pastchats_memory.model import (
 from pastchats_memory.model import TYPES as TASK_TYPES
 from pastchats_memory.search.hits import add_snippet
 from pastchats_memory.search.pipeline import Rerank, search, search_with_terms
-from pastchats_memory.search.request import Request
+from pastchats_memory.search.request import EVEN_BALANCE, Request
 from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.store.errors import HINT_DAMAGED
 from pastchats_memory.store.scrub import is_unfinished
@@ -234,39 +237,24 @@ class Memory:
         format: str | None = None,  # noqa: A002 - the name in every output
         threshold: float | None = None,
         min_similarity: float | None = None,
-        meaning: float = 0.5,
+        meaning: float = EVEN_BALANCE,
+        team: bool = False,
         rerank: bool = False,
     ) -> Hits:
         """Return the rows that answer a query, best first, with warnings about the answer.
 
-        Args:
-            query: any text; nothing in it is syntax. "Since last week" and "before March 2025" exclude other times if
-                `since` and `until` are not given; "in May" ranks text of that time, or soon after, higher.
-            mode: `hybrid`, `keyword` or `semantic`.
-            limit: hits per page.
-            page: counted from 1; `limit` × `page` is at most 1,000.
-            project: only this project; `.` is the one of the working directory.
-            role: only this role.
-            since: only from this time on: an ISO date or time, or words such as `7d` and `last week`; a time without a zone is local.
-            until: only up to this date or time, inclusive; a day means all of it.
-            type: `prompt`, `note`, `task` (epics and subtasks too), `epic`, `subtask`, `comment` or `attachment`.
-            status: only tasks with one of these, separated by commas: a status, a synonym or a tracker's own word.
-            priority: only tasks with one of these, separated by commas: 0 (critical) to 4 (lowest), or their names.
-            outcome: only episodes with one of these, separated by commas: `worked`, `failed`, `mixed`, `unknown`.
-            format: only what was read from files of this format, such as `claude-code` (`list_formats`).
-            threshold: least relevance, 0 to 1.
-            min_similarity: least cosine.
-            meaning: the balance in `hybrid`, from 0 (words) to 1 (meaning).
-            rerank: order the first thirty by a cross-encoder, which reads each together with the query.
+        "Since last week" and "before March 2025" in the query exclude other times if `since` and `until` are not given;
+        "in May" ranks text of that time, or soon after, higher. `memory.questions.SEARCH` describes the arguments.
+        With `team`, Milvus searches what the team shares, by its own ranker.
 
         Raises:
-            UsageFault: an argument has a wrong value.
+            UsageFault: an argument has a wrong value, or does not go with `team`.
             ModelUnavailable: the cross-encoder is not on this machine (`load_reranker` fetches it).
-            StoreFault: the database cannot be read.
+            TeamUnavailable: no team is configured, or its Milvus cannot be used.
         """
         filters = build_filters(
-            project=project, role=role, since=since, until=until, type_=type, status=status, priority=priority,
-            outcome=outcome, format_=format,
+            project=project, role=role, since=since, until=until, type=type, status=status, priority=priority,
+            outcome=outcome, format=format,
         )  # fmt: skip
         request = Request(
             utf8(query),
@@ -277,8 +265,13 @@ class Memory:
             threshold=self._default("threshold", threshold),
             min_similarity=self._default("min_similarity", min_similarity),
             meaning=meaning,
-            time_filters=True,
+            time_filters=not team,
         )
+        if team:
+            if status or priority or format or rerank or meaning != EVEN_BALANCE:
+                hint = "Leave out status, priority, format, meaning and rerank."
+                raise UsageFault("the team's memory is searched by Milvus's own ranker", hint)
+            return self.team.search(request)
         late = self._catch_up_outcomes(filters)
         database = self._hide_private()
         with database.snapshot():
@@ -286,36 +279,10 @@ class Memory:
             cited = cite_hits(database, hits)
         return Hits(cited, (*hits.warnings, *late), hits.time_read)
 
-    def search_team(
-        self,
-        query: str,
-        *,
-        mode: str = "hybrid",
-        limit: int = 10,
-        page: int = 1,
-        project: str | None = None,
-        role: str | None = None,
-        since: str | None = None,
-        until: str | None = None,
-        type: str | None = None,  # noqa: A002 - the field's name in every output
-        outcome: str | None = None,
-        threshold: float | None = None,
-        min_similarity: float | None = None,
-    ) -> Hits:
-        """Return the turns of the team's memory that answer a query, best first; the arguments are those of `search`.
-
-        Raises:
-            UsageFault: an argument has a wrong value.
-            TeamUnavailable: no team is configured, or its Milvus cannot be used.
-            StoreFault: the database cannot be read.
-        """
-        filters = build_filters(project=project, role=role, since=since, until=until, type_=type, outcome=outcome)
-        request = Request(
-            utf8(query), mode=mode, limit=limit, page=page, filters=filters,
-            threshold=self._default("threshold", threshold),
-            min_similarity=self._default("min_similarity", min_similarity),
-        )  # fmt: skip
-        return self.team.search(request)
+    @staticmethod
+    def check_filters(**filters: str | None) -> None:
+        """Raise UsageFault if `search` would refuse one of the filters."""
+        build_filters(**filters)
 
     def load_reranker(self) -> None:
         """Load the cross-encoder of `search(rerank=True)`, from the cache or the hub.
@@ -340,17 +307,12 @@ class Memory:
         team: bool | None = None,
         count_tokens: Callable[[str], int] | None = None,
     ) -> RecallBlock:
-        """Return a block of earlier episodes to read before work on `query`.
+        """Return a block of earlier episodes to read before work on `query`, without entries if none fits.
 
-        Without entries if none fits.
+        `memory.questions.RECALL` describes the arguments that people choose.
 
         Args:
-            query: the task in a few words.
-            budget: tokens of the block's text, never exceeded; None for the configured number, 1500 by default.
-            limit: most entries.
-            project: only this project; `.` is the one of the working directory.
-            since: only from this time on: an ISO date or time, or words such as `7d` and `last week`.
-            outcome: only episodes with this outcome, as for `search`.
+            budget: never exceeded; None for the configured number.
             current_project: wins near ties and is marked; `.` is the one of the working directory.
             not_conversation: id of the current conversation, which is left out.
             given: ids of items whose episodes are left out, because the caller has them already.
@@ -358,9 +320,7 @@ class Memory:
             team: whether the local copy of the team's memory answers too; None for the configured choice.
             count_tokens: the unit of `budget`, instead of tokens.
 
-        Raises:
-            UsageFault: an argument has a wrong value.
-            StoreFault: the database cannot be read.
+        Raises UsageFault if an argument has a wrong value.
         """
         from pastchats_memory.recall.pipeline import recall
         from pastchats_memory.recall.request import RecallRequest
@@ -398,11 +358,11 @@ class Memory:
 
     def context(
         self,
-        question: str,
+        query: str,
         budget: int = 1500,
         *,
         limit: int = 5,
-        width: int = 200,
+        excerpt: int = 200,
         type: str | None = None,  # noqa: A002 - the field's name in every output
         status: str | None = None,
         project: str | None = None,
@@ -412,28 +372,16 @@ class Memory:
     ) -> Context:
         """Return the best few items for a question: excerpts with id and source, within a budget.
 
-        Args:
-            question: any text.
-            budget: most tokens of the text.
-            limit: most items.
-            width: characters of an excerpt.
-            type: type of the items, as for `search`.
-            status: only tasks with one of these.
-            project: only this project; `.` is the one of the working directory.
-            since: only from this time on: an ISO date or time, or words such as `7d` and `last week`.
-            until: only up to this date or time, inclusive.
-            min_similarity: least cosine.
+        `memory.questions.CONTEXT` describes the arguments.
 
-        Raises:
-            UsageFault: an argument has a wrong value.
-            StoreFault: the database cannot be read.
+        Raises UsageFault if an argument has a wrong value.
         """
         from pastchats_memory.recall.context import ContextRequest, build_context
         from pastchats_memory.recall.selection import above_threshold
 
-        request = ContextRequest(budget, limit, width)
-        filters = build_filters(project=project, since=since, until=until, type_=type, status=status)
-        wanted = Request(utf8(question), limit=limit, filters=filters, min_similarity=min_similarity)
+        request = ContextRequest(budget, limit, excerpt)
+        filters = build_filters(project=project, since=since, until=until, type=type, status=status)
+        wanted = Request(utf8(query), limit=limit, filters=filters, min_similarity=min_similarity)
         database = self._hide_private()
         with database.snapshot():
             hits, terms = search_with_terms(database, self._model(), wanted)
@@ -627,22 +575,16 @@ class Memory:
         from pastchats_memory.store import outcomes, turns
 
         with self._database.snapshot():
-            items = turns.items(self._database, [int(hit.id) for hit in hits if hit.type == "prompt"])
+            items = turns.items(
+                self._database, [int(hit.id) for hit in hits if hit.type == "prompt" and not hit.author]
+            )
             endings = ((item.id, outcomes.of_turn(self._database, item)) for item in items)
             return {str(id_): ending.outcome for id_, ending in endings if ending is not None}
 
     def lessons(self, project: str | None = ".", limit: int = 10) -> tuple[list[Lesson], tuple[str, ...]]:
-        """Return what failed repeatedly in a project, each with what ended it.
+        """Return what failed repeatedly in a project, each with what ended it, and warnings.
 
-        And warnings.
-
-        Args:
-            project: `.` is the one of the working directory, None all.
-            limit: most lessons.
-
-        Raises:
-            UsageFault: there is no working directory.
-            StoreFault: the database cannot be read.
+        The project None means all. Raises UsageFault if there is no working directory.
         """
         from pastchats_memory.episodes.lessons import find_lessons
         from pastchats_memory.search.no_results import explain_empty
@@ -655,21 +597,18 @@ class Memory:
             absent = () if found else explain_empty(database, filters._replace(outcomes=()))
         return found, (*absent, *late)
 
-    def how(self, task: str, project: str | None = ".", limit: int = 5) -> tuple[list[Command], tuple[str, ...]]:
-        """Return the commands that worked before for a task; and warnings.
+    def how(self, query: str, project: str | None = ".", limit: int = 5) -> tuple[list[Command], tuple[str, ...]]:
+        """Return the commands that worked before for a task, and warnings.
 
-        The episode that fits best comes first, with its commands in the order in which they ran.
-
-        Raises:
-            UsageFault: an argument has a wrong value.
-            StoreFault: the database cannot be read.
+        The episode that fits best comes first, with its commands in the order in which they ran. The project None means
+        all. Raises UsageFault if an argument has a wrong value.
         """
         from pastchats_memory.episodes.working_commands import working_commands
         from pastchats_memory.recall.selection import above_threshold
 
         filters = build_filters(project=project, outcome="worked")
         late = self._catch_up_outcomes(filters)
-        wanted = Request(utf8(task), limit=EPISODES_SEARCHED, filters=filters)
+        wanted = Request(utf8(query), limit=EPISODES_SEARCHED, filters=filters)
         database = self._hide_private()
         with database.snapshot():
             hits, terms = search_with_terms(database, self._model(), wanted)
@@ -682,17 +621,8 @@ class Memory:
     ) -> Timeline:  # fmt: skip
         """Return the conversations of a span by day, the newest ones, in order of time.
 
-        Args:
-            when: the span, such as `today`, `yesterday`, `2026-07`, `7d`, `last week`; None for `since` and `until`.
-            since: only from this time on.
-            until: only up to this time, inclusive; a day means all of it.
-            project: only this project; `.` is the one of the working directory.
-            limit: most conversations.
-            most_episodes: the newest episodes that are read; None for 5,000.
-
-        Raises:
-            UsageFault: an argument has a wrong value.
-            StoreFault: the database cannot be read.
+        `memory.questions.TIMELINE` describes the arguments that people choose. `most_episodes` are read at most, the newest.
+        Raises UsageFault if an argument has a wrong value.
         """
         from pastchats_memory.episodes.history import MAX_EPISODES, list_days
         from pastchats_memory.search.no_results import explain_empty
@@ -734,10 +664,7 @@ class Memory:
         """Return what was worked on in a span, what worked, what is open, and what was decided.
 
         The arguments are those of `timeline`; `limit` is the most lines of each section, the newest.
-
-        Raises:
-            UsageFault: an argument has a wrong value.
-            StoreFault: the database cannot be read.
+        Raises UsageFault if an argument has a wrong value.
         """
         from pastchats_memory.episodes.history import make_digest
         from pastchats_memory.search.no_results import explain_empty
@@ -765,22 +692,65 @@ class Memory:
         """Return clusters of similar tasks, in one project or in all. Raises UsageFault."""
         return self.tasks.scan_duplicates(min_score, resolve_project(project))
 
+    def list_tasks(
+        self,
+        *,
+        project: str | None = None,
+        status: str | None = None,
+        priority: str | None = None,
+        type: str | None = None,  # noqa: A002 - the field's name in every output
+        epic: str | None = None,
+        has_epic: bool = True,
+        blocked: bool = False,
+        depends_on: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        limit: int = 50,
+        unfinished: bool = False,
+    ) -> list[StoredTask]:
+        """Return tasks, the most urgent first, then the latest; `memory.questions.TASKS` describes the arguments.
+
+        With `unfinished`, finished tasks are left out unless `status` names one.
+
+        Raises:
+            UsageFault: an argument has a wrong value.
+            InputMissing: there is no such epic or task.
+        """
+        filters = task_filters(type=type, project=project, status=status, priority=priority, since=since, until=until)
+        if unfinished and not filters.statuses:
+            filters = filters._replace(statuses=(*OPEN, "unknown"))
+        return self.tasks.list_tasks(
+            filters, limit, epic=epic, has_epic=has_epic, depends_on=depends_on, blocked=blocked
+        )
+
+    def search_tasks(
+        self,
+        query: str,
+        *,
+        status: str | None = None,
+        priority: str | None = None,
+        project: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        limit: int = 10,
+    ) -> Hits:
+        """Return the tasks that a query fits by their text, comments and attachments, best first.
+
+        Raises UsageFault if an argument has a wrong value.
+        """
+        filters = task_filters(parts=True, status=status, priority=priority, project=project, since=since, until=until)
+        return self.tasks.recall(query, filters, limit)
+
     def check_prior_work(self, query: str) -> PriorWork:
         """Return whether something is done, in progress, failed, superseded or new, with the three best matches.
 
-        Raises:
-            UsageFault: the query is empty.
+        Raises UsageFault if the query is empty.
         """
         return self.tasks.check_prior_work(utf8(query))
 
-    def consult_episodic_memory(
-        self, problem_context: str, limit: int = 5
-    ) -> tuple[list[ResolvedTask], tuple[str, ...]]:
-        """Return completed and archived tasks about a problem, each with its resolution.
-
-        And warnings.
-        """
-        return self.tasks.consult_episodic_memory(utf8(problem_context), limit)
+    def consult_episodic_memory(self, query: str, limit: int = 5) -> tuple[list[ResolvedTask], tuple[str, ...]]:
+        """Return completed and archived tasks about a problem, each with its resolution, and warnings."""
+        return self.tasks.consult_episodic_memory(utf8(query), limit)
 
     def ask(self, question: str, today: date | None = None) -> TaskAnswer:
         """Return the tasks or conversations that answer a plain question, and how it was read.
@@ -1097,7 +1067,6 @@ class Memory:
             StoreFault: the database cannot be read.
         """
         from pastchats_memory.ingest.overview import list_unread, overview
-        from pastchats_memory.memory.requests import find_histories
 
         places = overview(self._database, find_histories(), build_file_filter(self.config))
         return places, list_unread(self._database)

@@ -15,6 +15,7 @@ from pastchats_memory.embed.session import Say, say_nothing
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.files.project import is_opted_out
 from pastchats_memory.files.stored_path import resolve_path
+from pastchats_memory.memory.questions import OUTCOMES, TYPES
 from pastchats_memory.model import STATUSES, Filters, priority_of, wanted_statuses
 from pastchats_memory.model import TYPES as TASK_TYPES
 from pastchats_memory.store import sources
@@ -28,10 +29,8 @@ if TYPE_CHECKING:
     from pastchats_memory.ingest.options import FileFilter, IndexOptions
     from pastchats_memory.tasks.edit import Viewpoint
 
-OUTCOMES = ("worked", "failed", "mixed", "unknown")
 DEFAULT_SPAN = "7d"
 """Span of a timeline and of a digest that name none."""
-TYPES = ("prompt", "note", "task", "epic", "subtask", "comment", "attachment")
 
 
 def find_current_project() -> str | None:
@@ -71,11 +70,11 @@ def build_filters(
     role: str | None = None,
     since: str | None = None,
     until: str | None = None,
-    type_: str | None = None,
+    type: str | None = None,  # noqa: A002 - the name in every output
     status: str | None = None,
     priority: str | None = None,
     outcome: str | None = None,
-    format_: str | None = None,
+    format: str | None = None,  # noqa: A002 - the name in every output
 ) -> Filters:
     """Return the filters that a caller names in words.
 
@@ -84,19 +83,19 @@ def build_filters(
     Raises:
         UsageFault: one of the values is unknown.
     """
-    if type_ is not None and type_ not in TYPES:
-        raise UsageFault(f"unknown type {type_!r}", f"Use one of {', '.join(TYPES)}.")
+    if type is not None and type not in TYPES:
+        raise UsageFault(f"unknown type {type!r}", f"Use one of {', '.join(TYPES)}.")
     return Filters(
         project=resolve_project(project),
         role=role and utf8(role),
         since=_parse_time(since, is_end=False),
         until=_parse_time(until, is_end=True),
-        notes=type_ == "note" if type_ in ("prompt", "note") else None,
-        kinds=() if type_ in (None, "prompt", "note") else TASK_TYPES if type_ == "task" else (str(type_),),
+        notes=type == "note" if type in ("prompt", "note") else None,
+        kinds=() if type in (None, "prompt", "note") else TASK_TYPES if type == "task" else (type,),
         statuses=_parse_statuses(status),
         priorities=_parse_priorities(priority),
         outcomes=_parse_outcomes(outcome),
-        format=format_ and utf8(format_),
+        format=format and utf8(format),
     )
 
 
@@ -138,12 +137,17 @@ def source_paths(path: str) -> tuple[str, ...]:
         return (utf8(path),)
 
 
-def task_filters(*, parts: bool = False, type_: str | None = None, **words: str | None) -> Filters:
+def task_filters(
+    *,
+    parts: bool = False,
+    type: str | None = None,  # noqa: A002 - the name in every output
+    **words: str | None,
+) -> Filters:
     """Return filters for tasks only, with `parts` also their comments and attachments.
 
     Raises UsageFault.
     """
-    found = build_filters(type_=type_ or "task", **words)
+    found = build_filters(type=type or "task", **words)
     return found._replace(kinds=(*found.kinds, "comment", "attachment")) if parts else found
 
 

@@ -48,7 +48,7 @@ class Person:
 
     def found(self, query: str = ASKED) -> list[tuple[str, str]]:
         """Return author and text of what the team has for a query."""
-        return [(hit.author, hit.content) for hit in self.memory.search_team(query)]
+        return [(hit.author, hit.content) for hit in self.memory.search(query, team=True)]
 
     def recall(self, query: str = "webhook retries pile up", **more: object) -> RecallBlock:
         return self.memory.recall(query, team=True, **more)  # type: ignore[arg-type]

@@ -157,7 +157,7 @@ def test_a_malformed_row_is_left_out_and_counted(ada: Person, bob: Person, field
     report = bob.pull()
     assert report.received == 0
     assert report.refused >= 3
-    bob.memory.search_team("webhook")
+    bob.memory.search("webhook", team=True)
 
 
 def _change_rows(person: Person, fields: dict[str, object]) -> None:
@@ -172,8 +172,8 @@ def _change_rows(person: Person, fields: dict[str, object]) -> None:
 def test_a_vector_of_another_model_is_not_compared(ada: Person, bob: Person) -> None:
     ada.share("billing")
     _change_rows(bob, {"model": "0" * 16})
-    assert bob.memory.search_team("exponential delay", mode="semantic") == []
-    assert bob.memory.search_team("backoff", mode="keyword")[0].similarity is None
+    assert bob.memory.search("exponential delay", mode="semantic", team=True) == []
+    assert bob.memory.search("backoff", mode="keyword", team=True)[0].similarity is None
     assert bob.pull().embedded == 3
     with open_database(copy_path(bob.config.database)) as copy:
         assert copy.value("SELECT count(DISTINCT model) FROM prompt_embeddings") == 1

@@ -17,7 +17,7 @@ from pastchats_memory.team.ask import build_condition
 
 def test_a_shared_turn_is_found_by_the_other_with_its_author_and_source(ada: Person, bob: Person) -> None:
     ada.share("billing")
-    (first, *_) = bob.memory.search_team("webhook retries pile up")
+    (first, *_) = bob.memory.search("webhook retries pile up", team=True)
     assert (first.author, first.content, first.source_project) == ("ada", ASKED, "billing")
     assert first.source_path.endswith(f":{ada.home}/webhooks.jsonl")
     assert first.source_line == 1
@@ -152,7 +152,7 @@ def test_search_filters_by_project_role_time_and_outcome(ada: Person, bob: Perso
     ada.share("billing", "store")
 
     def texts(**filters: str) -> set[str]:
-        return {hit.content for hit in bob.memory.search_team("webhook", **filters)}  # type: ignore[arg-type]
+        return {hit.content for hit in bob.memory.search("webhook", **filters, team=True)}  # type: ignore[arg-type]
 
     assert texts(project="store") == {"Why did the webhook store drop redis?"}
     assert texts(project="billing", role="assistant") == {ANSWERED}
@@ -172,7 +172,7 @@ def test_a_project_with_a_hostile_name_is_found_by_it_alone(ada: Person, bob: Pe
     name = 'x" or kind != "'
     ada.write("odd", ("user", "The webhook of the odd project is slow today."), project=name)
     ada.share("billing", name)
-    assert {hit.source_project for hit in bob.memory.search_team("webhook", project=name)} == {name}
+    assert {hit.source_project for hit in bob.memory.search("webhook", project=name, team=True)} == {name}
 
 
 def test_two_people_who_share_the_same_project_do_not_delete_each_others_turns(ada: Person, bob: Person) -> None:
@@ -204,13 +204,13 @@ def test_without_an_endpoint_the_team_names_the_setting(tmp_path: Path, endpoint
 def test_a_server_that_does_not_answer_is_explained(tmp_path: Path, endpoint: Path) -> None:
     person = Person(tmp_path / "carol", endpoint, team_endpoint="http://127.0.0.1:1")
     with pytest.raises(TeamUnavailable, match=r"http://127\.0\.0\.1:1"):
-        person.memory.search_team("webhook")
+        person.memory.search("webhook", team=True)
 
 
 def test_a_file_with_another_name_is_refused(tmp_path: Path, endpoint: Path) -> None:
     person = Person(tmp_path / "carol", endpoint, team_endpoint=str(tmp_path / "team.sqlite"))
     with pytest.raises(TeamUnavailable) as caught:
-        person.memory.search_team("webhook")
+        person.memory.search("webhook", team=True)
     assert ".db" in caught.value.hint
 
 

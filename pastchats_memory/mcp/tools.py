@@ -85,8 +85,8 @@ def _ask_for(
     def add(tool: Callable[Params, Result]) -> Callable[Params, Result]:
         own = inspect.signature(tool, eval_str=True)
         first, *further = [one for one in own.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
-        asked = [one._replace(**changes.get(one.name, {})) for one in list_arguments(question, "mcp")]
-        parameters = [first, *map(_make_parameter, asked), *further]
+        wanted = [one._replace(**changes.get(one.name, {})) for one in list_arguments(question, "mcp")]
+        parameters = [first, *map(_make_parameter, wanted), *further]
         tool.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined] # the SDK reads it
         return tool
 
@@ -223,11 +223,9 @@ class Tools:
     @_ask_for(questions.LESSONS, project=ALL)
     def lessons(self, **given: Any) -> Annotated[CallToolResult, brief.LESSONS.view]:
         """List what failed more than once in this project, and what ended it."""
-        asked = _widen(given)
-        found, warnings = self.memory.lessons(**asked)
-        nothing = (
-            f"Nothing is known that failed more than once and then worked{_hint_at_other_projects(asked['project'])}"
-        )
+        arguments = _widen(given)
+        found, warnings = self.memory.lessons(**arguments)
+        nothing = f"Nothing is known that failed more than once and then worked{_hint_at_other_projects(arguments['project'])}"
         text = f"{RECALL_PREAMBLE}\n{render_lessons(found)}" if found else nothing
         paths = (one.source_path for lesson in found for one in lesson.attempts)
         return _answer(text, brief.LESSONS.build(found, warnings), paths)
@@ -241,13 +239,13 @@ class Tools:
         **given: Any,
     ) -> Annotated[CallToolResult, brief.HOW.view]:
         """List the commands that worked before in this project, for a task."""
-        asked = _widen(given)
-        query = asked.pop("query", None)
+        arguments = _widen(given)
+        query = arguments.pop("query", None)
         wanted = query if task is None else task
         if wanted is None or None not in (query, task):
             raise UsageFault("give the task, once", "As `query`, such as: run the tests.")
-        found, warnings = self.memory.how(wanted, **asked)
-        nothing = f"No command is known to have worked for it{_hint_at_other_projects(asked['project'])}"
+        found, warnings = self.memory.how(wanted, **arguments)
+        nothing = f"No command is known to have worked for it{_hint_at_other_projects(arguments['project'])}"
         text = f"{RECALL_PREAMBLE}\n{render_commands(found)}" if found else nothing
         return _answer(text, brief.HOW.build(found, warnings), (one.episode.source_path for one in found))
 
@@ -258,9 +256,9 @@ class Tools:
 
         With `outcome`, list those with that outcome by the rules.
         """
-        asked = _widen(given)
-        found, warnings = self.memory.list_unjudged(**asked)
-        nothing = f"There is nothing to judge{_hint_at_other_projects(asked['project'])}"
+        arguments = _widen(given)
+        found, warnings = self.memory.list_unjudged(**arguments)
+        nothing = f"There is nothing to judge{_hint_at_other_projects(arguments['project'])}"
         text = f"{RECALL_PREAMBLE}\n{render_sheets(found.sheets)}" if found.sheets else nothing
         body = to_json(brief.SheetsAnswer(found.left, found.sheets, warnings))
         return _answer(text, body, (sheet.source_path for sheet in found.sheets))

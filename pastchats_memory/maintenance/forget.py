@@ -1,4 +1,7 @@
-"""Choose rows to forget, preview them, delete them for good, and keep them from being indexed again."""
+"""Choose rows to forget, preview them, delete them for good, and keep them from being indexed again.
+
+Its functions raise StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -114,7 +117,6 @@ def preview_forget(database: Database, selector: Selector, hidden: Collection[st
 
     Raises:
         UsageFault: an id is malformed.
-        StoreFault: the database cannot be read.
     """
     with database.snapshot():
         matches = _find_matches(database, selector)
@@ -193,9 +195,6 @@ def undo_forget(database: Database, number: int | None = None) -> Forgetting | N
     Args:
         database: open for writing.
         number: of the run; None for the last one.
-
-    Raises:
-        StoreFault: the database cannot be written.
     """
     with database.transaction():
         known = tombstones.forgettings(database)

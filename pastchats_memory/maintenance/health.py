@@ -1,4 +1,7 @@
-"""Report what a memory holds, check its database, and rebuild what a damaged one lost."""
+"""Report what a memory holds, check its database, and rebuild what a damaged one lost.
+
+Its functions raise StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -113,7 +116,7 @@ class RepairReport:
 
 
 def read_status(database: Database) -> Status:
-    """Return the contents of a memory in numbers. Raises StoreFault."""
+    """Return the contents of a memory in numbers."""
     counts = checks.counts(database)
     size = sum(path.stat().st_size for path in (database.path, *side_files(database.path)) if path.exists())
     return Status(
@@ -149,9 +152,6 @@ def rebuild_derived(database: Database, embedder: Embedder) -> int:
 
     Returns:
         The number of turns that had no vector.
-
-    Raises:
-        StoreFault: the database cannot be written.
     """
     session = sources.open_session(database, embedder)
     done = 0

@@ -3,6 +3,8 @@
 They are removed from rows, words, vectors and the bytes of the file.
 
 A removed secret is not found again. So after an interruption, the next run does the rest.
+
+Its functions raise StoreFault if the database cannot be read or written.
 """
 
 from __future__ import annotations
@@ -86,10 +88,7 @@ class RedactReport:
 def find_stored_secrets(
     database: Database, report_progress: Callable[[Progress], None] = lambda _: None
 ) -> StoredSecrets:
-    """Return the rows in which the current rules find secrets; change nothing.
-
-    Raises StoreFault.
-    """
+    """Return the rows in which the current rules find secrets; change nothing."""
     found, total = StoredSecrets(), redactions.count_rows(database)
     previous: tuple[int, str, int, str] | None = None
     for batch in redactions.turns(database):

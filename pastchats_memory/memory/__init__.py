@@ -1,4 +1,7 @@
-"""Define `Memory`, the Python interface: open a database, index into it, and ask it."""
+"""Define `Memory`, the Python interface: open a database, index into it, and ask it.
+
+Every function and method raises StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -399,7 +402,6 @@ class Memory:
 
         Raises:
             UsageFault: the id is malformed.
-            StoreFault: the database cannot be read.
         """
         from pastchats_memory.store import turns
 
@@ -414,10 +416,7 @@ class Memory:
         return [_with_whole_text(one) if whole and one.id == item.id else one for one in shown]
 
     def load_conversation(self, id_: str) -> StoredConversation | None:
-        """Return a whole conversation by its native id, or by the id of one of its turns; None for no such one.
-
-        Raises StoreFault.
-        """
+        """Return a whole conversation by its native id, or by the id of one of its turns; None for no such one."""
         from pastchats_memory.episodes.conversation import load_conversation
 
         self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
@@ -433,10 +432,7 @@ class Memory:
     def load_conversation_part(
         self, conversation_id: str, number: int = 1, *, project: str | None = None
     ) -> ConversationPart | None:
-        """Return some turns of a conversation and an outline of all of it, as `episodes.conversation.load_part` does.
-
-        Raises StoreFault.
-        """
+        """Return some turns of a conversation and an outline of all of it, as `episodes.conversation.load_part` does."""
         from pastchats_memory.episodes.conversation import load_part
 
         self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
@@ -458,7 +454,6 @@ class Memory:
 
         Raises:
             UsageFault: the id is malformed.
-            StoreFault: the database cannot be read.
         """
         if leads_to_task(id_):
             found = self.tasks.find_item(id_)
@@ -475,7 +470,6 @@ class Memory:
 
         Raises:
             UsageFault: the id is malformed, or that of a task.
-            StoreFault: the database cannot be read.
             BrokenFormat: a format of another package cannot be loaded.
         """
         from pastchats_memory.episodes.resumption import ResumableTurn, find_resumption
@@ -489,7 +483,6 @@ class Memory:
         A turn whose session cannot be resumed is left out.
 
         Raises:
-            StoreFault: the database cannot be read.
             BrokenFormat: a format of another package cannot be loaded.
         """
         from pastchats_memory.episodes.resumption import ResumableTurn, find_command_lines
@@ -516,7 +509,6 @@ class Memory:
         Raises:
             InputMissing: a line is given, and there is no such file.
             UsageFault: the file has no such line, or the line has too little text.
-            StoreFault: the database cannot be read.
         """
         from pastchats_memory.ingest.blame import find_editors
         from pastchats_memory.memory.blame import find_names, load_line
@@ -545,7 +537,6 @@ class Memory:
 
         Raises:
             UsageFault: there is no working directory.
-            StoreFault: the database cannot be read.
         """
         from pastchats_memory.episodes.cite import verify
 
@@ -553,10 +544,7 @@ class Memory:
         return verify(self._hide_private(), filters, () if source is None else source_paths(source), progress)
 
     def outcome(self, item: Item) -> Outcome:
-        """Return the outcome of a shown item's episode, with the lines that show it.
-
-        Raises StoreFault.
-        """
+        """Return the outcome of a shown item's episode, with the lines that show it."""
         from pastchats_memory.episodes.load import load_outcome
 
         if item.team_id:
@@ -570,7 +558,7 @@ class Memory:
 
         `unknown` if the evidence is too weak.
 
-        A turn whose episode was not derived yet is left out. Raises StoreFault.
+        A turn whose episode was not derived yet is left out.
         """
         from pastchats_memory.store import outcomes, turns
 
@@ -636,22 +624,19 @@ class Memory:
         return found._replace(warnings=(*found.warnings, *absent, *late))
 
     def list_formats(self) -> list[str]:
-        """Return the formats of the files that were read, the most frequent first. Raises StoreFault."""
+        """Return the formats of the files that were read, the most frequent first."""
         from pastchats_memory.store import sources
 
         return sources.list_formats(self._database)
 
     def list_projects(self) -> list[ProjectTurns]:
-        """Return the projects that may be shown here, the one with the newest turn first. Raises StoreFault."""
+        """Return the projects that may be shown here, the one with the newest turn first."""
         from pastchats_memory.store import turns
 
         return turns.list_projects(self._hide_private())
 
     def tally_outcomes(self, project: str | None = None) -> list[Tally]:
-        """Count the episodes of each day by outcome, of one project or of all.
-
-        Raises StoreFault.
-        """
+        """Count the episodes of each day by outcome, of one project or of all."""
         from pastchats_memory.store import outcomes
 
         self._catch_up_outcomes(Filters(outcomes=OUTCOMES))
@@ -846,7 +831,6 @@ class Memory:
 
         Raises:
             UsageFault: there is no working directory, or no such outcome.
-            StoreFault: the database cannot be read.
         """
         from pastchats_memory.episodes.judge import list_episodes
         from pastchats_memory.search.no_results import explain_empty
@@ -907,7 +891,6 @@ class Memory:
 
         Raises:
             UsageFault: no judge is configured, or there is no working directory.
-            StoreFault: the database cannot be read.
         """
         from pastchats_memory.episodes.auto_judge import JudgingPlan
         from pastchats_memory.episodes.judge import list_episodes
@@ -946,7 +929,6 @@ class Memory:
 
         Raises:
             UsageFault: the id is malformed, or nobody has judged the episode.
-            StoreFault: the database cannot be written.
         """
         from pastchats_memory.episodes.judge import withdraw_judgement
 
@@ -1031,16 +1013,13 @@ class Memory:
         purge(self._database)
 
     def list_forgettings(self) -> list[Forgetting]:
-        """List the deletions by `forget` and `prune` that were not undone, oldest first.
-
-        Raises StoreFault.
-        """
+        """List the deletions by `forget` and `prune` that were not undone, oldest first."""
         return forgettings(self._database)
 
     def undo_forget(self, number: int | None = None) -> Forgetting | None:
         """Allow the text of one deletion, or of the last, to be indexed again.
 
-        Return the deletion, or None if there is none of this number. Raises StoreFault.
+        Return the deletion, or None if there is none of this number.
         """
         from pastchats_memory.maintenance.forget import undo_forget
 
@@ -1049,7 +1028,7 @@ class Memory:
     # Upkeep
 
     def status(self) -> Status:
-        """Return what the memory holds and how it answers. Raises StoreFault."""
+        """Return what the memory holds and how it answers."""
         from pastchats_memory.maintenance.health import read_status
 
         return read_status(self._database)
@@ -1064,7 +1043,6 @@ class Memory:
 
         Raises:
             UsageFault: the home folder is not known.
-            StoreFault: the database cannot be read.
         """
         from pastchats_memory.ingest.overview import list_unread, overview
 
@@ -1072,25 +1050,19 @@ class Memory:
         return places, list_unread(self._database)
 
     def list_newest_prompts(self, limit: int = 20) -> list[NewPrompt]:
-        """Return the newest prompts that may be shown here, the newest first. Raises StoreFault."""
+        """Return the newest prompts that may be shown here, the newest first."""
         from pastchats_memory.store import turns
 
         return turns.list_newest_prompts(self._hide_private(), limit)
 
     def doctor(self) -> list[HealthCheck]:
-        """Run every check and return the results; a failed one says how to repair it.
-
-        Raises StoreFault.
-        """
+        """Run every check and return the results; a failed one says how to repair it."""
         from pastchats_memory.maintenance.health import check_health
 
         return check_health(self._database, self._model())
 
     def find_secrets(self, progress: Callable[[Progress], None] = lambda _: None) -> StoredSecrets:
-        """Find stored rows with secrets by the rules of this release, and change nothing.
-
-        Raises StoreFault.
-        """
+        """Find stored rows with secrets by the rules of this release, and change nothing."""
         from pastchats_memory.maintenance.redact_stored import find_stored_secrets
 
         return find_stored_secrets(self._database, progress)
@@ -1119,7 +1091,7 @@ class Memory:
     def reindex_outcomes(self, progress: Callable[[Progress], None] = lambda _: None) -> Derived:
         """Derive the outcome of every episode again from the rows.
 
-        After an interruption, the next index run does the rest. Raises StoreFault.
+        After an interruption, the next index run does the rest.
         """
         from pastchats_memory.episodes.derive import derive
 
@@ -1253,16 +1225,13 @@ class Memory:
         retire(self._database, Path(folder), access or FolderAccess(), machine)
 
     def sync_folders(self) -> list[str]:
-        """Return the folders that were used for `sync`. Raises StoreFault."""
+        """Return the folders that were used for `sync`."""
         from pastchats_memory.store.sync import folder_paths
 
         return folder_paths(self._database)
 
     def export(self) -> Generator[str]:
-        """Yield every visible turn and task as a line of JSON, which `index` reads back.
-
-        Raises StoreFault.
-        """
+        """Yield every visible turn and task as a line of JSON, which `index` reads back."""
         from pastchats_memory.store.interchange import export_turns
 
         database = self._hide_private()
@@ -1279,10 +1248,7 @@ class Memory:
             return self.write_document(map(escape_json, lines), file, force=force)
 
     def count_hidden(self) -> tuple[int, int]:
-        """Return the number of turns and of tasks that are hidden here, as they are private.
-
-        Raises StoreFault.
-        """
+        """Return the number of turns and of tasks that are hidden here, as they are private."""
         from pastchats_memory.store import task_rows, turns
 
         database = self._hide_private()
@@ -1340,7 +1306,7 @@ class Memory:
         return self._cross_encoder().scores if is_wanted else None
 
     def _hide_private(self, current_project: str | None = None) -> Database:
-        """Return the database without private projects other than the current one. Raises StoreFault."""
+        """Return the database without private projects other than the current one."""
         return self._database.hide(hidden_projects(self._database, current_project))
 
     def _find_item(self, id_: str) -> Item | None:
@@ -1357,7 +1323,7 @@ class Memory:
     def _catch_up_outcomes(self, filters: Filters) -> tuple[str, ...]:
         """Derive missing outcomes if a filter needs them.
 
-        Return warnings if time runs out. Raises StoreFault.
+        Return warnings if time runs out.
         """
         if not filters.outcomes:
             return ()

@@ -1,4 +1,7 @@
-"""Turn callers' text arguments into filters, options, hidden projects and model settings."""
+"""Turn callers' text arguments into filters, options, hidden projects and model settings.
+
+Every function and method raises StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -186,22 +189,19 @@ def _parse_priorities(words: str | None) -> tuple[int, ...]:
 
 
 def hidden_projects(database: Database, current_project: str | None) -> tuple[str, ...]:
-    """Return the private projects other than the current or named one.
-
-    Raises StoreFault.
-    """
+    """Return the private projects other than the current or named one."""
     private = private_projects(database)
     return tuple(sorted(private - {current_project or find_current_project()})) if private else ()
 
 
 def private_projects(database: Database) -> frozenset[str]:
-    """Return all private projects, the current one too. Raises StoreFault."""
+    """Return all private projects, the current one too."""
     private, unseen = sources.private_projects(database)
     return private | private_among(unseen)
 
 
 def excluded_projects(database: Database, wanted: FileFilter) -> frozenset[str]:
-    """Return the projects that are excluded by name, or by a folder of theirs. Raises StoreFault."""
+    """Return the projects that are excluded by name, or by a folder of theirs."""
     by_name = {name for name in sources.project_names(database) if wanted.excludes(name)}
     places = [(str(resolve_path(folder)), project) for folder, project in sources.folders(database)]
     return frozenset(by_name | {project for path, project in places if wanted.excludes(path) or is_opted_out(path)})
@@ -237,7 +237,7 @@ def current_viewpoint() -> Viewpoint:
 def update_private_projects(database: Database) -> None:
     """Update which projects are private, by the file of each project that text came from.
 
-    A project whose folder is gone or whose file is not understood keeps its state. Raises StoreFault.
+    A project whose folder is gone or whose file is not understood keeps its state.
     """
     there = {folder: str(resolve_path(folder)) for folder, _ in sources.folders(database)}
     states = [(folder, is_private(path)) for folder, path in there.items() if os.path.isdir(path)]  # noqa: PTH112 - pathlib's raises below a closed folder on Python 3.11

@@ -1,4 +1,7 @@
-"""Answer from the local copy of the team's memory."""
+"""Answer from the local copy of the team's memory.
+
+Every function and method raises StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +36,7 @@ def find_team_entries(database: Database, endpoint: str | None, session: ModelSe
 
 
 def load_team_items(database: Database, endpoint: str, id_: str, neighbours: int) -> list[Item]:
-    """Return a turn between its neighbours, without those of hidden projects; empty if there is no such turn.
-
-    Raises StoreFault.
-    """
+    """Return a turn between its neighbours, without those of hidden projects; empty if there is no such turn."""
     with open_copy(database, endpoint) as copy:
         number = None if copy is None else find_id(copy, id_)
         if copy is None or number is None:
@@ -48,6 +48,6 @@ def load_team_items(database: Database, endpoint: str, id_: str, neighbours: int
 
 
 def load_team_outcome(database: Database, endpoint: str, item: Item) -> Outcome:
-    """Return the outcome of an item's episode, with the lines that show it. Raises StoreFault."""
+    """Return the outcome of an item's episode, with the lines that show it."""
     with open_copy(database, endpoint) as copy:
         return Outcome() if copy is None else load_outcome(copy, item)

@@ -1,4 +1,7 @@
-"""Read the time that a question names, as a filter or as evidence."""
+"""Read the time that a question names, as a filter or as evidence.
+
+Its functions raise StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -48,9 +51,6 @@ def read_time(database: Database, text: str, filters: Filters, today: date, *, m
     """Return the time that a question names, and whether it asks for one.
 
     Arguments are those of `_read_named_time`.
-
-    Raises:
-        StoreFault: the database cannot be read.
     """
     named = _read_named_time(database, text, filters, today, may_filter=may_filter)
     return named._replace(asks_when=_ASKS_WHEN.search(text.lower()) is not None)
@@ -65,9 +65,6 @@ def _read_named_time(database: Database, text: str, filters: Filters, today: dat
         filters: the caller's filters.
         today: the day from which "last week" counts.
         may_filter: whether the time may exclude rows.
-
-    Raises:
-        StoreFault: the database cannot be read.
     """
     if filters.since or filters.until or not TIME_WORD.search(text.lower()):
         return QueryTime(filters)
@@ -109,9 +106,6 @@ def has_time(database: Database, time: QueryTime, ids: Sequence[int]) -> NDArray
     """Return whether each row mentions a time and the question asks for one.
 
     Shape (ids,).
-
-    Raises:
-        StoreFault: the database cannot be read.
     """
     if not time.asks_when:
         return np.zeros(len(ids), np.bool_)

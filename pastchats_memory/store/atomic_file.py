@@ -1,4 +1,7 @@
-"""Write files that get their name only once they are complete, for their owner alone."""
+"""Write files that get their name only once they are complete, for their owner alone.
+
+Its functions raise StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +77,7 @@ def refuse_existing(to: Path, database: Path, *, force: bool) -> None:
 def partial_file(target: Path) -> Iterator[Path]:
     """Give an empty file for its owner alone in the target's folder, and remove it at the end.
 
-    Files that killed processes left there are removed too. Raises StoreFault.
+    Files that killed processes left there are removed too.
     """
     _remove_abandoned(target)
     partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
@@ -134,7 +137,7 @@ def replace_file(partial: Path, path: Path) -> Path | None:
     Return the new name of the file that was there, or None if there was none.
 
     Whenever this is interrupted, one of the two files has the name. The log of the old one never lies beside the new
-    one. Raises StoreFault.
+    one.
     """
     aside = _free_name(path) if os.path.lexists(path) else None
     if aside is not None:

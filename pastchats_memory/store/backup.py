@@ -1,4 +1,7 @@
-"""Copy the whole database while others use it, and put a copy back: SQLite's online backup in both directions."""
+"""Copy the whole database while others use it, and put a copy back: SQLite's online backup in both directions.
+
+Its functions raise StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -107,7 +110,7 @@ def _count(database: Database) -> Counts:
 
 
 def _read_into(file: Path, partial: Path, *, vec0: bool) -> None:
-    """Copy the database in a file into an empty one. Raises StoreFault."""
+    """Copy the database in a file into an empty one."""
     with _open_read_only(file) as source:
         if is_of_older_build(source):
             with open_database(partial, vec0=vec0) as new:
@@ -120,7 +123,7 @@ def _read_into(file: Path, partial: Path, *, vec0: bool) -> None:
 
 
 def _copy_to_file(source: Database, to: Path) -> None:
-    """Copy all pages into an empty file, from one snapshot. Raises StoreFault."""
+    """Copy all pages into an empty file, from one snapshot."""
     with translate_errors(str(to)):
         target = apsw.Connection(str(to), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
@@ -135,8 +138,6 @@ def _copy_to_file(source: Database, to: Path) -> None:
 
 def _overwrite(old: Database, new: Database) -> None:
     """Write all pages of `new` over those of `old`, in one transaction.
-
-    Raises StoreFault.
 
     Tombstones that come until nobody else can write are applied too. `old` is still read for them, so a second
     connection writes.
@@ -169,10 +170,7 @@ def _copy_pages(copy: apsw.Backup) -> None:
 
 @contextmanager
 def _open_read_only(file: Path) -> Iterator[Database]:
-    """Open the database in a file and leave it as it is, with nothing new beside it.
-
-    Raises StoreFault.
-    """
+    """Open the database in a file and leave it as it is, with nothing new beside it."""
     try:
         mode = file.stat().st_mode
     except OSError as fault:
@@ -192,7 +190,7 @@ def _open_read_only(file: Path) -> Iterator[Database]:
 
 @contextmanager
 def _open_raw(path: Path, name: str, flags: int) -> Iterator[Database]:
-    """Open a database without a look at its schema. Raises StoreFault."""
+    """Open a database without a look at its schema."""
     with translate_errors(str(path)):
         connection = apsw.Connection(name, flags=flags)
     opened = Database(connection, path, vec0_loaded=False, writable=True)

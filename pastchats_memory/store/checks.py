@@ -1,4 +1,7 @@
-"""Count rows and check the database, for `status` and `doctor`."""
+"""Count rows and check the database, for `status` and `doctor`.
+
+Its functions raise StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,7 @@ FAULTS = {
 
 
 def counts(database: Database) -> dict[str, Any]:
-    """Return the fields of `health.Status` that the database knows. Raises StoreFault."""
+    """Return the fields of `health.Status` that the database knows."""
     known = meta(database)
     engine = vectors.engine_of(database)
     by_role = dict(database.run("SELECT role, count(*) FROM prompts GROUP BY role ORDER BY count(*) DESC, role"))
@@ -144,10 +147,7 @@ def without_embedding(database: Database) -> int:
 
 
 def some_without_embedding(database: Database) -> list[tuple[int, str]]:
-    """Return ids and texts of up to 256 turns without an embedding row.
-
-    Raises StoreFault.
-    """
+    """Return ids and texts of up to 256 turns without an embedding row."""
     found = database.run(
         "SELECT p.id, p.content FROM prompts p WHERE NOT EXISTS "
         "(SELECT 1 FROM prompt_embeddings e WHERE e.prompt_id = p.id) ORDER BY p.id LIMIT 256"
@@ -156,10 +156,10 @@ def some_without_embedding(database: Database) -> list[tuple[int, str]]:
 
 
 def task_ids(database: Database) -> list[int]:
-    """Return the ids of all tasks. Raises StoreFault."""
+    """Return the ids of all tasks."""
     return [int(id_) for (id_,) in database.run("SELECT id FROM tasks ORDER BY id")]
 
 
 def source_paths(database: Database) -> list[str]:
-    """Return the paths of all files that turns were read from. Raises StoreFault."""
+    """Return the paths of all files that turns were read from."""
     return [path for (path,) in database.run("SELECT path FROM sources WHERE format IS NOT NULL")]

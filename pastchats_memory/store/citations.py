@@ -1,4 +1,7 @@
-"""Read and store the places of rows in their files, by which citations are checked."""
+"""Read and store the places of rows in their files, by which citations are checked.
+
+Its functions raise StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -59,10 +62,7 @@ class Source(NamedTuple):
 
 
 def places(database: Database, turns: Sequence[int], tasks: Sequence[int]) -> dict[tuple[bool, int], list[CitedPlace]]:
-    """Return all places of turns and tasks, by (is_task, id); the row's own file first.
-
-    Raises StoreFault.
-    """
+    """Return all places of turns and tasks, by (is_task, id); the row's own file first."""
     found: dict[tuple[bool, int], list[CitedPlace]] = {}
     for is_task, statement, ids in ((False, TURNS, turns), (True, TASKS, tasks)):
         own_file_first = "s.path != p.source_path, s.mtime_ns, s.path"
@@ -73,10 +73,7 @@ def places(database: Database, turns: Sequence[int], tasks: Sequence[int]) -> di
 
 
 def sources(database: Database, paths: Sequence[str] = ()) -> list[Source]:
-    """Return the files that were read, by path; only those paths and below them, if any are given.
-
-    Raises StoreFault.
-    """
+    """Return the files that were read, by path; only those paths and below them, if any are given."""
     where = BELOW if paths else "?1 != ''"
     statement = (
         f"SELECT s.id, s.path, s.size, s.mtime_ns FROM sources s WHERE {where} AND s.format IS NOT NULL ORDER BY s.path"
@@ -85,7 +82,7 @@ def sources(database: Database, paths: Sequence[str] = ()) -> list[Source]:
 
 
 def rows_of(database: Database, source: Source, filters: Filters) -> Iterator[Row]:
-    """Yield the rows of a file, turns before tasks, by line. Raises StoreFault.
+    """Yield the rows of a file, turns before tasks, by line.
 
     Of the filters only the project applies.
     """
@@ -109,7 +106,7 @@ def _rows_of(database: Database, source: Source, filters: Filters, turns: str, t
 
 
 def sources_without_passage(database: Database) -> list[Source]:
-    """Return the files with rows whose passage is not computed yet. Raises StoreFault."""
+    """Return the files with rows whose passage is not computed yet."""
     return [
         Source(*row)
         for row in database.run(
@@ -121,19 +118,13 @@ def sources_without_passage(database: Database) -> list[Source]:
 
 
 def rows_without_passage(database: Database, source: Source) -> list[Row]:
-    """Return the rows of a file whose passage is not computed yet, by line.
-
-    Raises StoreFault.
-    """
+    """Return the rows of a file whose passage is not computed yet, by line."""
     rows = _rows_of(database, source, Filters(), "g.passage IS NULL", "p.passage IS NULL")
     return sorted(rows, key=lambda row: row.place.line)
 
 
 def passage_before(database: Database, source: Source, line: int) -> Row | None:
-    """Return the last row of a file with a passage, at or above a line.
-
-    Raises StoreFault.
-    """
+    """Return the last row of a file with a passage, at or above a line."""
     select = TURNS.replace(" FROM", ", p.source_project, p.content FROM", 1)
     found = database.run(
         f"{select} WHERE g.source_id = ? AND g.line <= ? AND g.passage > x'' ORDER BY g.line DESC LIMIT 1",
@@ -147,7 +138,7 @@ def passage_before(database: Database, source: Source, line: int) -> Row | None:
 def store_passages(database: Database, source: Source, found: Sequence[tuple[Row, bytes]]) -> None:
     """Store passages, unless the file was read again meanwhile.
 
-    Call it inside the caller's transaction. Raises StoreFault.
+    Call it inside the caller's transaction.
     """
     if database.run("SELECT size, mtime_ns FROM sources WHERE id = ?", (source.id,)) != [
         (source.size, source.mtime_ns)

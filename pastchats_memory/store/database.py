@@ -1,4 +1,7 @@
-"""Open our SQLite file, and run statements in it."""
+"""Open our SQLite file, and run statements in it.
+
+Every function and method raises StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -66,29 +69,26 @@ class Database:
         return seen
 
     def run(self, statement: str, values: Values = ()) -> list[tuple[Any, ...]]:
-        """Return all rows of a statement. Raises StoreFault."""
+        """Return all rows of a statement."""
         self._viewer.hidden = self.hidden
         with translate_errors(str(self.path)):
             return self.connection.execute(statement, values).fetchall()
 
     def rows(self, statement: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows one by one, for results that do not belong in memory.
-
-        Raises StoreFault.
-        """
+        """Yield the rows one by one, for results that do not belong in memory."""
         self._viewer.hidden = self.hidden
         with translate_errors(str(self.path)):
             yield from self.connection.execute(statement, values)
 
     def run_many(self, statement: str, many: Iterator[Values] | Sequence[Values]) -> None:
-        """Run a statement once for each set of values. Raises StoreFault."""
+        """Run a statement once for each set of values."""
         with translate_errors(str(self.path)):
             self.connection.executemany(statement, many)
 
     def insert_rows(self, insertion: str, rows: Sequence[Sequence[object]], suffix: str = "") -> list[tuple[Any, ...]]:
         """Insert rows of equal length by as few statements as possible, and return what these return.
 
-        Before each statement with triggers FTS5 writes all words of the earlier ones to the database. Raises StoreFault.
+        Before each statement with triggers FTS5 writes all words of the earlier ones to the database.
         """
         returned: list[tuple[Any, ...]] = []
         for start in range(0, len(rows), ROWS_OF_STATEMENT):
@@ -98,10 +98,7 @@ class Database:
         return returned
 
     def value(self, statement: str, values: Values = ()) -> Any:
-        """Return the first column of the first row, or None if there is no row.
-
-        Raises StoreFault.
-        """
+        """Return the first column of the first row, or None if there is no row."""
         found = self.run(statement, values)
         return found[0][0] if found else None
 
@@ -223,18 +220,12 @@ class Blobs:
         self._open: apsw.Blob | None = None
 
     def read(self, row: int, into: memoryview) -> None:
-        """Fill a buffer from the beginning of a row's value, which is at least as long.
-
-        Raises StoreFault.
-        """
+        """Fill a buffer from the beginning of a row's value, which is at least as long."""
         with translate_errors(str(self._database.path)):
             self._open_row(row).read_into(into)
 
     def write(self, row: int, start: int, content: bytes) -> None:
-        """Overwrite a part of a row's value, inside the caller's transaction.
-
-        Raises StoreFault.
-        """
+        """Overwrite a part of a row's value, inside the caller's transaction."""
         with translate_errors(str(self._database.path)):
             blob = self._open_row(row)
             blob.seek(start)
@@ -309,10 +300,7 @@ def side_files(path: Path) -> list[Path]:
 
 
 def make_folder(path: Path) -> None:
-    """Make the folder of a database, for its owner alone, if it is missing.
-
-    Raises StoreFault.
-    """
+    """Make the folder of a database, for its owner alone, if it is missing."""
     with _translate_os_errors(path):
         for folder in reversed((path.parent, *path.parent.parents)):  # mkdir gives a mode to the last of them alone
             if not os.path.lexists(folder):
@@ -428,10 +416,7 @@ def _refuse_upgraded(database: Database) -> None:
 
 
 def is_of_older_build(database: Database) -> bool:
-    """Return whether an unreleased build with an older schema has written the file.
-
-    Raises StoreFault.
-    """
+    """Return whether an unreleased build with an older schema has written the file."""
     return _is_older(database.value("PRAGMA application_id"), database.value("PRAGMA user_version"))
 
 

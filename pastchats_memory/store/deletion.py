@@ -3,6 +3,8 @@
 Many rows are deleted in steps, so that no other writer waits for long. The transaction that forgets lists them
 (`visible`); each step deletes some and takes them off the list. Whoever opens the database next finishes the
 work of a killed process.
+
+Its functions raise StoreFault if the database cannot be read or written.
 """
 
 from __future__ import annotations
@@ -112,7 +114,7 @@ class PreviewRow:
 
 
 def choose_rows(database: Database, choice: Choice) -> ChosenRows:
-    """Return the rows that meet the criteria now. Raises StoreFault."""
+    """Return the rows that meet the criteria now."""
     tasks, comments, attachments = _choose_tasks(database, choice) if choice.before is None else (set(), set(), set())
     return ChosenRows(_choose_turns(database, choice), sorted(tasks), sorted(comments), sorted(attachments))
 
@@ -232,17 +234,14 @@ def finish_at_opening(database: Database) -> str | None:
 
 
 def add_pending(database: Database, rows: Rows) -> None:
-    """List rows to be deleted, inside the caller's transaction. Raises StoreFault."""
+    """List rows to be deleted, inside the caller's transaction."""
     before = _listed_rows(database)
     listed = {kind: sorted({*before[kind], *rows[kind]}) for kind in KINDS}
     set_meta(database, {PENDING_KEY: orjson.dumps(_this_process() | listed).decode()})
 
 
 def is_abandoned(database: Database) -> bool:
-    """Return whether a deletion is unfinished and its process has ended.
-
-    Raises StoreFault.
-    """
+    """Return whether a deletion is unfinished and its process has ended."""
     known = meta(database)
     if PENDING_KEY in known:
         listed = orjson.loads(known[PENDING_KEY])
@@ -284,10 +283,7 @@ def delete_in_steps(database: Database, delete: Delete) -> None:
 
 
 def delete_some(database: Database, delete: Delete, most: int) -> bool:
-    """Delete up to `most` listed rows of each kind; return whether there were any.
-
-    Raises StoreFault.
-    """
+    """Delete up to `most` listed rows of each kind; return whether there were any."""
     listed = _listed_rows(database)
     if not any(listed.values()):
         database.run("DELETE FROM embedding_meta WHERE key = ?", (PENDING_KEY,))
@@ -337,7 +333,7 @@ def delete_rows(database: Database, chosen: ChosenRows) -> None:
 
     Write no tombstones.
 
-    Reading states of the files that the rows occur in are dropped too, since they may contain text. Raises StoreFault.
+    Reading states of the files that the rows occur in are dropped too, since they may contain text.
     """
     turns = _json(chosen.turns)
     database.run(
@@ -388,7 +384,7 @@ def _delete_traces_of_sync(database: Database, turns: str, tasks: str) -> None:
 
 
 def preview_rows(database: Database, chosen: ChosenRows, most: int) -> list[PreviewRow]:
-    """Return up to `most` of the chosen rows, the latest first. Raises StoreFault."""
+    """Return up to `most` of the chosen rows, the latest first."""
     rows = database.run(
         "SELECT CAST(p.id AS TEXT), iif(p.role = 'note', 'note', 'prompt'), p.source_project, p.timestamp, p.content "
         f"FROM visible_prompts p WHERE p.id IN {LISTED} "

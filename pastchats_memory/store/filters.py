@@ -1,4 +1,7 @@
-"""Convert filters to SQL conditions on turns and on the texts of tasks, for words and both vector engines."""
+"""Convert filters to SQL conditions on turns and on the texts of tasks, for words and both vector engines.
+
+Its functions raise StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -91,13 +94,13 @@ def task_conditions(filters: Filters) -> tuple[str, list[str]]:
 
 
 def is_restricted(database: Database, filters: Filters) -> bool:
-    """Return whether some row may be invisible or may not pass the filters. Raises StoreFault."""
+    """Return whether some row may be invisible or may not pass the filters."""
     is_any = " UNION ALL ".join(f"SELECT 1 FROM {name}" for name in HIDDEN_LISTS)
     return filters != NO_FILTERS or bool(database.value(f"SELECT EXISTS ({is_any})"))
 
 
 def is_any(database: Database, filters: Filters) -> bool:
-    """Return whether any row passes the filters. Raises StoreFault."""
+    """Return whether any row passes the filters."""
     among_turns = f"SELECT 1 FROM visible_prompts p WHERE {conditions(filters)[0]}"
     among_tasks = f"SELECT 1 FROM {TEXTS} WHERE {task_conditions(filters)[0]}"
     return bool(

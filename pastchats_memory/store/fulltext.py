@@ -1,4 +1,7 @@
-"""Look words up in the FTS5 indexes of turns and of tasks' texts, and merge the segments of the indexes."""
+"""Look words up in the FTS5 indexes of turns and of tasks' texts, and merge the segments of the indexes.
+
+Its functions raise StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -41,10 +44,7 @@ def stems(database: Database, words: Iterable[str]) -> dict[str, tuple[str, ...]
 
 
 def document_frequencies(database: Database, tokens: Iterable[str]) -> dict[str, int]:
-    """Return the number of rows in which each token occurs, of turns and tasks' texts; else of tool calls.
-
-    Raises StoreFault.
-    """
+    """Return the number of rows in which each token occurs, of turns and tasks' texts; else of tool calls."""
     known: dict[str, int] = database.cache.get_or_make("document frequencies", dict)
     found = {token: known.get(token) or _document_frequency(database, token) for token in tokens}
     known.update((token, rows) for token, rows in found.items() if rows >= FREQUENT)
@@ -116,7 +116,7 @@ def _bm25(idf: Scores, counts: Scores, sizes: Scores | float) -> Scores:
 def postings(database: Database, words: Iterable[str], filters: Filters) -> dict[str, Postings]:
     """Return the rows of each word.
 
-    Words are quoted, so that nothing in them is syntax. Raises StoreFault.
+    Words are quoted, so that nothing in them is syntax.
 
     FTS5 ranks an OR by the sum of these scores, but it has no weights, and does not tell which words a row has. Turns and
     texts of tasks are two indexes, each with its own lengths and frequencies. Of the filters only those apply that leave
@@ -203,10 +203,7 @@ def _scored(parts: list[tuple[Ids, Scores]]) -> Scored:
 
 
 def sizes(database: Database, ids: Ids) -> Scores:
-    """Return BM25's factor of each row's length relative to the average of its index; shape (ids,).
-
-    Raises StoreFault.
-    """
+    """Return BM25's factor of each row's length relative to the average of its index; shape (ids,)."""
     found = np.zeros(len(ids))
     for index, of_index in (("prompts_fts", ids < FIRST_TEXT), ("task_texts_fts", ids > FIRST_TEXT)):
         if not of_index.any():
@@ -225,7 +222,7 @@ def sizes(database: Database, ids: Ids) -> Scores:
 
 
 def count_rows(database: Database) -> int:
-    """Return the number of turns and tasks' texts. Raises StoreFault.
+    """Return the number of turns and tasks' texts.
 
     A plain `count(*)` would read thousands of pages.
     """
@@ -250,10 +247,7 @@ def _varints(content: bytes) -> NDArray[np.int64]:
 
 
 def find_phrase(database: Database, phrase: str, filters: Filters) -> Ids:
-    """Return the rows with a phrase, ascending; filters as in `postings`.
-
-    Raises StoreFault.
-    """
+    """Return the rows with a phrase, ascending; filters as in `postings`."""
     found = [
         row
         for index in _indexes(filters)
@@ -281,7 +275,7 @@ about four times its final size."""
 def merge_scattered(database: Database) -> None:
     """Merge each index with more than SCATTERED outside its largest segment.
 
-    Call it outside a transaction. Raises StoreFault.
+    Call it outside a transaction.
 
     FTS5 writes a segment for each transaction, and looks every word up in all segments.
     """
@@ -292,10 +286,7 @@ def merge_scattered(database: Database) -> None:
 
 
 def merge(database: Database, index: str) -> None:
-    """Rewrite an index as one segment without deleted rows, in small steps.
-
-    Raises StoreFault.
-    """
+    """Rewrite an index as one segment without deleted rows, in small steps."""
     step = -PAGES  # a negative number merges all segments, as `optimize` does; further steps continue that
     written = 2
     while written > 1:

@@ -1,6 +1,8 @@
 """Arrays of ids in ascending order: of rows that pass filters, of samples, and the operations on them.
 
 NumPy's own `unique` and `isin` would load its module of masked arrays.
+
+Its functions raise StoreFault if the database cannot be read or written.
 """
 
 from __future__ import annotations
@@ -69,10 +71,7 @@ def _allowed(
 
 
 def spread_ids(database: Database, about: int) -> list[int]:
-    """Return a sample of about so many ids, or all; some may have been deleted.
-
-    Raises StoreFault.
-    """
+    """Return a sample of about so many ids, or all; some may have been deleted."""
     turns = database.value("SELECT max(id) FROM visible_prompts") or 0
     texts = (database.value("SELECT max(id) FROM visible_task_texts") or FIRST_TEXT) - FIRST_TEXT
     for_turns = about * turns // max(1, turns + texts)

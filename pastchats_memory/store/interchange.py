@@ -1,4 +1,7 @@
-"""Convert stored turns and tasks to JSON-able objects without loss, and tasks back; the format `export` reads them."""
+"""Convert stored turns and tasks to JSON-able objects without loss, and tasks back; the format `export` reads them.
+
+Its functions raise StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -79,15 +82,12 @@ def _is_part(part: object, of: str, columns: Sequence[str]) -> bool:
 
 
 def export_tasks(database: Database) -> Iterator[dict[str, Any]]:
-    """Yield all tasks, the oldest first.
-
-    Raises StoreFault.
-    """
+    """Yield all tasks, the oldest first."""
     yield from _task_bodies(database, "TRUE ORDER BY id")
 
 
 def export_task(database: Database, identity: str) -> dict[str, Any] | None:
-    """Return the task with an identity; None if there is none. Raises StoreFault."""
+    """Return the task with an identity; None if there is none."""
     return next(_task_bodies(database, "identity = ?", identity), None)
 
 
@@ -136,7 +136,7 @@ def parse_task(body: Mapping[str, Any]) -> Filed:
 def store_exported(database: Database, writer: TaskWriter, body: Mapping[str, Any]) -> tuple[int, str]:
     """Store an exported task, inside the caller's transaction.
 
-    Return its id, and `added`, `updated`, `unchanged` or `forgotten`. Raises StoreFault.
+    Return its id, and `added`, `updated`, `unchanged` or `forgotten`.
     """
     id_, status = writer.store(parse_task(body))
     if status == "forgotten":
@@ -156,7 +156,7 @@ def store_exported(database: Database, writer: TaskWriter, body: Mapping[str, An
 
 
 def replace_fields(database: Database, id_: int, body: Mapping[str, Any], names: Iterable[str]) -> None:
-    """Give a task these fields of an exported one, and its tags, inside the caller's transaction. Raises StoreFault."""
+    """Give a task these fields of an exported one, and its tags, inside the caller's transaction."""
     wanted = set(names) - {"native_id"}
     set_fields(database, id_, {name: body[name] for name in wanted} | {"tags": body["tags"]})
     for name in wanted & {"closed_at", "updated_at", "due_at", "created_at", "priority", "source_line"}:
@@ -165,10 +165,7 @@ def replace_fields(database: Database, id_: int, body: Mapping[str, Any], names:
 
 
 def newer_than(database: Database, body: Mapping[str, Any]) -> int | None:
-    """Return the id of the stored task if it is at least as new as the exported one, else None.
-
-    Raises StoreFault.
-    """
+    """Return the id of the stored task if it is at least as new as the exported one, else None."""
     id_: int | None = database.value(
         "SELECT id FROM tasks WHERE identity = ?1 AND ifnull(updated_at, '') >= ifnull(?2, '')",
         (body["identity"], body["updated_at"]),
@@ -191,8 +188,6 @@ NAMES = (
 
 def export_turns(database: Database) -> Iterator[dict[str, Any]]:
     """Yield all turns, then all tasks,, the oldest first.
-
-    Raises StoreFault.
 
     Call it in a snapshot.
     """

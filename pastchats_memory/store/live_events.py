@@ -1,4 +1,7 @@
-"""Store the event ids of live turns, by which a repeated event is recognised."""
+"""Store the event ids of live turns, by which a repeated event is recognised.
+
+Its functions raise StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +12,18 @@ LIVE = "live"
 
 
 def find_event(database: Database, event: str) -> int | None:
-    """Return the id of the turn that was stored for an event, or None.
-
-    Raises StoreFault.
-    """
+    """Return the id of the turn that was stored for an event, or None."""
     found: int | None = database.value("SELECT prompt_id FROM live_events WHERE event = ?", (event,))
     return found
 
 
 def store_event(database: Database, event: str, prompt_id: int) -> None:
-    """Store the event of a turn, inside the caller's transaction. Raises StoreFault."""
+    """Store the event of a turn, inside the caller's transaction."""
     database.run("INSERT INTO live_events(event, prompt_id) VALUES (?, ?)", (event, prompt_id))
 
 
 def next_turn_index(database: Database, conversation_id: str | None, project: str, source_path: str) -> int:
-    """Return the index after the last turn of the conversation, or of the source's turns without one.
-
-    Raises StoreFault.
-    """
+    """Return the index after the last turn of the conversation, or of the source's turns without one."""
     return int(
         database.value(
             "SELECT ifnull(max(turn_index) + 1, 0) FROM prompts WHERE conversation_id = ? AND source_project = ?",

@@ -1,4 +1,7 @@
-"""Find every stored text that contains given words: in contents, in metadata, and in the names of files and projects."""
+"""Find every stored text that contains given words: in contents, in metadata, and in the names of files and projects.
+
+Its functions raise StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +94,7 @@ def _fold(text: str) -> str:
 def find_rows(database: Database, search: WordSearch) -> Ids:
     """Return the rows that contain all the words, or the phrase.
 
-    Words of contents are compared as the full-text index compares them, other words letter by letter. Raises StoreFault.
+    Words of contents are compared as the full-text index compares them, other words letter by letter.
     """
     indexed = {word: _indexed_rows(database, word) for word in search.words}
     wanted = {*search.words} or {search.phrase}
@@ -120,10 +123,7 @@ def _indexed_rows(database: Database, word: str) -> dict[str, set[int]]:
 
 
 def find_mentions(database: Database, search: WordSearch, covered: Mapping[str, Collection[int]]) -> list[Mention]:
-    """Return the places with any of the words, but not the covered rows.
-
-    Raises StoreFault.
-    """
+    """Return the places with any of the words, but not the covered rows."""
     mentions = []
     for kind in KINDS:
         chosen = set(covered[kind])
@@ -143,20 +143,14 @@ def _find_names(database: Database, search: WordSearch, table: str, column: str)
 
 
 def clear_checkpoints(database: Database, search: WordSearch) -> None:
-    """Clear the reading states with any of the words, inside the caller's transaction; their files are read again.
-
-    Raises StoreFault.
-    """
+    """Clear the reading states with any of the words, inside the caller's transaction; their files are read again."""
     states = database.run("SELECT id, resume FROM sources WHERE resume IS NOT NULL")
     found = [(id_,) for id_, resume in states if search.find_parts(resume)]
     database.run_many("UPDATE sources SET resume = NULL WHERE id = ?", found)
 
 
 def find_rare_words(database: Database, chosen: Mapping[str, Collection[int]]) -> list[str]:
-    """Return the words of the chosen rows that at most MAX_OTHER_ROWS others have, the rarest first.
-
-    Raises StoreFault.
-    """
+    """Return the words of the chosen rows that at most MAX_OTHER_ROWS others have, the rarest first."""
     texts = [
         text
         for kind in KINDS

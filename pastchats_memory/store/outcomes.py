@@ -1,4 +1,7 @@
-"""Store outcomes of episodes: derived ones, judgements, and the conversations whose outcomes are due."""
+"""Store outcomes of episodes: derived ones, judgements, and the conversations whose outcomes are due.
+
+Its functions raise StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ class Judgement(NamedTuple):
 def store_judgement(database: Database, judgement: Judgement) -> None:
     """Store a judgement, replacing one of the same episode.
 
-    Call it inside the caller's transaction. Raises StoreFault.
+    Call it inside the caller's transaction.
     """
     delete_judgement(database, judgement.question_id)
     *fields, read = judgement
@@ -52,7 +55,7 @@ def store_judgement(database: Database, judgement: Judgement) -> None:
 def delete_judgement(database: Database, question_id: int) -> bool:
     """Delete the judgement of the episode that a turn begins.
 
-    Return whether there was one. Raises StoreFault.
+    Return whether there was one.
 
     Call it inside a transaction.
     """
@@ -60,10 +63,7 @@ def delete_judgement(database: Database, question_id: int) -> bool:
 
 
 def conversation_judgements(database: Database, project: str, conversation_id: str) -> dict[int, Judgement]:
-    """Return the judgements of a conversation, by the id of the turn that asks.
-
-    Raises StoreFault.
-    """
+    """Return the judgements of a conversation, by the id of the turn that asks."""
     rows = database.run(
         f"SELECT {JUDGEMENT_COLUMNS} FROM judgements j JOIN visible_prompts p ON p.id = j.prompt_id WHERE p.source_project = ? AND p.conversation_id = ?",
         (project, conversation_id),
@@ -195,10 +195,7 @@ class Changed(NamedTuple):
 
 
 def mark_all(database: Database) -> None:
-    """Mark all conversations as due, inside the caller's transaction.
-
-    Raises StoreFault.
-    """
+    """Mark all conversations as due, inside the caller's transaction."""
     database.run(
         "INSERT OR REPLACE INTO outcomes_due(source_project, conversation_id, from_index) "
         "SELECT DISTINCT source_project, conversation_id, 0 FROM prompts WHERE conversation_id IS NOT NULL"
@@ -206,10 +203,7 @@ def mark_all(database: Database) -> None:
 
 
 def mark(database: Database, one: Due) -> None:
-    """Mark a conversation as due from an index on, inside the caller's transaction.
-
-    Raises StoreFault.
-    """
+    """Mark a conversation as due from an index on, inside the caller's transaction."""
     database.run(
         "INSERT INTO outcomes_due(source_project, conversation_id, from_index) VALUES (?, ?, ?) "
         "ON CONFLICT DO UPDATE SET from_index = min(from_index, excluded.from_index)",
@@ -221,8 +215,6 @@ def mark_of_tasks(database: Database, ids: Sequence[int], at: str | None = None)
     """Mark the conversations of tasks as due, from the episode at a time on.
 
     Call it inside the caller's transaction.
-
-    Raises StoreFault.
     """
     database.run(
         "INSERT INTO outcomes_due(source_project, conversation_id, from_index) "
@@ -238,7 +230,7 @@ def mark_of_tasks(database: Database, ids: Sequence[int], at: str | None = None)
 def claim_rules(database: Database, rules: str) -> None:
     """Mark conversations as due whose outcomes other rules derived.
 
-    Call it inside the caller's transaction. Raises StoreFault.
+    Call it inside the caller's transaction.
     """
     if database.value("SELECT value FROM embedding_meta WHERE key = ?", (RULES,)) != rules:
         database.run(
@@ -250,20 +242,18 @@ def claim_rules(database: Database, rules: str) -> None:
 
 
 def pending(database: Database) -> int:
-    """Return the number of conversations that are due. Raises StoreFault."""
+    """Return the number of conversations that are due."""
     return int(database.value("SELECT count(*) FROM outcomes_due"))
 
 
 def due(database: Database, most: int) -> list[Due]:
-    """Return up to `most` conversations that are due. Raises StoreFault."""
+    """Return up to `most` conversations that are due."""
     rows = database.run("SELECT source_project, conversation_id, from_index FROM outcomes_due LIMIT ?", (most,))
     return [Due(*row) for row in rows]
 
 
 def first_to_derive(database: Database, one: Due) -> int:
     """Return the first index of the episode that new rows may change: the last one with an answer.
-
-    Raises StoreFault.
 
     An episode without an answer may be the user's next words of the one before it.
     """
@@ -280,7 +270,7 @@ def first_to_derive(database: Database, one: Due) -> int:
 def signature(database: Database, one: Due, first_index: int) -> int | None:
     """Return a hash, valid in this process, of everything that the conversation's outcomes are derived from.
 
-    Return None if the conversation is no longer due, or from another row on. Raises StoreFault.
+    Return None if the conversation is no longer due, or from another row on.
     """
     if one not in (
         Due(*row)
@@ -298,7 +288,7 @@ def signature(database: Database, one: Due, first_index: int) -> int | None:
 
 
 def rows_from(database: Database, one: Due, first_index: int) -> Iterator[TurnRow]:
-    """Yield the conversation's turns from an index on. Raises StoreFault."""
+    """Yield the conversation's turns from an index on."""
     for id_, index, role, content, metadata, when in database.rows(
         ROWS, (one.project, one.conversation_id, first_index)
     ):
@@ -306,10 +296,7 @@ def rows_from(database: Database, one: Due, first_index: int) -> Iterator[TurnRo
 
 
 def changes_of_tasks(database: Database, one: Due) -> list[Changed]:
-    """Return all states of the conversation's tasks with their times, in order.
-
-    Raises StoreFault.
-    """
+    """Return all states of the conversation's tasks with their times, in order."""
     rows = database.run(
         "SELECT s.at, t.id, s.status FROM task_conversations c JOIN visible_tasks t ON t.id = c.task_id "
         "JOIN task_states s ON s.task_id = t.id WHERE c.conversation_id = ? AND t.project = ? AND s.at IS NOT NULL "
@@ -352,7 +339,7 @@ def replace(database: Database, one: Due, first_index: int, endings: Sequence[tu
 
 
 def of_turn(database: Database, item: Item) -> Ending | None:
-    """Return the outcome of a turn's episode, or None if it is due. Raises StoreFault."""
+    """Return the outcome of a turn's episode, or None if it is due."""
     found = database.run(
         f"SELECT {OUTCOME_COLUMNS} FROM visible_outcomes o WHERE o.source_project = ?1 AND o.conversation_id = ?2 AND o.first_index <= ?3 "
         "AND NOT EXISTS (SELECT 1 FROM outcomes_due d WHERE d.source_project = ?1 AND d.conversation_id = ?2) "
@@ -363,10 +350,7 @@ def of_turn(database: Database, item: Item) -> Ending | None:
 
 
 def before(database: Database, item: Item, first_index: int, most: int) -> list[Ended]:
-    """Return up to `most` episodes of the item's conversation that begin before an index, in order.
-
-    Raises StoreFault.
-    """
+    """Return up to `most` episodes of the item's conversation that begin before an index, in order."""
     rows = database.run(
         f"{ENDED} WHERE o.source_project = ? AND o.conversation_id = ? AND o.first_index < ? "
         "ORDER BY o.first_index DESC LIMIT ?",
@@ -376,10 +360,7 @@ def before(database: Database, item: Item, first_index: int, most: int) -> list[
 
 
 def after(database: Database, project: str, conversation_id: str, last_index: int, most: int) -> list[Ended]:
-    """Return up to `most` episodes of a conversation that begin after an index, in order.
-
-    Raises StoreFault.
-    """
+    """Return up to `most` episodes of a conversation that begin after an index, in order."""
     rows = database.run(
         f"{ENDED} WHERE o.source_project = ? AND o.conversation_id = ? AND o.first_index > ? "
         "ORDER BY o.first_index LIMIT ?",
@@ -389,10 +370,7 @@ def after(database: Database, project: str, conversation_id: str, last_index: in
 
 
 def latest_known(database: Database, project: str | None, most: int) -> list[Ended]:
-    """Return the newest episodes with a known outcome, of one project or of all.
-
-    Raises StoreFault.
-    """
+    """Return the newest episodes with a known outcome, of one project or of all."""
     rows = database.run(
         f"{ENDED} WHERE o.confidence >= ? AND o.verdict != 'unknown' "
         "AND ifnull(o.source_project = ?, 1) ORDER BY p.timestamp DESC, o.prompt_id DESC LIMIT ?",
@@ -402,10 +380,7 @@ def latest_known(database: Database, project: str | None, most: int) -> list[End
 
 
 def within(database: Database, filters: Filters, most: int) -> list[Ended]:
-    """Return the newest episodes of a span, in order of time; the filters name project and times.
-
-    Raises StoreFault.
-    """
+    """Return the newest episodes of a span, in order of time; the filters name project and times."""
     rows = database.run(
         f"SELECT * FROM ({ENDED} WHERE p.timestamp BETWEEN ? AND ? "
         "AND ifnull(o.source_project = ?, 1) "
@@ -416,10 +391,7 @@ def within(database: Database, filters: Filters, most: int) -> list[Ended]:
 
 
 def tally(database: Database, project: str | None) -> list[Tally]:
-    """Count the episodes of each day by outcome, of one project or of all, in order of time.
-
-    Raises StoreFault.
-    """
+    """Count the episodes of each day by outcome, of one project or of all, in order of time."""
     rows = database.run(
         "SELECT o.source_project, substr(p.timestamp, 1, 10) AS day, "
         f"CASE WHEN o.confidence >= {LEAST_CONFIDENCE} THEN o.verdict ELSE 'unknown' END AS shown, count(*) "
@@ -441,9 +413,6 @@ def by_signal(database: Database, filters: Filters, signal: str, most: int, *, a
         most: number of episodes.
         among: True for outcomes by this signal, False for those by others. An episode with an unknown outcome and no
             signal must have an answer.
-
-    Raises:
-        StoreFault: the database cannot be read.
     """
     which = (
         "WHERE iif(o.confidence >= ?, o.verdict, 'unknown') IN (SELECT value FROM json_each(?)) AND (o.signal = ?) = ? "

@@ -1,4 +1,7 @@
-"""Embed texts that were stored while no model could be used."""
+"""Embed texts that were stored while no model could be used.
+
+Its functions raise StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,6 @@ def fill_pending(database: Database, session: ModelSession, most: int) -> int:
 
     Raises:
         ModelChanged: another process has changed the model meanwhile.
-        StoreFault: the database cannot be written.
     """
     left, before = most, session.embedded
     while left > 0 and session.fault is None and (few := database.run(TASKS, (min(BATCH, left),))):
@@ -61,10 +63,7 @@ def fill_pending(database: Database, session: ModelSession, most: int) -> int:
 
 
 def fill_few(database: Database, session: ModelSession) -> None:
-    """Fill a few pending vectors if the model has just answered; another process that writes is not waited for.
-
-    Raises StoreFault.
-    """
+    """Fill a few pending vectors if the model has just answered; another process that writes is not waited for."""
     if session.has_answered and session.fault is None and database.writable and vectors.count_pending(database):
         with suppress(DatabaseLocked, DatabaseReadOnly, DiskFull, ModelChanged):
             fill_pending(database, session, FEW)

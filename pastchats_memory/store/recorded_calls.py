@@ -1,4 +1,7 @@
-"""Read the recorded calls of one command or file. A hook imports this before each call of a tool, so it imports little."""
+"""Read the recorded calls of one command or file. A hook imports this before each call of a tool, so it imports little.
+
+Its functions raise StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -43,9 +46,6 @@ def find_calls(database: Database, project: str, subject: str, not_conversation:
         project: its name.
         subject: a command or a path.
         not_conversation: a conversation to leave out.
-
-    Raises:
-        StoreFault: the database cannot be read.
     """
     words = _WORD.findall(subject)[:MAX_WORDS]
     if not words:
@@ -64,7 +64,7 @@ def find_calls(database: Database, project: str, subject: str, not_conversation:
 
 
 def read_around(database: Database, turn: RecordedTurn, reach: int) -> list[RecordedTurn]:
-    """Return the turns of a conversation up to `reach` indexes before and behind a turn. Raises StoreFault."""
+    """Return the turns of a conversation up to `reach` indexes before and behind a turn."""
     rows = database.run(
         f"SELECT {COLUMNS} FROM visible_prompts p WHERE p.source_project = ? AND p.conversation_id = ? AND p.turn_index BETWEEN ? AND ? "
         f"AND p.role != 'note' ORDER BY p.turn_index, p.id",
@@ -74,7 +74,7 @@ def read_around(database: Database, turn: RecordedTurn, reach: int) -> list[Reco
 
 
 def find_place(database: Database, id_: int) -> tuple[str, int | None]:
-    """Return path and line of a place where a turn occurs. Raises StoreFault."""
+    """Return path and line of a place where a turn occurs."""
     rows = database.run(
         "SELECT s.path, g.line FROM sightings g JOIN sources s ON s.id = g.source_id JOIN visible_prompts p ON p.id = g.prompt_id "
         "WHERE g.prompt_id = ? ORDER BY s.path != p.source_path LIMIT 1",

@@ -1,4 +1,7 @@
-"""Every text that is stored, to be looked through again for secrets, and to be written without them."""
+"""Every text that is stored, to be looked through again for secrets, and to be written without them.
+
+Its functions raise StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +81,7 @@ class Row(NamedTuple):
 def claim_rules(database: Database, rules: str) -> None:
     """Store the version of the rules that redact new text.
 
-    Call it inside the caller's transaction. Raises StoreFault.
+    Call it inside the caller's transaction.
     """
     known = meta(database).get(RULES)
     if known == rules:
@@ -90,25 +93,22 @@ def claim_rules(database: Database, rules: str) -> None:
 
 
 def are_all_by(database: Database, rules: str) -> bool:
-    """Return whether these rules redacted all stored text. Raises StoreFault."""
+    """Return whether these rules redacted all stored text."""
     return meta(database).get(RULES) == rules or is_empty(database)
 
 
 def is_empty(database: Database) -> bool:
-    """Return whether no turn and no task is stored. Raises StoreFault."""
+    """Return whether no turn and no task is stored."""
     return not database.value("SELECT EXISTS (SELECT 1 FROM prompts) OR EXISTS (SELECT 1 FROM tasks)")
 
 
 def count_rows(database: Database) -> int:
-    """Return the number of rows with text. Raises StoreFault."""
+    """Return the number of rows with text."""
     return sum(int(database.value(f"SELECT count(*) FROM {kind.table}")) for kind in (TURNS, *TASK_TEXTS, *OTHER_TEXTS))
 
 
 def turns(database: Database, after: int = 0) -> Iterator[list[tuple[int, str, int, Row]]]:
-    """Yield batches of turns with a higher id: id, key of the conversation, turn_index, row.
-
-    Raises StoreFault.
-    """
+    """Yield batches of turns with a higher id: id, key of the conversation, turn_index, row."""
     columns = ", ".join(TURNS.columns)
     while True:
         rows = database.run(
@@ -123,7 +123,7 @@ def turns(database: Database, after: int = 0) -> Iterator[list[tuple[int, str, i
 
 
 def rows(database: Database, kind: Texts, keys: Sequence[tuple[Any, ...]] | None = None) -> Iterator[Row]:
-    """Yield the rows of a table, all or those with these keys. Raises StoreFault."""
+    """Yield the rows of a table, all or those with these keys."""
     named = ", ".join(kind.key)
     statement = f"SELECT {named}, {kind.of_task or 'NULL'}, {', '.join(kind.columns)} FROM {kind.table}"
     if keys is None:
@@ -140,7 +140,7 @@ def _texts(kind: Texts, values: Sequence[Any]) -> dict[str, str]:
 
 
 def rewrite(database: Database, kind: Texts, key: tuple[Any, ...], values: Mapping[str, str | None]) -> None:
-    """Replace the texts of a row, inside the caller's transaction. Raises StoreFault.
+    """Replace the texts of a row, inside the caller's transaction.
 
     Rows that are equal without their secrets become one, except tasks.
     """
@@ -183,10 +183,7 @@ def rewrite_turn(
 
 
 def begin_rewrite(database: Database, turns: Sequence[int], tasks: Sequence[int]) -> None:
-    """Schedule the scrub of old texts and vectors, inside the transaction that rewrites the rows.
-
-    Raises StoreFault.
-    """
+    """Schedule the scrub of old texts and vectors, inside the transaction that rewrites the rows."""
     scrub.begin_scrub(database)
     for statement, ids in (
         (f"SELECT id FROM prompts WHERE id IN {LISTED}", turns),

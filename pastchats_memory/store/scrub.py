@@ -2,6 +2,8 @@
 
 SQLite overwrites the rows themselves (`secure_delete`), and sqlite-vec its vectors. The transaction that deletes writes
 down that the rest is due, so that the next opening does it if the process ends before.
+
+Its functions raise StoreFault if the database cannot be read or written.
 """
 
 from __future__ import annotations
@@ -33,10 +35,7 @@ HINT = "Each command tries again; `pastchats-memory doctor` says whether the tex
 
 
 def begin_scrub(database: Database) -> None:
-    """Write down that `finish_scrub` is due, inside the caller's transaction that deletes.
-
-    Raises StoreFault.
-    """
+    """Write down that `finish_scrub` is due, inside the caller's transaction that deletes."""
     times = str(int(meta(database).get(DUE_KEY, "0")) + 1)
     process = f"{os.getpid()} {time.time():.0f}"
     set_meta(database, {DUE_KEY: times, UNMERGED_KEY: times, PROCESS_KEY: process})
@@ -51,9 +50,6 @@ def overwrite_vectors(database: Database, ids: str, values: Sequence[Any]) -> No
         database: open for writing.
         ids: a statement that selects the ids of the rows.
         values: its parameters.
-
-    Raises:
-        StoreFault: it was not written.
     """
     if database.vec0_loaded:
         return
@@ -71,7 +67,7 @@ def overwrite_vectors(database: Database, ids: str, values: Sequence[Any]) -> No
 
 
 def is_due(database: Database) -> bool:
-    """Return whether deleted text may still be in the file. Raises StoreFault."""
+    """Return whether deleted text may still be in the file."""
     return DUE_KEY in meta(database)
 
 
@@ -148,5 +144,5 @@ def _merge_indexes(database: Database) -> None:
 
 
 def is_unfinished(database: Database) -> bool:
-    """Return whether rows are still to be deleted, or deleted text may still be in the file. Raises StoreFault."""
+    """Return whether rows are still to be deleted, or deleted text may still be in the file."""
     return not meta(database).keys().isdisjoint((PENDING_KEY, DUE_KEY))

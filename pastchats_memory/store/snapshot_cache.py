@@ -1,4 +1,7 @@
-"""Values read from the file that hold until somebody writes to it."""
+"""Values read from the file that hold until somebody writes to it.
+
+Its functions raise StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,7 @@ class SnapshotCache:
         """Return the current values, to be read and added to; none outlives a change of the file.
 
         Without a snapshot the file may change at once, and a transaction that writes may be rolled back. In both cases
-        the result is a new dictionary, which is not kept. Raises StoreFault.
+        the result is a new dictionary, which is not kept.
         """
         connection = self._connection
         if not connection.in_transaction or connection.txn_state("main") == apsw.SQLITE_TXN_WRITE:

@@ -1,4 +1,7 @@
-"""Store which files were read and when, the runs that read them, the folders of projects, and `embedding_meta`."""
+"""Store which files were read and when, the runs that read them, the folders of projects, and `embedding_meta`.
+
+Its functions raise StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -53,21 +56,18 @@ COLUMNS = "path, size, mtime_ns, recipe, format, note, file_id, fingerprint, pro
 
 
 def known_sources(database: Database) -> dict[str, SourceState]:
-    """Return the state of every known file, by path. Raises StoreFault."""
+    """Return the state of every known file, by path."""
     return {row[0]: SourceState(*row) for row in database.run(f"SELECT {COLUMNS} FROM sources")}
 
 
 def unread_sources(database: Database) -> list[SourceState]:
-    """Return the files of which some lines, or all, were not understood, by path. Raises StoreFault."""
+    """Return the files of which some lines, or all, were not understood, by path."""
     found = database.run(f"SELECT {COLUMNS} FROM sources WHERE note IS NOT NULL ORDER BY path")
     return [SourceState(*row) for row in found]
 
 
 def reading_state(database: Database, path: str) -> str | None:
-    """Return the JSON with which a reader resumes in a file that has grown.
-
-    Raises StoreFault.
-    """
+    """Return the JSON with which a reader resumes in a file that has grown."""
     found = database.value("SELECT resume FROM sources WHERE path = ?", (path,))
     return None if found is None else str(found)
 
@@ -94,13 +94,13 @@ def begin_source(database: Database, path: str, mtime_ns: int) -> int:
 
 
 def name_source(database: Database, path: str) -> int:
-    """Return the id of a file that cannot be read here; it counts as unread. Raises StoreFault."""
+    """Return the id of a file that cannot be read here; it counts as unread."""
     database.run("INSERT OR IGNORE INTO sources(path, size, mtime_ns, recipe) VALUES (?, -1, 0, '')", (path,))
     return int(database.value("SELECT id FROM sources WHERE path = ?", (path,)))
 
 
 def finish_source(database: Database, state: SourceState, resume: str | None = None) -> None:
-    """Store that a file was read to its end, or skipped. Raises StoreFault."""
+    """Store that a file was read to its end, or skipped."""
     names = COLUMNS.split(", ")
     database.run(
         f"INSERT INTO sources({COLUMNS}, resume) VALUES ({', '.join('?' * len(names))}, ?) ON CONFLICT(path) DO UPDATE SET "
@@ -112,7 +112,7 @@ def finish_source(database: Database, state: SourceState, resume: str | None = N
 
 
 def move_source(database: Database, old: str, new: str, mtime_ns: int, file_id: str) -> None:
-    """Give a source and its turns a new path. Raises StoreFault."""
+    """Give a source and its turns a new path."""
     database.run("UPDATE sources SET path = ?, mtime_ns = ?, file_id = ? WHERE path = ?", (new, mtime_ns, file_id, old))
     database.run("UPDATE prompts SET source_path = ? WHERE source_path = ?", (new, old))
 
@@ -124,9 +124,6 @@ def supersede(database: Database, source_id: int, seen: Iterable[int]) -> int:
         database: open for writing.
         source_id: of the file.
         seen: ids of the rows that are in it now.
-
-    Raises:
-        StoreFault: the database cannot be written.
     """
     before = database.value("SELECT count(*) FROM prompts")
     gone = database.run(
@@ -143,10 +140,7 @@ def supersede(database: Database, source_id: int, seen: Iterable[int]) -> int:
 
 
 def occurs_before(database: Database, path: str, content_hash: str, line: int) -> bool:
-    """Return whether a turn with this identity occurs in the file before the line.
-
-    Raises StoreFault.
-    """
+    """Return whether a turn with this identity occurs in the file before the line."""
     return bool(
         database.run(
             "SELECT 1 FROM prompts p JOIN sightings g ON g.prompt_id = p.id JOIN sources s ON s.id = g.source_id "
@@ -157,10 +151,7 @@ def occurs_before(database: Database, path: str, content_hash: str, line: int) -
 
 
 def running_processes(database: Database) -> list[int]:
-    """Return process ids of the index runs that have not ended, or were killed.
-
-    Raises StoreFault.
-    """
+    """Return process ids of the index runs that have not ended, or were killed."""
     return [pid for (pid,) in database.run("SELECT pid FROM runs WHERE outcome = 'running' AND pid IS NOT NULL")]
 
 
@@ -177,10 +168,7 @@ class UnfinishedRun(NamedTuple):
 
 
 def find_unfinished_run(database: Database) -> UnfinishedRun | None:
-    """Return the newest run that has stored a batch and not ended, or was killed; None if there is none.
-
-    Raises StoreFault.
-    """
+    """Return the newest run that has stored a batch and not ended, or was killed; None if there is none."""
     found = database.run(
         "SELECT pid, turns_added, files_scanned, (SELECT count(*) FROM sources WHERE size >= 0 AND indexed_at >= "
         "strftime('%Y-%m-%d %H:%M:%S', started_at)) FROM runs WHERE outcome = 'running' AND pid IS NOT NULL "
@@ -190,7 +178,7 @@ def find_unfinished_run(database: Database) -> UnfinishedRun | None:
 
 
 def begin_run(database: Database, inputs: list[str], model: str, pid: int, *, is_narrow: bool = False) -> int:
-    """Store the start of an index run and return its id. Raises StoreFault."""
+    """Store the start of an index run and return its id."""
     return int(
         database.value(
             "INSERT INTO runs(started_at, inputs, is_narrow, model, pid) "
@@ -201,7 +189,7 @@ def begin_run(database: Database, inputs: list[str], model: str, pid: int, *, is
 
 
 def named_inputs(database: Database) -> list[str]:
-    """Return the paths that were ever named for a run that wanted all of their files. Raises StoreFault."""
+    """Return the paths that were ever named for a run that wanted all of their files."""
     found = database.run("SELECT DISTINCT value FROM runs, json_each(runs.inputs) WHERE NOT is_narrow ORDER BY value")
     return [str(path) for (path,) in found]
 
@@ -217,9 +205,6 @@ def finish_run(
         counts: files_scanned, turns_added, turns_skipped, unreadable.
         duration_s: seconds.
         outcome: `done`, `interrupted` or `failed`; `running` for its progress.
-
-    Raises:
-        StoreFault: it was not written.
     """
     database.run(
         "UPDATE runs SET files_scanned = :files_scanned, turns_added = :turns_added, turns_skipped = :turns_skipped, "
@@ -229,12 +214,12 @@ def finish_run(
 
 
 def set_meta(database: Database, values: Mapping[str, str]) -> None:
-    """Write keys of `embedding_meta`. Raises StoreFault."""
+    """Write keys of `embedding_meta`."""
     database.run_many("INSERT OR REPLACE INTO embedding_meta(key, value) VALUES (?, ?)", list(values.items()))
 
 
 def meta(database: Database) -> dict[str, str]:
-    """Return all keys of `embedding_meta` with their values. Raises StoreFault."""
+    """Return all keys of `embedding_meta` with their values."""
     return dict(database.run("SELECT key, value FROM embedding_meta"))
 
 
@@ -245,7 +230,6 @@ def require_model(database: Database, name: str, version: str) -> None:
 
     Raises:
         ModelChanged: another model, or another version of it, made the stored vectors.
-        StoreFault: the database cannot be read.
     """
     known = meta(database)
     if "model_name" in known and (known["model_name"], known.get("model_version")) != (name, version):
@@ -309,10 +293,7 @@ COMMAND_CHARS = 400
 
 
 def latest_runs(database: Database, filters: Filters, most: int) -> list[tuple[int, str, str]]:
-    """Return id, project and command of the latest command runs that pass the filters, newest first.
-
-    Raises StoreFault.
-    """
+    """Return id, project and command of the latest command runs that pass the filters, newest first."""
     condition, values = conditions(filters)
     rows = database.run(
         f"SELECT p.id, p.source_project, substr(p.content, 3, {COMMAND_CHARS}) FROM visible_prompts p "
@@ -338,10 +319,7 @@ def folders_of(prompts: Iterable[Prompt]) -> dict[str, str]:
 
 
 def remember_folders(database: Database, folders: Mapping[str, str]) -> None:
-    """Store folders with their projects, inside the caller's transaction.
-
-    Raises StoreFault.
-    """
+    """Store folders with their projects, inside the caller's transaction."""
     database.run_many(
         "INSERT OR IGNORE INTO project_folders(folder, project, is_private) VALUES (?, ?, ?)",
         [(folder, project, REDACTED in folder or UNCHECKED) for folder, project in folders.items()],
@@ -349,7 +327,7 @@ def remember_folders(database: Database, folders: Mapping[str, str]) -> None:
 
 
 def list_formats(database: Database) -> list[str]:
-    """Return the formats of the files that were read, the most frequent first. Raises StoreFault."""
+    """Return the formats of the files that were read, the most frequent first."""
     found = database.run(
         "SELECT format FROM sources WHERE format IS NOT NULL GROUP BY format ORDER BY count(*) DESC, format"
     )
@@ -357,20 +335,20 @@ def list_formats(database: Database) -> list[str]:
 
 
 def project_names(database: Database) -> list[str]:
-    """Return the names of all projects that have turns or tasks. Raises StoreFault."""
+    """Return the names of all projects that have turns or tasks."""
     rows = database.run("SELECT source_project FROM visible_prompts UNION SELECT project FROM visible_tasks")
     return [name for (name,) in rows if name]
 
 
 def folders(database: Database) -> list[tuple[str, str]]:
-    """Return every folder with its project. Raises StoreFault."""
+    """Return every folder with its project."""
     return [(folder, project) for folder, project in database.run("SELECT folder, project FROM project_folders")]
 
 
 def set_private(database: Database, by_folder: Iterable[tuple[str, bool]]) -> None:
     """Store whether the files in folders call their projects private.
 
-    Call it inside the caller's transaction. Raises StoreFault.
+    Call it inside the caller's transaction.
     """
     database.run_many(
         "UPDATE project_folders SET is_private = ? WHERE folder = ?",
@@ -381,7 +359,7 @@ def set_private(database: Database, by_folder: Iterable[tuple[str, bool]]) -> No
 def keep_private(database: Database, names: Iterable[str]) -> None:
     """Mark projects as private in folders that are unchecked here.
 
-    Call it inside the caller's transaction. Raises StoreFault.
+    Call it inside the caller's transaction.
     """
     database.run_many(
         "UPDATE project_folders SET is_private = 1 WHERE project = ? AND is_private = ?",
@@ -390,10 +368,7 @@ def keep_private(database: Database, names: Iterable[str]) -> None:
 
 
 def private_projects(database: Database) -> tuple[frozenset[str], list[tuple[str, str]]]:
-    """Return the names of private projects, and the unchecked folders with their projects.
-
-    Raises StoreFault.
-    """
+    """Return the names of private projects, and the unchecked folders with their projects."""
     rows = database.run("SELECT folder, project, is_private FROM project_folders WHERE is_private")
     known = frozenset(project for _, project, is_private in rows if is_private != UNCHECKED)
     return known, [(folder, project) for folder, project, is_private in rows if is_private == UNCHECKED]

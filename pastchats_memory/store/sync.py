@@ -1,4 +1,7 @@
-"""Read the rows that machines exchange, and store which of them a synchronised folder has."""
+"""Read the rows that machines exchange, and store which of them a synchronised folder has.
+
+Its functions raise StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -78,18 +81,18 @@ def digest_of(values: object) -> bytes:
 
 
 def load_folder(database: Database, id_: str) -> SyncFolder | None:
-    """Return what is known of a folder, or None. Raises StoreFault."""
+    """Return what is known of a folder, or None."""
     found = database.run("SELECT id, path, machine, host, secret FROM sync_folders WHERE id = ?", (id_,))
     return SyncFolder(*found[0]) if found else None
 
 
 def folder_paths(database: Database) -> list[str]:
-    """Return where the known folders were last. Raises StoreFault."""
+    """Return where the known folders were last."""
     return [path for (path,) in database.run("SELECT path FROM sync_folders ORDER BY path")]
 
 
 def store_folder(database: Database, folder: SyncFolder) -> None:
-    """Store what is known of a folder. Raises StoreFault."""
+    """Store what is known of a folder."""
     database.run(
         "INSERT INTO sync_folders(id, path, machine, host, secret) VALUES (?, ?, ?, ?, ?) ON CONFLICT(id) "
         "DO UPDATE SET path = excluded.path, machine = excluded.machine, host = excluded.host, secret = excluded.secret",
@@ -98,13 +101,13 @@ def store_folder(database: Database, folder: SyncFolder) -> None:
 
 
 def files(database: Database, folder: str) -> list[SyncFile]:
-    """Return the files that were written or read. Raises StoreFault."""
+    """Return the files that were written or read."""
     rows = database.run("SELECT machine, number, is_current FROM sync_files WHERE folder = ? ORDER BY 1, 2", (folder,))
     return [SyncFile(machine, number, bool(is_current)) for machine, number, is_current in rows]
 
 
 def store_file(database: Database, folder: str, file: SyncFile, records: Iterable[SyncRecord]) -> None:
-    """Store that a file was written or read, and what it holds, inside the caller's transaction. Raises StoreFault."""
+    """Store that a file was written or read, and what it holds, inside the caller's transaction."""
     drop_file(database, folder, file)
     database.run(
         "INSERT INTO sync_files(folder, machine, number, is_current) VALUES (?, ?, ?, ?)",
@@ -117,14 +120,14 @@ def store_file(database: Database, folder: str, file: SyncFile, records: Iterabl
 
 
 def drop_file(database: Database, folder: str, file: SyncFile) -> None:
-    """Drop what is stored of a file. Raises StoreFault."""
+    """Drop what is stored of a file."""
     database.run(
         "DELETE FROM sync_files WHERE folder = ? AND machine = ? AND number = ?", (folder, file.machine, file.number)
     )
 
 
 def known_digests(database: Database, folder: str) -> dict[tuple[str, str], set[bytes]]:
-    """Return the digests that files of the folder have, by kind and identity. Raises StoreFault."""
+    """Return the digests that files of the folder have, by kind and identity."""
     found: dict[tuple[str, str], set[bytes]] = {}
     for kind, identity, digest in database.rows(
         "SELECT kind, identity, digest FROM sync_records WHERE folder = ?", (folder,)
@@ -134,18 +137,18 @@ def known_digests(database: Database, folder: str) -> dict[tuple[str, str], set[
 
 
 def acknowledged(database: Database, folder: str) -> set[str]:
-    """Return the runs of `forget` that this machine's files there follow already. Raises StoreFault."""
+    """Return the runs of `forget` that this machine's files there follow already."""
     return set(orjson.loads(database.value("SELECT acknowledged FROM sync_folders WHERE id = ?", (folder,)) or "[]"))
 
 
 def acknowledge(database: Database, folder: str, forgettings: Iterable[str]) -> None:
-    """Store the runs of `forget` that this machine's files there follow. Raises StoreFault."""
+    """Store the runs of `forget` that this machine's files there follow."""
     listed = orjson.dumps(sorted(forgettings)).decode()
     database.run("UPDATE sync_folders SET acknowledged = ? WHERE id = ?", (listed, folder))
 
 
 def records_of_machine(database: Database, folder: str, machine: str) -> dict[int, list[SyncRecord]]:
-    """Return what each file of a machine holds, by number. Raises StoreFault."""
+    """Return what each file of a machine holds, by number."""
     found: dict[int, list[SyncRecord]] = {}
     for number, *record in database.run(
         "SELECT number, kind, identity, digest FROM sync_records WHERE folder = ? AND machine = ?", (folder, machine)
@@ -173,7 +176,7 @@ def fields_of_turn(prompt: Prompt) -> tuple[Any, ...]:
 
 
 def turn_versions(database: Database) -> Iterator[tuple[str, str, str, bytes]]:
-    """Yield identity, project, source path and digest of every turn. Raises StoreFault."""
+    """Yield identity, project, source path and digest of every turn."""
     for identity, project, path, *values in database.rows(
         f"SELECT content_hash, source_project, source_path, {', '.join(TURN_FIELDS)} FROM visible_prompts ORDER BY id"
     ):
@@ -181,7 +184,7 @@ def turn_versions(database: Database) -> Iterator[tuple[str, str, str, bytes]]:
 
 
 def turn_bodies(database: Database, identities: Sequence[str]) -> list[Body]:
-    """Return the turns with these identities as `export` writes them, each with its vector. Raises StoreFault."""
+    """Return the turns with these identities as `export` writes them, each with its vector."""
     rows = database.run(
         "SELECT p.role, p.content, p.source_path, p.source_project, p.conversation_id, p.turn_index, p.timestamp, "
         "p.content_hash, p.echo_hash, p.metadata_json, g.line, g.end_line, e.model, e.vector_json FROM prompts p "
@@ -199,7 +202,7 @@ def turn_bodies(database: Database, identities: Sequence[str]) -> list[Body]:
 
 
 def forgotten_turns(database: Database, identities: Sequence[str]) -> set[str]:
-    """Return the turns among these that stay here in spite of a tombstone. Raises StoreFault."""
+    """Return the turns among these that stay here in spite of a tombstone."""
     tombstones = Tombstones(database)
     if not tombstones:
         return set()
@@ -212,7 +215,7 @@ def forgotten_turns(database: Database, identities: Sequence[str]) -> set[str]:
 
 
 def stored_turns(database: Database, identities: Sequence[str]) -> dict[str, tuple[int, tuple[Any, ...]]]:
-    """Return id and TURN_FIELDS of the turns with these identities. Raises StoreFault."""
+    """Return id and TURN_FIELDS of the turns with these identities."""
     rows = database.run(
         f"SELECT content_hash, id, {', '.join(TURN_FIELDS)} FROM prompts WHERE content_hash IN (SELECT value FROM json_each(?))",
         (orjson.dumps(list(identities)).decode(),),
@@ -241,25 +244,22 @@ def _sorted(parts: Sequence[Body]) -> list[Body]:
 
 
 def tasks(database: Database) -> Iterator[Body]:
-    """Yield all tasks as `export` writes them. Raises StoreFault."""
+    """Yield all tasks as `export` writes them."""
     return interchange.export_tasks(database)
 
 
 def task(database: Database, identity: str) -> Body | None:
-    """Return a task as `export` writes it, or None. Raises StoreFault."""
+    """Return a task as `export` writes it, or None."""
     return interchange.export_task(database, identity)
 
 
 def is_forgotten_task(tombstones: Tombstones, body: Body) -> bool:
-    """Return whether a task was added again by hand after it had been forgotten: it stays on this machine.
-
-    Raises StoreFault.
-    """
+    """Return whether a task was added again by hand after it had been forgotten: it stays on this machine."""
     return tombstones.has(*marks_against_task(body["identity"], body["title"], body["description"]))
 
 
 def task_vectors(database: Database, identity: str) -> dict[str, str]:
-    """Return the vectors of a task's texts, by the hexadecimal text_hash. Raises StoreFault."""
+    """Return the vectors of a task's texts, by the hexadecimal text_hash."""
     return {
         bytes(text_hash).hex(): vector
         for text_hash, vector in database.run(
@@ -273,7 +273,7 @@ def task_vectors(database: Database, identity: str) -> dict[str, str]:
 def replace_task(database: Database, writer: TaskWriter, body: Body) -> bool:
     """Store a task of another machine with its fields and links; return False if it was forgotten.
 
-    Call it inside the caller's transaction. Raises StoreFault.
+    Call it inside the caller's transaction.
     """
     id_ = database.value("SELECT id FROM tasks WHERE identity = ?", (body["identity"],))
     if id_ is None:
@@ -291,7 +291,7 @@ def replace_task(database: Database, writer: TaskWriter, body: Body) -> bool:
 def unite_task_parts(database: Database, writer: TaskWriter, body: Body) -> None:
     """Add comments, attachments, states and conversations that a stored task lacks, but no forgotten ones.
 
-    Call it inside the caller's transaction. Raises StoreFault.
+    Call it inside the caller's transaction.
     """
     id_, name = database.value("SELECT id FROM tasks WHERE identity = ?", (body["identity"],)), body["identity"]
     tombstones = Tombstones(database)
@@ -314,12 +314,12 @@ def unite_task_parts(database: Database, writer: TaskWriter, body: Body) -> None
 
 
 def forgettings(database: Database) -> dict[str, ForgettingRow]:
-    """Return what was forgotten, by an identity that all machines give it. Raises StoreFault."""
+    """Return what was forgotten, by an identity that all machines give it."""
     return {forgetting_identity(row[0]): row for row in load_tombstones(database)}
 
 
 def forgetting_identities(database: Database) -> set[str]:
-    """Return the identity of each run of `forget`, without its tombstones. Raises StoreFault."""
+    """Return the identity of each run of `forget`, without its tombstones."""
     return {forgetting_identity(row) for row in database.run(f"SELECT {FORGETTING_COLUMNS} FROM forgettings")}
 
 
@@ -330,7 +330,7 @@ def forgetting_identity(row: Sequence[Any]) -> str:
 
 
 def lift(database: Database, identity: str) -> None:
-    """Remove the tombstones of one run of `forget`, inside the caller's transaction. Raises StoreFault."""
+    """Remove the tombstones of one run of `forget`, inside the caller's transaction."""
     for number, *row in database.run(f"SELECT id, {FORGETTING_COLUMNS} FROM forgettings"):
         if forgetting_identity(row) == identity:
             database.run("DELETE FROM forgettings WHERE id = ?", (number,))
@@ -340,7 +340,7 @@ def lift(database: Database, identity: str) -> None:
 
 
 def judgements(database: Database) -> dict[str, Body]:
-    """Return every judgement, by the content_hash of the turn that asks. Raises StoreFault."""
+    """Return every judgement, by the content_hash of the turn that asks."""
     rows = database.run(
         "SELECT p.content_hash, j.verdict, s.content_hash, j.shown_from, j.shown_length, j.judged_at, "
         "(SELECT json_group_array(t.content_hash) FROM judgement_reads r JOIN prompts t ON t.id = r.turn_id "
@@ -357,13 +357,13 @@ def judgements(database: Database) -> dict[str, Body]:
 
 
 def latest_judgements(database: Database) -> dict[str, tuple[Body, bool]]:
-    """Return the latest judgements of all machines, and whether each is applied here. Raises StoreFault."""
+    """Return the latest judgements of all machines, and whether each is applied here."""
     rows = database.run("SELECT identity, body, is_applied FROM sync_judgements")
     return {identity: (orjson.loads(body), bool(is_applied)) for identity, body, is_applied in rows}
 
 
 def store_latest_judgement(database: Database, identity: str, body: Body, *, is_applied: bool) -> None:
-    """Store the latest judgement of an episode. Raises StoreFault."""
+    """Store the latest judgement of an episode."""
     database.run(
         "INSERT OR REPLACE INTO sync_judgements(identity, body, is_applied) VALUES (?, ?, ?)",
         (identity, orjson.dumps(body, option=orjson.OPT_SORT_KEYS).decode(), int(is_applied)),
@@ -373,7 +373,7 @@ def store_latest_judgement(database: Database, identity: str, body: Body, *, is_
 def apply_judgement(database: Database, identity: str, body: Body) -> bool:
     """Store a judgement of another machine, or its withdrawal; return False if its turns are not all here yet.
 
-    Call it inside the caller's transaction. Raises StoreFault.
+    Call it inside the caller's transaction.
     """
     read, shown_in = body.get("read", []), body.get("shown_in")
     named = {identity, *read, *([shown_in] if shown_in else [])}

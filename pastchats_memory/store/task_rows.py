@@ -1,4 +1,7 @@
-"""Stored tasks, with their comments and attachments; conditions and orders for plain questions about them."""
+"""Stored tasks, with their comments and attachments; conditions and orders for plain questions about them.
+
+Its functions raise StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -44,10 +47,7 @@ PART_QUERIES = {
 
 
 def tasks(database: Database, ids: Sequence[int], *, whole: bool = False) -> list[StoredTask]:
-    """Return the stored tasks with these ids, in the order given; `whole` with the attachments' texts.
-
-    Raises StoreFault.
-    """
+    """Return the stored tasks with these ids, in the order given; `whole` with the attachments' texts."""
     wanted = (orjson.dumps(list(ids)).decode(),)
     rows = database.run(
         f"SELECT {ROW_COLUMNS} FROM visible_tasks k WHERE k.id IN (SELECT value FROM json_each(?))", wanted
@@ -59,10 +59,7 @@ def tasks(database: Database, ids: Sequence[int], *, whole: bool = False) -> lis
 
 
 def with_parts(database: Database, task: StoredTask) -> StoredTask:
-    """Return a task with its subtasks, the oldest first.
-
-    Raises StoreFault.
-    """
+    """Return a task with its subtasks, the oldest first."""
     rows = database.run(
         "SELECT key, title, status FROM visible_tasks WHERE id IN (SELECT l.task_id FROM visible_task_links l WHERE l.kind = 'parent' AND "
         "l.target = (SELECT identity FROM visible_tasks WHERE id = ?)) ORDER BY created_at, id",
@@ -72,7 +69,7 @@ def with_parts(database: Database, task: StoredTask) -> StoredTask:
 
 
 def plain_tasks(database: Database, ids: Sequence[int]) -> list[StoredTask]:
-    """Return tasks without their parts, for many at once. Raises StoreFault."""
+    """Return tasks without their parts, for many at once."""
     rows = database.run(
         f"SELECT {ROW_COLUMNS} FROM visible_tasks k WHERE k.id IN (SELECT value FROM json_each(?)) ORDER BY k.id",
         (orjson.dumps(list(ids)).decode(),),
@@ -105,10 +102,7 @@ def _by_task(database: Database, statement: str, values: Sequence[object]) -> di
 
 
 def find(database: Database, name: str) -> list[int]:
-    """Return ids of tasks with a key, with or without `t:`; else of tasks with this native id.
-
-    Raises StoreFault.
-    """
+    """Return ids of tasks with a key, with or without `t:`; else of tasks with this native id."""
     name = name.removeprefix("t:")
     for where in ("key = ?", "key = ? COLLATE NOCASE", "native_id = ? COLLATE NOCASE"):
         found = database.run(f"SELECT id FROM visible_tasks WHERE {where} ORDER BY id", (name,))
@@ -118,10 +112,7 @@ def find(database: Database, name: str) -> list[int]:
 
 
 def find_tagged(database: Database, name: str) -> list[int]:
-    """Return ids of tasks whose native id has a list before this name: `103` finds `master/103`.
-
-    Raises StoreFault.
-    """
+    """Return ids of tasks whose native id has a list before this name: `103` finds `master/103`."""
     statement = (
         "SELECT id FROM visible_tasks WHERE substr(native_id, -length(?1) - 1) = '/' || ?1 COLLATE NOCASE ORDER BY id"
     )
@@ -129,13 +120,13 @@ def find_tagged(database: Database, name: str) -> list[int]:
 
 
 def is_tag(database: Database, name: str) -> bool:
-    """Return whether a task of a visible project has a tag, in any case. Raises StoreFault."""
+    """Return whether a task of a visible project has a tag, in any case."""
     statement = "SELECT EXISTS (SELECT 1 FROM visible_tasks WHERE EXISTS (SELECT 1 FROM json_each(tags_json) WHERE lower(value) = ?))"
     return bool(database.value(statement, (name.lower(),)))
 
 
 def find_epics(database: Database, title: str) -> list[int]:
-    """Return ids of epics with a title, in any case, with or without the word epic. Raises StoreFault.
+    """Return ids of epics with a title, in any case, with or without the word epic.
 
     If there is none, return the only epic whose title begins with two words or more of that title.
     """
@@ -151,10 +142,7 @@ def find_epics(database: Database, title: str) -> list[int]:
 
 
 def owner_of(database: Database, table: str, id_: int) -> int | None:
-    """Return the task of a row of `task_comments` or `task_attachments`.
-
-    Raises StoreFault.
-    """
+    """Return the task of a row of `task_comments` or `task_attachments`."""
     found = database.value(
         f"SELECT id FROM visible_tasks WHERE id = (SELECT task_id FROM visible_{table} WHERE id = ?)",
         (id_,),
@@ -163,7 +151,7 @@ def owner_of(database: Database, table: str, id_: int) -> int | None:
 
 
 def find_of_conversation(database: Database, conversation_id: str) -> list[int]:
-    """Return ids of the tasks that a conversation worked on. Raises StoreFault."""
+    """Return ids of the tasks that a conversation worked on."""
     statement = (
         "SELECT id FROM visible_tasks WHERE id IN (SELECT task_id FROM task_conversations WHERE conversation_id = ?) "
         "ORDER BY id"
@@ -172,7 +160,7 @@ def find_of_conversation(database: Database, conversation_id: str) -> list[int]:
 
 
 def project_of_conversation(database: Database, conversation_id: str) -> str | None:
-    """Return the project of a stored conversation, or None. Raises StoreFault."""
+    """Return the project of a stored conversation, or None."""
     found = database.value(
         "SELECT source_project FROM visible_prompts WHERE conversation_id = ? LIMIT 1", (conversation_id,)
     )
@@ -180,34 +168,31 @@ def project_of_conversation(database: Database, conversation_id: str) -> str | N
 
 
 def count(database: Database) -> int:
-    """Return the number of tasks. Raises StoreFault."""
+    """Return the number of tasks."""
     return int(database.value("SELECT count(*) FROM visible_tasks"))
 
 
 def count_by_status(database: Database) -> dict[str, int]:
-    """Return the number of tasks of each status, the most frequent first. Raises StoreFault."""
+    """Return the number of tasks of each status, the most frequent first."""
     return dict(
         database.run("SELECT status, count(*) FROM visible_tasks GROUP BY status ORDER BY count(*) DESC, status")
     )
 
 
 def identity(database: Database, id_: int) -> str:
-    """Return the identity by which links name a task. Raises StoreFault."""
+    """Return the identity by which links name a task."""
     return str(database.value("SELECT identity FROM visible_tasks WHERE id = ?", (id_,)))
 
 
 def unlink(database: Database, id_: int, kind: str, target: str | None) -> None:
-    """Remove the links of a kind, all or the one to an identity. Raises StoreFault."""
+    """Remove the links of a kind, all or the one to an identity."""
     database.run(
         "DELETE FROM task_links WHERE task_id = ?1 AND kind = ?2 AND ifnull(target = ?3, 1)", (id_, kind, target)
     )
 
 
 def task_texts(database: Database, ids: Sequence[int]) -> list[TaskText]:
-    """Return the stored texts with these ids, in the order given, each with its task.
-
-    Raises StoreFault.
-    """
+    """Return the stored texts with these ids, in the order given, each with its task."""
     rows = database.run(
         f"SELECT t.id, t.task_id, t.comment_id, t.attachment_id, t.content, {TEXT_TIME} FROM {TEXTS} "
         "WHERE t.id IN (SELECT value FROM json_each(?))",
@@ -226,14 +211,14 @@ def task_texts(database: Database, ids: Sequence[int]) -> list[TaskText]:
 
 
 def has_aspects(database: Database) -> bool:
-    """Check whether any task has several vectors. Raises StoreFault."""
+    """Check whether any task has several vectors."""
     return bool(database.value("SELECT EXISTS (SELECT 1 FROM visible_task_texts WHERE aspect != '')"))
 
 
 def aspect_owners(database: Database, ids: Sequence[int]) -> dict[int, int]:
     """Return the id of a task's own text by the id of each aspect, for the tasks of whose texts some are given.
 
-    Comments and attachments have no aspects. Raises StoreFault.
+    Comments and attachments have no aspects.
     """
     if not any(id_ > FIRST_TEXT for id_ in ids):
         return {}
@@ -259,7 +244,7 @@ class OwnText(NamedTuple):
 
 
 def own_texts(database: Database, task_ids: Sequence[int]) -> list[OwnText]:
-    """Return the texts of tasks with all aspects. Raises StoreFault."""
+    """Return the texts of tasks with all aspects."""
     rows = database.run(
         "SELECT task_id, aspect, id FROM visible_task_texts WHERE comment_id IS NULL AND attachment_id IS NULL "
         "AND task_id IN (SELECT value FROM json_each(?)) ORDER BY task_id, aspect, chunk",
@@ -289,9 +274,6 @@ def listed(
         limit: number of ids; -1 for all.
         order: SQL order instead of urgency, never of a user's text.
         tags: tags that a task must all have.
-
-    Raises:
-        StoreFault: the database cannot be read.
     """
     where, values = task_conditions(filters)
     tagged = ["EXISTS (SELECT 1 FROM json_each(k.tags_json) WHERE lower(value) = ?)"] * len(tags)
@@ -307,7 +289,7 @@ def listed(
 
 
 def count_listed(database: Database, filters: Filters) -> dict[str, int]:
-    """Return the number of tasks of each status that pass. Raises StoreFault."""
+    """Return the number of tasks of each status that pass."""
     where, values = task_conditions(filters)
     return dict(
         database.run(
@@ -317,7 +299,7 @@ def count_listed(database: Database, filters: Filters) -> dict[str, int]:
 
 
 def projects(database: Database) -> list[str]:
-    """Return the projects that have tasks. Raises StoreFault."""
+    """Return the projects that have tasks."""
     found = database.run("SELECT DISTINCT project FROM visible_tasks ORDER BY project")
     return [str(project) for (project,) in found]
 
@@ -376,10 +358,7 @@ def kind_condition(kind: str, title_words: Iterable[str]) -> str:
 
 
 def related_condition(database: Database, relation: str, others: Iterable[int]) -> str:
-    """Return the condition for tasks with a relation to one of the others, by its name in RELATED.
-
-    Raises StoreFault.
-    """
+    """Return the condition for tasks with a relation to one of the others, by its name in RELATED."""
     either = (RELATED[relation].format(id=int(other), identity=identity(database, other)) for other in others)
     return f"({' OR '.join(either)})"
 

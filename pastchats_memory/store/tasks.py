@@ -1,4 +1,7 @@
-"""Store and read tasks with their history, links, comments, attachments, and the texts that are searched."""
+"""Store and read tasks with their history, links, comments, attachments, and the texts that are searched.
+
+Every function and method raises StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -99,10 +102,7 @@ def chunks(text: str) -> list[str]:
 
 
 def known_vectors(database: Database, hashes: Iterable[bytes], model: str) -> dict[bytes, str]:
-    """Return the JSON vectors, by text_hash, of texts that a task or a turn has under this model.
-
-    Raises StoreFault.
-    """
+    """Return the JSON vectors, by text_hash, of texts that a task or a turn has under this model."""
     listed = orjson.dumps([hash_.hex() for hash_ in hashes]).decode()
     return dict(
         database.run(
@@ -116,10 +116,7 @@ def known_vectors(database: Database, hashes: Iterable[bytes], model: str) -> di
 
 
 def encode_texts(database: Database, session: ModelSession, texts: Iterable[str]) -> dict[bytes, str]:
-    """Return encoded vectors by text_hash; those of known texts come from the database, and some may be pending.
-
-    Raises StoreFault.
-    """
+    """Return encoded vectors by text_hash; those of known texts come from the database, and some may be pending."""
     wanted = {text_hash(text): text for text in texts}
     known = known_vectors(database, wanted, session.name)
     missing = {hash_: text for hash_, text in wanted.items() if hash_ not in known}
@@ -181,7 +178,7 @@ class TaskTexts:
         )
 
     def contents(self, id_: int) -> list[str]:
-        """Return all searched texts of a task. Raises StoreFault."""
+        """Return all searched texts of a task."""
         return [text.content for text in self._texts(id_)]
 
     def _texts(self, id_: int) -> Iterator[Text]:
@@ -247,8 +244,6 @@ def identity_of(project: str, scope: str, native_id: str) -> str:
 def without_forgotten(database: Database, tombstones: Tombstones, filed: Filed) -> Filed | None:
     """Return a task without its forgotten parts, or None if it was forgotten itself.
 
-    Raises StoreFault.
-
     A task that a person adds again by hand is not checked.
     """
     if not tombstones or not (filed.source_path or filed.identity):
@@ -283,7 +278,7 @@ class TaskWriter:
     def store(self, filed: Filed) -> tuple[int, str]:
         """Store a task; return its id, and `added`, `updated` or `unchanged`.
 
-        Return (0, "forgotten") for a forgotten task. Raises StoreFault.
+        Return (0, "forgotten") for a forgotten task.
         """
         allowed = without_forgotten(self._database, self._tombstones, filed)
         return (0, "forgotten") if allowed is None else self._store(allowed)
@@ -438,10 +433,7 @@ def closes_circle(database: Database, id_: int, target: str, kind: str) -> bool:
 
 
 def set_fields(database: Database, id_: int, values: Mapping[str, object]) -> None:
-    """Change fields of a task, by name; None leaves a field as it is, `""` empties it.
-
-    Raises StoreFault.
-    """
+    """Change fields of a task, by name; None leaves a field as it is, `""` empties it."""
     for name, value in values.items():
         column, stored = (
             (f"{name}_json", orjson.dumps(value).decode()) if name in ("tags", "metadata") else (name, value)
@@ -452,10 +444,7 @@ def set_fields(database: Database, id_: int, values: Mapping[str, object]) -> No
 
 
 def supersede_tasks(database: Database, source_path: str, seen: Iterable[int]) -> int:
-    """Delete the tasks of a rewritten file that are no longer in it; return their number.
-
-    Raises StoreFault.
-    """
+    """Delete the tasks of a rewritten file that are no longer in it; return their number."""
     gone = database.run(
         "SELECT id FROM tasks WHERE source_path = ? AND id NOT IN (SELECT value FROM json_each(?))",
         (source_path, orjson.dumps(list(seen)).decode()),
@@ -466,10 +455,7 @@ def supersede_tasks(database: Database, source_path: str, seen: Iterable[int]) -
 
 
 def delete_rows(database: Database, table: str, id_: int) -> None:
-    """Delete a row of `tasks`, `task_comments` or `task_attachments` with its parts.
-
-    Raises StoreFault.
-    """
+    """Delete a row of `tasks`, `task_comments` or `task_attachments` with its parts."""
     if table == "tasks":
         outcomes.mark_of_tasks(database, [id_])
     database.run(f"DELETE FROM {table} WHERE id = ?", (id_,))

@@ -1,4 +1,7 @@
-"""Store what a team's memory needs: this memory's name there, the shared projects, and the rows of the local copy."""
+"""Store what a team's memory needs: this memory's name there, the shared projects, and the rows of the local copy.
+
+Its functions raise StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -63,29 +66,29 @@ class PulledRow(NamedTuple):
 
 
 def load_member(database: Database, endpoint: str) -> Member | None:
-    """Return this memory's name at an endpoint, or None. Raises StoreFault."""
+    """Return this memory's name at an endpoint, or None."""
     found = database.run("SELECT endpoint, member, host, key FROM team_members WHERE endpoint = ?", (endpoint,))
     return Member(*found[0]) if found else None
 
 
 def store_member(database: Database, member: Member) -> None:
-    """Store this memory's name at an endpoint. Raises StoreFault."""
+    """Store this memory's name at an endpoint."""
     database.run("INSERT OR REPLACE INTO team_members(endpoint, member, host, key) VALUES (?, ?, ?, ?)", member)
 
 
 def shared_projects(database: Database, endpoint: str) -> list[str]:
-    """Return the projects that are shared at an endpoint. Raises StoreFault."""
+    """Return the projects that are shared at an endpoint."""
     rows = database.run("SELECT project FROM team_projects WHERE endpoint = ? ORDER BY project", (endpoint,))
     return [project for (project,) in rows]
 
 
 def add_project(database: Database, endpoint: str, project: str) -> None:
-    """Share a project at an endpoint. Raises StoreFault."""
+    """Share a project at an endpoint."""
     database.run("INSERT OR IGNORE INTO team_projects(endpoint, project) VALUES (?, ?)", (endpoint, project))
 
 
 def remove_project(database: Database, endpoint: str, project: str) -> None:
-    """Share a project no more. Raises StoreFault."""
+    """Share a project no more."""
     database.run("DELETE FROM team_projects WHERE endpoint = ? AND project = ?", (endpoint, project))
 
 
@@ -93,7 +96,7 @@ def remove_project(database: Database, endpoint: str, project: str) -> None:
 
 
 def turn_versions(database: Database, project: str) -> Iterator[TurnVersion]:
-    """Yield the turns of a project with their outcome and a digest of all that is shared of them. Raises StoreFault."""
+    """Yield the turns of a project with their outcome and a digest of all that is shared of them."""
     for content_hash, path, outcome, *values in database.rows(
         f"SELECT p.content_hash, p.source_path, (SELECT {OUTCOME} FROM visible_outcomes o WHERE o.source_project = p.source_project "
         f"AND o.conversation_id = p.conversation_id AND o.first_index <= p.turn_index AND o.last_index >= p.turn_index "
@@ -106,7 +109,7 @@ def turn_versions(database: Database, project: str) -> Iterator[TurnVersion]:
 
 
 def episodes(database: Database, project: str) -> Iterator[SharedEpisode]:
-    """Yield the episodes of a project whose outcome is stored. Raises StoreFault."""
+    """Yield the episodes of a project whose outcome is stored."""
     for row in database.rows(
         "SELECT p.content_hash, p.source_path, o.conversation_id, p.turn_index, p.timestamp, substr(p.content, 1, ?2), "
         "ifnull((SELECT substr(a.content, 1, ?2) FROM visible_prompts a WHERE a.source_project = o.source_project "
@@ -119,7 +122,7 @@ def episodes(database: Database, project: str) -> Iterator[SharedEpisode]:
 
 
 def describe_project(database: Database, project: str) -> tuple[int, int, str | None, str | None]:
-    """Return a project's turns, conversations, and first and last time. Raises StoreFault."""
+    """Return a project's turns, conversations, and first and last time."""
     (row,) = database.run(
         "SELECT count(*), count(DISTINCT conversation_id), min(timestamp), max(timestamp) FROM visible_prompts "
         "WHERE source_project = ?",
@@ -129,7 +132,7 @@ def describe_project(database: Database, project: str) -> tuple[int, int, str | 
 
 
 def latest_prompts(database: Database, project: str, most: int) -> list[str]:
-    """Return the newest prompts of a project. Raises StoreFault."""
+    """Return the newest prompts of a project."""
     rows = database.run(
         "SELECT content FROM visible_prompts WHERE source_project = ? AND role = 'user' "
         "ORDER BY timestamp DESC, id DESC LIMIT ?",
@@ -142,22 +145,22 @@ def latest_prompts(database: Database, project: str, most: int) -> list[str]:
 
 
 def pulled_digests(copy: Database) -> dict[str, str]:
-    """Return the digest of each row that the copy has, by id. Raises StoreFault."""
+    """Return the digest of each row that the copy has, by id."""
     return dict(copy.run("SELECT id, digest FROM team_rows"))
 
 
 def count_pulled(copy: Database) -> list[tuple[str, int]]:
-    """Return the authors in the copy, each with the number of turns. Raises StoreFault."""
+    """Return the authors in the copy, each with the number of turns."""
     return copy.run("SELECT author, count(*) FROM team_rows WHERE kind = 'turn' GROUP BY author ORDER BY author")
 
 
 def add_pulled(copy: Database, rows: Iterable[PulledRow]) -> None:
-    """Note rows that were stored, inside the caller's transaction. Raises StoreFault."""
+    """Note rows that were stored, inside the caller's transaction."""
     copy.run_many("INSERT OR REPLACE INTO team_rows(id, digest, kind, author, turn) VALUES (?, ?, ?, ?, ?)", list(rows))
 
 
 def episodes_of(copy: Database, turns: Sequence[str]) -> list[str]:
-    """Return the ids of the episodes that some turns begin. Raises StoreFault."""
+    """Return the ids of the episodes that some turns begin."""
     rows = copy.run(
         "SELECT id FROM team_rows WHERE kind = 'episode' AND turn IN (SELECT value FROM json_each(?))",
         (orjson.dumps(list(turns)).decode(),),
@@ -166,7 +169,7 @@ def episodes_of(copy: Database, turns: Sequence[str]) -> list[str]:
 
 
 def drop_pulled(copy: Database, ids: Sequence[str]) -> list[int]:
-    """Drop the notes of rows, and return the ids of their turns here. Raises StoreFault."""
+    """Drop the notes of rows, and return the ids of their turns here."""
     listed = (orjson.dumps(ids).decode(),)
     turns = copy.run(
         "SELECT id FROM visible_prompts WHERE content_hash IN (SELECT value FROM json_each(?)) ORDER BY id", listed
@@ -176,12 +179,12 @@ def drop_pulled(copy: Database, ids: Sequence[str]) -> list[int]:
 
 
 def stored_hashes(copy: Database, hashes: Sequence[str]) -> set[str]:
-    """Return the turns among these that the copy has. Raises StoreFault."""
+    """Return the turns among these that the copy has."""
     return sync.stored_turns(copy, hashes).keys() & set(hashes)
 
 
 def name_turns(copy: Database, ids: Sequence[int]) -> dict[int, tuple[str, str]]:
-    """Return content_hash and author of the copy's turns, by id. Raises StoreFault."""
+    """Return content_hash and author of the copy's turns, by id."""
     rows = copy.run(
         "SELECT p.id, p.content_hash, r.author FROM visible_prompts p JOIN team_rows r ON r.id = p.content_hash "
         "WHERE p.id IN (SELECT value FROM json_each(?))",
@@ -191,7 +194,7 @@ def name_turns(copy: Database, ids: Sequence[int]) -> dict[int, tuple[str, str]]
 
 
 def find_turn(copy: Database, start: str) -> int | None:
-    """Return the id of the turn whose content_hash begins with some hexadecimal digits, or None. Raises StoreFault."""
+    """Return the id of the turn whose content_hash begins with some hexadecimal digits, or None."""
     found: int | None = copy.value(
         "SELECT min(id) FROM visible_prompts WHERE content_hash >= ?1 AND content_hash < ?1 || 'g'", (start,)
     )

@@ -1,4 +1,7 @@
-"""Forget in one database what was forgotten in another one that it replaces."""
+"""Forget in one database what was forgotten in another one that it replaces.
+
+Its functions raise StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ Record = tuple[tuple[Any, ...], list[tuple[Any, ...]]]
 
 
 def load_tombstones(database: Database) -> list[Record]:
-    """Return everything that was forgotten. Raises StoreFault."""
+    """Return everything that was forgotten."""
     return [
         (tuple(row), database.run("SELECT hash, length FROM forgotten WHERE forgetting_id = ?", (id_,)))
         for id_, *row in database.run(f"SELECT id, {COLUMNS} FROM forgettings ORDER BY id")
@@ -38,7 +41,6 @@ def apply_tombstones(database: Database, records: Sequence[Record]) -> int:
     """Forget what the records name and this database has not forgotten yet; return the number of deleted rows.
 
     A row that is stored here in spite of a tombstone of this database was stored again on purpose, and stays.
-    Raises StoreFault.
     """
     own = load_tombstones(database)
     known = {row for row, _ in own}

@@ -2,6 +2,8 @@
 
 The key is random bytes of this database: no table of known hashes helps, and two databases cannot be compared. Who has
 the file has the key too, and can confirm a guess of a whole text, but cannot read a text from its hash.
+
+Its functions raise StoreFault if the database cannot be read or written.
 """
 
 from __future__ import annotations
@@ -217,7 +219,7 @@ class Tombstones:
     """Everything that was forgotten up to now; False if nothing was, so that it costs one statement then."""
 
     def __init__(self, database: Database) -> None:
-        """Read the keys. Raises StoreFault."""
+        """Read the keys."""
         self._database = database
         found = database.run("SELECT DISTINCT key FROM forgettings")
         self._keys = [bytes(key) for (key,) in found]
@@ -228,13 +230,13 @@ class Tombstones:
         return bool(self._keys)
 
     def forgotten_hashes(self, prompts: Sequence[Prompt]) -> frozenset[str]:
-        """Return the content_hashes of the turns that were forgotten. Raises StoreFault."""
+        """Return the content_hashes of the turns that were forgotten."""
         if not self:
             return frozenset()
         return frozenset(self.find_forgotten({prompt.content_hash: identity_of_turn(prompt) for prompt in prompts}))
 
     def find_forgotten(self, turns: Mapping[Any, TurnIdentity]) -> set[Any]:
-        """Return the keys of the turns that were forgotten. Raises StoreFault."""
+        """Return the keys of the turns that were forgotten."""
         found = self._find_marked({name: marks_against_turn(turn) for name, turn in turns.items()})
         if self._before is not None:
             old = {name for name, turn in turns.items() if turn.timestamp is not None and turn.timestamp < self._before}
@@ -242,10 +244,7 @@ class Tombstones:
         return found | self._find_grown({name: turn for name, turn in turns.items() if name not in found})
 
     def has(self, *marks: Mark) -> bool:
-        """Return whether something with one of these marks was forgotten.
-
-        Raises StoreFault.
-        """
+        """Return whether something with one of these marks was forgotten."""
         return bool(self and self._find_marked({0: marks}))
 
     def _find_marked(self, marks: Mapping[Any, Iterable[Mark]]) -> set[Any]:
@@ -285,7 +284,7 @@ class TombstoneWriter:
     """Writes the tombstones of one run of `forget`, in the caller's transaction."""
 
     def __init__(self, database: Database, at: str, selector: Mapping[str, Any], before: str | None = None) -> None:
-        """Write the record of the run. Raises StoreFault."""
+        """Write the record of the run."""
         self._database = database
         known = database.value("SELECT key FROM forgettings ORDER BY id LIMIT 1")
         self._key = os.urandom(32) if known is None else bytes(known)
@@ -298,10 +297,7 @@ class TombstoneWriter:
         )
 
     def add_turns(self, ids: str) -> None:
-        """Add tombstones of stored turns before they are deleted; `ids` is a JSON array.
-
-        Raises StoreFault.
-        """
+        """Add tombstones of stored turns before they are deleted; `ids` is a JSON array."""
         elsewhere = {
             hash_
             for (hash_,) in self._database.run(
@@ -325,7 +321,7 @@ class TombstoneWriter:
             yield hash_mark(self._key, ("begun", *place, turn.content)), None
 
     def add_marks(self, marks: Iterable[Mark]) -> None:
-        """Add tombstones of these marks. Raises StoreFault."""
+        """Add tombstones of these marks."""
         self._write((hash_mark(self._key, mark), None) for mark in marks)
 
     def _write(self, hashes: Iterable[tuple[bytes, int | None]]) -> None:
@@ -335,27 +331,18 @@ class TombstoneWriter:
         )
 
     def set_counts(self, counts: Mapping[str, int]) -> None:
-        """Write down the number of forgotten rows, by the names in COUNTED.
-
-        Raises StoreFault.
-        """
+        """Write down the number of forgotten rows, by the names in COUNTED."""
         assignments = ", ".join(f"{name} = ?" for name in COUNTED)
         values = [counts[name] for name in COUNTED]
         self._database.run(f"UPDATE forgettings SET {assignments} WHERE id = ?", (*values, self.id))
 
 
 def forgettings(database: Database) -> list[Forgetting]:
-    """Return the records of all runs of `forget` that were not undone, the oldest first.
-
-    Raises StoreFault.
-    """
+    """Return the records of all runs of `forget` that were not undone, the oldest first."""
     rows = database.run(f"SELECT id, at, selector, {', '.join(COUNTED)} FROM forgettings ORDER BY id")
     return [Forgetting(number, at, orjson.loads(selector), *counts) for number, at, selector, *counts in rows]
 
 
 def lift(database: Database, number: int) -> None:
-    """Remove the tombstones of one run of `forget`, inside the caller's transaction.
-
-    Raises StoreFault.
-    """
+    """Remove the tombstones of one run of `forget`, inside the caller's transaction."""
     database.run("DELETE FROM forgettings WHERE id = ?", (number,))

@@ -3,6 +3,8 @@
 The index stores which runs of three characters a row has, in any case, but neither positions nor counts: a tenth of the
 size. A shorter substring is the beginning of such runs. A longer one has several; rows that have all of them are read to
 check it.
+
+Its functions raise StoreFault if the database cannot be read or written.
 """
 
 from __future__ import annotations
@@ -36,9 +38,6 @@ def containing(database: Database, piece: str, most: int, stands: Callable[[str]
         piece: at least one character.
         most: rows.
         stands: checks whether a text has it at an allowed position; None allows any.
-
-    Raises:
-        StoreFault: the database cannot be read.
     """
     piece = piece[:LONGEST]
     trigrams = _trigrams(database, piece)
@@ -72,7 +71,7 @@ def _ids(database: Database, statement: str, values: Sequence[str], most: int) -
 def lengths(database: Database, ids: Ids) -> NDArray[np.float64]:
     """Return the bytes of each row's text, shape (ids,); 0 for a missing row.
 
-    `ids` are ascending. Raises StoreFault.
+    `ids` are ascending.
     """
     rows = database.run(
         "SELECT json_group_array(id), json_group_array(size) FROM ("

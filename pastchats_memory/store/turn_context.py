@@ -1,4 +1,7 @@
-"""Read what ranking needs to know about turns: conversation, speaker, time, and neighbours."""
+"""Read what ranking needs to know about turns: conversation, speaker, time, and neighbours.
+
+Its functions raise StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +32,7 @@ class TurnContext(NamedTuple):
 
 
 def turn_contexts(database: Database, ids: Sequence[int], filters: Filters = NO_FILTERS) -> dict[int, TurnContext]:
-    """Return the contexts of the turns that pass the filters by id; ids of tasks' texts are missing in it.
-
-    Raises StoreFault.
-    """
+    """Return the contexts of the turns that pass the filters by id; ids of tasks' texts are missing in it."""
     where, values = conditions(filters)
     found = database.run(
         "SELECT id, role, source_project || char(10) || conversation_id, substr(content, 1, ?), timestamp "
@@ -43,10 +43,7 @@ def turn_contexts(database: Database, ids: Sequence[int], filters: Filters = NO_
 
 
 def text_beginnings(database: Database, ids: Sequence[int]) -> dict[int, str]:
-    """Return the first BEGINNING characters of turns and of texts of tasks, by id.
-
-    Raises StoreFault.
-    """
+    """Return the first BEGINNING characters of turns and of texts of tasks, by id."""
     found = database.run(
         "SELECT id, substr(content, 1, ?1) FROM visible_prompts WHERE id IN (SELECT value FROM json_each(?2)) "
         "UNION ALL SELECT id, substr(content, 1, ?1) FROM visible_task_texts WHERE id IN (SELECT value FROM json_each(?2))",
@@ -60,7 +57,7 @@ def find_neighbours(
 ) -> list[tuple[int, int, bool]]:
     """Return pairs of a turn and another one that passes the filters, at most `reach` turns away in its conversation.
 
-    Each pair has both ids, and whether the roles are the same. Raises StoreFault.
+    Each pair has both ids, and whether the roles are the same.
     """
     where, values = conditions(filters)
     return database.run(

@@ -1,4 +1,7 @@
-"""Store and read turns: rows of `prompts` with their vectors and the places where they occur."""
+"""Store and read turns: rows of `prompts` with their vectors and the places where they occur.
+
+Its functions raise StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -58,10 +61,7 @@ class _Row(NamedTuple):
 
 
 def known_vectors(database: Database, text_hashes: Iterable[bytes], model: str) -> dict[bytes, str]:
-    """Return the JSON vectors, by text_hash, of texts that some turn has under this model.
-
-    Raises StoreFault.
-    """
+    """Return the JSON vectors, by text_hash, of texts that some turn has under this model."""
     return dict(
         database.run(
             "SELECT p.text_hash, e.vector_json FROM prompts p JOIN prompt_embeddings e ON e.prompt_id = p.id "
@@ -72,10 +72,7 @@ def known_vectors(database: Database, text_hashes: Iterable[bytes], model: str) 
 
 
 def are_unchanged(database: Database, prompts: Sequence[Prompt]) -> list[bool]:
-    """Return for each turn whether it is stored with exactly this text.
-
-    Raises StoreFault.
-    """
+    """Return for each turn whether it is stored with exactly this text."""
     rows = _rows(database, [prompt.content_hash for prompt in prompts])
     return [
         prompt.content_hash in rows and rows[prompt.content_hash].text_hash == prompt.text_hash for prompt in prompts
@@ -83,10 +80,7 @@ def are_unchanged(database: Database, prompts: Sequence[Prompt]) -> list[bool]:
 
 
 def find_forgotten(database: Database, prompts: Sequence[Prompt]) -> frozenset[str]:
-    """Return the content_hashes of the turns that are not stored because they were forgotten.
-
-    Raises StoreFault.
-    """
+    """Return the content_hashes of the turns that are not stored because they were forgotten."""
     tombstones = Tombstones(database)
     if not tombstones:
         return frozenset()
@@ -198,17 +192,14 @@ def _store_occurrences(database: Database, source_id: int, stored: Sequence[tupl
 
 
 def items(database: Database, ids: Sequence[int]) -> list[Item]:
-    """Return the stored turns with these ids, in the order given. Raises StoreFault."""
+    """Return the stored turns with these ids, in the order given."""
     found = _items(database, "p.id IN (SELECT value FROM json_each(?))", (orjson.dumps(list(ids)).decode(),))
     by_id = {item.id: item for item in found}
     return [by_id[id_] for id_ in ids if id_ in by_id]
 
 
 def conversation_around(database: Database, item: Item, turns: int) -> list[Item]:
-    """Return the item with up to `turns` turns on each side in its conversation; a note alone.
-
-    Raises StoreFault.
-    """
+    """Return the item with up to `turns` turns on each side in its conversation; a note alone."""
     if item.conversation_id is None:
         return [item]
     return _items(
@@ -221,7 +212,7 @@ def conversation_around(database: Database, item: Item, turns: int) -> list[Item
 def episode_turns(database: Database, item: Item, ending: Ending, reach: int) -> list[Item]:
     """Return the turns of the item's episode, in order.
 
-    Of a long episode only those within `reach` turns of its beginning, its end or the item. Raises StoreFault.
+    Of a long episode only those within `reach` turns of its beginning, its end or the item.
     """
     return _items(
         database,
@@ -235,7 +226,7 @@ def episode_turns(database: Database, item: Item, ending: Ending, reach: int) ->
 
 
 def in_span(database: Database, conversation: tuple[str, str], first_index: int, last_index: int) -> list[Item]:
-    """Return the turns of a conversation, given by project and id, between two indexes, in order. Raises StoreFault."""
+    """Return the turns of a conversation, given by project and id, between two indexes, in order."""
     return _items(
         database,
         "p.source_project = ? AND p.conversation_id = ? AND p.turn_index BETWEEN ? AND ?",
@@ -246,7 +237,7 @@ def in_span(database: Database, conversation: tuple[str, str], first_index: int,
 def find_extent(database: Database, conversation_id: str, project: str | None = None) -> tuple[str, int] | None:
     """Return the project and the last index of a conversation, None without a visible turn.
 
-    Without a project, the one with the newest turn counts. Raises StoreFault.
+    Without a project, the one with the newest turn counts.
     """
     found = database.run(
         "SELECT source_project, max(turn_index) FROM visible_prompts WHERE conversation_id = ? "
@@ -258,10 +249,7 @@ def find_extent(database: Database, conversation_id: str, project: str | None = 
 
 
 def list_parts(database: Database, conversation_id: str) -> list[tuple[str, str]]:
-    """Return project and id of the conversations whose ids begin with an id and a slash: those of its subagents.
-
-    Raises StoreFault.
-    """
+    """Return project and id of the conversations whose ids begin with an id and a slash: those of its subagents."""
     found = database.run(
         "SELECT source_project, conversation_id FROM visible_prompts WHERE conversation_id > ?1 || '/' AND conversation_id < ?1 || '0' "
         "GROUP BY conversation_id, source_project ORDER BY min(id)",
@@ -271,14 +259,14 @@ def list_parts(database: Database, conversation_id: str) -> list[tuple[str, str]
 
 
 def of_conversation(database: Database, conversation_id: str) -> list[Item]:
-    """Return all turns with a conversation's native id, in order; they may be of several projects. Raises StoreFault."""
+    """Return all turns with a conversation's native id, in order; they may be of several projects."""
     return _items(database, "p.conversation_id = ?", (conversation_id,))
 
 
 def with_changed_file(database: Database, names: Collection[str], project: str) -> Iterator[tuple[Item, str | None]]:
     """Yield the turns whose tool calls mention a file by one of its names, and their folders, the newest first.
 
-    Turns of a project whose list of changed files was cut are among them. Raises StoreFault.
+    Turns of a project whose list of changed files was cut are among them.
     """
     quoted = " OR ".join('"{}"'.format(name.replace('"', '""')) for name in names)
     rows = database.run(
@@ -292,7 +280,7 @@ def with_changed_file(database: Database, names: Collection[str], project: str) 
 
 
 def first_folder(database: Database, project: str, conversation_id: str) -> str | None:
-    """Return the first recorded working directory of a conversation, or None. Raises StoreFault."""
+    """Return the first recorded working directory of a conversation, or None."""
     folder: str | None = database.value(
         "SELECT folder FROM visible_prompts WHERE source_project = ? AND conversation_id = ? AND folder IS NOT NULL "
         "ORDER BY turn_index LIMIT 1",
@@ -311,7 +299,7 @@ class NewPrompt(NamedTuple):
 
 
 def list_newest_prompts(database: Database, limit: int) -> list[NewPrompt]:
-    """Return the newest prompts, the newest first. Raises StoreFault."""
+    """Return the newest prompts, the newest first."""
     found = database.run(
         "SELECT source_project, conversation_id, content, timestamp FROM visible_prompts WHERE role = 'user' AND timestamp IS NOT NULL "
         "ORDER BY timestamp DESC, id DESC LIMIT ?",
@@ -331,7 +319,7 @@ class ProjectTurns(NamedTuple):
 
 
 def list_projects(database: Database) -> list[ProjectTurns]:
-    """Return all projects, the one with the newest turn first. Raises StoreFault."""
+    """Return all projects, the one with the newest turn first."""
     rows = database.run(
         "SELECT source_project, count(*), min(timestamp), max(timestamp) FROM visible_prompts "
         "GROUP BY source_project "
@@ -341,15 +329,12 @@ def list_projects(database: Database) -> list[ProjectTurns]:
 
 
 def count(database: Database) -> int:
-    """Return the number of turns and notes. Raises StoreFault."""
+    """Return the number of turns and notes."""
     return int(database.value("SELECT count(*) FROM visible_prompts"))
 
 
 def count_turns(database: Database, conversation_id: str) -> int:
-    """Return the number of turns of a conversation, in all projects.
-
-    Raises StoreFault.
-    """
+    """Return the number of turns of a conversation, in all projects."""
     return int(database.value("SELECT count(*) FROM visible_prompts WHERE conversation_id = ?", (conversation_id,)))
 
 
@@ -357,8 +342,6 @@ def last_answer(database: Database, conversation_id: str, until: str | None) -> 
     """Return the assistant's last turn in a conversation.
 
     Up to a time, if it has one before.
-
-    Raises StoreFault.
     """
     for bound in (until, None) if until else (None,):
         found = database.run(
@@ -439,7 +422,7 @@ def _update(database: Database, id_: int, prompt: Prompt) -> None:
 def overwrite(database: Database, id_: int, prompt: Prompt, model: str, encoded: str) -> None:
     """Give a turn the shared fields and the vector of a greater version of it; its file and place stay.
 
-    Call it inside the caller's transaction. Raises StoreFault.
+    Call it inside the caller's transaction.
     """
     path = database.value("SELECT source_path FROM prompts WHERE id = ?", (id_,))
     _update(database, id_, prompt._replace(source_path=path))
@@ -447,7 +430,7 @@ def overwrite(database: Database, id_: int, prompt: Prompt, model: str, encoded:
 
 
 def set_vectors(database: Database, model: str, encoded: Mapping[int, str]) -> None:
-    """Store the encoded vectors of turns by id, inside the caller's transaction. Raises StoreFault."""
+    """Store the encoded vectors of turns by id, inside the caller's transaction."""
     rows = [(id_, *stored_vector(database, model, vector)) for id_, vector in encoded.items()]
     database.insert_rows("INSERT OR REPLACE INTO prompt_embeddings(prompt_id, model, dim, vector_json)", rows)
 

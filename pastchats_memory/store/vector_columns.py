@@ -1,4 +1,7 @@
-"""The columns of a stored vector, for writers that need no NumPy."""
+"""The columns of a stored vector, for writers that need no NumPy.
+
+Its functions raise StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ PENDING_DIM = 384
 def stored_vector(database: Database, model: str, encoded: str) -> tuple[str, int, str]:
     """Return the columns model, dim and vector_json of an encoded vector.
 
-    A pending one has no model and is all zeros. Raises StoreFault.
+    A pending one has no model and is all zeros.
     """
     if encoded:
         return model, encoded.count(",") + 1, encoded
@@ -22,5 +25,5 @@ def stored_vector(database: Database, model: str, encoded: str) -> tuple[str, in
 
 
 def length(database: Database) -> int:
-    """Return the number of components of a vector of the database's model. Raises StoreFault."""
+    """Return the number of components of a vector of the database's model."""
     return int(database.value("SELECT value FROM embedding_meta WHERE key = 'embedding_dim'") or PENDING_DIM)

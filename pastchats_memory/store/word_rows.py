@@ -1,4 +1,7 @@
-"""Find the rows of a word without NumPy, for a caller that only decides whether to search."""
+"""Find the rows of a word without NumPy, for a caller that only decides whether to search.
+
+Its functions raise StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +29,12 @@ OF_PROJECT = (
 
 
 def last_turn(database: Database) -> int:
-    """Return the greatest id of a turn, 0 if there is none: at least the number of turns. Raises StoreFault."""
+    """Return the greatest id of a turn, 0 if there is none: at least the number of turns."""
     return int(database.value("SELECT max(id) FROM visible_prompts") or 0)
 
 
 def find_rows(database: Database, word: str) -> set[int]:
-    """Return the rows that have a word, in their text or in the calls of their tools. Raises StoreFault."""
+    """Return the rows that have a word, in their text or in the calls of their tools."""
     found: set[int] = set()
     for table in FULL_TEXT:
         statement = f"SELECT rowid FROM {table} WHERE {table} MATCH ? LIMIT {MOST_ROWS}"
@@ -40,10 +43,7 @@ def find_rows(database: Database, word: str) -> set[int]:
 
 
 def find_parts(database: Database, part: str) -> set[int]:
-    """Return the rows that have a lower-case text within a word; all candidates if they are too many to be read.
-
-    Raises StoreFault.
-    """
+    """Return the rows that have a lower-case text within a word; all candidates if they are too many to be read."""
     trigrams = " AND ".join(quote(part[start : start + 3]) for start in range(len(part) - 2))
     if not trigrams:
         return set()
@@ -53,7 +53,7 @@ def find_parts(database: Database, part: str) -> set[int]:
 
 
 def rows_of_project(database: Database, ids: Iterable[int], project: str | None) -> list[int]:
-    """Return those of some rows that belong to a project; none without a project. Raises StoreFault."""
+    """Return those of some rows that belong to a project; none without a project."""
     if project is None:
         return []
     return [id_ for (id_,) in database.run(OF_PROJECT, (project, json.dumps(list(ids))))]

@@ -3,6 +3,8 @@
 Of two versions of a turn the longer text stays, then the greater one by its fields. Of two versions of a task the later
 change stays, and its comments, attachments and states are united. Of two judgements the later one stays, then the one of
 the greater machine. What was forgotten anywhere is forgotten here.
+
+Its functions raise StoreFault if the database cannot be read or written.
 """
 
 from __future__ import annotations
@@ -225,10 +227,7 @@ def build_forgetting_fields(row: tuple[tuple[Any, ...], list[tuple[Any, ...]]]) 
 
 
 def take_forgettings(database: Database, records: Sequence[Json], lifted: Iterable[str]) -> int:
-    """Forget what another machine has forgotten, but for what was lifted; return the number of deleted rows.
-
-    Raises StoreFault.
-    """
+    """Forget what another machine has forgotten, but for what was lifted; return the number of deleted rows."""
     left_out = set(lifted)
     rows = [parse_forgetting(record) for record in records if record["identity"] not in left_out]
     return tombstone_transfer.apply_tombstones(database, rows)
@@ -237,7 +236,7 @@ def take_forgettings(database: Database, records: Sequence[Json], lifted: Iterab
 def take_turns(database: Database, session: ModelSession, records: Sequence[Json], *, has_same_model: bool) -> int:
     """Store the turns that are new, or of a greater version than the one here; return their number.
 
-    Call it inside the caller's transaction. Raises StoreFault.
+    Call it inside the caller's transaction.
     """
     dim = length(database)
     prompts = {prompt.content_hash: prompt for prompt in map(_build_prompt, records)}
@@ -298,7 +297,7 @@ def _weigh_turn(fields: Sequence[Any]) -> tuple[int, str, bytes]:
 def take_tasks(database: Database, session: ModelSession, records: Sequence[Json], *, has_same_model: bool) -> int:
     """Store the tasks that are new or were changed later than here, and unite the others' parts; return their number.
 
-    Call it inside the caller's transaction. Raises StoreFault.
+    Call it inside the caller's transaction.
     """
     ready: dict[bytes, str] = {}
     if has_same_model:
@@ -328,7 +327,7 @@ def weigh_judgement(body: Body) -> tuple[str, str, bytes]:
 
 
 def take_judgements(database: Database, records: Sequence[Json]) -> None:
-    """Remember the judgements that are later than those known. Raises StoreFault."""
+    """Remember the judgements that are later than those known."""
     known = sync.latest_judgements(database)
     for record in records:
         identity, body = record["identity"], record["body"]
@@ -338,7 +337,7 @@ def take_judgements(database: Database, records: Sequence[Json]) -> None:
 
 
 def apply_judgements(database: Database) -> int:
-    """Apply the judgements whose turns are here by now; return their number. Raises StoreFault."""
+    """Apply the judgements whose turns are here by now; return their number."""
     applied: Counter[bool] = Counter()
     with database.transaction():
         for identity, (body, is_applied) in sync.latest_judgements(database).items():

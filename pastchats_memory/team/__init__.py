@@ -2,6 +2,8 @@
 
 `push` writes the projects that the user named, redacted once more. `pull` keeps a local copy of what the others share.
 Search asks Milvus; recall and hooks read the copy, and do without pymilvus.
+
+Its functions raise StoreFault if the database cannot be read or written.
 """
 
 from __future__ import annotations
@@ -61,7 +63,7 @@ class TeamMemory:
 
     @property
     def has_copy(self) -> bool:
-        """Return whether there is a copy of what this team shares. Raises StoreFault."""
+        """Return whether there is a copy of what this team shares."""
         with copy.open_copy(self._database, self._access.endpoint) as copied:
             return copied is not None
 

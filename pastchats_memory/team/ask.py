@@ -1,4 +1,7 @@
-"""Ask the team's memory: search the collection, or recall from the local copy."""
+"""Ask the team's memory: search the collection, or recall from the local copy.
+
+Its functions raise StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,6 @@ def search(
     Raises:
         UsageFault: a filter of the request is one for tasks.
         TeamUnavailable: the team's Milvus cannot be used.
-        StoreFault: the own database cannot be read.
     """
     condition = build_condition(request.filters)
     if not collection.exists:
@@ -169,18 +171,18 @@ def _build_hit(row: Received, weights: dict[str, float], similarity: float | Non
 
 
 def find_id(copy: Database, id_: str) -> int | None:
-    """Return the id of a team's turn in the copy, or None. Raises StoreFault."""
+    """Return the id of a team's turn in the copy, or None."""
     return team.find_turn(copy, id_.removeprefix(TEAM)) if is_team_id(id_) else None
 
 
 def find_local_ids(copy: Database, ids: frozenset[str]) -> frozenset[str]:
-    """Return the ids in the copy of the team's turns among some ids. Raises StoreFault."""
+    """Return the ids in the copy of the team's turns among some ids."""
     found = (find_id(copy, id_) for id_ in ids)
     return frozenset(str(one) for one in found if one is not None)
 
 
 def name_entries(copy: Database, entries: Sequence[RecallEntry]) -> list[RecallEntry]:
-    """Return entries of the copy with the ids and authors that people see. Raises StoreFault."""
+    """Return entries of the copy with the ids and authors that people see."""
     ids = [int(id_) for entry in entries for id_ in entry.ids if id_.isdecimal()]
     names = {str(id_): (shorten_id(row), author) for id_, (row, author) in team.name_turns(copy, ids).items()}
 
@@ -204,7 +206,7 @@ def name_entries(copy: Database, entries: Sequence[RecallEntry]) -> list[RecallE
 
 
 def name_items(copy: Database, items: Sequence[Item]) -> list[Item]:
-    """Return turns of the copy with the ids and authors that people see. Raises StoreFault."""
+    """Return turns of the copy with the ids and authors that people see."""
     names = team.name_turns(copy, [item.id for item in items])
     return [
         item._replace(team_id=shorten_id(row), author=author)

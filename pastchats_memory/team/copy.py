@@ -1,4 +1,7 @@
-"""Keep a local copy of what others share, in a database of its own beside the memory, which hooks can read."""
+"""Keep a local copy of what others share, in a database of its own beside the memory, which hooks can read.
+
+Its functions raise StoreFault if the database cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +29,7 @@ ENDPOINT = "team_endpoint"
 
 @contextmanager
 def open_copy(database: Database, endpoint: str) -> Iterator[Database | None]:
-    """Open the copy of an endpoint's rows, without what was forgotten here since; None if there is none.
-
-    Raises StoreFault.
-    """
+    """Open the copy of an endpoint's rows, without what was forgotten here since; None if there is none."""
     path = copy_path(database.path)
     if not path.is_file():
         yield None
@@ -43,7 +43,7 @@ def open_copy(database: Database, endpoint: str) -> Iterator[Database | None]:
 
 
 def forget_as_here(database: Database, copy: Database) -> int:
-    """Delete from the copy what was forgotten here, and return the number of rows. Raises StoreFault."""
+    """Delete from the copy what was forgotten here, and return the number of rows."""
     here, there = sync.forgetting_identities(database), sync.forgetting_identities(copy)
     if here == there:
         return 0
@@ -55,7 +55,7 @@ def forget_as_here(database: Database, copy: Database) -> int:
 
 
 def forget_in_copy(database: Database) -> None:
-    """Delete from the copy, if there is one, what was forgotten here. Raises StoreFault."""
+    """Delete from the copy, if there is one, what was forgotten here."""
     path = copy_path(database.path)
     if path.is_file():
         with open_database(path, vec0=database.vec0_loaded) as copy:

@@ -2,6 +2,8 @@
 
 What is there is compared with what is here at every run. So a run that was killed anywhere, a lost database and a lost
 collection need no repair: the next run does what is missing.
+
+Its functions raise StoreFault if the database cannot be read or written.
 """
 
 from __future__ import annotations
@@ -59,7 +61,6 @@ def preview_share(database: Database, access: TeamAccess, limits: SharingLimits,
     Raises:
         InputMissing: there is no such project here.
         UsageFault: the project is private or excluded.
-        StoreFault: the database cannot be read.
     """
     _refuse_unshareable(database, limits, project)
     turns, conversations, first, last = team.describe_project(database, project)
@@ -103,7 +104,6 @@ def push(
     Raises:
         TeamUnavailable: the team's Milvus cannot be used; what was written stays.
         ModelUnavailable: the model of this memory cannot be used.
-        StoreFault: the database cannot be read.
     """
     report = PushReport()
     derive(database)
@@ -152,7 +152,7 @@ def withdraw(database: Database, access: TeamAccess, projects: Sequence[str]) ->
 
 
 def find_own_member(database: Database, access: TeamAccess) -> Member:
-    """Return this memory's name there; a copy of the database on another computer gets a new one. Raises StoreFault."""
+    """Return this memory's name there; a copy of the database on another computer gets a new one."""
     host = access.host or utf8(socket.gethostname()).partition(".")[0]
     known = team.load_member(database, access.endpoint)
     if known is not None and known.host == host:

@@ -4,6 +4,8 @@ The exact engine (`blocks`) finds candidates that are certain to contain the k n
 lists the nearest of them. `score` alone computes similarities, from the whole numbers that `vector_json` and the blocks both
 hold, and orders by similarity, then id. So the answer is the same with either engine. A row that an engine is behind with
 (`vector_changes`) is scored too.
+
+Its functions raise StoreFault if the database cannot be read or written.
 """
 
 from __future__ import annotations
@@ -94,7 +96,7 @@ def decode(texts: Sequence[str]) -> Codes:
 def matrix(database: Database, ids: Sequence[int]) -> tuple[list[int], NDArray[np.float64]]:
     """Return the ids that have a vector, ascending, and their unit vectors of shape (ids, dim).
 
-    A pending vector is none. Raises StoreFault.
+    A pending vector is none.
 
     One question asks several times for much the same rows, so their numbers are kept as long as the snapshot.
     """
@@ -115,7 +117,7 @@ def _known_codes(database: Database) -> dict[int, Codes]:
 def read_codes(database: Database, ids: Sequence[int]) -> tuple[list[int], Codes]:
     """Return the ids that have a vector, ascending, and their whole numbers of shape (ids, dim).
 
-    A pending vector is none. Raises StoreFault.
+    A pending vector is none.
     """
     found = database.run(
         "SELECT value, coalesce(p.vector_json, t.vector_json) FROM json_each(?) "
@@ -137,8 +139,6 @@ def normalise(codes: Codes) -> NDArray[np.float64]:
 
 def score(database: Database, query: Vector, ids: Sequence[int]) -> list[Neighbour]:
     """Return the ids that have a vector with their similarity, nearest first, equal ones by id.
-
-    Raises StoreFault.
 
     No other function computes similarities.
     """
@@ -163,7 +163,7 @@ class Candidates(NamedTuple):
 def passing_ids(database: Database, filters: Filters) -> Ids | None:
     """Return the ids of all rows that pass the filters, ascending.
 
-    Return None if every row passes. Raises StoreFault.
+    Return None if every row passes.
     """
     if not is_restricted(database, filters):
         return None
@@ -227,9 +227,6 @@ def nearest(
         filters: applied before the cut.
         passing: ids that pass the filters, ascending, if the caller has listed them.
         candidates: of `prepare_scan` in the same snapshot.
-
-    Raises:
-        StoreFault: the database cannot be read.
     """
     with database.snapshot():
         if passing is None:
@@ -247,10 +244,7 @@ def nearest(
 
 
 def engine_of(database: Database) -> str:
-    """Return `vec0` if its tables exist and are not too large, else `blocks`.
-
-    Raises StoreFault.
-    """
+    """Return `vec0` if its tables exist and are not too large, else `blocks`."""
     return "vec0" if vec0.is_there(database) and blocks.max_rows(database) <= VEC0_ROWS else "blocks"
 
 
@@ -306,16 +300,13 @@ def _behind(database: Database, engine: str) -> set[int]:
 
 
 def count(database: Database) -> int:
-    """Return the number of vectors of turns, notes and texts of tasks, without pending ones.
-
-    Raises StoreFault.
-    """
+    """Return the number of vectors of turns, notes and texts of tasks, without pending ones."""
     rows = database.value("SELECT (SELECT count(*) FROM prompt_embeddings) + (SELECT count(*) FROM task_embeddings)")
     return int(rows) - count_pending(database)
 
 
 def count_pending(database: Database) -> int:
-    """Return the number of turns, notes and texts of tasks that await a model. Raises StoreFault."""
+    """Return the number of turns, notes and texts of tasks that await a model."""
     return int(
         database.value(
             "SELECT (SELECT count(*) FROM prompt_embeddings WHERE model = '') "
@@ -325,7 +316,7 @@ def count_pending(database: Database) -> int:
 
 
 def pending(database: Database) -> dict[str, int]:
-    """Return the number of rows that each engine is behind with. Raises StoreFault."""
+    """Return the number of rows that each engine is behind with."""
     return {engine: len(_behind(database, engine)) for engine in ENGINES}
 
 
@@ -367,8 +358,6 @@ def replace_blocks(database: Database, prepared: str, further: Sequence[int]) ->
 def catch_up_in_steps(database: Database) -> None:
     """Bring the engines up to date in many transactions, between which others can write.
 
-    Raises StoreFault.
-
     If the process is killed, the next writer does the rest.
     """
     while any(pending(database)[engine] for engine in _available(database)):
@@ -386,9 +375,6 @@ def catch_up(database: Database, engines: Sequence[str] = (), *, most: int | Non
         database: open for writing.
         engines: their names; all that are available by default.
         most: number of changes to apply, the oldest first; the engine stays behind with the rest.
-
-    Raises:
-        StoreFault: this cannot be written.
     """
     engines = engines or _available(database)
     dim = database.value("SELECT value FROM embedding_meta WHERE key = 'embedding_dim'")
@@ -418,8 +404,6 @@ STEP = 2000
 
 def find_mismatches(database: Database) -> list[str]:
     """Return a message for each engine whose content differs from the stored vectors.
-
-    Raises StoreFault.
 
     An engine that is behind is not checked. Neither SQLite nor a search would notice a difference.
     """

@@ -1,6 +1,8 @@
 """The exact engine: the numbers of the vectors, 512 prompt ids a row of `vector_blocks`, compared by NumPy.
 
 It finds candidates that are certain to contain the k nearest, and reads a quarter of the bytes that JSON takes.
+
+Its functions raise StoreFault if the database cannot be read or written.
 """
 
 from __future__ import annotations
@@ -66,8 +68,6 @@ class Versioned(NamedTuple):
 def find_candidates(database: Database, scan: CandidateScan, compared: Collection[int] = ()) -> tuple[Ids, Codes]:
     """Return ids, ascending, that are certain to contain the k nearest of the rows in the blocks, and their numbers.
 
-    Raises StoreFault.
-
     This thread reads what is not cached. Another one compares it, and this one does if two parts would wait.
 
     Args:
@@ -104,10 +104,7 @@ def find_candidates(database: Database, scan: CandidateScan, compared: Collectio
 
 
 def cached_parts(database: Database) -> dict[int, Versioned]:
-    """Return the strides that earlier queries have read, those written since as they are now.
-
-    Raises StoreFault.
-    """
+    """Return the strides that earlier queries have read, those written since as they are now."""
     return database.cache.get_or_make(TABLE, lambda: _refresh(database))
 
 
@@ -185,7 +182,7 @@ def _part(database: Database, blobs: Blobs, stride: int, dim: int, buffer: Codes
 
 
 def max_rows(database: Database) -> int:
-    """Return an upper bound of the number of vectors in the blocks. Raises StoreFault."""
+    """Return an upper bound of the number of vectors in the blocks."""
     return BLOCK * int(database.value("SELECT count(*) FROM vector_blocks"))
 
 

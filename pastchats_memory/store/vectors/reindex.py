@@ -2,6 +2,8 @@
 
 New vectors are stored by the hash of their text. So equal texts of turns, notes and tasks share one, and an interrupted
 run resumes where it was.
+
+Its functions raise StoreFault if the database cannot be read or written.
 """
 
 from __future__ import annotations
@@ -46,9 +48,6 @@ def begin(database: Database, name: str, version: str) -> None:
 
     Keep those of an interrupted change to it, and drop another one's. Take those that the database has, or had before the
     last change.
-
-    Raises:
-        StoreFault: the database cannot be written.
     """
     with database.transaction():
         known = meta(database)
@@ -71,10 +70,7 @@ def _named(known: Mapping[str, str], keys: Sequence[str]) -> tuple[str | None, .
 
 
 def store_previous(database: Database, name: str, version: str) -> None:
-    """Copy the present vectors for a later change back from the model, in several transactions.
-
-    Raises StoreFault.
-    """
+    """Copy the present vectors for a later change back from the model, in several transactions."""
     with database.transaction():
         current = _named(meta(database), CURRENT)
         if None in current or current == (name, version):
@@ -95,10 +91,7 @@ def store_previous(database: Database, name: str, version: str) -> None:
 
 
 def missing_texts(database: Database, rows: int) -> Iterator[dict[bytes, str]]:
-    """Yield texts without a new vector by their hash, of up to `rows` rows at a time.
-
-    Raises StoreFault.
-    """
+    """Yield texts without a new vector by their hash, of up to `rows` rows at a time."""
     last = 0
     while found := database.run(f"SELECT id, text_hash, content {MISSING} ORDER BY t.id LIMIT ?", (last, rows)):
         yield {text_hash: content for _, text_hash, content in found}
@@ -106,15 +99,12 @@ def missing_texts(database: Database, rows: int) -> Iterator[dict[bytes, str]]:
 
 
 def pending(database: Database) -> int:
-    """Return the number of rows without a new vector, 0 if no change of model is in progress.
-
-    Raises StoreFault.
-    """
+    """Return the number of rows without a new vector, 0 if no change of model is in progress."""
     return int(database.value(f"SELECT count(*) {MISSING}", (0,))) if is_in_progress(database) else 0
 
 
 def is_in_progress(database: Database) -> bool:
-    """Return whether a change of model has begun and not ended. Raises StoreFault."""
+    """Return whether a change of model has begun and not ended."""
     return NEXT[0] in meta(database)
 
 
@@ -123,7 +113,6 @@ def add_vectors(database: Database, name: str, version: str, encoded: Iterable[t
 
     Raises:
         ModelChanged: another process has begun to change to another model, or has ended this change.
-        StoreFault: they were not written.
     """
     if _named(meta(database), NEXT) != (name, version):
         message = f"another process is changing or has changed the model of {database.path}"
@@ -134,10 +123,7 @@ def add_vectors(database: Database, name: str, version: str, encoded: Iterable[t
 
 
 def prepare_blocks(database: Database) -> None:
-    """Write blocks of the new vectors in temporary tables, while other processes can write.
-
-    Raises StoreFault.
-    """
+    """Write blocks of the new vectors in temporary tables, while other processes can write."""
     for name, columns in (
         (CODED, "block INTEGER PRIMARY KEY, ids, scales, codes"),
         (CODED_TEXTS, "id INTEGER PRIMARY KEY, text_hash"),
@@ -197,10 +183,7 @@ def switch(database: Database, name: str, version: str, dim: int) -> int:
 
 
 def clear(database: Database) -> None:
-    """Delete the collected vectors after a change of model, in a transaction of its own.
-
-    Raises StoreFault.
-    """
+    """Delete the collected vectors after a change of model, in a transaction of its own."""
     with database.transaction():
         if not is_in_progress(database):  # another process may have begun one
             database.run("DELETE FROM next_vectors")

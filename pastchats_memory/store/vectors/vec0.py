@@ -1,6 +1,8 @@
 """The tables of sqlite-vec, for turns, tasks and parts of tasks: they order the candidates that the blocks find.
 
 A KNN over all rows takes longer than the scan of the blocks and a KNN over its candidates together.
+
+Its functions raise StoreFault if the database cannot be read or written.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ class Table(NamedTuple):
     """SQL that lists id and key of the rows whose vectors it holds, with a condition to be continued."""
 
     def keys(self, database: Database, ids: Sequence[int]) -> dict[int, int]:
-        """Return the keys of those ids that exist and belong to this table. Raises StoreFault."""
+        """Return the keys of those ids that exist and belong to this table."""
         return dict(database.run(f"{self.rows} AND id IN {LISTED}", (orjson.dumps(list(ids)).decode(),)))
 
 
@@ -49,7 +51,7 @@ MAX_K = 4096
 
 
 def is_there(database: Database) -> bool:
-    """Return whether the extension is loaded and has its tables. Raises StoreFault."""
+    """Return whether the extension is loaded and has its tables."""
     if not database.vec0_loaded:
         return False
     return bool(
@@ -93,7 +95,7 @@ def nearest(
 def mark_stale(database: Database) -> None:
     """Mark the tables as stale, for `create_tables` to drop.
 
-    Call it inside the caller's transaction. Raises StoreFault.
+    Call it inside the caller's transaction.
     """
     database.run("INSERT OR REPLACE INTO embedding_meta(key, value) VALUES (?, '1')", (STALE,))
 
@@ -109,7 +111,7 @@ def shadow_tables(database: Database) -> list[tuple[Table, str, str]]:
 
 
 def create_tables(database: Database, dim: int) -> None:
-    """Create the tables if they are missing or stale. Raises StoreFault."""
+    """Create the tables if they are missing or stale."""
     if database.value("SELECT 1 FROM embedding_meta WHERE key = ?", (STALE,)):
         for name in NAMES:
             database.run(f"DROP TABLE IF EXISTS {name}")

@@ -35,8 +35,8 @@ from pathlib import Path
 import judged
 
 from pastchats_memory import Memory
-from pastchats_memory.hooks import events
-from pastchats_memory.hooks.event import Event
+from pastchats_memory.hooks import answers
+from pastchats_memory.hooks.event import HookEvent
 from pastchats_memory.hooks.prompt import query_for
 from pastchats_memory.model import Hit
 from pastchats_memory.store.database import open_database
@@ -127,7 +127,7 @@ def run_hook(prompt: Prompt, database: Path) -> tuple[bool, bool]:
 
 def recalled(prompt: str, database: Path) -> tuple[Hit, ...]:
     """Return the hits of the hook's block; none for a prompt that it ignores."""
-    block = events.find_block(Event(prompt=prompt), str(database))
+    block = answers.find_block(HookEvent(prompt=prompt), str(database))
     return () if block is None else block.hits
 
 

@@ -11,7 +11,7 @@ from pastchats_memory.cli.asking import make_command
 from pastchats_memory.cli.output import emit_json, hanging
 from pastchats_memory.config import load, state_folder
 from pastchats_memory.errors import DatabaseCorrupt, MemoryFault, UsageFault
-from pastchats_memory.hooks.heard import list_calls
+from pastchats_memory.hooks.calls import list_calls
 from pastchats_memory.hooks.install import TARGETS, find_broken, read_records
 from pastchats_memory.hooks.servers import find_broken_servers
 from pastchats_memory.maintenance.health import REPAIR, HealthCheck

@@ -19,7 +19,7 @@ from pastchats_memory.errors import MemoryFault
 from pastchats_memory.formats.registry import History
 from pastchats_memory.hooks import background, spool
 from pastchats_memory.hooks.install import SKILL, advice
-from pastchats_memory.hooks.parts import Part, list_parts, list_removals
+from pastchats_memory.hooks.parts import AgentPart, list_parts, list_removals
 from pastchats_memory.hooks.prompt import query_for
 from pastchats_memory.ingest.forecast import Forecast
 from pastchats_memory.ingest.overview import overview_at
@@ -148,7 +148,7 @@ class _Setup:
             self._say(f"About {counted(survey.turns, 'turn')} to index: {_duration(survey.seconds)}{later}.")
         return survey
 
-    def _install(self, part: Part, *, is_chosen: bool) -> None:
+    def _install(self, part: AgentPart, *, is_chosen: bool) -> None:
         """Add a part, and report it."""
         if not is_chosen:
             self._add_unchanged(part)
@@ -204,7 +204,7 @@ class _Setup:
             return self._answer
         return click.confirm(hanging(sanitise(question), err=True), default=True, err=True)
 
-    def _add_unchanged(self, part: Part) -> None:
+    def _add_unchanged(self, part: AgentPart) -> None:
         """Report a part that this run leaves as it is."""
         if part.fault is not None:
             self._add(part.kind, part.agent, None, "refused", f"{part.fault.message}. {part.fault.hint}")
@@ -225,18 +225,18 @@ class _Setup:
             click.echo(hanging(sanitise(sentence), err=True), err=True)
 
 
-def _question(part: Part, verb: str) -> str:
+def _question(part: AgentPart, verb: str) -> str:
     preposition = "from" if verb == "Remove" else "to"
     return f"{verb} {_describe(part)} {preposition} {part.agent} ({from_home(_path_of(part) or '')})?"
 
 
-def _path_of(part: Part) -> str | None:
+def _path_of(part: AgentPart) -> str | None:
     """Return the file that a part changes, or the folder of several."""
     paths = [str(change.path) for change in part.changes]
     return utf8(paths[0] if len(paths) == 1 else os.path.commonpath(paths)) if paths else None
 
 
-def _describe(part: Part) -> str:
+def _describe(part: AgentPart) -> str:
     """Return what a part changes, without its path."""
     skills = ", ".join(change.path.parent.name for change in part.changes if change.path.name == SKILL)
     others = [change.what for change in part.changes if change.path.name != SKILL]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pastchats_memory.formats.base.format import Format
-    from pastchats_memory.hooks.event import Event
+    from pastchats_memory.hooks.event import HookEvent
 
 LIMIT_S = 2.0
 """From the start of the process to its end, unless PASTCHATS_MEMORY_HOOK_SECONDS says otherwise."""
@@ -84,7 +84,7 @@ def _handle(arguments: list[str], give_up: float) -> None:
         background.start(find_state(database))
     did = "asked for an index run" if action == "index" else "stayed silent"
     if action == "greet" or (action == "recall" and received.prompt) or (action == "warn" and _is_action(received)):
-        answer = _answer_in_time(arguments, format_, received, database, give_up)
+        answer = _answer_in_time(lambda: _work(arguments, format_, received, database), arguments, give_up)
         if answer is None:
             did = "ran out of time"
         elif answer:
@@ -94,13 +94,13 @@ def _handle(arguments: list[str], give_up: float) -> None:
 
 def _note(state: str | None, arguments: list[str], did: str) -> None:
     """Record for `doctor` what this hook did."""
-    from pastchats_memory.hooks.heard import note_call
+    from pastchats_memory.hooks.calls import note_call
 
     if state is not None:
         note_call(state, arguments[0], arguments[1], did)
 
 
-def _is_action(received: Event) -> bool:
+def _is_action(received: HookEvent) -> bool:
     """Check whether a call runs a command or changes a file."""
     from pastchats_memory.text.shell import is_editor, is_shell
 
@@ -119,17 +119,17 @@ def _find_database(arguments: list[str]) -> str | None:
     return arguments[3] if arguments[2:3] == ["--db"] else None
 
 
-def _parse(arguments: list[str], body: bytes | None) -> Event:
+def _parse(arguments: list[str], body: bytes | None) -> HookEvent:
     """Return the event in a body; an empty one if the body is no JSON, since a session's end counts without it."""
     import json
 
-    from pastchats_memory.hooks.event import Event, event_of
+    from pastchats_memory.hooks.event import HookEvent, parse_event
 
     try:
-        return event_of(json.loads(body or b"{}"))
+        return parse_event(json.loads(body or b"{}"))
     except (ValueError, RecursionError) as fault:
         _log(arguments, type(fault).__name__, 0.0)
-        return Event()
+        return HookEvent()
 
 
 def find_state(database: str | None) -> Path | None:
@@ -168,17 +168,12 @@ def _request_index(folder: Path | None, agent: str, database: str | None, transc
     background.start(folder, None if is_stored else request)
 
 
-def _answer_in_time(
-    arguments: list[str], format_: Format, received: Event, database: str | None, give_up: float
-) -> bytes | None:
+def _answer_in_time(work: Callable[[], bytes], arguments: list[str], give_up: float) -> bytes | None:
     """Pass on the answer, and return it; None if it is not complete before the limit.
 
     Raises OSError if there can be no child.
     """
-    if CAN_FORK:
-        answer = _ask_child(arguments, format_, received, database, give_up)
-    else:
-        answer = _run_in_thread(lambda: _work(arguments, format_, received, database), give_up)
+    answer = _run_in_child(work, give_up) if CAN_FORK else _run_in_thread(work, give_up)
     if answer is None:
         _log(arguments, "timeout", 0.0)
     if answer:
@@ -187,10 +182,8 @@ def _answer_in_time(
     return answer
 
 
-def _ask_child(
-    arguments: list[str], format_: Format, received: Event, database: str | None, give_up: float
-) -> bytes | None:
-    """Return the answer of a child, which may hang or abort; None if it is not complete before the limit."""
+def _run_in_child(work: Callable[[], bytes], give_up: float) -> bytes | None:
+    """Return the result of a child, which may hang or abort; None if it is not complete when time is up."""
     if sys.platform == "win32":
         return None
     read_end, write_end = os.pipe()
@@ -198,11 +191,11 @@ def _ask_child(
     if child == 0:
         os.close(read_end)
         try:
-            os.write(write_end, _work(arguments, format_, received, database))
+            os.write(write_end, work())
         finally:
             os._exit(0)
     os.close(write_end)
-    answer = _read_until(read_end, give_up, LONGEST_INPUT)
+    answer = _read_stream(read_end, give_up)
     if answer is None:
         os.kill(child, signal.SIGKILL)
     with suppress(ChildProcessError):
@@ -210,18 +203,18 @@ def _ask_child(
     return answer
 
 
-def _run_in_thread(work: Callable[[], bytes], give_up: float) -> bytes | None:
+def _run_in_thread(work: Callable[[], bytes | None], give_up: float) -> bytes | None:
     """Return the result of some work; None if it is not there when time is up."""
     from threading import Thread
 
-    results: list[bytes] = []
+    results: list[bytes | None] = []
     thread = Thread(target=lambda: results.append(work()), daemon=True)
     thread.start()
     thread.join(max(0.0, give_up - time.monotonic()))
     return results[0] if results else None
 
 
-def _work(arguments: list[str], format_: Format, received: Event, database: str | None) -> bytes:
+def _work(arguments: list[str], format_: Format, received: HookEvent, database: str | None) -> bytes:
     """Return the answer as a line of JSON; empty for none."""
     import json
 
@@ -234,7 +227,7 @@ def _work(arguments: list[str], format_: Format, received: Event, database: str 
     return b"" if answer is None else json.dumps(answer).encode() + b"\n"
 
 
-def _answer(format_: Format, event: str, received: Event, database: str | None) -> dict[str, object] | None:
+def _answer(format_: Format, event: str, received: HookEvent, database: str | None) -> dict[str, object] | None:
     agent = format_.hooks
     if agent is None:
         return None
@@ -250,37 +243,28 @@ def _answer(format_: Format, event: str, received: Event, database: str | None) 
 
         warning = warn(received, database)
         return agent.context(event, warning) if warning else None
-    from pastchats_memory.hooks import events
+    from pastchats_memory.hooks import answers
 
-    context = events.recall(received, database) if action == "recall" else events.greet(received, database)
+    context = answers.recall(received, database) if action == "recall" else answers.greet(received, database)
     return agent.context(event, context) if context else None
 
 
 def _read_input(give_up: float) -> bytes | None:
     """Return what the agent sends on stdin; None if it is not all there when time is up."""
     if CAN_FORK:
-        return _read_until(0, give_up, LONGEST_INPUT)
+        return _read_stream(0, give_up)
     give_up = max(give_up, time.monotonic() + READ_S)
-    return _run_in_thread(lambda: _read_all(0, LONGEST_INPUT), give_up)  # select takes no pipe on Windows
+    return _run_in_thread(lambda: _read_stream(0), give_up)  # select takes no pipe on Windows
 
 
-def _read_all(descriptor: int, most: int) -> bytes:
-    """Return all bytes up to the end of the stream or `most`, however long that takes."""
-    read = b""
-    while len(read) < most and (piece := os.read(descriptor, 1 << 16)):
-        read += piece
-    return read
-
-
-def _read_until(descriptor: int, give_up: float, most: int) -> bytes | None:
-    """Return all bytes up to the end of the stream or `most`; None if they are not there when time is up.
+def _read_stream(descriptor: int, give_up: float | None = None) -> bytes | None:
+    """Return all bytes up to the end of the stream or `LONGEST_INPUT`; None if they are not there when time is up.
 
     Bytes that are there already count however late this process is: with them a session's end names its transcript.
     """
     read = b""
-    while len(read) < most:
-        left = max(0.0, give_up - time.monotonic())
-        if not select.select([descriptor], [], [], left)[0]:
+    while len(read) < LONGEST_INPUT:
+        if give_up is not None and not select.select([descriptor], [], [], max(0.0, give_up - time.monotonic()))[0]:
             return None
         piece = os.read(descriptor, 1 << 16)
         if not piece:

@@ -88,7 +88,7 @@ def _try_request(folder: Path, file: Path) -> str:
 
 
 def fulfil(request: IndexRequest) -> None:
-    """Index the transcript of a request, and what else the agent's history has. Raises MemoryFault."""
+    """Index the transcript of a request, and what else the agent's history has."""
     from pastchats_memory.config import load
     from pastchats_memory.memory import Memory
 

@@ -1,4 +1,7 @@
-"""Find the block for a prompt that names something the memory knows."""
+"""Find the block for a prompt that names something the memory knows.
+
+Every function that reads the memory raises MemoryFault if it cannot be read.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from pastchats_memory.text.recall_block import RECALL_PREAMBLE
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pastchats_memory.hooks.event import Event
+    from pastchats_memory.hooks.event import HookEvent
     from pastchats_memory.memory import Memory
     from pastchats_memory.model import RecallBlock
     from pastchats_memory.recall.word_evidence import WordEvidence
@@ -28,7 +31,7 @@ LIMIT = 3
 """Entries of a block."""
 
 
-def make_request(event: Event, query: str, project: str | None, state: Path | None) -> RecallRequest:
+def make_request(event: HookEvent, query: str, project: str | None, state: Path | None) -> RecallRequest:
     """Return what to recall for a prompt, without what the session has already."""
     return RecallRequest(
         Request(query, limit=LIMIT),
@@ -41,17 +44,14 @@ def make_request(event: Event, query: str, project: str | None, state: Path | No
 
 
 def find_by_words(database: Database, evidence: WordEvidence, request: RecallRequest) -> RecallBlock | None:
-    """Return the block of the conversation that leads by words; None if none does. Raises StoreFault."""
+    """Return the block of the conversation that leads by words; None if none does."""
     private, unchecked = sources.private_projects(database)
     database = database.hide((private | private_among(unchecked)) - {request.current_project})
     return recall_by_words(database, evidence, request, lambda texts: [*map(_count_bytes, texts)])
 
 
 def find_by_search(request: RecallRequest, config: Config) -> RecallBlock:
-    """Return the block of a search by words and meaning; the model loads while the rest is imported.
-
-    Raises MemoryFault.
-    """
+    """Return the block of a search by words and meaning; the model loads while the rest is imported."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads that nothing here has work for
     from pastchats_memory.embed.packaged import load_in_background
 
@@ -78,7 +78,7 @@ def give(block: RecallBlock, state: Path | None, session_id: str | None) -> str:
 
 
 def open_memory(config: Config) -> Memory:
-    """Open the memory of a configuration, which brings NumPy. Raises MemoryFault."""
+    """Open the memory of a configuration, which brings NumPy."""
     from pastchats_memory.memory import Memory
 
     return Memory.open(config.database, create=False, config=config, is_urgent=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Event(NamedTuple):
+class HookEvent(NamedTuple):
     """The fields of an agent's event that we use."""
 
     prompt: str = ""
@@ -18,20 +18,20 @@ class Event(NamedTuple):
     """Its input: an object, or one as JSON text."""
 
 
-def event_of(body: object) -> Event:
-    """Return the event in a JSON body of any shape.
+def parse_event(body: object) -> HookEvent:
+    """Parse the event in a JSON body of any shape.
 
     Missing fields and those of another type are left out.
     """
     if not isinstance(body, dict):
-        return Event()
+        return HookEvent()
 
     def text(*keys: str) -> str | None:
         return next((value for key in keys if isinstance(value := body.get(key), str) and value), None)
 
     roots = body.get("workspace_roots")
     root = roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else None
-    return Event(
+    return HookEvent(
         prompt=text("prompt", "user_prompt", "userPrompt") or "",
         session=text("session_id", "conversation_id", "sessionId"),
         cwd=text("cwd", "workingDirectory") or root,

@@ -1,7 +1,8 @@
 """Add our hooks to an agent's settings, and remove them again.
 
 Added text is recorded, so that removing it restores the rest of the file byte for byte. If the file was rewritten since, by
-its program or by hand, our entries are searched in it instead.
+its program or by hand, our entries are searched in it instead. Every public function raises MemoryFault if a file cannot be read
+or written, and UsageFault if one is not understood.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ _JSON_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 BEFORE = ".before-pastchats-memory"
 AFTERWARDS = ".with-pastchats-memory"
 """Suffixes of copies: of a file before our hooks were added, and before they were removed."""
+BYTE_ORDER_MARK = "\ufeff"
 SKILL = "SKILL.md"
 SKILLS = Path(__file__).with_name("skills")
 COMMAND = "pastchats-memory"
@@ -56,7 +58,7 @@ CACHE_VARIABLES = ("XDG_CACHE_HOME", "UV_CACHE_DIR", "PIP_CACHE_DIR")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileChange:
     """A file of an agent's settings before and after."""
 
     path: Path
@@ -100,8 +102,8 @@ def explain_os_errors() -> Iterator[None]:
 @explain_os_errors()
 def plan_install(
     target: str, database: str | None, state: Path, environment: Mapping[str, str] = os.environ
-) -> list[Change]:
-    """Return what `install` would change, and write nothing. Raises MemoryFault."""
+) -> list[FileChange]:
+    """Return what `install` would change, and write nothing."""
     agent = targets()[target]
     hooks = {event: [hook_entry(agent, event, _command(target, event, database))] for event in agent.events}
     path = settings_path(target, environment)
@@ -118,19 +120,21 @@ def hook_entry(agent: HookDialect, event: str, line: str) -> dict[str, Any]:
     return {**matcher, **agent.entry(line)}
 
 
-def _with_our_hooks(path: Path, hooks: Mapping[str, Any], extra: Mapping[str, Any], pieces: tuple[str, ...]) -> Change:
+def _with_our_hooks(
+    path: Path, hooks: Mapping[str, Any], extra: Mapping[str, Any], pieces: tuple[str, ...]
+) -> FileChange:
     before = read_settings(path)
-    mark = "\ufeff" if (before or "").startswith("\ufeff") else ""
+    mark, text = split_mark(before)
     try:
-        edited = with_hooks((before or "").removeprefix(mark), hooks, extra, IS_OURS, pieces)
+        edited = with_hooks(text, hooks, extra, IS_OURS, pieces)
     except UsageFault as fault:
         raise UsageFault(f"{path}: {fault.message}", fault.hint) from fault
-    return Change(
+    return FileChange(
         path, before, mark + edited.text, f"hooks for {', '.join(hooks)}", edited.pieces, missing_folders(path)
     )
 
 
-def _skills(folder: Path, put_in: Mapping[str, tuple[str, ...]]) -> list[Change]:
+def _skills(folder: Path, put_in: Mapping[str, tuple[str, ...]]) -> list[FileChange]:
     """Return the changes that put our skills where the agent looks.
 
     Of existing ones, only our own are updated.
@@ -141,7 +145,9 @@ def _skills(folder: Path, put_in: Mapping[str, tuple[str, ...]]) -> list[Change]
         text = skill.read_text(encoding="utf-8")
         before = read_settings(path)
         if before is None or put_in.get(str(path)) == (before,):
-            found.append(Change(path, before, text, f"the skill {path.parent.name}", (text,), missing_folders(path)))
+            found.append(
+                FileChange(path, before, text, f"the skill {path.parent.name}", (text,), missing_folders(path))
+            )
     return found
 
 
@@ -151,10 +157,7 @@ def missing_folders(path: Path) -> tuple[str, ...]:
 
 
 def advice(target: str, environment: Mapping[str, str] = os.environ) -> list[str]:
-    """Return what the user has to do before our hooks run in an agent.
-
-    Raises MemoryFault.
-    """
+    """Return what the user has to do before our hooks run in an agent."""
     agent = targets()[target]
     notes = list(agent.notes)
     if agent.skills and shutil.which(COMMAND, path=environment.get("PATH")) is None:
@@ -164,7 +167,7 @@ def advice(target: str, environment: Mapping[str, str] = os.environ) -> list[str
     file, table, keys = agent.switch
     config = settings_path(target, environment).with_name(file)
     try:
-        switches = tomllib.loads((read_settings(config) or "").removeprefix("\ufeff")).get(table, {})
+        switches = tomllib.loads(split_mark(read_settings(config))[1]).get(table, {})
     except tomllib.TOMLDecodeError:
         return notes  # the agent itself will say so
     if isinstance(switches, dict) and any(switches.get(key) is False for key in keys):
@@ -173,15 +176,15 @@ def advice(target: str, environment: Mapping[str, str] = os.environ) -> list[str
 
 
 @explain_os_errors()
-def plan_uninstall(target: str, state: Path, environment: Mapping[str, str] = os.environ) -> list[Change]:
-    """Return what `uninstall` would change, and write nothing. Raises MemoryFault."""
+def plan_uninstall(target: str, state: Path, environment: Mapping[str, str] = os.environ) -> list[FileChange]:
+    """Return what `uninstall` would change, and write nothing."""
     path = str(settings_path(target, environment))
     records = read_records(state).get(target) or [{"path": path, "pieces": [], "was_missing": False}]
     changes = [_without_our_hooks(record) for record in records]
     return [change for change in changes if change is not None and change.before != change.after]
 
 
-def _without_our_hooks(record: Mapping[str, Any]) -> Change | None:
+def _without_our_hooks(record: Mapping[str, Any]) -> FileChange | None:
     """Return the change that removes what the record says was added.
 
     None if the file is the user's by now.
@@ -192,25 +195,29 @@ def _without_our_hooks(record: Mapping[str, Any]) -> Change | None:
         return None
     after = None
     if path.suffix == ".json":
-        mark = "\ufeff" if before.startswith("\ufeff") else ""
-        text = before.removeprefix(mark)
+        mark, text = split_mark(before)
         after = restore_json(text, pieces) if pieces else None
         after = mark + (without_ours(text, IS_OURS) if after is None else after)
     elif pieces:
         after = without_pieces(before, pieces)
     if after is None:
         return None
+    return removal(record, before, after, f"the skill {path.parent.name}" if path.name == SKILL else "our hooks")
+
+
+def removal(record: Mapping[str, Any], before: str, after: str, what: str) -> FileChange:
+    """Return the change that takes our part out of a recorded file; a file that we made goes with it if it is blank."""
     is_gone = record["was_missing"] and not after.strip()
-    what = f"the skill {path.parent.name}" if path.name == SKILL else "our hooks"
-    return Change(path, before, None if is_gone else after, what, folders=tuple(record.get("folders", ())))
+    folders = tuple(record.get("folders", ()))
+    return FileChange(Path(record["path"]), before, None if is_gone else after, what, folders=folders)
 
 
 @explain_os_errors()
-def write(target: str, changes: list[Change], state: Path, *, is_install: bool) -> dict[Path, str]:
+def write(target: str, changes: list[FileChange], state: Path, *, is_install: bool) -> dict[Path, str]:
     """Make the changes, record or forget what was added, and return the path of each copy of an original file.
 
     Additions are recorded before they are made, and forgotten after they are removed: after any interruption, `uninstall`
-    knows all that may be there. Raises MemoryFault.
+    knows all that may be there.
     """
     for change in changes:
         if read_settings(change.path) != change.before:  # while the person looked at the change
@@ -238,7 +245,7 @@ def write(target: str, changes: list[Change], state: Path, *, is_install: bool) 
     return copies
 
 
-def _copy_original(change: Change, ending: str) -> dict[Path, str]:
+def _copy_original(change: FileChange, ending: str) -> dict[Path, str]:
     """Copy the file as it is.
 
     If the change restores the copy from before, delete that one instead.
@@ -255,7 +262,7 @@ def _copy_original(change: Change, ending: str) -> dict[Path, str]:
     return {change.path: str(copy)}
 
 
-def _replace(change: Change) -> None:
+def _replace(change: FileChange) -> None:
     place = change.path.resolve()  # settings are often links into somebody's dotfiles
     if change.after is None:
         place.unlink()
@@ -268,10 +275,7 @@ def _replace(change: Change) -> None:
 
 
 def settings_path(target: str, environment: Mapping[str, str] = os.environ) -> Path:
-    """Return the user's own settings file of an agent, by its variables and folders.
-
-    Raises UsageFault.
-    """
+    """Return the user's own settings file of an agent, by its variables and folders."""
     return Path(targets()[target].settings(with_home(environment)))
 
 
@@ -358,7 +362,7 @@ def _find_program(quoted: str) -> str | None:
 
 @explain_os_errors()
 def find_broken(state: Path) -> list[tuple[str, str]]:
-    """Return each agent whose settings call a program of ours that is gone, with the program. Raises MemoryFault."""
+    """Return each agent whose settings call a program of ours that is gone, with the program."""
     found: dict[str, str] = {}
     for target, records in read_records(state).items():
         for record in records:
@@ -366,6 +370,12 @@ def find_broken(state: Path) -> list[tuple[str, str]]:
                 if program and not os.path.exists(program):  # noqa: PTH110 - a string is at hand
                     found[target] = program
     return list(found.items())
+
+
+def split_mark(text: str | None) -> tuple[str, str]:
+    """Return the byte order mark that some editors of Windows write, or nothing, and the text behind it."""
+    rest = (text or "").removeprefix(BYTE_ORDER_MARK)
+    return (BYTE_ORDER_MARK if text and text != rest else ""), rest
 
 
 def read_settings(path: Path) -> str | None:
@@ -389,7 +399,7 @@ def read_records(state: Path) -> dict[str, list[dict[str, Any]]]:
     return recorded
 
 
-def _record(target: str, changes: list[Change], state: Path) -> None:
+def _record(target: str, changes: list[FileChange], state: Path) -> None:
     """Record what was added for a target; without changes, forget it."""
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
     recorded = read_records(state)

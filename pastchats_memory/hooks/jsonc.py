@@ -1,7 +1,8 @@
 """Edit an agent's settings file without touching any other byte, and undo the edit.
 
 Settings are JSON, often with comments, in an order and an indentation that somebody chose. So nothing is parsed and
-rewritten: a scanner finds the end of a container, and text is inserted there.
+rewritten: a scanner finds the end of a container, and text is inserted there. Every function raises UsageFault if a text is not
+JSON, or has another value where an object or a list belongs.
 """
 
 from __future__ import annotations
@@ -55,10 +56,7 @@ class Edited:
 
 
 def scan(text: str) -> Node:
-    """Parse JSON with comments and trailing commas.
-
-    Raises UsageFault for anything else.
-    """
+    """Parse JSON with comments and trailing commas."""
     tokens = [
         (found.start(), found.end(), found[0])
         for found in _TOKEN.finditer(text)
@@ -139,9 +137,6 @@ def with_hooks(
         extra: top-level members that a settings file of this agent has to have, such as `version`.
         is_ours: found in the entries that we made.
         pieces: what was put into this text before.
-
-    Raises:
-        UsageFault: the text is not JSON, or `hooks` in it is no object of lists.
     """
     if not text.strip():
         return _added(text, hooks, extra)
@@ -230,10 +225,7 @@ def restore_json(text: str, pieces: Sequence[str]) -> str | None:
 
 
 def without_ours(text: str, is_ours: re.Pattern[str]) -> str:
-    """Return the settings without our entries, wherever they stand now.
-
-    Raises UsageFault.
-    """
+    """Return the settings without our entries, wherever they stand now."""
     while True:
         root = scan(text)
         hooks = (root.members or {}).get("hooks")
@@ -261,9 +253,6 @@ def with_member(text: str, parent: str, key: str, value: Any, pieces: Sequence[s
         key: the key of the member. One that exists is replaced.
         value: the member.
         pieces: what was put into this text before.
-
-    Raises:
-        UsageFault: the text is not JSON, or the parent in it is no object.
     """
     base = restore_json(text, pieces) if pieces else None
     if base is None:
@@ -280,7 +269,7 @@ def with_member(text: str, parent: str, key: str, value: Any, pieces: Sequence[s
 
 
 def find_member(text: str, parent: str, key: str) -> Any:
-    """Return the value of a member of a top-level object, or None. Raises UsageFault."""
+    """Return the value of a member of a top-level object, or None."""
     if not text.strip():
         return None
     above = _members(scan(text)).get(parent)
@@ -289,7 +278,7 @@ def find_member(text: str, parent: str, key: str) -> Any:
 
 
 def without_member(text: str, parent: str, key: str) -> str:
-    """Return the settings without a member of a top-level object. Raises UsageFault."""
+    """Return the settings without a member of a top-level object."""
     above = _members(scan(text)).get(parent)
     if above is None or key not in _members(above):
         return text

@@ -1,4 +1,7 @@
-"""List what `setup` adds to agents, part by part, so that each can be agreed to and undone."""
+"""List what `setup` adds to agents, part by part, so that each can be agreed to and undone.
+
+Every function raises MemoryFault if a file of an agent cannot be read, written or understood.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,12 @@ from functools import partial
 from pathlib import Path
 
 from pastchats_memory.errors import MemoryFault
-from pastchats_memory.hooks.install import SKILL, Change, find_agents, plan_install, plan_uninstall, targets, write
+from pastchats_memory.hooks.install import SKILL, FileChange, find_agents, plan_install, plan_uninstall, targets, write
 from pastchats_memory.hooks.servers import plan_server, plan_server_removal, record_name
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class AgentPart:
     """One addition to an agent, or its removal."""
 
     agent: str
@@ -21,18 +24,18 @@ class Part:
     """`hooks`, `skills` or `server`."""
     record: str
     """The name under which it is recorded."""
-    plan: Callable[[], list[Change]]
-    """Return the changes that are needed now; none if it is in place. Raises MemoryFault."""
-    changes: list[Change] = field(default_factory=list)
+    plan: Callable[[], list[FileChange]]
+    """Return the changes that are needed now; none if it is in place."""
+    changes: list[FileChange] = field(default_factory=list)
     fault: MemoryFault | None = None
     """Why it cannot be added."""
 
     def apply(self, state: Path, *, is_install: bool) -> None:
-        """Make the changes. Earlier parts may have changed the same files, so they are planned anew. Raises MemoryFault."""
+        """Make the changes. Earlier parts may have changed the same files, so they are planned anew."""
         write(self.record, self.plan(), state, is_install=is_install)
 
 
-def list_parts(database: str | None, state: Path) -> list[Part]:
+def list_parts(database: str | None, state: Path) -> list[AgentPart]:
     """Return every part of each agent on this machine, those in place too. Raises UsageFault without a home folder."""
     parts = []
     for agent in find_agents():
@@ -43,8 +46,8 @@ def list_parts(database: str | None, state: Path) -> list[Part]:
     return parts
 
 
-def list_removals(state: Path) -> list[Part]:
-    """Return what there is to remove, the newest part of a file first. Raises MemoryFault."""
+def list_removals(state: Path) -> list[AgentPart]:
+    """Return what there is to remove, the newest part of a file first."""
     parts = []
     for agent in targets():
         for kind, record, plan in (
@@ -57,14 +60,14 @@ def list_removals(state: Path) -> list[Part]:
     return parts
 
 
-def _plan_kind(agent: str, kind: str, database: str | None, state: Path) -> list[Change]:
-    """Return the changes of the hooks or of the skills of an agent. Raises MemoryFault."""
+def _plan_kind(agent: str, kind: str, database: str | None, state: Path) -> list[FileChange]:
+    """Return the changes of the hooks or of the skills of an agent."""
     changes = plan_install(agent, database, state)
     return [change for change in changes if (change.path.name == SKILL) == (kind == "skills")]
 
 
-def _planned(agent: str, kind: str, record: str, plan: Callable[[], list[Change]]) -> Part:
+def _planned(agent: str, kind: str, record: str, plan: Callable[[], list[FileChange]]) -> AgentPart:
     try:
-        return Part(agent, kind, record, plan, plan())
+        return AgentPart(agent, kind, record, plan, plan())
     except MemoryFault as fault:
-        return Part(agent, kind, record, plan, fault=fault)
+        return AgentPart(agent, kind, record, plan, fault=fault)

@@ -1,6 +1,7 @@
 """Add the MCP server to an agent's settings, and remove it again.
 
-The file of an agent is JSON with `mcpServers`, or TOML with `mcp_servers`. Only our entry in it changes.
+The file of an agent is JSON with `mcpServers`, or TOML with `mcp_servers`. Only our entry in it changes. Every function raises
+MemoryFault if a file cannot be read, and UsageFault if one is not understood.
 """
 
 from __future__ import annotations
@@ -19,20 +20,20 @@ from tomlkit.exceptions import TOMLKitError
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.hooks.install import (
     COMMAND,
-    Change,
+    FileChange,
     explain_os_errors,
     lasting_command,
     missing_folders,
     read_records,
     read_settings,
+    removal,
+    split_mark,
     targets,
     with_home,
 )
 from pastchats_memory.hooks.jsonc import Edited, find_member, restore_json, with_member, without_member, without_pieces
 
 JSON_PARENT, TOML_PARENT = "mcpServers", "mcp_servers"
-MARK = "\ufeff"
-"""Begins a file that some editors of Windows have written."""
 
 
 def record_name(target: str) -> str:
@@ -43,7 +44,7 @@ def record_name(target: str) -> str:
 @explain_os_errors()
 def plan_server(
     target: str, database: str | None, state: Path, environment: Mapping[str, str] = os.environ
-) -> list[Change]:
+) -> list[FileChange]:
     """Return what adding the server to an agent would change, and write nothing.
 
     A server of our name that the user has added stays if its program exists.
@@ -66,12 +67,12 @@ def plan_server(
     if present is not None and entry.items() <= present.items():
         return []
     edited = _edit(path, before or "", {**(present or {}), **entry}, pieces)
-    return [Change(path, before, edited.text, "the MCP server", edited.pieces, missing_folders(path))]
+    return [FileChange(path, before, edited.text, "the MCP server", edited.pieces, missing_folders(path))]
 
 
 @explain_os_errors()
-def plan_server_removal(target: str, state: Path) -> list[Change]:
-    """Return what removing the server that we added would change, and write nothing. Raises MemoryFault."""
+def plan_server_removal(target: str, state: Path) -> list[FileChange]:
+    """Return what removing the server that we added would change, and write nothing."""
     changes = []
     for record in read_records(state).get(record_name(target), []):
         path = Path(record["path"])
@@ -79,15 +80,13 @@ def plan_server_removal(target: str, state: Path) -> list[Change]:
         if before is None or _find_entry(path, before) is None:
             continue
         after = _without_entry(path, before, record["pieces"])
-        is_gone = record["was_missing"] and not after.strip()
-        folders = tuple(record["folders"])
-        changes.append(Change(path, before, None if is_gone else after, "the MCP server", folders=folders))
+        changes.append(removal(record, before, after, "the MCP server"))
     return changes
 
 
 @explain_os_errors()
 def find_broken_servers(state: Path) -> list[tuple[str, str]]:
-    """Return each agent whose server calls a program that is gone, with the program. Raises MemoryFault."""
+    """Return each agent whose server calls a program that is gone, with the program."""
     found = []
     for target in targets():
         for record in read_records(state).get(record_name(target), []):
@@ -110,8 +109,8 @@ def _is_program_there(entry: Mapping[str, Any]) -> bool:
 
 
 def _find_entry(path: Path, text: str | None) -> dict[str, Any] | None:
-    """Return our entry in the text of a settings file, or None. Raises UsageFault."""
-    text = (text or "").removeprefix(MARK)
+    """Return our entry in the text of a settings file, or None."""
+    _, text = split_mark(text)
     try:
         if path.suffix == ".toml":
             servers = tomllib.loads(text).get(TOML_PARENT, {})
@@ -124,9 +123,8 @@ def _find_entry(path: Path, text: str | None) -> dict[str, Any] | None:
 
 
 def _edit(path: Path, text: str, entry: dict[str, Any], pieces: Sequence[str]) -> Edited:
-    """Return the text with our entry, in place of an earlier one. Raises UsageFault."""
-    mark = MARK if text.startswith(MARK) else ""
-    text = text.removeprefix(mark)
+    """Return the text with our entry, in place of an earlier one."""
+    mark, text = split_mark(text)
     if path.suffix != ".toml":
         edited = with_member(text, JSON_PARENT, COMMAND, entry, pieces)
         return Edited(mark + edited.text, edited.pieces)
@@ -147,8 +145,7 @@ def _edit(path: Path, text: str, entry: dict[str, Any], pieces: Sequence[str]) -
 
 
 def _without_entry(path: Path, text: str, pieces: Sequence[str]) -> str:
-    mark = MARK if text.startswith(MARK) else ""
-    text = text.removeprefix(mark)
+    mark, text = split_mark(text)
     if path.suffix == ".toml":
         return mark + _without_table(text, pieces)
     restored = restore_json(text, pieces)
@@ -156,7 +153,7 @@ def _without_entry(path: Path, text: str, pieces: Sequence[str]) -> str:
 
 
 def _without_table(text: str, pieces: Sequence[str]) -> str:
-    """Return TOML without our server, and everything else as it stands. Raises UsageFault."""
+    """Return TOML without our server, and everything else as it stands."""
     try:
         wanted = tomlkit.parse(text)
     except TOMLKitError as fault:

@@ -1,4 +1,7 @@
-"""Remember what a session was given, so that nothing is given twice: small files, deleted after a week."""
+"""Remember what a session was given, so that nothing is given twice: small files, deleted after a week.
+
+Functions that write raise OSError.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ def given(folder: Path, session: str) -> frozenset[str]:
 
 
 def remember(folder: Path, session: str, ids: frozenset[str]) -> None:
-    """Add ids to those that the session was given. Raises OSError."""
+    """Add ids to those that the session was given."""
     file = _file(folder, session)
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     ids |= given(folder, session)
@@ -34,7 +37,7 @@ def remember(folder: Path, session: str, ids: frozenset[str]) -> None:
 
 
 def claim(folder: Path, session: str, key: str) -> bool:
-    """Return whether this is the first claim of a key in a session. Raises OSError."""
+    """Return whether this is the first claim of a key in a session."""
     file = _file(folder, session).with_suffix(f".{key}")
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:

@@ -2,6 +2,7 @@
 
 A request is a file of JSON in `waiting`. Its name ends in the number of attempts: a request whose transcript kills every
 process that reads it is given up in the end. This module imports little: a hook writes the request before anything else.
+Functions that write raise OSError.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def parse_request(text: bytes | str) -> IndexRequest | None:
 
 
 def add(folder: Path, request: IndexRequest) -> None:
-    """Write a request down; an equal one that waits already is enough. Raises OSError."""
+    """Write a request down; an equal one that waits already is enough."""
     text = request.encode().encode("ascii")
     waiting = folder / WAITING
     waiting.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -63,7 +64,7 @@ def list_waiting(folder: Path) -> list[Path]:
 
 
 def withdraw(folder: Path, agent: str) -> int:
-    """Remove the requests of an agent that wait, and return their number. Raises OSError."""
+    """Remove the requests of an agent that wait, and return their number."""
     removed = 0
     for file in list_waiting(folder):
         with suppress(FileNotFoundError):  # a process that fulfils it was quicker

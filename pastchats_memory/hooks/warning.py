@@ -1,6 +1,7 @@
 """Warn before an action that failed in this project before, once a session.
 
-An agent waits for this at each call, so neither the model nor NumPy is imported.
+An agent waits for this at each call, so neither the model nor NumPy is imported. `warn` raises MemoryFault if the database
+or the configuration cannot be read.
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ from pastchats_memory.episodes.known_failures import PlannedCommand, PlannedEdit
 from pastchats_memory.files.project import project_at
 from pastchats_memory.formats.base.tools import parse_call
 from pastchats_memory.hooks import find_state, session
-from pastchats_memory.hooks.event import Event
+from pastchats_memory.hooks.event import HookEvent
 from pastchats_memory.store.database import open_database
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.shell import is_editor
 from pastchats_memory.views.warning import render_warning
 
 
-def warn(event: Event, database: str | None) -> str | None:
-    """Return the warning for the call of an event; None if it needs none. Raises MemoryFault."""
+def warn(event: HookEvent, database: str | None) -> str | None:
+    """Return the warning for the call of an event; None if it needs none."""
     if not event.cwd:
         return None
     project = utf8(project_at(event.cwd))
@@ -39,7 +40,7 @@ def warn(event: Event, database: str | None) -> str | None:
     return None
 
 
-def _find_actions(event: Event, project: str) -> list[PlannedCommand | PlannedEdit]:
+def _find_actions(event: HookEvent, project: str) -> list[PlannedCommand | PlannedEdit]:
     """Return what the call is about to do: a command, or changes of files."""
     call = parse_call(event.tool, event.arguments)
     if call.command:

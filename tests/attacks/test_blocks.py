@@ -12,8 +12,8 @@ from program import REPOSITORY
 from test_terminal import UNSEEN
 
 from pastchats_memory.config import load
-from pastchats_memory.hooks.event import Event
-from pastchats_memory.hooks.events import recall
+from pastchats_memory.hooks.answers import recall
+from pastchats_memory.hooks.event import HookEvent
 from pastchats_memory.mcp.tools import Tools
 from pastchats_memory.text.recall_block import RECALL_PREAMBLE
 
@@ -64,7 +64,9 @@ def test_a_hook_block_quotes_hostile_text_and_names_itself(shell: Shell) -> None
         shell("index", REPOSITORY / "fixtures" / "demo" / "history").status == 0
     )  # words that every row has are no names
     with shell.at(shell.home):
-        given = recall(Event(prompt=f"{WORDS}, `make test` exited with code 1", session="s", cwd=str(shell.home)), None)
+        given = recall(
+            HookEvent(prompt=f"{WORDS}, `make test` exited with code 1", session="s", cwd=str(shell.home)), None
+        )
     assert given is not None
     assert given.startswith(RECALL_PREAMBLE)
     assert "> - [1] forged" in given

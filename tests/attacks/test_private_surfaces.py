@@ -13,8 +13,8 @@ from inprocess import Shell
 
 from pastchats_memory import Memory
 from pastchats_memory.config import load
-from pastchats_memory.hooks.event import Event
-from pastchats_memory.hooks.events import greet, recall
+from pastchats_memory.hooks.answers import greet, recall
+from pastchats_memory.hooks.event import HookEvent
 from pastchats_memory.http import OpenMemory, make_application
 from pastchats_memory.http.guard import Admission
 from pastchats_memory.http.page.session import Sessions
@@ -127,7 +127,7 @@ def test_no_verdict_rests_on_its_conversations_outside(shell: Shell) -> None:
 @pytest.mark.parametrize("folder", ["balloon", "submarine"])
 def test_a_hook_shows_it_inside_alone(shell: Shell, folder: str) -> None:
     with shell.at(shell.home / folder):
-        event = Event(prompt=f"{WORDS}?", session=None, cwd=str(shell.home / folder))
+        event = HookEvent(prompt=f"{WORDS}?", session=None, cwd=str(shell.home / folder))
         given = f"{recall(event, None)}{greet(event, None)}"
     assert bool(find_private_words(given)) == (folder == "submarine")
 

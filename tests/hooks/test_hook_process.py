@@ -198,7 +198,7 @@ def test_doctor_reports_when_each_agent_last_called_and_what_the_hook_did(hooked
         detail = find_checks()[0]
         assert detail.startswith(f"claude-code last called {event} at ")
         assert f": it {did}" in detail
-    records = [file.read_text(encoding="utf-8") for file in (hooked.home / "state").rglob("heard/*")]
+    records = [file.read_text(encoding="utf-8") for file in (hooked.home / "state").rglob("calls/*")]
     assert len(records) == 1
     assert "webhook" not in records[0]
 

@@ -305,8 +305,8 @@ def test_a_forgotten_failure_warns_nobody(project: Project) -> None:
 def test_neither_the_model_nor_numpy_is_imported(project: Project) -> None:
     project.session(("user", "Run them."), ("run", "npm run e2e", MISSING), ("run", "npm run test:e2e", "12 passed"))
     code = (
-        "import sys\nfrom pastchats_memory.hooks.event import Event\nfrom pastchats_memory.hooks.warning import warn\n"
-        f"print(warn(Event(cwd={str(project.folder)!r}, tool='Bash', arguments={{'command': 'npm run e2e'}}), None))\n"
+        "import sys\nfrom pastchats_memory.hooks.event import HookEvent\nfrom pastchats_memory.hooks.warning import warn\n"
+        f"print(warn(HookEvent(cwd={str(project.folder)!r}, tool='Bash', arguments={{'command': 'npm run e2e'}}), None))\n"
         "print(*sorted({'numpy', 'onnxruntime', 'tomllib', 'tokenizers', 'markdown_it'} & set(sys.modules)))"
     )
     done = subprocess.run(

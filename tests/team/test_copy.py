@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from people import ANSWERED, ASKED, Person, run, settings_of
 
-from pastchats_memory.hooks.event import event_of
-from pastchats_memory.hooks.events import recall
+from pastchats_memory.hooks.answers import recall
+from pastchats_memory.hooks.event import parse_event
 from pastchats_memory.store.copy_path import copy_path
 from pastchats_memory.store.database import open_database
 from pastchats_memory.team.client import open_collection
@@ -29,7 +29,7 @@ def test_a_hook_answers_from_the_copy_once_a_session(
     bob.pull()
     for name, value in settings_of(bob).items():
         monkeypatch.setenv(name, value)
-    event = event_of({"session_id": "s1", "cwd": str(tmp_path), "prompt": ASKED})
+    event = parse_event({"session_id": "s1", "cwd": str(tmp_path), "prompt": ASKED})
     first, second = (recall(event, None) for _ in range(2))
     assert first is not None
     assert "by ada" in first

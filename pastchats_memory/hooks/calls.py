@@ -9,13 +9,13 @@ import os
 from contextlib import suppress
 from typing import NamedTuple
 
-FOLDER = "heard"
+FOLDER = "calls"
 """The folder of the records in the folder of the hooks' state: a file for each agent."""
 LONGEST = 400
 """Bytes of a record that are read."""
 
 
-class Call(NamedTuple):
+class HookCall(NamedTuple):
     """The last call of an agent's hook."""
 
     agent: str
@@ -37,12 +37,12 @@ def note_call(state: str, agent: str, event: str, did: str) -> None:
             os.close(file)
 
 
-def list_calls(state: str) -> list[Call]:
+def list_calls(state: str) -> list[HookCall]:
     """Return the last call of each agent, by name."""
     calls = []
     with suppress(OSError):
         for entry in sorted(os.scandir(f"{state}/{FOLDER}"), key=lambda entry: entry.name):
             with open(entry.path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - as above
                 event, _, did = file.read(LONGEST).strip().partition("\t")
-            calls.append(Call(entry.name, entry.stat().st_mtime, event, did))
+            calls.append(HookCall(entry.name, entry.stat().st_mtime, event, did))
     return calls

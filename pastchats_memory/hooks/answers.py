@@ -1,6 +1,7 @@
 """Answer an agent's events: recall for a prompt, a line at a session's start.
 
-Most prompts get nothing, so what writes a block is imported only for the others.
+Most prompts get nothing, so what writes a block is imported only for the others. Every function raises MemoryFault if the
+database or the configuration cannot be read.
 """
 
 from __future__ import annotations
@@ -18,15 +19,12 @@ from pastchats_memory.store.database import Database, open_database
 from pastchats_memory.text.encoding import utf8
 
 if TYPE_CHECKING:
-    from pastchats_memory.hooks.event import Event
+    from pastchats_memory.hooks.event import HookEvent
     from pastchats_memory.model import RecallBlock
 
 
-def recall(event: Event, database: str | None) -> str | None:
-    """Return the block for the event's prompt; None if it needs none or nothing fits.
-
-    Raises MemoryFault.
-    """
+def recall(event: HookEvent, database: str | None) -> str | None:
+    """Return the block for the event's prompt; None if it needs none or nothing fits."""
     state = find_state(database) if event.session else None
     block = find_block(event, database, state)
     if block is None or not block.entries:
@@ -36,10 +34,10 @@ def recall(event: Event, database: str | None) -> str | None:
     return give(block, state, event.session)
 
 
-def find_block(event: Event, database: str | None, state: Path | None = None) -> RecallBlock | None:
+def find_block(event: HookEvent, database: str | None, state: Path | None = None) -> RecallBlock | None:
     """Return the block for the event's prompt; None if there is nothing to say.
 
-    Words decide if they can. Only otherwise are NumPy and the model imported. Raises MemoryFault.
+    Words decide if they can. Only otherwise are NumPy and the model imported.
 
     Args:
         event: the prompt, with folder and session.
@@ -67,7 +65,7 @@ def find_block(event: Event, database: str | None, state: Path | None = None) ->
 
 
 def _may_team_answer(database: Database, config: Config, query: str, project: str | None) -> bool:
-    """Check whether the copy of a team's memory has a row with enough of a prompt's names. Raises MemoryFault."""
+    """Check whether the copy of a team's memory has a row with enough of a prompt's names."""
     path = copy_path(database.path)
     if not config.team or not config.team_endpoint or not path.is_file():
         return False
@@ -76,10 +74,10 @@ def _may_team_answer(database: Database, config: Config, query: str, project: st
     return evidence is None or evidence.may_answer
 
 
-def greet(event: Event, database: str | None) -> str | None:
+def greet(event: HookEvent, database: str | None) -> str | None:
     """Return a line about the memory and the command that asks it.
 
-    None if it is empty. Raises MemoryFault.
+    None if it is empty.
     """
     from pastchats_memory.hooks import session
     from pastchats_memory.hooks.block import open_memory

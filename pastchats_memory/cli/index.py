@@ -134,7 +134,8 @@ def command(
 
 def _fulfil_requests(db: str | None) -> None:
     """Index sessions that a hook reported, and that no process has indexed yet, wherever their transcripts lie."""
-    from pastchats_memory.hooks import background, find_state
+    from pastchats_memory.hooks import background
+    from pastchats_memory.hooks.state import find_state
 
     if (state := find_state(db)) is not None and state.is_dir():
         background.run(state)

@@ -10,8 +10,9 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pastchats_memory.files.folders import DATABASE_VARIABLE, JUDGING_VARIABLE, find_state_folder
+from pastchats_memory.files.folders import DATABASE_VARIABLE, JUDGING_VARIABLE
 from pastchats_memory.hooks.limit import seconds_since_start
+from pastchats_memory.hooks.state import find_state, is_any_waiting, name_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,14 +29,10 @@ ANSWER_S = 0.5
 """What an answer takes on an idle machine; a hook that has less left does not begin with one."""
 LONGEST_INPUT = 1 << 20
 """Bytes of stdin that are looked at."""
-WAITING = "waiting"
-"""The folder of requests to index in the folder of the hooks' state."""
 READ_S = 1.0
 """Where a thread reads stdin, what it gets for that however late this process is: an agent has written it by then."""
 CAN_FORK = hasattr(os, "fork")
 """Whether a child can answer, which may hang or abort; elsewhere a thread does."""
-BUDGET_BYTES = 1500
-"""Of the context that a prompt gets."""
 
 
 def main(arguments: list[str]) -> None:
@@ -71,7 +68,7 @@ def _handle(arguments: list[str], give_up: float) -> None:
         return
     action = agent.events[arguments[1]]
     database = _find_database(arguments)
-    state = _name_state(database)
+    state = name_state(database)
     if action == "recall" and not wait_for_turn(state, give_up - ANSWER_S):
         _note(state, arguments, "stayed silent, since many hooks ran at once")
         return
@@ -107,14 +104,6 @@ def _is_action(received: HookEvent) -> bool:
     return is_shell(received.tool) or is_editor(received.tool)
 
 
-def is_any_waiting(folder: str) -> bool:
-    """Check whether a request waits, since the process that was to fulfil it was killed."""
-    try:
-        return any(name.endswith(".json") for name in os.listdir(os.path.join(folder, WAITING)))  # noqa: PTH118, PTH208 - pathlib is imported by few prompts
-    except OSError:
-        return False
-
-
 def _find_database(arguments: list[str]) -> str | None:
     return arguments[3] if arguments[2:3] == ["--db"] else None
 
@@ -130,24 +119,6 @@ def _parse(arguments: list[str], body: bytes | None) -> HookEvent:
     except (ValueError, RecursionError) as fault:
         _log(arguments, type(fault).__name__, 0.0)
         return HookEvent()
-
-
-def find_state(database: str | None) -> Path | None:
-    """Return the folder of the hooks' state; without a home folder it lies beside a database that is named.
-
-    None if neither is known.
-    """
-    from pathlib import Path
-
-    name = _name_state(database)
-    return Path(name) if name else None
-
-
-def _name_state(database: str | None) -> str | None:
-    if found := find_state_folder(os.environ):
-        return found
-    named = database or os.environ.get(DATABASE_VARIABLE)
-    return os.path.abspath(f"{named}-hooks") if named else None  # noqa: PTH100 - resolve() would follow links
 
 
 def _request_index(folder: Path | None, agent: str, database: str | None, transcript: str | None) -> None:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from pastchats_memory.config import Config, load
 from pastchats_memory.files.project import project_at
-from pastchats_memory.hooks import find_state
 from pastchats_memory.hooks.prompt import query_for
+from pastchats_memory.hooks.state import find_state
 from pastchats_memory.recall.word_evidence import measure_words
 from pastchats_memory.store.copy_path import copy_path
 from pastchats_memory.store.database import Database, open_database

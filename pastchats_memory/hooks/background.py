@@ -106,8 +106,8 @@ def fulfil(request: IndexRequest) -> None:
 def _judge(memory: Memory, request: IndexRequest, most: int) -> None:
     """Let the configured judge label the newest episodes, and log what that cost."""
     from pastchats_memory.errors import MemoryFault
-    from pastchats_memory.hooks import find_state
     from pastchats_memory.hooks.log import note
+    from pastchats_memory.hooks.state import find_state
 
     try:
         plan = memory.plan_judging(None, most)

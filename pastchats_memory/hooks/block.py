@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pastchats_memory.config import Config, private_among
-from pastchats_memory.hooks import BUDGET_BYTES, session
+from pastchats_memory.hooks import session
 from pastchats_memory.recall.by_words import recall_by_words
 from pastchats_memory.recall.request import RecallRequest
 from pastchats_memory.search.request import Request
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 LIMIT = 3
 """Entries of a block."""
+BUDGET_BYTES = 1500
+"""Bytes of the context that a prompt gets."""
 
 
 def make_request(event: HookEvent, query: str, project: str | None, state: Path | None) -> RecallRequest:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pastchats_memory.files.atomic import write_atomic
-from pastchats_memory.hooks import WAITING
+from pastchats_memory.hooks.state import WAITING
 
 MOST_ATTEMPTS = 5
 EVERY_AGENT = "*"

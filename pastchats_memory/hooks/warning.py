@@ -14,8 +14,9 @@ from pastchats_memory.config import load
 from pastchats_memory.episodes.known_failures import PlannedCommand, PlannedEdit, find_known_failure
 from pastchats_memory.files.project import project_at
 from pastchats_memory.formats.base.tools import parse_call
-from pastchats_memory.hooks import find_state, session
+from pastchats_memory.hooks import session
 from pastchats_memory.hooks.event import HookEvent
+from pastchats_memory.hooks.state import find_state
 from pastchats_memory.store.database import open_database
 from pastchats_memory.text.encoding import utf8
 from pastchats_memory.text.shell import is_editor

@@ -117,7 +117,7 @@ def test_a_hook_leaves_nothing_open_though_its_umask_is_its_own(tmp_path: Path) 
         note(state, "claude-code", "prompt", "bug")
         remember(state, "s", frozenset({"1"}))
         background = [sys.executable, "-m", "pastchats_memory.hooks.background"]
-        spool.add(state, spool.Request("claude-code", str(tmp_path / "own" / "memory.db"), str(transcript)))
+        spool.add(state, spool.IndexRequest("claude-code", str(tmp_path / "own" / "memory.db"), str(transcript)))
         subprocess.run([*background, state], check=True)
     finally:
         os.umask(before)

@@ -208,8 +208,8 @@ def test_a_setup_that_is_killed_as_it_indexes_is_finished_by_the_next_run(person
 
 def test_undo_withdraws_the_rest_that_waits(person: Program) -> None:
     state = person.home / "state" / "pastchats-memory"
-    spool.add(state, spool.Request(spool.EVERY_AGENT, str(person.database)))
-    spool.add(state, spool.Request("codex", str(person.database)))
+    spool.add(state, spool.IndexRequest(spool.EVERY_AGENT, str(person.database)))
+    spool.add(state, spool.IndexRequest("codex", str(person.database)))
     assert person("setup", "--undo", "--yes").status == 0
     (left,) = spool.list_waiting(state)
     assert json.loads(left.read_bytes())[0] == "codex"

@@ -12,7 +12,8 @@ import pytest
 from program import Program, write_session
 from waiting import HANG_S, wait_until
 
-from pastchats_memory.hooks import is_any_waiting, spool
+from pastchats_memory.hooks import spool
+from pastchats_memory.hooks.state import is_any_waiting
 
 KILL_AT_CHANGE = """
 import os, signal, sys

@@ -1,0 +1,44 @@
+"""Find the folder in which hooks keep their state, and look whether a request waits in it.
+
+This module imports little: a hook uses it at every event.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from pastchats_memory.files.folders import DATABASE_VARIABLE, find_state_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WAITING = "waiting"
+"""The folder of requests to index in the folder of the hooks' state."""
+
+
+def find_state(database: str | None) -> Path | None:
+    """Return the folder of the hooks' state; without a home folder it lies beside a database that is named.
+
+    The result is None if neither is known.
+    """
+    from pathlib import Path
+
+    name = name_state(database)
+    return Path(name) if name else None
+
+
+def name_state(database: str | None) -> str | None:
+    """Return the path of the folder of the hooks' state, as `find_state` does."""
+    if found := find_state_folder(os.environ):
+        return found
+    named = database or os.environ.get(DATABASE_VARIABLE)
+    return os.path.abspath(f"{named}-hooks") if named else None  # noqa: PTH100 - resolve() would follow links
+
+
+def is_any_waiting(folder: str) -> bool:
+    """Check whether a request waits, since the process that was to fulfil it was killed."""
+    try:
+        return any(name.endswith(".json") for name in os.listdir(os.path.join(folder, WAITING)))  # noqa: PTH118, PTH208 - pathlib is imported by few prompts
+    except OSError:
+        return False

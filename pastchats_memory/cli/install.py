@@ -9,7 +9,7 @@ import click
 from pastchats_memory.cli import DONE, NOTHING, options
 from pastchats_memory.cli.output import emit_json, hanging, is_terminal
 from pastchats_memory.config import state_folder
-from pastchats_memory.hooks.install import TARGETS, FileChange, advice, plan_install, plan_uninstall, write
+from pastchats_memory.hooks.install import TARGETS, SettingsChange, advice, plan_install, plan_uninstall, write
 from pastchats_memory.text.display import sanitise
 from pastchats_memory.views.answers.settings import INSTALL, UNINSTALL, FileChange
 
@@ -58,7 +58,7 @@ def install(target: str, only_print: bool, show_diff: bool, yes: bool, no: bool,
 
 
 def apply_changes(
-    verb: str, target: str, changes: list[FileChange], *, answer: bool | None, show_diff: bool, as_json: bool
+    verb: str, target: str, changes: list[SettingsChange], *, answer: bool | None, show_diff: bool, as_json: bool
 ) -> int:
     """Show the changes, make them if the answer is yes, and return the exit code.
 

@@ -58,7 +58,7 @@ CACHE_VARIABLES = ("XDG_CACHE_HOME", "UV_CACHE_DIR", "PIP_CACHE_DIR")
 
 
 @dataclass(frozen=True, slots=True)
-class FileChange:
+class SettingsChange:
     """A file of an agent's settings before and after."""
 
     path: Path
@@ -102,7 +102,7 @@ def explain_os_errors() -> Iterator[None]:
 @explain_os_errors()
 def plan_install(
     target: str, database: str | None, state: Path, environment: Mapping[str, str] = os.environ
-) -> list[FileChange]:
+) -> list[SettingsChange]:
     """Return what `install` would change, and write nothing."""
     agent = targets()[target]
     hooks = {event: [hook_entry(agent, event, _command(target, event, database))] for event in agent.events}
@@ -122,19 +122,19 @@ def hook_entry(agent: HookDialect, event: str, line: str) -> dict[str, Any]:
 
 def _with_our_hooks(
     path: Path, hooks: Mapping[str, Any], extra: Mapping[str, Any], pieces: tuple[str, ...]
-) -> FileChange:
+) -> SettingsChange:
     before = read_settings(path)
     mark, text = split_mark(before)
     try:
         edited = with_hooks(text, hooks, extra, IS_OURS, pieces)
     except UsageFault as fault:
         raise UsageFault(f"{path}: {fault.message}", fault.hint) from fault
-    return FileChange(
+    return SettingsChange(
         path, before, mark + edited.text, f"hooks for {', '.join(hooks)}", edited.pieces, missing_folders(path)
     )
 
 
-def _skills(folder: Path, put_in: Mapping[str, tuple[str, ...]]) -> list[FileChange]:
+def _skills(folder: Path, put_in: Mapping[str, tuple[str, ...]]) -> list[SettingsChange]:
     """Return the changes that put our skills where the agent looks.
 
     Of existing ones, only our own are updated.
@@ -146,7 +146,7 @@ def _skills(folder: Path, put_in: Mapping[str, tuple[str, ...]]) -> list[FileCha
         before = read_settings(path)
         if before is None or put_in.get(str(path)) == (before,):
             found.append(
-                FileChange(path, before, text, f"the skill {path.parent.name}", (text,), missing_folders(path))
+                SettingsChange(path, before, text, f"the skill {path.parent.name}", (text,), missing_folders(path))
             )
     return found
 
@@ -176,7 +176,7 @@ def advice(target: str, environment: Mapping[str, str] = os.environ) -> list[str
 
 
 @explain_os_errors()
-def plan_uninstall(target: str, state: Path, environment: Mapping[str, str] = os.environ) -> list[FileChange]:
+def plan_uninstall(target: str, state: Path, environment: Mapping[str, str] = os.environ) -> list[SettingsChange]:
     """Return what `uninstall` would change, and write nothing."""
     path = str(settings_path(target, environment))
     records = read_records(state).get(target) or [{"path": path, "pieces": [], "was_missing": False}]
@@ -184,7 +184,7 @@ def plan_uninstall(target: str, state: Path, environment: Mapping[str, str] = os
     return [change for change in changes if change is not None and change.before != change.after]
 
 
-def _without_our_hooks(record: Mapping[str, Any]) -> FileChange | None:
+def _without_our_hooks(record: Mapping[str, Any]) -> SettingsChange | None:
     """Return the change that removes what the record says was added.
 
     None if the file is the user's by now.
@@ -205,15 +205,15 @@ def _without_our_hooks(record: Mapping[str, Any]) -> FileChange | None:
     return removal(record, before, after, f"the skill {path.parent.name}" if path.name == SKILL else "our hooks")
 
 
-def removal(record: Mapping[str, Any], before: str, after: str, what: str) -> FileChange:
+def removal(record: Mapping[str, Any], before: str, after: str, what: str) -> SettingsChange:
     """Return the change that takes our part out of a recorded file; a file that we made goes with it if it is blank."""
     is_gone = record["was_missing"] and not after.strip()
     folders = tuple(record.get("folders", ()))
-    return FileChange(Path(record["path"]), before, None if is_gone else after, what, folders=folders)
+    return SettingsChange(Path(record["path"]), before, None if is_gone else after, what, folders=folders)
 
 
 @explain_os_errors()
-def write(target: str, changes: list[FileChange], state: Path, *, is_install: bool) -> dict[Path, str]:
+def write(target: str, changes: list[SettingsChange], state: Path, *, is_install: bool) -> dict[Path, str]:
     """Make the changes, record or forget what was added, and return the path of each copy of an original file.
 
     Additions are recorded before they are made, and forgotten after they are removed: after any interruption, `uninstall`
@@ -245,7 +245,7 @@ def write(target: str, changes: list[FileChange], state: Path, *, is_install: bo
     return copies
 
 
-def _copy_original(change: FileChange, ending: str) -> dict[Path, str]:
+def _copy_original(change: SettingsChange, ending: str) -> dict[Path, str]:
     """Copy the file as it is.
 
     If the change restores the copy from before, delete that one instead.
@@ -262,7 +262,7 @@ def _copy_original(change: FileChange, ending: str) -> dict[Path, str]:
     return {change.path: str(copy)}
 
 
-def _replace(change: FileChange) -> None:
+def _replace(change: SettingsChange) -> None:
     place = change.path.resolve()  # settings are often links into somebody's dotfiles
     if change.after is None:
         place.unlink()
@@ -399,7 +399,7 @@ def read_records(state: Path) -> dict[str, list[dict[str, Any]]]:
     return recorded
 
 
-def _record(target: str, changes: list[FileChange], state: Path) -> None:
+def _record(target: str, changes: list[SettingsChange], state: Path) -> None:
     """Record what was added for a target; without changes, forget it."""
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
     recorded = read_records(state)

@@ -11,7 +11,15 @@ from functools import partial
 from pathlib import Path
 
 from pastchats_memory.errors import MemoryFault
-from pastchats_memory.hooks.install import SKILL, FileChange, find_agents, plan_install, plan_uninstall, targets, write
+from pastchats_memory.hooks.install import (
+    SKILL,
+    SettingsChange,
+    find_agents,
+    plan_install,
+    plan_uninstall,
+    targets,
+    write,
+)
 from pastchats_memory.hooks.servers import plan_server, plan_server_removal, record_name
 
 
@@ -24,9 +32,9 @@ class AgentPart:
     """`hooks`, `skills` or `server`."""
     record: str
     """The name under which it is recorded."""
-    plan: Callable[[], list[FileChange]]
+    plan: Callable[[], list[SettingsChange]]
     """Return the changes that are needed now; none if it is in place."""
-    changes: list[FileChange] = field(default_factory=list)
+    changes: list[SettingsChange] = field(default_factory=list)
     fault: MemoryFault | None = None
     """Why it cannot be added."""
 
@@ -60,13 +68,13 @@ def list_removals(state: Path) -> list[AgentPart]:
     return parts
 
 
-def _plan_kind(agent: str, kind: str, database: str | None, state: Path) -> list[FileChange]:
+def _plan_kind(agent: str, kind: str, database: str | None, state: Path) -> list[SettingsChange]:
     """Return the changes of the hooks or of the skills of an agent."""
     changes = plan_install(agent, database, state)
     return [change for change in changes if (change.path.name == SKILL) == (kind == "skills")]
 
 
-def _planned(agent: str, kind: str, record: str, plan: Callable[[], list[FileChange]]) -> AgentPart:
+def _planned(agent: str, kind: str, record: str, plan: Callable[[], list[SettingsChange]]) -> AgentPart:
     try:
         return AgentPart(agent, kind, record, plan, plan())
     except MemoryFault as fault:

@@ -20,7 +20,7 @@ from tomlkit.exceptions import TOMLKitError
 from pastchats_memory.errors import UsageFault
 from pastchats_memory.hooks.install import (
     COMMAND,
-    FileChange,
+    SettingsChange,
     explain_os_errors,
     lasting_command,
     missing_folders,
@@ -44,7 +44,7 @@ def record_name(target: str) -> str:
 @explain_os_errors()
 def plan_server(
     target: str, database: str | None, state: Path, environment: Mapping[str, str] = os.environ
-) -> list[FileChange]:
+) -> list[SettingsChange]:
     """Return what adding the server to an agent would change, and write nothing.
 
     A server of our name that the user has added stays if its program exists.
@@ -67,11 +67,11 @@ def plan_server(
     if present is not None and entry.items() <= present.items():
         return []
     edited = _edit(path, before or "", {**(present or {}), **entry}, pieces)
-    return [FileChange(path, before, edited.text, "the MCP server", edited.pieces, missing_folders(path))]
+    return [SettingsChange(path, before, edited.text, "the MCP server", edited.pieces, missing_folders(path))]
 
 
 @explain_os_errors()
-def plan_server_removal(target: str, state: Path) -> list[FileChange]:
+def plan_server_removal(target: str, state: Path) -> list[SettingsChange]:
     """Return what removing the server that we added would change, and write nothing."""
     changes = []
     for record in read_records(state).get(record_name(target), []):

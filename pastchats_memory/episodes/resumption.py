@@ -13,7 +13,7 @@ from pastchats_memory.fields import NULL_IF_EMPTY, Shown, shown_as
 from pastchats_memory.files.archives import archive_of
 from pastchats_memory.files.command_line import join_command
 from pastchats_memory.files.stored_path import other_machine, resolve_path
-from pastchats_memory.formats.base.format import Format, Session
+from pastchats_memory.formats.base.format import Format, StoredSession
 from pastchats_memory.formats.registry import BUILT_IN, added_formats, load_format
 from pastchats_memory.model import Hit, Item, Metadata
 from pastchats_memory.store import turns
@@ -79,7 +79,7 @@ def find_resumption(database: Database, turn: ResumableTurn) -> Resumption:
         return refuse(f"it lies on the machine {host}" if host else "the session's own file is gone")
     stored = turns.first_folder(database, turn.project, turn.conversation_id)
     folder = None if stored is None else str(resolve_path(stored))
-    return Resumption(program, tuple(format_.resume(Session(turn.conversation_id, path, folder))), folder, "")
+    return Resumption(program, tuple(format_.resume(StoredSession(turn.conversation_id, path, folder))), folder, "")
 
 
 def find_command_lines(database: Database, by_id: Iterable[tuple[str, ResumableTurn]]) -> dict[str, str]:

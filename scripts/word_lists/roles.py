@@ -109,7 +109,7 @@ def use(document: dict[str, Any]) -> None:
         for value in vars(module).values():
             if isinstance(value, _lru_cache_wrapper):
                 value.cache_clear()
-    words = roles.Vocabulary.from_toml(document)
+    words = roles.RoleVocabulary.from_toml(document)
     roles.vocabulary = lambda: words  # type: ignore[assignment]
 
 

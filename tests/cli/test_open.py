@@ -13,7 +13,7 @@ import pytest
 from program import Program, write_messages
 from terminal import on_a_terminal
 
-from pastchats_memory.formats.base.format import Session
+from pastchats_memory.formats.base.format import StoredSession
 from pastchats_memory.formats.registry import load_format
 
 SESSION = "5d0f6c1e-7a42-4c59-9b1e-0c4f2a9d7e31"
@@ -227,4 +227,4 @@ def test_finding_the_command_imports_no_pipeline_of_indexing() -> None:
 def test_each_agent_resumes_by_its_own_command(name: str, command: list[str]) -> None:
     resume = load_format(name).resume
     assert resume is not None
-    assert resume(Session("s-1/subagent", Path("session.jsonl"), None)) == command
+    assert resume(StoredSession("s-1/subagent", Path("session.jsonl"), None)) == command

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pastchats_memory.formats.base.format import Session
+from pastchats_memory.formats.base.format import StoredSession
 from pastchats_memory.formats.registry import load_format
 
 COMMANDS = {
@@ -31,10 +31,10 @@ COMMANDS = {
 def test_a_format_names_the_command_that_resumes_a_session(name: str) -> None:
     resume = load_format(name).resume
     assert resume is not None
-    assert resume(Session("7f3c", Path("session.jsonl"), "/home/ada/kiln")) == COMMANDS[name]
+    assert resume(StoredSession("7f3c", Path("session.jsonl"), "/home/ada/kiln")) == COMMANDS[name]
 
 
 def test_a_subagent_resumes_the_session_that_called_it() -> None:
     resume = load_format("claude-code").resume
     assert resume is not None
-    assert resume(Session("7f3c/agent-1", Path("agent-1.jsonl"), None)) == ["claude", "--resume", "7f3c"]
+    assert resume(StoredSession("7f3c/agent-1", Path("agent-1.jsonl"), None)) == ["claude", "--resume", "7f3c"]

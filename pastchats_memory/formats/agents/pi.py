@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pastchats_memory.formats.base.agent import AgentSession
 from pastchats_memory.formats.base.checkpoint import CannotResume
-from pastchats_memory.formats.base.format import CERTAIN, Format, Session
+from pastchats_memory.formats.base.format import CERTAIN, Format, StoredSession
 from pastchats_memory.formats.base.locations import Environment
 from pastchats_memory.formats.base.session import Position, count_images, folder_of, texts_of
 from pastchats_memory.formats.base.source import Json, SourceFile, list_of, mapping_of, number_of, text_of
@@ -144,7 +144,7 @@ def locations(environment: Environment) -> Iterator[Path]:
     yield from sorted(folder.glob("agents/*/sessions"))
 
 
-def resume(session: Session) -> list[str]:
+def resume(session: StoredSession) -> list[str]:
     """Return the command that opens a session by its file.
 
     Source: github.com/tiann/hapi/pull/1206 (`--session <path|id>`).

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pastchats_memory.formats.base.tools import ToolResult
+from pastchats_memory.formats.base.tools import ToolResult, split_exit_code
 
 CHATGPT_HIDDEN_TYPES = frozenset(
     {
@@ -45,11 +45,7 @@ def parse_droid_output(text: str, *, failed: bool) -> ToolResult:
 
     Example: `Error: Command failed (exit code: 2)` above, or `[Process exited with code 0]` below.
     """
-    found = _DROID_FAILED.match(text) or _DROID_EXITED.search(text)
-    if found is None:
-        return ToolResult(text, failed=failed)
-    code = int(found[1])
-    return ToolResult(text[: found.start()] + text[found.end() :], code, failed=failed or code != 0)
+    return split_exit_code(text, _DROID_FAILED if _DROID_FAILED.match(text) else _DROID_EXITED, failed=failed)
 
 
 def parse_gemini_output(text: str, *, failed: bool) -> ToolResult:

@@ -32,7 +32,7 @@ TRANSCRIPT, EXPORT, COPY, PROMPTS = 3, 2, 1, 0
 """Fidelity of a format: a program's own record, a text made from one, a copy by hand, a list of prompts."""
 
 
-class Session(NamedTuple):
+class StoredSession(NamedTuple):
     """A stored session, for the command that resumes it."""
 
     conversation_id: str
@@ -90,7 +90,7 @@ class Format(NamedTuple):
     is_specific: bool = True
     """Whether the format has marks of its own. A later release may know a file of another format better."""
     hooks: HookDialect | None = None
-    resume: Callable[[Session], list[str]] | None = None
+    resume: Callable[[StoredSession], list[str]] | None = None
     """Return the program's own command that resumes a session, as a list of arguments."""
     explain: Callable[[SourceFile], Mapping[str, str]] | None = None
     """Return the keys that were taken for role, text, time and conversation, for a format without fixed keys. Raises OSError."""
@@ -108,7 +108,7 @@ class Format(NamedTuple):
         return hash(self.name)
 
 
-def resume_with(*command: str) -> Callable[[Session], list[str]]:
+def resume_with(*command: str) -> Callable[[StoredSession], list[str]]:
     """Return a `resume` whose command ends in the session's id.
 
     A subagent resumes the session that called it.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
-from pastchats_memory.formats.base.source import Json, mapping_of, text_of, value_of
-from pastchats_memory.model import folded
+from pastchats_memory.formats.base.source import first_text, mapping_of, value_of
+from pastchats_memory.formats.base.tools import fold_tool_name
 
 PLAN_KEYS = ("plan", "planContent", "plan_content", "explanation", "summary")
 """Keys of a planning tool's input that hold the text of the plan, best first."""
@@ -28,14 +28,14 @@ def find_plan(name: str, arguments: object, dialect: Dialect = COMMON) -> str:
     if isinstance(arguments, str) and "plan" not in arguments:
         return ""
     inputs = mapping_of(value_of(arguments))
-    if folded(re.split(r"\.|__", name)[-1]) in dialect.plan_tools:
-        return _first_text(inputs, PLAN_KEYS)
-    return _first_text(inputs, CONTENT_KEYS) if is_plan_file(_first_text(inputs, PATH_KEYS)) else ""
+    if fold_tool_name(name) in dialect.plan_tools:
+        return first_text(inputs, PLAN_KEYS)
+    return first_text(inputs, CONTENT_KEYS) if is_plan_file(first_text(inputs, PATH_KEYS)) else ""
 
 
 def find_approved_plan(name: str, result: str, dialect: Dialect = COMMON) -> str:
     """Return the plan that the result of a planning tool repeats, or `""`."""
-    if folded(re.split(r"\.|__", name)[-1]) not in dialect.plan_tools:
+    if fold_tool_name(name) not in dialect.plan_tools:
         return ""
     found = _APPROVED.search(result)
     return result[found.end() :].strip() if found else ""
@@ -46,7 +46,3 @@ def is_plan_file(path: str) -> bool:
     *folders, name = _SEPARATOR.split(path)
     is_named = name == "plan.md" or (folders[-1:] == ["plans"] and name.endswith(".md"))
     return is_named and any(map(_HIDDEN_FOLDER.fullmatch, folders[1:]))
-
-
-def _first_text(inputs: Json, keys: tuple[str, ...]) -> str:
-    return next((text for key in keys if (text := text_of(inputs.get(key)).strip())), "")

@@ -12,9 +12,9 @@ import io
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import BinaryIO, Literal, TypeVar, cast
@@ -96,7 +96,7 @@ class Element:
 
     @property
     def text(self) -> str:
-        """The same as text."""
+        """Return the JSON text of the value."""
         return self.raw.decode("utf-8", errors="replace")
 
 
@@ -139,7 +139,7 @@ class SourceFile:
 
     @cached_property
     def size(self) -> int:
-        """Bytes, unpacked. Raises OSError."""
+        """Return the number of unpacked bytes. Raises OSError."""
         if self.unpacked is None:
             return self.path.stat().st_size
         with self.open() as file:
@@ -152,7 +152,7 @@ class SourceFile:
 
     @cached_property
     def head(self) -> str:
-        """The first 64 KiB as text, line ends as they are; none of a database.
+        """Return the first 64 KiB as text, with their line ends; return "" for a database.
 
         Raises NotText for bytes that are no text, OSError.
         """
@@ -170,7 +170,7 @@ class SourceFile:
 
     @cached_property
     def tables(self) -> dict[str, frozenset[str]]:
-        """Tables and their columns, in small letters; none of a file that is no database.
+        """Return tables and their columns in small letters; return none for a file that is no database.
 
         Raises NotText, OSError.
         """
@@ -198,7 +198,7 @@ class SourceFile:
 
     @cached_property
     def encoding(self) -> str:
-        """By byte order mark; without one UTF-16 by its zero bytes, else UTF-8, or an older one if that does not fit."""
+        """Return the encoding by byte order mark or zero bytes, else UTF-8, or an older one if that does not fit."""
         if self.resumed is not None:
             return "utf-8"
         for mark, name in BOMS:
@@ -252,20 +252,17 @@ class SourceFile:
 
     @cached_property
     def first_values(self) -> list[object]:
-        """Up to 40 JSON values from the start of a JSONL file."""
+        """Return up to 40 JSON values from the start of a JSONL file."""
         return list(islice((item.value for item in self.records() if isinstance(item, Record)), SAMPLE_RECORDS))
 
     @property
     def example(self) -> object:
-        """The first values of a JSONL file, or the outline of a document. Raises NotText, OSError."""
+        """Return the first values of a JSONL file, or the outline of a document. Raises NotText, OSError."""
         return self.first_values if self.shape == "jsonl" else self.outline
 
     @cached_property
     def sample(self) -> tuple[dict[str, object], ...]:
-        """Up to 40 JSON objects from the start of a JSONL file, for recognising.
-
-        It is empty for any other shape.
-        """
+        """Return up to 40 JSON objects from the start of a JSONL file; return none for any other shape."""
         if self.shape != "jsonl":
             return ()
         objects = (item.value for item in self.records() if isinstance(item, Record) and isinstance(item.value, dict))
@@ -346,7 +343,7 @@ class SourceFile:
 
     @cached_property
     def _grown(self) -> bytes | None:
-        """The bytes added to the file, if they are few enough to read for every pass."""
+        """Return the bytes added to the file, if they are few enough to read for every pass."""
         if self.resumed is None or self.size - self.resumed.offset > LARGE_DOCUMENT:
             return None
         with self.open() as file:
@@ -403,9 +400,9 @@ class SourceFile:
 
     @cached_property
     def outline(self) -> object:
-        """The document, or of a large one what is needed to recognise it: each of its long arrays cut to 40 items.
+        """Return the document; of a large one each long array is cut to 40 items.
 
-        Below the third level values are whole. BadJson for what is no JSON. Raises NotText, OSError.
+        Below the third level values are whole. Text that is no JSON gives BadJson. Raises NotText, OSError.
         """
         if self.size <= LARGE_DOCUMENT:
             return self.document
@@ -417,15 +414,12 @@ class SourceFile:
 
     @cached_property
     def document(self) -> object:
-        """The whole file as one JSON value, or BadJson. Raises NotText, OSError."""
+        """Return the whole file as one JSON value, or BadJson. Raises NotText, OSError."""
         return parse_json(self.text.encode("utf-8", errors="replace"))
 
     @cached_property
     def text(self) -> str:
-        r"""The whole file as text, line ends as `\n`.
-
-        Raises OSError, also for one that is too large for that.
-        """
+        r"""Return the whole file as text, with `\n` as line ends. Raises OSError, also if the file is too large."""
         with self.open() as file:
             read = file.read(LARGEST_TEXT + 1)
         if len(read) > LARGEST_TEXT:
@@ -571,49 +565,29 @@ class Places:
         return None
 
 
-def _as_it_is(value: str) -> str:
-    return json.dumps(value, ensure_ascii=False)[:-1]
+def _spell(value: str, *, in_ascii: bool, escapes_slashes: bool = False, is_nested: bool = False) -> str:
+    """Return the JSON of a string, or of JSON in a string, without the quotation mark at its end."""
+    spelled = json.dumps(value, ensure_ascii=in_ascii)[:-1]
+    if escapes_slashes:
+        return spelled.replace("/", "\\/")
+    return json.dumps(spelled, ensure_ascii=in_ascii)[1:-1] if is_nested else spelled
 
 
-def _in_ascii(value: str) -> str:
-    return json.dumps(value)[:-1]
-
-
-def _with_slashes_escaped(value: str) -> str:
-    return _as_it_is(value).replace("/", "\\/")
-
-
-def _in_ascii_with_slashes_escaped(value: str) -> str:
-    return _in_ascii(value).replace("/", "\\/")
-
-
-def _within_a_string(value: str) -> str:
-    return _as_it_is(_as_it_is(value))[1:]
-
-
-def _within_a_string_in_ascii(value: str) -> str:
-    return _in_ascii(_in_ascii(value))[1:]
-
-
-SPELLINGS = (
-    (_as_it_is, '"'),
-    (_in_ascii, '"'),
-    (_with_slashes_escaped, '"'),
-    (_in_ascii_with_slashes_escaped, '"'),
-    (_within_a_string, '\\"'),
-    (_within_a_string_in_ascii, '\\"'),
+SPELLINGS: tuple[tuple[Callable[[str], str], str], ...] = (
+    (partial(_spell, in_ascii=False), '"'),
+    (partial(_spell, in_ascii=True), '"'),
+    (partial(_spell, in_ascii=False, escapes_slashes=True), '"'),
+    (partial(_spell, in_ascii=True, escapes_slashes=True), '"'),
+    (partial(_spell, in_ascii=False, is_nested=True), '\\"'),
+    (partial(_spell, in_ascii=True, is_nested=True), '\\"'),
 )
-"""The ways in which JSON writers spell the same string, itself and in JSON that is a string, and the closing quotation mark of each."""
+"""The ways in which JSON writers spell a string, itself and in JSON that is a string, and the closing quotation mark of each."""
 
 
 # Values of foreign JSON, whatever their type turns out to be: what was asked for, or its empty form.
 
 _NUMBERED = re.compile(r"(?P<name>\D*)(?P<number>\d{1,18})")
 """Nineteen digits and more are a hash's."""
-DAYS = ("days", "day", "dates", "daily", "tage", "jours", "giorni", "dias")
-"""Names of lists of days."""
-
-_DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)|(\d\d?)\.(\d\d?)\.(\d{4})")
 
 Json = dict[str, object]
 
@@ -621,6 +595,11 @@ Json = dict[str, object]
 def text_of(value: object) -> str:
     """Return the string, or `""` for any other type."""
     return value if isinstance(value, str) else ""
+
+
+def first_text(fields: Json, keys: Iterable[str]) -> str:
+    """Return the first string under one of the keys that is not blank, without blanks around it, else `""`."""
+    return next((text for key in keys if (text := text_of(fields.get(key)).strip())), "")
 
 
 def mapping_of(value: object) -> Json:
@@ -642,44 +621,6 @@ def in_number_order(fields: Json) -> Json:
     if len(numbers) < len(fields) or not are_places:
         return fields
     return {by_number[number]: fields[by_number[number]] for number in numbers}
-
-
-def day_by_day(fields: Json) -> list[object]:
-    """List the items of an object whose keys are days, the earliest first.
-
-    A key is `2026-01-31` or `31.1.2026`, its value a list. An object with anything else gives no items.
-    """
-    days = [
-        (found, value) for key, value in fields.items() if (found := _DAY.fullmatch(key)) and isinstance(value, list)
-    ]
-    if len(days) < len(fields):
-        return []
-    days.sort(key=lambda day: [int(day[0][iso] or day[0][dotted]) for iso, dotted in ((1, 6), (2, 5), (3, 4))])
-    return [item for _, value in days for item in value]
-
-
-def days_joined(fields: Json) -> Json:
-    """Replace each list of days in an object by the items of the days.
-
-    Such a list is `{"days": [{"date": "2026-01-31", "items": […]}]}`.
-    """
-    joined = {key: held for key, value in fields.items() if key.lower() in DAYS and (held := _in_days(list_of(value)))}
-    return {**fields, **joined} if joined else fields
-
-
-def _in_days(items: list[object]) -> list[object]:
-    """List the records of objects that hold a day and a list, each with its day.
-
-    If an object has more, such as a title, return nothing.
-    """
-    held: list[object] = []
-    for item in map(mapping_of, items):
-        days = {key: day for key, day in item.items() if isinstance(day, str) and _DAY.fullmatch(day)}
-        records = [record for value in item.values() for record in list_of(value)]
-        if len(item) != len(("day", "list")) or len(days) != 1 or not records:
-            return []
-        held += [days | record if isinstance(record, dict) else record for record in records]
-    return held
 
 
 def number_of(value: object) -> int | None:

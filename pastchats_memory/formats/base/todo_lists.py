@@ -10,9 +10,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
-from pastchats_memory.formats.base.source import BadJson, Json, list_of, mapping_of, parse_json, text_of
+from pastchats_memory.formats.base.source import (
+    BadJson,
+    Json,
+    first_text,
+    list_of,
+    mapping_of,
+    parse_json,
+    text_of,
+    value_of,
+)
 from pastchats_memory.formats.base.tasks import names_of, one_line, short_hash, word_of
-from pastchats_memory.model import RESOLVED, Task, TaskLink, TaskState, folded, priority_of, status_of
+from pastchats_memory.formats.base.tools import fold_tool_name
+from pastchats_memory.model import RESOLVED, Task, TaskLink, TaskState, priority_of, status_of
 
 LIST_KEYS = ("todos", "plan", "items", "todoList", "todo_list", "tasks", "steps", "content", "checklist")
 TEXT_KEYS = ("content", "step", "text", "title", "description", "subject", "name")
@@ -33,7 +43,7 @@ _MADE = re.compile(r"Task #?(\d+) created")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TodoEntry:
     """One line of a list."""
 
     text: str
@@ -71,10 +81,8 @@ class TodoLists:
         self, name: str, value: object, conversation: str, *, at: str | None, line: int, call_id: str = ""
     ) -> None:
         """Add a tool call: its name, its arguments as an object or as JSON text, its time and its line."""
-        arguments = (
-            value if isinstance(value, dict) else mapping_of(parse_json(value) if isinstance(value, str) else None)
-        )
-        match folded(re.split(r"\.|__", name)[-1]):
+        arguments = mapping_of(value_of(value))
+        match fold_tool_name(name):
             case kind if kind in self._todo_tools:
                 if arguments.get("merge") is True:
                     self._merge(conversation, arguments, at, line)
@@ -133,7 +141,7 @@ class TodoLists:
             known = self._lists.setdefault(conversation, {})
             for title, last in (map(text_of, list_of(entry)) for entry in list_of(entries)):
                 known[short_hash(title)] = _TrackedTask(
-                    task_of_todo(Entry(title, last), conversation, line=0), last=last
+                    task_of_todo(TodoEntry(title, last), conversation, line=0), last=last
                 )
         for entry in list_of(snapshot.get("tasks")):
             conversation, number, subject, description, last = map(text_of, list_of(entry))
@@ -150,7 +158,7 @@ class TodoLists:
                 int(str(line)),
             )
 
-    def _replace(self, conversation: str, entries: list[Entry], at: str | None, line: int) -> None:
+    def _replace(self, conversation: str, entries: list[TodoEntry], at: str | None, line: int) -> None:
         known = self._lists.setdefault(conversation, {})
         texts = {short_hash(entry.text) for entry in entries}
         for name, tracked in known.items():
@@ -160,7 +168,7 @@ class TodoLists:
         for entry in entries:
             self._keep(conversation, entry, at, line)
 
-    def _keep(self, conversation: str, entry: Entry, at: str | None, line: int) -> None:
+    def _keep(self, conversation: str, entry: TodoEntry, at: str | None, line: int) -> None:
         tracked = _TrackedTask(task_of_todo(entry, conversation, line=line))
         self._lists.setdefault(conversation, {}).setdefault(short_hash(entry.text), tracked).set_status(
             entry.status, at
@@ -193,7 +201,7 @@ class TodoLists:
         tracked.set_status(text_of(arguments.get("status")), at)
 
 
-def entries_of(arguments: Json) -> list[Entry] | None:
+def entries_of(arguments: Json) -> list[TodoEntry] | None:
     """Return the list in a call's arguments: objects, texts, or a checklist in one text; None without one."""
     for key in LIST_KEYS:
         value = arguments.get(key)
@@ -208,26 +216,26 @@ def entries_of(arguments: Json) -> list[Entry] | None:
     return None
 
 
-def entry_of(fields: Json) -> Entry | None:
+def entry_of(fields: Json) -> TodoEntry | None:
     """Return a line of a list from its object, or None without a text."""
-    text = next((text for key in TEXT_KEYS if (text := text_of(fields.get(key)).strip())), "")
+    text = first_text(fields, TEXT_KEYS)
     status = text_of(fields.get("status")) or (
         "completed" if fields.get("completed") is True or fields.get("done") is True else "pending"
     )
-    return Entry(text, status, priority_of(fields.get("priority")), word_of(fields.get("id"))) if text else None
+    return TodoEntry(text, status, priority_of(fields.get("priority")), word_of(fields.get("id"))) if text else None
 
 
-def _of_text(value: object) -> Entry | None:
+def _of_text(value: object) -> TodoEntry | None:
     text = text_of(value).strip()
-    return Entry(text, "pending") if text else None
+    return TodoEntry(text, "pending") if text else None
 
 
-def _boxes(text: str) -> list[Entry]:
+def _boxes(text: str) -> list[TodoEntry]:
     found = (_BOX.match(line) for line in text.split("\n"))
-    return [Entry(box[2].strip(), _BOX_STATES.get(box[1], box[1])) for box in found if box]
+    return [TodoEntry(box[2].strip(), _BOX_STATES.get(box[1], box[1])) for box in found if box]
 
 
-def task_of_todo(entry: Entry, conversation: str, *, line: int) -> Task:
+def task_of_todo(entry: TodoEntry, conversation: str, *, line: int) -> Task:
     """Return the task of a line of a conversation's list, which its text identifies."""
     return Task(
         native_id=f"{conversation[:8]}-{short_hash(entry.text)}",

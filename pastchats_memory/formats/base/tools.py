@@ -13,7 +13,7 @@ import orjson
 from pastchats_memory.formats.base.dialect import COMMON, Dialect
 from pastchats_memory.formats.base.questions import Questions, is_question_tool, parse_answers, parse_questions
 from pastchats_memory.formats.base.source import Json, list_of, mapping_of, number_of, text_of
-from pastchats_memory.model import Edit
+from pastchats_memory.model import Edit, folded
 from pastchats_memory.text.clean import clean
 from pastchats_memory.text.shell import classify_check, hides_failure, is_editor, is_read_only, written_files
 from pastchats_memory.text.truncate import keep_head, keep_tail
@@ -74,6 +74,11 @@ class ToolResult:
 
 UNKNOWN_CALL = ToolCall("tool")
 """The call of a result whose call is missing."""
+
+
+def fold_tool_name(name: str) -> str:
+    """Return the name of a tool as dialects spell it, without the server that offers it."""
+    return folded(re.split(r"\.|__", name)[-1])
 
 
 def parse_call(name: str, arguments: object, dialect: Dialect = COMMON) -> ToolCall:

@@ -30,9 +30,9 @@ from pastchats_memory.formats.base.source import (
     mapping_of,
 )
 from pastchats_memory.formats.generic.containers import (
-    NO_CONTEXT,
-    Context,
+    NO_FACTS,
     Conversation,
+    ConversationFacts,
     LongList,
     find_conversations,
     find_long_list,
@@ -46,7 +46,7 @@ from pastchats_memory.formats.generic.containers import (
 )
 from pastchats_memory.formats.generic.exchange import are_exchanges, parse_item
 from pastchats_memory.formats.generic.mapped_records import MappedRecords
-from pastchats_memory.formats.generic.message import Message, parse_message
+from pastchats_memory.formats.generic.message import GenericMessage, parse_message
 from pastchats_memory.formats.generic.nested_json import decode_nested_json
 from pastchats_memory.formats.generic.roles import SIDES
 from pastchats_memory.model import Turn, Unreadable
@@ -149,12 +149,12 @@ class GenericReader:
 
     # Messages by known keys, or by the map
 
-    def _parse_item(self, item: object) -> tuple[Message, ...]:
+    def _parse_item(self, item: object) -> tuple[GenericMessage, ...]:
         if self.mapped:
             return self.mapped.parse_item(item)
         return parse_item(item) or parse_item(decode_nested_json(item))
 
-    def _find_conversations(self, value: object, context: Context = NO_CONTEXT) -> list[Conversation]:
+    def _find_conversations(self, value: object, context: ConversationFacts = NO_FACTS) -> list[Conversation]:
         return self.mapped.find_conversations(value, context) if self.mapped else find_conversations(value, context)
 
     def _find_long_list(self, outline: object) -> LongList | None:
@@ -162,7 +162,7 @@ class GenericReader:
             return find_long_list(outline, self.mapped.parse_items, self.mapped.find_conversations)
         return find_long_list(outline, parse_list, walk)
 
-    def _find_thread_key(self, messages: Iterable[Message]) -> str:
+    def _find_thread_key(self, messages: Iterable[GenericMessage]) -> str:
         return "" if self.mapped else find_thread_key(messages)
 
     def _is_message_list(self, values: list[object]) -> bool:
@@ -188,7 +188,7 @@ class GenericReader:
             return source.once(self._find_in_outline)
         opening = source.first_values
         if self._is_message_list(opening):
-            return [Conversation(found, NO_CONTEXT) for value in opening if (found := self._parse_item(value))]
+            return [Conversation(found, NO_FACTS) for value in opening if (found := self._parse_item(value))]
         return [one for value in opening for one in self._find_conversations(value)]
 
     # Files to turns
@@ -197,7 +197,7 @@ class GenericReader:
         state = source.resumed.state if source.resumed else None
         opening = source.first_values if state is None else list_of(state.get("opening"))
         records = source.records()
-        context = NO_CONTEXT
+        context = NO_FACTS
         if self._is_message_list(opening):
             for header in takewhile(self._is_header, opening):
                 context = context.enter(mapping_of(header))
@@ -228,7 +228,7 @@ class GenericReader:
             yield from self._build_turns(_drop_repeated(conversation, ends), places)
 
     def _read_conversations(
-        self, items: Records | Iterable[Element | Unreadable], context: Context
+        self, items: Records | Iterable[Element | Unreadable], context: ConversationFacts
     ) -> Iterator[Turn | Unreadable]:
         """Read items each of which holds conversations."""
         ends: dict[str, str] = {}
@@ -245,7 +245,7 @@ class GenericReader:
         source: SourceFile,
         items: Iterable[Record | Element | Unreadable],
         opening: list[object],
-        context: Context,
+        context: ConversationFacts,
     ) -> Iterator[Turn | Unreadable]:
         """Read items each of which is a message; its conversation is the one that it names, else that of the context."""
         facts = self._compare([message for value in opening for message in self._parse_item(value) if message.text])
@@ -273,7 +273,7 @@ class GenericReader:
                 line = places.line(message.first_piece)
                 yield _build_turn(message, conversation.context, facts, line=line, branch=branch)
 
-    def _compare(self, messages: list[Message]) -> ListFacts:
+    def _compare(self, messages: list[GenericMessage]) -> ListFacts:
         return ListFacts(
             conversation_hash((message.speaker.role, message.text) for message in messages),
             self.mapped is None and _are_conversation_ids(messages),
@@ -311,7 +311,7 @@ class ListFacts:
     thread_key: str
     """The key that separates several conversations; "" for one."""
 
-    def conversation_of(self, message: Message, outer: str | None) -> str:
+    def conversation_of(self, message: GenericMessage, outer: str | None) -> str:
         """Return the id of a message's conversation that names none itself.
 
         `outer` is the id around the list.
@@ -345,11 +345,13 @@ def _drop_repeated(conversation: Conversation, ends: dict[str, str]) -> Conversa
     return replace(conversation, messages=conversation.messages[known:], context=context)
 
 
-def _find_line(item: Record | Element, message: Message) -> int:
+def _find_line(item: Record | Element, message: GenericMessage) -> int:
     return item.line if isinstance(item, Record) else Places(item.text, item.line).line(message.first_piece)
 
 
-def _build_turn(message: Message, context: Context, facts: ListFacts, *, line: int, branch: str = "main") -> Turn:
+def _build_turn(
+    message: GenericMessage, context: ConversationFacts, facts: ListFacts, *, line: int, branch: str = "main"
+) -> Turn:
     role, metadata = message.speaker.role, dict(message.metadata or {})
     about = {"title": context.title, "model": context.model}
     return Turn(
@@ -367,7 +369,7 @@ def _build_turn(message: Message, context: Context, facts: ListFacts, *, line: i
     )
 
 
-def _are_conversation_ids(messages: list[Message]) -> bool:
+def _are_conversation_ids(messages: list[GenericMessage]) -> bool:
     """Return whether the ids of messages are their conversation's: a user and an assistant have the same one."""
     roles = defaultdict(set)
     for message in messages:

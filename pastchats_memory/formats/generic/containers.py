@@ -13,7 +13,7 @@ from itertools import pairwise
 from pastchats_memory.formats.base.source import Json, in_number_order, list_of, mapping_of, text_of
 from pastchats_memory.formats.base.tree import abandoned_places
 from pastchats_memory.formats.generic.exchange import are_exchanges, parse_exchange, parse_item
-from pastchats_memory.formats.generic.message import Message, find_place, find_time, find_value, parse_message
+from pastchats_memory.formats.generic.message import GenericMessage, find_place, find_time, find_value, parse_message
 from pastchats_memory.formats.generic.nested_json import decode_nested_json
 from pastchats_memory.formats.generic.roles import SIDES, has_word, known
 from pastchats_memory.text.hashes import conversation_hash
@@ -29,7 +29,7 @@ _DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)|(\d\d?)\.(\d\d?)\.(\d{4})")
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class ConversationFacts:
     """Facts that the objects around the messages give about all of them."""
 
     conversation_id: str | None = None
@@ -43,14 +43,14 @@ class Context:
     id_key: str = ""
     """The key of the conversation's id."""
 
-    def enter(self, fields: Json) -> Context:
+    def enter(self, fields: Json) -> ConversationFacts:
         """Return the context inside an object, whose facts win over the outer ones."""
         about = next(filter(None, map(fields.get, known("conversation_about_keys"))), None)
         facts = mapping_of(about) | fields
         cwd, project = find_place(facts)
         model = facts.get("model")
         id_key, own_id = find_value(facts, (*known("conversation_id_keys"), *known("own_id_keys")))
-        return Context(
+        return ConversationFacts(
             conversation_id=own_id or self.conversation_id,
             id_key=id_key or self.id_key,
             timestamp=find_time(facts)[1] or self.timestamp,
@@ -62,15 +62,15 @@ class Context:
         )
 
 
-NO_CONTEXT = Context()
+NO_FACTS = ConversationFacts()
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
     """The messages of one list or map, in the order of the file."""
 
-    messages: tuple[Message, ...]
-    context: Context
+    messages: tuple[GenericMessage, ...]
+    context: ConversationFacts
     is_logged: bool = False
     """One request of a log, which repeats the earlier messages."""
 
@@ -85,7 +85,7 @@ class Conversation:
         return replace(self, context=replace(self.context, conversation_id=conversation_id))
 
 
-def find_conversations(value: object, context: Context = NO_CONTEXT) -> list[Conversation]:
+def find_conversations(value: object, context: ConversationFacts = NO_FACTS) -> list[Conversation]:
     """List the conversations of a JSON value, also those in strings of JSON if they have more messages."""
     plain = list(walk(value, context))
     decoded = decode_nested_json(value)
@@ -95,7 +95,7 @@ def find_conversations(value: object, context: Context = NO_CONTEXT) -> list[Con
     return nested if set(_list_texts(plain)) < set(_list_texts(nested)) else plain
 
 
-def find_numbered_conversation(values: Sequence[object]) -> Context:
+def find_numbered_conversation(values: Sequence[object]) -> ConversationFacts:
     """Return the context of exchanges, one a line, that are the numbered steps of one conversation.
 
     Without such numbers every exchange may be a conversation of its own, and the context is empty.
@@ -104,9 +104,11 @@ def find_numbered_conversation(values: Sequence[object]) -> Context:
     exchanges = [parse_exchange(line, is_exchange=True) for line in lines]
     keys = lines[0] if lines and all(exchanges) else ()
     if not any(_numbers_steps(key, [line.get(key) for line in lines]) for key in keys):
-        return NO_CONTEXT
+        return NO_FACTS
     # the first exchange alone has the same id, so that a file may grow
-    return Context(conversation_id=conversation_hash((message.speaker.role, message.text) for message in exchanges[0]))
+    return ConversationFacts(
+        conversation_id=conversation_hash((message.speaker.role, message.text) for message in exchanges[0])
+    )
 
 
 def _numbers_steps(key: str, values: Sequence[object]) -> bool:
@@ -126,7 +128,7 @@ def _list_texts(conversations: list[Conversation]) -> list[tuple[str, str]]:
     ]
 
 
-def walk(value: object, context: Context, depth: int = 0) -> Iterator[Conversation]:
+def walk(value: object, context: ConversationFacts, depth: int = 0) -> Iterator[Conversation]:
     """Yield every conversation of a value, in the order of the file."""
     if depth > DEEPEST or (depth == 0 and is_other_document(value)):
         return
@@ -173,7 +175,7 @@ class LongList:
 
     keys: tuple[str, ...]
     """The keys from the top of the document down to the list."""
-    context: Context
+    context: ConversationFacts
     opening: list[object]
     """The first items."""
     has_messages: bool
@@ -182,8 +184,8 @@ class LongList:
 
 def find_long_list(
     outline: object,
-    parse: Callable[[list[object]], tuple[Message, ...]],
-    find: Callable[[object, Context], Iterable[Conversation]],
+    parse: Callable[[list[object]], tuple[GenericMessage, ...]],
+    find: Callable[[object, ConversationFacts], Iterable[Conversation]],
 ) -> LongList | None:
     """Find the list in the outline of a document that alone gives the conversations of the whole.
 
@@ -195,7 +197,7 @@ def find_long_list(
         find: returns the conversations of a value.
     """
     keys: tuple[str, ...] = ()
-    context = NO_CONTEXT
+    context = NO_FACTS
     while isinstance(outline, dict):
         whole, context = list(find(outline, context)), context.enter(outline)
         alone = (key for key, inner in outline.items() if whole and list(find(inner, context)) == whole)
@@ -209,7 +211,7 @@ def find_long_list(
     return LongList(keys, context, items, bool(messages))
 
 
-def _walk_object(fields: Json, context: Context, depth: int) -> Iterator[Conversation]:
+def _walk_object(fields: Json, context: ConversationFacts, depth: int) -> Iterator[Conversation]:
     if logged := _find_logged_request(fields, context, depth):
         yield logged
         return
@@ -234,7 +236,7 @@ def _walk_object(fields: Json, context: Context, depth: int) -> Iterator[Convers
     yield from _add_opening(list(name_by_key(inner, context)), fields, context)
 
 
-def name_by_key(found: Mapping[str, Sequence[Conversation]], context: Context) -> Iterator[Conversation]:
+def name_by_key(found: Mapping[str, Sequence[Conversation]], context: ConversationFacts) -> Iterator[Conversation]:
     """Yield the conversations below keys of the file's choosing.
 
     Such a key is the conversation's id if it stands beside others or has a digit; otherwise it is a wrapper's name.
@@ -248,7 +250,7 @@ def name_by_key(found: Mapping[str, Sequence[Conversation]], context: Context) -
             yield one if one.context.conversation_id is not None else one.named(name)
 
 
-def _add_opening(found: list[Conversation], fields: Json, context: Context) -> Iterator[Conversation]:
+def _add_opening(found: list[Conversation], fields: Json, context: ConversationFacts) -> Iterator[Conversation]:
     """Yield the conversations; a single one with the message that opened it, if that stands beside the list."""
     if len(found) == 1 and (first := found[0].messages[0]).timestamp and (start := context.timestamp):
         openings = (parse_message(mapping_of(fields.get(key))) for key in known("opening_keys"))
@@ -264,7 +266,7 @@ def _add_opening(found: list[Conversation], fields: Json, context: Context) -> I
 # Logged requests to a model
 
 
-def _find_logged_request(fields: Json, context: Context, depth: int) -> Conversation | None:
+def _find_logged_request(fields: Json, context: ConversationFacts, depth: int) -> Conversation | None:
     """Find the conversation of a logged request to a model: the messages under one key, the answer under another."""
     keys = [key for key in fields if key == "messages" or has_word(key, "request_words")]
     keys.sort(key="messages".__ne__)  # `request_tags` beside `messages` is no request
@@ -280,7 +282,7 @@ def _find_logged_request(fields: Json, context: Context, depth: int) -> Conversa
     return Conversation((*sent[0].messages, answer), sent[0].context, is_logged=True)
 
 
-def _find_sent(value: object, context: Context, depth: int) -> list[Conversation]:
+def _find_sent(value: object, context: ConversationFacts, depth: int) -> list[Conversation]:
     """List the conversations of a request, however deep they are wrapped."""
     if found := list(walk(value, context, depth)):
         return found
@@ -288,7 +290,7 @@ def _find_sent(value: object, context: Context, depth: int) -> list[Conversation
     return next(filter(None, inner), [])
 
 
-def _find_answer(value: object, depth: int = 0) -> Message | None:
+def _find_answer(value: object, depth: int = 0) -> GenericMessage | None:
     """Return the first message of an assistant in a response, however deep it is wrapped."""
     if isinstance(value, dict):
         message = parse_message(value)
@@ -298,7 +300,7 @@ def _find_answer(value: object, depth: int = 0) -> Message | None:
     return next(filter(None, (_find_answer(item, depth + 1) for item in inner)), None)
 
 
-def _find_plain_answer(response: object, depth: int = 0) -> Message | None:
+def _find_plain_answer(response: object, depth: int = 0) -> GenericMessage | None:
     """Return the text of a response without a role, however deep it is wrapped."""
     fields = mapping_of(response)
     text = response if depth == 0 and isinstance(response, str) else fields.get("content", fields.get("text"))
@@ -321,7 +323,7 @@ FEWEST_IN_THREAD = 3
 """Messages of a conversation that stands between others; an exchange has two."""
 
 
-def parse_list(items: list[object]) -> tuple[Message, ...]:
+def parse_list(items: list[object]) -> tuple[GenericMessage, ...]:
     """Return the messages of a list that is a conversation, else none."""
     objects = [item for item in items if isinstance(item, dict)]
     parsed = [parse_item(fields) for fields in objects]
@@ -331,7 +333,7 @@ def parse_list(items: list[object]) -> tuple[Message, ...]:
     return messages if is_dialogue(messages, sum(max(1, len(each)) for each in parsed)) else ()
 
 
-def is_dialogue(messages: Sequence[Message], objects: int) -> bool:
+def is_dialogue(messages: Sequence[GenericMessage], objects: int) -> bool:
     """Return whether so many messages among so many objects are a conversation."""
     speakers = [message.speaker for message in messages if message.text]
     has_certain_side = any(speaker.certainty > 1 and speaker.role in SIDES for speaker in speakers)
@@ -343,7 +345,7 @@ def is_dialogue(messages: Sequence[Message], objects: int) -> bool:
     return is_whole and ((len(roles) > 1 and not roles.isdisjoint(SIDES)) or _are_people(messages))
 
 
-def _are_people(messages: Sequence[Message]) -> bool:
+def _are_people(messages: Sequence[GenericMessage]) -> bool:
     """Return whether several names stand under a key that only speakers have, or under `role` and `content`."""
     names = {message.speaker.word for message in messages}
     keys = {(message.speaker.key, message.text_key) for message in messages}
@@ -352,13 +354,13 @@ def _are_people(messages: Sequence[Message]) -> bool:
     )
 
 
-def is_other_list(messages: Sequence[Message]) -> bool:
+def is_other_list(messages: Sequence[GenericMessage]) -> bool:
     """Return whether all messages have a column of other records, such as commits, exams or a program's log."""
     common = set.intersection(*(set(message.metadata or ()) for message in messages)) - {messages[0].speaker.key}
     return any(has_word(key, "record_words") for key in common)
 
 
-def sort_oldest_first(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+def sort_oldest_first(messages: tuple[GenericMessage, ...]) -> tuple[GenericMessage, ...]:
     """Return the messages in the order of their times if the file lists the newest first."""
     times = [message.timestamp for message in messages if message.timestamp]
     is_falling = len(times) == len(messages) > 0 and times[0] > times[-1]
@@ -367,7 +369,7 @@ def sort_oldest_first(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     return messages
 
 
-def find_thread_key(messages: Iterable[Message]) -> str:
+def find_thread_key(messages: Iterable[GenericMessage]) -> str:
     """Return the key of threads whose values separate the messages into conversations.
 
     Return "" if they are one or have ids.
@@ -379,7 +381,7 @@ def find_thread_key(messages: Iterable[Message]) -> str:
     return next((key for key in keys if _separates(key, visible)), "")
 
 
-def _separates(key: str, messages: Sequence[Message]) -> bool:
+def _separates(key: str, messages: Sequence[GenericMessage]) -> bool:
     roles: dict[str, list[str]] = {}
     for message in messages:
         value = (message.metadata or {}).get(key)

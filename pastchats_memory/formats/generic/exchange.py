@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from pastchats_memory.formats.base.source import Json, mapping_of, parse_json, text_of
-from pastchats_memory.formats.generic.message import Message, build_message, merge_held, parse_message
+from pastchats_memory.formats.generic.message import GenericMessage, build_message, merge_held, parse_message
 from pastchats_memory.formats.generic.roles import Speaker, has_word, known, split_words
 
 FEWEST_WORDS = 3
@@ -25,7 +25,7 @@ SHARED_ID_KEYS = ("id", "uuid", "_id")
 _WITHOUT_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 
 
-def parse_item(item: object, *, is_exchange: bool = False) -> tuple[Message, ...]:
+def parse_item(item: object, *, is_exchange: bool = False) -> tuple[GenericMessage, ...]:
     """Parse an item of a list: one message, both messages of an exchange, or nothing.
 
     Args:
@@ -38,7 +38,7 @@ def parse_item(item: object, *, is_exchange: bool = False) -> tuple[Message, ...
     return exchange or ((message,) if message else ())
 
 
-def parse_exchange(fields: Json, *, is_exchange: bool = False) -> tuple[Message, ...]:
+def parse_exchange(fields: Json, *, is_exchange: bool = False) -> tuple[GenericMessage, ...]:
     """Parse both messages of an exchange such as `{"prompt": …, "completion": …}`; return nothing for other objects.
 
     Two lists of texts give as many exchanges.
@@ -64,7 +64,7 @@ def parse_exchange(fields: Json, *, is_exchange: bool = False) -> tuple[Message,
     return tuple(message for message in (user, assistant) if message.text)
 
 
-def _build_side(fields: Json, role: str, key: str, text_key: str, text: str) -> Message:
+def _build_side(fields: Json, role: str, key: str, text_key: str, text: str) -> GenericMessage:
     """Build the message of one side from the keys that both sides share."""
     merged = merge_held({**fields, "role": role, "content": text})
     message = build_message(merged, Speaker(role, "role", role, 2), "content", [text])
@@ -156,7 +156,7 @@ def _is_speech(fields: Json, ask: str, answer: str, counts: tuple[int, int]) -> 
     return min(counts) >= FEWEST_WORDS and (has_sign or bool(_words_of(ask) & known("certain_question_words")))
 
 
-def _pair_lists(asks: list[object], answers: list[object]) -> tuple[Message, ...]:
+def _pair_lists(asks: list[object], answers: list[object]) -> tuple[GenericMessage, ...]:
     """Return the messages of two lists of texts: the first of each, then the second of each."""
     texts = [text for pair in zip(asks, answers, strict=False) for text in pair] + asks[len(answers) :]
     if not answers or len(asks) - len(answers) not in (0, 1) or not all(isinstance(text, str) for text in texts):
@@ -166,7 +166,7 @@ def _pair_lists(asks: list[object], answers: list[object]) -> tuple[Message, ...
     return tuple(message for message in messages if message.text)
 
 
-def are_exchanges(messages: Iterable[Message]) -> bool:
+def are_exchanges(messages: Iterable[GenericMessage]) -> bool:
     """Return whether the keys of the texts name the speakers, as in exchanges."""
     return all(message.speaker.key and message.speaker.key == message.text_key for message in messages)
 

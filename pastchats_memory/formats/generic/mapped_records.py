@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from pastchats_memory.formats.base.key_map import DEEPEST, MISSING, KeyMap, look_up
 from pastchats_memory.formats.base.source import Json, in_number_order, list_of, mapping_of
 from pastchats_memory.formats.generic.containers import (
-    NO_CONTEXT,
-    Context,
+    NO_FACTS,
     Conversation,
+    ConversationFacts,
     name_by_key,
     sort_oldest_first,
 )
-from pastchats_memory.formats.generic.message import Message, build_message, list_pieces, merge_held, read_time
+from pastchats_memory.formats.generic.message import GenericMessage, build_message, list_pieces, merge_held, read_time
 from pastchats_memory.formats.generic.roles import Speaker, role_of
 
 
@@ -24,7 +24,7 @@ class MappedRecords:
 
     key_map: KeyMap
 
-    def parse_item(self, item: object) -> tuple[Message, ...]:
+    def parse_item(self, item: object) -> tuple[GenericMessage, ...]:
         """Parse a record; nothing if the item is none."""
         if not isinstance(item, dict | list):
             return ()
@@ -46,7 +46,7 @@ class MappedRecords:
         )
         return tuple(message for message in built if message.text)
 
-    def _build(self, item: Json | list[object], speaker: Speaker, key: str, value: object) -> Message:
+    def _build(self, item: Json | list[object], speaker: Speaker, key: str, value: object) -> GenericMessage:
         rest = mapping_of(item)
         for path in self.key_map.keys:
             rest = _remove(rest, path)
@@ -60,11 +60,11 @@ class MappedRecords:
             return message
         return replace(message, conversation_id=conversation, conversation_key=self.key_map.conversation)
 
-    def find_conversations(self, value: object, context: Context = NO_CONTEXT) -> list[Conversation]:
+    def find_conversations(self, value: object, context: ConversationFacts = NO_FACTS) -> list[Conversation]:
         """List the conversations of a value: the records of each list, map or group of columns."""
         return list(self._walk(value, context, 0))
 
-    def _walk(self, value: object, context: Context, depth: int) -> Iterator[Conversation]:
+    def _walk(self, value: object, context: ConversationFacts, depth: int) -> Iterator[Conversation]:
         if depth > DEEPEST or not isinstance(value, dict | list):
             return
         if isinstance(value, list):
@@ -90,7 +90,7 @@ class MappedRecords:
             {key: list(self._walk(inner, unnamed, depth + 1)) for key, inner in rest.items()}, context
         )
 
-    def parse_items(self, items: Sequence[object]) -> tuple[Message, ...]:
+    def parse_items(self, items: Sequence[object]) -> tuple[GenericMessage, ...]:
         """Return the messages of the records among the items."""
         return tuple(message for item in items for message in self.parse_item(item) if message.text)
 

@@ -46,7 +46,7 @@ _PICTURE = re.compile(r"image|picture", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class GenericMessage:
     """One message; `text` is empty if it has only tool calls or hidden thoughts."""
 
     speaker: Speaker
@@ -72,7 +72,7 @@ class Message:
         return self.own_id if self.own_id and len(self.own_id) >= UNIQUE_LENGTH and " " not in self.own_id else None
 
 
-def parse_message(fields: Json) -> Message | None:
+def parse_message(fields: Json) -> GenericMessage | None:
     """Parse an object as a message; return None if it has no speaker or no key for a text."""
     fields = _select_version(_unwrap(fields))
     speaker = find_speaker(fields)
@@ -84,7 +84,7 @@ def parse_message(fields: Json) -> Message | None:
 
 def build_message(
     fields: Json, speaker: Speaker, text_key: str, pieces: list[str], *, time: tuple[str, str | None] | None = None
-) -> Message:
+) -> GenericMessage:
     """Build a message from its object.
 
     Args:
@@ -109,7 +109,7 @@ def build_message(
         own_key if own_id is not None and len(own_id) >= UNIQUE_LENGTH else "",
         *_place_keys(fields, cwd, project),
     }
-    return Message(
+    return GenericMessage(
         speaker=speaker,
         text=text,
         first_piece=next((piece for piece in pieces if piece.strip() and piece != IMAGE), ""),

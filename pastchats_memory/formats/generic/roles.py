@@ -31,7 +31,7 @@ _SEPARATORS = re.compile(r"[-_ ]")
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
+class RoleVocabulary:
     """The words of `roles.toml`, which documents each list."""
 
     roles: Mapping[str, str]
@@ -42,7 +42,7 @@ class Vocabulary:
     """Words in their order, by the name of the list."""
 
     @classmethod
-    def from_toml(cls, document: Mapping[str, Mapping[str, list[str]]]) -> Vocabulary:
+    def from_toml(cls, document: Mapping[str, Mapping[str, list[str]]]) -> RoleVocabulary:
         """Build the vocabulary from parsed TOML of the shape of `roles.toml`."""
         roles, flags, part_roles = (
             {word: role for role, words in document[section].items() for word in words}
@@ -54,13 +54,13 @@ class Vocabulary:
 
 
 @cache
-def vocabulary() -> Vocabulary:
+def vocabulary() -> RoleVocabulary:
     """Return the words; the first call reads the file."""
     import tomllib
     from importlib import resources  # brings tempfile and random, which most runs do not need
 
     text = resources.files(__package__).joinpath("roles.toml").read_text(encoding="utf-8")
-    return Vocabulary.from_toml(tomllib.loads(text))
+    return RoleVocabulary.from_toml(tomllib.loads(text))
 
 
 def known(name: str) -> KeysView[str]:

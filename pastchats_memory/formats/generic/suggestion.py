@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -28,9 +28,6 @@ from pastchats_memory.formats.generic.roles import (
     role_of,
     split_words,
 )
-
-Row = Mapping[str, object]
-"""Values of a record by dotted key."""
 
 DEEPEST = 8
 DEEPEST_KEY = 4
@@ -53,10 +50,11 @@ _MARKUP_OR_CALL = re.compile(r"\s*(?:[{<\[].*[}>\]]|\$?[\w.]+\(.*\))\s*\Z", re.D
 
 
 @dataclass(slots=True)
-class Columns:
+class RecordTable:
     """The records that stand at one place of a document."""
 
-    rows: list[Row] = field(default_factory=list)
+    rows: list[Json] = field(default_factory=list)
+    """Values by dotted key."""
 
     def values(self, key: str) -> list[object]:
         """Return the values of a column that are there."""
@@ -97,11 +95,11 @@ def _count_texts(conversations: Sequence[Conversation]) -> Counter[tuple[str, st
 
 def _suggest_for_tables(value: object) -> Iterator[KeyMap]:
     """Yield a map for each table, the largest first, that reads all its rows."""
-    tables: dict[tuple[str, ...], Columns] = {}
+    tables: dict[tuple[str, ...], RecordTable] = {}
     for place, rows in _walk(value, (), 0):
         is_other = any(has_word(key, "other_list_words") for key in place)
         if not is_other and (len(tables) < MOST_TABLES or place in tables):
-            table = tables.setdefault(place, Columns())
+            table = tables.setdefault(place, RecordTable())
             table.rows += rows[: MOST_ROWS - len(table.rows)]
     for table in sorted(tables.values(), key=lambda table: len(table.rows), reverse=True):
         key_map = _suggest_for_table(table)
@@ -109,11 +107,11 @@ def _suggest_for_tables(value: object) -> Iterator[KeyMap]:
             yield key_map
 
 
-def _has_prose(row: Row) -> bool:
+def _has_prose(row: Json) -> bool:
     return any(map(is_prose, row.values()))
 
 
-def _walk(value: object, place: tuple[str, ...], depth: int) -> Iterator[tuple[tuple[str, ...], list[Row]]]:
+def _walk(value: object, place: tuple[str, ...], depth: int) -> Iterator[tuple[tuple[str, ...], list[Json]]]:
     """Yield the tables of a value with the keys down to them."""
     if depth > DEEPEST or not isinstance(value, dict | list):
         return
@@ -128,7 +126,7 @@ def _walk(value: object, place: tuple[str, ...], depth: int) -> Iterator[tuple[t
         yield from _walk(inner, (*place, key), depth + 1)
 
 
-def _rows_of(items: Sequence[object]) -> list[Row]:
+def _rows_of(items: Sequence[object]) -> list[Json]:
     """Return the rows of a list of objects, or of a list of short lists of one width."""
     sample = items[:MOST_ROWS]
     if all(isinstance(item, dict) for item in sample):
@@ -140,7 +138,7 @@ def _rows_of(items: Sequence[object]) -> list[Row]:
     return []
 
 
-def _rows_of_columns(fields: Json) -> list[Row]:
+def _rows_of_columns(fields: Json) -> list[Json]:
     columns = {key: value for key, value in fields.items() if isinstance(value, list) and value}
     if len(columns) < len(("role", "text")) or len({len(column) for column in columns.values()}) > 1:
         return []
@@ -160,7 +158,7 @@ def _flatten(fields: Json, prefix: str = "", depth: int = 0) -> dict[str, object
     return row
 
 
-def _suggest_for_table(table: Columns) -> KeyMap | None:
+def _suggest_for_table(table: RecordTable) -> KeyMap | None:
     texts = sorted((key for key in table.keys if _holds_texts(table, key)), key=lambda key: _rank_text(table, key))
     if not texts:
         return None
@@ -175,26 +173,26 @@ def _suggest_for_table(table: Columns) -> KeyMap | None:
     return KeyMap(time=time, conversation=conversation, sides=sides) if sides else None
 
 
-def _holds_texts(table: Columns, key: str) -> bool:
+def _holds_texts(table: RecordTable, key: str) -> bool:
     values = table.values(key)
     texts = [value for value in values if isinstance(value, str) and value.strip()]
     is_named = not has_word(_last(key), "not_text_key_words")
     return is_named and len(texts) == len(values) > 0 and sum(map(is_prose, texts)) >= PROSE_SHARE * len(texts)
 
 
-def _rank_text(table: Columns, key: str) -> tuple[bool, float]:
+def _rank_text(table: RecordTable, key: str) -> tuple[bool, float]:
     """Return a sort key: names of texts first, then the columns with the longest texts."""
     is_named = has_word(_last(key), "text_key_words") or _last(key) in known("text_keys")
     values = table.values(key)
     return not is_named, -sum(len(str(value)) for value in values) / len(values)
 
 
-def _holds_times(table: Columns, key: str) -> bool:
+def _holds_times(table: RecordTable, key: str) -> bool:
     values = table.values(key)
     return bool(values) and all(map(read_time, values))
 
 
-def _names_threads(table: Columns, key: str) -> bool:
+def _names_threads(table: RecordTable, key: str) -> bool:
     values = table.values(key)
     is_whole = len(values) == len(table.rows) and all(read_word(value) is not None for value in values)
     words = split_words(_last(key))
@@ -208,7 +206,7 @@ def _names_speakers(key: str) -> bool:
     return is_named and not has_word(parts[-1], "not_role_key_words")
 
 
-def _read_roles(table: Columns, key: str) -> tuple[tuple[str, str], ...] | None:
+def _read_roles(table: RecordTable, key: str) -> tuple[tuple[str, str], ...] | None:
     """Return the words of a column that need a role in the map; return None if it does not name the speakers."""
     words = [word for value in table.values(key) if (word := read_word(value)) is not None]
     different = list(dict.fromkeys(word.lower() for word in words))
